@@ -1,0 +1,272 @@
+"""What a run and an experiment give back: plain data, with units in the names.
+
+A `RunResult` is one execution of one firmware on one board. An `ExperimentResult` is a table of
+`Row`s made from the metrics that the firmware printed, beside the published numbers. Nothing here
+knows how the engine works, how firmware is built or how a report looks.
+
+Host time (`wall_ns`) never takes part in a comparison or in a file: the same run gives the same
+data on any machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+
+PREDICTED = "predicted"
+CALIBRATED = "calibrated"
+UNPUBLISHED = "unpublished"
+
+Value = int | float | str | bool
+Settings = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class StackEntry:
+    """One cause of a cycle stack and the time charged to it."""
+
+    cause: str
+    cycles: int
+    ps: int
+
+
+@dataclass(frozen=True)
+class CoreResult:
+    """What one core did in a run.
+
+    The `ps` of `stack` sum exactly to the run's elapsed time.
+    """
+
+    name: str
+    hz: int
+    instructions: int
+    cycles: int
+    stack: tuple[StackEntry, ...]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One result that the firmware printed on its console as a JSON line."""
+
+    name: str
+    unit: str
+    value: int | float
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One execution of one firmware on one virtual board.
+
+    `outcome` is "exit" (the firmware ended by itself, with `exit_code`), "limit" (the limit on
+    simulated time was reached) or "fault" (the firmware did what can't go on); `message` is one
+    line for the last two. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's
+    time in nanoseconds.
+    """
+
+    board: str
+    firmware: str
+    outcome: str
+    exit_code: int | None
+    message: str | None
+    elapsed_ps: int
+    console: str
+    cores: tuple[CoreResult, ...]
+    counters: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    wall_ns: int = field(default=0, compare=False)
+
+    @property
+    def instructions(self) -> int:
+        """Instructions retired by all cores."""
+        return sum(core.instructions for core in self.cores)
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles of all cores."""
+        return sum(core.cycles for core in self.cores)
+
+    @property
+    def cycle_stack(self) -> dict[str, tuple[StackEntry, ...]]:
+        """The cycle stack of each core, by the core's name."""
+        return {core.name: core.stack for core in self.cores}
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The results that the firmware printed, in order."""
+        return tuple(parse_metrics(self.console))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but host time and the console, ready for JSON, in a stable order."""
+        return {
+            "board": self.board,
+            "firmware": self.firmware,
+            "outcome": self.outcome,
+            "exit_code": self.exit_code,
+            "message": self.message,
+            "elapsed_ps": self.elapsed_ps,
+            "cores": [
+                {
+                    "name": core.name,
+                    "hz": core.hz,
+                    "instructions": core.instructions,
+                    "cycles": core.cycles,
+                    "stack": [vars(entry) for entry in core.stack],
+                }
+                for core in self.cores
+            ],
+            "counters": dict(sorted(self.counters.items())),
+            "metrics": [vars(metric) for metric in self.metrics],
+            "notes": list(self.notes),
+        }
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The cycle stacks as a pandas DataFrame, a line a core and cause.
+
+        Raises `ImportError`, saying what to install, where pandas is absent.
+        """
+        rows = [
+            {"core": core.name, "cause": entry.cause, "cycles": entry.cycles, "ps": entry.ps}
+            for core in self.cores
+            for entry in core.stack
+        ]
+        return _dataframe(rows, ["core", "cause", "cycles", "ps"])
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A timing parameter of a board, with where its value comes from.
+
+    `basis` is "documented" or "calibrated"; `source` names the document and section, or the
+    cells that the value was fitted to.
+    """
+
+    node: str
+    label: str
+    property: str
+    value: str
+    unit: str
+    source: str
+    basis: str
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run of an experiment: its configuration, and its result or the reason it has none.
+
+    `settings` holds app settings by name and board overrides by path.
+    """
+
+    label: str
+    app: str
+    board: str
+    settings: Settings
+    result: RunResult | None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of an experiment's table.
+
+    `label` names the cell in words ("quad write"); `published` is None where the document has no
+    such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished".
+    """
+
+    experiment: str
+    board: str
+    settings: Settings
+    metric: str
+    unit: str
+    simulated: int | float
+    published: int | float | None
+    basis: str
+    label: str
+    run: RunRecord = field(repr=False)
+
+    @property
+    def error_pct(self) -> float | None:
+        """The simulated value's deviation from the published one, in percent of the latter."""
+        if not self.published:
+            return None
+        return round((self.simulated - self.published) / self.published * 100, 3)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as the JSON of `cyclescope bench` has it."""
+        return {
+            "experiment": self.experiment,
+            "board": self.board,
+            "settings": dict(self.settings),
+            "metric": self.metric,
+            "unit": self.unit,
+            "simulated": self.simulated,
+            "published": self.published,
+            "error_pct": self.error_pct,
+            "basis": self.basis,
+        }
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """An experiment's table, the runs behind it, and the parameters of its boards.
+
+    `source` cites the published document; `notes` say what a reader must know to judge the
+    comparison; `parameters` maps a board's name to its timing parameters.
+    """
+
+    name: str
+    title: str
+    source: str
+    notes: tuple[str, ...]
+    rows: tuple[Row, ...]
+    runs: tuple[RunRecord, ...]
+    parameters: Mapping[str, tuple[Parameter, ...]]
+
+    @property
+    def failures(self) -> tuple[RunRecord, ...]:
+        """The runs that gave no result."""
+        return tuple(run for run in self.runs if run.error is not None)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The table as a pandas DataFrame, a column a setting.
+
+        Raises `ImportError`, saying what to install, where pandas is absent.
+        """
+        return _dataframe([flat_row(row) for row in self.rows])
+
+
+def flat_row(row: Row) -> dict[str, Any]:
+    """A row as one level of columns; settings come as `settings.<name>`."""
+    columns = row.to_dict()
+    settings = columns.pop("settings")
+    return columns | {f"settings.{name}": value for name, value in settings.items()}
+
+
+def parse_metrics(console: str) -> Iterator[Metric]:
+    """The results among a console's lines: JSON objects with metric, unit and value."""
+    for line in console.splitlines():
+        if not line.startswith("{"):
+            continue
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        value = found.get("value")
+        if isinstance(found.get("metric"), str) and _is_number(value):
+            yield Metric(found["metric"], str(found.get("unit", "")), value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _dataframe(rows: list[dict[str, Any]], columns: list[str] | None = None) -> pandas.DataFrame:
+    try:
+        import pandas
+    except ImportError as absent:
+        raise ImportError("pandas is not installed: pip install 'cyclescope[pandas]'") from absent
+    return pandas.DataFrame(rows, columns=columns)
