@@ -1,0 +1,153 @@
+//! What can be wrong with a board.
+
+use std::fmt;
+
+use super::node::Location;
+
+/// A fault of a board, with its place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BoardFault {
+    /// The property's line, or the node's.
+    pub at: Location,
+    /// The node's name.
+    pub node: String,
+    /// What is wrong.
+    pub kind: FaultKind,
+}
+
+/// Kinds of [`BoardFault`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum FaultKind {
+    /// A property that the device needs is not there.
+    #[error("property '{property}' is missing: {meaning}")]
+    Missing {
+        /// Its name.
+        property: String,
+        /// What it says.
+        meaning: String,
+    },
+    /// A property of another type.
+    #[error("{property} must be {expected}")]
+    WrongType {
+        /// Its name.
+        property: String,
+        /// What is expected, with an article.
+        expected: String,
+    },
+    /// A value that the device can't have.
+    #[error("{property} is {value}; {allowed}")]
+    OutOfRange {
+        /// Its name.
+        property: String,
+        /// What the board says.
+        value: String,
+        /// What is allowed, as a clause.
+        allowed: String,
+    },
+    /// A property that the device doesn't know.
+    #[error("unknown property '{property}'{}", nearest(.near))]
+    UnknownProperty {
+        /// Its name.
+        property: String,
+        /// Known ones that look alike.
+        near: Vec<String>,
+    },
+    /// No model for any of the node's compatibles.
+    #[error("unknown compatible '{compatible}'{}", nearest(.near))]
+    UnknownCompatible {
+        /// The first of them.
+        compatible: String,
+        /// Known ones that look alike.
+        near: Vec<String>,
+    },
+    /// Two ranges of the address map overlap.
+    #[error("{base:#010x}-{last:#010x} overlaps {other} at {other_base:#010x}-{other_last:#010x}")]
+    Overlap {
+        /// First address.
+        base: u32,
+        /// Last address.
+        last: u32,
+        /// The other node.
+        other: String,
+        /// Its first address.
+        other_base: u32,
+        /// Its last address.
+        other_last: u32,
+    },
+    /// A timing property without a source.
+    #[error("{property} has no source: add \"{property}: <document, revision, section>\" to cyclescope,sources")]
+    NoSource {
+        /// Its name.
+        property: String,
+    },
+    /// A source for nothing.
+    #[error("cyclescope,sources names '{property}', which is no timing property of this node")]
+    SourceWithoutProperty {
+        /// What it names.
+        property: String,
+    },
+    /// A reference that leads nowhere, or to a node of the wrong kind.
+    #[error("{property} must refer to {expected}")]
+    BadReference {
+        /// The property.
+        property: String,
+        /// What it must refer to, with an article.
+        expected: String,
+    },
+    /// A board without something that every board needs.
+    #[error("{what}")]
+    Incomplete {
+        /// What is missing and what to do.
+        what: String,
+    },
+}
+
+impl fmt::Display for BoardFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.at, self.node, self.kind)
+    }
+}
+
+fn nearest(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
+}
+
+/// Up to three of `known` that look like `name`, best first.
+pub fn near_matches<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut scored: Vec<(usize, &str)> = known
+        .into_iter()
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance * 2 <= name.len().min(candidate.len()))
+        .collect();
+    scored.sort_unstable();
+    scored.dedup();
+    scored.into_iter().take(3).map(|(_, candidate)| format!("'{candidate}'")).collect()
+}
+
+/// Levenshtein's distance between two names.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_found_and_far_ones_are_not() {
+        let known = ["xlnx,fifo-depth", "xlnx,num-ss-bits", "reg"];
+        assert_eq!(near_matches("xlnx,fifo-size", known), ["'xlnx,fifo-depth'"]);
+        assert!(near_matches("colour", known).is_empty());
+    }
+}

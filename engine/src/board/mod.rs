@@ -1,0 +1,9 @@
+//! A board: from a devicetree's nodes to typed, checked parameters.
+//!
+//! `.dts` -> [`node::Node`] (raw, with file and line) -> [`reader::NodeReader`] (each device reads and checks what it takes)
+//! -> a machine. Every fault is collected; nothing is built while there is one.
+
+pub mod fault;
+pub mod node;
+pub mod params;
+pub mod reader;

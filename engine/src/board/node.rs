@@ -1,0 +1,96 @@
+//! Devicetree nodes as the loader hands them over: raw property bytes, each with its place in the source.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A place in a board's source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    /// File name as the user gave it.
+    pub file: Arc<str>,
+    /// Line, from 1; 0 where there is none (an override on the command line).
+    pub line: u32,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 { write!(f, "{}", self.file) } else { write!(f, "{}:{}", self.file, self.line) }
+    }
+}
+
+/// A property of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// Its bytes: cells big-endian, strings NUL-terminated.
+    pub value: Vec<u8>,
+    /// Where it stands.
+    pub at: Location,
+}
+
+impl Property {
+    /// The value as 32-bit cells, if its length is a multiple of four.
+    pub fn cells(&self) -> Option<Vec<u32>> {
+        let (cells, []) = self.value.as_chunks::<4>() else { return None };
+        Some(cells.iter().map(|cell| u32::from_be_bytes(*cell)).collect())
+    }
+
+    /// The value as strings, if that is what it holds.
+    pub fn strings(&self) -> Option<Vec<&str>> {
+        let body = self.value.strip_suffix(&[0])?;
+        body.split(|byte| *byte == 0).map(|part| std::str::from_utf8(part).ok()).collect()
+    }
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Full path, "/axi/spi@c4000000".
+    pub path: String,
+    /// Name with unit address.
+    pub name: String,
+    /// Labels, in order.
+    pub labels: Vec<String>,
+    /// Where it begins.
+    pub at: Location,
+    /// Its phandle, if anything refers to it.
+    pub phandle: Option<u32>,
+    /// Properties in source order.
+    pub properties: Vec<Property>,
+    /// Children in source order.
+    pub children: Vec<Node>,
+}
+
+impl Node {
+    /// The property called `name`.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|property| property.name == name)
+    }
+
+    /// The first label, or else the name: what messages and results call the node.
+    pub fn label(&self) -> &str {
+        self.labels.first().unwrap_or(&self.name)
+    }
+
+    /// The strings of `compatible`; empty where there is none.
+    pub fn compatibles(&self) -> Vec<&str> {
+        self.property("compatible").and_then(Property::strings).unwrap_or_default()
+    }
+
+    /// False if `status` says that the node is not in use.
+    pub fn is_enabled(&self) -> bool {
+        let status = self.property("status").and_then(Property::strings);
+        status.is_none_or(|status| matches!(status[..], ["okay" | "ok"]))
+    }
+
+    /// This node and all below it.
+    pub fn walk(&self) -> Box<dyn Iterator<Item = &Node> + '_> {
+        Box::new(std::iter::once(self).chain(self.children.iter().flat_map(Node::walk)))
+    }
+
+    /// The node with this phandle, here or below.
+    pub fn by_phandle(&self, phandle: u32) -> Option<&Node> {
+        self.walk().find(|node| node.phandle == Some(phandle))
+    }
+}

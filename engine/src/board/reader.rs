@@ -1,0 +1,315 @@
+//! Reading a node's properties, typed and checked.
+//!
+//! A device's `from_node` asks for each property that it takes. A faulty property gives a harmless stand-in and records the fault, so
+//! that one pass over the board finds them all; whoever drives the pass builds nothing while there are faults.
+
+use super::fault::{BoardFault, FaultKind, near_matches};
+use super::node::{Location, Node, Property};
+use super::params::{Basis, Parameter};
+use crate::device::IrqLine;
+use crate::time::{Cycles, Hz, Ps};
+
+/// What all readers of a board share.
+pub struct Board<'a> {
+    /// The root node.
+    pub root: &'a Node,
+    /// Faults found so far.
+    pub faults: Vec<BoardFault>,
+    /// Timing parameters read so far.
+    pub parameters: Vec<Parameter>,
+    /// Resolves an interrupt specifier: controller's phandle and its cells.
+    pub interrupts: &'a dyn Fn(u32, &[u32]) -> Option<IrqLine>,
+}
+
+/// Properties that any node may have and that no device needs to ask for.
+const COMMON: [&str; 16] = [
+    "compatible",
+    "reg",
+    "status",
+    "phandle",
+    "device_type",
+    "model",
+    "label",
+    "#address-cells",
+    "#size-cells",
+    "#clock-cells",
+    "#interrupt-cells",
+    "interrupt-controller",
+    "interrupt-parent",
+    "interrupts",
+    "interrupts-extended",
+    "cyclescope,sources",
+];
+
+/// Unit of a timing property, from the suffix of its name.
+const UNITS: [(&str, &str, u64); 6] = [
+    ("-cycles", "cycles", 0),
+    ("-clocks", "clocks", 0),
+    ("-ps", "ps", 1),
+    ("-ns", "ns", 1_000),
+    ("-us", "us", 1_000_000),
+    ("-ms", "ms", 1_000_000_000),
+];
+
+/// Reads one node.
+pub struct NodeReader<'a, 'b> {
+    /// The node.
+    pub node: &'a Node,
+    board: &'b mut Board<'a>,
+    asked: Vec<String>,
+    sourced: Vec<String>,
+}
+
+impl<'a, 'b> NodeReader<'a, 'b> {
+    /// A reader for `node`. Call [`NodeReader::finish`] at the end.
+    pub fn new(node: &'a Node, board: &'b mut Board<'a>) -> NodeReader<'a, 'b> {
+        NodeReader { node, board, asked: Vec::new(), sourced: Vec::new() }
+    }
+
+    /// Reads a child node (a chip on a wire) with a reader of its own, and finishes it.
+    pub fn child<T>(&mut self, child: &'a Node, read: impl FnOnce(&mut NodeReader<'a, '_>) -> T) -> T {
+        let mut reader = NodeReader::new(child, self.board);
+        let result = read(&mut reader);
+        reader.finish();
+        result
+    }
+
+    /// The enabled children.
+    pub fn children(&self) -> Vec<&'a Node> {
+        self.node.children.iter().filter(|child| child.is_enabled()).collect()
+    }
+
+    /// A number that must be there. `allowed` checks it; `meaning` tells what it says and what is allowed, as a clause
+    /// ("this controller has 16 or 256").
+    pub fn u32(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
+        if self.node.property(name).is_none() {
+            self.asked.push(name.to_owned());
+            self.missing(name, meaning);
+            return 0;
+        }
+        self.u32_or(name, 0, allowed, meaning)
+    }
+
+    /// A number, or `default` where the node has none.
+    pub fn u32_or(&mut self, name: &str, default: u32, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
+        let Some(property) = self.get(name) else { return default };
+        match property.cells().as_deref() {
+            Some([value]) if allowed(*value) => *value,
+            Some([value]) => {
+                let kind = FaultKind::OutOfRange {
+                    property: name.to_owned(),
+                    value: value.to_string(),
+                    allowed: meaning.to_owned(),
+                };
+                self.fault(&property.at, kind);
+                default
+            }
+            _ => {
+                self.wrong_type(property, "a single cell");
+                default
+            }
+        }
+    }
+
+    /// True if the (empty) property is there.
+    pub fn flag(&mut self, name: &str) -> bool {
+        match self.get(name) {
+            None => false,
+            Some(property) => {
+                if !property.value.is_empty() {
+                    self.wrong_type(property, "empty (its presence is its value)");
+                }
+                true
+            }
+        }
+    }
+
+    /// One of a few words, or the first of them where the node has none.
+    pub fn word_or_first<T: Copy>(&mut self, name: &str, words: &[(&str, T)]) -> T {
+        let Some(property) = self.get(name) else { return words[0].1 };
+        let value = property.strings().and_then(|strings| strings.first().map(|s| (*s).to_owned())).unwrap_or_default();
+        if let Some((_, found)) = words.iter().find(|(word, _)| *word == value) {
+            return *found;
+        }
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let kind = FaultKind::OutOfRange {
+            property: name.to_owned(),
+            value: format!("\"{value}\""),
+            allowed: format!("it is one of {}", known.join(", ")),
+        };
+        self.fault(&property.at, kind);
+        words[0].1
+    }
+
+    /// A string, if there.
+    pub fn string(&mut self, name: &str) -> Option<&'a str> {
+        let property = self.get(name)?;
+        match property.strings().as_deref() {
+            Some([value]) => Some(value),
+            _ => {
+                self.wrong_type(property, "a single string");
+                None
+            }
+        }
+    }
+
+    /// Bytes, if there.
+    pub fn bytes(&mut self, name: &str) -> Option<&'a [u8]> {
+        self.get(name).map(|property| property.value.as_slice())
+    }
+
+    /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`); it must be there and have a source.
+    pub fn timing_cycles(&mut self, name: &str, meaning: &str) -> Cycles {
+        Cycles(self.timing(name, meaning))
+    }
+
+    /// A timing parameter in time (`...-ps`, `-ns`, `-us`, `-ms`); it must be there and have a source.
+    pub fn timing_ps(&mut self, name: &str, meaning: &str) -> Ps {
+        let scale = UNITS.iter().find(|(suffix, ..)| name.ends_with(suffix)).map_or(1, |(.., ps)| *ps);
+        Ps(self.timing(name, meaning) * scale)
+    }
+
+    /// The frequency of the node's clock number `index` (`clocks`, by `clock-names` where `name` is one of them).
+    pub fn clock(&mut self, index: usize, meaning: &str) -> Hz {
+        let stand_in = Hz::new(1).expect("1 Hz is a frequency");
+        let Some(property) = self.get("clocks") else {
+            self.missing("clocks", meaning);
+            return stand_in;
+        };
+        let phandle = property.cells().and_then(|cells| cells.get(index).copied());
+        let clock = phandle.and_then(|phandle| self.board.root.by_phandle(phandle));
+        let hz = clock.and_then(|clock| clock.property("clock-frequency")).and_then(Property::cells);
+        match hz.as_deref().and_then(|hz| hz.first()).and_then(|hz| Hz::new(u64::from(*hz))) {
+            Some(hz) => hz,
+            None => {
+                let expected = format!("a clock with a clock-frequency above 0: {meaning}");
+                self.fault(&property.at, FaultKind::BadReference { property: "clocks".into(), expected });
+                stand_in
+            }
+        }
+    }
+
+    /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`; `None` where the
+    /// node has no such line.
+    pub fn interrupt(&mut self, index: usize) -> Option<IrqLine> {
+        let (at, line) = if let Some(property) = self.get("interrupts-extended") {
+            let cells = property.cells()?;
+            let pair = cells.chunks(2).nth(index)?;
+            (property.at.clone(), (self.board.interrupts)(pair[0], &pair[1..]))
+        } else {
+            let property = self.get("interrupts")?;
+            let parent =
+                self.node.property("interrupt-parent").or_else(|| self.board.root.property("interrupt-parent"));
+            let parent = parent.and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(0);
+            let cells = property.cells()?;
+            let width = self.interrupt_cells(parent);
+            let specifier = cells.chunks(width).nth(index)?;
+            (property.at.clone(), (self.board.interrupts)(parent, specifier))
+        };
+        if line.is_none() {
+            let expected = "an enabled interrupt controller and an input that it has".to_owned();
+            self.fault(&at, FaultKind::BadReference { property: "interrupts".into(), expected });
+        }
+        line
+    }
+
+    /// The (base, size) pairs of `reg`, one cell each; faults if there are fewer than `ranges`.
+    pub fn reg(&mut self, ranges: usize) -> Vec<(u32, u32)> {
+        let Some(property) = self.node.property("reg") else {
+            self.missing("reg", "its addresses");
+            return Vec::new();
+        };
+        let cells = property.cells().unwrap_or_default();
+        if cells.len() < ranges * 2 || !cells.len().is_multiple_of(2) {
+            self.wrong_type(property, &format!("{ranges} pairs of address and size, one cell each"));
+            return Vec::new();
+        }
+        cells.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
+    }
+
+    /// Records a fault at a property (or, where that is missing, at the node).
+    pub fn fault_at(&mut self, property: &str, kind: FaultKind) {
+        let at = self.node.property(property).map_or(&self.node.at, |property| &property.at).clone();
+        self.fault(&at, kind);
+    }
+
+    /// The end: properties nobody asked for, and sources for nothing, are faults.
+    pub fn finish(mut self) {
+        for property in &self.node.properties {
+            let name = property.name.as_str();
+            if !COMMON.contains(&name) && !self.asked.iter().any(|asked| asked == name) {
+                let near = near_matches(name, self.asked.iter().map(String::as_str));
+                self.fault(&property.at, FaultKind::UnknownProperty { property: name.to_owned(), near });
+            }
+        }
+        for (property, _) in sources(self.node) {
+            if !self.sourced.contains(&property) {
+                self.fault_at("cyclescope,sources", FaultKind::SourceWithoutProperty { property });
+            }
+        }
+    }
+
+    fn timing(&mut self, name: &str, meaning: &str) -> u64 {
+        let value = self.u32(name, |_| true, meaning);
+        let Some(property) = self.node.property(name) else { return 0 };
+        let source = sources(self.node).into_iter().find(|(sourced, _)| sourced == name);
+        self.sourced.push(name.to_owned());
+        let (source, basis) = match source {
+            _ if property.at.line == 0 => (format!("set on the command line ({})", property.at), Basis::Override),
+            Some((_, text)) if text.starts_with("calibrated") => (text, Basis::Calibrated),
+            Some((_, text)) => (text, Basis::Documented),
+            None => {
+                self.fault(&property.at, FaultKind::NoSource { property: name.to_owned() });
+                return u64::from(value);
+            }
+        };
+        self.board.parameters.push(Parameter {
+            node: self.node.path.clone(),
+            label: self.node.label().to_owned(),
+            property: name.to_owned(),
+            values: vec![u64::from(value)],
+            unit: UNITS.iter().find(|(suffix, ..)| name.ends_with(suffix)).map_or("", |(_, unit, _)| unit),
+            source,
+            basis,
+        });
+        u64::from(value)
+    }
+
+    fn get(&mut self, name: &str) -> Option<&'a Property> {
+        self.asked.push(name.to_owned());
+        self.node.property(name)
+    }
+
+    fn interrupt_cells(&self, parent: u32) -> usize {
+        let cells = self.board.root.by_phandle(parent).and_then(|node| node.property("#interrupt-cells"));
+        cells.and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(1).max(1) as usize
+    }
+
+    fn missing(&mut self, name: &str, meaning: &str) {
+        let kind = FaultKind::Missing { property: name.to_owned(), meaning: meaning.to_owned() };
+        let at = self.node.at.clone();
+        self.fault(&at, kind);
+    }
+
+    fn wrong_type(&mut self, property: &Property, expected: &str) {
+        let kind = FaultKind::WrongType { property: property.name.clone(), expected: expected.to_owned() };
+        self.fault(&property.at, kind);
+    }
+
+    fn fault(&mut self, at: &Location, kind: FaultKind) {
+        self.board.faults.push(BoardFault { at: at.clone(), node: self.node.name.clone(), kind });
+    }
+}
+
+/// The entries of `cyclescope,sources`: "property[, property...]: text", one pair a property.
+fn sources(node: &Node) -> Vec<(String, String)> {
+    let strings = node.property("cyclescope,sources").and_then(Property::strings).unwrap_or_default();
+    let mut pairs = Vec::new();
+    for entry in strings {
+        let (names, text) = entry.split_once(": ").unwrap_or((entry, ""));
+        for name in names.split(", ") {
+            pairs.push((name.trim().to_owned(), text.trim().to_owned()));
+        }
+    }
+    pairs
+}

@@ -1,0 +1,335 @@
+//! The bus: which address is what, what an access costs, and everything that devices share.
+//!
+//! One [`MapEntry`] gives both the route of an address and its price. An access travels: request over the route's
+//! interconnect, then the RAM's port or the device, then the response.
+
+use std::collections::BTreeSet;
+
+use crate::device::{AccessSize, Ctx, Device, DeviceId, ExitRequest, IrqLine};
+use crate::event::EventQueue;
+use crate::memory::ram::Ram;
+use crate::time::{Cycles, Hz, Ps};
+
+/// An interconnect between masters and targets: latency of its request and response channels, in its clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Label of its node.
+    pub name: String,
+    /// Its clock.
+    pub clock: Hz,
+    /// From a master's request to the target's port.
+    pub request_cycles: Cycles,
+    /// From the target's answer to the master.
+    pub response_cycles: Cycles,
+}
+
+/// What answers at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Index into the bus's RAMs.
+    Ram(usize),
+    /// A device, and which of its `reg` ranges.
+    Device(DeviceId, usize),
+}
+
+/// A range of addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapEntry {
+    /// Label of the node.
+    pub name: String,
+    /// First address.
+    pub base: u32,
+    /// Last address (a range may end at 4 GiB).
+    pub last: u32,
+    /// What answers.
+    pub target: Target,
+    /// Index of the interconnect on the way, if any.
+    pub route: Option<usize>,
+}
+
+/// An access that nothing answered, or that was answered with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusFault {
+    /// The address.
+    pub addr: u32,
+    /// Nothing is mapped there (a decode error), or the device answered with an error.
+    pub kind: BusFaultKind,
+    /// When the error response reached the master.
+    pub done: Ps,
+    /// The map entry, if any.
+    pub entry: Option<usize>,
+}
+
+/// Kind of a [`BusFault`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BusFaultKind {
+    /// No map entry holds the address.
+    Unmapped,
+    /// The device answered with an error.
+    Slave,
+}
+
+/// A completed access, with the times at which it passed from one cause of waiting to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// What was read; 0 for a write.
+    pub value: u32,
+    /// The map entry that answered.
+    pub entry: usize,
+    /// The request reached the RAM's port or the device.
+    pub arrived: Ps,
+    /// The RAM or device answered.
+    pub answered: Ps,
+    /// The answer reached the master.
+    pub done: Ps,
+}
+
+/// The address map, the memories and devices behind it, and what all share: events, interrupt lines, console, notes.
+#[derive(Default)]
+pub struct Bus {
+    /// Sorted by base, without overlaps.
+    pub map: Vec<MapEntry>,
+    /// Interconnects.
+    pub routes: Vec<Route>,
+    /// Memories.
+    pub rams: Vec<Ram>,
+    /// Devices; a slot is empty while its device is being called.
+    pub devices: Vec<Option<Box<dyn Device>>>,
+    /// Labels of the devices, for messages.
+    pub device_names: Vec<String>,
+    /// What is to come.
+    pub events: EventQueue,
+    /// Pending interrupt bits of each core.
+    pub core_irqs: Vec<u32>,
+    /// Bytes that the firmware printed and nobody has taken yet.
+    pub console: Vec<u8>,
+    /// A device asked for the end of the run.
+    pub exit: Option<ExitRequest>,
+    /// Grows whenever memory that holds decoded instructions was written: cores then drop their decoded blocks.
+    pub code_epoch: u64,
+    /// Grows whenever new memory came to hold decoded instructions: cores then drop their shortcuts for stores.
+    pub code_marks: u64,
+    notes: Vec<String>,
+    noted: BTreeSet<(DeviceId, String)>,
+}
+
+impl Bus {
+    /// The map entry that holds `addr`.
+    pub fn entry_at(&self, addr: u32) -> Option<usize> {
+        let after = self.map.partition_point(|entry| entry.base <= addr);
+        let index = after.checked_sub(1)?;
+        (addr <= self.map[index].last).then_some(index)
+    }
+
+    /// A load as a master sees it.
+    ///
+    /// # Errors
+    /// [`BusFault`] if nothing or an error answers.
+    pub fn read(&mut self, at: Ps, addr: u32, size: AccessSize) -> Result<Access, BusFault> {
+        let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let arrived = self.request(entry, at);
+        let (value, answered) = self.read_beat(entry, arrived, addr, size)?;
+        Ok(Access { value, entry, arrived, answered, done: self.response(entry, answered) })
+    }
+
+    /// A store as a master sees it, up to its response.
+    ///
+    /// # Errors
+    /// [`BusFault`] if nothing or an error answers.
+    pub fn write(&mut self, at: Ps, addr: u32, size: AccessSize, value: u32) -> Result<Access, BusFault> {
+        let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let arrived = self.request(entry, at);
+        let answered = self.write_beat(entry, arrived, addr, size, value)?;
+        Ok(Access { value: 0, entry, arrived, answered, done: self.response(entry, answered) })
+    }
+
+    /// A burst read of `bytes` from memory or an execute-in-place window (a line fill, a DMA read), for its timing: see
+    /// [`Bus::peek`] for the bytes.
+    ///
+    /// # Errors
+    /// [`BusFault`] if nothing, registers, or an error answers.
+    pub fn read_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
+        let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let arrived = self.request(entry, at);
+        let offset = addr - self.map[entry].base;
+        let answered = match self.map[entry].target {
+            Target::Ram(ram) => self.rams[ram].transfer(arrived, bytes),
+            Target::Device(id, range) => self
+                .with_device(id, arrived, |device, ctx| device.burst(range, offset, bytes, ctx))
+                .map_err(|error| self.slave_fault(entry, addr, error.done))?,
+        };
+        Ok(Access { value: 0, entry, arrived, answered, done: self.response(entry, answered) })
+    }
+
+    /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the bytes.
+    ///
+    /// # Errors
+    /// [`BusFault`] unless a RAM answers.
+    pub fn write_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
+        let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let arrived = self.request(entry, at);
+        let Target::Ram(ram) = self.map[entry].target else {
+            return Err(self.slave_fault(entry, addr, arrived));
+        };
+        let answered = self.rams[ram].transfer(arrived, bytes);
+        Ok(Access { value: 0, entry, arrived, answered, done: self.response(entry, answered) })
+    }
+
+    /// One beat of a read at the target itself, when the route has been paid for: its value, and when it was answered.
+    ///
+    /// # Errors
+    /// [`BusFault`] if the device answers with an error.
+    pub fn read_beat(&mut self, entry: usize, at: Ps, addr: u32, size: AccessSize) -> Result<(u32, Ps), BusFault> {
+        let offset = addr - self.map[entry].base;
+        match self.map[entry].target {
+            Target::Ram(ram) => {
+                let done = self.rams[ram].transfer(at, size.bytes());
+                let mut bytes = [0; 4];
+                self.rams[ram].read(offset, &mut bytes[..size.bytes() as usize]);
+                Ok((u32::from_le_bytes(bytes), done))
+            }
+            Target::Device(id, range) => self
+                .with_device(id, at, |device, ctx| device.read(range, offset, size, ctx))
+                .map(|reply| (reply.value, reply.done))
+                .map_err(|error| self.slave_fault(entry, addr, error.done)),
+        }
+    }
+
+    /// One beat of a write at the target itself: when it was answered.
+    ///
+    /// # Errors
+    /// [`BusFault`] if the device answers with an error.
+    pub fn write_beat(
+        &mut self,
+        entry: usize,
+        at: Ps,
+        addr: u32,
+        size: AccessSize,
+        value: u32,
+    ) -> Result<Ps, BusFault> {
+        let offset = addr - self.map[entry].base;
+        match self.map[entry].target {
+            Target::Ram(ram) => {
+                let done = self.rams[ram].transfer(at, size.bytes());
+                let met_code = self.rams[ram].write(offset, &value.to_le_bytes()[..size.bytes() as usize]);
+                self.code_epoch += u64::from(met_code);
+                Ok(done)
+            }
+            Target::Device(id, range) => self
+                .with_device(id, at, |device, ctx| device.write(range, offset, size, value, ctx))
+                .map(|reply| reply.done)
+                .map_err(|error| self.slave_fault(entry, addr, error.done)),
+        }
+    }
+
+    /// When a request made at `at` reaches the target of `entry`.
+    pub fn request(&self, entry: usize, at: Ps) -> Ps {
+        self.map[entry].route.map_or(at, |route| {
+            let route = &self.routes[route];
+            route.clock.after(at, route.request_cycles)
+        })
+    }
+
+    /// When an answer given at `at` reaches the master.
+    pub fn response(&self, entry: usize, at: Ps) -> Ps {
+        self.map[entry].route.map_or(at, |route| {
+            let route = &self.routes[route];
+            route.clock.after(at, route.response_cycles)
+        })
+    }
+
+    /// Copies bytes from memory or an execute-in-place window, without time or side effects. `false` if any of them is elsewhere.
+    pub fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
+        let Some((entry, offset)) = self.span(addr, into.len()) else { return false };
+        match self.map[entry].target {
+            Target::Ram(ram) => self.rams[ram].read(offset, into),
+            Target::Device(id, range) => {
+                return self.devices[id.0 as usize].as_ref().is_some_and(|device| device.peek(range, offset, into));
+            }
+        }
+        true
+    }
+
+    /// Copies bytes to RAM without time. `false` if any of them would go elsewhere.
+    pub fn poke(&mut self, addr: u32, from: &[u8]) -> bool {
+        let Some((entry, offset)) = self.span(addr, from.len()) else { return false };
+        let Target::Ram(ram) = self.map[entry].target else { return false };
+        let met_code = self.rams[ram].write(offset, from);
+        self.code_epoch += u64::from(met_code);
+        true
+    }
+
+    /// Remembers that instructions at this span have been decoded.
+    pub fn mark_code(&mut self, addr: u32, len: u32) {
+        if let Some((entry, offset)) = self.span(addr, len as usize)
+            && let Target::Ram(ram) = self.map[entry].target
+        {
+            self.rams[ram].mark_code(offset, len);
+            self.code_marks += 1;
+        }
+    }
+
+    /// Runs the events that are due at `now` or earlier, each at the time at which it was due.
+    pub fn run_events(&mut self, now: Ps) {
+        while let Some(event) = self.events.pop_due(now) {
+            self.with_device(event.device, event.due, |device, ctx| device.event(event.token, ctx));
+        }
+    }
+
+    /// Sets the level of an interrupt line.
+    pub fn set_irq(&mut self, line: IrqLine, level: bool, now: Ps) {
+        match line {
+            IrqLine::Core { core, bit } => {
+                let pending = &mut self.core_irqs[core as usize];
+                *pending = *pending & !(1 << bit) | u32::from(level) << bit;
+            }
+            IrqLine::Device { device, input } => {
+                self.with_device(device, now, |controller, ctx| controller.irq_input(input, level, ctx));
+            }
+        }
+    }
+
+    /// Calls a device with the rest of the machine at its disposal.
+    ///
+    /// # Panics
+    /// If a device reaches itself through the bus: the board's validation refuses such wiring, and DMA engines answer an
+    /// address inside themselves with an error before they get here.
+    pub fn with_device<T>(&mut self, id: DeviceId, now: Ps, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
+        let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
+        let result = call(device.as_mut(), &mut Ctx { now, id, bus: self });
+        self.devices[id.0 as usize] = Some(device);
+        result
+    }
+
+    /// True while `id` is being called: an access to it now would be one to itself.
+    pub fn is_busy(&self, id: DeviceId) -> bool {
+        self.devices[id.0 as usize].is_none()
+    }
+
+    /// Records a line for the user, once for each device and text.
+    pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
+        if self.noted.insert((id, what.to_owned())) {
+            self.notes.push(format!("{}: {what} (first at {now})", self.device_names[id.0 as usize]));
+        }
+    }
+
+    /// Notes so far, in the order in which they came.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn span(&self, addr: u32, len: usize) -> Option<(usize, u32)> {
+        let entry = self.entry_at(addr)?;
+        let len = u32::try_from(len).ok()?;
+        let last = addr.checked_add(len.saturating_sub(1))?;
+        (last <= self.map[entry].last).then(|| (entry, addr - self.map[entry].base))
+    }
+
+    fn slave_fault(&self, entry: usize, addr: u32, done: Ps) -> BusFault {
+        BusFault { addr, kind: BusFaultKind::Slave, done: self.response(entry, done), entry: Some(entry) }
+    }
+}
+
+fn unmapped(addr: u32, at: Ps) -> BusFault {
+    BusFault { addr, kind: BusFaultKind::Unmapped, done: at, entry: None }
+}

@@ -1,0 +1,174 @@
+//! What a device model implements, and what it may use while the bus calls it.
+
+use crate::bus::Bus;
+use crate::time::Ps;
+
+/// A device's place in the machine: its index in the bus, in the order of the board description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeviceId(pub u32);
+
+/// Width of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessSize {
+    /// 8 bits.
+    Byte = 1,
+    /// 16 bits.
+    Half = 2,
+    /// 32 bits.
+    Word = 4,
+}
+
+impl AccessSize {
+    /// Width in bytes.
+    pub const fn bytes(self) -> u32 {
+        self as u32
+    }
+}
+
+/// A device's answer to an access: what, and when the access completes at the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// What was read, right-aligned; 0 for a write.
+    pub value: u32,
+    /// When the device answers: `now` of the request or later.
+    pub done: Ps,
+}
+
+impl Reply {
+    /// An answer with a value.
+    pub const fn read(value: u32, done: Ps) -> Reply {
+        Reply { value, done }
+    }
+
+    /// The answer to a write.
+    pub const fn written(done: Ps) -> Reply {
+        Reply { value: 0, done }
+    }
+}
+
+/// A device answers an access with a bus error (AXI SLVERR): the core takes an access fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlaveError {
+    /// When the error response comes.
+    pub done: Ps,
+}
+
+/// A memory-mapped device. Offsets count from the start of the `reg` range named by `range` (0 for most devices).
+///
+/// Calls come in the order of their times. State that depends on time alone (a busy flag, a counter) is brought up to
+/// `ctx.now` at the start of each call, so that no call sees the past.
+pub trait Device: Send {
+    /// A load. `offset` is aligned to `size`.
+    ///
+    /// # Errors
+    /// [`SlaveError`] where the datasheet says that the device answers with an error.
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError>;
+
+    /// A store of the low `size` bytes of `value`.
+    ///
+    /// # Errors
+    /// As for [`Device::read`].
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError>;
+
+    /// An event that the device scheduled is due: `ctx.now` is the time at which it was due.
+    fn event(&mut self, _token: u32, _ctx: &mut Ctx) {}
+
+    /// An interrupt line that ends at this device (an interrupt controller's input) changes its level.
+    fn irq_input(&mut self, _input: u32, _level: bool, _ctx: &mut Ctx) {}
+
+    /// Bytes of a range that can be executed or cached (an execute-in-place window), without timing or side effects: copied to `into`.
+    /// `false` if the range holds registers, not memory.
+    fn peek(&self, _range: usize, _offset: u32, _into: &mut [u8]) -> bool {
+        false
+    }
+
+    /// A burst read of `bytes` (a cache line fill): when its last byte arrives. Only asked where [`Device::peek`] holds.
+    ///
+    /// # Errors
+    /// As for [`Device::read`].
+    fn burst(&mut self, _range: usize, _offset: u32, _bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    /// The run is over: what the device still holds for a file is written.
+    fn finish(&mut self, _now: Ps) {}
+
+    /// Named totals since reset, for the results.
+    fn counters(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+}
+
+/// An interrupt line, as wired by the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IrqLine {
+    /// Bit `bit` of core `core`'s pending interrupts (RISC-V: the number in `mip`).
+    Core {
+        /// Index of the core.
+        core: u32,
+        /// The core's own number of the interrupt.
+        bit: u32,
+    },
+    /// Input `input` of an interrupt controller.
+    Device {
+        /// The controller.
+        device: DeviceId,
+        /// Its input.
+        input: u32,
+    },
+}
+
+/// Why a device ends the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExitRequest {
+    /// Exit status of the firmware.
+    pub code: i32,
+    /// When.
+    pub at: Ps,
+}
+
+/// What a device may use during a call: the time, and the rest of the machine.
+pub struct Ctx<'a> {
+    /// The time of the access or event.
+    pub now: Ps,
+    /// The device being called.
+    pub id: DeviceId,
+    /// The rest of the machine; the device itself is not reachable through it.
+    pub bus: &'a mut Bus,
+}
+
+impl Ctx<'_> {
+    /// Asks for [`Device::event`] with `token` at `due`.
+    pub fn schedule(&mut self, due: Ps, token: u32) {
+        self.bus.events.schedule(due, self.id, token);
+    }
+
+    /// Sets the level of an interrupt line.
+    pub fn set_irq(&mut self, line: Option<IrqLine>, level: bool) {
+        if let Some(line) = line {
+            self.bus.set_irq(line, level, self.now);
+        }
+    }
+
+    /// Sends bytes to the console of the run.
+    pub fn console(&mut self, bytes: &[u8]) {
+        self.bus.console.extend_from_slice(bytes);
+    }
+
+    /// Records, once, a line that the user should know: `what` starts with a lower-case letter and names no device.
+    pub fn note(&mut self, what: &str) {
+        self.bus.note(self.id, self.now, what);
+    }
+
+    /// Ends the run after the current instruction.
+    pub fn exit(&mut self, code: i32) {
+        self.bus.exit.get_or_insert(ExitRequest { code, at: self.now });
+    }
+}

@@ -1,0 +1,75 @@
+//! The event queue: what happens later, in one order on every host.
+//!
+//! Events due at the same time run in the order of their device's number, then in the order in which they were scheduled.
+//! There is no cancelling: a device keeps a token of its latest request and ignores an event whose token is stale.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::device::DeviceId;
+use crate::time::Ps;
+
+/// Something that a device asked to be told at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// When it is due.
+    pub due: Ps,
+    /// Who asked.
+    pub device: DeviceId,
+    /// Breaks ties within a device: first scheduled, first run.
+    sequence: u64,
+    /// The device's own word for what is due.
+    pub token: u32,
+}
+
+/// All events to come.
+#[derive(Debug, Default)]
+pub struct EventQueue {
+    heap: BinaryHeap<Reverse<Event>>,
+    scheduled: u64,
+}
+
+impl EventQueue {
+    /// Asks for `device` to be told `token` at `due`.
+    pub fn schedule(&mut self, due: Ps, device: DeviceId, token: u32) {
+        self.scheduled += 1;
+        self.heap.push(Reverse(Event { due, device, sequence: self.scheduled, token }));
+    }
+
+    /// The time of the next event; [`Ps::MAX`] if there is none.
+    pub fn next_due(&self) -> Ps {
+        self.heap.peek().map_or(Ps::MAX, |Reverse(event)| event.due)
+    }
+
+    /// Takes the next event if it is due at `now` or earlier.
+    pub fn pop_due(&mut self, now: Ps) -> Option<Event> {
+        if self.next_due() > now {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(event)| event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_times_run_by_device_then_by_age() {
+        let mut queue = EventQueue::default();
+        for (due, device, token) in [(20, 1, 0), (10, 2, 1), (10, 1, 2), (10, 1, 3)] {
+            queue.schedule(Ps(due), DeviceId(device), token);
+        }
+        let order: Vec<u32> = std::iter::from_fn(|| queue.pop_due(Ps(20))).map(|event| event.token).collect();
+        assert_eq!(order, [2, 3, 1, 0]);
+    }
+
+    #[test]
+    fn an_event_is_not_taken_before_it_is_due() {
+        let mut queue = EventQueue::default();
+        queue.schedule(Ps(5), DeviceId(0), 7);
+        assert_eq!(queue.pop_due(Ps(4)), None);
+        assert_eq!(queue.pop_due(Ps(5)).map(|event| event.token), Some(7));
+        assert_eq!(queue.next_due(), Ps::MAX);
+    }
+}

@@ -1,0 +1,18 @@
+//! Cyclescope's engine: it runs firmware on a simulated board, with timing.
+//!
+//! What it knows: time, events, buses, cores, memories, devices and wires. What it does not know: Python,
+//! experiments, published tables, any file format but ELF.
+//!
+//! Where to start reading: [`machine`] ties the parts together; [`device`] is what a device model implements;
+//! [`wire::spi`] is what a chip on an SPI wire implements; [`board`] is how properties of a devicetree node become
+//! a typed, checked parameter set; [`isa::riscv`] is the core.
+
+pub mod board;
+pub mod bus;
+pub mod device;
+pub mod devices;
+pub mod event;
+pub mod memory;
+pub mod observe;
+pub mod time;
+pub mod wire;

@@ -1,0 +1,3 @@
+//! Memories: RAM with port timing, and caches.
+
+pub mod ram;

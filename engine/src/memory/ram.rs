@@ -1,0 +1,175 @@
+//! A RAM: its bytes, and the timing of its port.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+use crate::time::{Cycles, Hz, Ps};
+
+/// Code is tracked in granules of this many bytes: a store to a granule that holds decoded instructions drops them.
+pub const CODE_GRANULE_BYTES: u32 = 64;
+
+/// Timing of a RAM's port, in its own clock. A transfer of n beats takes `first_word_cycles + (n - 1) * beat_cycles`, and the
+/// port serves one transfer at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortTiming {
+    /// Clock of the port.
+    pub clock: Hz,
+    /// From the request to the first beat; 0 only for tightly coupled memory, whose access fits the core's own cycle.
+    pub first_word_cycles: Cycles,
+    /// From one beat to the next of the same transfer.
+    pub beat_cycles: Cycles,
+    /// Bytes a beat carries.
+    pub beat_bytes: u32,
+}
+
+/// A RAM on the bus.
+#[derive(Debug)]
+pub struct Ram {
+    bytes: Bytes,
+    timing: PortTiming,
+    /// The port is busy with an earlier transfer until then.
+    free_at: Ps,
+    /// One flag a [`CODE_GRANULE_BYTES`].
+    code: Vec<bool>,
+}
+
+impl Ram {
+    /// A RAM of `size_bytes` zeroes.
+    pub fn new(size_bytes: u32, timing: PortTiming) -> Ram {
+        let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
+        Ram { bytes: Bytes::zeroed(size_bytes as usize), timing, free_at: Ps::ZERO, code: vec![false; granules] }
+    }
+
+    /// Timing of the port.
+    pub fn timing(&self) -> PortTiming {
+        self.timing
+    }
+
+    /// True for tightly coupled memory: an access costs nothing beyond the core's own cycle.
+    pub fn is_local(&self) -> bool {
+        self.timing.first_word_cycles == Cycles(0)
+    }
+
+    /// When a transfer of `bytes` that reaches the port at `at` is complete; the port is busy until then.
+    pub fn transfer(&mut self, at: Ps, bytes: u32) -> Ps {
+        if self.is_local() {
+            return at;
+        }
+        let beats = u64::from(bytes.div_ceil(self.timing.beat_bytes).max(1));
+        let cycles = self.timing.first_word_cycles.0 + (beats - 1) * self.timing.beat_cycles.0;
+        self.free_at = self.timing.clock.after(at.max(self.free_at), Cycles(cycles));
+        self.free_at
+    }
+
+    /// Copies bytes out. The caller has checked that the span lies inside.
+    pub fn read(&self, offset: u32, into: &mut [u8]) {
+        self.bytes.read(offset as usize, into);
+    }
+
+    /// Copies bytes in; true if they went where decoded instructions are. The caller has checked the span.
+    pub fn write(&mut self, offset: u32, from: &[u8]) -> bool {
+        self.bytes.write(offset as usize, from);
+        self.holds_code(offset, from.len() as u32)
+    }
+
+    /// True if a granule of the span holds decoded instructions.
+    pub fn holds_code(&self, offset: u32, len: u32) -> bool {
+        self.granules(offset, len).is_some_and(|span| self.code[span].contains(&true))
+    }
+
+    /// Remembers that the span holds decoded instructions.
+    pub fn mark_code(&mut self, offset: u32, len: u32) {
+        if let Some(span) = self.granules(offset, len) {
+            self.code[span].fill(true);
+        }
+    }
+
+    /// Forgets all marks of [`Ram::mark_code`].
+    pub fn clear_code_marks(&mut self) {
+        self.code.fill(false);
+    }
+
+    /// Where the bytes are on the host. Valid for as long as the RAM lives; nothing else may hold a reference into them.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.bytes.start.as_ptr()
+    }
+
+    fn granules(&self, offset: u32, len: u32) -> Option<std::ops::Range<usize>> {
+        let last = offset.checked_add(len.checked_sub(1)?)?;
+        Some((offset / CODE_GRANULE_BYTES) as usize..(last / CODE_GRANULE_BYTES) as usize + 1)
+    }
+}
+
+/// Zeroed bytes, reached by raw pointers only: cores keep pointers into them across calls to the bus.
+#[derive(Debug)]
+struct Bytes {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: `Bytes` owns its allocation, and nothing ties it to a thread.
+unsafe impl Send for Bytes {}
+
+impl Bytes {
+    fn zeroed(len: usize) -> Bytes {
+        let layout = Layout::from_size_align(len.max(1), 64).expect("a board's RAM is below 4 GiB");
+        // SAFETY: the layout's size is at least 1.
+        let start = unsafe { alloc_zeroed(layout) };
+        Bytes { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), layout }
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        assert!(offset + into.len() <= self.layout.size(), "the bus checks spans");
+        // SAFETY: the span was checked just now, and no reference into the allocation exists.
+        unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr().add(offset), into.as_mut_ptr(), into.len()) }
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) {
+        assert!(offset + from.len() <= self.layout.size(), "the bus checks spans");
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.as_ptr().add(offset), from.len()) }
+    }
+}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `zeroed` with this layout.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ddr() -> Ram {
+        let clock = Hz::new(100_000_000).unwrap();
+        Ram::new(4096, PortTiming { clock, first_word_cycles: Cycles(20), beat_cycles: Cycles(1), beat_bytes: 4 })
+    }
+
+    #[test]
+    fn a_burst_pays_the_first_word_once() {
+        // 16 bytes = 4 beats: 20 + 3 = 23 cycles of 10 ns.
+        assert_eq!(ddr().transfer(Ps(0), 16), Ps(230_000));
+    }
+
+    #[test]
+    fn the_port_serves_one_transfer_at_a_time() {
+        let mut ram = ddr();
+        let first = ram.transfer(Ps(0), 4);
+        assert_eq!(first, Ps(200_000));
+        assert_eq!(ram.transfer(Ps(50_000), 4), Ps(400_000));
+        assert_eq!(ram.transfer(Ps(1_000_001), 4), Ps(1_210_000));
+    }
+
+    #[test]
+    fn a_write_tells_whether_it_met_code() {
+        let mut ram = ddr();
+        ram.mark_code(130, 4);
+        assert!(ram.write(188, &[1, 2, 3, 4]));
+        assert!(!ram.write(192, &[1]));
+        assert!(!ram.write(124, &[1, 2, 3, 4]));
+        ram.clear_code_marks();
+        assert!(!ram.write(188, &[1]));
+    }
+}

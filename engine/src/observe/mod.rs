@@ -1,0 +1,3 @@
+//! What a run shows of itself. Free when off.
+
+pub mod stack;

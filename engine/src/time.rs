@@ -1,0 +1,178 @@
+//! The time base: integer picoseconds, integer hertz, and the exact arithmetic between them.
+//!
+//! A cycle count becomes a time in one step from the count, never by adding rounded periods, so a clock whose period is
+//! not a whole number of picoseconds does not drift. Conversions that round say which way in their name.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+const PS_PER_SECOND: u128 = 1_000_000_000_000;
+
+/// A point in simulated time, or a span of it, in picoseconds. 64 bits last 213 days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ps(pub u64);
+
+/// A number of cycles of some clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cycles(pub u64);
+
+/// The frequency of a clock in hertz; never zero. All clocks have an edge at time 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hz(u64);
+
+impl Ps {
+    /// The beginning of a run.
+    pub const ZERO: Ps = Ps(0);
+    /// Later than any event: "never".
+    pub const MAX: Ps = Ps(u64::MAX);
+
+    /// A span given in nanoseconds.
+    pub const fn from_ns(ns: u64) -> Ps {
+        Ps(ns * 1_000)
+    }
+
+    /// A span given in microseconds.
+    pub const fn from_us(us: u64) -> Ps {
+        Ps(us * 1_000_000)
+    }
+
+    /// `self + span`, or [`Ps::MAX`] where that does not fit.
+    pub const fn saturating_add(self, span: Ps) -> Ps {
+        Ps(self.0.saturating_add(span.0))
+    }
+
+    /// `self - earlier`, or zero if `earlier` is later.
+    pub const fn saturating_sub(self, earlier: Ps) -> Ps {
+        Ps(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Hz {
+    /// A clock of `hz` hertz; `None` for zero and above 1 THz (a period below a picosecond).
+    pub const fn new(hz: u64) -> Option<Hz> {
+        if hz == 0 || hz > 1_000_000_000_000 { None } else { Some(Hz(hz)) }
+    }
+
+    /// The frequency in hertz.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The time of edge number `cycles`, rounded down to a picosecond.
+    pub const fn ps_at_floor(self, cycles: Cycles) -> Ps {
+        Ps((cycles.0 as u128 * PS_PER_SECOND / self.0 as u128) as u64)
+    }
+
+    /// The number of the first edge at `at` or later. The inverse of [`Hz::ps_at_floor`]: `cycles_until_ceil(ps_at_floor(n)) == n`.
+    pub const fn cycles_until_ceil(self, at: Ps) -> Cycles {
+        // Edge n stands at floor(n * P): it is at or after `at` exactly when n * 1e12 >= at * hz.
+        Cycles((at.0 as u128 * self.0 as u128).div_ceil(PS_PER_SECOND) as u64)
+    }
+
+    /// The number of whole cycles that fit before or at `at`.
+    pub const fn cycles_until_floor(self, at: Ps) -> Cycles {
+        let next = self.cycles_until_ceil(at);
+        if self.ps_at_floor(next).0 > at.0 { Cycles(next.0 - 1) } else { next }
+    }
+
+    /// The first edge of this clock at `at` or later.
+    pub const fn edge_at_or_after(self, at: Ps) -> Ps {
+        self.ps_at_floor(self.cycles_until_ceil(at))
+    }
+
+    /// The time `clocks` cycles after the first edge at `at` or later: when something ends that starts on this clock's next
+    /// edge and takes `clocks` of its cycles.
+    pub const fn after(self, at: Ps, clocks: Cycles) -> Ps {
+        self.ps_at_floor(Cycles(self.cycles_until_ceil(at).0 + clocks.0))
+    }
+
+    /// This clock divided by `ratio`, rounded down to a hertz; `None` for ratio 0 or a result of 0 Hz.
+    pub const fn divided_floor(self, ratio: u64) -> Option<Hz> {
+        if ratio == 0 { None } else { Hz::new(self.0 / ratio) }
+    }
+}
+
+impl Add for Ps {
+    type Output = Ps;
+    fn add(self, span: Ps) -> Ps {
+        Ps(self.0 + span.0)
+    }
+}
+
+impl AddAssign for Ps {
+    fn add_assign(&mut self, span: Ps) {
+        self.0 += span.0;
+    }
+}
+
+impl Sub for Ps {
+    type Output = Ps;
+    fn sub(self, earlier: Ps) -> Ps {
+        Ps(self.0 - earlier.0)
+    }
+}
+
+impl Add for Cycles {
+    type Output = Cycles;
+    fn add(self, more: Cycles) -> Cycles {
+        Cycles(self.0 + more.0)
+    }
+}
+
+impl fmt::Display for Ps {
+    /// A human unit with up to three decimals: `12.345 us`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 4] =
+            [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
+        for (unit_ps, name) in UNITS {
+            if self.0 >= unit_ps {
+                return write!(f, "{}.{:03} {name}", self.0 / unit_ps, self.0 % unit_ps / (unit_ps / 1_000));
+            }
+        }
+        write!(f, "{} ps", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn hz(value: u64) -> Hz {
+        Hz::new(value).unwrap()
+    }
+
+    #[test]
+    fn cycles_become_time_without_drift() {
+        // 3 Hz: the period is 333333333333.33 ps; three of them are exactly a second.
+        assert_eq!(hz(3).ps_at_floor(Cycles(1)), Ps(333_333_333_333));
+        assert_eq!(hz(3).ps_at_floor(Cycles(3)), Ps(1_000_000_000_000));
+        assert_eq!(hz(99_038_500).ps_at_floor(Cycles(99_038_500)), Ps(1_000_000_000_000));
+    }
+
+    #[test]
+    fn edges_are_found_from_any_time() {
+        let clock = hz(100_000_000);
+        assert_eq!(clock.edge_at_or_after(Ps(0)), Ps(0));
+        assert_eq!(clock.edge_at_or_after(Ps(1)), Ps(10_000));
+        assert_eq!(clock.after(Ps(10_001), Cycles(3)), Ps(50_000));
+        assert_eq!(clock.cycles_until_floor(Ps(19_999)), Cycles(1));
+    }
+
+    #[test]
+    fn times_print_in_a_human_unit() {
+        assert_eq!(Ps(94_338_000_000).to_string(), "94.338 ms");
+        assert_eq!(Ps(999).to_string(), "999 ps");
+        assert_eq!(Ps(12_500).to_string(), "12.500 ns");
+    }
+
+    proptest! {
+        #[test]
+        fn an_edge_is_its_own_next_edge(frequency in 1u64..2_000_000_000, cycles in 0u64..1_000_000_000) {
+            let clock = hz(frequency);
+            let at = clock.ps_at_floor(Cycles(cycles));
+            prop_assert_eq!(clock.edge_at_or_after(at), at);
+            prop_assert_eq!(clock.cycles_until_floor(at), Cycles(cycles));
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Wires between a controller and the chips beside it.
+
+pub mod spi;
