@@ -12,6 +12,7 @@ pub mod bus;
 pub mod device;
 pub mod devices;
 pub mod event;
+pub mod isa;
 pub mod memory;
 pub mod observe;
 pub mod time;

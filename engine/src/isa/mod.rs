@@ -1,0 +1,3 @@
+//! Instruction sets: one folder each.
+
+pub mod riscv;

@@ -1,0 +1,178 @@
+//! The typed operation: what is left of an instruction once it is decoded.
+
+/// What an operation does. Compressed instructions are the operations that they expand to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Code {
+    // Unprivileged specification, chapter 2: RV32I. Immediates are sign-extended in `imm`.
+    Add,
+    Sub,
+    Sll,
+    Slt,
+    Sltu,
+    Xor,
+    Srl,
+    Sra,
+    Or,
+    And,
+    Addi,
+    Slti,
+    Sltiu,
+    Xori,
+    Ori,
+    Andi,
+    /// Shift amount in `imm`, as in the next two.
+    Slli,
+    Srli,
+    Srai,
+    /// `imm` holds the upper 20 bits in place.
+    Lui,
+    /// As Lui; relative to the instruction's own address.
+    Auipc,
+    Lb,
+    Lh,
+    Lw,
+    Lbu,
+    Lhu,
+    Sb,
+    Sh,
+    Sw,
+    /// `imm` is the offset to the target, as in all branches and Jal.
+    Beq,
+    Bne,
+    Blt,
+    Bge,
+    Bltu,
+    Bgeu,
+    Jal,
+    Jalr,
+    Fence,
+    FenceI,
+    Ecall,
+    Ebreak,
+    // Chapter 13: M.
+    Mul,
+    Mulh,
+    Mulhsu,
+    Mulhu,
+    Div,
+    Divu,
+    Rem,
+    Remu,
+    // Chapter 6: Zicsr. The CSR's number is in `imm`; in the three immediate forms `rs1` is the 5-bit immediate itself.
+    Csrrw,
+    Csrrs,
+    Csrrc,
+    Csrrwi,
+    Csrrsi,
+    Csrrci,
+    // Privileged specification, chapter 3.
+    Mret,
+    Wfi,
+    /// An encoding that means nothing; `imm` holds it, for mtval.
+    Illegal,
+    // What only the block builder makes.
+    /// `rd = imm`: lui, and auipc with its address added.
+    Li,
+    /// No effect (fence, a result for x0): keeps its place in the timing.
+    Nop,
+    /// Not an instruction: the block goes on at its end address.
+    End,
+}
+
+/// A decoded operation: 8 bytes, all fields extracted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Op {
+    /// What to do.
+    pub code: Code,
+    /// Destination register.
+    pub rd: u8,
+    /// First source register.
+    pub rs1: u8,
+    /// Second source register.
+    pub rs2: u8,
+    /// Immediate, sign-extended.
+    pub imm: i32,
+}
+
+/// An operation with the length of its encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instr {
+    /// What to do.
+    pub op: Op,
+    /// 2 for a compressed instruction, else 4.
+    pub len_bytes: u8,
+}
+
+/// Groups of operations that take the same time in any of our cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TimingClass {
+    /// Register and immediate arithmetic, lui, auipc, fences.
+    Alu,
+    /// Shifts, which cores without a barrel shifter take longer for.
+    Shift,
+    /// mul.
+    Multiply,
+    /// mulh, mulhsu, mulhu.
+    MultiplyHigh,
+    /// div, divu, rem, remu.
+    Divide,
+    /// Loads.
+    Load,
+    /// Stores.
+    Store,
+    /// Conditional branches.
+    Branch,
+    /// jal.
+    Jump,
+    /// jalr.
+    IndirectJump,
+    /// CSR accesses.
+    Csr,
+    /// ecall, ebreak, mret, wfi, fence.i, and encodings that mean nothing.
+    System,
+}
+
+impl Code {
+    /// The timing class.
+    pub const fn class(self) -> TimingClass {
+        use Code::*;
+        match self {
+            Sll | Srl | Sra | Slli | Srli | Srai => TimingClass::Shift,
+            Mul => TimingClass::Multiply,
+            Mulh | Mulhsu | Mulhu => TimingClass::MultiplyHigh,
+            Div | Divu | Rem | Remu => TimingClass::Divide,
+            Lb | Lh | Lw | Lbu | Lhu => TimingClass::Load,
+            Sb | Sh | Sw => TimingClass::Store,
+            Beq | Bne | Blt | Bge | Bltu | Bgeu => TimingClass::Branch,
+            Jal => TimingClass::Jump,
+            Jalr => TimingClass::IndirectJump,
+            Csrrw | Csrrs | Csrrc | Csrrwi | Csrrsi | Csrrci => TimingClass::Csr,
+            FenceI | Ecall | Ebreak | Mret | Wfi | Illegal => TimingClass::System,
+            _ => TimingClass::Alu,
+        }
+    }
+
+    /// True if a block of straight-line code ends with it.
+    pub const fn ends_block(self) -> bool {
+        matches!(
+            self.class(),
+            TimingClass::Branch
+                | TimingClass::Jump
+                | TimingClass::IndirectJump
+                | TimingClass::Csr
+                | TimingClass::System
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_takes_eight_bytes() {
+        assert_eq!(size_of::<Op>(), 8);
+    }
+}
