@@ -1,0 +1,75 @@
+# Cyclescope: `make bench` and `make test` do everything, set-up included.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := build
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUT ?= results
+BENCH_FLAGS ?=
+
+# Built firmware and the compiler's cache stay in the checkout; `make clean` drops them.
+export CYCLESCOPE_CACHE ?= $(CURDIR)/.cache
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+	$(shell find engine bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
+
+.PHONY: build bench test lint format wheel lock clean
+
+## build: set up .venv, build the engine and install the package into it
+build: $(VENV)/.installed
+
+## bench: run every experiment, print the tables, write results/
+bench: build
+	$(BIN)/cyclescope bench --out $(OUT) $(BENCH_FLAGS)
+
+## test: all tests, the engine's and the package's
+test: build
+	cargo test --workspace --locked --quiet
+	$(BIN)/python -m pytest
+
+## lint: formatting and lints of both languages
+lint: build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+## format: format both languages
+format: build
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+## wheel: a wheel in dist/
+wheel: build
+	rm -f dist/*.whl
+	$(BIN)/maturin build --release --locked --quiet --out dist
+
+## lock: pin what requirements/dev.in and pyproject.toml ask for, with hashes
+lock: $(VENV)/.requirements
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-annotate --custom-compile-command "make lock" \
+		--output-file requirements/dev.txt pyproject.toml requirements/dev.in
+
+## clean: drop everything that was built
+clean:
+	rm -rf $(VENV) .cache target dist results cyclescope/_engine*.so
+
+$(VENV)/.requirements: requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "make: $(PYTHON) is older than 3.11: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@command -v cargo >/dev/null || \
+		{ echo "make: cargo is not installed: see https://rustup.rs" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.requirements $(ENGINE_SOURCES)
+	$(BIN)/maturin develop --release --locked --quiet
+	touch $@
