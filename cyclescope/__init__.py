@@ -1,0 +1,23 @@
+"""Cyclescope: a virtual bench for embedded boards.
+
+It runs the firmware that you would flash on a board that it simulates with timing, measures it,
+and shows where every cycle went. Start at `Board`; `cyclescope.experiments` has the experiments
+and `cyclescope.bench` runs them.
+"""
+
+from cyclescope.board import Board, shipped_boards
+from cyclescope.errors import BoardError, ElfError, EngineError
+from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult, StackEntry
+
+__all__ = [
+    "Board",
+    "BoardError",
+    "CoreResult",
+    "ElfError",
+    "EngineError",
+    "ExperimentResult",
+    "Row",
+    "RunResult",
+    "StackEntry",
+    "shipped_boards",
+]

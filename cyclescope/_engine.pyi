@@ -1,0 +1,33 @@
+"""The engine's Python module: machines made from a board's tree, run in one call."""
+
+from collections.abc import Callable
+from typing import Any
+
+class EngineError(Exception):
+    """The base of every error of the engine; its text is one line a fault."""
+
+class BoardError(EngineError):
+    """A board that can't be built.
+
+    `faults` has one line a fault, `file:line: node: what`, sorted by file and line.
+    """
+
+    faults: list[str]
+
+class ElfError(EngineError):
+    """An ELF that can't be loaded; one line that names the file."""
+
+class Machine:
+    """A board ready to be loaded and run, once."""
+
+    def __init__(self, board: dict[str, Any]) -> None:
+        """Build a machine from a tree (`cyclescope.devicetree.Node.to_dict`)."""
+
+    def describe(self) -> dict[str, Any]:
+        """Model, cores, clocks, memory map, devices and parameters."""
+
+    def load(self, data: bytes, name: str) -> None:
+        """Load an ELF's segments; `name` is for messages."""
+
+    def run(self, limit_ps: int | None, console: Callable[[bytes], None] | None) -> dict[str, Any]:
+        """Run until exit, fault or limit (simulated picoseconds); the GIL is released."""

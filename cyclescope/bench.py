@@ -1,0 +1,254 @@
+"""The bench: experiments planned, run side by side, and made into tables.
+
+`plan` turns experiments and `--set` into jobs, `run_jobs` runs them on threads (the engine
+releases the interpreter), `tabulate` puts published numbers beside what the firmware printed.
+The order of results is the plan's, however many jobs run at once.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+
+from cyclescope import overrides, published
+from cyclescope.board import Board, board_tree
+from cyclescope.errors import EngineError, SettingError
+from cyclescope.experiment import Experiment, Run
+from cyclescope.firmware import build_app, load_app, with_defaults
+from cyclescope.results import (
+    CALIBRATED,
+    PREDICTED,
+    UNPUBLISHED,
+    ExperimentResult,
+    Parameter,
+    Row,
+    RunRecord,
+    RunResult,
+    Value,
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of an experiment as it was planned: `extra` are the board overrides of `--set`."""
+
+    experiment: Experiment
+    run: Run
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def configured(self) -> Run:
+        """The run with the user's overrides on top of its own."""
+        return replace(self.run, overrides=dict(self.run.overrides) | dict(self.extra))
+
+    def record(self, result: RunResult | None, error: str | None = None) -> RunRecord:
+        """The job's configuration with its outcome."""
+        run = self.configured
+        return RunRecord(run.label, run.app, run.board, run.all_settings, result, error)
+
+
+# ---- planning
+
+
+def plan(
+    experiments: Sequence[Experiment], sets: Iterable[tuple[str, str]] = (), quick: bool = False
+) -> list[Job]:
+    """The jobs of some experiments, each configuration once.
+
+    Raises `SettingError` for a `--set` that fits no app setting and no property of any board.
+    """
+    jobs = [
+        Job(experiment, experiment.quickened(run) if quick else run)
+        for experiment in experiments
+        for run in map(_with_all_settings, experiment.runs)
+    ]
+    for path, text in sets:
+        jobs = _with_set(jobs, path, text)
+    unique: list[Job] = []
+    for job in jobs:
+        if job not in unique:
+            unique.append(job)
+    return unique
+
+
+def _with_all_settings(run: Run) -> Run:
+    return replace(run, settings=with_defaults(run.app, run.settings))
+
+
+def _with_set(jobs: list[Job], path: str, text: str) -> list[Job]:
+    """The jobs after one `--set`: an app setting by its path, else a board's property."""
+    changed = [_with_app_setting(job, path, text) for job in jobs]
+    if any(job is not None for job in changed):
+        return [new or old for new, old in zip(changed, jobs, strict=True)]
+    trees = {board: board_tree(board) for board in {job.run.board for job in jobs}}
+    having = {board for board, tree in trees.items() if overrides.find(tree, path)}
+    if not having:
+        known = [known for job in jobs for known in _app_paths(job)]
+        known += [known for tree in trees.values() for known in overrides.paths(tree)]
+        raise overrides.unknown_path(path, dict.fromkeys(known))
+    return [
+        replace(job, extra=dict(job.extra) | {path: text}) if job.run.board in having else job
+        for job in jobs
+    ]
+
+
+def _app_paths(job: Job) -> list[str]:
+    owners = (job.experiment.name, job.run.app)
+    return [f"{owner}.{name}" for owner in owners for name in job.run.settings]
+
+
+def _with_app_setting(job: Job, path: str, text: str) -> Job | None:
+    """The job with an app setting changed; None if the path is none of its app's settings."""
+    if path not in _app_paths(job):
+        return None
+    name = path.rpartition(".")[2]
+    kind = load_app(job.run.app).settings[name]
+    value = kind.parse(text)
+    if value is None:
+        raise SettingError(f"--set {path}={text}: allowed: {kind}")
+    settings: dict[str, Value] = dict(job.run.settings) | {name: value}
+    return replace(job, run=replace(job.run, settings=settings))
+
+
+# ---- running
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    threads: int,
+    finished: Callable[[Job, RunRecord], None] = lambda job, record: None,
+) -> list[RunRecord | None]:
+    """Run jobs, `threads` at a time; the records are in the order of the jobs.
+
+    A run that fails gives a record with its error. `finished` is called in this thread as each
+    ends. On `KeyboardInterrupt` what has not begun is dropped: its record is None.
+    """
+    records: list[RunRecord | None] = [None] * len(jobs)
+    pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
+    places: dict[Future[RunRecord], int] = {}
+    try:
+        for place, job in enumerate(jobs):
+            places[pool.submit(run_job, job)] = place
+        for future in as_completed(places):
+            place = places[future]
+            records[place] = future.result()
+            finished(jobs[place], future.result())
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise StoppedError(records) from None
+    pool.shutdown()
+    return records
+
+
+class StoppedError(Exception):
+    """The user stopped the bench; `records` has what was finished."""
+
+    def __init__(self, records: list[RunRecord | None]) -> None:
+        super().__init__("interrupted")
+        self.records = records
+
+
+def run_job(job: Job) -> RunRecord:
+    """Build and run one job; what goes wrong with it is in the record's `error`."""
+    run = job.configured
+    try:
+        elf = _build(run)
+        result = Board(run.board, run.overrides).load(elf).run(run.limit)
+    except (EngineError, OSError) as error:
+        return job.record(None, str(error))
+    # the path of a kept ELF says where this machine keeps it
+    result = replace(result, firmware=run.app)
+    return job.record(result, _failure(job, result))
+
+
+_build_lock = threading.Lock()
+
+
+def _build(run: Run) -> str:
+    # The compiler uses all cores by itself, and two runs may want the same app.
+    with _build_lock:
+        return str(build_app(run.app, run.board, run.settings))
+
+
+def _failure(job: Job, result: RunResult) -> str | None:
+    """Why a run that ended counts as failed; None if it does not."""
+    if result.outcome != "exit":
+        return result.message or result.outcome
+    if result.exit_code != 0:
+        last = (result.console.rstrip().splitlines() or [""])[-1]
+        return f"the firmware exited with status {result.exit_code}; its last line: {last}"
+    wanted = {cell.metric for cell in job.experiment.cells}
+    if not any(metric.name in wanted for metric in result.metrics):
+        return f"the firmware printed none of the results {', '.join(sorted(wanted))}"
+    return None
+
+
+# ---- tables
+
+
+def tabulate(jobs: Sequence[Job], records: Sequence[RunRecord | None]) -> list[ExperimentResult]:
+    """A table an experiment, from the jobs and their records; unfinished runs are left out."""
+    done = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
+    experiments = list(dict.fromkeys(job.experiment.name for job, _ in done))
+    return [
+        _experiment_result([(job, record) for job, record in done if job.experiment.name == name])
+        for name in experiments
+    ]
+
+
+def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
+    experiment = done[0][0].experiment
+    boards = dict.fromkeys(job.run.board for job, _ in done)
+    shipped = {board: Board(board).parameters for board in boards}
+    extra = {job.run.board: job.extra for job, _ in done}
+    rows = [row for job, record in done for row in _rows(job, record, shipped[job.run.board])]
+    return ExperimentResult(
+        name=experiment.name,
+        title=experiment.title,
+        source=published.load(experiment.published).citation,
+        notes=experiment.notes,
+        rows=tuple(rows),
+        runs=tuple(record for _, record in done),
+        parameters={
+            board: Board(board, extra[board]).parameters if extra[board] else shipped[board]
+            for board in boards
+        },
+    )
+
+
+def _rows(job: Job, record: RunRecord, parameters: Iterable[Parameter]) -> list[Row]:
+    if record.result is None or record.error is not None:
+        return []
+    metrics = {metric.name: metric for metric in record.result.metrics}
+    rows = []
+    for cell in job.experiment.cells:
+        if cell.metric not in metrics:
+            continue
+        metric = metrics[cell.metric]
+        value = job.experiment.published_value(job.run, cell)
+        label = cell.label.format_map(record.settings)
+        rows.append(
+            Row(
+                experiment=job.experiment.name,
+                board=record.board,
+                settings=record.settings,
+                metric=metric.name,
+                unit=metric.unit,
+                simulated=metric.value,
+                published=value,
+                basis=UNPUBLISHED if value is None else basis(label, parameters),
+                label=label,
+                run=record,
+            )
+        )
+    return rows
+
+
+def basis(label: str, parameters: Iterable[Parameter]) -> str:
+    """Whether a published cell was predicted, or a calibrated parameter names it as its source."""
+    name = re.compile(rf"\b{re.escape(label)}\b", re.IGNORECASE)
+    fitted = any(p.basis == CALIBRATED and name.search(p.source) for p in parameters)
+    return CALIBRATED if fitted else PREDICTED

@@ -1,0 +1,117 @@
+"""`cyclescope bench`: the bench on a terminal, with progress, tables and files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from cyclescope import bench, experiments, export, report, tables
+from cyclescope.bench import Job
+from cyclescope.overrides import parse_set
+from cyclescope.results import ExperimentResult, RunRecord
+
+Finished = Callable[[Job, RunRecord], None]
+
+
+@click.command("bench")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a board property or an app setting.",
+)
+@click.option("--quick", is_flag=True, help="Shorten the rows without a published value.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("results"), show_default=True)
+@click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
+@click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
+def bench_command(
+    names: tuple[str, ...],
+    sets: tuple[str, ...],
+    quick: bool,
+    out: Path,
+    json_file: str | None,
+    jobs: int | None,
+) -> int:
+    """Run experiments (all if no NAME) and compare them with the published numbers."""
+    planned = bench.plan(experiments.select(names), list(map(parse_set, sets)), quick)
+    out.mkdir(parents=True, exist_ok=True)
+    interrupted = False
+    try:
+        with _progress(len(planned)) as finished:
+            records = bench.run_jobs(planned, jobs or os.cpu_count() or 1, finished)
+    except bench.StoppedError as stopped:
+        records, interrupted = stopped.records, True
+    results = bench.tabulate(planned, records)
+    _print(results, tables.console(stderr=json_file == "-"))
+    _write(results, out, json_file)
+    if interrupted:
+        raise KeyboardInterrupt
+    return 1 if any(result.failures for result in results) else 0
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Finished]:
+    """A bar on a terminal, a line a finished run elsewhere; both on stderr."""
+    terminal = Console(stderr=True)
+    if not terminal.is_terminal:
+        yield _line_printer(total)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=terminal, transient=True) as progress:
+        task = progress.add_task("running", total=total)
+
+        def finished(job: Job, record: RunRecord) -> None:
+            progress.update(task, advance=1, description=job.experiment.name)
+
+        yield finished
+
+
+def _line_printer(total: int) -> Finished:
+    count = 0
+
+    def finished(job: Job, record: RunRecord) -> None:
+        nonlocal count
+        count += 1
+        label = f"{job.experiment.name}: {record.label}"
+        print(tables.progress_line(count, total, label, record.result), file=sys.stderr)
+
+    return finished
+
+
+def _print(results: list[ExperimentResult], terminal: Console) -> None:
+    for result in results:
+        terminal.print(tables.experiment_table(result))
+    runs = [run for result in results for run in result.runs if run.result]
+    instructions = sum(run.result.instructions for run in runs if run.result)
+    wall_s = sum(run.result.wall_ns for run in runs if run.result) / 1e9
+    if wall_s:
+        rate = instructions / wall_s / 1e6
+        terminal.print(
+            f"{len(runs)} runs, {instructions:,} instructions in {wall_s:.1f} s of host time: "
+            f"{rate:.0f} million instructions a second"
+        )
+
+
+def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> None:
+    rows = export.to_json(results)
+    export.write_text(out / "results.json", rows)
+    export.write_text(out / "results.csv", export.to_csv(results))
+    report.write_report(results, out / "report.html")
+    if json_file == "-":
+        sys.stdout.write(rows)
+    elif json_file:
+        export.write_text(Path(json_file), rows)

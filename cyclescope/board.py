@@ -1,0 +1,177 @@
+"""A virtual board: found by name or path, changed by overrides, loaded with firmware, run.
+
+board = cyclescope.Board("kc705-axi-quad-spi", overrides={"spi0.clock-frequency": 40_000_000})
+result = board.load("app.elf").run(limit="10s")
+"""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import difflib
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cyclescope import devicetree, resources
+from cyclescope._engine import Machine
+from cyclescope.errors import EngineError, UsageError
+from cyclescope.overrides import OverrideValue, apply_overrides
+from cyclescope.results import CoreResult, Parameter, RunResult, StackEntry
+from cyclescope.units import parse_time_ps
+
+ConsoleSink = Callable[[str], None]
+
+
+class Board:
+    """A virtual board, checked as a whole when it is made.
+
+    `name_or_path` is a shipped board's name or the path of a .dts; `overrides` maps paths such as
+    "spi0.clock-frequency" to values. Raises `UsageError` if there is no such board, `BoardError`
+    with every fault of the description, `SettingError` for an override that does not fit.
+    """
+
+    def __init__(
+        self,
+        name_or_path: str | os.PathLike[str],
+        overrides: Mapping[str, OverrideValue] | None = None,
+    ) -> None:
+        path = find_board(name_or_path)
+        self.name = path.stem
+        tree = devicetree.parse(path)
+        apply_overrides(tree, overrides or {})
+        self._tree = tree.to_dict()
+        self._machine: Machine | None = Machine(self._tree)
+        self._description = self._machine.describe()
+        self._firmware: tuple[bytes, str] | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """Model, cores, clocks, memory map, devices and parameters, as plain data."""
+        return copy.deepcopy(self._description)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Every timing parameter with its provenance."""
+        return tuple(
+            Parameter(**{key: str(value) for key, value in parameter.items()})
+            for parameter in self._description["parameters"]
+        )
+
+    def load(self, elf: str | os.PathLike[str] | bytes) -> Board:
+        """Load an ELF, from a path or from its bytes; gives the board itself.
+
+        Raises `ElfError` if it is not an executable for this board, `OSError` if it can't be read.
+        """
+        name = "firmware" if isinstance(elf, bytes) else os.fspath(elf)
+        data = elf if isinstance(elf, bytes) else Path(elf).read_bytes()
+        self._firmware = (data, name)
+        self._machine = self._loaded_machine()
+        return self
+
+    def run(self, limit: str | int | None = "10s", console: ConsoleSink | None = None) -> RunResult:
+        """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
+
+        `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
+        `console` gets the console's text in chunks as it comes.
+        Raises `EngineError` if nothing is loaded.
+        """
+        if self._firmware is None:
+            raise EngineError("no firmware is loaded: call load() first")
+        machine = self._machine or self._loaded_machine()
+        self._machine = None  # a machine runs once; the next run starts from reset
+        limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
+        text = _Console(console)
+        started_ns = time.perf_counter_ns()
+        outcome = machine.run(limit_ps, text.write)
+        wall_ns = time.perf_counter_ns() - started_ns
+        text.finish()
+        return _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
+
+    def _loaded_machine(self) -> Machine:
+        machine = Machine(self._tree)
+        machine.load(*self._firmware)
+        return machine
+
+
+def shipped_boards() -> list[str]:
+    """The names of the boards that come with Cyclescope, sorted."""
+    return sorted(path.stem for path in resources.boards().glob("*.dts"))
+
+
+def find_board(name_or_path: str | os.PathLike[str]) -> Path:
+    """The .dts of a shipped board's name, or the path itself.
+
+    Raises `UsageError`, naming the near matches, if there is no such board or file.
+    """
+    path = devicetree.find_file(name_or_path, resources.boards())
+    if path is not None and path.is_file():
+        return path
+    if path is not None:
+        raise UsageError(f"{path}: no such board file")
+    known = shipped_boards()
+    near = difflib.get_close_matches(os.fspath(name_or_path), known, cutoff=0.4) or known
+    raise UsageError(
+        f"no board is called {name_or_path}; near matches: {', '.join(near)}; "
+        "a path of your own ends in .dts"
+    )
+
+
+def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
+    """The parsed tree of a board, before any override."""
+    return devicetree.parse(find_board(name_or_path))
+
+
+class _Console:
+    """Puts the console's chunks together and hands them on as text."""
+
+    def __init__(self, sink: ConsoleSink | None) -> None:
+        self._sink = sink
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._parts: list[str] = []
+
+    def write(self, chunk: bytes) -> None:
+        self._put(self._decoder.decode(chunk))
+
+    def finish(self) -> None:
+        self._put(self._decoder.decode(b"", final=True))
+
+    def _put(self, text: str) -> None:
+        if not text:
+            return
+        self._parts.append(text)
+        if self._sink:
+            self._sink(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+
+def _result(
+    outcome: dict[str, Any], board: str, firmware: str, console: str, wall_ns: int
+) -> RunResult:
+    cores = tuple(
+        CoreResult(
+            name=core["name"],
+            hz=core["hz"],
+            instructions=core["instructions"],
+            cycles=core["cycles"],
+            stack=tuple(StackEntry(**entry) for entry in core["stack"]),
+        )
+        for core in outcome["cores"]
+    )
+    return RunResult(
+        board=board,
+        firmware=firmware,
+        outcome=outcome["outcome"],
+        exit_code=outcome["code"],
+        message=outcome["message"],
+        elapsed_ps=outcome["elapsed_ps"],
+        console=console,
+        cores=cores,
+        counters=outcome["counters"],
+        notes=tuple(outcome["notes"]),
+        wall_ns=wall_ns,
+    )

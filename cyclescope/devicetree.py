@@ -1,0 +1,195 @@
+"""Devicetree source in, a tree of nodes and raw values out, each with its file and line.
+
+The grammar is the `devicetree` package's (dtlib); what it doesn't keep, the place of each node
+and property, is recorded here while it parses. Values stay raw bytes: what a property means is
+the engine's business.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from devicetree import dtlib
+
+from cyclescope.errors import board_error
+
+Place = tuple[str, int]
+
+_PARSE_ERROR = re.compile(r"^(?P<file>.*?):(?P<line>\d+) \(column \d+\): (?:parse error: )?")
+
+
+@dataclass
+class Property:
+    """A property: its raw value (cells are big-endian) and how it was written.
+
+    `kind` is "empty", "cells", "strings", "bytes" or "mixed".
+    """
+
+    name: str
+    value: bytes
+    kind: str
+    file: str
+    line: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form that the engine takes."""
+        return dict(vars(self))
+
+
+@dataclass
+class Node:
+    """A node with its properties and children, in the order of the source."""
+
+    path: str
+    name: str
+    labels: list[str]
+    file: str
+    line: int
+    phandle: int | None
+    props: dict[str, Property] = field(default_factory=dict)
+    children: list[Node] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Node]:
+        """The node itself and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form that the engine takes."""
+        return {
+            "path": self.path,
+            "name": self.name,
+            "labels": self.labels,
+            "file": self.file,
+            "line": self.line,
+            "phandle": self.phandle,
+            "props": [prop.to_dict() for prop in self.props.values()],
+            "children": [child.to_dict() for child in self.children],
+        }
+
+
+def parse(path: Path) -> Node:
+    """Parse a .dts file.
+
+    Raises `BoardError` with the file and line of a syntax error, `OSError` if the file can't be
+    read.
+    """
+    shown = shown_path(path)
+    tree = _LocatedDT.__new__(_LocatedDT)
+    try:
+        tree.__init__(shown)  # the instance must outlive a failure: it knows the line
+    except dtlib.DTError as error:
+        raise board_error([_one_line(str(error), tree)]) from error
+    except UnicodeDecodeError as error:
+        raise board_error([f"{shown}:1: not text: {error.reason}"]) from error
+    except OSError:
+        raise
+    except RecursionError as error:
+        raise board_error([f"{tree.place()}: nodes or expressions nest too deep"]) from error
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, ValueError) as error:
+        # dtlib trips over some malformed input instead of refusing it
+        what = f"malformed: {error}" if isinstance(error, ValueError) else "malformed"
+        raise board_error([f"{tree.place()}: {what}"]) from error
+    return _convert(tree.root, tree)
+
+
+def shown_path(path: Path) -> str:
+    """How a file is named in messages: relative to the working directory where it lies below."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+class _LocatedDT(dtlib.DT):
+    """A `DT` that remembers the file and line at which each node and property is named.
+
+    dtlib's parser asks its lexer for tokens one by one: a name token that is new (not a peeked
+    one handed out again) gives the place, and what follows tells what it names.
+    """
+
+    def __init__(self, filename: str):
+        self.node_places: dict[dtlib.Node, Place] = {}
+        self.prop_places: dict[tuple[dtlib.Node, str], Place] = {}
+        self._open_nodes: list[dtlib.Node] = []
+        self._named: tuple[str, Place] | None = None
+        self._lineno = 1
+        self.filename = filename
+        super().__init__(filename)
+
+    def place(self) -> str:
+        """Where the parser stands, as file:line."""
+        return f"{self.filename}:{self._lineno}"
+
+    def _next_token(self) -> Any:
+        is_new = self._saved_token is None
+        token = super()._next_token()
+        if is_new and token.id == dtlib._T.PROPNODENAME:
+            self._named = (token.val, (self.filename, self._lineno))
+        elif is_new and token.val in (";", "=") and self._named and self._open_nodes:
+            name, place = self._named
+            self.prop_places[self._open_nodes[-1], name] = place
+            self._named = None
+        return token
+
+    def _parse_node(self, node: dtlib.Node) -> dtlib.Node:
+        place = self._named[1] if self._named else (self.filename, self._lineno)
+        self.node_places.setdefault(node, place)
+        self._named = None
+        self._open_nodes.append(node)
+        node = super()._parse_node(node)
+        self._open_nodes.pop()
+        return node
+
+
+def _one_line(message: str, tree: _LocatedDT) -> str:
+    """dtlib's message as `file:line: what`; some of its messages come without a place."""
+    message = " ".join(message.split())
+    match = _PARSE_ERROR.match(message)
+    if match:
+        return f"{match['file']}:{match['line']}: {message[match.end() :]}"
+    return f"{tree.filename}:1: {message}"
+
+
+def _convert(node: dtlib.Node, tree: _LocatedDT) -> Node:
+    file, line = tree.node_places[node]
+    converted = Node(node.path, node.name, list(node.labels), file, line, _phandle(node))
+    for name, prop in node.props.items():
+        prop_file, prop_line = tree.prop_places.get((node, name), (file, line))
+        converted.props[name] = Property(name, prop.value, _kind(prop), prop_file, prop_line)
+    converted.children = [_convert(child, tree) for child in node.nodes.values()]
+    return converted
+
+
+def _phandle(node: dtlib.Node) -> int | None:
+    prop = node.props.get("phandle")
+    return int.from_bytes(prop.value, "big") if prop else None
+
+
+def _kind(prop: dtlib.Property) -> str:
+    match prop.type:
+        case dtlib.Type.EMPTY:
+            return "empty"
+        case dtlib.Type.STRING | dtlib.Type.STRINGS | dtlib.Type.PATH:
+            return "strings"
+        case dtlib.Type.BYTES:
+            return "bytes"
+        case dtlib.Type.COMPOUND:
+            return "mixed"
+        case _:
+            return "cells"
+
+
+def find_file(name_or_path: str | os.PathLike[str], folder: Path) -> Path | None:
+    """A .dts by its name in `folder` or by its path; None if there is neither."""
+    text = os.fspath(name_or_path)
+    if text.endswith(".dts") or os.sep in text:
+        return Path(text)
+    shipped = folder / f"{text}.dts"
+    return shipped if shipped.is_file() else None

@@ -1,0 +1,30 @@
+"""The errors of the package: one base, one line of text each, the place first.
+
+`EngineError` and what derives from it are the engine's own; the rest are raised before the engine
+is reached. Whoever wants one `except` takes `EngineError`.
+"""
+
+from __future__ import annotations
+
+from cyclescope._engine import BoardError, ElfError, EngineError
+
+__all__ = ["BoardError", "ElfError", "EngineError", "FirmwareError", "SettingError", "UsageError"]
+
+
+class UsageError(EngineError):
+    """What was asked for does not exist or makes no sense: a board, an experiment, a time."""
+
+
+class SettingError(UsageError):
+    """A `--set` names nothing, or its value does not fit."""
+
+
+class FirmwareError(EngineError):
+    """An app could not be built; the message carries the compiler's own."""
+
+
+def board_error(faults: list[str]) -> BoardError:
+    """A `BoardError` found on the Python side, in the form that the engine's own have."""
+    error = BoardError("\n".join(faults))
+    error.faults = faults
+    return error

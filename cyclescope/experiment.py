@@ -1,0 +1,104 @@
+"""What an experiment is: apps on boards in settings, and the published cells they compare with.
+
+An experiment declares; `cyclescope.bench` runs. It knows apps, settings and documents, and
+nothing of how a device works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cyclescope import published
+from cyclescope.overrides import OverrideValue
+from cyclescope.results import Settings, Value
+
+
+@dataclass(frozen=True)
+class Run:
+    """One configuration: an app built with `settings`, on a board changed by `overrides`.
+
+    `limit` bounds the simulated time, as in "10s".
+    """
+
+    app: str
+    board: str
+    settings: Settings
+    overrides: Mapping[str, OverrideValue] = field(default_factory=dict)
+    limit: str = "10s"
+
+    @property
+    def all_settings(self) -> dict[str, Value]:
+        """App settings by name, then board overrides by path, as tables and JSON show them."""
+        return dict(self.settings) | {
+            path: value if isinstance(value, int | str) else ",".join(map(str, value))
+            for path, value in sorted(self.overrides.items())
+        }
+
+    @property
+    def label(self) -> str:
+        """The configuration in words, for progress and messages."""
+        words = [f"{name}={value}" for name, value in self.all_settings.items()]
+        return " ".join([self.app, *words])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric that becomes a row, and how to find what a document says of it.
+
+    `label` names the row in words, with settings in braces ("{mode} write"): so does the source
+    text of a parameter that was calibrated with it. The published number stands under `key` in
+    the row where `where` holds and each setting named in `match` has the run's value; without a
+    `key` there is none.
+    """
+
+    metric: str
+    label: str
+    key: str | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+    match: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Apps on boards in settings, with the cells that were published.
+
+    `published` names the table. Only runs whose settings agree with `documented` and that leave
+    the board as it is are comparable with the document; `quick` holds settings that shorten the
+    other runs. `notes` are what a reader must know to judge the comparison.
+    """
+
+    name: str
+    title: str
+    published: str
+    runs: tuple[Run, ...]
+    cells: tuple[Cell, ...]
+    documented: Settings = field(default_factory=dict)
+    quick: Settings = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def published_value(self, run: Run, cell: Cell) -> int | float | None:
+        """The document's number for a cell of a run; None if it has none."""
+        if cell.key is None or not self._is_documented(run):
+            return None
+        if any(name not in run.settings for name in cell.match):
+            return None
+        where = dict(cell.where) | {name: run.settings[name] for name in cell.match}
+        return published.load(self.published).find(cell.key, where)
+
+    def has_published(self, run: Run) -> bool:
+        """Whether the document has any number for this run."""
+        return any(self.published_value(run, cell) is not None for cell in self.cells)
+
+    def quickened(self, run: Run) -> Run:
+        """The run, shortened if nothing published depends on it."""
+        if self.has_published(run):
+            return run
+        taken = {name: value for name, value in self.quick.items() if name in run.settings}
+        return replace(run, settings=dict(run.settings) | taken)
+
+    def _is_documented(self, run: Run) -> bool:
+        return not run.overrides and all(
+            run.settings.get(name) == value for name, value in self.documented.items()
+        )

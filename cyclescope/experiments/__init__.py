@@ -1,0 +1,30 @@
+"""The experiments that come with Cyclescope, in the order in which the bench runs them.
+
+A new one is a module here with an `EXPERIMENT`, and a line in `_MODULES`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from cyclescope.errors import UsageError
+from cyclescope.experiment import Experiment
+from cyclescope.experiments import quad_spi_throughput
+
+_MODULES = (quad_spi_throughput,)
+
+ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
+
+
+def select(names: Iterable[str]) -> list[Experiment]:
+    """The experiments of these names in the bench's order; all if there is no name.
+
+    Raises `UsageError`, naming the near matches, for a name that is not one.
+    """
+    wanted = list(names)
+    for name in wanted:
+        if name not in ALL:
+            near = difflib.get_close_matches(name, ALL, cutoff=0.4) or list(ALL)
+            raise UsageError(f"no experiment is called {name}; near matches: {', '.join(near)}")
+    return [experiment for name, experiment in ALL.items() if not wanted or name in wanted]

@@ -1,0 +1,190 @@
+"""Firmware: an app's sources in, an ELF out, built by `zig cc` and kept by content.
+
+An app is a folder of `firmware/apps/` with an `app.toml`, a board's compiler settings, runtime and
+linker script are in `firmware/boards/<board>/board.toml`; paths in both are relative to
+`firmware/`. The name of the kept ELF is a hash of all that it is made from, so it never goes stale
+and any number of processes may build at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cyclescope import resources
+from cyclescope.errors import FirmwareError
+from cyclescope.results import Settings, Value
+from cyclescope.settings import SettingKind, defines, kinds
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What one call of the compiler needs; all paths are absolute."""
+
+    name: str
+    target: str
+    mcpu: str
+    linker_script: Path
+    include: tuple[Path, ...]
+    flags: tuple[str, ...]
+    sources: tuple[Path, ...]
+
+    def inputs(self) -> list[Path]:
+        """Every file that the ELF may depend on, sorted."""
+        headers = {header for folder in self.include for header in folder.rglob("*.h")}
+        return sorted({self.linker_script, *self.sources, *headers})
+
+    def arguments(self) -> list[str]:
+        """The compiler's arguments but for the output."""
+        root = resources.firmware().resolve()
+        return [
+            *("-target", self.target, f"-mcpu={self.mcpu}"),
+            # paths of this machine would get into the debug information
+            f"-ffile-prefix-map={root}=firmware",
+            *self.flags,
+            *(f"-I{folder}" for folder in self.include),
+            *(str(source) for source in self.sources),
+            f"-Wl,-T,{self.linker_script}",
+        ]
+
+
+@dataclass(frozen=True)
+class App:
+    """An app as its `app.toml` describes it."""
+
+    name: str
+    folder: Path
+    sources: tuple[Path, ...]
+    settings: Mapping[str, SettingKind]
+
+
+@cache
+def load_app(name: str) -> App:
+    """An app of `firmware/apps/`. Raises `FirmwareError` if there is none."""
+    root = resources.firmware()
+    folder = root / "apps" / name
+    description = _read_toml(folder / "app.toml", f"app {name}")
+    sources = tuple(root / source for source in description["app"]["sources"])
+    return App(name, folder, sources, kinds(description.get("settings", {})))
+
+
+def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
+    """All settings of an app, those that are not given at their defaults.
+
+    Raises `FirmwareError` for a setting that the app does not have or a value it does not allow.
+    """
+    declared = load_app(app).settings
+    for name, value in settings.items():
+        if name not in declared or declared[name].parse(str(value)) is None:
+            allowed = declared.get(name, f"the settings {', '.join(declared) or 'none'}")
+            raise FirmwareError(f"app {app}: {name}={value}: allowed: {allowed}")
+    return {name: settings.get(name, kind.default) for name, kind in declared.items()}
+
+
+def build_app(app: str, board: str, settings: Settings) -> Path:
+    """The ELF of an app of `firmware/apps/` for a board, built with settings.
+
+    Raises `FirmwareError` if there is no such app, board or setting, or with the compiler's
+    messages.
+    """
+    found = load_app(app)
+    macros = defines(with_defaults(app, settings))
+    return build(board_recipe(app, board, found.sources, macros, [found.folder]))
+
+
+def board_recipe(
+    name: str,
+    board: str,
+    sources: Iterable[Path],
+    macros: Mapping[str, str] | None = None,
+    include: Iterable[Path] = (),
+) -> Recipe:
+    """How to build sources for a board, with its runtime.
+
+    Raises `FirmwareError` if the board has no build description.
+    """
+    root = resources.firmware().resolve()
+    description = _read_toml(root / "boards" / board / "board.toml", f"board {board}")
+    toolchain = description["toolchain"]
+    runtime = [root / source for source in description["runtime"]["sources"]]
+    return Recipe(
+        name=name,
+        target=toolchain["target"],
+        mcpu=toolchain["mcpu"],
+        linker_script=root / toolchain["linker-script"],
+        include=(*(root / path for path in toolchain["include"]), *_resolved(include)),
+        flags=(
+            *toolchain["cflags"],
+            *toolchain["ldflags"],
+            *(f"-D{macro}={value}" for macro, value in (macros or {}).items()),
+        ),
+        sources=(*runtime, *_resolved(sources)),
+    )
+
+
+def build(recipe: Recipe) -> Path:
+    """The ELF of a recipe, from the cache if it was built before.
+
+    Raises `FirmwareError` with the compiler's messages.
+    """
+    folder = resources.cache() / "firmware"
+    elf = folder / f"{recipe.name}-{_digest(recipe)}.elf"
+    if elf.is_file():
+        return elf
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        output = Path(scratch) / elf.name
+        _compile(recipe, output)
+        output.replace(elf)  # another process may have built the same: either will do
+    return elf
+
+
+def _compile(recipe: Recipe, output: Path) -> None:
+    zig_cache = resources.cache() / "zig"
+    environment = os.environ | {
+        "ZIG_GLOBAL_CACHE_DIR": str(zig_cache),
+        "ZIG_LOCAL_CACHE_DIR": str(zig_cache),
+    }
+    command = [sys.executable, "-m", "ziglang", "cc", *recipe.arguments(), "-o", str(output)]
+    done = subprocess.run(
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if done.returncode != 0 or not output.is_file():
+        messages = done.stderr.decode(errors="replace").strip() or "the compiler said nothing"
+        raise FirmwareError(f"{recipe.name}: the firmware does not build:\n{messages}")
+
+
+def _digest(recipe: Recipe) -> str:
+    digest = hashlib.sha256(importlib.metadata.version("ziglang").encode())
+    for text in recipe.arguments():
+        digest.update(text.encode() + b"\0")
+    for path in recipe.inputs():
+        digest.update(str(path).encode() + b"\0")
+        try:
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        except OSError as error:
+            raise FirmwareError(f"{recipe.name}: {path}: {error.strerror}") from error
+    return digest.hexdigest()[:16]
+
+
+def _read_toml(path: Path, what: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FirmwareError(f"{what}: {path}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise FirmwareError(f"{path}: {error}") from error
+
+
+def _resolved(paths: Iterable[Path]) -> Sequence[Path]:
+    return [path.resolve() for path in paths]

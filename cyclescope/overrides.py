@@ -1,0 +1,149 @@
+"""`--set PATH=VALUE` on a board: which property a path names, and what its new value is.
+
+A path is a node's label, name or full path, a dot, and a property that the node has. The change
+is made on the tree before the engine checks it, so a bad value is refused like one in the .dts,
+with `--set` in the place of the file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from cyclescope.devicetree import Node, Property
+from cyclescope.errors import SettingError
+from cyclescope.units import parse_number
+
+ORIGIN = "--set"
+
+OverrideValue = int | bool | str | list[int] | list[str]
+
+
+def parse_set(argument: str) -> tuple[str, str]:
+    """Split "PATH=VALUE". Raises `SettingError` if there is no path or no "="."""
+    path, equals, value = argument.partition("=")
+    if not equals or not path.strip():
+        raise SettingError(f"--set {argument}: expected PATH=VALUE")
+    return path.strip(), value.strip()
+
+
+def apply_overrides(root: Node, overrides: Mapping[str, OverrideValue]) -> None:
+    """Change the properties that `overrides` names by path.
+
+    Raises `SettingError` for a path that names nothing, with the near matches, and for a value
+    that does not fit the property.
+    """
+    for path, value in overrides.items():
+        found = find(root, path)
+        if found is None:
+            raise unknown_path(path, paths(root))
+        node, name = found
+        _assign(root, node, name, path, value)
+
+
+def find(root: Node, path: str) -> tuple[Node, str] | None:
+    """The node and the property's name that a path means; None if there is no such property."""
+    node_part, dot, name = path.rpartition(".")
+    node = _find_node(root, node_part) if dot else None
+    if node is None or name not in node.props:
+        return None
+    return node, name
+
+
+def paths(root: Node) -> list[str]:
+    """Every path that `--set` takes on this board; nodes by label, or else by full path."""
+    return [
+        f"{handle}.{name}"
+        for node in root.walk()
+        for handle in (node.labels or [node.path])
+        for name in node.props
+    ]
+
+
+def unknown_path(path: str, known: Iterable[str]) -> SettingError:
+    """The error for a path that names nothing, with the known paths that look like it."""
+    known = list(known)
+    near = difflib.get_close_matches(path, known, n=3, cutoff=0.6)
+    if not near:
+        node, _, name = path.rpartition(".")
+        near = [other for other in known if other.rpartition(".")[0] == node][:5]
+        near = near or [other for other in known if other.rpartition(".")[2] == name][:5]
+    hint = f"; near matches: {', '.join(near)}" if near else ""
+    return SettingError(f"--set {path}: no such board property or app setting{hint}")
+
+
+def _find_node(root: Node, handle: str) -> Node | None:
+    for node in root.walk():
+        if handle in (node.path, node.name) or handle in node.labels:
+            return node
+    return None
+
+
+def _assign(root: Node, node: Node, name: str, path: str, value: OverrideValue) -> None:
+    old = node.props[name]
+    if value is False or (old.kind == "empty" and value in ("false", "0", 0)):
+        if old.kind != "empty":
+            raise SettingError(f"--set {path}: only a flag can be false; this holds {old.kind}")
+        del node.props[name]
+        return
+    kind, raw = _encode(root, old, path, value)
+    node.props[name] = replace(old, value=raw, kind=kind, file=ORIGIN, line=0)
+    _mark_source(node, name, path, value)
+
+
+def _encode(root: Node, old: Property, path: str, value: OverrideValue) -> tuple[str, bytes]:
+    """The kind and bytes of a new value; a text is read as what the property holds."""
+    if old.kind == "empty":
+        if value not in (True, "true", "1", 1):
+            raise SettingError(f"--set {path}={value}: this is a flag: true or false")
+        return "empty", b""
+    if old.kind == "strings":
+        return "strings", b"".join(text.encode() + b"\0" for text in _strings(old, value))
+    if old.kind != "cells":
+        raise SettingError(f"--set {path}: a property of {old.kind} can't be set")
+    parts = value.split(",") if isinstance(value, str) else value
+    parts = parts if isinstance(parts, list) else [parts]
+    return "cells", b"".join(_cell(root, path, part) for part in parts)
+
+
+def _strings(old: Property, value: OverrideValue) -> list[str]:
+    """A comma separates strings only where the property is a list: names contain commas."""
+    if isinstance(value, list):
+        return [str(text) for text in value]
+    is_list = old.value.count(b"\0") > 1
+    return str(value).split(",") if is_list else [str(value)]
+
+
+def _cell(root: Node, path: str, part: int | str) -> bytes:
+    if isinstance(part, str) and part.startswith("&"):
+        target = _find_node(root, part[1:])
+        if target is None or target.phandle is None:
+            raise SettingError(f"--set {path}={part}: no node with a phandle has this label")
+        return target.phandle.to_bytes(4, "big")
+    number = parse_number(part) if isinstance(part, str) else part
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise SettingError(f"--set {path}={part}: expected an integer such as 40000000, 0x10, 40M")
+    if not -(2**31) <= number < 2**32:
+        raise SettingError(f"--set {path}={part}: does not fit in 32 bits")
+    return (number % 2**32).to_bytes(4, "big")
+
+
+def _mark_source(node: Node, name: str, path: str, value: OverrideValue) -> None:
+    """The provenance of a timing value that the user chose is the user's choice."""
+    sources = node.props.get("cyclescope,sources")
+    if sources is None:
+        return
+    entries: list[str] = []
+    for entry in sources.value.decode(errors="replace").split("\0")[:-1]:
+        names, colon, text = entry.partition(":")
+        # property names contain commas themselves: only a comma and a space separate two
+        listed = re.split(r",\s+", names.strip())
+        kept = [other for other in listed if other != name]
+        if kept:
+            entries.append(f"{', '.join(kept)}{colon}{text}")
+        if len(kept) < len(listed):
+            entries.append(f"{name}: override: --set {path}={value}")
+    raw = b"".join(entry.encode() + b"\0" for entry in entries)
+    node.props["cyclescope,sources"] = replace(sources, value=raw)

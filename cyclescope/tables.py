@@ -1,0 +1,149 @@
+"""Results and boards as tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult
+from cyclescope.units import format_hz, format_ps
+
+
+def experiment_table(result: ExperimentResult) -> Group:
+    """An experiment's rows: published, simulated, error, basis; its failures and notes below."""
+    table = Table(title=f"{result.name}: {result.title}", title_justify="left")
+    table.add_column("row")
+    table.add_column("settings", overflow="fold")
+    for heading in ("published", "simulated", "error"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("basis", no_wrap=True)
+    for row in result.rows:
+        table.add_row(
+            row.label,
+            " ".join(f"{name}={value}" for name, value in row.settings.items()),
+            "" if row.published is None else f"{row.published} {row.unit}",
+            f"{row.simulated} {row.unit}",
+            "" if row.error_pct is None else f"{row.error_pct:+.1f} %",
+            row.basis,
+        )
+    failures = [Text(f"failed: {run.label}: {run.error}") for run in result.failures]
+    source = Text(f"published: {result.source}")
+    return Group(table, *failures, source, *map(Text, result.notes))
+
+
+def run_summary(result: RunResult) -> Group:
+    """What a run took, and the cycle stack of each core."""
+    wall_s = result.wall_ns / 1e9
+    mips = result.instructions / max(wall_s, 1e-9) / 1e6
+    facts = Table.grid(padding=(0, 2))
+    facts.add_row("instructions", f"{result.instructions:,}")
+    facts.add_row("cycles", f"{result.cycles:,}")
+    facts.add_row("simulated time", format_ps(result.elapsed_ps))
+    facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
+    stacks = [_stack_table(core, result.elapsed_ps) for core in result.cores]
+    return Group(facts, *stacks, *(Text(f"note: {note}") for note in result.notes))
+
+
+def _stack_table(core: CoreResult, elapsed_ps: int) -> Table:
+    table = Table(title=f"cycle stack of {core.name}", title_justify="left", show_footer=True)
+    table.add_column("cause", footer="total")
+    total_cycles = sum(entry.cycles for entry in core.stack)
+    table.add_column("cycles", footer=f"{total_cycles:,}", justify="right")
+    total_ps = sum(entry.ps for entry in core.stack)
+    table.add_column("time", footer=format_ps(total_ps), justify="right")
+    table.add_column("share", footer="100.0 %", justify="right")
+    for entry in sorted(core.stack, key=lambda entry: -entry.ps):
+        share = f"{entry.ps / elapsed_ps:.1%}".replace("%", " %") if elapsed_ps else ""
+        table.add_row(entry.cause, f"{entry.cycles:,}", format_ps(entry.ps), share)
+    return table
+
+
+def board_tables(description: dict[str, Any]) -> Group:
+    """Cores, clocks, memory map, devices and timing parameters of a board."""
+    return Group(
+        Text(description["model"], style="bold"),
+        _table("cores", ("name", "type", "isa", "clock"), map(_core, description["cores"])),
+        _table("clocks", ("name", "clock"), map(_clock, description["clocks"])),
+        _table(
+            "memory map",
+            ("first", "last", "name", "kind", "path"),
+            map(_region, sorted(description["map"], key=lambda region: region["base"])),
+        ),
+        _table(
+            "devices",
+            ("name", "compatible", "base", "path"),
+            map(_device, description["devices"]),
+        ),
+        _table(
+            "timing parameters",
+            ("node", "property", "value", "basis", "source"),
+            map(_parameter, description["parameters"]),
+        ),
+    )
+
+
+def _table(title: str, columns: tuple[str, ...], rows: Any) -> Table:
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _core(core: dict[str, Any]) -> tuple[str, ...]:
+    return core["name"], core["type"], core["isa"], format_hz(core["hz"])
+
+
+def _clock(clock: dict[str, Any]) -> tuple[str, ...]:
+    return clock["name"], format_hz(clock["hz"])
+
+
+def _region(region: dict[str, Any]) -> tuple[str, ...]:
+    last = region["base"] + region["size"] - 1
+    return (
+        _address(region["base"]),
+        _address(last),
+        region["name"],
+        region["kind"],
+        region["path"],
+    )
+
+
+def _device(device: dict[str, Any]) -> tuple[str, ...]:
+    base = device["base"]
+    shown = "" if base is None else _address(base)
+    return device["name"], device["compatible"], shown, device["path"]
+
+
+def _parameter(parameter: dict[str, Any]) -> tuple[str, ...]:
+    value = f"{parameter['value']} {parameter['unit']}".strip()
+    node = parameter["label"] or parameter["node"]
+    return node, parameter["property"], value, parameter["basis"], parameter["source"]
+
+
+def _address(address: int) -> str:
+    return f"0x{address:08x}"
+
+
+def progress_line(row_count: int, total: int, label: str, result: RunResult | None) -> str:
+    """One finished run as a plain line, for a log."""
+    what = "failed" if result is None else f"{format_ps(result.elapsed_ps)} simulated"
+    if result is not None:
+        what += f" in {result.wall_ns / 1e9:.2f} s"
+    return f"[{row_count}/{total}] {label}: {what}"
+
+
+def console(stderr: bool = False) -> Console:
+    """A terminal of its width, or lines of 120 characters into a file or pipe."""
+    probe = Console(stderr=stderr)
+    return probe if probe.is_terminal else Console(stderr=stderr, width=120)
+
+
+def worst_error(rows: tuple[Row, ...]) -> float | None:
+    """The largest deviation of any published row, in percent; None if none is published."""
+    errors = [abs(row.error_pct) for row in rows if row.error_pct is not None]
+    return max(errors, default=None)

@@ -1,0 +1,62 @@
+"""Times and numbers as people write them, to and from exact integers.
+
+Simulated time is an integer of picoseconds everywhere; a human unit appears only where text is
+read or printed.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from cyclescope.errors import UsageError
+
+_PS_PER = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps)")
+_FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+_NUMBER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|\d+)(k|M|G|Ki|Mi|Gi)?")
+
+# The engine counts picoseconds in 64 bits.
+MAX_PS = 2**64 - 1
+
+
+def parse_time_ps(text: str) -> int:
+    """A time such as "10s", "500ms", "20us" or "3ns" in picoseconds.
+
+    Raises `UsageError` if the text is no such time, is not a whole number of picoseconds, is 0 or
+    is above 213 days.
+    """
+    match = _TIME.fullmatch(text.strip())
+    if not match:
+        raise UsageError(f"time {text!r}: expected a number and s, ms, us, ns or ps, as in 10s")
+    time_ps = Decimal(match[1]) * _PS_PER[match[2]]
+    if time_ps != int(time_ps):
+        raise UsageError(f"time {text!r}: finer than a picosecond")
+    if not 0 < time_ps <= MAX_PS:
+        raise UsageError(f"time {text!r}: must be above 0 and below 213 days")
+    return int(time_ps)
+
+
+def format_ps(time_ps: int) -> str:
+    """A time in the unit that keeps it readable, with 6 digits: "94.338 ms"."""
+    for unit in ("s", "ms", "us", "ns"):
+        if time_ps >= _PS_PER[unit]:
+            return f"{time_ps / _PS_PER[unit]:.6g} {unit}"
+    return f"{time_ps} ps"
+
+
+def format_hz(hz: int) -> str:
+    """A frequency in the unit that keeps it readable: "100 MHz"."""
+    for unit, factor in (("GHz", 10**9), ("MHz", 10**6), ("kHz", 10**3)):
+        if hz >= factor:
+            return f"{hz / factor:.6g} {unit}"
+    return f"{hz} Hz"
+
+
+def parse_number(text: str) -> int | None:
+    """A decimal or hexadecimal integer; k, M, G are powers of 1000, Ki, Mi, Gi of 1024."""
+    match = _NUMBER.fullmatch(text.strip())
+    if not match:
+        return None
+    number = int(match[2], 16 if match[2][:2].lower() == "0x" else 10) * _FACTORS[match[3] or ""]
+    return -number if match[1] else number
