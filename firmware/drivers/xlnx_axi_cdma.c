@@ -1,0 +1,69 @@
+#include "xlnx_axi_cdma.h"
+
+#include "error.h"
+#include "mmio.h"
+#include "riscv.h"
+
+#define AXI_CDMA_CR 0x00u
+#define AXI_CDMA_SR 0x04u
+#define AXI_CDMA_SA 0x18u
+#define AXI_CDMA_DA 0x20u
+#define AXI_CDMA_BTT 0x28u
+
+#define AXI_CDMA_CR_RESET (1u << 2)
+
+#define AXI_CDMA_SR_IDLE (1u << 1)
+#define AXI_CDMA_SR_INT_ERR (1u << 4)
+#define AXI_CDMA_SR_SLV_ERR (1u << 5)
+#define AXI_CDMA_SR_DEC_ERR (1u << 6)
+#define AXI_CDMA_SR_ERRORS (AXI_CDMA_SR_INT_ERR | AXI_CDMA_SR_SLV_ERR | AXI_CDMA_SR_DEC_ERR)
+
+/* Far above a megabyte's transfer, at a handful of clocks a poll. */
+#define AXI_CDMA_LIMIT_POLLS 10000000u
+
+int xlnx_axi_cdma_init(struct xlnx_axi_cdma *dma, uintptr_t base, enum xlnx_axi_cdma_keyhole keyhole)
+{
+    dma->base = base;
+    mmio_write(base, AXI_CDMA_CR, AXI_CDMA_CR_RESET);
+    for (uint32_t polls = 0; mmio_read(base, AXI_CDMA_CR) & AXI_CDMA_CR_RESET; polls++) {
+        if (polls == AXI_CDMA_LIMIT_POLLS) {
+            return ERROR_TIMEOUT;
+        }
+    }
+    mmio_write(base, AXI_CDMA_CR, (uint32_t)keyhole);
+    return 0;
+}
+
+void xlnx_axi_cdma_set_addresses(const struct xlnx_axi_cdma *dma, uintptr_t source, uintptr_t destination)
+{
+    mmio_write(dma->base, AXI_CDMA_SA, source);
+    mmio_write(dma->base, AXI_CDMA_DA, destination);
+}
+
+void xlnx_axi_cdma_start(const struct xlnx_axi_cdma *dma, uint32_t bytes)
+{
+    /* What the processor has stored must be there before the engine reads it. */
+    riscv_fence();
+    mmio_write(dma->base, AXI_CDMA_BTT, bytes);
+}
+
+int xlnx_axi_cdma_poll(const struct xlnx_axi_cdma *dma)
+{
+    uint32_t status = mmio_read(dma->base, AXI_CDMA_SR);
+
+    if (status & AXI_CDMA_SR_ERRORS) {
+        return ERROR_DMA;
+    }
+    return (status & AXI_CDMA_SR_IDLE) != 0;
+}
+
+int xlnx_axi_cdma_wait(const struct xlnx_axi_cdma *dma)
+{
+    for (uint32_t polls = 0; polls < AXI_CDMA_LIMIT_POLLS; polls++) {
+        int idle = xlnx_axi_cdma_poll(dma);
+        if (idle) {
+            return idle < 0 ? idle : 0;
+        }
+    }
+    return ERROR_TIMEOUT;
+}
