@@ -40,6 +40,9 @@
 
 /* The largest FIFO of the core is 256 words deep. */
 #define QUAD_SPI_FIFO_LIMIT_WORDS 256u
+/* Fills the FIFO while its depth is probed; never sent. A command that every configuration knows (read status), for
+   the core looks at the first word. */
+#define QUAD_SPI_PROBE_BYTE 0x05u
 /* A full FIFO at the slowest SCK (EXT_SPI_CLK / 2048) takes 0.5 s at 8 MHz: some 10^6 polls. */
 #define QUAD_SPI_LIMIT_POLLS 10000000u
 /* Programming a DMA engine and waiting for it takes as many bus accesses as a transfer of this many words. */
@@ -64,7 +67,7 @@ static int find_fifo_depth(struct xlnx_axi_quad_spi *spi)
         if (depth > QUAD_SPI_FIFO_LIMIT_WORDS) {
             return ERROR_SPI_FIFO;
         }
-        mmio_write(spi->base, QUAD_SPI_DTR, 0);
+        mmio_write(spi->base, QUAD_SPI_DTR, QUAD_SPI_PROBE_BYTE);
         depth++;
     }
     if (depth == 0) {
