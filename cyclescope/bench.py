@@ -109,8 +109,11 @@ def _with_app_setting(job: Job, path: str, text: str) -> Job | None:
     value = kind.parse(text)
     if value is None:
         raise SettingError(f"--set {path}={text}: allowed: {kind}")
+    if value == job.run.settings[name]:
+        return job
     settings: dict[str, Value] = dict(job.run.settings) | {name: value}
-    return replace(job, run=replace(job.run, settings=settings))
+    # what the user changed in the app is no longer what the document measured
+    return replace(job, run=replace(job.run, settings=settings, documented=False))
 
 
 # ---- running
@@ -180,7 +183,7 @@ def _failure(job: Job, result: RunResult) -> str | None:
     if result.exit_code != 0:
         last = (result.console.rstrip().splitlines() or [""])[-1]
         return f"the firmware exited with status {result.exit_code}; its last line: {last}"
-    wanted = {cell.metric for cell in job.experiment.cells}
+    wanted = {cell.metric for cell in job.experiment.cells_of(job.run)}
     if not any(metric.name in wanted for metric in result.metrics):
         return f"the firmware printed none of the results {', '.join(sorted(wanted))}"
     return None
@@ -224,7 +227,7 @@ def _rows(job: Job, record: RunRecord, parameters: Iterable[Parameter]) -> list[
         return []
     metrics = {metric.name: metric for metric in record.result.metrics}
     rows = []
-    for cell in job.experiment.cells:
+    for cell in job.experiment.cells_of(job.run):
         if cell.metric not in metrics:
             continue
         metric = metrics[cell.metric]

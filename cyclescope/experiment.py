@@ -19,13 +19,15 @@ from cyclescope.results import Settings, Value
 class Run:
     """One configuration: an app built with `settings`, on a board changed by `overrides`.
 
-    `limit` bounds the simulated time, as in "10s".
+    `documented` says that this is a configuration that the published document measured, so that
+    its numbers may be compared; `limit` bounds the simulated time, as in "10s".
     """
 
     app: str
     board: str
     settings: Settings
     overrides: Mapping[str, OverrideValue] = field(default_factory=dict)
+    documented: bool = False
     limit: str = "10s"
 
     @property
@@ -45,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Cell:
-    """A metric that becomes a row, and how to find what a document says of it.
+    """A metric of an app that becomes a row, and how to find what a document says of it.
 
     `label` names the row in words, with settings in braces ("{mode} write"): so does the source
     text of a parameter that was calibrated with it. The published number stands under `key` in
@@ -53,6 +55,7 @@ class Cell:
     `key` there is none.
     """
 
+    app: str
     metric: str
     label: str
     key: str | None = None
@@ -64,9 +67,8 @@ class Cell:
 class Experiment:
     """Apps on boards in settings, with the cells that were published.
 
-    `published` names the table. Only runs whose settings agree with `documented` and that leave
-    the board as it is are comparable with the document; `quick` holds settings that shorten the
-    other runs. `notes` are what a reader must know to judge the comparison.
+    `published` names the table; `quick` holds settings that shorten the runs without a published
+    number; `notes` are what a reader must know to judge the comparison.
     """
 
     name: str
@@ -74,13 +76,12 @@ class Experiment:
     published: str
     runs: tuple[Run, ...]
     cells: tuple[Cell, ...]
-    documented: Settings = field(default_factory=dict)
     quick: Settings = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def published_value(self, run: Run, cell: Cell) -> int | float | None:
         """The document's number for a cell of a run; None if it has none."""
-        if cell.key is None or not self._is_documented(run):
+        if cell.key is None or not run.documented:
             return None
         if any(name not in run.settings for name in cell.match):
             return None
@@ -89,7 +90,11 @@ class Experiment:
 
     def has_published(self, run: Run) -> bool:
         """Whether the document has any number for this run."""
-        return any(self.published_value(run, cell) is not None for cell in self.cells)
+        return any(self.published_value(run, cell) is not None for cell in self.cells_of(run))
+
+    def cells_of(self, run: Run) -> list[Cell]:
+        """The cells that a run can fill: those of its app."""
+        return [cell for cell in self.cells if cell.app == run.app]
 
     def quickened(self, run: Run) -> Run:
         """The run, shortened if nothing published depends on it."""
@@ -97,8 +102,3 @@ class Experiment:
             return run
         taken = {name: value for name, value in self.quick.items() if name in run.settings}
         return replace(run, settings=dict(run.settings) | taken)
-
-    def _is_documented(self, run: Run) -> bool:
-        return not run.overrides and all(
-            run.settings.get(name) == value for name, value in self.documented.items()
-        )

@@ -63,7 +63,7 @@ class App:
     """An app as its `app.toml` describes it."""
 
     name: str
-    folder: Path
+    include: tuple[Path, ...]
     sources: tuple[Path, ...]
     settings: Mapping[str, SettingKind]
 
@@ -75,7 +75,8 @@ def load_app(name: str) -> App:
     folder = root / "apps" / name
     description = _read_toml(folder / "app.toml", f"app {name}")
     sources = tuple(root / source for source in description["app"]["sources"])
-    return App(name, folder, sources, kinds(description.get("settings", {})))
+    include = (folder, *(root / path for path in description["app"].get("include", [])))
+    return App(name, include, sources, kinds(description.get("settings", {})))
 
 
 def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
@@ -99,7 +100,7 @@ def build_app(app: str, board: str, settings: Settings) -> Path:
     """
     found = load_app(app)
     macros = defines(with_defaults(app, settings))
-    return build(board_recipe(app, board, found.sources, macros, [found.folder]))
+    return build(board_recipe(app, board, found.sources, macros, found.include))
 
 
 def board_recipe(

@@ -64,14 +64,19 @@ def paths(root: Node) -> list[str]:
 
 def unknown_path(path: str, known: Iterable[str]) -> SettingError:
     """The error for a path that names nothing, with the known paths that look like it."""
-    known = list(known)
-    near = difflib.get_close_matches(path, known, n=3, cutoff=0.6)
-    if not near:
-        node, _, name = path.rpartition(".")
-        near = [other for other in known if other.rpartition(".")[0] == node][:5]
-        near = near or [other for other in known if other.rpartition(".")[2] == name][:5]
+    near = _near(path, list(known))
     hint = f"; near matches: {', '.join(near)}" if near else ""
     return SettingError(f"--set {path}: no such board property or app setting{hint}")
+
+
+def _near(path: str, known: list[str]) -> list[str]:
+    """Known paths that look like one: of the same owner, else as a whole, else of the same name."""
+    owner, _, name = path.rpartition(".")
+    siblings = [other for other in known if other.rpartition(".")[0] == owner]
+    if siblings:
+        return difflib.get_close_matches(path, siblings, n=3, cutoff=0.75) or siblings[:8]
+    near = difflib.get_close_matches(path, known, n=3)
+    return near or [other for other in known if other.rpartition(".")[2] == name][:8]
 
 
 def _find_node(root: Node, handle: str) -> Node | None:

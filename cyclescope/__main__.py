@@ -1,0 +1,5 @@
+"""`python -m cyclescope` is the `cyclescope` command."""
+
+from cyclescope.cli import main
+
+main()

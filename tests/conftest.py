@@ -1,0 +1,84 @@
+"""The command line as a user has it, and small programs built for the virtual board."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BOARD = "kc705-axi-quad-spi"
+
+os.environ.setdefault("CYCLESCOPE_CACHE", str(ROOT / ".cache"))
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a call of the command line ended."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def error(self) -> str:
+        """The one line that says what went wrong."""
+        lines = [line for line in self.stderr.splitlines() if line.startswith("cyclescope: error:")]
+        assert len(lines) == 1, self.stderr
+        return lines[0].removeprefix("cyclescope: error: ")
+
+
+Command = Callable[..., Finished]
+
+
+@pytest.fixture
+def cyclescope(tmp_path: Path) -> Command:
+    """Calls the command line in a folder of its own; no call may end in a traceback or a panic."""
+
+    def call(*arguments: object, timeout_s: float = 300) -> Finished:
+        done = subprocess.run(
+            [sys.executable, "-m", "cyclescope", *map(str, arguments)],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        finished = Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in finished.stderr, finished.stderr
+        assert "panicked" not in finished.stderr, finished.stderr
+        return finished
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[[str], Path]:
+    """The ELF of a program of tests/firmware, by its name."""
+    from cyclescope import firmware
+
+    def build(name: str) -> Path:
+        source = ROOT / "tests" / "firmware" / f"{name}.c"
+        return firmware.build(firmware.board_recipe(name, BOARD, [source]))
+
+    return build
+
+
+@pytest.fixture
+def changed_board(tmp_path: Path) -> Callable[[str], Path]:
+    """A .dts that is the shipped board with lines of devicetree source after it."""
+    from cyclescope import resources
+
+    shipped = resources.boards().resolve() / f"{BOARD}.dts"
+
+    def change(source: str) -> Path:
+        path = tmp_path / "changed.dts"
+        path.write_text(f'/dts-v1/;\n/include/ "{shipped}"\n{source}\n', encoding="utf-8")
+        return path
+
+    return change

@@ -1,0 +1,46 @@
+import sys
+
+import pytest
+
+from cyclescope.results import CoreResult, Metric, RunResult, StackEntry, parse_metrics
+
+
+def run_result(console: str = "") -> RunResult:
+    stack = (StackEntry("issue", 2, 20_000), StackEntry("load: ddr", 1, 10_000))
+    core = CoreResult("cpu0", 100_000_000, 2, 3, stack)
+    return RunResult("b", "f", "exit", 0, None, 30_000, console, (core,), {"z": 1, "a": 2})
+
+
+def test_metrics_are_the_json_lines_of_the_console() -> None:
+    console = (
+        "Write started\r\n"
+        '{"metric":"write_time","unit":"us","value":94338}\r\n'
+        "{ not json\n"
+        '{"metric":"data_check","value":"ok"}\n'
+        '{"metric":"flag","value":true}\n'
+        '{"value":1}\n'
+        '{"metric":"ratio","value":1.5}'
+    )
+    assert list(parse_metrics(console)) == [
+        Metric("write_time", "us", 94338),
+        Metric("ratio", "", 1.5),
+    ]
+
+
+def test_a_run_converts_to_a_data_frame_where_pandas_is_installed() -> None:
+    pytest.importorskip("pandas")
+    frame = run_result().to_dataframe()
+    assert list(frame.columns) == ["core", "cause", "cycles", "ps"]
+    assert frame["ps"].sum() == 30_000
+
+
+def test_without_pandas_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'cyclescope\[pandas\]'"):
+        run_result().to_dataframe()
+
+
+def test_host_time_is_in_no_file_and_no_comparison() -> None:
+    result = run_result()
+    assert "wall" not in str(result.to_dict())
+    assert list(result.to_dict()["counters"]) == ["a", "z"]
