@@ -141,6 +141,9 @@ def run_jobs(
             finished(jobs[place], future.result())
     except KeyboardInterrupt:
         pool.shutdown(wait=False, cancel_futures=True)
+        for future, place in places.items():
+            if future.done() and not future.cancelled():
+                records[place] = future.result()
         raise StoppedError(records) from None
     pool.shutdown()
     return records

@@ -88,8 +88,11 @@ def parse(path: Path) -> Node:
         raise board_error([_one_line(str(error), tree)]) from error
     except UnicodeDecodeError as error:
         raise board_error([f"{shown}:1: not text: {error.reason}"]) from error
-    except OSError:
-        raise
+    except OSError as error:
+        if error.filename in (None, shown):
+            raise
+        what = f"{error.filename}: {error.strerror}"
+        raise board_error([f"{tree.place()}: {what}"]) from error
     except RecursionError as error:
         raise board_error([f"{tree.place()}: nodes or expressions nest too deep"]) from error
     except (ArithmeticError, AttributeError, LookupError, MemoryError, ValueError) as error:

@@ -1,0 +1,92 @@
+"""Whatever bytes come, the loaders refuse them with an error of theirs, or take them: no panic."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from pathlib import Path
+
+import elf32
+from conftest import BOARD
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import cyclescope as package
+from cyclescope import devicetree, resources
+from cyclescope.errors import EngineError
+
+EXAMPLES = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+LIMIT_PS = 10**6
+
+
+def load_and_run(data: bytes) -> None:
+    """A board must refuse the bytes or run them up to a limit, and account for every picosecond."""
+    try:
+        result = package.Board(BOARD).load(data).run(limit=LIMIT_PS)
+    except EngineError:
+        return
+    for core in result.cores:
+        assert sum(entry.ps for entry in core.stack) == result.elapsed_ps
+
+
+@EXAMPLES
+@given(st.binary(max_size=300))
+def test_random_bytes_as_an_elf(data: bytes) -> None:
+    load_and_run(data)
+
+
+@EXAMPLES
+@given(
+    st.lists(st.tuples(st.integers(0, len(elf32.GOOD) - 1), st.integers(0, 255)), max_size=6),
+    st.integers(0, len(elf32.GOOD)),
+)
+def test_a_spoiled_elf(changes: list[tuple[int, int]], length: int) -> None:
+    data = bytearray(elf32.GOOD)
+    for place, value in changes:
+        data[place] = value
+    load_and_run(bytes(data[: length or None]))
+
+
+@EXAMPLES
+@given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=24))
+def test_random_instructions(words: list[int]) -> None:
+    code = struct.pack(f"<{len(words)}I", *words)
+    load_and_run(elf32.executable(elf32.Segment(elf32.DDR, code)))
+
+
+SHIPPED = (resources.boards() / f"{BOARD}.dts").read_bytes()
+
+
+def build(path: Path, source: bytes) -> None:
+    path.write_bytes(source)
+    with contextlib.suppress(EngineError):
+        package.Board(path).describe()
+
+
+@EXAMPLES
+@given(
+    st.integers(0, len(SHIPPED)),
+    st.integers(0, 30),
+    st.one_of(
+        st.binary(max_size=8),
+        st.sampled_from([b"<", b">", b";", b"{", b"};", b'"', b"<0>", b"<0xffffffff>", b"&", b"@"]),
+    ),
+)
+def test_a_spoiled_board(tmp_path: Path, place: int, removed: int, inserted: bytes) -> None:
+    build(tmp_path / "board.dts", SHIPPED[:place] + inserted + SHIPPED[place + removed :])
+
+
+@EXAMPLES
+@given(st.data())
+def test_a_board_with_odd_values(tmp_path: Path, data: st.DataObject) -> None:
+    tree = devicetree.parse(resources.boards() / f"{BOARD}.dts")
+    nodes = [node for node in tree.walk() if node.labels and node.props]
+    node = data.draw(st.sampled_from(nodes))
+    name = data.draw(st.sampled_from(sorted(node.props)))
+    cells = data.draw(st.lists(st.integers(0, 2**32 - 1), max_size=4))
+    value = f"<{' '.join(map(hex, cells))}>" if cells else '""'
+    shipped = (resources.boards() / f"{BOARD}.dts").resolve()
+    source = f'/dts-v1/;\n/include/ "{shipped}"\n&{node.labels[0]} {{ {name} = {value}; }};\n'
+    build(tmp_path / "board.dts", source.encode())
