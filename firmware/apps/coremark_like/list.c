@@ -1,46 +1,35 @@
+#include "order.h"
 #include "parts.h"
 
 #include <stddef.h>
 
-#define LIST_NODES 200u
+#define LIST_NODES 100u
 #define LIST_SEARCHES 24u
 
 struct node {
     struct node *next;
-    uint16_t key;
-    uint16_t place; /* its turn in the original order */
+    struct list_item *item;
 };
 
-typedef int order(const struct node *a, const struct node *b);
-
+static struct list_item items[LIST_NODES];
 static struct node nodes[LIST_NODES];
 static struct node *list;
 
-static int by_key(const struct node *a, const struct node *b)
-{
-    return (int)a->key - (int)b->key;
-}
-
-static int by_place(const struct node *a, const struct node *b)
-{
-    return (int)a->place - (int)b->place;
-}
-
 void list_set_up(uint32_t seed)
 {
-    /* Neighbours in the list are far apart in memory: 77 and 200 have no common factor. */
+    /* Neighbours in the list are far apart in memory: 37 and 100 have no common factor. */
     for (uint32_t i = 0; i < LIST_NODES; i++) {
-        struct node *node = &nodes[i * 77 % LIST_NODES];
-        node->next = i + 1 < LIST_NODES ? &nodes[(i + 1) * 77 % LIST_NODES] : NULL;
-        node->key = (uint16_t)(random_next(&seed) & 0x3FF);
-        node->place = (uint16_t)i;
+        struct node *node = &nodes[i * 37 % LIST_NODES];
+        node->next = i + 1 < LIST_NODES ? &nodes[(i + 1) * 37 % LIST_NODES] : NULL;
+        node->item = &items[i];
+        items[i] = (struct list_item){.key = (uint16_t)(random_next(&seed) & 0x3FF), .place = (uint16_t)i};
     }
     list = &nodes[0];
 }
 
 static const struct node *find(const struct node *node, uint16_t key)
 {
-    while (node && node->key != key) {
+    while (node && node->item->key != key) {
         node = node->next;
     }
     return node;
@@ -59,12 +48,12 @@ static struct node *reverse(struct node *node)
     return done;
 }
 
-static struct node *merge(struct node *a, struct node *b, order *compare)
+static struct node *merge(struct node *a, struct node *b, list_order *compare)
 {
     struct node head, *last = &head;
 
     while (a && b) {
-        struct node **smaller = compare(a, b) <= 0 ? &a : &b;
+        struct node **smaller = compare(a->item, b->item) <= 0 ? &a : &b;
         last->next = *smaller;
         last = *smaller;
         *smaller = (*smaller)->next;
@@ -90,7 +79,7 @@ static struct node *cut(struct node *node, uint32_t count)
 }
 
 /* Bottom-up merge sort: runs of 1, 2, 4, ... nodes. */
-static struct node *sort(struct node *node, order *compare)
+static struct node *sort(struct node *node, list_order *compare)
 {
     for (uint32_t run = 1; run < LIST_NODES; run *= 2) {
         struct node *sorted = NULL, **tail = &sorted;
@@ -112,14 +101,14 @@ uint16_t list_round(uint32_t round, uint16_t crc)
 {
     for (uint32_t i = 0; i < LIST_SEARCHES; i++) {
         const struct node *found = find(list, (uint16_t)((round * 31 + i * 43) & 0x3FF));
-        crc = crc16_byte(crc, found ? (uint8_t)found->place : 0xFF);
+        crc = crc16_byte(crc, found ? (uint8_t)found->item->place : 0xFF);
     }
-    list = sort(reverse(list), by_key);
+    list = sort(reverse(list), list_by_key);
     for (const struct node *node = list; node; node = node->next) {
-        crc = crc16_byte(crc, (uint8_t)node->place);
+        crc = crc16_byte(crc, (uint8_t)node->item->place);
     }
     /* Keys move a little each round, or the list would be sorted the same way for ever. */
-    nodes[round % LIST_NODES].key ^= (uint16_t)(crc & 0x3FF);
-    list = sort(list, by_place);
+    items[round % LIST_NODES].key ^= (uint16_t)(crc & 0x3FF);
+    list = sort(list, list_by_place);
     return crc;
 }

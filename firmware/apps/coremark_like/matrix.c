@@ -1,6 +1,6 @@
 #include "parts.h"
 
-#define MATRIX_ROWS 12u
+#define MATRIX_ROWS 14u
 
 typedef int16_t matrix[MATRIX_ROWS][MATRIX_ROWS];
 

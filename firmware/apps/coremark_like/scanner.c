@@ -104,6 +104,7 @@ uint16_t scanner_round(uint32_t round, uint16_t crc)
     damage(step, 0x01);
     scan(ends, &changes);
     damage(step, 0x01);
+    scan(ends, &changes);
     for (int i = 0; i < STATES; i++) {
         crc = crc16_word(crc, ends[i]);
     }
