@@ -66,8 +66,8 @@ class Board:
         """
         name = "firmware" if isinstance(elf, bytes) else os.fspath(elf)
         data = elf if isinstance(elf, bytes) else Path(elf).read_bytes()
+        self._machine = self._loaded_machine(data, name)
         self._firmware = (data, name)
-        self._machine = self._loaded_machine()
         return self
 
     def run(self, limit: str | int | None = "10s", console: ConsoleSink | None = None) -> RunResult:
@@ -79,7 +79,7 @@ class Board:
         """
         if self._firmware is None:
             raise EngineError("no firmware is loaded: call load() first")
-        machine = self._machine or self._loaded_machine()
+        machine = self._machine or self._loaded_machine(*self._firmware)
         self._machine = None  # a machine runs once; the next run starts from reset
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text = _Console(console)
@@ -89,9 +89,9 @@ class Board:
         text.finish()
         return _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
 
-    def _loaded_machine(self) -> Machine:
+    def _loaded_machine(self, data: bytes, name: str) -> Machine:
         machine = Machine(self._tree)
-        machine.load(*self._firmware)
+        machine.load(data, name)
         return machine
 
 

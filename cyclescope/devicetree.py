@@ -81,25 +81,24 @@ def parse(path: Path) -> Node:
     read.
     """
     shown = shown_path(path)
-    tree = _LocatedDT.__new__(_LocatedDT)
+    places = _Places(shown)
     try:
-        tree.__init__(shown)  # the instance must outlive a failure: it knows the line
+        root = _LocatedDT(shown, places).root
     except dtlib.DTError as error:
-        raise board_error([_one_line(str(error), tree)]) from error
+        raise board_error([_one_line(str(error), shown)]) from error
     except UnicodeDecodeError as error:
         raise board_error([f"{shown}:1: not text: {error.reason}"]) from error
     except OSError as error:
         if error.filename in (None, shown):
             raise
-        what = f"{error.filename}: {error.strerror}"
-        raise board_error([f"{tree.place()}: {what}"]) from error
+        raise board_error([f"{places.here}: {error.filename}: {error.strerror}"]) from error
     except RecursionError as error:
-        raise board_error([f"{tree.place()}: nodes or expressions nest too deep"]) from error
+        raise board_error([f"{places.here}: nodes or expressions nest too deep"]) from error
     except (ArithmeticError, AttributeError, LookupError, MemoryError, ValueError) as error:
         # dtlib trips over some malformed input instead of refusing it
         what = f"malformed: {error}" if isinstance(error, ValueError) else "malformed"
-        raise board_error([f"{tree.place()}: {what}"]) from error
-    return _convert(tree.root, tree)
+        raise board_error([f"{places.here}: {what}"]) from error
+    return _convert(root, places)
 
 
 def shown_path(path: Path) -> str:
@@ -110,40 +109,51 @@ def shown_path(path: Path) -> str:
         return str(path)
 
 
-class _LocatedDT(dtlib.DT):
-    """A `DT` that remembers the file and line at which each node and property is named.
+class _Places:
+    """Where the nodes and properties of a source are, and where its parser stands."""
+
+    def __init__(self, file: str) -> None:
+        self.last: Place = (file, 1)
+        self.nodes: dict[dtlib.Node, Place] = {}
+        self.props: dict[tuple[dtlib.Node, str], Place] = {}
+
+    @property
+    def here(self) -> str:
+        """Where the parser stands, as file:line."""
+        file, line = self.last
+        return f"{file}:{line}"
+
+
+class _LocatedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
+    """A `DT` that records the file and line at which each node and property is named.
 
     dtlib's parser asks its lexer for tokens one by one: a name token that is new (not a peeked
     one handed out again) gives the place, and what follows tells what it names.
     """
 
-    def __init__(self, filename: str):
-        self.node_places: dict[dtlib.Node, Place] = {}
-        self.prop_places: dict[tuple[dtlib.Node, str], Place] = {}
+    def __init__(self, filename: str, places: _Places) -> None:
+        self._places = places
         self._open_nodes: list[dtlib.Node] = []
         self._named: tuple[str, Place] | None = None
-        self._lineno = 1
-        self.filename = filename
         super().__init__(filename)
-
-    def place(self) -> str:
-        """Where the parser stands, as file:line."""
-        return f"{self.filename}:{self._lineno}"
 
     def _next_token(self) -> Any:
         is_new = self._saved_token is None
         token = super()._next_token()
-        if is_new and token.id == dtlib._T.PROPNODENAME:
-            self._named = (token.val, (self.filename, self._lineno))
-        elif is_new and token.val in (";", "=") and self._named and self._open_nodes:
+        if not is_new:
+            return token
+        self._places.last = (self.filename, self._lineno)
+        if token.id == dtlib._T.PROPNODENAME:
+            self._named = (token.val, self._places.last)
+        elif token.val in (";", "=") and self._named and self._open_nodes:
             name, place = self._named
-            self.prop_places[self._open_nodes[-1], name] = place
+            self._places.props[self._open_nodes[-1], name] = place
             self._named = None
         return token
 
     def _parse_node(self, node: dtlib.Node) -> dtlib.Node:
-        place = self._named[1] if self._named else (self.filename, self._lineno)
-        self.node_places.setdefault(node, place)
+        place = self._named[1] if self._named else self._places.last
+        self._places.nodes.setdefault(node, place)
         self._named = None
         self._open_nodes.append(node)
         node = super()._parse_node(node)
@@ -151,22 +161,22 @@ class _LocatedDT(dtlib.DT):
         return node
 
 
-def _one_line(message: str, tree: _LocatedDT) -> str:
+def _one_line(message: str, file: str) -> str:
     """dtlib's message as `file:line: what`; some of its messages come without a place."""
     message = " ".join(message.split())
     match = _PARSE_ERROR.match(message)
     if match:
         return f"{match['file']}:{match['line']}: {message[match.end() :]}"
-    return f"{tree.filename}:1: {message}"
+    return f"{file}:1: {message}"
 
 
-def _convert(node: dtlib.Node, tree: _LocatedDT) -> Node:
-    file, line = tree.node_places[node]
+def _convert(node: dtlib.Node, places: _Places) -> Node:
+    file, line = places.nodes[node]
     converted = Node(node.path, node.name, list(node.labels), file, line, _phandle(node))
     for name, prop in node.props.items():
-        prop_file, prop_line = tree.prop_places.get((node, name), (file, line))
+        prop_file, prop_line = places.props.get((node, name), (file, line))
         converted.props[name] = Property(name, prop.value, _kind(prop), prop_file, prop_line)
-    converted.children = [_convert(child, tree) for child in node.nodes.values()]
+    converted.children = [_convert(child, places) for child in node.nodes.values()]
     return converted
 
 

@@ -6,6 +6,7 @@ of bursts by the DMA, a FIFO of 16, slower clocks, and reading through the XIP w
 """
 
 from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.results import Settings
 
 BOARD = "kc705-axi-quad-spi"
 APP = "quad_spi_throughput"
@@ -17,7 +18,7 @@ LIMIT = "600s"
 def _run(mode: str, access: str = "dma", documented: bool = False, **core: int) -> Run:
     """A run with the core built for a mode; `core` holds other parameters that it is built with."""
     overrides = {f"spi0.xlnx,{name.replace('_', '-')}": value for name, value in core.items()}
-    settings = {"mode": mode, "access": access, "pages": PAGES}
+    settings: Settings = {"mode": mode, "access": access, "pages": PAGES}
     return Run(APP, BOARD, settings, overrides, documented, LIMIT)
 
 
