@@ -189,6 +189,21 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* Takes `count` bytes as they come back; the last one is back when the last one is sent. */
+static int pull_bytes(const struct xlnx_axi_quad_spi *spi, uint8_t *bytes, uint32_t count)
+{
+    uint32_t polls = 0, done = 0;
+
+    while (done < count) {
+        if (!(mmio_read(spi->base, QUAD_SPI_SR) & QUAD_SPI_SR_RX_EMPTY)) {
+            bytes[done++] = (uint8_t)mmio_read(spi->base, QUAD_SPI_DRR);
+        } else if (++polls == QUAD_SPI_LIMIT_POLLS) {
+            return timeout_reason(spi);
+        }
+    }
+    return 0;
+}
+
 int xlnx_axi_quad_spi_exchange(const struct xlnx_axi_quad_spi *spi, const uint8_t *sent, uint8_t *received,
                                uint32_t count)
 {
@@ -201,12 +216,7 @@ int xlnx_axi_quad_spi_exchange(const struct xlnx_axi_quad_spi *spi, const uint8_
         mmio_write(spi->base, QUAD_SPI_DTR, sent[i]);
     }
     begin(spi);
-    error = wait_sent(spi);
-    if (!error && received) {
-        for (uint32_t i = 0; i < count; i++) {
-            received[i] = (uint8_t)mmio_read(spi->base, QUAD_SPI_DRR);
-        }
-    }
+    error = received ? pull_bytes(spi, received, count) : wait_sent(spi);
     end(spi);
     return error;
 }
