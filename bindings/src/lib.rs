@@ -1,1 +1,21 @@
-//! The engine as a Python module.
+//! The engine as the Python module `cyclescope._engine`: conversions, no logic.
+
+use pyo3::prelude::*;
+
+mod describe;
+mod machine;
+mod nodes;
+mod report;
+
+pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "The engine refused its input.");
+pyo3::create_exception!(_engine, BoardError, EngineError, "A board has faults: `faults` lists them all.");
+pyo3::create_exception!(_engine, ElfError, EngineError, "An ELF file can't be loaded.");
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("EngineError", py.get_type::<EngineError>())?;
+    module.add("BoardError", py.get_type::<BoardError>())?;
+    module.add("ElfError", py.get_type::<ElfError>())?;
+    module.add_class::<machine::Machine>()
+}

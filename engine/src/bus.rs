@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::core::CoreFault;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::event::EventQueue;
 use crate::memory::ram::Ram;
@@ -45,6 +46,8 @@ pub struct MapEntry {
     pub target: Target,
     /// Index of the interconnect on the way, if any.
     pub route: Option<usize>,
+    /// Cores may keep it in their caches.
+    pub cacheable: bool,
 }
 
 /// An access that nothing answered, or that was answered with an error.
@@ -109,6 +112,8 @@ pub struct Bus {
     pub code_epoch: u64,
     /// Grows whenever new memory came to hold decoded instructions: cores then drop their shortcuts for stores.
     pub code_marks: u64,
+    /// Exceptions that the firmware's own handler got.
+    pub trap_notes: Vec<CoreFault>,
     notes: Vec<String>,
     noted: BTreeSet<(DeviceId, String)>,
 }
@@ -310,6 +315,14 @@ impl Bus {
     pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
         if self.noted.insert((id, what.to_owned())) {
             self.notes.push(format!("{}: {what} (first at {now})", self.device_names[id.0 as usize]));
+        }
+    }
+
+    /// Records an exception that the firmware's own handler got; the first few tell the user enough.
+    pub fn note_trap(&mut self, fault: CoreFault) {
+        const ENOUGH: usize = 8;
+        if self.trap_notes.len() < ENOUGH && !self.trap_notes.contains(&fault) {
+            self.trap_notes.push(fault);
         }
     }
 

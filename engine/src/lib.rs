@@ -9,11 +9,15 @@
 
 pub mod board;
 pub mod bus;
+pub mod core;
 pub mod device;
 pub mod devices;
+pub mod elf;
 pub mod event;
 pub mod isa;
+pub mod machine;
 pub mod memory;
 pub mod observe;
+pub mod semihosting;
 pub mod time;
 pub mod wire;

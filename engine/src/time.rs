@@ -16,9 +16,13 @@ pub struct Ps(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cycles(pub u64);
 
-/// The frequency of a clock in hertz; never zero. All clocks have an edge at time 0.
+/// The frequency of a clock; never zero. All clocks have an edge at time 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hz(u64);
+pub struct Hz {
+    hz: u64,
+    /// The period where it is a whole number of picoseconds, else 0: spares most conversions a 128-bit division.
+    whole_period_ps: u64,
+}
 
 impl Ps {
     /// The beginning of a run.
@@ -50,23 +54,33 @@ impl Ps {
 impl Hz {
     /// A clock of `hz` hertz; `None` for zero and above 1 THz (a period below a picosecond).
     pub const fn new(hz: u64) -> Option<Hz> {
-        if hz == 0 || hz > 1_000_000_000_000 { None } else { Some(Hz(hz)) }
+        if hz == 0 || hz > 1_000_000_000_000 {
+            return None;
+        }
+        let whole = 1_000_000_000_000 % hz == 0;
+        Some(Hz { hz, whole_period_ps: if whole { 1_000_000_000_000 / hz } else { 0 } })
     }
 
     /// The frequency in hertz.
     pub const fn get(self) -> u64 {
-        self.0
+        self.hz
     }
 
     /// The time of edge number `cycles`, rounded down to a picosecond.
     pub const fn ps_at_floor(self, cycles: Cycles) -> Ps {
-        Ps((cycles.0 as u128 * PS_PER_SECOND / self.0 as u128) as u64)
+        if self.whole_period_ps != 0 {
+            return Ps(cycles.0 * self.whole_period_ps);
+        }
+        Ps((cycles.0 as u128 * PS_PER_SECOND / self.hz as u128) as u64)
     }
 
     /// The number of the first edge at `at` or later. The inverse of [`Hz::ps_at_floor`]: `cycles_until_ceil(ps_at_floor(n)) == n`.
     pub const fn cycles_until_ceil(self, at: Ps) -> Cycles {
+        if self.whole_period_ps != 0 {
+            return Cycles(at.0.div_ceil(self.whole_period_ps));
+        }
         // Edge n stands at floor(n * P): it is at or after `at` exactly when n * 1e12 >= at * hz.
-        Cycles((at.0 as u128 * self.0 as u128).div_ceil(PS_PER_SECOND) as u64)
+        Cycles((at.0 as u128 * self.hz as u128).div_ceil(PS_PER_SECOND) as u64)
     }
 
     /// The number of whole cycles that fit before or at `at`.
@@ -88,7 +102,7 @@ impl Hz {
 
     /// This clock divided by `ratio`, rounded down to a hertz; `None` for ratio 0 or a result of 0 Hz.
     pub const fn divided_floor(self, ratio: u64) -> Option<Hz> {
-        if ratio == 0 { None } else { Hz::new(self.0 / ratio) }
+        if ratio == 0 { None } else { Hz::new(self.hz / ratio) }
     }
 }
 

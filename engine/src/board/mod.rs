@@ -3,6 +3,7 @@
 //! `.dts` -> [`node::Node`] (raw, with file and line) -> [`reader::NodeReader`] (each device reads and checks what it takes)
 //! -> a machine. Every fault is collected; nothing is built while there is one.
 
+pub mod build;
 pub mod fault;
 pub mod node;
 pub mod params;

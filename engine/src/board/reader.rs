@@ -141,6 +141,11 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         words[0].1
     }
 
+    /// Properties that the node may have and that change nothing here.
+    pub fn known(&mut self, names: &[&str]) {
+        self.asked.extend(names.iter().map(|name| (*name).to_owned()));
+    }
+
     /// A string, if there.
     pub fn string(&mut self, name: &str) -> Option<&'a str> {
         let property = self.get(name)?;

@@ -1,8 +1,9 @@
 //! The typed operation: what is left of an instruction once it is decoded.
 
-/// What an operation does. Compressed instructions are the operations that they expand to.
+/// What an operation does, under the manual's names. Compressed instructions are the operations that they expand to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
+#[allow(missing_docs)]
 pub enum Code {
     // Unprivileged specification, chapter 2: RV32I. Immediates are sign-extended in `imm`.
     Add,
@@ -163,6 +164,46 @@ impl Code {
                 | TimingClass::IndirectJump
                 | TimingClass::Csr
                 | TimingClass::System
+        )
+    }
+}
+
+impl Op {
+    /// True if the operation reads integer register `register`.
+    pub const fn reads(self, register: u8) -> bool {
+        use Code::*;
+        let (first, second) = match self.code {
+            Add | Sub | Sll | Slt | Sltu | Xor | Srl | Sra | Or | And | Mul | Mulh | Mulhsu | Mulhu | Div | Divu
+            | Rem | Remu | Sb | Sh | Sw | Beq | Bne | Blt | Bge | Bltu | Bgeu => (true, true),
+            Addi | Slti | Sltiu | Xori | Ori | Andi | Slli | Srli | Srai | Lb | Lh | Lw | Lbu | Lhu | Jalr | Csrrw
+            | Csrrs | Csrrc => (true, false),
+            _ => (false, false),
+        };
+        register != 0 && (first && self.rs1 == register || second && self.rs2 == register)
+    }
+
+    /// True if the operation writes `rd`.
+    pub const fn writes_rd(self) -> bool {
+        use Code::*;
+        !matches!(
+            self.code,
+            Sb | Sh
+                | Sw
+                | Beq
+                | Bne
+                | Blt
+                | Bge
+                | Bltu
+                | Bgeu
+                | Fence
+                | FenceI
+                | Ecall
+                | Ebreak
+                | Mret
+                | Wfi
+                | Illegal
+                | Nop
+                | End
         )
     }
 }

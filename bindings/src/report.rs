@@ -1,0 +1,52 @@
+//! A run's report as Python dicts.
+
+use cyclescope_engine::core::CoreReport;
+use cyclescope_engine::machine::{Outcome, RunReport};
+use cyclescope_engine::observe::stack::stack;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// What `Machine.run` gives.
+pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let (outcome, code, message) = match &report.outcome {
+        Outcome::Exit(code) => ("exit", Some(*code), None),
+        Outcome::Limit(message) => ("limit", None, Some(message.as_str())),
+        Outcome::Fault(message) => ("fault", None, Some(message.as_str())),
+        Outcome::Interrupted => ("interrupted", None, Some("stopped by the user")),
+    };
+    dict.set_item("outcome", outcome)?;
+    dict.set_item("code", code)?;
+    dict.set_item("message", message)?;
+    dict.set_item("elapsed_ps", report.elapsed.0)?;
+    let cores = PyList::empty(py);
+    for item in &report.cores {
+        cores.append(core(py, item)?)?;
+    }
+    dict.set_item("cores", cores)?;
+    let counters = PyDict::new(py);
+    for (name, count) in &report.counters {
+        counters.set_item(name, count)?;
+    }
+    dict.set_item("counters", counters)?;
+    dict.set_item("notes", &report.notes)?;
+    Ok(dict)
+}
+
+fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", &core.name)?;
+    dict.set_item("hz", core.clock.get())?;
+    dict.set_item("instructions", core.instructions)?;
+    dict.set_item("cycles", core.cycles.0)?;
+    let shares = PyList::empty(py);
+    for share in stack(core.clock, core.causes.iter().cloned()) {
+        let item = PyDict::new(py);
+        item.set_item("cause", share.cause)?;
+        item.set_item("cycles", share.cycles.0)?;
+        item.set_item("ps", share.time.0)?;
+        shares.append(item)?;
+    }
+    dict.set_item("stack", shares)?;
+    Ok(dict)
+}

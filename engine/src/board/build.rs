@@ -1,0 +1,365 @@
+//! From a board's nodes to a machine.
+
+use std::collections::BTreeMap;
+
+use super::fault::{BoardFault, FaultKind, near_matches};
+use super::node::{Node, Property};
+use super::reader::{Board, NodeReader};
+use crate::bus::{Bus, MapEntry, Route, Target};
+use crate::core::Core;
+use crate::device::{DeviceId, IrqLine};
+use crate::devices::{MODELS, Model};
+use crate::isa::riscv::core::{CoreConfig, Hart};
+use crate::isa::riscv::timing::CoreTiming;
+use crate::machine::{CoreInfo, Description, DeviceInfo, Machine};
+use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+use crate::memory::ram::{PortTiming, Ram};
+
+/// Compatibles of nodes that describe the board without being devices.
+const PASSIVE: [&str; 3] = ["fixed-clock", "simple-bus", "riscv,cpu-intc"];
+/// Extensions that the RISC-V core has.
+const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
+/// Largest RAM: a 32-bit board has no more.
+const LARGEST_RAM_BYTES: u64 = 1 << 32;
+
+/// What a node with addresses is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Ram,
+    Device(&'static Model, DeviceId),
+}
+
+struct Place<'a> {
+    node: &'a Node,
+    kind: Kind,
+    route: Option<usize>,
+}
+
+/// Builds the machine that a board describes.
+///
+/// # Errors
+/// All faults of the board, by file and line.
+pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
+    let mut faults = Vec::new();
+    let mut buses = Vec::new();
+    let mut places = Vec::new();
+    collect(root, None, &mut buses, &mut places, &mut faults);
+    let cpus = cpu_nodes(root);
+    let controllers = interrupt_controllers(&cpus, &places);
+    let resolve = |phandle: u32, cells: &[u32]| resolve_interrupt(&controllers, phandle, cells);
+    let mut board = Board { root, faults, parameters: Vec::new(), interrupts: &resolve };
+    let mut bus = Bus::default();
+    for node in buses {
+        read_with(node, &mut board, |reader| bus.routes.push(read_route(reader)));
+    }
+    let mut cores: Vec<Box<dyn Core>> = Vec::new();
+    let mut description = Description { model: model_of(root), clocks: clocks_of(root), ..Description::default() };
+    for (index, node) in cpus.iter().enumerate() {
+        let config = read_with(node, &mut board, |reader| read_core(reader, index as u32));
+        description.cores.push(core_info(node, &config));
+        cores.push(Box::new(Hart::new(config)));
+        bus.core_irqs.push(0);
+    }
+    let mut entries = Vec::new();
+    for place in &places {
+        add_place(place, &mut board, &mut bus, &mut entries, &mut description);
+    }
+    if cores.is_empty() {
+        let what = "the board has no enabled cpu: add one under /cpus".to_owned();
+        board.faults.push(BoardFault {
+            at: root.at.clone(),
+            node: root.name.clone(),
+            kind: FaultKind::Incomplete { what },
+        });
+    }
+    entries.sort_by_key(|(entry, _): &(MapEntry, &Node)| (entry.base, entry.last));
+    find_overlaps(&entries, &mut board.faults);
+    if !board.faults.is_empty() {
+        board.faults.sort();
+        board.faults.dedup();
+        return Err(board.faults);
+    }
+    description.paths = entries.iter().map(|(_, node)| node.path.clone()).collect();
+    description.parameters = board.parameters;
+    bus.map = entries.into_iter().map(|(entry, _)| entry).collect();
+    Ok(Machine::new(bus, cores, description))
+}
+
+fn read_with<'a, T>(node: &'a Node, board: &mut Board<'a>, read: impl FnOnce(&mut NodeReader<'a, '_>) -> T) -> T {
+    let mut reader = NodeReader::new(node, board);
+    let result = read(&mut reader);
+    reader.finish();
+    result
+}
+
+// ---- What there is
+
+/// Walks the tree: buses, and the memories and devices on them.
+fn collect<'a>(
+    node: &'a Node,
+    route: Option<usize>,
+    buses: &mut Vec<&'a Node>,
+    places: &mut Vec<Place<'a>>,
+    faults: &mut Vec<BoardFault>,
+) {
+    for child in node.children.iter().filter(|child| child.is_enabled() && child.name != "cpus") {
+        let compatibles = child.compatibles();
+        if compatibles.contains(&"simple-bus") {
+            buses.push(child);
+            collect(child, Some(buses.len() - 1), buses, places, faults);
+        } else if is_ram(child) {
+            places.push(Place { node: child, kind: Kind::Ram, route });
+        } else if let Some(model) = compatibles.iter().find_map(|compatible| model_for(compatible)) {
+            let devices = places.iter().filter(|place| matches!(place.kind, Kind::Device(..))).count();
+            places.push(Place { node: child, kind: Kind::Device(model, DeviceId(devices as u32)), route });
+        } else if let Some(first) = compatibles.first() {
+            if !compatibles.iter().any(|compatible| PASSIVE.contains(compatible)) {
+                let near = near_matches(first, MODELS.iter().map(|model| model.compatible));
+                let kind = FaultKind::UnknownCompatible { compatible: (*first).to_owned(), near };
+                let at = child.property("compatible").map_or(&child.at, |property| &property.at).clone();
+                faults.push(BoardFault { at, node: child.name.clone(), kind });
+            }
+        } else {
+            collect(child, route, buses, places, faults);
+        }
+    }
+}
+
+fn is_ram(node: &Node) -> bool {
+    let device_type = node.property("device_type").and_then(Property::strings);
+    device_type.is_some_and(|kind| kind == ["memory"]) || node.compatibles().contains(&"mmio-sram")
+}
+
+fn model_for(compatible: &str) -> Option<&'static Model> {
+    MODELS.iter().find(|model| model.compatible == compatible)
+}
+
+fn cpu_nodes(root: &Node) -> Vec<&Node> {
+    let cpus = root.children.iter().find(|node| node.name == "cpus");
+    let children = cpus.into_iter().flat_map(|cpus| cpus.children.iter());
+    children.filter(|node| node.is_enabled() && node.name.starts_with("cpu@")).collect()
+}
+
+fn model_of(root: &Node) -> String {
+    let model = root.property("model").and_then(Property::strings);
+    model.and_then(|model| model.first().map(|text| (*text).to_owned())).unwrap_or_default()
+}
+
+fn clocks_of(root: &Node) -> Vec<(String, u64)> {
+    let clocks = root.walk().filter(|node| node.compatibles().contains(&"fixed-clock"));
+    clocks
+        .filter_map(|node| {
+            let hz = node.property("clock-frequency").and_then(Property::cells)?;
+            Some((node.label().to_owned(), u64::from(*hz.first()?)))
+        })
+        .collect()
+}
+
+// ---- Interrupts
+
+fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> BTreeMap<u32, IrqLine> {
+    let mut controllers = BTreeMap::new();
+    for (core, cpu) in cpus.iter().enumerate() {
+        for phandle in cpu.children.iter().filter_map(|child| child.phandle) {
+            controllers.insert(phandle, IrqLine::Core { core: core as u32, bit: 0 });
+        }
+    }
+    for place in places {
+        if let (Kind::Device(_, device), Some(phandle)) = (place.kind, place.node.phandle)
+            && place.node.property("interrupt-controller").is_some()
+        {
+            controllers.insert(phandle, IrqLine::Device { device, input: 0 });
+        }
+    }
+    controllers
+}
+
+fn resolve_interrupt(controllers: &BTreeMap<u32, IrqLine>, phandle: u32, cells: &[u32]) -> Option<IrqLine> {
+    let number = *cells.first().filter(|number| **number < 32)?;
+    Some(match controllers.get(&phandle)? {
+        IrqLine::Core { core, .. } => IrqLine::Core { core: *core, bit: number },
+        IrqLine::Device { device, .. } => IrqLine::Device { device: *device, input: number },
+    })
+}
+
+// ---- Parts
+
+fn read_route(reader: &mut NodeReader) -> Route {
+    reader.known(&["ranges"]);
+    Route {
+        name: reader.node.label().to_owned(),
+        clock: reader.clock(0, "clock of the interconnect"),
+        request_cycles: reader.timing_cycles("cyclescope,request-cycles", "from a master's request to the target"),
+        response_cycles: reader.timing_cycles("cyclescope,response-cycles", "from the target's answer to the master"),
+    }
+}
+
+fn read_core(reader: &mut NodeReader, index: u32) -> CoreConfig {
+    reader.known(&["riscv,isa", "riscv,isa-base", "mmu-type"]);
+    check_extensions(reader);
+    let replacement = reader.word_or_first(
+        "cyclescope,cache-replacement",
+        &[("lru", Replacement::LeastRecentlyUsed), ("round-robin", Replacement::RoundRobin)],
+    );
+    let write = reader.word_or_first(
+        "cyclescope,d-cache-write-policy",
+        &[("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)],
+    );
+    CoreConfig {
+        name: reader.node.label().to_owned(),
+        index,
+        clock: reader.clock(0, "clock of the core"),
+        timing: CoreTiming::from_node(reader),
+        icache: read_cache(reader, "i-cache", replacement, write),
+        dcache: read_cache(reader, "d-cache", replacement, write),
+    }
+}
+
+fn check_extensions(reader: &mut NodeReader) {
+    const NAME: &str = "riscv,isa-extensions";
+    reader.known(&[NAME]);
+    let strings = reader.node.property(NAME).and_then(Property::strings).unwrap_or_default();
+    for extension in strings.iter().filter(|extension| !EXTENSIONS.contains(extension)) {
+        let allowed = format!("the core has {}", EXTENSIONS.join(", "));
+        let kind = FaultKind::OutOfRange { property: NAME.into(), value: format!("\"{extension}\""), allowed };
+        reader.fault_at(NAME, kind);
+    }
+}
+
+fn read_cache(
+    reader: &mut NodeReader,
+    which: &str,
+    replacement: Replacement,
+    write: WritePolicy,
+) -> Option<CacheShape> {
+    let (size, line, sets) = (format!("{which}-size"), format!("{which}-block-size"), format!("{which}-sets"));
+    reader.known(&[&size, &line, &sets]);
+    reader.node.property(&size)?;
+    let size_bytes = reader.u32(&size, |_| true, "size of the cache in bytes");
+    if size_bytes == 0 {
+        return None;
+    }
+    let line_bytes = reader.u32(&line, |_| true, "size of the cache's lines in bytes");
+    let sets_count = reader.u32(&sets, |_| true, "number of sets of the cache");
+    let ways = size_bytes.checked_div(line_bytes.checked_mul(sets_count)?)?;
+    let shape = CacheShape { size_bytes, line_bytes, ways, replacement, write };
+    if shape.is_sound() && ways.checked_mul(line_bytes)?.checked_mul(sets_count)? == size_bytes {
+        return Some(shape);
+    }
+    let value = format!("{size_bytes} ({line_bytes}-byte lines, {sets_count} sets)");
+    let allowed =
+        "size, lines (4 to 256 bytes) and sets must be powers of two, and size a multiple of lines times sets"
+            .to_owned();
+    reader.fault_at(&size, FaultKind::OutOfRange { property: size.clone(), value, allowed });
+    None
+}
+
+fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
+    let cache = |name: &str, shape: Option<CacheShape>| {
+        shape.map(|shape| {
+            format!("{name} {} KiB, {}-byte lines, {} way(s)", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
+        })
+    };
+    CoreInfo {
+        name: config.name.clone(),
+        compatible: node.compatibles().first().map_or_else(String::new, |name| (*name).to_owned()),
+        isa: "RV32IMC_Zicsr_Zifencei, machine mode".to_owned(),
+        clock: config.clock,
+        caches: [cache("i-cache", config.icache), cache("d-cache", config.dcache)].into_iter().flatten().collect(),
+    }
+}
+
+fn add_place<'a>(
+    place: &Place<'a>,
+    board: &mut Board<'a>,
+    bus: &mut Bus,
+    entries: &mut Vec<(MapEntry, &'a Node)>,
+    description: &mut Description,
+) {
+    let name = place.node.label().to_owned();
+    let mut reader = NodeReader::new(place.node, board);
+    let cacheable = reader.flag("cyclescope,cacheable");
+    let ranges: Vec<(u32, u32)> = match place.kind {
+        Kind::Ram => read_ranges(&mut reader, 1).into_iter().take(1).collect(),
+        Kind::Device(model, _) => read_ranges(&mut reader, model.ranges),
+    };
+    for (index, (base, last)) in ranges.iter().enumerate() {
+        let target = match place.kind {
+            Kind::Ram => Target::Ram(bus.rams.len()),
+            Kind::Device(_, id) => Target::Device(id, index),
+        };
+        // Of a device, only windows behind its registers can be kept in caches.
+        let cacheable = cacheable && (matches!(place.kind, Kind::Ram) || index > 0);
+        let entry = MapEntry {
+            name: entry_name(&name, index),
+            base: *base,
+            last: *last,
+            target,
+            route: place.route,
+            cacheable,
+        };
+        entries.push((entry, place.node));
+    }
+    match place.kind {
+        Kind::Ram => {
+            let timing = read_port(&mut reader);
+            let (base, last) = ranges.first().copied().unwrap_or((0, 0));
+            bus.rams.push(Ram::new(last - base + 1, timing));
+        }
+        Kind::Device(model, _) => {
+            bus.devices.push(Some((model.from_node)(&mut reader)));
+            bus.device_names.push(name.clone());
+            let (compatible, path) = (model.compatible.to_owned(), place.node.path.clone());
+            description.devices.push(DeviceInfo { name, compatible, path, ranges });
+        }
+    }
+    reader.finish();
+}
+
+fn entry_name(name: &str, range: usize) -> String {
+    if range == 0 { name.to_owned() } else { format!("{name} window") }
+}
+
+/// The node's ranges as first and last address.
+fn read_ranges(reader: &mut NodeReader, least: usize) -> Vec<(u32, u32)> {
+    let mut ranges = Vec::new();
+    for (base, size) in reader.reg(least) {
+        let fits = size > 0 && u64::from(base) + u64::from(size) <= LARGEST_RAM_BYTES;
+        if fits {
+            ranges.push((base, base + (size - 1)));
+        } else {
+            let value = format!("{base:#x} + {size:#x}");
+            let allowed = "a range has at least a byte and ends below 4 GiB".to_owned();
+            reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+        }
+    }
+    ranges
+}
+
+fn read_port(reader: &mut NodeReader) -> PortTiming {
+    reader.known(&["ranges"]);
+    let beats = |bytes: u32| bytes.is_power_of_two() && bytes <= 64;
+    PortTiming {
+        clock: reader.clock(0, "clock of the memory's port"),
+        first_word_cycles: reader.timing_cycles("cyclescope,first-word-cycles", "from a request to its first beat"),
+        beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a burst to the next"),
+        beat_bytes: reader.u32_or("cyclescope,beat-bytes", 4, beats, "a beat has 1 to 64 bytes, a power of two").max(1),
+    }
+}
+
+fn find_overlaps(entries: &[(MapEntry, &Node)], faults: &mut Vec<BoardFault>) {
+    for pair in entries.windows(2) {
+        let ((one, _), (other, node)) = (&pair[0], &pair[1]);
+        if other.base <= one.last {
+            let kind = FaultKind::Overlap {
+                base: other.base,
+                last: other.last,
+                other: one.name.clone(),
+                other_base: one.base,
+                other_last: one.last,
+            };
+            let at = node.property("reg").map_or(&node.at, |property| &property.at).clone();
+            faults.push(BoardFault { at, node: node.name.clone(), kind });
+        }
+    }
+}

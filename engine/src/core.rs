@@ -1,0 +1,94 @@
+//! What the machine knows of a core, whatever its instruction set.
+
+use crate::bus::{Bus, BusFaultKind};
+use crate::time::{Cycles, Hz, Ps};
+
+/// Why a core came back to the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Its local time reached the horizon.
+    Horizon,
+    /// It waits for an interrupt.
+    Waiting,
+    /// The firmware ended the run, with this status.
+    Exit(i32),
+    /// The firmware did something from which it can't go on.
+    Fault(CoreFault),
+}
+
+/// A trap that leads nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreFault {
+    /// Address of the instruction.
+    pub pc: u32,
+    /// What happened, in the instruction set's words.
+    pub what: &'static str,
+    /// The access that went wrong, if that was it.
+    pub access: Option<FaultedAccess>,
+    /// Encoding of the instruction, if that was it.
+    pub encoding: Option<u32>,
+    /// Why it could not be handled.
+    pub why_fatal: &'static str,
+}
+
+/// An access that nothing, or an error, answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultedAccess {
+    /// Its address.
+    pub addr: u32,
+    /// "4-byte load" and the like.
+    pub kind: &'static str,
+    /// What came back; `None` for an address that the core itself refused (misaligned).
+    pub answer: Option<BusFaultKind>,
+}
+
+/// What a core has done so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreReport {
+    /// Label of its node.
+    pub name: String,
+    /// Its clock.
+    pub clock: Hz,
+    /// Instructions that it has completed.
+    pub instructions: u64,
+    /// Its local time.
+    pub cycles: Cycles,
+    /// Cycles by cause; they sum to `cycles`.
+    pub causes: Vec<(String, Cycles)>,
+    /// Other totals.
+    pub counters: Vec<(String, u64)>,
+}
+
+/// A core: it runs instructions on its own local time.
+pub trait Core: Send {
+    /// Label of its node.
+    fn name(&self) -> &str;
+
+    /// Its clock.
+    fn clock(&self) -> Hz;
+
+    /// Its local time, in cycles of its clock.
+    fn cycles(&self) -> Cycles;
+
+    /// Runs instructions until its local time reaches `until`, or something else stops it. Interrupts are taken between instructions;
+    /// an event that is due earlier is run before the first access that could see it.
+    fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop;
+
+    /// Runs one instruction (or takes one interrupt).
+    fn step(&mut self, bus: &mut Bus) -> Stop;
+
+    /// Lets a waiting core's local time pass to the first of its edges at `until` or later.
+    fn idle(&mut self, until: Ps);
+
+    /// Sets the address of the next instruction.
+    fn set_pc(&mut self, pc: u32);
+
+    /// The address of the next instruction, then the general registers.
+    fn registers(&self) -> Vec<u32>;
+
+    /// What it has done so far. The bus names the causes.
+    fn report(&mut self, bus: &Bus) -> CoreReport;
+
+    /// How often each address range of straight-line code ran: first address, address behind it, runs.
+    fn profile(&mut self) -> Vec<(u32, u32, u64)>;
+}

@@ -1,0 +1,217 @@
+//! ELF files: the segments to load, the entry, and the symbols for messages.
+
+use object::Endianness;
+use object::elf;
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
+use object::{Object, ObjectSymbol, SymbolKind};
+
+/// What is wrong with an ELF file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ElfError {
+    /// No ELF magic.
+    #[error("not an ELF file")]
+    NotElf,
+    /// Something in it lies outside the file or contradicts itself.
+    #[error("damaged or truncated: {detail}")]
+    Damaged {
+        /// What the parser stumbled over.
+        detail: String,
+    },
+    /// 64-bit or big-endian.
+    #[error("a {found} ELF; the board's cores are 32-bit little-endian")]
+    WrongClass {
+        /// "64-bit" or "big-endian".
+        found: &'static str,
+    },
+    /// Another instruction set.
+    #[error("built for {found}; the board's core is {wanted}")]
+    WrongMachine {
+        /// What it was built for.
+        found: String,
+        /// What the board has.
+        wanted: &'static str,
+    },
+    /// An object file or a shared library.
+    #[error("not an executable (e_type {e_type}): link it first")]
+    NotExecutable {
+        /// ELF type.
+        e_type: u16,
+    },
+    /// Nothing to load.
+    #[error("it has no loadable segment")]
+    NothingToLoad,
+    /// A segment where the board has no RAM.
+    #[error("segment {first:#010x}-{last:#010x} lies outside the board's memory ({memories})")]
+    OutsideMemory {
+        /// First address.
+        first: u32,
+        /// Last address.
+        last: u32,
+        /// Where there is RAM.
+        memories: String,
+    },
+    /// The entry is in no segment.
+    #[error("the entry point {entry:#010x} lies in no loaded segment")]
+    BadEntry {
+        /// The entry.
+        entry: u32,
+    },
+}
+
+/// A part of the file to be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Physical address.
+    pub addr: u32,
+    /// Bytes from the file.
+    pub bytes: Vec<u8>,
+    /// Size in memory; what is behind `bytes` is zero.
+    pub memory_bytes: u32,
+}
+
+/// A function or object of the firmware.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Symbol {
+    /// Its address.
+    pub addr: u32,
+    /// Its size; 0 if unknown.
+    pub bytes: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// An ELF file, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// What to load.
+    pub segments: Vec<Segment>,
+    /// Address of the first instruction.
+    pub entry: u32,
+    /// Code symbols by address.
+    pub symbols: Vec<Symbol>,
+}
+
+/// An instruction set as ELF names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// EM_RISCV.
+    RiscV,
+}
+
+impl Machine {
+    const fn name(self) -> &'static str {
+        match self {
+            Machine::RiscV => "RISC-V",
+        }
+    }
+
+    const fn number(self) -> elf::Machine {
+        match self {
+            Machine::RiscV => elf::EM_RISCV,
+        }
+    }
+}
+
+/// Reads an ELF file for a core.
+///
+/// # Errors
+/// [`ElfError`] for anything but an intact executable for that core.
+pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
+    check_ident(data)?;
+    let file = ElfFile::<elf::FileHeader32<Endianness>>::parse(data).map_err(damaged)?;
+    let (header, endian) = (file.elf_header(), file.endian());
+    let machine = header.e_machine(endian);
+    if machine != wanted.number() {
+        return Err(ElfError::WrongMachine { found: machine_name(machine), wanted: wanted.name() });
+    }
+    let e_type = header.e_type(endian);
+    if e_type != elf::ET_EXEC && e_type != elf::ET_DYN {
+        return Err(ElfError::NotExecutable { e_type: e_type.0 });
+    }
+    let headers = header.program_headers(endian, data).map_err(damaged)?;
+    let loads = headers.iter().filter(|header| header.p_type(endian) == elf::PT_LOAD && header.p_memsz(endian) > 0);
+    let segments = loads.map(|header| segment(header, endian, data)).collect::<Result<Vec<_>, _>>()?;
+    if segments.is_empty() {
+        return Err(ElfError::NothingToLoad);
+    }
+    let entry = header.e_entry(endian);
+    let holds_entry = |header: &elf::ProgramHeader32<Endianness>| {
+        header.p_type(endian) == elf::PT_LOAD
+            && entry.checked_sub(header.p_vaddr(endian)).is_some_and(|offset| offset < header.p_memsz(endian))
+    };
+    if !headers.iter().any(holds_entry) {
+        return Err(ElfError::BadEntry { entry });
+    }
+    Ok(Image { segments, entry, symbols: symbols(&file) })
+}
+
+fn check_ident(data: &[u8]) -> Result<(), ElfError> {
+    if data.get(..4) != Some(&elf::ELFMAG) {
+        return Err(ElfError::NotElf);
+    }
+    match (data.get(4).copied().map(elf::FileClass), data.get(5).copied().map(elf::DataEncoding)) {
+        (Some(elf::ELFCLASS64), _) => Err(ElfError::WrongClass { found: "64-bit" }),
+        (_, Some(elf::ELFDATA2MSB)) => Err(ElfError::WrongClass { found: "big-endian" }),
+        _ => Ok(()),
+    }
+}
+
+fn segment(header: &elf::ProgramHeader32<Endianness>, endian: Endianness, data: &[u8]) -> Result<Segment, ElfError> {
+    let bytes = header.data(endian, data).map_err(|()| ElfError::Damaged {
+        detail: format!("the segment for {:#010x} goes past the end of the file", header.p_paddr(endian)),
+    })?;
+    let (addr, memory_bytes) = (header.p_paddr(endian), header.p_memsz(endian));
+    if bytes.len() as u64 > u64::from(memory_bytes) || addr.checked_add(memory_bytes - 1).is_none() {
+        return Err(ElfError::Damaged { detail: format!("the sizes of the segment for {addr:#010x} do not fit") });
+    }
+    Ok(Segment { addr, bytes: bytes.to_vec(), memory_bytes })
+}
+
+fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>) -> Vec<Symbol> {
+    let code = file.symbols().filter(|symbol| {
+        matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown) && symbol.is_definition()
+    });
+    let mut symbols: Vec<Symbol> = code
+        .filter_map(|symbol| {
+            let name = symbol.name().ok().filter(|name| !name.is_empty() && !name.starts_with(['$', '.']))?;
+            Some(Symbol { addr: symbol.address() as u32, bytes: symbol.size() as u32, name: name.to_owned() })
+        })
+        .collect();
+    symbols.sort();
+    symbols
+}
+
+impl Image {
+    /// The symbol that holds `addr`, as "name+0x24".
+    pub fn symbol_at(&self, addr: u32) -> Option<String> {
+        let before = self.symbols.partition_point(|symbol| symbol.addr <= addr);
+        let mut candidates = self.symbols[..before].iter().rev();
+        let symbol =
+            candidates.find(|symbol| symbol.bytes == 0 || addr - symbol.addr < symbol.bytes).filter(|symbol| {
+                let in_segment = |at: u32| self.segments.iter().position(|s| at.wrapping_sub(s.addr) < s.memory_bytes);
+                in_segment(symbol.addr).is_some() && in_segment(symbol.addr) == in_segment(addr)
+            })?;
+        Some(if addr == symbol.addr {
+            symbol.name.clone()
+        } else {
+            format!("{}+{:#x}", symbol.name, addr - symbol.addr)
+        })
+    }
+}
+
+fn damaged(error: object::Error) -> ElfError {
+    ElfError::Damaged { detail: error.to_string() }
+}
+
+fn machine_name(machine: elf::Machine) -> String {
+    match machine {
+        elf::EM_386 => "x86".into(),
+        elf::EM_X86_64 => "x86-64".into(),
+        elf::EM_ARM => "Arm".into(),
+        elf::EM_AARCH64 => "AArch64".into(),
+        elf::EM_MIPS => "MIPS".into(),
+        elf::EM_RISCV => "RISC-V".into(),
+        elf::EM_MICROBLAZE => "MicroBlaze".into(),
+        other => format!("machine number {}", other.0),
+    }
+}

@@ -1,0 +1,352 @@
+//! Accesses that cost more than their instruction, or may: the slow paths of fetch, load and store.
+//!
+//! An access begins when its instruction's own cycle ends, and the core waits for it. The wait is charged to the map entry that
+//! answers, and to the interconnect on the way.
+
+use super::block::Fetch;
+use super::core::{Hart, ON_THE_WAY, Purpose};
+use super::exceptions::{Exception, ExceptionCause};
+use super::op::{Code, Op};
+use crate::bus::{Access, Bus, BusFault, BusFaultKind, Target};
+use crate::core::FaultedAccess;
+use crate::device::AccessSize;
+use crate::memory::cache::WritePolicy;
+use crate::time::{Cycles, Ps};
+
+/// How an access in the middle of a block went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// On with the next operation.
+    Continue,
+    /// The instruction is complete, but what follows needs a look first.
+    Break,
+    /// The instruction raised an exception instead.
+    Raise(Exception),
+}
+
+impl Hart {
+    // ---- Fetch
+
+    /// Fetches a block's instructions. False if the caller has to look again before running it.
+    pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
+        match self.blocks.cold[index as usize].fetch {
+            Fetch::Local => true,
+            Fetch::Cached => self.fetch_cached(bus, index),
+            Fetch::Uncached => self.fetch_uncached(bus, index),
+        }
+    }
+
+    /// True if all of a block's lines but perhaps the first are present: then nothing in the middle of it waits for a fetch.
+    pub(super) fn only_first_line_misses(&self, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        let later = (1..hot.lines).map(|line| hot.first_line.wrapping_add(line << self.fetch_shift));
+        later.into_iter().all(|line| self.has_fetch_line(line))
+    }
+
+    /// True if the instruction cache has a line and using it changes nothing in the directory.
+    #[inline(always)]
+    pub(super) fn has_fetch_line(&self, line: u32) -> bool {
+        self.fetch_lines[(line >> self.fetch_shift) as usize & (self.fetch_lines.len() - 1)] == line
+    }
+
+    fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        let (first, lines, shift) = (hot.first_line, hot.lines, self.fetch_shift);
+        for line in (0..lines).map(|line| first.wrapping_add(line << shift)) {
+            if !self.has_fetch_line(line) && !self.look_up_line(bus, line) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Looks a line up in the directory; true for a hit. A miss fills it.
+    fn look_up_line(&mut self, bus: &mut Bus, line: u32) -> bool {
+        let Some(cache) = &mut self.icache else { return true };
+        let hit = cache.touch(line, false);
+        if !hit {
+            let at = self.now();
+            bus.run_events(at);
+            match bus.read_burst(at, line, 1 << self.fetch_shift) {
+                Ok(access) => self.charge(bus, Purpose::Fetch, at, access),
+                Err(fault) => {
+                    self.fetch_fault(bus, line, fault.kind);
+                    return false;
+                }
+            }
+            if let Some(victim) = self.icache.as_mut().and_then(|cache| cache.fill(line, false)) {
+                self.forget_fetch_line(victim.line_addr);
+            }
+        }
+        let neighbours: Vec<u32> = self.icache.as_mut().map_or(Vec::new(), |cache| cache.neighbours(line).collect());
+        for other in neighbours {
+            self.forget_fetch_line(other);
+        }
+        let slots = self.fetch_lines.len() - 1;
+        self.fetch_lines[(line >> self.fetch_shift) as usize & slots] = line;
+        hit
+    }
+
+    fn forget_fetch_line(&mut self, line: u32) {
+        let slots = self.fetch_lines.len() - 1;
+        let slot = &mut self.fetch_lines[(line >> self.fetch_shift) as usize & slots];
+        if *slot == line {
+            *slot = crate::memory::cache::NO_LINE;
+        }
+    }
+
+    /// Forgets everything fetched: fence.i.
+    pub(super) fn invalidate_fetched(&mut self) {
+        self.fetch_lines.fill(crate::memory::cache::NO_LINE);
+        self.fetch_buffer = [None; 2];
+        if let Some(cache) = &mut self.icache {
+            cache.invalidate_all();
+        }
+        self.drop_blocks();
+    }
+
+    /// Fetches the words of a single instruction over the bus, but for those fetched last.
+    fn fetch_uncached(&mut self, bus: &mut Bus, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        let (first, last) = (hot.pc & !3, hot.end_pc.wrapping_sub(1) & !3);
+        for word in [Some(first), (last != first).then_some(last)].into_iter().flatten() {
+            if self.fetch_buffer.contains(&Some(word)) {
+                continue;
+            }
+            let at = self.now();
+            bus.run_events(at);
+            match bus.read(at, word, AccessSize::Word) {
+                Ok(access) => self.charge(bus, Purpose::Fetch, at, access),
+                Err(fault) => {
+                    self.fetch_fault(bus, word, fault.kind);
+                    return false;
+                }
+            }
+            self.fetch_buffer = [self.fetch_buffer[1], Some(word)];
+            return false;
+        }
+        true
+    }
+
+    /// Raises the exception of a fetch that nothing, or an error, answered.
+    pub(super) fn fetch_fault(&mut self, bus: &mut Bus, addr: u32, answer: BusFaultKind) {
+        let answer = if bus.entry_at(addr).is_some() { BusFaultKind::Slave } else { answer };
+        self.note_fault(FaultedAccess { addr, kind: "instruction fetch", answer: Some(answer) });
+        self.raise(bus, Exception { cause: ExceptionCause::InstructionAccessFault, value: addr });
+    }
+
+    // ---- Loads and stores
+
+    /// A load that found no shortcut. `begins_cycles` is the static time from the block's beginning to the access.
+    pub(super) fn load(&mut self, bus: &mut Bus, index: u32, begins_cycles: u64, op: Op, addr: u32) -> Flow {
+        let size = size_of_access(op.code);
+        if !addr.is_multiple_of(size.bytes()) {
+            return self.refuse(ExceptionCause::LoadAddressMisaligned, op.code, addr);
+        }
+        let at = self.config.clock.ps_at_floor(Cycles(self.cycles + begins_cycles));
+        let value = match self.way(bus, addr) {
+            Way::Local => Ok(self.peek_and_remember(bus, addr, size)),
+            Way::Cached => {
+                self.use_line(bus, at, addr, Purpose::Load).map(|()| self.peek_and_remember(bus, addr, size))
+            }
+            Way::Uncached => self.uncached(bus, at, Purpose::Load, |bus| bus.read(at, addr, size)),
+        };
+        match value {
+            Ok(value) => {
+                self.x[op.rd as usize] = extend(op.code, value);
+                self.after_access(bus, index)
+            }
+            Err(fault) => self.faulted(bus, ExceptionCause::LoadAccessFault, op.code, at, fault),
+        }
+    }
+
+    /// A store that found no shortcut.
+    pub(super) fn store(&mut self, bus: &mut Bus, index: u32, begins_cycles: u64, op: Op, addr: u32) -> Flow {
+        let size = size_of_access(op.code);
+        if !addr.is_multiple_of(size.bytes()) {
+            return self.refuse(ExceptionCause::StoreAddressMisaligned, op.code, addr);
+        }
+        let value = self.x[op.rs2 as usize];
+        let at = self.config.clock.ps_at_floor(Cycles(self.cycles + begins_cycles));
+        let way = self.way(bus, addr);
+        let stays = way == Way::Local || way == Way::Cached && self.writes_back();
+        let result = if !stays {
+            if way == Way::Cached
+                && let Some(cache) = &mut self.dcache
+            {
+                cache.touch(addr, true);
+            }
+            self.uncached(bus, at, Purpose::Store, |bus| bus.write(at, addr, size, value)).map(|_| ())
+        } else if way == Way::Cached {
+            self.use_line(bus, at, addr, Purpose::Store).map(|()| self.poke_and_remember(bus, addr, size, value))
+        } else {
+            self.poke_and_remember(bus, addr, size, value);
+            Ok(())
+        };
+        match result {
+            Ok(()) => self.after_access(bus, index),
+            Err(fault) => self.faulted(bus, ExceptionCause::StoreAccessFault, op.code, at, fault),
+        }
+    }
+
+    fn writes_back(&self) -> bool {
+        self.config.dcache.is_some_and(|shape| shape.write == WritePolicy::WriteBack)
+    }
+
+    fn way(&self, bus: &Bus, addr: u32) -> Way {
+        let Some(entry) = bus.entry_at(addr).map(|entry| &bus.map[entry]) else { return Way::Uncached };
+        match entry.target {
+            Target::Ram(ram) if bus.rams[ram].is_local() && entry.route.is_none() => Way::Local,
+            _ if entry.cacheable && self.dcache.is_some() => Way::Cached,
+            _ => Way::Uncached,
+        }
+    }
+
+    /// Makes a line of the data cache present and the most recently used: a miss writes back what has to go, then fills.
+    fn use_line(&mut self, bus: &mut Bus, at: Ps, addr: u32, purpose: Purpose) -> Result<(), BusFault> {
+        let Some(cache) = &mut self.dcache else { return Ok(()) };
+        let store = purpose == Purpose::Store;
+        if !cache.touch(addr, store) {
+            let (line, bytes) = (cache.line_addr(addr), cache.shape().line_bytes);
+            let victim = cache.fill(addr, store);
+            bus.run_events(at);
+            let mut from = at;
+            if let Some(victim) = victim {
+                self.shortcuts.remove(victim.line_addr);
+                if victim.dirty {
+                    let access = bus.write_burst(from, victim.line_addr, bytes)?;
+                    self.charge(bus, Purpose::Store, from, access);
+                    from = access.done;
+                }
+            }
+            match bus.read_burst(from, line, bytes) {
+                Ok(access) => self.charge(bus, purpose, from, access),
+                Err(fault) => {
+                    self.dcache.as_mut().into_iter().for_each(|cache| cache.drop_line(line));
+                    return Err(fault);
+                }
+            }
+        }
+        let Some(cache) = &mut self.dcache else { return Ok(()) };
+        for other in cache.neighbours(addr) {
+            self.shortcuts.remove(other);
+        }
+        Ok(())
+    }
+
+    fn uncached(
+        &mut self,
+        bus: &mut Bus,
+        at: Ps,
+        purpose: Purpose,
+        access: impl FnOnce(&mut Bus) -> Result<Access, BusFault>,
+    ) -> Result<u32, BusFault> {
+        bus.run_events(at);
+        let access = access(bus)?;
+        self.charge(bus, purpose, at, access);
+        Ok(access.value)
+    }
+
+    fn peek_and_remember(&mut self, bus: &Bus, addr: u32, size: AccessSize) -> u32 {
+        let mut bytes = [0; 4];
+        bus.peek(addr, &mut bytes[..size.bytes() as usize]);
+        self.add_shortcut(bus, addr);
+        u32::from_le_bytes(bytes)
+    }
+
+    fn poke_and_remember(&mut self, bus: &mut Bus, addr: u32, size: AccessSize, value: u32) {
+        bus.poke(addr, &value.to_le_bytes()[..size.bytes() as usize]);
+        self.add_shortcut(bus, addr);
+    }
+
+    /// From now on, accesses to the line of `addr` cost nothing: it is local, or present and the most recently used of its set.
+    fn add_shortcut(&mut self, bus: &Bus, addr: u32) {
+        let Some(entry) = bus.entry_at(addr).map(|entry| &bus.map[entry]) else { return };
+        let Target::Ram(ram) = entry.target else { return };
+        let (line, bytes) = self.shortcuts.line_of(addr);
+        if line < entry.base || entry.last - line < bytes - 1 {
+            return;
+        }
+        let clean = self.way(bus, addr) == Way::Cached
+            && !(self.writes_back() && self.dcache.as_mut().is_some_and(|cache| cache.is_dirty(addr)));
+        let stores = !clean && !bus.rams[ram].holds_code(line - entry.base, bytes);
+        let host = bus.rams[ram].as_ptr().wrapping_add((addr - entry.base) as usize);
+        self.shortcuts.add(addr, host, stores);
+    }
+
+    /// Charges the time of an access that began at `at`.
+    fn charge(&mut self, bus: &Bus, purpose: Purpose, at: Ps, access: Access) {
+        let clock = self.config.clock;
+        let edge = |time: Ps| clock.cycles_until_ceil(time).0;
+        let (begun, arrived, answered, done) =
+            (edge(at), edge(access.arrived), edge(access.answered), edge(access.done));
+        self.cycles += done - begun;
+        let charged = &mut self.entry_cycles[access.entry];
+        charged[purpose as usize] += answered - arrived;
+        charged[ON_THE_WAY] += (arrived - begun) + (done - answered);
+        debug_assert!(bus.map[access.entry].route.is_some() || charged[ON_THE_WAY] == 0);
+    }
+
+    /// Looks whether the block may go on behind an access.
+    fn after_access(&mut self, bus: &Bus, index: u32) -> Flow {
+        self.update_limit(bus);
+        let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+        if self.has_news(bus) || self.cycles + longest > self.limit { Flow::Break } else { Flow::Continue }
+    }
+
+    fn refuse(&mut self, cause: ExceptionCause, code: Code, addr: u32) -> Flow {
+        self.note_fault(FaultedAccess { addr, kind: access_kind(code), answer: None });
+        Flow::Raise(Exception { cause, value: addr })
+    }
+
+    fn faulted(&mut self, bus: &Bus, cause: ExceptionCause, code: Code, at: Ps, fault: BusFault) -> Flow {
+        let purpose = if cause == ExceptionCause::LoadAccessFault { Purpose::Load } else { Purpose::Store };
+        if let Some(entry) = fault.entry {
+            let access = Access { value: 0, entry, arrived: at, answered: fault.done, done: fault.done };
+            self.charge(bus, purpose, at, access);
+        }
+        self.note_fault(FaultedAccess { addr: fault.addr, kind: access_kind(code), answer: Some(fault.kind) });
+        Flow::Raise(Exception { cause, value: fault.addr })
+    }
+}
+
+/// What an address costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Nothing: tightly coupled memory.
+    Local,
+    /// Nothing if the data cache has it, else a line fill.
+    Cached,
+    /// An access over the bus.
+    Uncached,
+}
+
+fn size_of_access(code: Code) -> AccessSize {
+    match code {
+        Code::Lb | Code::Lbu | Code::Sb => AccessSize::Byte,
+        Code::Lh | Code::Lhu | Code::Sh => AccessSize::Half,
+        _ => AccessSize::Word,
+    }
+}
+
+fn access_kind(code: Code) -> &'static str {
+    match code {
+        Code::Lb | Code::Lbu => "1-byte load",
+        Code::Lh | Code::Lhu => "2-byte load",
+        Code::Lw => "4-byte load",
+        Code::Sb => "1-byte store",
+        Code::Sh => "2-byte store",
+        _ => "4-byte store",
+    }
+}
+
+/// A loaded value as the register gets it.
+fn extend(code: Code, value: u32) -> u32 {
+    match code {
+        Code::Lb => value as i8 as u32,
+        Code::Lh => value as i16 as u32,
+        Code::Lbu => value & 0xff,
+        Code::Lhu => value & 0xffff,
+        _ => value,
+    }
+}

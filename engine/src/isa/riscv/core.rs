@@ -1,0 +1,417 @@
+//! A hart: its state, and the loop that chooses what runs next.
+
+use super::block::{Blocks, Fetch, Place};
+use super::exceptions::{Exception, Interrupt};
+use super::system::{CsrContext, Csrs};
+use super::timing::{CoreTiming, Pending};
+use crate::bus::{Bus, BusFaultKind, Target};
+use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
+use crate::memory::cache::{Cache, CacheShape, NO_LINE};
+use crate::memory::shortcut::Shortcuts;
+use crate::time::{Cycles, Hz, Ps};
+
+/// Granule of shortcuts where there is no data cache to give one.
+const UNCACHED_SHORTCUT_BYTES: u32 = 1 << 8;
+/// Lines of the instruction cache that need no look at its directory.
+const FETCH_SLOTS: usize = 1 << 10;
+
+/// What a board says of a core.
+#[derive(Clone, Debug)]
+pub struct CoreConfig {
+    /// Label of its node.
+    pub name: String,
+    /// Its index in the machine, and its hart id.
+    pub index: u32,
+    /// Its clock.
+    pub clock: Hz,
+    /// Its timing table.
+    pub timing: CoreTiming,
+    /// Instruction cache, if it has one.
+    pub icache: Option<CacheShape>,
+    /// Data cache, if it has one.
+    pub dcache: Option<CacheShape>,
+}
+
+/// Dynamic causes of a core's time, beside the static ones of its blocks; the stalls of accesses follow behind them, one set a map
+/// entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Cause {
+    Trap,
+    Idle,
+    /// Not a cause: how many there are.
+    Count,
+}
+
+/// What an access was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Purpose {
+    Fetch,
+    Load,
+    Store,
+}
+
+/// Time of accesses through one map entry: at the memory or device itself by purpose, and on the interconnect.
+pub(super) type EntryCycles = [u64; 4];
+/// Index of the interconnect's share in [`EntryCycles`].
+pub(super) const ON_THE_WAY: usize = 3;
+
+/// A hart.
+pub struct Hart {
+    pub(super) config: CoreConfig,
+    /// x0 to x31, then the sink for writes to x0; the rest is there so that any 8-bit number is an index.
+    pub(super) x: [u32; 256],
+    pub(super) pc: u32,
+    pub(super) cycles: u64,
+    /// The cycle at which the current run of the inner loop has to end.
+    pub(super) limit: u64,
+    pub(super) instructions: u64,
+    /// Exceptions and interrupts taken.
+    traps: u64,
+    pub(super) pending: Pending,
+    pub(super) csrs: Csrs,
+    pub(super) blocks: Blocks,
+    pub(super) icache: Option<Cache>,
+    pub(super) dcache: Option<Cache>,
+    pub(super) shortcuts: Shortcuts,
+    pub(super) fetch_lines: Box<[u32; FETCH_SLOTS]>,
+    pub(super) fetch_shift: u32,
+    /// Words last fetched without a cache.
+    pub(super) fetch_buffer: [Option<u32>; 2],
+    /// Where the last block was left, to link it to the next.
+    pub(super) left: Option<(u32, usize)>,
+    pub(super) stop: Option<Stop>,
+    pub(super) causes: [u64; Cause::Count as usize],
+    pub(super) entry_cycles: Vec<EntryCycles>,
+    /// Static time of parts of blocks, where one was left in the middle.
+    pub(super) parts: super::block::Breakdown,
+    /// The horizon given by the machine, in cycles.
+    horizon: u64,
+    next_due: Ps,
+    waiting: bool,
+    code_epoch: u64,
+    code_marks: u64,
+    last_fault: Option<FaultedAccess>,
+}
+
+impl Hart {
+    /// A hart after reset.
+    pub fn new(config: CoreConfig) -> Hart {
+        let shortcut_bytes = config.dcache.map_or(UNCACHED_SHORTCUT_BYTES, |shape| shape.line_bytes);
+        Hart {
+            x: [0; 256],
+            pc: 0,
+            cycles: 0,
+            limit: 0,
+            instructions: 0,
+            traps: 0,
+            pending: Pending::NONE,
+            csrs: Csrs::new(config.index),
+            blocks: Blocks::new(),
+            icache: config.icache.map(Cache::new),
+            dcache: config.dcache.map(Cache::new),
+            shortcuts: Shortcuts::new(shortcut_bytes),
+            fetch_lines: Box::new([NO_LINE; FETCH_SLOTS]),
+            fetch_shift: config.icache.map_or(6, |shape| shape.line_bytes.trailing_zeros()),
+            fetch_buffer: [None; 2],
+            left: None,
+            stop: None,
+            causes: [0; Cause::Count as usize],
+            entry_cycles: Vec::new(),
+            parts: super::block::Breakdown::default(),
+            horizon: 0,
+            next_due: Ps::ZERO,
+            waiting: false,
+            code_epoch: 0,
+            code_marks: 0,
+            last_fault: None,
+            config,
+        }
+    }
+
+    /// The core's time, as simulated time.
+    pub(super) fn now(&self) -> Ps {
+        self.config.clock.ps_at_floor(Cycles(self.cycles))
+    }
+
+    /// Brings the limit in line with what the bus has scheduled.
+    pub(super) fn update_limit(&mut self, bus: &Bus) {
+        let due = bus.events.next_due();
+        if due != self.next_due {
+            self.next_due = due;
+            self.limit = self.horizon.min(self.config.clock.cycles_until_ceil(due).0);
+        }
+    }
+
+    /// True if something has happened that the loop below has to look at before the next instruction.
+    pub(super) fn has_news(&self, bus: &Bus) -> bool {
+        bus.exit.is_some()
+            || bus.code_epoch != self.code_epoch
+            || self.csrs.deliverable(bus.core_irqs[self.config.index as usize]).is_some()
+    }
+
+    pub(super) fn csr_context(&self, bus: &Bus, cycles: u64, instructions: u64) -> CsrContext {
+        CsrContext { cycles, instructions, pending: bus.core_irqs[self.config.index as usize] }
+    }
+
+    pub(super) fn note_fault(&mut self, access: FaultedAccess) {
+        self.last_fault = Some(access);
+    }
+
+    pub(super) fn wait(&mut self, bus: &Bus) {
+        self.waiting = !self.csrs.wakes(bus.core_irqs[self.config.index as usize]);
+        if self.waiting {
+            self.stop = Some(Stop::Waiting);
+        }
+    }
+
+    /// Runs until something stops the core; only one instruction if `single`.
+    fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
+        self.stop = None;
+        if self.waiting && !self.csrs.wakes(bus.core_irqs[self.config.index as usize]) {
+            return Stop::Waiting;
+        }
+        self.waiting = false;
+        loop {
+            if let Some(stop) = self.stop.take() {
+                self.left = None;
+                return stop;
+            }
+            if self.cycles >= self.limit || bus.exit.is_some() {
+                self.left = None;
+                return Stop::Horizon;
+            }
+            self.follow_memory(bus);
+            if let Some(interrupt) = self.csrs.deliverable(bus.core_irqs[self.config.index as usize]) {
+                self.take_interrupt(bus, interrupt);
+                if single {
+                    return self.stop.take().unwrap_or(Stop::Horizon);
+                }
+                continue;
+            }
+            let before = (self.instructions, self.traps);
+            self.run_once(bus, single);
+            if single && (self.instructions, self.traps) != before {
+                return self.stop.take().unwrap_or(Stop::Horizon);
+            }
+        }
+    }
+
+    /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
+    fn run_once(&mut self, bus: &mut Bus, single: bool) {
+        let left = self.left.take();
+        let Some(mut index) = self.block_at(bus, single) else {
+            let value = self.pc;
+            self.fetch_fault(bus, value, BusFaultKind::Unmapped);
+            return;
+        };
+        let wants_whole = !single && self.fetch_kind(bus) != Fetch::Uncached;
+        if wants_whole && let Some((from, exit)) = left {
+            self.link(from, exit, index);
+        }
+        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.limit;
+        let whole = wants_whole && fits && self.pending.is_none();
+        if !whole || !self.only_first_line_misses(index) {
+            let Some(one) = self.block_at(bus, true) else { return };
+            index = one;
+        }
+        if self.fetch(bus, index) {
+            self.execute(bus, index);
+        }
+    }
+
+    /// The block at the current address, decoded if need be.
+    fn block_at(&mut self, bus: &mut Bus, single: bool) -> Option<u32> {
+        if let Some(index) = self.blocks.find(self.pc, single) {
+            return Some(index);
+        }
+        let line_bytes = self.icache.as_ref().map_or(4, |cache| cache.shape().line_bytes);
+        let place = Place { pc: self.pc, single, fetch: self.fetch_kind(bus), line_bytes };
+        let index = self.blocks.build(bus, &self.config.timing, place);
+        self.follow_memory(bus);
+        index
+    }
+
+    fn fetch_kind(&self, bus: &Bus) -> Fetch {
+        let Some(entry) = bus.entry_at(self.pc).map(|entry| &bus.map[entry]) else { return Fetch::Uncached };
+        match entry.target {
+            Target::Ram(ram) if bus.rams[ram].is_local() && entry.route.is_none() => Fetch::Local,
+            _ if entry.cacheable && self.icache.is_some() => Fetch::Cached,
+            _ => Fetch::Uncached,
+        }
+    }
+
+    fn link(&mut self, from: u32, exit: usize, to: u32) {
+        let pending = self.blocks.cold[from as usize].pending[exit];
+        // Single instructions stay unlinked, so that a step is one.
+        if !self.blocks.cold[from as usize].single
+            && self.pending == pending
+            && self.blocks.is_unaffected(&self.config.timing, to, pending)
+        {
+            self.blocks.hot[from as usize].links[exit] = to;
+            self.pending = Pending::NONE;
+        }
+    }
+
+    /// Drops decoded blocks if memory under them was written, and shortcuts for stores if instructions were decoded.
+    pub(super) fn follow_memory(&mut self, bus: &mut Bus) {
+        if bus.code_epoch != self.code_epoch {
+            self.code_epoch = bus.code_epoch;
+            self.drop_blocks();
+        }
+        if bus.code_marks != self.code_marks {
+            self.code_marks = bus.code_marks;
+            self.shortcuts.forbid_stores();
+        }
+    }
+
+    /// Drops all decoded blocks.
+    pub(super) fn drop_blocks(&mut self) {
+        self.blocks.flush();
+        self.left = None;
+    }
+
+    fn take_interrupt(&mut self, bus: &mut Bus, interrupt: Interrupt) {
+        self.trap(bus, interrupt as u32, 0, true);
+    }
+
+    /// Enters the handler of an exception raised by the instruction at the current address.
+    pub(super) fn raise(&mut self, bus: &mut Bus, exception: Exception) {
+        let access = self.last_fault.take();
+        let encoding =
+            (exception.cause == super::exceptions::ExceptionCause::IllegalInstruction).then_some(exception.value);
+        let fault = CoreFault { pc: self.pc, what: exception.cause.name(), access, encoding, why_fatal: "" };
+        let handler = self.trap(bus, exception.cause as u32, exception.value, false);
+        let why_fatal = if !self.csrs.has_handler() {
+            "no trap handler is set (mtvec has not been written)"
+        } else if !bus.peek(handler, &mut [0; 2]) {
+            "mtvec leads to no memory"
+        } else if handler == fault.pc {
+            "it happened on the first instruction of the trap handler"
+        } else {
+            if fault.access.is_some() || fault.encoding.is_some() {
+                bus.note_trap(fault);
+            }
+            return;
+        };
+        self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
+    }
+
+    fn trap(&mut self, bus: &mut Bus, cause: u32, value: u32, interrupt: bool) -> u32 {
+        self.pc = self.csrs.enter_trap(self.pc, cause, value, interrupt);
+        self.traps += 1;
+        let cycles = u64::from(self.config.timing.trap);
+        self.cycles += cycles;
+        self.causes[Cause::Trap as usize] += cycles;
+        self.pending = Pending::NONE;
+        self.left = None;
+        self.update_limit(bus);
+        self.pc
+    }
+
+    fn begin(&mut self, bus: &Bus, until: Ps) {
+        self.horizon = self.config.clock.cycles_until_ceil(until).0;
+        self.next_due = Ps::MAX;
+        self.limit = self.horizon;
+        self.update_limit(bus);
+        self.entry_cycles.resize(bus.map.len(), [0; 4]);
+    }
+}
+
+impl Core for Hart {
+    fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    fn clock(&self) -> Hz {
+        self.config.clock
+    }
+
+    fn cycles(&self) -> Cycles {
+        Cycles(self.cycles)
+    }
+
+    fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
+        self.begin(bus, until);
+        self.run_loop(bus, false)
+    }
+
+    fn step(&mut self, bus: &mut Bus) -> Stop {
+        self.begin(bus, Ps(u64::MAX / 2));
+        self.run_loop(bus, true)
+    }
+
+    fn idle(&mut self, until: Ps) {
+        let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
+        self.cycles += cycles;
+        self.causes[Cause::Idle as usize] += cycles;
+        self.pending = Pending::NONE;
+    }
+
+    fn set_pc(&mut self, pc: u32) {
+        self.pc = pc;
+    }
+
+    fn registers(&self) -> Vec<u32> {
+        std::iter::once(self.pc).chain(self.x[..32].iter().copied()).collect()
+    }
+
+    fn report(&mut self, bus: &Bus) -> CoreReport {
+        let mut fixed = self.blocks.totals();
+        fixed.add_runs(self.parts, 1);
+        let mut causes = vec![
+            ("issue".to_owned(), fixed.issue),
+            ("load and multiply results".to_owned(), fixed.operand_wait),
+            ("long operations".to_owned(), fixed.long_operation),
+            ("jumps and taken branches".to_owned(), fixed.jump),
+            ("trap entry".to_owned(), self.causes[Cause::Trap as usize]),
+            ("wait for interrupt".to_owned(), self.causes[Cause::Idle as usize]),
+        ];
+        let mut on_the_way = vec![0; bus.routes.len()];
+        for (entry, cycles) in bus.map.iter().zip(&self.entry_cycles) {
+            for (purpose, cycles) in ["fetch", "load", "store"].into_iter().zip(cycles) {
+                causes.push((format!("{purpose}: {}", entry.name), *cycles));
+            }
+            if let Some(route) = entry.route {
+                on_the_way[route] += cycles[ON_THE_WAY];
+            }
+        }
+        let interconnects = bus.routes.iter().zip(on_the_way);
+        causes.extend(interconnects.map(|(route, cycles)| (format!("interconnect: {}", route.name), cycles)));
+        CoreReport {
+            name: self.config.name.clone(),
+            clock: self.config.clock,
+            instructions: self.instructions,
+            cycles: Cycles(self.cycles),
+            causes: causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect(),
+            counters: self.counters(),
+        }
+    }
+
+    fn profile(&mut self) -> Vec<(u32, u32, u64)> {
+        self.blocks.profile().iter().map(|((pc, end), runs)| (*pc, *end, *runs)).collect()
+    }
+}
+
+impl Hart {
+    fn counters(&self) -> Vec<(String, u64)> {
+        let caches = [("i-cache", &self.icache), ("d-cache", &self.dcache)];
+        let traps = (format!("{}.traps", self.config.name), self.traps);
+        let present = caches.into_iter().filter_map(|(name, cache)| Some((name, cache.as_ref()?.counters())));
+        present
+            .flat_map(|(name, counters)| {
+                [("fills", counters.fills), ("write-backs", counters.write_backs)]
+                    .map(|(what, count)| (format!("{}.{name}.{what}", self.config.name), count))
+            })
+            .chain([traps])
+            .collect()
+    }
+
+    /// Leaves a block by an exit that has no link.
+    pub(super) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
+        self.pc = pc;
+        self.pending = self.blocks.cold[index as usize].pending[exit];
+        self.left = Some((index, exit));
+    }
+}

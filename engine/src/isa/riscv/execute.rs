@@ -1,0 +1,301 @@
+//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
+
+use super::access::Flow;
+use super::block::NO_BLOCK;
+use super::core::Hart;
+use super::exceptions::{Exception, ExceptionCause};
+use super::op::{Code, Op};
+use super::timing::Pending;
+use crate::bus::Bus;
+use crate::core::Stop;
+use crate::semihosting;
+
+/// Exit of a block that is fallen through.
+const FALLEN: usize = 0;
+/// Exit of a block that ends in a jump.
+const TAKEN: usize = 1;
+
+impl Hart {
+    /// Runs the block `index`, whose first line has been fetched, and those behind it.
+    pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
+        loop {
+            let first = self.blocks.hot[index as usize].first_op as usize;
+            // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays among them;
+            // `ops` only grows outside this function.
+            let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
+            let mut ip = begin;
+            macro_rules! at {
+                () => {
+                    // SAFETY: as above: both point into the same block.
+                    unsafe { ip.offset_from_unsigned(begin) as u32 }
+                };
+            }
+            let exit = loop {
+                // SAFETY: as above.
+                let op = unsafe { *ip };
+                let a = self.x[op.rs1 as usize];
+                let b = self.x[op.rs2 as usize];
+                let imm = op.imm as u32;
+                macro_rules! set {
+                    ($value:expr) => {
+                        self.x[op.rd as usize] = $value
+                    };
+                }
+                macro_rules! load {
+                    ($bytes:literal, $type:ty) => {{
+                        let addr = a.wrapping_add(imm);
+                        if let Some(host) = self.shortcuts.load(addr, $bytes) {
+                            // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
+                            set!(unsafe { host.cast::<$type>().read_unaligned() } as u32)
+                        } else if !self.load_slowly(bus, index, at!(), op, addr) {
+                            return;
+                        }
+                    }};
+                }
+                macro_rules! store {
+                    ($bytes:literal, $type:ty) => {{
+                        let addr = a.wrapping_add(imm);
+                        if let Some(host) = self.shortcuts.store(addr, $bytes) {
+                            // SAFETY: as for loads.
+                            unsafe { host.cast::<$type>().write_unaligned(b as $type) }
+                        } else if !self.store_slowly(bus, index, at!(), op, addr) {
+                            return;
+                        }
+                    }};
+                }
+                match op.code {
+                    Code::Add => set!(a.wrapping_add(b)),
+                    Code::Sub => set!(a.wrapping_sub(b)),
+                    Code::Sll => set!(a.wrapping_shl(b)),
+                    Code::Slt => set!(u32::from((a as i32) < b as i32)),
+                    Code::Sltu => set!(u32::from(a < b)),
+                    Code::Xor => set!(a ^ b),
+                    Code::Srl => set!(a.wrapping_shr(b)),
+                    Code::Sra => set!((a as i32).wrapping_shr(b) as u32),
+                    Code::Or => set!(a | b),
+                    Code::And => set!(a & b),
+                    Code::Addi => set!(a.wrapping_add(imm)),
+                    Code::Slti => set!(u32::from((a as i32) < op.imm)),
+                    Code::Sltiu => set!(u32::from(a < imm)),
+                    Code::Xori => set!(a ^ imm),
+                    Code::Ori => set!(a | imm),
+                    Code::Andi => set!(a & imm),
+                    Code::Slli => set!(a.wrapping_shl(imm)),
+                    Code::Srli => set!(a.wrapping_shr(imm)),
+                    Code::Srai => set!((a as i32).wrapping_shr(imm) as u32),
+                    Code::Li => set!(imm),
+                    Code::Nop => {}
+                    Code::Lb => load!(1, i8),
+                    Code::Lh => load!(2, i16),
+                    Code::Lw => load!(4, u32),
+                    Code::Lbu => load!(1, u8),
+                    Code::Lhu => load!(2, u16),
+                    Code::Sb => store!(1, u8),
+                    Code::Sh => store!(2, u16),
+                    Code::Sw => store!(4, u32),
+                    Code::Mul => set!(a.wrapping_mul(b)),
+                    Code::Mulh => set!(((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
+                    Code::Mulhsu => set!(((i64::from(a as i32) * i64::from(b)) >> 32) as u32),
+                    Code::Mulhu => set!(((u64::from(a) * u64::from(b)) >> 32) as u32),
+                    Code::Div => set!(div(a as i32, b as i32) as u32),
+                    Code::Divu => set!(a.checked_div(b).unwrap_or(u32::MAX)),
+                    Code::Rem => set!(rem(a as i32, b as i32) as u32),
+                    Code::Remu => set!(a.checked_rem(b).unwrap_or(a)),
+                    Code::Beq => break usize::from(a == b),
+                    Code::Bne => break usize::from(a != b),
+                    Code::Blt => break usize::from((a as i32) < b as i32),
+                    Code::Bge => break usize::from(a as i32 >= b as i32),
+                    Code::Bltu => break usize::from(a < b),
+                    Code::Bgeu => break usize::from(a >= b),
+                    Code::Jal => {
+                        set!(imm);
+                        break TAKEN;
+                    }
+                    Code::Jalr => {
+                        let target = a.wrapping_add(imm) & !1;
+                        set!(self.blocks.hot[index as usize].end_pc);
+                        let hot = &mut self.blocks.hot[index as usize];
+                        hot.taken_pc = target;
+                        // The link of an indirect jump is a guess: the target of last time.
+                        let guess = hot.links[TAKEN];
+                        if guess != NO_BLOCK && self.blocks.hot[guess as usize].pc != target {
+                            self.blocks.hot[index as usize].links[TAKEN] = NO_BLOCK;
+                        }
+                        break TAKEN;
+                    }
+                    Code::End => break FALLEN,
+                    _ => return self.system(bus, index, at!()),
+                }
+                // SAFETY: the last operation of a block breaks or returns above.
+                ip = unsafe { ip.add(1) };
+            };
+            let hot = &mut self.blocks.hot[index as usize];
+            hot.runs[exit] += 1;
+            self.cycles += u64::from(hot.cycles[exit]);
+            self.instructions += u64::from(hot.instructions);
+            let next = hot.links[exit];
+            if next == NO_BLOCK {
+                let pc = if exit == TAKEN { hot.taken_pc } else { hot.end_pc };
+                return self.leave(index, exit, pc);
+            }
+            if !self.may_enter(next) {
+                self.pc = self.blocks.hot[next as usize].pc;
+                return;
+            }
+            index = next;
+        }
+    }
+
+    /// True if a block fits before the limit and all of its lines are in the instruction cache.
+    #[inline(always)]
+    fn may_enter(&self, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        self.cycles + u64::from(hot.longest_cycles) <= self.limit
+            && (hot.lines == 0 || self.has_fetch_line(hot.first_line) && self.only_first_line_misses(index))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let begins = self.begins_cycles(index, at);
+        let flow = self.load(bus, index, begins, op, addr);
+        self.follow(bus, index, at, flow)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let begins = self.begins_cycles(index, at);
+        let flow = self.store(bus, index, begins, op, addr);
+        self.follow(bus, index, at, flow)
+    }
+
+    /// Static time from the block's beginning to the end of operation `at`'s own cycle.
+    fn begins_cycles(&self, index: u32, at: u32) -> u64 {
+        let info = &self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
+        u64::from(info.start_cycles) + 1
+    }
+
+    /// True if the block goes on; otherwise it has been left, behind or before operation `at`.
+    fn follow(&mut self, bus: &mut Bus, index: u32, at: u32, flow: Flow) -> bool {
+        match flow {
+            Flow::Continue => true,
+            Flow::Break => {
+                self.leave_in_the_middle(index, at + 1);
+                false
+            }
+            Flow::Raise(exception) => {
+                self.leave_in_the_middle(index, at);
+                self.raise(bus, exception);
+                false
+            }
+        }
+    }
+
+    /// Leaves a block before its operation number `count`, accounting for those that ran.
+    fn leave_in_the_middle(&mut self, index: u32, count: u32) {
+        let hot = &self.blocks.hot[index as usize];
+        let first = hot.first_op as usize;
+        let mut pending = Pending::NONE;
+        self.pc = hot.pc;
+        for info in &self.blocks.infos[first..first + count as usize] {
+            let cost = self.config.timing.step(&info.instr, &mut pending);
+            self.parts.add(info.instr.op.code, cost);
+            self.cycles += u64::from(cost.stall_cycles + cost.issue_cycles);
+            self.pc = self.pc.wrapping_add(u32::from(info.instr.len_bytes));
+        }
+        self.instructions += u64::from(count);
+        self.pending = pending;
+        self.left = None;
+    }
+
+    /// The last operation of a block, where it is one that changes more than registers.
+    fn system(&mut self, bus: &mut Bus, index: u32, at: u32) {
+        let info = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
+        let op = info.instr.op;
+        let exception = match op.code {
+            Code::Ecall => Some(Exception { cause: ExceptionCause::MachineEcall, value: 0 }),
+            Code::Ebreak => {
+                self.leave_in_the_middle(index, at);
+                return self.ebreak(bus, u32::from(info.instr.len_bytes));
+            }
+            Code::Illegal => Some(Exception { cause: ExceptionCause::IllegalInstruction, value: op.imm as u32 }),
+            Code::Mret | Code::Wfi | Code::FenceI => None,
+            _ => self.access_csr(bus, op, u64::from(info.start_cycles), u64::from(at)).err(),
+        };
+        if let Some(exception) = exception {
+            self.leave_in_the_middle(index, at);
+            return self.raise(bus, exception);
+        }
+        self.leave_in_the_middle(index, at + 1);
+        match op.code {
+            Code::Mret => self.pc = self.csrs.leave_trap(),
+            Code::Wfi => self.wait(bus),
+            Code::FenceI => self.invalidate_fetched(),
+            _ => {}
+        }
+    }
+
+    /// A CSR instruction (unprivileged specification, chapter 6). `at` counts the instructions of the block before it.
+    fn access_csr(&mut self, bus: &Bus, op: Op, start_cycles: u64, at: u64) -> Result<(), Exception> {
+        let context = self.csr_context(bus, self.cycles + start_cycles, self.instructions + at);
+        let number = op.imm as u32;
+        let immediate = matches!(op.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);
+        let operand = if immediate { u32::from(op.rs1) } else { self.x[op.rs1 as usize] };
+        let swap = matches!(op.code, Code::Csrrw | Code::Csrrwi);
+        let refused = Exception { cause: ExceptionCause::IllegalInstruction, value: encoding(op) };
+        let old = if swap && op.rd == 0 { 0 } else { self.csrs.read(number, context).ok_or(refused)? };
+        let new = match op.code {
+            Code::Csrrw | Code::Csrrwi => Some(operand),
+            _ if op.rs1 == 0 => None,
+            Code::Csrrs | Code::Csrrsi => Some(old | operand),
+            _ => Some(old & !operand),
+        };
+        if let Some(new) = new {
+            self.csrs.write(number, new, context).ok_or(refused)?;
+        }
+        if op.rd != 0 {
+            self.x[op.rd as usize] = old;
+        }
+        Ok(())
+    }
+
+    /// ebreak at the current address: a semihosting call where it stands between the two marks, else an exception.
+    fn ebreak(&mut self, bus: &mut Bus, len_bytes: u32) {
+        let pc = self.pc;
+        if !semihosting::is_riscv_call(bus, pc) {
+            return self.raise(bus, Exception { cause: ExceptionCause::Breakpoint, value: pc });
+        }
+        self.instructions += 1;
+        self.cycles += 1;
+        self.parts.issue += 1;
+        self.pc = pc.wrapping_add(len_bytes);
+        match semihosting::call(bus, self.x[10], self.x[11]) {
+            semihosting::Answer::Value(value) => self.x[10] = value,
+            semihosting::Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
+        }
+    }
+}
+
+/// div: by zero gives -1, overflow gives the dividend (section 13.2).
+fn div(a: i32, b: i32) -> i32 {
+    if b == 0 { -1 } else { a.wrapping_div(b) }
+}
+
+/// rem: by zero gives the dividend, overflow gives 0 (section 13.2).
+fn rem(a: i32, b: i32) -> i32 {
+    if b == 0 { a } else { a.wrapping_rem(b) }
+}
+
+/// The encoding of a CSR instruction, for mtval.
+fn encoding(op: Op) -> u32 {
+    let funct3 = match op.code {
+        Code::Csrrw => 1,
+        Code::Csrrs => 2,
+        Code::Csrrc => 3,
+        Code::Csrrwi => 5,
+        Code::Csrrsi => 6,
+        _ => 7,
+    };
+    (op.imm as u32) << 20 | u32::from(op.rs1) << 15 | funct3 << 12 | u32::from(op.rd) << 7 | 0x73
+}

@@ -1,0 +1,215 @@
+//! What instructions cost a core whose pipeline issues one a cycle, in order, and waits.
+//!
+//! A core is a table of a few numbers over the instruction set. Memory adds its own costs, as they arise.
+
+use super::op::{Code, Instr, TimingClass};
+use crate::board::reader::NodeReader;
+
+/// The timing table of a core, in core cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreTiming {
+    /// Stall of an instruction right behind a load whose result it uses; one later stalls one less.
+    pub load_use: u8,
+    /// The same behind a multiplication.
+    pub multiply_use: u8,
+    /// A multiplication.
+    pub multiply: u8,
+    /// A division or remainder.
+    pub divide: u8,
+    /// A taken branch.
+    pub taken_branch: u8,
+    /// jal.
+    pub jump: u8,
+    /// jalr.
+    pub indirect_jump: u8,
+    /// A CSR access.
+    pub csr: u8,
+    /// Entry to an exception or interrupt, until the handler's first instruction issues.
+    pub trap: u8,
+    /// mret.
+    pub mret: u8,
+    /// fence.i.
+    pub fence_i: u8,
+}
+
+impl CoreTiming {
+    /// Reads the table from a `cpu` node.
+    pub fn from_node(reader: &mut NodeReader) -> CoreTiming {
+        let mut cycles = |name: &str, meaning: &str| {
+            let value = reader.timing_cycles(&format!("cyclescope,{name}-cycles"), meaning).0;
+            u8::try_from(value).unwrap_or_else(|_| {
+                let property = format!("cyclescope,{name}-cycles");
+                let allowed = "an instruction takes at most 255 cycles".to_owned();
+                let kind = crate::board::fault::FaultKind::OutOfRange {
+                    property: property.clone(),
+                    value: value.to_string(),
+                    allowed,
+                };
+                reader.fault_at(&property, kind);
+                1
+            })
+        };
+        CoreTiming {
+            load_use: cycles("load-use", "stall of an instruction right behind a load that it depends on"),
+            multiply_use: cycles("multiply-use", "stall of an instruction right behind a multiplication"),
+            multiply: cycles("multiply", "cycles of a multiplication"),
+            divide: cycles("divide", "cycles of a division"),
+            taken_branch: cycles("taken-branch", "cycles of a taken branch"),
+            jump: cycles("jump", "cycles of jal"),
+            indirect_jump: cycles("indirect-jump", "cycles of jalr"),
+            csr: cycles("csr", "cycles of a CSR access"),
+            trap: cycles("trap", "cycles from an exception or interrupt to the handler"),
+            mret: cycles("mret", "cycles of mret"),
+            fence_i: cycles("fence-i", "cycles of fence.i"),
+        }
+    }
+
+    /// Cycles that an instruction occupies the pipeline for: at least 1. A branch counts as not taken.
+    pub fn issue_cycles(&self, code: Code) -> u32 {
+        let cycles = match code.class() {
+            TimingClass::Multiply | TimingClass::MultiplyHigh => self.multiply,
+            TimingClass::Divide => self.divide,
+            TimingClass::Jump => self.jump,
+            TimingClass::IndirectJump => self.indirect_jump,
+            TimingClass::Csr => self.csr,
+            TimingClass::System if code == Code::Mret => self.mret,
+            TimingClass::System if code == Code::FenceI => self.fence_i,
+            _ => 1,
+        };
+        u32::from(cycles.max(1))
+    }
+
+    /// Stall of a dependent instruction right behind this one.
+    pub fn use_stall_cycles(&self, code: Code) -> u32 {
+        u32::from(match code.class() {
+            TimingClass::Load => self.load_use,
+            TimingClass::Multiply | TimingClass::MultiplyHigh => self.multiply_use,
+            _ => 0,
+        })
+    }
+}
+
+/// Results still under way at an instruction boundary: up to two registers, and how many cycles from now each is ready.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pending {
+    slots: [(u8, u8); 2],
+}
+
+impl Pending {
+    /// Nothing under way.
+    pub const NONE: Pending = Pending { slots: [(0, 0); 2] };
+
+    /// True if an instruction can't be held up by what went before.
+    pub fn is_none(&self) -> bool {
+        self.slots[0].1 == 0 && self.slots[1].1 == 0
+    }
+
+    /// Cycles until the instruction's sources are ready.
+    pub fn stall_cycles(&self, instr: &Instr) -> u32 {
+        let waits = self.slots.iter().filter(|(register, ready)| *ready > 0 && instr.op.reads(*register));
+        waits.map(|(_, ready)| u32::from(*ready)).max().unwrap_or(0)
+    }
+
+    /// `cycles` pass.
+    pub fn pass(&mut self, cycles: u32) {
+        for (_, ready) in &mut self.slots {
+            *ready = ready.saturating_sub(u8::try_from(cycles).unwrap_or(u8::MAX));
+        }
+    }
+
+    /// `register` will be ready in `cycles`; a shorter-lived entry for another register makes room.
+    pub fn set(&mut self, register: u8, cycles: u32) {
+        self.clear(register);
+        if cycles > 0 && register != 0 {
+            let slot = usize::from(self.slots[1].1 < self.slots[0].1);
+            self.slots[slot] = (register, u8::try_from(cycles).unwrap_or(u8::MAX));
+        }
+    }
+
+    fn clear(&mut self, register: u8) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.0 == register) {
+            *slot = (0, 0);
+        }
+    }
+}
+
+/// What one instruction cost, without memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Waiting for operands.
+    pub stall_cycles: u32,
+    /// In the pipeline, the first cycle included.
+    pub issue_cycles: u32,
+}
+
+impl CoreTiming {
+    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after it.
+    pub fn step(&self, instr: &Instr, pending: &mut Pending) -> Cost {
+        let cost = Cost { stall_cycles: pending.stall_cycles(instr), issue_cycles: self.issue_cycles(instr.op.code) };
+        pending.pass(cost.stall_cycles + cost.issue_cycles);
+        if instr.op.writes_rd() {
+            pending.set(instr.op.rd, self.use_stall_cycles(instr.op.code));
+        }
+        cost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::Op;
+    use super::*;
+
+    pub fn table() -> CoreTiming {
+        CoreTiming {
+            load_use: 2,
+            multiply_use: 2,
+            multiply: 1,
+            divide: 34,
+            taken_branch: 3,
+            jump: 3,
+            indirect_jump: 3,
+            csr: 1,
+            trap: 5,
+            mret: 5,
+            fence_i: 3,
+        }
+    }
+
+    fn instr(code: Code, rd: u8, rs1: u8, rs2: u8) -> Instr {
+        Instr { op: Op { code, rd, rs1, rs2, imm: 0 }, len_bytes: 4 }
+    }
+
+    fn total(program: &[Instr]) -> u32 {
+        let mut pending = Pending::NONE;
+        let costs = program.iter().map(|instr| table().step(instr, &mut pending));
+        costs.map(|cost| cost.stall_cycles + cost.issue_cycles).sum()
+    }
+
+    #[test]
+    fn a_dependent_instruction_waits_for_a_load_and_a_later_one_less() {
+        let load = instr(Code::Lw, 5, 2, 0);
+        let uses = instr(Code::Addi, 6, 5, 0);
+        let other = instr(Code::Addi, 7, 8, 0);
+        assert_eq!(total(&[load, uses]), 1 + 2 + 1);
+        assert_eq!(total(&[load, other, uses]), 1 + 1 + 1 + 1);
+        assert_eq!(total(&[load, other, other, uses]), 4);
+    }
+
+    #[test]
+    fn two_loads_in_flight_are_both_waited_for() {
+        let first = instr(Code::Lw, 5, 2, 0);
+        let second = instr(Code::Lw, 6, 2, 0);
+        let sum = instr(Code::Add, 7, 5, 6);
+        assert_eq!(total(&[first, second, sum]), 1 + 1 + 2 + 1);
+    }
+
+    #[test]
+    fn a_result_for_x0_holds_nobody_up() {
+        assert_eq!(total(&[instr(Code::Lw, 0, 2, 0), instr(Code::Addi, 6, 0, 0)]), 2);
+    }
+
+    #[test]
+    fn a_division_occupies_the_pipeline() {
+        assert_eq!(total(&[instr(Code::Divu, 5, 6, 7), instr(Code::Addi, 6, 5, 0)]), 34 + 1);
+    }
+}

@@ -1,0 +1,322 @@
+//! The machine: cores, bus and events on one time line.
+
+use crate::board::params::Parameter;
+use crate::bus::{Bus, BusFaultKind, Target};
+use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
+use crate::elf::{self, ElfError, Image};
+use crate::time::{Cycles, Hz, Ps};
+
+/// How far one core may run ahead of another, in picoseconds.
+const QUANTUM: Ps = Ps::from_us(1);
+/// How many cycles pass between looks at the console and at the user's wish to stop.
+const SLICE_CYCLES: Cycles = Cycles(10_000_000);
+
+/// A device, as described to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Label.
+    pub name: String,
+    /// The compatible that chose its model.
+    pub compatible: String,
+    /// Path of its node.
+    pub path: String,
+    /// Its ranges: base and last address.
+    pub ranges: Vec<(u32, u32)>,
+}
+
+/// A core, as described to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreInfo {
+    /// Label.
+    pub name: String,
+    /// Most specific compatible.
+    pub compatible: String,
+    /// Instruction set.
+    pub isa: String,
+    /// Clock.
+    pub clock: Hz,
+    /// Caches, as text: "i-cache 16 KiB, 16-byte lines, 1 way".
+    pub caches: Vec<String>,
+}
+
+/// What `describe` shows of a board.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// `model` of the root node.
+    pub model: String,
+    /// Cores.
+    pub cores: Vec<CoreInfo>,
+    /// Clocks by label.
+    pub clocks: Vec<(String, u64)>,
+    /// Devices.
+    pub devices: Vec<DeviceInfo>,
+    /// Paths of the map entries, in the map's order.
+    pub paths: Vec<String>,
+    /// Timing parameters with their provenance.
+    pub parameters: Vec<Parameter>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The firmware ended it.
+    Exit(i32),
+    /// The limit on simulated time came first.
+    Limit(String),
+    /// The firmware could not go on.
+    Fault(String),
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// Everything that a run gives back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunReport {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Simulated time: the local time of the core that got furthest.
+    pub elapsed: Ps,
+    /// Each core's.
+    pub cores: Vec<CoreReport>,
+    /// Totals of devices.
+    pub counters: Vec<(String, u64)>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// A board, ready to run.
+pub struct Machine {
+    bus: Bus,
+    cores: Vec<Box<dyn Core>>,
+    description: Description,
+    image: Option<Image>,
+}
+
+impl Machine {
+    /// Puts a machine together; [`crate::board::build`] does that from a devicetree.
+    pub fn new(bus: Bus, cores: Vec<Box<dyn Core>>, description: Description) -> Machine {
+        Machine { bus, cores, description, image: None }
+    }
+
+    /// What the board is.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The bus, for tests and tools.
+    pub fn bus(&mut self) -> &mut Bus {
+        &mut self.bus
+    }
+
+    /// Loads an ELF file into RAM, as a debugger's download does, and sets the first core to its entry.
+    ///
+    /// # Errors
+    /// [`ElfError`]; nothing has been loaded then.
+    pub fn load(&mut self, data: &[u8]) -> Result<(), ElfError> {
+        let image = elf::read(data, elf::Machine::RiscV)?;
+        for segment in &image.segments {
+            let last = segment.addr + (segment.memory_bytes - 1);
+            let entry = self.bus.entry_at(segment.addr).map(|entry| &self.bus.map[entry]);
+            if !entry.is_some_and(|entry| matches!(entry.target, Target::Ram(_)) && last <= entry.last) {
+                let memories = self.memories();
+                return Err(ElfError::OutsideMemory { first: segment.addr, last, memories });
+            }
+        }
+        for segment in &image.segments {
+            self.bus.poke(segment.addr, &segment.bytes);
+            let zeroes = segment.memory_bytes as usize - segment.bytes.len();
+            self.bus.poke(segment.addr.wrapping_add(segment.bytes.len() as u32), &vec![0; zeroes]);
+        }
+        self.cores[0].set_pc(image.entry);
+        self.image = Some(image);
+        Ok(())
+    }
+
+    /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what the console printed since the last
+    /// call, every so often.
+    pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&[u8]) -> bool) -> RunReport {
+        let outcome = loop {
+            let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
+            let ended = self.run_slice(slice_end, limit);
+            let go_on = pause(&std::mem::take(&mut self.bus.console));
+            match ended {
+                Some(outcome) => break outcome,
+                None if !go_on => break Outcome::Interrupted,
+                None => {}
+            }
+        };
+        let now = self.now();
+        for device in self.bus.devices.iter_mut().flatten() {
+            device.finish(now);
+        }
+        pause(&std::mem::take(&mut self.bus.console));
+        self.report(outcome)
+    }
+
+    /// Runs `count` instructions of the first core one by one; gives its registers after each.
+    pub fn trace(&mut self, count: usize, mut each: impl FnMut(&[u32])) -> Option<Outcome> {
+        for _ in 0..count {
+            let now = self.core_time(0);
+            self.bus.run_events(now);
+            let stop = self.cores[0].step(&mut self.bus);
+            each(&self.cores[0].registers());
+            match stop {
+                Stop::Horizon => {}
+                Stop::Waiting => self.cores[0].idle(self.bus.events.next_due().min(now + QUANTUM)),
+                Stop::Exit(code) => return Some(Outcome::Exit(code)),
+                Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(0, &fault))),
+            }
+            if let Some(exit) = self.bus.exit {
+                return Some(Outcome::Exit(exit.code));
+            }
+        }
+        None
+    }
+
+    /// The first core's registers: pc, then x0 to x31.
+    pub fn registers(&self) -> Vec<u32> {
+        self.cores[0].registers()
+    }
+
+    /// What has happened so far.
+    pub fn report(&mut self, outcome: Outcome) -> RunReport {
+        let elapsed = self.cores.iter().map(|core| core.clock().ps_at_floor(core.cycles())).max().unwrap_or(Ps::ZERO);
+        for index in 0..self.cores.len() {
+            self.cores[index].idle(elapsed);
+        }
+        let cores: Vec<CoreReport> = self.cores.iter_mut().map(|core| core.report(&self.bus)).collect();
+        let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
+        for (device, name) in self.bus.devices.iter().zip(&self.bus.device_names) {
+            let totals = device.iter().flat_map(|device| device.counters());
+            counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
+        }
+        RunReport { outcome, elapsed, cores, counters, notes: self.notes() }
+    }
+
+    /// Time spent in each function, by instructions of completed straight-line code: name, instructions... for profiles.
+    pub fn profile(&mut self) -> Vec<(String, u64)> {
+        let mut totals = std::collections::BTreeMap::<String, u64>::new();
+        for core in &mut self.cores {
+            for (pc, end, runs) in core.profile() {
+                let symbol = self.image.as_ref().and_then(|image| image.symbol_at(pc));
+                let name =
+                    symbol.map_or_else(|| format!("{pc:#010x}"), |text| text.split('+').next().unwrap_or("").into());
+                *totals.entry(name).or_default() += u64::from(end.wrapping_sub(pc)) * runs;
+            }
+        }
+        totals.into_iter().collect()
+    }
+
+    fn run_slice(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
+        loop {
+            let behind = self.core_behind();
+            let now = self.core_time(behind);
+            self.bus.run_events(now);
+            if let Some(exit) = self.bus.exit {
+                return Some(Outcome::Exit(exit.code));
+            }
+            if now >= slice_end {
+                return (now >= limit).then(|| Outcome::Limit(self.limit_text(behind, limit)));
+            }
+            let others = (0..self.cores.len()).filter(|core| *core != behind).map(|core| self.core_time(core));
+            let ahead = others.min().map_or(Ps::MAX, |other| other.saturating_add(QUANTUM));
+            let horizon = slice_end.min(ahead);
+            match self.cores[behind].run(&mut self.bus, horizon) {
+                Stop::Horizon => {}
+                Stop::Waiting => {
+                    let due = self.bus.events.next_due();
+                    if due == Ps::MAX && self.cores.len() == 1 {
+                        return Some(Outcome::Fault(self.deadlock_text(behind)));
+                    }
+                    self.cores[behind].idle(due.min(horizon));
+                }
+                Stop::Exit(code) => return Some(Outcome::Exit(code)),
+                Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(behind, &fault))),
+            }
+        }
+    }
+
+    fn core_time(&self, core: usize) -> Ps {
+        self.cores[core].clock().ps_at_floor(self.cores[core].cycles())
+    }
+
+    /// The core whose local time is least; of equals the first.
+    fn core_behind(&self) -> usize {
+        (0..self.cores.len()).min_by_key(|core| self.core_time(*core)).unwrap_or(0)
+    }
+
+    fn now(&self) -> Ps {
+        self.core_time(self.core_behind())
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.bus.notes().to_vec();
+        for fault in &self.bus.trap_notes {
+            notes.push(format!("{} (the firmware's trap handler took it)", self.trap_text(fault)));
+        }
+        notes
+    }
+
+    fn memories(&self) -> String {
+        let rams = self.bus.map.iter().filter(|entry| matches!(entry.target, Target::Ram(_)));
+        let ranges: Vec<String> =
+            rams.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();
+        ranges.join(", ")
+    }
+
+    // ---- Messages
+
+    fn place_text(&self, pc: u32) -> String {
+        let symbol = self.image.as_ref().and_then(|image| image.symbol_at(pc));
+        symbol.map_or_else(|| format!("pc {pc:#010x}"), |symbol| format!("pc {pc:#010x} ({symbol})"))
+    }
+
+    fn trap_text(&self, fault: &CoreFault) -> String {
+        let place = self.place_text(fault.pc);
+        match (fault.access, fault.encoding) {
+            (Some(access), _) => format!("{place}: {}: {}", fault.what, self.access_text(access)),
+            (None, Some(encoding)) => format!("{place}: {} {encoding:#010x}", fault.what),
+            (None, None) => format!("{place}: {}", fault.what),
+        }
+    }
+
+    fn access_text(&self, access: FaultedAccess) -> String {
+        let FaultedAccess { addr, kind, answer } = access;
+        match answer {
+            None => format!("{kind} at {addr:#010x}, which is no multiple of its size"),
+            Some(BusFaultKind::Slave) => {
+                let entry = self.bus.entry_at(addr).map_or("the device", |entry| &self.bus.map[entry].name);
+                format!("{kind} at {addr:#010x}: {entry} answered with an error")
+            }
+            Some(BusFaultKind::Unmapped) => {
+                format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {}", self.nearest_text(addr))
+            }
+        }
+    }
+
+    fn nearest_text(&self, addr: u32) -> String {
+        let distance = |base: u32, last: u32| if addr < base { base - addr } else { addr.saturating_sub(last) };
+        let nearest = self.bus.map.iter().min_by_key(|entry| distance(entry.base, entry.last));
+        nearest.map_or_else(
+            || "nothing".to_owned(),
+            |entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last),
+        )
+    }
+
+    fn fault_text(&self, core: usize, fault: &CoreFault) -> String {
+        let core = self.cores[core].name();
+        format!("{core}: {}; {}", self.trap_text(fault), fault.why_fatal)
+    }
+
+    fn limit_text(&self, core: usize, limit: Ps) -> String {
+        let (name, pc) = (self.cores[core].name(), self.cores[core].registers()[0]);
+        let place = self.place_text(pc);
+        format!("the limit of {limit} simulated time is reached; {name} was at {place}: raise it with --limit")
+    }
+
+    fn deadlock_text(&self, core: usize) -> String {
+        let (name, pc) = (self.cores[core].name(), self.cores[core].registers()[0]);
+        let place = self.place_text(pc);
+        format!("{name}: {place}: waits for an interrupt, and nothing on the board is due to raise one")
+    }
+}

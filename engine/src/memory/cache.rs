@@ -1,0 +1,250 @@
+//! A cache's directory: which lines are present. The bytes themselves stay in the memory behind it, so contents are always
+//! coherent and only time depends on what is here.
+
+/// What a full set gives up for a new line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replacement {
+    /// The line that was used longest ago.
+    LeastRecentlyUsed,
+    /// Way after way in turn.
+    RoundRobin,
+}
+
+/// What a store does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WritePolicy {
+    /// Stores stay in the cache; a dirty line is written back when it has to go. A store that misses fills the line first.
+    WriteBack,
+    /// Each store goes on to memory; one that misses changes nothing here.
+    WriteThrough,
+}
+
+/// Shape and policies of a cache. Sizes are powers of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheShape {
+    /// Total size.
+    pub size_bytes: u32,
+    /// Size of a line.
+    pub line_bytes: u32,
+    /// Lines a set; 1 is direct-mapped.
+    pub ways: u32,
+    /// Policy for a full set.
+    pub replacement: Replacement,
+    /// Policy for stores.
+    pub write: WritePolicy,
+}
+
+impl CacheShape {
+    /// The shape, if its numbers fit together.
+    pub fn is_sound(&self) -> bool {
+        let powers = [self.size_bytes, self.line_bytes, self.ways].iter().all(|n| n.is_power_of_two());
+        powers && (4..=256).contains(&self.line_bytes) && self.ways.saturating_mul(self.line_bytes) <= self.size_bytes
+    }
+}
+
+/// Totals since reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheCounters {
+    /// Lines brought in.
+    pub fills: u64,
+    /// Dirty lines written back.
+    pub write_backs: u64,
+}
+
+/// What a line fill pushed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Victim {
+    /// Its address.
+    pub line_addr: u32,
+    /// It has to be written back.
+    pub dirty: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Address of the line; [`NO_LINE`] when empty.
+    addr: u32,
+    dirty: bool,
+    last_use: u64,
+}
+
+/// No line has an odd address.
+pub const NO_LINE: u32 = 1;
+
+/// The directory of a cache.
+#[derive(Debug)]
+pub struct Cache {
+    shape: CacheShape,
+    line_shift: u32,
+    set_mask: u32,
+    lines: Vec<Line>,
+    uses: u64,
+    turn: u32,
+    counters: CacheCounters,
+}
+
+impl Cache {
+    /// An empty cache.
+    ///
+    /// # Panics
+    /// If the shape is not sound; a board's validation sees to that.
+    pub fn new(shape: CacheShape) -> Cache {
+        assert!(shape.is_sound(), "a board's cache shapes are validated");
+        let sets = shape.size_bytes / shape.line_bytes / shape.ways;
+        let empty = Line { addr: NO_LINE, dirty: false, last_use: 0 };
+        Cache {
+            shape,
+            line_shift: shape.line_bytes.trailing_zeros(),
+            set_mask: sets - 1,
+            lines: vec![empty; (sets * shape.ways) as usize],
+            uses: 0,
+            turn: 0,
+            counters: CacheCounters::default(),
+        }
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> CacheShape {
+        self.shape
+    }
+
+    /// Totals since reset.
+    pub fn counters(&self) -> CacheCounters {
+        self.counters
+    }
+
+    /// Address of the line that holds `addr`.
+    pub fn line_addr(&self, addr: u32) -> u32 {
+        addr & !(self.shape.line_bytes - 1)
+    }
+
+    /// Uses the line that holds `addr` if it is present; `store` makes it dirty under write-back. True for a hit.
+    pub fn touch(&mut self, addr: u32, store: bool) -> bool {
+        let dirties = store && self.shape.write == WritePolicy::WriteBack;
+        self.uses += 1;
+        let (uses, line_addr) = (self.uses, self.line_addr(addr));
+        let Some(line) = self.set_of(addr).iter_mut().find(|line| line.addr == line_addr) else { return false };
+        line.last_use = uses;
+        line.dirty |= dirties;
+        true
+    }
+
+    /// True if the line that holds `addr` is present and dirty.
+    pub fn is_dirty(&mut self, addr: u32) -> bool {
+        let line_addr = self.line_addr(addr);
+        self.set_of(addr).iter().any(|line| line.addr == line_addr && line.dirty)
+    }
+
+    /// Brings in the line that holds `addr`, which is absent; gives what had to go.
+    pub fn fill(&mut self, addr: u32, store: bool) -> Option<Victim> {
+        let dirty = store && self.shape.write == WritePolicy::WriteBack;
+        self.uses += 1;
+        self.counters.fills += 1;
+        let (uses, line_addr) = (self.uses, self.line_addr(addr));
+        let way = self.victim_way(addr);
+        let line = &mut self.set_of(addr)[way];
+        let victim = (line.addr != NO_LINE).then_some(Victim { line_addr: line.addr, dirty: line.dirty });
+        *line = Line { addr: line_addr, dirty, last_use: uses };
+        self.counters.write_backs += u64::from(victim.is_some_and(|victim| victim.dirty));
+        victim
+    }
+
+    /// Forgets a line, dirty or not.
+    pub fn drop_line(&mut self, addr: u32) {
+        let line_addr = self.line_addr(addr);
+        for line in self.set_of(addr).iter_mut().filter(|line| line.addr == line_addr) {
+            line.addr = NO_LINE;
+            line.dirty = false;
+        }
+    }
+
+    /// The other lines of the set that `addr` belongs to.
+    pub fn neighbours(&mut self, addr: u32) -> impl Iterator<Item = u32> {
+        let line_addr = self.line_addr(addr);
+        self.set_of(addr).iter().map(|line| line.addr).filter(move |other| *other != line_addr && *other != NO_LINE)
+    }
+
+    /// Forgets all lines, dirty ones too.
+    pub fn invalidate_all(&mut self) {
+        for line in &mut self.lines {
+            line.addr = NO_LINE;
+            line.dirty = false;
+        }
+    }
+
+    fn victim_way(&mut self, addr: u32) -> usize {
+        let ways = self.shape.ways;
+        let turn = self.turn;
+        let set = self.set_of(addr);
+        if let Some(empty) = set.iter().position(|line| line.addr == NO_LINE) {
+            return empty;
+        }
+        match self.shape.replacement {
+            Replacement::LeastRecentlyUsed => {
+                let oldest = self.set_of(addr).iter().enumerate().min_by_key(|(_, line)| line.last_use);
+                oldest.map_or(0, |(way, _)| way)
+            }
+            Replacement::RoundRobin => {
+                self.turn = (turn + 1) % ways;
+                turn as usize
+            }
+        }
+    }
+
+    fn set_of(&mut self, addr: u32) -> &mut [Line] {
+        let set = (addr >> self.line_shift) & self.set_mask;
+        let first = (set * self.shape.ways) as usize;
+        &mut self.lines[first..first + self.shape.ways as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache(ways: u32, write: WritePolicy) -> Cache {
+        // 4 sets of 16-byte lines.
+        let replacement = Replacement::LeastRecentlyUsed;
+        Cache::new(CacheShape { size_bytes: 64 * ways, line_bytes: 16, ways, replacement, write })
+    }
+
+    #[test]
+    fn a_direct_mapped_set_holds_one_line() {
+        let mut cache = cache(1, WritePolicy::WriteBack);
+        assert!(!cache.touch(0x100, false));
+        assert_eq!(cache.fill(0x100, false), None);
+        assert!(cache.touch(0x10f, false));
+        assert_eq!(cache.fill(0x140, false), Some(Victim { line_addr: 0x100, dirty: false }));
+        assert!(!cache.touch(0x100, false));
+    }
+
+    #[test]
+    fn the_least_recently_used_line_goes() {
+        let mut cache = cache(2, WritePolicy::WriteBack);
+        cache.fill(0x000, false);
+        cache.fill(0x040, false);
+        assert!(cache.touch(0x000, false));
+        assert_eq!(cache.fill(0x080, false).map(|victim| victim.line_addr), Some(0x040));
+    }
+
+    #[test]
+    fn a_store_dirties_a_line_only_under_write_back() {
+        for (write, dirty) in [(WritePolicy::WriteBack, true), (WritePolicy::WriteThrough, false)] {
+            let mut cache = cache(1, write);
+            cache.fill(0x100, false);
+            assert!(cache.touch(0x104, true));
+            assert_eq!(cache.is_dirty(0x100), dirty);
+            assert_eq!(cache.fill(0x140, false), Some(Victim { line_addr: 0x100, dirty }));
+            assert_eq!(cache.counters().write_backs, u64::from(dirty));
+        }
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_not_sound() {
+        let sound = cache(2, WritePolicy::WriteBack).shape();
+        assert!(sound.is_sound());
+        assert!(!CacheShape { ways: 3, ..sound }.is_sound());
+        assert!(!CacheShape { line_bytes: 256, ..sound }.is_sound());
+        assert!(!CacheShape { size_bytes: 0, ..sound }.is_sound());
+    }
+}
