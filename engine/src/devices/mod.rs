@@ -3,7 +3,15 @@
 use crate::board::reader::NodeReader;
 use crate::device::Device;
 
+pub mod axi_lite;
+#[cfg(test)]
+pub mod bench;
+pub mod cyclescope_exit;
 pub mod registers;
+pub mod riscv_clint0;
+pub mod xlnx_xps_intc;
+pub mod xlnx_xps_timer;
+pub mod xlnx_xps_uartlite;
 
 /// A device model: the compatible it answers to, how many `reg` ranges it has, and how it is built from its node.
 pub struct Model {
@@ -16,4 +24,11 @@ pub struct Model {
 }
 
 /// All device models, in the order of their compatibles.
-pub const MODELS: &[Model] = &[];
+pub const MODELS: &[Model] = &[
+    Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
+    Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
+    Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
+    Model { compatible: "xlnx,xps-intc-1.00.a", ranges: 1, from_node: xlnx_xps_intc::from_node },
+    Model { compatible: "xlnx,xps-timer-1.00.a", ranges: 1, from_node: xlnx_xps_timer::from_node },
+    Model { compatible: "xlnx,xps-uartlite-1.00.a", ranges: 1, from_node: xlnx_xps_uartlite::from_node },
+];

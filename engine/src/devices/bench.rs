@@ -1,0 +1,120 @@
+//! For the tests of device models: a device alone on a bus, whose time the test moves by hand.
+
+use super::registers::walk;
+use crate::board::node::{Location, Node, Property};
+use crate::board::reader::{Board, NodeReader};
+use crate::bus::Bus;
+use crate::device::{AccessSize, Device, DeviceId, IrqLine};
+use crate::time::Ps;
+
+/// A device on a bus of its own, with one core's pending interrupts to drive.
+pub struct Bench {
+    /// The bus: console, interrupts of core 0, notes, exit.
+    pub bus: Bus,
+}
+
+impl Bench {
+    /// Puts `device` on a bus.
+    pub fn new(device: impl Device + 'static) -> Bench {
+        Bench { bus: Bus::default() }.and(device)
+    }
+
+    /// Adds a second device, number 1, and so on: what the first one's lines lead to.
+    pub fn and(mut self, device: impl Device + 'static) -> Bench {
+        self.add(Box::new(device));
+        self
+    }
+
+    fn add(&mut self, device: Box<dyn Device>) {
+        self.bus.device_names.push(format!("device{}", self.bus.devices.len()));
+        self.bus.devices.push(Some(device));
+        self.bus.core_irqs.resize(1, 0);
+    }
+
+    /// Reads a word: its value, and when it was answered; an error's time where the device answers with one.
+    pub fn read(&mut self, at: Ps, offset: u32) -> Result<(u32, Ps), Ps> {
+        self.bus
+            .with_device(DeviceId(0), at, |device, ctx| device.read(0, offset, AccessSize::Word, ctx))
+            .map(|reply| (reply.value, reply.done))
+            .map_err(|error| error.done)
+    }
+
+    /// The value of [`Bench::read`], where it must not be an error.
+    pub fn value(&mut self, at: Ps, offset: u32) -> u32 {
+        self.read(at, offset).unwrap().0
+    }
+
+    /// Writes a word: when it was answered.
+    pub fn write(&mut self, at: Ps, offset: u32, value: u32) -> Result<Ps, Ps> {
+        self.bus
+            .with_device(DeviceId(0), at, |device, ctx| device.write(0, offset, AccessSize::Word, value, ctx))
+            .map(|reply| reply.done)
+            .map_err(|error| error.done)
+    }
+
+    /// Runs the events up to `now`.
+    pub fn run(&mut self, now: Ps) {
+        self.bus.run_events(now);
+    }
+
+    /// What the device has printed, and forgets it.
+    pub fn printed(&mut self) -> String {
+        String::from_utf8(std::mem::take(&mut self.bus.console)).unwrap()
+    }
+
+    /// Pending interrupts of core 0.
+    pub fn pending(&self) -> u32 {
+        self.bus.core_irqs[0]
+    }
+}
+
+impl walk::Port for Bench {
+    fn get(&mut self, offset: u32) -> u32 {
+        self.value(Ps::ZERO, offset)
+    }
+
+    fn put(&mut self, offset: u32, value: u32) {
+        self.write(Ps::ZERO, offset, value).unwrap();
+    }
+}
+
+/// Phandle of a clock of 100 MHz, for [`read_node`].
+pub const CLOCK: u32 = 1;
+/// Phandle of core 0's interrupt controller, for [`read_node`].
+pub const CPU_INTC: u32 = 2;
+
+/// Builds a device from a node with these properties of cells, and with `cyclescope,read-cycles` of 4 and
+/// `cyclescope,write-cycles` of 3 from a clock of 100 MHz. Returns it, and the faults of the node without their place.
+pub fn read_node(
+    from_node: fn(&mut NodeReader) -> Box<dyn Device>,
+    properties: &[(&str, &[u32])],
+) -> (Bench, Vec<String>) {
+    let cells = |cells: &[u32]| cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
+    let sources = b"cyclescope,read-cycles, cyclescope,write-cycles: chosen by the test\0";
+    let mut device = vec![
+        ("clocks", cells(&[CLOCK, CLOCK])),
+        ("cyclescope,read-cycles", cells(&[4])),
+        ("cyclescope,write-cycles", cells(&[3])),
+        ("cyclescope,sources", sources.to_vec()),
+    ];
+    device.extend(properties.iter().map(|(name, value)| (*name, cells(value))));
+    let clock = node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[100_000_000]))], Vec::new());
+    let root = node("", None, Vec::new(), vec![clock, node("dut", None, device, Vec::new())]);
+    let interrupts =
+        |phandle: u32, cells: &[u32]| (phandle == CPU_INTC).then(|| IrqLine::Core { core: 0, bit: cells[0] });
+    let mut board = Board { root: &root, faults: Vec::new(), parameters: Vec::new(), interrupts: &interrupts };
+    let mut reader = NodeReader::new(&root.children[1], &mut board);
+    let device = from_node(&mut reader);
+    reader.finish();
+    let mut bench = Bench { bus: Bus::default() };
+    bench.add(device);
+    (bench, board.faults.iter().map(|fault| fault.kind.to_string()).collect())
+}
+
+fn node(name: &str, phandle: Option<u32>, properties: Vec<(&str, Vec<u8>)>, children: Vec<Node>) -> Node {
+    let at = Location { file: "test.dts".into(), line: 1 };
+    let property = |(name, value): (&str, Vec<u8>)| Property { name: name.to_owned(), value, at: at.clone() };
+    let properties = properties.into_iter().map(property).collect();
+    let (path, name) = (format!("/{name}"), name.to_owned());
+    Node { path, name, labels: Vec::new(), at: at.clone(), phandle, properties, children }
+}
