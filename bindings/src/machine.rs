@@ -50,6 +50,16 @@ impl Machine {
         self.engine().load(data).map_err(|error| ElfError::new_err(format!("{name}: {error}")))
     }
 
+    /// Keeps a cycle stack of its own for each of these functions; raises EngineError for one that the firmware lacks.
+    fn watch(&mut self, functions: Vec<String>) -> PyResult<()> {
+        for function in functions {
+            if !self.engine().watch(&function) {
+                return Err(EngineError::new_err(format!("the firmware has no function '{function}' to watch")));
+            }
+        }
+        Ok(())
+    }
+
     /// Runs to the firmware's end, or to `limit_ps`. `console` gets bytes as they come. An exception in it (or a signal) stops
     /// the run and is raised after it.
     #[pyo3(signature = (limit_ps=None, console=None))]

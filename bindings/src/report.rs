@@ -3,6 +3,7 @@
 use cyclescope_engine::core::CoreReport;
 use cyclescope_engine::machine::{Outcome, RunReport};
 use cyclescope_engine::observe::stack::stack;
+use cyclescope_engine::time::{Cycles, Hz};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -39,14 +40,28 @@ fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("hz", core.clock.get())?;
     dict.set_item("instructions", core.instructions)?;
     dict.set_item("cycles", core.cycles.0)?;
+    dict.set_item("stack", shares(py, core.clock, &core.causes)?)?;
+    let sections = PyList::empty(py);
+    for section in &core.sections {
+        let item = PyDict::new(py);
+        item.set_item("name", &section.name)?;
+        item.set_item("calls", section.calls)?;
+        item.set_item("instructions", section.instructions)?;
+        item.set_item("stack", shares(py, core.clock, &section.causes)?)?;
+        sections.append(item)?;
+    }
+    dict.set_item("sections", sections)?;
+    Ok(dict)
+}
+
+fn shares<'py>(py: Python<'py>, clock: Hz, causes: &[(String, Cycles)]) -> PyResult<Bound<'py, PyList>> {
     let shares = PyList::empty(py);
-    for share in stack(core.clock, core.causes.iter().cloned()) {
+    for share in stack(clock, causes.iter().cloned()) {
         let item = PyDict::new(py);
         item.set_item("cause", share.cause)?;
         item.set_item("cycles", share.cycles.0)?;
         item.set_item("ps", share.time.0)?;
         shares.append(item)?;
     }
-    dict.set_item("stack", shares)?;
-    Ok(dict)
+    Ok(shares)
 }

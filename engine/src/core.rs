@@ -55,8 +55,23 @@ pub struct CoreReport {
     pub cycles: Cycles,
     /// Cycles by cause; they sum to `cycles`.
     pub causes: Vec<(String, Cycles)>,
+    /// The functions being watched.
+    pub sections: Vec<SectionReport>,
     /// Other totals.
     pub counters: Vec<(String, u64)>,
+}
+
+/// A watched function: the time from its entry to its return, over all calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionReport {
+    /// Its symbol.
+    pub name: String,
+    /// Completed calls.
+    pub calls: u64,
+    /// Instructions inside, those of functions that it called included.
+    pub instructions: u64,
+    /// Cycles by cause.
+    pub causes: Vec<(String, Cycles)>,
 }
 
 /// A core: it runs instructions on its own local time.
@@ -85,6 +100,9 @@ pub trait Core: Send {
 
     /// The address of the next instruction, then the general registers.
     fn registers(&self) -> Vec<u32>;
+
+    /// Keeps a stack of its own for the function at `pc`.
+    fn watch(&mut self, name: &str, pc: u32);
 
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;

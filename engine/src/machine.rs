@@ -132,6 +132,16 @@ impl Machine {
         Ok(())
     }
 
+    /// Keeps a cycle stack of its own for the function called `name`. False if the firmware has no such function.
+    pub fn watch(&mut self, name: &str) -> bool {
+        let symbols = self.image.iter().flat_map(|image| &image.symbols);
+        let Some(addr) = symbols.into_iter().find(|symbol| symbol.name == name).map(|symbol| symbol.addr) else {
+            return false;
+        };
+        self.cores[0].watch(name, addr);
+        true
+    }
+
     /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what the console printed since the last
     /// call, every so often.
     pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&[u8]) -> bool) -> RunReport {

@@ -53,6 +53,14 @@ impl Breakdown {
         }
     }
 
+    /// Adds what came between two moments.
+    pub fn add_difference(&mut self, to: Breakdown, from: Breakdown) {
+        self.issue += to.issue - from.issue;
+        self.operand_wait += to.operand_wait - from.operand_wait;
+        self.long_operation += to.long_operation - from.long_operation;
+        self.jump += to.jump - from.jump;
+    }
+
     /// Adds `times` runs of a block.
     pub fn add_runs(&mut self, block: Breakdown, times: u64) {
         self.issue += block.issue * times;

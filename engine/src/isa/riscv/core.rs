@@ -2,10 +2,11 @@
 
 use super::block::{Blocks, Fetch, Place};
 use super::exceptions::{Exception, Interrupt};
+use super::sections::{Sections, Totals};
 use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::{Bus, BusFaultKind, Target};
-use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
+use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, SectionReport, Stop};
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
 use crate::memory::shortcut::Shortcuts;
 use crate::time::{Cycles, Hz, Ps};
@@ -86,6 +87,7 @@ pub struct Hart {
     pub(super) entry_cycles: Vec<EntryCycles>,
     /// Static time of parts of blocks, where one was left in the middle.
     pub(super) parts: super::block::Breakdown,
+    pub(super) sections: Sections,
     /// The horizon given by the machine, in cycles.
     horizon: u64,
     next_due: Ps,
@@ -120,6 +122,7 @@ impl Hart {
             causes: [0; Cause::Count as usize],
             entry_cycles: Vec::new(),
             parts: super::block::Breakdown::default(),
+            sections: Sections::default(),
             horizon: 0,
             next_due: Ps::ZERO,
             waiting: false,
@@ -190,6 +193,7 @@ impl Hart {
                 }
                 continue;
             }
+            self.follow_sections();
             let before = (self.instructions, self.traps);
             self.run_once(bus, single);
             if single && (self.instructions, self.traps) != before {
@@ -246,6 +250,7 @@ impl Hart {
         let pending = self.blocks.cold[from as usize].pending[exit];
         // Single instructions stay unlinked, so that a step is one.
         if !self.blocks.cold[from as usize].single
+            && !self.sections.stops_at(self.pc)
             && self.pending == pending
             && self.blocks.is_unaffected(&self.config.timing, to, pending)
         {
@@ -357,34 +362,26 @@ impl Core for Hart {
         std::iter::once(self.pc).chain(self.x[..32].iter().copied()).collect()
     }
 
+    fn watch(&mut self, name: &str, pc: u32) {
+        self.sections.watch(name, pc);
+        self.drop_blocks();
+    }
+
     fn report(&mut self, bus: &Bus) -> CoreReport {
-        let mut fixed = self.blocks.totals();
-        fixed.add_runs(self.parts, 1);
-        let mut causes = vec![
-            ("issue".to_owned(), fixed.issue),
-            ("load and multiply results".to_owned(), fixed.operand_wait),
-            ("long operations".to_owned(), fixed.long_operation),
-            ("jumps and taken branches".to_owned(), fixed.jump),
-            ("trap entry".to_owned(), self.causes[Cause::Trap as usize]),
-            ("wait for interrupt".to_owned(), self.causes[Cause::Idle as usize]),
-        ];
-        let mut on_the_way = vec![0; bus.routes.len()];
-        for (entry, cycles) in bus.map.iter().zip(&self.entry_cycles) {
-            for (purpose, cycles) in ["fetch", "load", "store"].into_iter().zip(cycles) {
-                causes.push((format!("{purpose}: {}", entry.name), *cycles));
-            }
-            if let Some(route) = entry.route {
-                on_the_way[route] += cycles[ON_THE_WAY];
-            }
-        }
-        let interconnects = bus.routes.iter().zip(on_the_way);
-        causes.extend(interconnects.map(|(route, cycles)| (format!("interconnect: {}", route.name), cycles)));
+        let totals = self.totals();
+        let sections = self.sections.sections.iter().map(|section| SectionReport {
+            name: section.name.clone(),
+            calls: section.calls,
+            instructions: section.totals.instructions,
+            causes: named_causes(&section.totals, bus),
+        });
         CoreReport {
             name: self.config.name.clone(),
             clock: self.config.clock,
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
-            causes: causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect(),
+            causes: named_causes(&totals, bus),
+            sections: sections.collect(),
             counters: self.counters(),
         }
     }
@@ -392,6 +389,30 @@ impl Core for Hart {
     fn profile(&mut self) -> Vec<(u32, u32, u64)> {
         self.blocks.profile().iter().map(|((pc, end), runs)| (*pc, *end, *runs)).collect()
     }
+}
+
+/// A core's time by cause, under the names that the user sees.
+fn named_causes(totals: &Totals, bus: &Bus) -> Vec<(String, Cycles)> {
+    let mut causes = vec![
+        ("issue".to_owned(), totals.fixed.issue),
+        ("load and multiply results".to_owned(), totals.fixed.operand_wait),
+        ("long operations".to_owned(), totals.fixed.long_operation),
+        ("jumps and taken branches".to_owned(), totals.fixed.jump),
+        ("trap entry".to_owned(), totals.causes[Cause::Trap as usize]),
+        ("wait for interrupt".to_owned(), totals.causes[Cause::Idle as usize]),
+    ];
+    let mut on_the_way = vec![0; bus.routes.len()];
+    for (entry, cycles) in bus.map.iter().zip(&totals.entries) {
+        for (purpose, cycles) in ["fetch", "load", "store"].into_iter().zip(cycles) {
+            causes.push((format!("{purpose}: {}", entry.name), *cycles));
+        }
+        if let Some(route) = entry.route {
+            on_the_way[route] += cycles[ON_THE_WAY];
+        }
+    }
+    let interconnects = bus.routes.iter().zip(on_the_way);
+    causes.extend(interconnects.map(|(route, cycles)| (format!("interconnect: {}", route.name), cycles)));
+    causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect()
 }
 
 impl Hart {

@@ -13,5 +13,6 @@ pub mod disasm;
 pub mod exceptions;
 pub mod execute;
 pub mod op;
+mod sections;
 pub mod system;
 pub mod timing;
