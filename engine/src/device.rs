@@ -97,6 +97,12 @@ pub trait Device: Send {
         Err(SlaveError { done: ctx.now })
     }
 
+    /// True where the device takes the beats of a burst one a clock, its latency paid once; else each beat is an access of its own (an
+    /// AXI4-Lite slave behind a protocol converter).
+    fn streams(&self, _range: usize, _offset: u32) -> bool {
+        false
+    }
+
     /// The run is over: what the device still holds for a file is written.
     fn finish(&mut self, _now: Ps) {}
 

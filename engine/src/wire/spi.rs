@@ -81,6 +81,15 @@ pub trait SpiTarget: Send {
         Vec::new()
     }
 
+    /// Stored bytes from `addr` on, copied to `into` without time or side effects: what a controller's execute-in-place
+    /// window shows. `false` if the chip stores none there.
+    fn peek(&self, _addr: u32, _into: &mut [u8]) -> bool {
+        false
+    }
+
+    /// The run is over: what the chip still holds for a file is written.
+    fn finish(&mut self, _now: Ps) {}
+
     /// Named totals since reset, for the results ("pages_programmed", ...).
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
