@@ -1,0 +1,183 @@
+//! The core's two FIFOs, each between the AXI clock and the SPI clock.
+//!
+//! Both sides see the same bytes at different times, as with a real FIFO of independent clocks. A slot therefore carries the
+//! edge of EXT_SPI_CLK at which the other side comes to know of it, and each FIFO three pointers: two for the sides' own
+//! accesses, one for what the AXI side has come to know.
+
+/// Depth of the deepest FIFO that the core has.
+const SLOTS: u64 = 256;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    byte: u8,
+    edge: u64,
+}
+
+/// SPI DTR and its FIFO: written from AXI, emptied by the wire.
+#[derive(Debug)]
+pub struct TxFifo {
+    slots: Box<[Slot; SLOTS as usize]>,
+    depth: u64,
+    written: u64,
+    sent: u64,
+    freed: u64,
+}
+
+impl TxFifo {
+    /// An empty FIFO of `depth` bytes (up to 256).
+    pub fn new(depth: u32) -> TxFifo {
+        let slots = Box::new([Slot::default(); SLOTS as usize]);
+        TxFifo { slots, depth: u64::from(depth).clamp(1, SLOTS), written: 0, sent: 0, freed: 0 }
+    }
+
+    /// Empties both sides at once (a FIFO reset).
+    pub fn clear(&mut self) {
+        self.freed = self.written;
+        self.sent = self.written;
+    }
+
+    /// Bytes in it, as AXI sees it.
+    pub fn occupancy(&self) -> u32 {
+        (self.written - self.freed) as u32
+    }
+
+    /// True if AXI must not write.
+    pub fn is_full(&self) -> bool {
+        self.written - self.freed >= self.depth
+    }
+
+    /// A write from AXI, which the wire can take from `visible_edge` on. False if the FIFO is full: the byte is lost.
+    pub fn push(&mut self, byte: u8, visible_edge: u64) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        self.slots[(self.written % SLOTS) as usize] = Slot { byte, edge: visible_edge };
+        self.written += 1;
+        true
+    }
+
+    /// The byte that the wire sends next, and from which edge on it can.
+    pub fn front(&self) -> Option<(u8, u64)> {
+        let slot = self.slots[(self.sent % SLOTS) as usize];
+        (self.sent < self.written).then_some((slot.byte, slot.edge))
+    }
+
+    /// The wire is done with the front byte at `edge`.
+    pub fn complete(&mut self, edge: u64) {
+        self.slots[(self.sent % SLOTS) as usize].edge = edge;
+        self.sent += 1;
+    }
+
+    /// AXI comes to know of one more byte that left at `seen_edge` or earlier: false if there is none.
+    pub fn free_one(&mut self, seen_edge: u64) -> bool {
+        let free = self.freed < self.sent && self.slots[(self.freed % SLOTS) as usize].edge <= seen_edge;
+        self.freed += u64::from(free);
+        free
+    }
+}
+
+/// SPI DRR and its FIFO: filled by the wire, read from AXI.
+#[derive(Debug)]
+pub struct RxFifo {
+    slots: Box<[Slot; SLOTS as usize]>,
+    depth: u64,
+    received: u64,
+    seen: u64,
+    read: u64,
+}
+
+impl RxFifo {
+    /// An empty FIFO of `depth` bytes (up to 256).
+    pub fn new(depth: u32) -> RxFifo {
+        let slots = Box::new([Slot::default(); SLOTS as usize]);
+        RxFifo { slots, depth: u64::from(depth).clamp(1, SLOTS), received: 0, seen: 0, read: 0 }
+    }
+
+    /// Empties both sides at once (a FIFO reset).
+    pub fn clear(&mut self) {
+        self.read = self.received;
+        self.seen = self.received;
+    }
+
+    /// Bytes in it, as AXI sees it.
+    pub fn occupancy(&self) -> u32 {
+        (self.seen - self.read) as u32
+    }
+
+    /// True if, as AXI sees it, nothing more fits.
+    pub fn is_full(&self) -> bool {
+        self.seen - self.read >= self.depth
+    }
+
+    /// A byte from the wire at `edge`. False if the FIFO is full: the byte is lost (an overrun).
+    pub fn push(&mut self, byte: u8, edge: u64) -> bool {
+        if self.received - self.read >= self.depth {
+            return false;
+        }
+        self.slots[(self.received % SLOTS) as usize] = Slot { byte, edge };
+        self.received += 1;
+        true
+    }
+
+    /// AXI comes to know of one more byte that came at `seen_edge` or earlier: false if there is none.
+    pub fn see_one(&mut self, seen_edge: u64) -> bool {
+        let seen = self.seen < self.received && self.slots[(self.seen % SLOTS) as usize].edge <= seen_edge;
+        self.seen += u64::from(seen);
+        seen
+    }
+
+    /// A read from AXI: `None` if, as AXI sees it, the FIFO is empty.
+    pub fn pop(&mut self) -> Option<u8> {
+        if self.read == self.seen {
+            return None;
+        }
+        let slot = self.slots[(self.read % SLOTS) as usize];
+        self.read += 1;
+        Some(slot.byte)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sent_byte_frees_its_place_when_axi_comes_to_know() {
+        let mut fifo = TxFifo::new(2);
+        assert!(fifo.push(1, 10) && fifo.push(2, 11));
+        assert!(!fifo.push(3, 12));
+        assert_eq!(fifo.front(), Some((1, 10)));
+        fifo.complete(20);
+        assert!(!fifo.free_one(19));
+        assert!(fifo.is_full());
+        assert!(fifo.free_one(20) && !fifo.free_one(20));
+        assert_eq!((fifo.occupancy(), fifo.front()), (1, Some((2, 11))));
+        fifo.clear();
+        assert_eq!((fifo.occupancy(), fifo.front()), (0, None));
+    }
+
+    #[test]
+    fn a_received_byte_is_readable_when_axi_comes_to_know() {
+        let mut fifo = RxFifo::new(2);
+        assert!(fifo.push(7, 5) && fifo.push(8, 9));
+        assert!(!fifo.push(9, 13));
+        assert_eq!(fifo.pop(), None);
+        assert!(fifo.see_one(8) && !fifo.see_one(8));
+        assert_eq!((fifo.occupancy(), fifo.pop(), fifo.pop()), (1, Some(7), None));
+        assert!(fifo.see_one(9));
+        assert_eq!(fifo.pop(), Some(8));
+    }
+
+    #[test]
+    fn fifos_go_round() {
+        let (mut tx, mut rx) = (TxFifo::new(256), RxFifo::new(256));
+        for round in 0..1000u64 {
+            assert!(tx.push(round as u8, round));
+            assert_eq!(tx.front(), Some((round as u8, round)));
+            tx.complete(round);
+            assert!(tx.free_one(round));
+            assert!(rx.push(round as u8, round) && rx.see_one(round));
+            assert_eq!(rx.pop(), Some(round as u8));
+        }
+    }
+}
