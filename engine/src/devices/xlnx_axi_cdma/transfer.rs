@@ -1,0 +1,330 @@
+//! How a transfer passes through the engine: a reading side, a buffer of two bursts, a writing side.
+//!
+//! The reading side asks for a burst as soon as its address channel is free and the buffer has room, so that the
+//! latency of a memory overlaps with its data. The writing side sends a burst's address when its first word (with store and
+//! forward: its last) has passed through, and then a beat a clock where words are there and the target keeps up.
+//!
+//! Memory is read and written by whole bursts, whose timing is the RAM's. A device gets each beat at the beat's own time, one
+//! event a beat, in order with the accesses of all other masters.
+
+use super::{AxiCdma, Due, Params};
+use crate::bus::{BusFault, BusFaultKind, Target};
+use crate::device::{AccessSize, Ctx};
+use crate::time::{Cycles, Ps};
+
+/// AXI4 bursts do not cross addresses of this many bytes.
+const BOUNDARY_BYTES: u32 = 4096;
+/// The longest FIXED burst of AXI4.
+const FIXED_BEATS: u32 = 16;
+/// The longest burst of AXI4, in bytes of 32-bit beats.
+const BURST_BYTES: usize = 1024;
+
+/// Why a transfer failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The engine refused it (DMAIntErr).
+    Internal,
+    /// A target answered with an error (DMASlvErr).
+    Slave,
+    /// Nothing is mapped there (DMADecErr).
+    Decode,
+}
+
+/// One side of a transfer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Side {
+    addr: u32,
+    left_bytes: u32,
+    keyhole: bool,
+    /// Beats left of a burst to a device, and the map entry that it goes to.
+    burst_left: u32,
+    entry: usize,
+    streams: bool,
+    /// Nothing happens on this side before.
+    not_before: Ps,
+    /// An event is on its way.
+    pub armed: bool,
+}
+
+impl Side {
+    /// A side of a transfer of `bytes`.
+    pub fn new(addr: u32, bytes: u32, keyhole: bool) -> Side {
+        Side { addr, left_bytes: bytes, keyhole, ..Side::default() }
+    }
+
+    /// Beats of the next burst.
+    fn next_beats(&self, params: &Params) -> u32 {
+        let words = self.left_bytes.div_ceil(4);
+        if self.keyhole {
+            return words.min(params.max_burst_beats).min(FIXED_BEATS);
+        }
+        let to_boundary = (BOUNDARY_BYTES - self.addr % BOUNDARY_BYTES) / 4;
+        words.min(params.max_burst_beats).min(if params.lite { u32::MAX } else { to_boundary })
+    }
+
+    /// Bytes that `beats` move: the last word of a transfer may be cut.
+    fn bytes_of(&self, beats: u32) -> u32 {
+        (beats * 4).min(self.left_bytes)
+    }
+
+    /// The map entry that holds all of the next `beats`.
+    fn entry_of(&self, beats: u32, ctx: &Ctx) -> Option<usize> {
+        let span = if self.keyhole { 4 } else { beats * 4 };
+        let entry = ctx.bus.entry_at(self.addr)?;
+        let last = self.addr.checked_add(span - 1)?;
+        (last <= ctx.bus.map[entry].last).then_some(entry)
+    }
+
+    fn advance(&mut self, bytes: u32) {
+        self.left_bytes -= bytes;
+        if !self.keyhole {
+            self.addr = self.addr.wrapping_add(bytes);
+        }
+    }
+}
+
+/// Words between the sides, each with the time of its arrival.
+pub struct Buffer {
+    words: Box<[(u32, Ps)]>,
+    first: u32,
+    held: u32,
+}
+
+impl Buffer {
+    /// Room for `words`, a power of two.
+    pub fn new(words: u32) -> Buffer {
+        Buffer { words: vec![(0, Ps::ZERO); words as usize].into(), first: 0, held: 0 }
+    }
+
+    /// Forgets all words.
+    pub fn clear(&mut self) {
+        self.held = 0;
+    }
+
+    fn room(&self) -> u32 {
+        self.words.len() as u32 - self.held
+    }
+
+    fn at(&self, index: u32) -> usize {
+        ((self.first + index) % self.words.len() as u32) as usize
+    }
+
+    fn push(&mut self, word: u32, arrived: Ps) {
+        let place = self.at(self.held);
+        self.words[place] = (word, arrived);
+        self.held += 1;
+    }
+
+    fn pop(&mut self) -> u32 {
+        let word = self.words[self.first as usize].0;
+        self.first = self.at(1) as u32;
+        self.held -= 1;
+        word
+    }
+
+    /// When word `index` from the front arrived, if it has.
+    fn arrival(&self, index: u32) -> Option<Ps> {
+        (index < self.held).then(|| self.words[self.at(index)].1)
+    }
+}
+
+impl From<BusFault> for Failure {
+    fn from(fault: BusFault) -> Failure {
+        match fault.kind {
+            BusFaultKind::Unmapped => Failure::Decode,
+            BusFaultKind::Slave => Failure::Slave,
+        }
+    }
+}
+
+impl AxiCdma {
+    pub(super) fn read_due(&mut self, ctx: &mut Ctx) {
+        self.read.armed = false;
+        let result = if self.read.burst_left > 0 { self.read_device_beat(ctx) } else { self.read_burst(ctx) };
+        self.carry_on(result, ctx);
+    }
+
+    pub(super) fn write_due(&mut self, ctx: &mut Ctx) {
+        self.write.armed = false;
+        let result = if self.write.burst_left > 0 { self.write_device_beat(ctx) } else { self.write_burst(ctx) };
+        self.carry_on(result, ctx);
+    }
+
+    fn carry_on(&mut self, result: Result<(), (Failure, Ps)>, ctx: &mut Ctx) {
+        match result {
+            Err((failure, done)) => self.finish_at(done, Err(failure), ctx),
+            Ok(()) if self.write.left_bytes == 0 => self.finish_at(self.responded, Ok(()), ctx),
+            Ok(()) => {
+                self.arm_read(ctx);
+                self.arm_write(ctx);
+            }
+        }
+    }
+
+    fn arm_read(&mut self, ctx: &mut Ctx) {
+        let needed = if self.read.burst_left > 0 { 1 } else { self.read.next_beats(&self.params) };
+        if self.read.armed || self.read.left_bytes == 0 || self.buffer.room() < needed {
+            return;
+        }
+        self.read.armed = true;
+        self.schedule(self.edge(self.read.not_before.max(ctx.now)), Due::Read, ctx);
+    }
+
+    fn arm_write(&mut self, ctx: &mut Ctx) {
+        if self.write.armed || self.write.left_bytes == 0 {
+            return;
+        }
+        let Some(ready) = self.write_ready(ctx) else { return };
+        self.write.armed = true;
+        self.schedule(self.edge(ready.max(self.write.not_before).max(ctx.now)), Due::Write, ctx);
+    }
+
+    /// When the words that the writing side needs for its next step have passed through; `None` if they are not there yet.
+    fn write_ready(&self, ctx: &Ctx) -> Option<Ps> {
+        let forward = self.params.forward_cycles;
+        let passed = |arrived: Ps| self.params.port.clock.after(arrived, forward);
+        if self.write.burst_left > 0 {
+            return self.buffer.arrival(0).map(passed);
+        }
+        let beats = self.write.next_beats(&self.params);
+        let last = self.buffer.arrival(beats - 1);
+        if self.params.store_and_forward {
+            return last.map(passed);
+        }
+        let first = passed(self.buffer.arrival(0)?);
+        if self.is_memory(self.write.addr, ctx) {
+            // Sent as one burst: no earlier than lets its last word follow a beat a clock.
+            let span = self.params.port.clock.ps_at_floor(Cycles(u64::from(beats - 1)));
+            return last.map(|last| first.max(passed(last).saturating_sub(span)));
+        }
+        Some(first)
+    }
+
+    fn read_burst(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
+        let beats = self.read.next_beats(&self.params);
+        self.totals.bursts += 1;
+        let mut bytes = [0; BURST_BYTES];
+        let bytes = &mut bytes[..self.read.bytes_of(beats) as usize];
+        if self.read.keyhole || !ctx.bus.peek(self.read.addr, bytes) {
+            return self.open_device_burst(beats, true, ctx);
+        }
+        let access = ctx.bus.read_burst(ctx.now, self.read.addr, bytes.len() as u32).map_err(failed)?;
+        // The last beat is there at `done`, the others a clock each before.
+        let clock = self.params.port.clock;
+        let last = clock.cycles_until_ceil(access.done).0;
+        for (index, word) in bytes.chunks(4).enumerate() {
+            let before = (beats as usize - 1 - index) as u64;
+            self.buffer.push(word_of(word), clock.ps_at_floor(Cycles(last.saturating_sub(before))));
+        }
+        self.read.advance(bytes.len() as u32);
+        self.read.not_before = self.next_clock(access.arrived);
+        Ok(())
+    }
+
+    fn write_burst(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
+        let beats = self.write.next_beats(&self.params);
+        self.totals.bursts += 1;
+        if !self.is_memory(self.write.addr, ctx) {
+            return self.open_device_burst(beats, false, ctx);
+        }
+        self.write.entry_of(beats, ctx).ok_or((Failure::Decode, ctx.now))?;
+        let mut bytes = [0; BURST_BYTES];
+        let bytes = &mut bytes[..self.write.bytes_of(beats) as usize];
+        for place in bytes.chunks_mut(4) {
+            place.copy_from_slice(&self.buffer.pop().to_le_bytes()[..place.len()]);
+        }
+        let access = ctx.bus.write_burst(ctx.now, self.write.addr, bytes.len() as u32).map_err(failed)?;
+        if self.write.keyhole {
+            // Every word lands on the one before: the last stays.
+            ctx.bus.poke(self.write.addr, &bytes[(bytes.len() - 1) / 4 * 4..]);
+        } else {
+            ctx.bus.poke(self.write.addr, bytes);
+        }
+        self.write.advance(bytes.len() as u32);
+        self.totals.bytes += bytes.len() as u64;
+        let last_beat = self.params.port.clock.after(ctx.now, Cycles(u64::from(beats - 1)));
+        self.end_write_burst(last_beat, access.done);
+        Ok(())
+    }
+
+    /// The address of a burst to or from a device: its beats begin when it has arrived.
+    fn open_device_burst(&mut self, beats: u32, reads: bool, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
+        let side = if reads { &self.read } else { &self.write };
+        let addr = side.addr;
+        let entry = side.entry_of(beats, ctx).ok_or((Failure::Decode, ctx.now))?;
+        let mut streams = true;
+        if let Target::Device(id, range) = ctx.bus.map[entry].target {
+            // The engine itself, or a device that waits for it.
+            let device = ctx.bus.devices[id.0 as usize].as_ref().ok_or((Failure::Slave, ctx.now))?;
+            streams = device.streams(range, addr - ctx.bus.map[entry].base);
+        }
+        let arrival = ctx.bus.request(entry, ctx.now);
+        let side = if reads { &mut self.read } else { &mut self.write };
+        (side.entry, side.burst_left, side.streams, side.not_before) = (entry, beats, streams, arrival);
+        Ok(())
+    }
+
+    fn read_device_beat(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
+        let (entry, addr) = (self.read.entry, self.read.addr);
+        let (word, answered) = ctx.bus.read_beat(entry, ctx.now, addr, AccessSize::Word).map_err(failed)?;
+        self.buffer.push(word, ctx.bus.response(entry, answered));
+        self.read.not_before = self.next_beat(self.read.streams, ctx.now, answered);
+        self.read.burst_left -= 1;
+        self.read.advance(self.read.bytes_of(1));
+        Ok(())
+    }
+
+    fn write_device_beat(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
+        let (entry, addr, bytes) = (self.write.entry, self.write.addr, self.write.bytes_of(1));
+        let size = match bytes {
+            1 => AccessSize::Byte,
+            2 => AccessSize::Half,
+            _ => AccessSize::Word,
+        };
+        let word = self.buffer.pop();
+        let answered = ctx.bus.write_beat(entry, ctx.now, addr, size, word).map_err(failed)?;
+        self.write.burst_left -= 1;
+        self.write.advance(bytes);
+        self.totals.bytes += u64::from(bytes);
+        self.write.not_before = self.next_beat(self.write.streams, ctx.now, answered);
+        if self.write.burst_left == 0 {
+            let last_beat = if self.write.streams { ctx.now } else { answered };
+            self.end_write_burst(last_beat, ctx.bus.response(entry, answered));
+        }
+        Ok(())
+    }
+
+    fn end_write_burst(&mut self, last_beat: Ps, response: Ps) {
+        let gap = Cycles(self.params.burst_gap_cycles.0 + 1);
+        self.write.not_before = self.params.port.clock.after(last_beat, gap);
+        self.responded = self.responded.max(response);
+    }
+
+    /// When the beat after one at `now` may come: the next clock, or when this one has been answered.
+    fn next_beat(&self, streams: bool, now: Ps, answered: Ps) -> Ps {
+        self.next_clock(if streams { now } else { answered })
+    }
+
+    fn next_clock(&self, at: Ps) -> Ps {
+        self.params.port.clock.after(at, Cycles(1))
+    }
+
+    fn edge(&self, at: Ps) -> Ps {
+        self.params.port.clock.edge_at_or_after(at)
+    }
+
+    fn is_memory(&self, addr: u32, ctx: &Ctx) -> bool {
+        ctx.bus.entry_at(addr).is_some_and(|entry| matches!(ctx.bus.map[entry].target, Target::Ram(_)))
+    }
+}
+
+fn failed(fault: BusFault) -> (Failure, Ps) {
+    (Failure::from(fault), fault.done)
+}
+
+/// A word from its bytes in memory; a cut one is filled with zeroes.
+fn word_of(bytes: &[u8]) -> u32 {
+    let mut word = [0; 4];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u32::from_le_bytes(word)
+}
