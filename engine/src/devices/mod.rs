@@ -7,6 +7,7 @@ pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
 pub mod cyclescope_exit;
+pub mod jedec_spi_nor;
 pub mod registers;
 pub mod riscv_clint0;
 pub mod xlnx_xps_intc;

@@ -1,0 +1,197 @@
+//! A SPI NOR flash: Micron N25Q128A (`micron,n25q128a`, `jedec,spi-nor`), 128 Mbit.
+//!
+//! Document: Micron, "Micron Serial NOR Flash Memory, 3V, Multiple I/O, 4KB Sector Erase, N25Q128A",
+//! n25q_128mb_3v_65nm, Rev. R; its sections are cited by name. The facts were taken from drivers, models and dumps that
+//! quote it, not from the document itself.
+//!
+//! Modelled, clock by clock at the wire: extended, dual and quad I/O protocols; all commands of [`commands::COMMANDS`];
+//! dummy clocks by command and by the volatile configuration register; XIP with its confirmation bit; wrapped reads;
+//! the page buffer with its wrap; programming that only clears bits; busy times; the write enable latch; block
+//! protection and lock registers; suspend and resume; software reset; the flag status register's errors; a one-time
+//! programmable area; an image file.
+//!
+//! Not modelled, and what then happens: W#, HOLD#/RESET# and VPP are held inactive, so the bits that govern them can be
+//! written and read but do nothing; output drive strength likewise. Setup and hold times, the S# deselect time, the
+//! limit of READ (03h) and the fastest SCK for a number of dummy clocks are not checked (the board's
+//! `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets take no time; the
+//! rescue sequence that ends XIP with DQ0 high does not exist. A program or erase changes the array at once when its
+//! cycle starts: the chip answers no read before the end, but a read of a suspended page or sector, undefined on the
+//! chip, shows the final contents. Nothing wears out, and the registers and OTP area are not kept in the image. A read
+//! past the end of READ ID or SFDP gives FFh.
+//!
+//! `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
+//! bits, `array` the contents.
+
+mod array;
+pub mod commands;
+mod frame;
+mod notes;
+mod operations;
+mod parameters;
+pub mod parts;
+mod registers;
+mod sfdp;
+mod shifting;
+#[cfg(test)]
+mod tests;
+
+use array::Array;
+use commands::Command;
+use frame::{Frame, Phase};
+use notes::{Note, Notes};
+use operations::{Busy, OTP_BYTES, Suspended, Totals};
+use parameters::{Parameters, Times};
+use parts::{PAGE_BYTES, Part};
+use registers::Registers;
+use shifting::Span;
+
+use crate::board::reader::NodeReader;
+use crate::time::{Hz, Ps};
+use crate::wire::spi::{Lines, SpiTarget, Stretch};
+
+/// The flash.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    part: &'static Part,
+    chip_select: u32,
+    times: Times,
+    max_clock: Option<Hz>,
+    /// The shortest time that 0 to 32 clocks may take.
+    shortest: [Ps; 33],
+    array: Array,
+    otp: [u8; OTP_BYTES],
+    registers: Registers,
+    busy: Option<Busy>,
+    suspended_program: Option<Suspended>,
+    suspended_erase: Option<Suspended>,
+    reset_enabled: bool,
+    /// The read that each frame continues with its address, without a command.
+    xip: Option<&'static Command>,
+    selected: bool,
+    frame: Frame,
+    /// The page buffer; also holds the bytes of a register write.
+    buffer: [u8; PAGE_BYTES as usize],
+    /// The last clock's end.
+    edge: Ps,
+    totals: Totals,
+    bytes_read: u64,
+    notes: Notes,
+}
+
+/// A flash as its node describes it, on a controller's wire.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
+    Box::new(Flash::from_node(reader))
+}
+
+impl Flash {
+    /// A flash as its node describes it, after power-up.
+    pub fn from_node(reader: &mut NodeReader) -> Flash {
+        let (parameters, array) = parameters::from_node(reader);
+        Flash::new(parameters, array)
+    }
+
+    fn new(parameters: Parameters, array: Array) -> Flash {
+        let Parameters { part, chip_select, max_clock, nonvolatile, times } = parameters;
+        let mut flash = Flash {
+            part,
+            chip_select,
+            times,
+            max_clock,
+            shortest: Flash::shortest_spans(max_clock),
+            array,
+            otp: [0xff; OTP_BYTES],
+            registers: Registers::new(nonvolatile, part.size_bytes),
+            busy: None,
+            suspended_program: None,
+            suspended_erase: None,
+            reset_enabled: false,
+            xip: None,
+            selected: false,
+            frame: Frame::new(Lines::Single),
+            buffer: [0xff; PAGE_BYTES as usize],
+            edge: Ps::ZERO,
+            totals: Totals::default(),
+            bytes_read: 0,
+            notes: Notes::default(),
+        };
+        flash.reset();
+        flash
+    }
+
+    /// The controller's chip select line that selects it (`reg`).
+    pub fn chip_select(&self) -> u32 {
+        self.chip_select
+    }
+
+    /// Size in bytes.
+    pub fn size_bytes(&self) -> u32 {
+        self.part.size_bytes
+    }
+
+    #[cold]
+    fn note_too_fast(&mut self, stretch: Stretch, start: Ps, end: Ps) {
+        let Some(max_clock) = self.max_clock else { return };
+        let length = end.saturating_sub(start).0.max(1);
+        let at_least_hz = u64::from(stretch.clocks) * 1_000_000_000_000 / length;
+        self.notes.add(Note::TooFast { max_hz: max_clock.get(), at_least_hz });
+    }
+}
+
+impl SpiTarget for Flash {
+    fn select(&mut self, now: Ps) {
+        self.update(now);
+        self.edge = now;
+        self.selected = true;
+        self.frame = Frame::new(self.registers.protocol().lines(Lines::Single));
+        if let Some(command) = self.xip {
+            self.begin(command);
+        }
+    }
+
+    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
+        let start = std::mem::replace(&mut self.edge, end);
+        if !self.selected {
+            self.frame.phase = Phase::Ignored;
+        } else if end.saturating_sub(start) < self.shortest[stretch.clocks.min(32) as usize] {
+            self.note_too_fast(stretch, start, end);
+        }
+        self.pass(stretch, Span { start, end, clocks: stretch.clocks })
+    }
+
+    fn deselect(&mut self, now: Ps) {
+        if !std::mem::take(&mut self.selected) {
+            return;
+        }
+        if self.frame.phase == Phase::Ignored {
+            self.reset_enabled = false;
+        } else if let Some(command) = self.frame.command {
+            self.finish_frame(command, now);
+        } else if self.frame.bits > 0 {
+            self.notes.add(Note::PartialCommand);
+        }
+    }
+
+    fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
+        self.array.read(addr, into)
+    }
+
+    fn finish(&mut self, _now: Ps) {
+        if let Err(error) = self.array.save() {
+            self.notes.add(Note::Image { what: error.to_string() });
+        }
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.notes.take()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("pages_programmed", self.totals.pages_programmed),
+            ("subsectors_erased", self.totals.subsectors_erased),
+            ("sectors_erased", self.totals.sectors_erased),
+            ("bulk_erases", self.totals.bulk_erases),
+            ("bytes_read", self.bytes_read),
+        ]
+    }
+}

@@ -1,0 +1,211 @@
+//! A frame from select to deselect: command, address, dummy clocks and data, and what comes after each.
+
+use super::Flash;
+use super::commands::{self, Action, Command, Dummies, Source};
+use super::notes::Note;
+use super::parts::PAGE_BYTES;
+use super::shifting::Span;
+use crate::time::Ps;
+use crate::wire::spi::Lines;
+
+/// What the next clock means to the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// A bit of the command.
+    Opcode,
+    /// A bit of the address.
+    Address,
+    /// One of `Frame::left` dummy clocks.
+    Dummy,
+    /// The chip puts out data.
+    Output(Source),
+    /// The chip takes data.
+    Input,
+    /// The command is complete: one clock more, and it is not executed.
+    Complete,
+    /// The command is ignored, and so is all up to the deselection.
+    Ignored,
+}
+
+/// A frame in progress.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub phase: Phase,
+    /// Width of the phase.
+    pub lines: Lines,
+    pub command: Option<&'static Command>,
+    /// Bits of a byte collected so far, or those of the byte still to be sent (left-aligned).
+    pub shifter: u8,
+    /// How many.
+    pub bits: u32,
+    pub address: u32,
+    /// Address bits that count up during a read; those above stay: all, or those of a wrap.
+    count_mask: u32,
+    /// Bytes of the address or dummy clocks still to come.
+    pub left: u32,
+    /// Bytes of data so far.
+    pub data_bytes: u32,
+    /// XIP confirmation bit, once its clock has passed.
+    pub confirmation: Option<bool>,
+    /// A clock came after [`Phase::Complete`].
+    pub overrun: bool,
+    /// The controller has let go of the lines since the address.
+    pub turned: bool,
+    /// Clocks since the address that the controller drove before that.
+    pub driven_clocks: u32,
+}
+
+impl Frame {
+    pub fn new(lines: Lines) -> Frame {
+        Frame {
+            phase: Phase::Opcode,
+            lines,
+            command: None,
+            shifter: 0,
+            bits: 0,
+            address: 0,
+            count_mask: 0,
+            left: 0,
+            data_bytes: 0,
+            confirmation: None,
+            overrun: false,
+            turned: false,
+            driven_clocks: 0,
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, lines: Lines) {
+        self.phase = phase;
+        self.lines = lines;
+        self.bits = 0;
+    }
+
+    pub fn opcode(&self) -> u8 {
+        self.command.map_or(0, |command| command.opcode)
+    }
+}
+
+impl Flash {
+    /// A byte of command or address is complete at `at`.
+    pub(super) fn take_header(&mut self, byte: u8, at: Ps) {
+        if self.frame.phase == Phase::Opcode {
+            return self.decode(byte, at);
+        }
+        let frame = &mut self.frame;
+        frame.address = frame.address << 8 | u32::from(byte);
+        frame.left -= 1;
+        if frame.left == 0 {
+            self.address_complete();
+        }
+    }
+
+    /// The chip knows the command: it goes on with its address or data, or ignores it.
+    fn decode(&mut self, opcode: u8, at: Ps) {
+        self.update(at);
+        let protocol = self.registers.protocol();
+        let Some(command) = commands::find(opcode).filter(|command| command.exists_in(protocol)) else {
+            self.notes.add(Note::UnknownCommand { opcode, part: self.part.name });
+            self.frame.phase = Phase::Ignored;
+            return;
+        };
+        if let Some(with) = self.busy_with()
+            && !command.action.works_while_busy()
+        {
+            self.notes.add(Note::Busy { opcode, with });
+            self.frame.phase = Phase::Ignored;
+            return;
+        }
+        self.begin(command);
+    }
+
+    /// The frame's command is `command`; its address comes next, if it has one.
+    pub(super) fn begin(&mut self, command: &'static Command) {
+        let protocol = self.registers.protocol();
+        self.frame.command = Some(command);
+        if let Some(lines) = command.address {
+            self.frame.enter(Phase::Address, protocol.lines(lines));
+            self.frame.left = 3;
+        } else {
+            self.begin_data(command);
+        }
+    }
+
+    fn address_complete(&mut self) {
+        let Some(command) = self.frame.command else { return };
+        let size_mask = self.part.size_bytes - 1;
+        self.frame.address &= size_mask;
+        let wrap = self.registers.wrap_bytes().filter(|_| matches!(command.dummies, Dummies::Configured(_)));
+        self.frame.count_mask = wrap.map_or(size_mask, |bytes| bytes - 1);
+        match self.registers.dummy_clocks(command.dummies) {
+            0 => self.begin_data(command),
+            clocks => {
+                self.frame.phase = Phase::Dummy;
+                self.frame.left = clocks;
+            }
+        }
+    }
+
+    fn begin_data(&mut self, command: &'static Command) {
+        let lines = self.registers.protocol().lines(command.data);
+        match command.action {
+            Action::Read(source) => self.frame.enter(Phase::Output(source), lines),
+            Action::Write(_) | Action::Program | Action::ProgramOtp => {
+                self.buffer.fill(0xff);
+                self.frame.enter(Phase::Input, lines);
+            }
+            _ => self.frame.enter(Phase::Complete, lines),
+        }
+    }
+
+    /// `clocks` dummy clocks, no more than are left; IO0's level in the first of them may be the XIP confirmation bit.
+    pub(super) fn take_dummies(&mut self, first_io0: bool, driven: bool, clocks: u32) {
+        self.count_turn(driven, clocks);
+        let frame = &mut self.frame;
+        let Some(command) = frame.command else { return };
+        if frame.confirmation.is_none() && command.action == Action::Read(Source::Array) {
+            frame.confirmation = Some(first_io0);
+        }
+        frame.left -= clocks;
+        if frame.left == 0 {
+            self.begin_data(command);
+        }
+    }
+
+    /// A byte of data: into the page buffer, where the 257th overwrites the first.
+    pub(super) fn take_data(&mut self, byte: u8) {
+        let frame = &mut self.frame;
+        let first = match frame.command.map(|command| command.action) {
+            Some(Action::Program | Action::ProgramOtp) => frame.address,
+            _ => 0,
+        };
+        self.buffer[(first.wrapping_add(frame.data_bytes) % PAGE_BYTES) as usize] = byte;
+        frame.data_bytes = frame.data_bytes.saturating_add(1);
+    }
+
+    /// The next byte of a read. The chip takes it on the edge that ends clock `done` of `span`.
+    pub(super) fn next_byte(&mut self, source: Source, span: Span, done: u32) -> u8 {
+        let frame = &mut self.frame;
+        let index = frame.data_bytes;
+        if source == Source::Array {
+            let address = frame.address;
+            frame.address = address & !frame.count_mask | address.wrapping_add(1) & frame.count_mask;
+            self.bytes_read += 1;
+            return self.array.byte(address);
+        }
+        frame.data_bytes = index.saturating_add(1);
+        let address = frame.address.saturating_add(index) as usize;
+        match source {
+            Source::Array => 0xff,
+            Source::Id => self.part.id.get(index as usize).copied().unwrap_or(0xff),
+            Source::ShortId => self.part.id[..3].get(index as usize).copied().unwrap_or(0xff),
+            Source::Sfdp => self.part.sfdp.get(address).copied().unwrap_or(0xff),
+            Source::Status => self.status(span.at(done)),
+            Source::FlagStatus => self.flag_status(span.at(done)),
+            Source::Lock => self.registers.lock(self.frame.address),
+            Source::NonvolatileConfiguration => self.registers.nonvolatile.to_le_bytes()[index as usize % 2],
+            Source::VolatileConfiguration => self.registers.volatile,
+            Source::EnhancedVolatileConfiguration => self.registers.enhanced,
+            Source::Otp => self.otp.get(address).copied().unwrap_or(0xff),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a user should know and the wire does not show.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::wire::spi::Lines;
+
+/// A note; each is reported once a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Note {
+    /// The first byte of a frame is no command of this part (in this protocol).
+    UnknownCommand { opcode: u8, part: &'static str },
+    /// Chip select rose before the command's eighth bit.
+    PartialCommand,
+    /// A command that the chip does not decode while busy.
+    Busy { opcode: u8, with: &'static str },
+    /// A command that needs the write enable latch.
+    NotWriteEnabled { opcode: u8 },
+    /// A write, program or erase whose frame ended too early, too late or within a byte.
+    WrongLength { opcode: u8, expected: &'static str },
+    /// A program or erase of a protected sector.
+    Protected { opcode: u8, address: u32 },
+    /// A lock register that is locked down.
+    LockedDown { address: u32 },
+    /// A command that is not allowed while something is suspended.
+    Suspended { opcode: u8 },
+    /// Suspend or resume with nothing to suspend or resume.
+    Nothing { opcode: u8 },
+    /// RESET MEMORY without RESET ENABLE just before.
+    ResetNotEnabled,
+    /// A reset in the middle of a cycle.
+    ResetWhileBusy { with: &'static str },
+    /// The controller began to read after too few or too many dummy clocks.
+    DummyClocks { opcode: u8, got: u32, expected: u32 },
+    /// A phase on a wrong number of lines.
+    WrongLines { opcode: Option<u8>, phase: &'static str, got: Lines, expected: Lines },
+    /// Both sides drive the same lines.
+    Contention { opcode: u8 },
+    /// Nobody drives the lines that the chip reads.
+    Undriven { opcode: Option<u8>, phase: &'static str },
+    /// SCK is faster than `spi-max-frequency`.
+    TooFast { max_hz: u64, at_least_hz: u64 },
+    /// The protocol on the wire changes.
+    ProtocolChanged { lines: Lines },
+    /// The image could not be written.
+    Image { what: String },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::UnknownCommand { opcode, part } => {
+                write!(f, "command {opcode:02X}h ignored: the {part} has no such command in this protocol")
+            }
+            Note::PartialCommand => write!(f, "a frame ended within its command byte: ignored"),
+            Note::Busy { opcode, with } => write!(f, "command {opcode:02X}h ignored: the chip is busy with a {with}"),
+            Note::NotWriteEnabled { opcode } => {
+                write!(f, "command {opcode:02X}h ignored: no WRITE ENABLE (06h) before it")
+            }
+            Note::WrongLength { opcode, expected } => {
+                write!(f, "command {opcode:02X}h ignored: its frame must end {expected}")
+            }
+            Note::Protected { opcode, address } => {
+                write!(f, "command {opcode:02X}h failed: {address:#08x} is in a protected sector")
+            }
+            Note::LockedDown { address } => {
+                write!(f, "command E5h ignored: the lock register of {address:#08x} is locked down until reset")
+            }
+            Note::Suspended { opcode } => {
+                write!(f, "command {opcode:02X}h ignored: not allowed while a program or erase there is suspended")
+            }
+            Note::Nothing { opcode } => {
+                write!(f, "command {opcode:02X}h ignored: there is nothing to suspend or resume")
+            }
+            Note::ResetNotEnabled => write!(f, "command 99h ignored: no RESET ENABLE (66h) just before it"),
+            Note::ResetWhileBusy { with } => write!(
+                f,
+                "reset during a {with}: a real chip's contents are undefined there, here the cycle counts as done"
+            ),
+            Note::DummyClocks { opcode, got, expected } => {
+                write!(f, "command {opcode:02X}h: {got} dummy clocks, the chip expects {expected}")
+            }
+            Note::WrongLines { opcode, phase, got, expected } => {
+                let (command, got, expected) = (command(*opcode), *got as u32, *expected as u32);
+                write!(f, "{command}: {phase} on {got} line(s), the chip uses {expected}")
+            }
+            Note::Contention { opcode } => {
+                write!(f, "command {opcode:02X}h: the controller drives the lines on which the chip puts out data")
+            }
+            Note::Undriven { opcode, phase } => {
+                write!(f, "{}: {phase} taken by the chip while the controller drives nothing", command(*opcode))
+            }
+            Note::TooFast { max_hz, at_least_hz } => {
+                write!(f, "SCK runs at {at_least_hz} Hz; spi-max-frequency is {max_hz}")
+            }
+            Note::ProtocolChanged { lines } => {
+                write!(f, "commands, addresses and data now go over {} line(s)", *lines as u32)
+            }
+            Note::Image { what } => write!(f, "{what}"),
+        }
+    }
+}
+
+fn command(opcode: Option<u8>) -> String {
+    opcode.map_or_else(|| "a command".to_owned(), |opcode| format!("command {opcode:02X}h"))
+}
+
+/// Collects notes, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    seen: BTreeSet<Note>,
+    new: Vec<String>,
+}
+
+impl Notes {
+    /// Records a note unless it is known already.
+    #[cold]
+    pub fn add(&mut self, note: Note) {
+        if !self.seen.contains(&note) {
+            self.new.push(note.to_string());
+            self.seen.insert(note);
+        }
+    }
+
+    /// Takes away the notes that are new since the last call.
+    pub fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.new)
+    }
+}

@@ -1,0 +1,81 @@
+//! The file behind the contents.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+/// A directory of this test's own, removed at the end.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(test: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("cyclescope-{}-{test}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+
+    fn image(&self) -> PathBuf {
+        self.0.join("flash.bin")
+    }
+
+    fn bench(&self) -> Bench {
+        Bench::with(&[("cyclescope,image", strings(&[self.image().to_str().unwrap()]))])
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn contents_come_from_the_image_and_go_back_at_the_end() {
+    let directory = Directory::new("round-trip");
+    fs::write(directory.image(), [1, 2, 3]).unwrap();
+    let mut bench = directory.bench();
+    assert_eq!(bench.contents(0, 4), [1, 2, 3, 0xff]);
+    bench.program(0xff_fffe, &[4, 5]);
+    bench.flash.finish(bench.now);
+    let image = fs::read(directory.image()).unwrap();
+    assert_eq!(image.len(), 16 << 20);
+    assert_eq!((&image[..4], &image[image.len() - 2..]), (&[1, 2, 3, 0xff][..], &[4, 5][..]));
+    assert_eq!(fs::read_dir(&directory.0).unwrap().count(), 1, "no temporary file is left");
+    assert_eq!(directory.bench().contents(0xff_fffe, 2), [4, 5]);
+}
+
+#[test]
+fn an_image_that_does_not_exist_is_an_erased_flash() {
+    let directory = Directory::new("absent");
+    let mut bench = directory.bench();
+    assert_eq!(bench.contents(0, 2), [0xff, 0xff]);
+    bench.flash.finish(bench.now);
+    assert!(!directory.image().exists(), "nothing was changed, so nothing is written");
+}
+
+#[test]
+fn a_failed_write_leaves_the_image_as_it_was() {
+    let directory = Directory::new("failed");
+    fs::write(directory.image(), [1]).unwrap();
+    let mut bench = directory.bench();
+    bench.program(0, &[0]);
+    // The path becomes a directory that is not empty: the rename must fail.
+    fs::remove_file(directory.image()).unwrap();
+    fs::create_dir(directory.image()).unwrap();
+    fs::write(directory.image().join("kept"), [1]).unwrap();
+    bench.flash.finish(bench.now);
+    assert!(bench.notes()[0].contains("could not be written and is as before"));
+    assert!(directory.image().join("kept").exists());
+    assert_eq!(fs::read_dir(&directory.0).unwrap().count(), 1, "no temporary file is left");
+}
+
+#[test]
+fn an_image_longer_than_the_flash_is_refused() {
+    let directory = Directory::new("long");
+    fs::write(directory.image(), vec![0; (16 << 20) + 1]).unwrap();
+    let path = directory.image();
+    let node = node(&[("cyclescope,image", strings(&[path.to_str().unwrap()]))]);
+    let fault = read_node(&node).1[0].to_string();
+    assert!(fault.ends_with("it has 16777217 bytes, the flash 16777216"), "{fault}");
+}
