@@ -15,6 +15,7 @@ BENCH_FLAGS ?=
 export CYCLESCOPE_CACHE ?= $(CURDIR)/.cache
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
 
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
@@ -67,7 +68,7 @@ $(VENV)/.requirements: requirements/dev.txt
 	@command -v cargo >/dev/null || \
 		{ echo "make: cargo is not installed: see https://rustup.rs" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --require-hashes -r requirements/dev.txt
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.requirements $(ENGINE_SOURCES)

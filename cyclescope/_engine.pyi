@@ -29,5 +29,20 @@ class Machine:
     def load(self, data: bytes, name: str) -> None:
         """Load an ELF's segments; `name` is for messages."""
 
+    def watch(self, functions: list[str]) -> None:
+        """Keep a cycle stack of its own for each function; `EngineError` for one that is not."""
+
     def run(self, limit_ps: int | None, console: Callable[[bytes], None] | None) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released."""
+
+    def trace(self, count: int) -> bytes:
+        """Run instructions one by one; 33 little-endian words after each: pc, x0 to x31."""
+
+    def registers(self) -> list[int]:
+        """pc, then x0 to x31, of the first core."""
+
+    def read_memory(self, addr: int, length: int) -> bytes:
+        """Bytes of memory, without time; `EngineError` where there is none."""
+
+    def profile(self) -> list[tuple[str, int]]:
+        """Instructions (in bytes of code) that each function ran, by name."""

@@ -162,7 +162,8 @@ def run_job(job: Job) -> RunRecord:
     run = job.configured
     try:
         elf = _build(run)
-        result = Board(run.board, run.overrides).load(elf).run(run.limit)
+        watch = {name: None for cell in job.experiment.cells_of(run) for name in cell.timed}
+        result = Board(run.board, run.overrides).load(elf).run(run.limit, watch=watch)
     except (EngineError, OSError) as error:
         return job.record(None, str(error))
     # the path of a kept ELF says where this machine keeps it
@@ -248,6 +249,7 @@ def _rows(job: Job, record: RunRecord, parameters: Iterable[Parameter]) -> list[
                 basis=UNPUBLISHED if value is None else basis(label, parameters),
                 label=label,
                 run=record,
+                timed=cell.timed,
             )
         )
     return rows

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cyclescope import bench, experiments, export, report, tables
+from cyclescope import bench, experiments, export, tables
 from cyclescope.bench import Job
 from cyclescope.overrides import parse_set
 from cyclescope.results import ExperimentResult, RunRecord
@@ -95,6 +95,8 @@ def _line_printer(total: int) -> Finished:
 def _print(results: list[ExperimentResult], terminal: Console) -> None:
     for result in results:
         terminal.print(tables.experiment_table(result))
+        for run in result.failures:
+            print(f"cyclescope: failed: {run.label}: {run.error}", file=sys.stderr)
     runs = [run for result in results for run in result.runs if run.result]
     instructions = sum(run.result.instructions for run in runs if run.result)
     wall_s = sum(run.result.wall_ns for run in runs if run.result) / 1e9
@@ -107,10 +109,12 @@ def _print(results: list[ExperimentResult], terminal: Console) -> None:
 
 
 def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> None:
+    from cyclescope.report import write_report  # plotting is slow to import
+
     rows = export.to_json(results)
     export.write_text(out / "results.json", rows)
     export.write_text(out / "results.csv", export.to_csv(results))
-    report.write_report(results, out / "report.html")
+    write_report(results, out / "report.html")
     if json_file == "-":
         sys.stdout.write(rows)
     elif json_file:

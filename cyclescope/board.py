@@ -11,7 +11,7 @@ import copy
 import difflib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from cyclescope import devicetree, resources
 from cyclescope._engine import Machine
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.overrides import OverrideValue, apply_overrides
-from cyclescope.results import CoreResult, Parameter, RunResult, StackEntry
+from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry
 from cyclescope.units import parse_time_ps
 
 ConsoleSink = Callable[[str], None]
@@ -70,17 +70,24 @@ class Board:
         self._firmware = (data, name)
         return self
 
-    def run(self, limit: str | int | None = "10s", console: ConsoleSink | None = None) -> RunResult:
+    def run(
+        self,
+        limit: str | int | None = "10s",
+        console: ConsoleSink | None = None,
+        watch: Iterable[str] = (),
+    ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
         `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
-        `console` gets the console's text in chunks as it comes.
-        Raises `EngineError` if nothing is loaded.
+        `console` gets the console's text in chunks as it comes. Each function named in `watch`
+        gets a cycle stack of its own.
+        Raises `EngineError` if nothing is loaded or the firmware has no such function.
         """
         if self._firmware is None:
             raise EngineError("no firmware is loaded: call load() first")
         machine = self._machine or self._loaded_machine(*self._firmware)
         self._machine = None  # a machine runs once; the next run starts from reset
+        machine.watch(list(watch))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text = _Console(console)
         started_ns = time.perf_counter_ns()
@@ -152,16 +159,6 @@ class _Console:
 def _result(
     outcome: dict[str, Any], board: str, firmware: str, console: str, wall_ns: int
 ) -> RunResult:
-    cores = tuple(
-        CoreResult(
-            name=core["name"],
-            hz=core["hz"],
-            instructions=core["instructions"],
-            cycles=core["cycles"],
-            stack=tuple(StackEntry(**entry) for entry in core["stack"]),
-        )
-        for core in outcome["cores"]
-    )
     return RunResult(
         board=board,
         firmware=firmware,
@@ -170,8 +167,28 @@ def _result(
         message=outcome["message"],
         elapsed_ps=outcome["elapsed_ps"],
         console=console,
-        cores=cores,
+        cores=tuple(map(_core, outcome["cores"])),
         counters=outcome["counters"],
         notes=tuple(outcome["notes"]),
         wall_ns=wall_ns,
     )
+
+
+def _core(core: dict[str, Any]) -> CoreResult:
+    return CoreResult(
+        name=core["name"],
+        hz=core["hz"],
+        instructions=core["instructions"],
+        cycles=core["cycles"],
+        stack=_stack(core["stack"]),
+        sections=tuple(
+            Section(
+                section["name"], section["calls"], section["instructions"], _stack(section["stack"])
+            )
+            for section in core["sections"]
+        ),
+    )
+
+
+def _stack(shares: list[dict[str, Any]]) -> tuple[StackEntry, ...]:
+    return tuple(StackEntry(**share) for share in shares)

@@ -77,6 +77,8 @@ def run_command(
         _write_json(json_file, result)
     console.flush()
     tables.console(stderr=True).print(tables.run_summary(result))
+    for note in result.notes:
+        print(f"cyclescope: note: {note}", file=sys.stderr)
     return _status(result)
 
 

@@ -52,7 +52,8 @@ class Cell:
     `label` names the row in words, with settings in braces ("{mode} write"): so does the source
     text of a parameter that was calibrated with it. The published number stands under `key` in
     the row where `where` holds and each setting named in `match` has the run's value; without a
-    `key` there is none.
+    `key` there is none. `timed` names the app's functions whose time the metric holds: the row's
+    cycle stack is theirs.
     """
 
     app: str
@@ -61,6 +62,7 @@ class Cell:
     key: str | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
     match: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,12 @@
 
 A path is a node's label, name or full path, a dot, and a property that the node has. The change
 is made on the tree before the engine checks it, so a bad value is refused like one in the .dts,
-with `--set` in the place of the file.
+with `--set` in the place of the file; a timing value's provenance is then `--set` too.
 """
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -95,7 +94,6 @@ def _assign(root: Node, node: Node, name: str, path: str, value: OverrideValue) 
         return
     kind, raw = _encode(root, old, path, value)
     node.props[name] = replace(old, value=raw, kind=kind, file=ORIGIN, line=0)
-    _mark_source(node, name, path, value)
 
 
 def _encode(root: Node, old: Property, path: str, value: OverrideValue) -> tuple[str, bytes]:
@@ -133,22 +131,3 @@ def _cell(root: Node, path: str, part: int | str) -> bytes:
     if not -(2**31) <= number < 2**32:
         raise SettingError(f"--set {path}={part}: does not fit in 32 bits")
     return (number % 2**32).to_bytes(4, "big")
-
-
-def _mark_source(node: Node, name: str, path: str, value: OverrideValue) -> None:
-    """The provenance of a timing value that the user chose is the user's choice."""
-    sources = node.props.get("cyclescope,sources")
-    if sources is None:
-        return
-    entries: list[str] = []
-    for entry in sources.value.decode(errors="replace").split("\0")[:-1]:
-        names, colon, text = entry.partition(":")
-        # property names contain commas themselves: only a comma and a space separate two
-        listed = re.split(r",\s+", names.strip())
-        kept = [other for other in listed if other != name]
-        if kept:
-            entries.append(f"{', '.join(kept)}{colon}{text}")
-        if len(kept) < len(listed):
-            entries.append(f"{name}: override: --set {path}={value}")
-    raw = b"".join(entry.encode() + b"\0" for entry in entries)
-    node.props["cyclescope,sources"] = replace(sources, value=raw)

@@ -11,8 +11,8 @@ data on any machine.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,10 +36,21 @@ class StackEntry:
 
 
 @dataclass(frozen=True)
+class Section:
+    """A watched function: its completed calls, and the cycle stack of the time inside them."""
+
+    name: str
+    calls: int
+    instructions: int
+    stack: tuple[StackEntry, ...]
+
+
+@dataclass(frozen=True)
 class CoreResult:
     """What one core did in a run.
 
-    The `ps` of `stack` sum exactly to the run's elapsed time.
+    The `ps` of `stack` sum exactly to the run's elapsed time; `sections` are the functions that
+    the run was asked to watch.
     """
 
     name: str
@@ -47,6 +58,7 @@ class CoreResult:
     instructions: int
     cycles: int
     stack: tuple[StackEntry, ...]
+    sections: tuple[Section, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,7 @@ class RunResult:
                     "instructions": core.instructions,
                     "cycles": core.cycles,
                     "stack": [vars(entry) for entry in core.stack],
+                    "sections": [asdict(section) for section in core.sections],
                 }
                 for core in self.cores
             ],
@@ -141,8 +154,8 @@ class RunResult:
 class Parameter:
     """A timing parameter of a board, with where its value comes from.
 
-    `basis` is "documented" or "calibrated"; `source` names the document and section, or the
-    cells that the value was fitted to.
+    `basis` is "documented", "calibrated", or "override" for a value that the user set; `source`
+    names the document and section, or the cells that the value was fitted to.
     """
 
     node: str
@@ -175,6 +188,7 @@ class Row:
 
     `label` names the cell in words ("quad write"); `published` is None where the document has no
     such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished".
+    `timed` names the functions whose time the metric holds; none stands for the whole run.
     """
 
     experiment: str
@@ -187,6 +201,17 @@ class Row:
     basis: str
     label: str
     run: RunRecord = field(repr=False)
+    timed: tuple[str, ...] = ()
+
+    @property
+    def stack(self) -> tuple[StackEntry, ...]:
+        """The cycle stack of what the row's metric times, on the first core."""
+        if self.run.result is None:
+            return ()
+        core = self.run.result.cores[0]
+        if not self.timed:
+            return core.stack
+        return _sum(section.stack for section in core.sections if section.name in self.timed)
 
     @property
     def error_pct(self) -> float | None:
@@ -258,6 +283,17 @@ def parse_metrics(console: str) -> Iterator[Metric]:
         value = found.get("value")
         if isinstance(found.get("metric"), str) and _is_number(value):
             yield Metric(found["metric"], str(found.get("unit", "")), value)
+
+
+def _sum(stacks: Iterable[Iterable[StackEntry]]) -> tuple[StackEntry, ...]:
+    """Stacks added up, cause by cause, in the order of first occurrence."""
+    totals: dict[str, StackEntry] = {}
+    for stack in stacks:
+        for entry in stack:
+            sofar = totals.get(entry.cause, StackEntry(entry.cause, 0, 0))
+            cycles, ps = sofar.cycles + entry.cycles, sofar.ps + entry.ps
+            totals[entry.cause] = StackEntry(entry.cause, cycles, ps)
+    return tuple(totals.values())
 
 
 def _is_number(value: object) -> bool:

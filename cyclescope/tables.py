@@ -13,7 +13,7 @@ from cyclescope.units import format_hz, format_ps
 
 
 def experiment_table(result: ExperimentResult) -> Group:
-    """An experiment's rows: published, simulated, error, basis; its failures and notes below."""
+    """An experiment's rows: published, simulated, error, basis; its source and notes below."""
     table = Table(title=f"{result.name}: {result.title}", title_justify="left")
     table.add_column("row")
     table.add_column("settings", overflow="fold")
@@ -29,9 +29,7 @@ def experiment_table(result: ExperimentResult) -> Group:
             "" if row.error_pct is None else f"{row.error_pct:+.1f} %",
             row.basis,
         )
-    failures = [Text(f"failed: {run.label}: {run.error}") for run in result.failures]
-    source = Text(f"published: {result.source}")
-    return Group(table, *failures, source, *map(Text, result.notes))
+    return Group(table, Text(f"published: {result.source}"), *map(Text, result.notes))
 
 
 def run_summary(result: RunResult) -> Group:
@@ -44,7 +42,7 @@ def run_summary(result: RunResult) -> Group:
     facts.add_row("simulated time", format_ps(result.elapsed_ps))
     facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
     stacks = [_stack_table(core, result.elapsed_ps) for core in result.cores]
-    return Group(facts, *stacks, *(Text(f"note: {note}") for note in result.notes))
+    return Group(facts, *stacks)
 
 
 def _stack_table(core: CoreResult, elapsed_ps: int) -> Table:

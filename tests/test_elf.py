@@ -20,9 +20,15 @@ BAD = {
     "an object file": (executable(Segment(DDR, EXIT_0), kind=1), ""),
     "nothing to load": (executable(), ""),
     "outside memory": (executable(Segment(0x2000_0000, EXIT_0), entry=0x2000_0000), "0x20000000"),
-    "past the end of memory": (executable(Segment(0xBFFF_FFF8, EXIT_0)), "0xbffffff8"),
-    "around the address space": (executable(Segment(0xFFFF_FFF8, EXIT_0)), "0xfffffff8"),
-    "on a device": (executable(Segment(0x4060_0000, EXIT_0)), "0x40600000"),
+    "past the end of memory": (
+        executable(Segment(0xBFFF_FFF8, EXIT_0), entry=0xBFFF_FFF8),
+        "0xbffffff8",
+    ),
+    "around the address space": (
+        executable(Segment(0xFFFF_FFF8, EXIT_0), entry=0xFFFF_FFF8),
+        "0xfffffff8",
+    ),
+    "on a device": (executable(Segment(0x4060_0000, EXIT_0), entry=0x4060_0000), "0x40600000"),
     "zeros past the end of memory": (executable(Segment(DDR, EXIT_0, 0x7FFF_FFFF)), "0x80000000"),
     "an entry outside memory": (executable(Segment(DDR, EXIT_0), entry=0x1000_0000), "0x10000000"),
 }

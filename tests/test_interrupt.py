@@ -48,7 +48,7 @@ def test_a_run_is_interrupted_at_once(program: Callable[[str], Path], tmp_path: 
     )
     assert status == 130
     assert stdout == "looping\n"
-    assert stderr == "cyclescope: error: interrupted\n"
+    assert stderr.strip() == "cyclescope: error: interrupted"
 
 
 def test_an_interrupted_bench_keeps_what_was_finished(tmp_path: Path) -> None:

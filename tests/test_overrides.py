@@ -17,10 +17,6 @@ SOURCE = """/dts-v1/;
             reg = <0xc4000000 0x10000>;
             master;
             served-by = <&cpu0>;
-            cyclescope,read-cycles = <3>;
-            cyclescope,write-cycles = <4>;
-            cyclescope,sources =
-                "cyclescope,read-cycles, cyclescope,write-cycles: sheet, table 2";
         };
     };
 };
@@ -75,15 +71,6 @@ def test_a_false_flag_is_gone(root: devicetree.Node, value: str | bool) -> None:
 def test_a_label_is_a_reference(root: devicetree.Node) -> None:
     apply_overrides(root, {"spi0.clock-frequency": "&cpu0"})
     assert spi(root).props["clock-frequency"].value == spi(root).props["served-by"].value
-
-
-def test_an_overridden_timing_value_has_the_override_as_its_source(root: devicetree.Node) -> None:
-    apply_overrides(root, {"spi0.cyclescope,read-cycles": 9})
-    assert spi(root).props["cyclescope,sources"].value.split(b"\0") == [
-        b"cyclescope,write-cycles: sheet, table 2",
-        b"cyclescope,read-cycles: override: --set spi0.cyclescope,read-cycles=9",
-        b"",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,8 @@ static struct contents summarise(const volatile uint32_t *words)
 static uint32_t copy[WORDS] BOARD_DMA_TARGET;
 
 /* The engine copies the window to DDR with incrementing bursts; only that is timed. */
-static int read_window(const struct xlnx_axi_timer *timer, struct contents *contents, uint32_t *clocks)
+static __attribute__((noinline)) int
+read_window(const struct xlnx_axi_timer *timer, struct contents *contents, uint32_t *clocks)
 {
     struct xlnx_axi_cdma dma;
     int error = xlnx_axi_cdma_init(&dma, BOARD_DMA0_BASE, XLNX_AXI_CDMA_KEYHOLE_NONE);
@@ -63,7 +64,8 @@ static int read_window(const struct xlnx_axi_timer *timer, struct contents *cont
 }
 #else
 /* The processor loads word after word and sums up as it goes. */
-static int read_window(const struct xlnx_axi_timer *timer, struct contents *contents, uint32_t *clocks)
+static __attribute__((noinline)) int
+read_window(const struct xlnx_axi_timer *timer, struct contents *contents, uint32_t *clocks)
 {
     uint32_t start = xlnx_axi_timer_now(timer);
     *contents = summarise((const volatile uint32_t *)BOARD_XIP_BASE);
