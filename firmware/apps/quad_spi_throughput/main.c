@@ -8,6 +8,7 @@
 #include "error.h"
 #include "exit.h"
 #include "result.h"
+#include "section.h"
 #include "spi_nor.h"
 #include "transcript.h"
 #include "xlnx_axi_timer.h"
@@ -88,6 +89,14 @@ static void fill_page(uint32_t header_words)
     }
 }
 
+/* What the note times of a page that it writes. */
+static SECTION int program_page(void)
+{
+    int error = spi_nor_write_enable(&flash);
+
+    return error ? error : spi_nor_send_program(&flash, page_frame);
+}
+
 static int write_pages(uint64_t *clocks)
 {
     fill_page(1 + SPI_NOR_ADDRESS_BYTES);
@@ -95,10 +104,7 @@ static int write_pages(uint64_t *clocks)
         spi_nor_set_program_header(page_frame, &MODE, page * SPI_NOR_PAGE_BYTES);
 
         uint32_t start = xlnx_axi_timer_now(&timer);
-        int error = spi_nor_write_enable(&flash);
-        if (!error) {
-            error = spi_nor_send_program(&flash, page_frame);
-        }
+        int error = program_page();
         *clocks += xlnx_axi_timer_now(&timer) - start;
 
         if (!error) {
@@ -111,13 +117,19 @@ static int write_pages(uint64_t *clocks)
     return 0;
 }
 
+/* What the note times of a page that it reads. */
+static SECTION int read_page(uint32_t page)
+{
+    return spi_nor_read_page(&flash, &MODE, page_frame, received[page]);
+}
+
 static int read_pages(uint64_t *clocks)
 {
     for (uint32_t page = 0; page < APP_PAGES; page++) {
         spi_nor_set_read_header(page_frame, &MODE, page * SPI_NOR_PAGE_BYTES);
 
         uint32_t start = xlnx_axi_timer_now(&timer);
-        int error = spi_nor_read_page(&flash, &MODE, page_frame, received[page]);
+        int error = read_page(page);
         *clocks += xlnx_axi_timer_now(&timer) - start;
 
         if (error) {
