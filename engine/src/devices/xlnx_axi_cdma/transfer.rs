@@ -40,6 +40,8 @@ pub struct Side {
     burst_left: u32,
     entry: usize,
     streams: bool,
+    /// How long its address travelled.
+    travel: Ps,
     /// Nothing happens on this side before.
     not_before: Ps,
     /// An event is on its way.
@@ -260,6 +262,7 @@ impl AxiCdma {
         }
         let arrival = ctx.bus.request(entry, ctx.now);
         let side = if reads { &mut self.read } else { &mut self.write };
+        side.travel = arrival.saturating_sub(ctx.now);
         (side.entry, side.burst_left, side.streams, side.not_before) = (entry, beats, streams, arrival);
         Ok(())
     }
@@ -288,8 +291,9 @@ impl AxiCdma {
         self.totals.bytes += u64::from(bytes);
         self.write.not_before = self.next_beat(self.write.streams, ctx.now, answered);
         if self.write.burst_left == 0 {
+            // As the engine sees it: the target sees each beat later, by the way to it.
             let last_beat = if self.write.streams { ctx.now } else { answered };
-            self.end_write_burst(last_beat, ctx.bus.response(entry, answered));
+            self.end_write_burst(last_beat.saturating_sub(self.write.travel), ctx.bus.response(entry, answered));
         }
         Ok(())
     }
