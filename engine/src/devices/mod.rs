@@ -10,6 +10,9 @@ pub mod cyclescope_exit;
 pub mod jedec_spi_nor;
 pub mod registers;
 pub mod riscv_clint0;
+pub mod spi_chips;
+pub mod xlnx_axi_cdma;
+pub mod xlnx_axi_quad_spi;
 pub mod xlnx_xps_intc;
 pub mod xlnx_xps_timer;
 pub mod xlnx_xps_uartlite;
@@ -29,7 +32,10 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
+    Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },
+    Model { compatible: "xlnx,axi-quad-spi-1.00.a", ranges: 1, from_node: xlnx_axi_quad_spi::from_node },
     Model { compatible: "xlnx,xps-intc-1.00.a", ranges: 1, from_node: xlnx_xps_intc::from_node },
+    Model { compatible: "xlnx,xps-spi-2.00.a", ranges: 1, from_node: xlnx_axi_quad_spi::from_node },
     Model { compatible: "xlnx,xps-timer-1.00.a", ranges: 1, from_node: xlnx_xps_timer::from_node },
     Model { compatible: "xlnx,xps-uartlite-1.00.a", ranges: 1, from_node: xlnx_xps_uartlite::from_node },
 ];
