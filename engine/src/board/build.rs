@@ -248,7 +248,7 @@ fn read_cache(
     }
     let value = format!("{size_bytes} ({line_bytes}-byte lines, {sets_count} sets)");
     let allowed =
-        "size, lines (4 to 256 bytes) and sets must be powers of two, and size a multiple of lines times sets"
+        "size, lines (8 to 256 bytes) and sets must be powers of two, and size a multiple of lines times sets"
             .to_owned();
     reader.fault_at(&size, FaultKind::OutOfRange { property: size.clone(), value, allowed });
     None

@@ -38,7 +38,7 @@ impl CacheShape {
     /// The shape, if its numbers fit together.
     pub fn is_sound(&self) -> bool {
         let powers = [self.size_bytes, self.line_bytes, self.ways].iter().all(|n| n.is_power_of_two());
-        powers && (4..=256).contains(&self.line_bytes) && self.ways.saturating_mul(self.line_bytes) <= self.size_bytes
+        powers && (8..=256).contains(&self.line_bytes) && self.ways.saturating_mul(self.line_bytes) <= self.size_bytes
     }
 }
 
@@ -68,8 +68,8 @@ struct Line {
     last_use: u64,
 }
 
-/// No line has an odd address.
-pub const NO_LINE: u32 = 1;
+/// No line: with at least 8 bytes a line, bit 2 of its address is 0, and so it is in whatever an access compares.
+pub const NO_LINE: u32 = u32::MAX;
 
 /// The directory of a cache.
 #[derive(Debug)]

@@ -30,7 +30,7 @@ pub struct Shortcuts {
 const EMPTY: Slot = Slot { load_line: NO_LINE, store_line: NO_LINE, host_zero: 0 };
 
 impl Shortcuts {
-    /// No shortcuts; lines of `line_bytes` (a power of two from 4).
+    /// No shortcuts; lines of `line_bytes` (a power of two from 8).
     pub fn new(line_bytes: u32) -> Shortcuts {
         let line_shift = line_bytes.trailing_zeros();
         Shortcuts { slots: Box::new([EMPTY; SLOTS]), line_shift, line_mask: !(line_bytes - 1) }
@@ -111,6 +111,16 @@ mod tests {
         assert_eq!(shortcuts.load(0x101e, 4), None);
         assert_eq!(shortcuts.load(0x1020, 4), None);
         assert_eq!(shortcuts.store(0x1014, 4), None);
+    }
+
+    #[test]
+    fn an_empty_table_serves_no_address() {
+        let shortcuts = Shortcuts::new(8);
+        for addr in (0..=16).chain(u32::MAX - 16..=u32::MAX) {
+            for bytes in [1, 2, 4] {
+                assert!(shortcuts.load(addr, bytes).is_none() && shortcuts.store(addr, bytes).is_none(), "{addr:#x}");
+            }
+        }
     }
 
     #[test]

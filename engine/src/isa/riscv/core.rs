@@ -70,7 +70,10 @@ pub struct Hart {
     pub(super) instructions: u64,
     /// Exceptions and interrupts taken.
     traps: u64,
+    /// Results under way at the current address.
     pub(super) pending: Pending,
+    /// Those that were still under way when the current block's first instruction issued. Only single instructions are run so.
+    pub(super) carried: Pending,
     pub(super) csrs: Csrs,
     pub(super) blocks: Blocks,
     pub(super) icache: Option<Cache>,
@@ -109,6 +112,7 @@ impl Hart {
             instructions: 0,
             traps: 0,
             pending: Pending::NONE,
+            carried: Pending::NONE,
             csrs: Csrs::new(config.index),
             blocks: Blocks::new(),
             icache: config.icache.map(Cache::new),
@@ -221,7 +225,20 @@ impl Hart {
             index = one;
         }
         if self.fetch(bus, index) {
+            self.wait_for_operands(index);
             self.execute(bus, index);
+        }
+    }
+
+    /// Lets the first instruction of a block wait for what was under way before it.
+    fn wait_for_operands(&mut self, index: u32) {
+        self.carried = self.pending;
+        if !self.pending.is_none() {
+            let first = self.blocks.hot[index as usize].first_op as usize;
+            let stall_cycles = self.pending.stall_cycles(&self.blocks.infos[first].instr);
+            self.carried.pass(stall_cycles);
+            self.cycles += u64::from(stall_cycles);
+            self.parts.operand_wait += u64::from(stall_cycles);
         }
     }
 
@@ -433,6 +450,13 @@ impl Hart {
     pub(super) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
         self.pc = pc;
         self.pending = self.blocks.cold[index as usize].pending[exit];
+        if !self.carried.is_none() {
+            let hot = &self.blocks.hot[index as usize];
+            let cold = &self.blocks.cold[index as usize].breakdown;
+            self.pending = self.carried;
+            self.config.timing.step(&self.blocks.infos[hot.first_op as usize].instr, &mut self.pending);
+            self.pending.pass((cold[exit].jump - cold[0].jump) as u32);
+        }
         self.left = Some((index, exit));
     }
 }

@@ -5,7 +5,6 @@ use super::block::NO_BLOCK;
 use super::core::Hart;
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
-use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::semihosting;
@@ -196,7 +195,7 @@ impl Hart {
     fn leave_in_the_middle(&mut self, index: u32, count: u32) {
         let hot = &self.blocks.hot[index as usize];
         let first = hot.first_op as usize;
-        let mut pending = Pending::NONE;
+        let mut pending = self.carried;
         self.pc = hot.pc;
         for info in &self.blocks.infos[first..first + count as usize] {
             let cost = self.config.timing.step(&info.instr, &mut pending);

@@ -1,0 +1,319 @@
+//! The core in a small machine: what instructions cost, traps, interrupts, caches, and that no cycle is lost.
+
+mod support;
+
+use cyclescope_engine::machine::Outcome;
+use support::*;
+
+// ---- Static costs
+
+#[test]
+fn straight_line_code_takes_a_cycle_an_instruction() {
+    let (report, registers) = run_program(&then_exit(&[addi(5, 0, 7), addi(6, 5, 1), add(7, 5, 6)]));
+    assert_exit(&report);
+    assert_eq!(registers[1 + 7], 15);
+    assert_eq!(report.cores[0].cycles.0, 3 + EXIT_CYCLES);
+    assert_eq!(report.cores[0].instructions, 3 + EXIT_CYCLES);
+}
+
+#[test]
+fn a_loop_pays_for_its_taken_branches() {
+    // 10 rounds of addi and bne; the branch is taken 9 times at 3 cycles, once not at 1.
+    let (report, _) = run_program(&then_exit(&[addi(5, 0, 10), addi(5, 5, -1), bne(5, 0, -4)]));
+    assert_exit(&report);
+    assert_eq!(report.cores[0].cycles.0, 1 + 10 + 9 * 3 + 1 + EXIT_CYCLES);
+    assert_eq!(cause(&report, "jumps and taken branches"), 9 * 2);
+}
+
+#[test]
+fn a_dependent_instruction_waits_for_a_load_across_a_branch_not_taken() {
+    for (program, stall) in [
+        (vec![lw(5, 0, 0x40), addi(6, 5, 0)], 1),
+        (vec![lw(5, 0, 0x40), NOP, addi(6, 5, 0)], 0),
+        (vec![lw(5, 0, 0x40), beq(5, 5, 4), NOP], 1),
+        (vec![lw(5, 0, 0x40), jal(0, 4), addi(6, 5, 0)], 0),
+    ] {
+        let (report, _) = run_program(&then_exit(&program));
+        assert_exit(&report);
+        assert_eq!(cause(&report, "load and multiply results"), stall, "{program:x?}");
+    }
+}
+
+#[test]
+fn a_division_takes_its_cycles() {
+    let (report, registers) = run_program(&then_exit(&[addi(5, 0, 100), addi(6, 0, 7), divu(7, 5, 6)]));
+    assert_exit(&report);
+    assert_eq!(registers[1 + 7], 14);
+    assert_eq!(report.cores[0].cycles.0, 2 + 34 + EXIT_CYCLES);
+    assert_eq!(cause(&report, "long operations"), 33);
+}
+
+#[test]
+fn counters_count_up_to_their_own_instruction() {
+    let (report, registers) =
+        run_program(&then_exit(&[NOP, NOP, csrrs(5, MCYCLE, 0), csrrs(6, MINSTRET, 0), csrrs(7, MCYCLE, 0)]));
+    assert_exit(&report);
+    assert_eq!(registers[1 + 5..=1 + 7], [2, 3, 4]);
+}
+
+// ---- Memory
+
+#[test]
+fn a_miss_fills_a_line_and_the_next_access_is_free() {
+    // A line is 4 words: 10 + 3 = 13 cycles, once.
+    let program = then_exit(&[lui(5, DDR), lw(6, 5, 0), lw(7, 5, 12), sw(6, 5, 4), lw(6, 5, 4)]);
+    let (report, _) = run_program(&program);
+    assert_exit(&report);
+    assert_eq!(cause(&report, "load: ddr"), 13);
+    assert_eq!(report.cores[0].cycles.0, 5 + 13 + EXIT_CYCLES);
+}
+
+#[test]
+fn a_dirty_line_is_written_back_before_its_place_is_taken() {
+    // Four sets of 16 bytes: DDR and DDR + 64 share one. Store miss: 13; load of the other: write back 13, fill 13.
+    let (report, registers) =
+        run_program(&then_exit(&[lui(5, DDR), addi(6, 0, 42), sw(6, 5, 0), lw(7, 5, 64), lw(8, 5, 0)]));
+    assert_exit(&report);
+    assert_eq!(registers[1 + 8], 42);
+    assert_eq!(cause(&report, "store: ddr"), 13 + 13);
+    assert_eq!(cause(&report, "load: ddr"), 13 + 13);
+    assert!(report.counters.contains(&("cpu0.d-cache.write-backs".into(), 1)));
+}
+
+#[test]
+fn two_ways_keep_two_lines_of_a_set_and_drop_the_older() {
+    let program = then_exit(&[lui(5, DDR), lw(6, 5, 0), lw(6, 5, 64), lw(6, 5, 0), lw(6, 5, 128), lw(6, 5, 0)]);
+    let mut machine = machine(LOCAL, &program, 2);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    // 0, 64 and 128 miss; 0 hits twice, being the younger when 128 comes.
+    assert_eq!(cause(&report, "load: ddr"), 3 * 13);
+}
+
+#[test]
+fn code_in_ddr_is_fetched_by_lines() {
+    // 3 instructions and EXIT's 5 that are fetched: 9 with its second mark, in 3 lines of 4.
+    let mut machine = machine(DDR, &then_exit(&[NOP, NOP, NOP]), 1);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(cause(&report, "fetch: ddr"), 2 * 13);
+    assert_eq!(report.cores[0].cycles.0, 3 + EXIT_CYCLES + 2 * 13);
+}
+
+#[test]
+fn uncached_code_is_fetched_word_by_word() {
+    // Each word: 2 + 3 + 1 cycles; 1 + 5 words.
+    let mut machine = machine(BRAM, &then_exit(&[NOP]), 1);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(cause(&report, "fetch: bram"), 6 * 3);
+    assert_eq!(cause(&report, "interconnect: axi"), 6 * 3);
+}
+
+#[test]
+fn a_device_access_costs_the_way_and_the_device() {
+    let (report, registers) = run_program(&then_exit(&[lui(5, DEVICE), addi(6, 0, 5), sw(6, 5, 0), lw(7, 5, 0)]));
+    assert_exit(&report);
+    assert_eq!(registers[1 + 7], 5);
+    assert_eq!(cause(&report, "load: late"), 7);
+    assert_eq!(cause(&report, "interconnect: axi"), 2 * 3);
+    assert_eq!(report.cores[0].cycles.0, 4 + 3 + 3 + 7 + EXIT_CYCLES);
+}
+
+#[test]
+fn a_store_to_code_takes_effect() {
+    // The store replaces the instruction behind it: addi x7, x0, 1 becomes addi x7, x0, 2. Twice, so the second time the block is decoded.
+    let program =
+        [lw(6, 0, 0x100), addi(8, 0, 2), sw(6, 0, 12), addi(7, 0, 1), lw(6, 0, 0x104), addi(8, 8, -1), bne(8, 0, -16)];
+    let mut machine = machine(LOCAL, &then_exit(&program), 1);
+    put(&mut machine, 0x100, &[addi(7, 0, 2), addi(7, 0, 3)]);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(machine.registers()[1 + 7], 3);
+}
+
+#[test]
+fn fence_i_empties_the_instruction_cache() {
+    let mut machine = machine(DDR, &then_exit(&[NOP, FENCE_I]), 1);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    // The first line is fetched twice, the second once.
+    assert_eq!(cause(&report, "fetch: ddr"), 3 * 13);
+}
+
+// ---- Exceptions
+
+/// Runs `program` with a handler that keeps mcause, mepc and mtval in x28 to x30 and ends the run.
+fn trapped(program: &[u32]) -> [u32; 3] {
+    const HANDLER: u32 = 0x800;
+    let begin = [addi(31, 0, 0x400), add(31, 31, 31), csrrw(0, MTVEC, 31)];
+    let mut machine = machine(LOCAL, &[&begin, program].concat(), 1);
+    let handler = [csrrs(28, MCAUSE, 0), csrrs(29, MEPC, 0), csrrs(30, MTVAL, 0)];
+    put(&mut machine, HANDLER, &then_exit(&handler));
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(cause(&report, "trap entry"), 5);
+    let registers = machine.registers();
+    [registers[1 + 28], registers[1 + 29], registers[1 + 30]]
+}
+
+#[test]
+fn exceptions_have_their_cause_address_and_value() {
+    const UNMAPPED: u32 = 0x2000_0000;
+    for (what, program, expected) in [
+        ("illegal", vec![NOP, 0xffff_ffff], [2, 16, 0xffff_ffff]),
+        ("illegal CSR", vec![csrrs(5, 0x7c0, 0)], [2, 12, csrrs(5, 0x7c0, 0)]),
+        ("read-only CSR", vec![csrrw(0, 0xf14, 5)], [2, 12, csrrw(0, 0xf14, 5)]),
+        ("load misaligned", vec![lw(5, 0, 0x102)], [4, 12, 0x102]),
+        ("store misaligned", vec![sw(5, 0, 0x101)], [6, 12, 0x101]),
+        ("load from nothing", vec![lui(5, UNMAPPED), lw(6, 5, 8)], [5, 16, UNMAPPED + 8]),
+        ("store to nothing", vec![lui(5, UNMAPPED), sw(6, 5, 4)], [7, 16, UNMAPPED + 4]),
+        ("device error", vec![lui(5, DEVICE), lw(6, 5, 12)], [5, 16, DEVICE + 12]),
+        ("jump to nothing", vec![lui(5, UNMAPPED), jalr(0, 5, 0)], [1, UNMAPPED, UNMAPPED]),
+        ("ecall", vec![NOP, ECALL], [11, 16, 0]),
+        ("ebreak", vec![NOP, EBREAK], [3, 16, 16]),
+    ] {
+        assert_eq!(trapped(&program), expected, "{what}");
+    }
+}
+
+#[test]
+fn a_trap_without_a_handler_ends_the_run_with_the_reason() {
+    let cases = [
+        (
+            vec![lui(5, 0x2000_0000), lw(6, 5, 0)],
+            "cpu0: pc 0x00000004: load access fault: 4-byte load at 0x20000000: nothing is mapped there; nearest: local \
+             0x00000000-0x0000ffff; no trap handler is set (mtvec has not been written)",
+        ),
+        (
+            vec![0],
+            "cpu0: pc 0x00000000: illegal instruction 0x00000000; no trap handler is set (mtvec has not been written)",
+        ),
+        (
+            vec![lui(5, DEVICE), lw(6, 5, 12)],
+            "cpu0: pc 0x00000004: load access fault: 4-byte load at 0x4000000c: late answered with an error; no trap \
+             handler is set (mtvec has not been written)",
+        ),
+        (
+            vec![lw(6, 0, 1)],
+            "cpu0: pc 0x00000000: load address misaligned: 4-byte load at 0x00000001, which is no multiple of its size; \
+             no trap handler is set (mtvec has not been written)",
+        ),
+        (
+            vec![lui(5, 0x3000_0000), csrrw(0, MTVEC, 5), ECALL],
+            "cpu0: pc 0x00000008: environment call from machine mode; mtvec leads to no memory",
+        ),
+        (
+            vec![addi(5, 0, 8), csrrw(0, MTVEC, 5), EBREAK],
+            "cpu0: pc 0x00000008: breakpoint; it happened on the first instruction of the trap handler",
+        ),
+    ];
+    for (program, message) in cases {
+        let (report, _) = run_program(&program);
+        assert_eq!(report.outcome, Outcome::Fault(message.into()));
+        assert_sums(&report);
+    }
+}
+
+// ---- Interrupts
+
+/// Enables the external interrupt with its handler at 0x800, and asks the device for it `after` cycles after its write.
+fn with_interrupt(after: i32, rest: &[u32]) -> Vec<u32> {
+    let begin = [
+        addi(31, 0, 0x400),
+        add(31, 31, 31),
+        csrrw(0, MTVEC, 31),
+        csrrw(0, MIE, 31),
+        lui(5, DEVICE),
+        addi(6, 0, after),
+        sw(6, 5, 4),
+        csrrsi(0, MSTATUS, 8),
+    ];
+    [&begin, rest].concat()
+}
+
+#[test]
+fn an_interrupt_is_taken_at_the_first_instruction_after_its_time() {
+    // The write takes effect at cycle 7 + 2; the interrupt is due 20 cycles later, at 29, amid straight-line code. Of the 64 nops,
+    // those that issue at cycles 11 to 28 run: the next is the one that is interrupted.
+    let mut machine = machine(LOCAL, &with_interrupt(20, &[NOP; 64]), 1);
+    put(&mut machine, 0x800, &then_exit(&[csrrs(29, MEPC, 0), csrrs(28, MCAUSE, 0)]));
+    let report = run(&mut machine);
+    assert_exit(&report);
+    let registers = machine.registers();
+    assert_eq!(registers[1 + 28], 0x8000_000b);
+    assert_eq!(registers[1 + 29], 4 * (8 + (29 - 11)));
+    assert_eq!(report.cores[0].cycles.0, 29 + 5 + 2 + EXIT_CYCLES);
+}
+
+#[test]
+fn wfi_sleeps_to_the_interrupt_and_the_time_is_charged() {
+    let mut machine = machine(LOCAL, &with_interrupt(1000, &then_exit(&[WFI])), 1);
+    put(&mut machine, 0x800, &[csrrs(28, MCAUSE, 0), sw(0, 5, 8), MRET]);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    // Due at 9 + 1000; the wfi was over at 12.
+    assert_eq!(cause(&report, "wait for interrupt"), 1009 - 12);
+    // Handler: trap 5, csr 1, store 1 + 3, mret 3.
+    assert_eq!(report.cores[0].cycles.0, 1009 + 5 + 1 + 4 + 3 + EXIT_CYCLES);
+}
+
+#[test]
+fn wfi_with_nothing_to_come_is_explained() {
+    let (report, _) = run_program(&[WFI]);
+    let message = "cpu0: pc 0x00000004: waits for an interrupt, and nothing on the board is due to raise one";
+    assert_eq!(report.outcome, Outcome::Fault(message.into()));
+}
+
+#[test]
+fn a_program_that_never_ends_meets_the_limit() {
+    let (report, _) = run_program(&[jal(0, 0)]);
+    let message = "the limit of 100.000 us simulated time is reached; cpu0 was at pc 0x00000000: raise it with --limit";
+    assert_eq!(report.outcome, Outcome::Limit(message.into()));
+    assert_sums(&report);
+}
+
+// ---- One time, however it is run
+
+/// A program with everything that costs: cached and uncached accesses, divisions, calls, branches, interrupts.
+fn everything() -> Vec<u32> {
+    let body = [
+        lui(8, DDR),
+        addi(9, 0, 40),
+        lw(10, 8, 0),
+        add(10, 10, 9),
+        sw(10, 8, 64),
+        lw(11, 8, 128),
+        divu(12, 10, 9),
+        sw(12, 5, 0),
+        lw(13, 5, 0),
+        add(14, 13, 12),
+        jal(1, 16),
+        addi(9, 9, -1),
+        bne(9, 0, -40),
+        jal(0, 12),
+        addi(8, 8, 4),
+        jalr(0, 1, 0),
+    ];
+    with_interrupt(777, &then_exit(&body))
+}
+
+fn everything_machine(at: u32) -> cyclescope_engine::machine::Machine {
+    let mut machine = machine(at, &everything(), 2);
+    put(&mut machine, 0x800, &[csrrs(28, MCAUSE, 0), sw(0, 5, 8), MRET]);
+    machine
+}
+
+#[test]
+fn stepping_takes_the_same_time_as_running() {
+    for at in [LOCAL, DDR + 0x8000, BRAM] {
+        let mut running = everything_machine(at);
+        let run_report = run(&mut running);
+        assert_exit(&run_report);
+        let mut stepping = everything_machine(at);
+        assert_eq!(stepping.trace(100_000, |_| {}), Some(Outcome::Exit(0)));
+        let step_report = stepping.report(Outcome::Exit(0));
+        assert_eq!(step_report, run_report, "from {at:#x}");
+        assert_eq!(stepping.registers(), running.registers());
+    }
+}

@@ -1,0 +1,226 @@
+//! A small machine for tests of the core: local memory at 0, DDR behind caches, a device that answers late and can interrupt.
+#![allow(dead_code)]
+
+use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
+use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
+use cyclescope_engine::isa::riscv::timing::CoreTiming;
+use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
+use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
+use cyclescope_engine::memory::ram::{PortTiming, Ram};
+use cyclescope_engine::time::{Cycles, Hz, Ps};
+
+/// Local memory, where programs begin.
+pub const LOCAL: u32 = 0x0000_0000;
+/// DDR: 10 cycles to the first word, 1 a further one.
+pub const DDR: u32 = 0x8000_0000;
+/// The device.
+pub const DEVICE: u32 = 0x4000_0000;
+/// Uncached RAM behind the interconnect: 3 cycles.
+pub const BRAM: u32 = 0xc000_0000;
+/// A period of the only clock.
+pub const CYCLE_PS: u64 = 10_000;
+
+pub fn clock() -> Hz {
+    Hz::new(100_000_000).unwrap()
+}
+
+pub fn timing() -> CoreTiming {
+    CoreTiming {
+        load_use: 1,
+        multiply_use: 1,
+        multiply: 1,
+        divide: 34,
+        taken_branch: 3,
+        jump: 3,
+        indirect_jump: 3,
+        csr: 1,
+        trap: 5,
+        mret: 3,
+        fence_i: 2,
+    }
+}
+
+/// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the external interrupt n cycles
+/// later, to offset 8 lowers it. Offset 12 answers with an error.
+pub struct Late {
+    value: u32,
+}
+
+impl Device for Late {
+    fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let done = clock().after(ctx.now, Cycles(7));
+        if offset == 12 { Err(SlaveError { done }) } else { Ok(Reply::read(self.value, done)) }
+    }
+
+    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        match offset {
+            0 => self.value = value,
+            4 => ctx.schedule(Ps(ctx.now.0 + u64::from(value) * CYCLE_PS), 0),
+            8 => ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 11 }), false),
+            _ => return Err(SlaveError { done: ctx.now }),
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _: u32, ctx: &mut Ctx) {
+        ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 11 }), true);
+    }
+}
+
+fn ram(bus: &mut Bus, name: &str, base: u32, first_word_cycles: u64, route: Option<usize>, cacheable: bool) {
+    let (beat_cycles, beat_bytes) = (Cycles(1), 4);
+    let timing = PortTiming { clock: clock(), first_word_cycles: Cycles(first_word_cycles), beat_cycles, beat_bytes };
+    let target = Target::Ram(bus.rams.len());
+    bus.rams.push(Ram::new(0x1_0000, timing));
+    bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable });
+}
+
+fn bus() -> Bus {
+    let mut bus = Bus::default();
+    let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
+    bus.routes.push(Route { name: "axi".into(), clock: clock(), request_cycles, response_cycles });
+    ram(&mut bus, "local", LOCAL, 0, None, false);
+    bus.devices.push(Some(Box::new(Late { value: 0 })));
+    bus.device_names.push("late".into());
+    let target = Target::Device(DeviceId(0), 0);
+    let last = DEVICE + 0xff;
+    bus.map.push(MapEntry { name: "late".into(), base: DEVICE, last, target, route: Some(0), cacheable: false });
+    ram(&mut bus, "ddr", DDR, 10, None, true);
+    ram(&mut bus, "bram", BRAM, 3, Some(0), false);
+    bus.core_irqs.push(0);
+    bus
+}
+
+/// Caches of four sets with 16-byte lines.
+pub fn cache(ways: u32) -> Option<CacheShape> {
+    let (replacement, write) = (Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
+    Some(CacheShape { size_bytes: 64 * ways, line_bytes: 16, ways, replacement, write })
+}
+
+/// The machine, with a program in one of its memories.
+pub fn machine(at: u32, program: &[u32], ways: u32) -> Machine {
+    let name = "cpu0".to_owned();
+    let (icache, dcache) = (cache(ways), cache(ways));
+    let mut hart = Hart::new(CoreConfig { name, index: 0, clock: clock(), timing: timing(), icache, dcache });
+    cyclescope_engine::core::Core::set_pc(&mut hart, at);
+    let mut machine = Machine::new(bus(), vec![Box::new(hart)], Description::default());
+    put(&mut machine, at, program);
+    machine
+}
+
+/// Words into memory.
+pub fn put(machine: &mut Machine, at: u32, words: &[u32]) {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert!(machine.bus().poke(at, &bytes));
+}
+
+/// Runs to the end, for 100 us at the most.
+pub fn run(machine: &mut Machine) -> RunReport {
+    machine.run(Ps::from_us(100), |_| true)
+}
+
+/// Runs a program from local memory that ends in `EXIT`.
+pub fn run_program(program: &[u32]) -> (RunReport, Vec<u32>) {
+    let mut machine = machine(LOCAL, program, 1);
+    let report = run(&mut machine);
+    (report, machine.registers())
+}
+
+/// Cycles of one cause.
+pub fn cause(report: &RunReport, name: &str) -> u64 {
+    let causes = &report.cores[0].causes;
+    causes.iter().find(|(cause, _)| cause == name).unwrap_or_else(|| panic!("no cause '{name}'")).1.0
+}
+
+/// All causes sum to the core's cycles.
+pub fn assert_sums(report: &RunReport) {
+    let core = &report.cores[0];
+    assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0);
+}
+
+pub fn assert_exit(report: &RunReport) {
+    assert_eq!(report.outcome, Outcome::Exit(0), "{:?}", report.outcome);
+    assert_sums(report);
+}
+
+// ---- Encodings
+
+pub fn lui(rd: u32, upper: u32) -> u32 {
+    upper & 0xffff_f000 | rd << 7 | 0x37
+}
+pub fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
+    (imm as u32) << 20 | rs1 << 15 | rd << 7 | 0x13
+}
+pub fn add(rd: u32, rs1: u32, rs2: u32) -> u32 {
+    rs2 << 20 | rs1 << 15 | rd << 7 | 0x33
+}
+pub fn divu(rd: u32, rs1: u32, rs2: u32) -> u32 {
+    1 << 25 | rs2 << 20 | rs1 << 15 | 5 << 12 | rd << 7 | 0x33
+}
+pub fn lw(rd: u32, rs1: u32, imm: i32) -> u32 {
+    (imm as u32) << 20 | rs1 << 15 | 2 << 12 | rd << 7 | 0x03
+}
+pub fn sw(rs2: u32, rs1: u32, imm: i32) -> u32 {
+    let imm = imm as u32;
+    (imm >> 5 & 0x7f) << 25 | rs2 << 20 | rs1 << 15 | 2 << 12 | (imm & 0x1f) << 7 | 0x23
+}
+fn branch(funct3: u32, rs1: u32, rs2: u32, offset: i32) -> u32 {
+    let imm = offset as u32;
+    (imm >> 12 & 1) << 31
+        | (imm >> 5 & 0x3f) << 25
+        | rs2 << 20
+        | rs1 << 15
+        | funct3 << 12
+        | (imm >> 1 & 0xf) << 8
+        | (imm >> 11 & 1) << 7
+        | 0x63
+}
+pub fn beq(rs1: u32, rs2: u32, offset: i32) -> u32 {
+    branch(0, rs1, rs2, offset)
+}
+pub fn bne(rs1: u32, rs2: u32, offset: i32) -> u32 {
+    branch(1, rs1, rs2, offset)
+}
+pub fn jal(rd: u32, offset: i32) -> u32 {
+    let imm = offset as u32;
+    (imm >> 20 & 1) << 31 | (imm >> 1 & 0x3ff) << 21 | (imm >> 11 & 1) << 20 | (imm >> 12 & 0xff) << 12 | rd << 7 | 0x6f
+}
+pub fn jalr(rd: u32, rs1: u32, imm: i32) -> u32 {
+    (imm as u32) << 20 | rs1 << 15 | rd << 7 | 0x67
+}
+pub fn csrrw(rd: u32, csr: u32, rs1: u32) -> u32 {
+    csr << 20 | rs1 << 15 | 1 << 12 | rd << 7 | 0x73
+}
+pub fn csrrs(rd: u32, csr: u32, rs1: u32) -> u32 {
+    csr << 20 | rs1 << 15 | 2 << 12 | rd << 7 | 0x73
+}
+pub fn csrrsi(rd: u32, csr: u32, imm: u32) -> u32 {
+    csr << 20 | imm << 15 | 6 << 12 | rd << 7 | 0x73
+}
+pub const NOP: u32 = 0x13;
+pub const ECALL: u32 = 0x73;
+pub const EBREAK: u32 = 0x0010_0073;
+pub const MRET: u32 = 0x3020_0073;
+pub const WFI: u32 = 0x1050_0073;
+pub const FENCE_I: u32 = 0x100f;
+
+pub const MSTATUS: u32 = 0x300;
+pub const MIE: u32 = 0x304;
+pub const MTVEC: u32 = 0x305;
+pub const MEPC: u32 = 0x341;
+pub const MCAUSE: u32 = 0x342;
+pub const MTVAL: u32 = 0x343;
+pub const MCYCLE: u32 = 0xb00;
+pub const MINSTRET: u32 = 0xb02;
+
+/// Ends the run with status 0: a0 = SYS_EXIT, a1 = ADP_Stopped_ApplicationExit, then the semihosting call: 6 instructions; the three that
+/// set registers, the first mark and the call itself take a cycle each and run, so 5 cycles.
+pub const EXIT: [u32; 6] = [0x0180_0513, 0x0002_05b7, 0x0265_8593, 0x01f0_1013, EBREAK, 0x4070_5013];
+/// Cycles of `EXIT`.
+pub const EXIT_CYCLES: u64 = 5;
+
+/// A program followed by `EXIT`.
+pub fn then_exit(program: &[u32]) -> Vec<u32> {
+    [program, &EXIT].concat()
+}
