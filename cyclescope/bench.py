@@ -162,8 +162,8 @@ def run_job(job: Job) -> RunRecord:
     run = job.configured
     try:
         elf = _build(run)
-        watch = {name: None for cell in job.experiment.cells_of(run) for name in cell.timed}
-        result = Board(run.board, run.overrides).load(elf).run(run.limit, watch=watch)
+        sections = {name: None for cell in job.experiment.cells_of(run) for name in cell.timed}
+        result = Board(run.board, run.overrides).load(elf).run(run.limit, sections=sections)
     except (EngineError, OSError) as error:
         return job.record(None, str(error))
     # the path of a kept ELF says where this machine keeps it

@@ -74,12 +74,12 @@ class Board:
         self,
         limit: str | int | None = "10s",
         console: ConsoleSink | None = None,
-        watch: Iterable[str] = (),
+        sections: Iterable[str] = (),
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
         `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
-        `console` gets the console's text in chunks as it comes. Each function named in `watch`
+        `console` gets the console's text in chunks as it comes. Each function named in `sections`
         gets a cycle stack of its own.
         Raises `EngineError` if nothing is loaded or the firmware has no such function.
         """
@@ -87,7 +87,7 @@ class Board:
             raise EngineError("no firmware is loaded: call load() first")
         machine = self._machine or self._loaded_machine(*self._firmware)
         self._machine = None  # a machine runs once; the next run starts from reset
-        machine.watch(list(watch))
+        machine.watch(list(dict.fromkeys(sections)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text = _Console(console)
         started_ns = time.perf_counter_ns()

@@ -62,15 +62,27 @@ def board_command(name: str, sets: tuple[str, ...]) -> None:
 @click.option("--board", required=True, help="A shipped board's name, or the path of a .dts.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
 @click.option("--limit", default="10s", show_default=True, help="Most simulated time to run.")
+@click.option(
+    "--section",
+    "sections",
+    multiple=True,
+    metavar="FUNCTION",
+    help="Also show the cycle stack of a function's calls.",
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 def run_command(
-    elf: Path, board: str, sets: tuple[str, ...], limit: str, json_file: str | None
+    elf: Path,
+    board: str,
+    sets: tuple[str, ...],
+    limit: str,
+    sections: tuple[str, ...],
+    json_file: str | None,
 ) -> int:
     """Run your own firmware ELF on a virtual board, with its console on stdout."""
     limit_ps = parse_time_ps(limit)
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
     console = sys.stderr if json_file == "-" else sys.stdout
-    result = _interruptible(lambda: loaded.run(limit_ps, _writer(console)))
+    result = _interruptible(lambda: loaded.run(limit_ps, _writer(console), sections))
     if result.console and not result.console.endswith("\n"):
         print(file=console)
     if json_file:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult
+from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult, StackEntry
 from cyclescope.units import format_hz, format_ps
 
 
@@ -41,20 +42,28 @@ def run_summary(result: RunResult) -> Group:
     facts.add_row("cycles", f"{result.cycles:,}")
     facts.add_row("simulated time", format_ps(result.elapsed_ps))
     facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
-    stacks = [_stack_table(core, result.elapsed_ps) for core in result.cores]
+    stacks = [table for core in result.cores for table in _core_stacks(core)]
     return Group(facts, *stacks)
 
 
-def _stack_table(core: CoreResult, elapsed_ps: int) -> Table:
-    table = Table(title=f"cycle stack of {core.name}", title_justify="left", show_footer=True)
+def _core_stacks(core: CoreResult) -> Iterator[Table]:
+    """The stack of a core's whole run, then those of its sections."""
+    yield _stack_table(f"cycle stack of {core.name}", core.stack)
+    for section in core.sections:
+        calls = f"{section.calls:,} {'call' if section.calls == 1 else 'calls'}"
+        yield _stack_table(f"{core.name}: {section.name}, {calls}", section.stack)
+
+
+def _stack_table(title: str, stack: tuple[StackEntry, ...]) -> Table:
+    table = Table(title=title, title_justify="left", show_footer=True)
     table.add_column("cause", footer="total")
-    total_cycles = sum(entry.cycles for entry in core.stack)
+    total_cycles = sum(entry.cycles for entry in stack)
     table.add_column("cycles", footer=f"{total_cycles:,}", justify="right")
-    total_ps = sum(entry.ps for entry in core.stack)
+    total_ps = sum(entry.ps for entry in stack)
     table.add_column("time", footer=format_ps(total_ps), justify="right")
     table.add_column("share", footer="100.0 %", justify="right")
-    for entry in sorted(core.stack, key=lambda entry: -entry.ps):
-        share = f"{entry.ps / elapsed_ps:.1%}".replace("%", " %") if elapsed_ps else ""
+    for entry in sorted(stack, key=lambda entry: -entry.ps):
+        share = f"{entry.ps / total_ps:.1%}".replace("%", " %") if total_ps else ""
         table.add_row(entry.cause, f"{entry.cycles:,}", format_ps(entry.ps), share)
     return table
 

@@ -146,7 +146,7 @@ def test_errors_of_the_python_interface_are_engine_errors() -> None:
 def test_a_watched_function_has_a_stack_of_its_own(program: Program) -> None:
     board = package.Board(BOARD).load(program("results"))
     plain = board.run()
-    watched = board.run(watch=["result_number"])
+    watched = board.run(sections=["result_number"])
     (section,) = watched.cores[0].sections
     assert section.name == "result_number"
     assert section.calls > 0
@@ -156,6 +156,16 @@ def test_a_watched_function_has_a_stack_of_its_own(program: Program) -> None:
     assert watched.cores[0].stack == plain.cores[0].stack
 
 
+def test_a_sections_stack_is_printed_after_the_runs(cyclescope: Command, program: Program) -> None:
+    done = cyclescope("run", program("results"), "--board", BOARD, "--section", "result_number")
+    assert done.status == 0
+    run, section = done.stderr.index("cycle stack of cpu0"), done.stderr.index("result_number")
+    assert run < section
+    done = cyclescope("run", program("results"), "--board", BOARD, "--section", "nothing")
+    assert done.status == 2
+    assert "nothing" in done.error
+
+
 def test_a_function_that_is_not_there_cannot_be_watched(program: Program) -> None:
     with pytest.raises(EngineError, match="no_such_function"):
-        package.Board(BOARD).load(program("results")).run(watch=["no_such_function"])
+        package.Board(BOARD).load(program("results")).run(sections=["no_such_function"])

@@ -51,8 +51,8 @@ EXPERIMENT = Experiment(
         Run("xip_read", BOARD, {"bytes": PAGES * 256}, {"spi0.xlnx,xip-mode": 1}),
     ),
     cells=(
-        _cell("write", "spi_nor_write_enable", "spi_nor_send_program"),
-        _cell("read", "spi_nor_read_page"),
+        _cell("write", "program_page"),
+        _cell("read", "read_page"),
         Cell("xip_read", "read_time", label="XIP read", timed=("read_window",)),
     ),
     quick={"pages": 64, "bytes": 64 * 256},
