@@ -11,13 +11,23 @@ from cyclescope.results import Settings
 BOARD = "kc705-axi-quad-spi"
 APP = "quad_spi_throughput"
 PAGES = 4096
+# xlnx,spi-mode of the core
+SPI_MODES = {"standard": 0, "dual": 1}
 # A typical bulk erase of the flash takes 170 s, before what is timed begins.
 LIMIT = "600s"
 
 
 def _run(mode: str, access: str = "dma", documented: bool = False, **core: int) -> Run:
-    """A run with the core built for a mode; `core` holds other parameters that it is built with."""
-    overrides = {f"spi0.xlnx,{name.replace('_', '-')}": value for name, value in core.items()}
+    """A run with the core generated for it, `core` being its further options (xlnx,*).
+
+    The board has the quad, enhanced (AXI4) core; the processor uses the legacy (AXI4-Lite) one.
+    """
+    options = dict(core)
+    if mode != "quad":
+        options |= {"spi_mode": SPI_MODES[mode]}
+    if access == "cpu":
+        options |= {"type_of_axi4_interface": 0}
+    overrides = {f"spi0.xlnx,{name.replace('_', '-')}": value for name, value in options.items()}
     settings: Settings = {"mode": mode, "access": access, "pages": PAGES}
     return Run(APP, BOARD, settings, overrides, documented, LIMIT)
 
