@@ -348,6 +348,15 @@ impl AxiQuadSpi {
     }
 }
 
+/// Outside XIP mode the core has no read window, even where the board keeps a place for it.
+fn only_registers(range: usize, ctx: &mut Ctx) -> Result<(), SlaveError> {
+    if range == 0 {
+        return Ok(());
+    }
+    ctx.note("the read window was accessed, but the core is not configured for XIP mode (xlnx,xip-mode)");
+    Err(SlaveError { done: ctx.now })
+}
+
 fn flag(bit: u32, on: bool) -> u32 {
     if on { bit } else { 0 }
 }
@@ -365,6 +374,7 @@ impl Device for AxiQuadSpi {
         if self.params.xip {
             return self.xip_read(range, offset, size, ctx);
         }
+        only_registers(range, ctx)?;
         self.catch_up(ctx.now);
         let value = self.register(offset & !3);
         self.update_interrupts(ctx);
@@ -388,6 +398,7 @@ impl Device for AxiQuadSpi {
         if self.params.xip {
             return self.xip_write(range, offset, value, ctx);
         }
+        only_registers(range, ctx)?;
         self.catch_up(ctx.now);
         let accepted = match find(REGISTERS, offset & !3) {
             Some(register) => self.set_register(register, value, ctx),

@@ -102,11 +102,12 @@ fn fifo_depth(reader: &mut NodeReader, lines: Lines) -> u32 {
     reader.u32_or("xlnx,fifo-depth", 16, |depth| matches!(depth, 16 | 256) || (standard && depth == 0), meaning)
 }
 
-/// The clock at index 1; or, where the node has `clock-frequency`, whatever EXT_SPI_CLK gives that SCK: a knob for the
-/// user, as the core itself divides by a fixed ratio.
+/// The clock at index 1; or, where `clock-frequency` is there and not 0, whatever EXT_SPI_CLK gives that SCK: a knob for
+/// the user, as the core itself divides by a fixed ratio.
 fn ext_spi_clock(reader: &mut NodeReader, sck_ratio: u32) -> Hz {
     let wired = reader.clock(1, "EXT_SPI_CLK, which the core divides by its ratio to SCK");
-    let sck_hz = reader.u32_or("clock-frequency", 0, |hz| hz > 0, "SCK in hertz, above 0");
+    let sck_hz =
+        reader.u32_or("clock-frequency", 0, |_| true, "SCK in hertz, or 0 for EXT_SPI_CLK divided by the ratio");
     if sck_hz == 0 {
         return wired;
     }

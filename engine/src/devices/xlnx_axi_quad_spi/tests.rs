@@ -441,6 +441,16 @@ mod xip_mode {
     }
 
     #[test]
+    fn outside_xip_mode_there_is_no_window() {
+        let mut rig = Rig::new(params(Lines::Quad));
+        assert!(window(&mut rig, Ps(0), |core, ctx| core.read(1, 0x60, AccessSize::Word, ctx)).is_err());
+        assert!(window(&mut rig, Ps(0), |core, ctx| core.write(1, 0x60, AccessSize::Word, 0, ctx)).is_err());
+        assert!(window(&mut rig, Ps(0), |core, ctx| core.burst(1, 0, 32, ctx)).is_err());
+        assert!(!window(&mut rig, Ps(0), |core, _| core.peek(1, 0, &mut [0])));
+        assert_eq!((rig.bench.value(Ps(0), SPICR), rig.bench.bus.notes().len()), (0x180, 1));
+    }
+
+    #[test]
     fn errors_are_kept_until_the_status_is_read() {
         let mut rig = rig(Lines::Quad);
         assert_eq!(rig.bench.value(Ps(0), 0x64), 0x01);
@@ -512,7 +522,8 @@ mod node {
     #[test]
     fn clock_frequency_is_that_of_sck() {
         let timing: [(&str, &[u32]); 2] = [("cyclescope,tx-sync-clocks", &[0]), ("cyclescope,rx-sync-cycles", &[0])];
-        for (frequency_hz, byte_ps) in [(10_000_000, 800_000), (40_000_000, 200_000)] {
+        // The test's node has EXT_SPI_CLK at 100 MHz: 25 MHz at a ratio of 4.
+        for (frequency_hz, byte_ps) in [(10_000_000, 800_000), (40_000_000, 200_000), (0, 320_000)] {
             let mut properties = timing.to_vec();
             let frequency: [u32; 1] = [frequency_hz];
             properties.extend([("xlnx,sck-ratio", &[4][..]), ("clock-frequency", &frequency[..])]);
