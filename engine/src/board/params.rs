@@ -3,8 +3,10 @@
 /// Where a parameter's value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// A named document.
+    /// A named document gives the number.
     Documented,
+    /// Worked out from documents, estimated or chosen, as the source says.
+    Derived,
     /// Fitted; the source names the published cells.
     Calibrated,
     /// Set by the user for this run.
@@ -12,10 +14,23 @@ pub enum Basis {
 }
 
 impl Basis {
+    /// The kind of a source, from how its text begins.
+    pub fn of_source(text: &str) -> Basis {
+        const BEGINNINGS: [(&str, Basis); 4] = [
+            ("calibrated", Basis::Calibrated),
+            ("derived", Basis::Derived),
+            ("estimated", Basis::Derived),
+            ("chosen", Basis::Derived),
+        ];
+        let kind = BEGINNINGS.iter().find(|(beginning, _)| text.starts_with(beginning));
+        kind.map_or(Basis::Documented, |(_, basis)| *basis)
+    }
+
     /// The word for it in tables and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Basis::Documented => "documented",
+            Basis::Derived => "derived",
             Basis::Calibrated => "calibrated",
             Basis::Override => "override",
         }
@@ -39,4 +54,16 @@ pub struct Parameter {
     pub source: String,
     /// Kind of the source.
     pub basis: Basis,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_says_what_kind_it_is() {
+        assert_eq!(Basis::of_source("PG153 v3.2, table 2-4"), Basis::Documented);
+        assert_eq!(Basis::of_source("derived: from PG059"), Basis::Derived);
+        assert_eq!(Basis::of_source("calibrated: quad write"), Basis::Calibrated);
+    }
 }

@@ -261,8 +261,10 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.sourced.push(name.to_owned());
         let (source, basis) = match source {
             _ if property.at.line == 0 => (format!("set on the command line ({})", property.at), Basis::Override),
-            Some((_, text)) if text.starts_with("calibrated") => (text, Basis::Calibrated),
-            Some((_, text)) => (text, Basis::Documented),
+            Some((_, text)) => {
+                let basis = Basis::of_source(&text);
+                (text, basis)
+            }
             None => {
                 self.fault(&property.at, FaultKind::NoSource { property: name.to_owned() });
                 return u64::from(value);
