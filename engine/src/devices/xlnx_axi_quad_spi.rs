@@ -116,6 +116,7 @@ pub struct AxiQuadSpi {
     ipier: u32,
     xip: xip::Xip,
     overruns_seen: u64,
+    command_error_seen: bool,
     irq_level: bool,
     event_due: Ps,
 }
@@ -144,6 +145,7 @@ impl AxiQuadSpi {
             ipier: 0,
             xip: xip::Xip::default(),
             overruns_seen: 0,
+            command_error_seen: false,
             irq_level: false,
             event_due: Ps::MAX,
         }
@@ -167,8 +169,9 @@ impl AxiQuadSpi {
             self.overruns_seen = self.wire.totals.overruns;
             self.ipisr |= irq::DRR_OVERRUN;
         }
-        if self.wire.has_command_error() {
-            self.ipisr |= irq::COMMAND_ERROR;
+        if self.wire.has_command_error() != self.command_error_seen {
+            self.command_error_seen = !self.command_error_seen;
+            self.ipisr |= flag(irq::COMMAND_ERROR, self.command_error_seen);
         }
     }
 

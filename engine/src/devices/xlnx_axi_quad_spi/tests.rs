@@ -291,6 +291,8 @@ fn an_unknown_command_stops_the_core_until_its_fifo_is_reset() {
     assert_eq!(rig.status(LATER) & (sr::COMMAND_ERROR | sr::TX_EMPTY), sr::COMMAND_ERROR);
     assert_eq!(rig.bench.value(LATER, IPISR), irq::COMMAND_ERROR);
     assert_eq!(rig.shifts(), []);
+    rig.bench.write(LATER, IPISR, irq::COMMAND_ERROR).unwrap();
+    assert_eq!(rig.bench.value(LATER, IPISR), 0, "once an error");
     rig.bench.write(LATER, SPICR, STOP | cr::TX_FIFO_RESET).unwrap();
     assert_eq!(rig.status(LATER) & (sr::COMMAND_ERROR | sr::TX_EMPTY), sr::TX_EMPTY);
     rig.send(LATER, &[0x05, 0]);
