@@ -102,7 +102,10 @@ impl Hz {
 
     /// This clock divided by `ratio`, rounded down to a hertz; `None` for ratio 0 or a result of 0 Hz.
     pub const fn divided_floor(self, ratio: u64) -> Option<Hz> {
-        if ratio == 0 { None } else { Hz::new(self.hz / ratio) }
+        match self.hz.checked_div(ratio) {
+            Some(hz) => Hz::new(hz),
+            None => None,
+        }
     }
 }
 
