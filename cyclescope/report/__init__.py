@@ -1,0 +1,21 @@
+"""The report: a bench's results as one HTML file that opens offline and needs no script.
+
+It knows results, not how they came about; the same results give the same bytes. Start at
+`page.py` (what the reader sees, in its order); `figures.py` has the plots, `templates/` the looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cyclescope.export import write_text
+from cyclescope.report.page import render
+from cyclescope.results import ExperimentResult
+
+__all__ = ["render", "write_report"]
+
+
+def write_report(results: Sequence[ExperimentResult], path: Path) -> None:
+    """Write the report of some experiments as a whole or not at all. Raises `OSError`."""
+    write_text(path, render(results))

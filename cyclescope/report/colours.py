@@ -1,0 +1,94 @@
+"""Colours: plots name a role, the style sheet gives it a value for light and one for dark.
+
+A plot is drawn in stand-in colours, one a role, which `svg.py` turns into CSS variables. The hues
+are told apart with any kind of colour vision (after Okabe and Ito, and Tol), ten of them; causes
+beyond those get the same hues with stripes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+OTHER = "other"
+
+# Role: value on light, value on dark.
+_ROLES = {
+    "page": ("#ffffff", "#15181d"),
+    "ink": ("#1c2026", "#e4e7eb"),
+    "muted": ("#5b6470", "#9aa4b1"),
+    "rule": ("#d9dde2", "#343a43"),
+    "shade": ("#f5f6f8", "#1d2128"),
+    "link": ("#0a5c99", "#7cc0f4"),
+    "published": ("#a4acb7", "#6d7683"),
+    "simulated": ("#0072b2", "#4da3dd"),
+    "other": ("#c3c8cf", "#5a626d"),
+}
+
+_HUES = (
+    ("#0072b2", "#4da3dd"),  # blue
+    ("#e69f00", "#f2b632"),  # orange
+    ("#009e73", "#2dbe93"),  # green
+    ("#d55e00", "#f0793a"),  # vermilion
+    ("#cc79a7", "#e09bc0"),  # pink
+    ("#56b4e9", "#a5daf7"),  # sky
+    ("#332288", "#8e84e8"),  # indigo
+    ("#999933", "#c2c25a"),  # olive
+    ("#882255", "#cf6a93"),  # wine
+    ("#44aa99", "#7fd6c8"),  # teal
+)
+
+_VALUES = _ROLES | {f"cause-{i}": values for i, values in enumerate(_HUES)}
+_STAND_INS = {role: f"#0000{number:02x}" for number, role in enumerate(_VALUES, start=1)}
+_HATCHES = ("", "////", "\\\\\\\\")
+
+VARIABLES = {stand_in: f"var(--{role})" for role, stand_in in _STAND_INS.items()}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a cause looks: a role of the style sheet, and how often its hue was taken before."""
+
+    role: str
+    stripes: int = 0
+
+    @property
+    def colour(self) -> str:
+        """What a plot is drawn with."""
+        return stand_in(self.role)
+
+    @property
+    def hatch(self) -> str:
+        """Matplotlib's pattern."""
+        return _HATCHES[self.stripes]
+
+    @property
+    def css_class(self) -> str:
+        """The class of the style sheet that looks the same."""
+        return f"swatch {self.role}" + (f" stripes-{self.stripes}" if self.stripes else "")
+
+
+def stand_in(role: str) -> str:
+    """The colour that stands for a role in a plot."""
+    return _STAND_INS[role]
+
+
+def values(dark: bool) -> dict[str, str]:
+    """Each role's colour on a light or a dark page."""
+    return {role: pair[dark] for role, pair in _VALUES.items()}
+
+
+def styles(stacks: Iterable[Iterable[tuple[str, int]]]) -> Mapping[str, Style]:
+    """A style a cause, the same wherever the cause occurs; the largest causes choose first."""
+    totals: dict[str, int] = {}
+    for stack in stacks:
+        for cause, ps in stack:
+            totals[cause] = totals.get(cause, 0) + ps
+    ordered = sorted(totals, key=lambda cause: (-totals[cause], cause))
+    found = {cause: _style(place) for place, cause in enumerate(ordered)}
+    return found | {OTHER: Style("other")}
+
+
+def _style(place: int) -> Style:
+    round_number, hue = divmod(place, len(_HUES))
+    return Style(f"cause-{hue}", round_number % len(_HATCHES))

@@ -1,0 +1,172 @@
+"""The plots of an experiment: its rows as bars, and their cycle stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cyclescope.report import svg
+from cyclescope.report.colours import Style, stand_in
+from cyclescope.report.stacks import Panel
+from cyclescope.report.text import RowName, plain, scale_for, signed_percent
+from cyclescope.results import Row
+from cyclescope.units import format_ps
+
+_INCH = 72  # SVG units
+_WIDTH = 720
+_ROW, _SECOND_BAR, _FOOT = 30, 14, 40
+_BAR = 12
+_FONT, _SMALL = 9, 7.5
+# What a letter takes, in parts of the font's size; the reader's font is not known here.
+_LETTER = 0.56
+
+
+@dataclass(frozen=True)
+class NamedRow:
+    """A row with what tells it from the others."""
+
+    row: Row
+    name: RowName
+
+
+def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
+    """Published and simulated values side by side, a group of bars a row; all rows in one unit."""
+    numbers = [value for named in rows for value in _values(named.row)]
+    scale = scale_for(rows[0].row.unit, numbers)
+    heights = [_ROW + (_SECOND_BAR if named.row.published is not None else 0) for named in rows]
+    figure, axes = _chart([named.name for named in rows], heights, right=120)
+    marks: dict[str, str] = {}
+    for place, (named, centre) in enumerate(zip(rows, _centres(heights), strict=True)):
+        row, offset = named.row, 0.0
+        if row.published is not None:
+            offset = _BAR / 2 + 0.5
+            gid = f"published-{place}"
+            marks[gid] = f"{named.name}, published: {plain(row.published)} {row.unit}"
+            _bar(axes, centre - offset, 0, scale.of(row.published), "published", gid)
+            _value(axes, scale.of(row.published), centre - offset, scale.text(row.published))
+        gid = f"simulated-{place}"
+        marks[gid] = f"{named.name}, simulated: {plain(row.simulated)} {row.unit}"
+        _bar(axes, centre + offset, 0, scale.of(row.simulated), "simulated", gid)
+        error = signed_percent(row.error_pct)
+        text = scale.text(row.simulated) + (f"  ({error})" if error else "")
+        _value(axes, scale.of(row.simulated), centre + offset, text, "ink")
+    axes.set_xlim(0, max(map(scale.of, numbers), default=0) or 1)
+    axes.set_xlabel(scale.unit)
+    return svg.inline(figure, prefix, title, marks)
+
+
+def _values(row: Row) -> list[float]:
+    return [value for value in (row.published, row.simulated) if value is not None]
+
+
+def stacks(panel: Panel, styles: Mapping[str, Style], prefix: str, title: str) -> Markup:
+    """The time of each row by cause, a bar a row: in time, or in shares of it."""
+    heights = [_ROW - 4] * len(panel.rows)
+    figure, axes = _chart([row.name for row in panel.rows], heights, right=70)
+    scale = scale_for("ps", [row.total_ps for row in panel.rows])
+    marks: dict[str, str] = {}
+    ends = []
+    for place, (row, centre) in enumerate(zip(panel.rows, _centres(heights), strict=True)):
+        per_ps = 100 / row.total_ps if panel.as_shares else scale.factor
+        start_ps = 0
+        for number, (cause, ps) in enumerate(row.shares):
+            gid = f"share-{place}-{number}"
+            percent = plain(ps / row.total_ps * 100, 3)
+            marks[gid] = f"{row.name}: {cause}, {format_ps(ps)}, {percent} %"
+            _segment(axes, centre, start_ps * per_ps, ps * per_ps, styles[cause], gid)
+            start_ps += ps
+        ends.append(start_ps * per_ps)
+        _value(axes, ends[-1], centre, scale.text(row.total_ps), "ink")
+    axes.set_xlim(0, max(ends, default=0) or 1)
+    axes.set_xlabel("share of the time, %" if panel.as_shares else f"time, {scale.unit}")
+    return svg.inline(figure, prefix, title, marks)
+
+
+def _chart(names: Sequence[RowName], heights: Sequence[int], right: int) -> tuple[Figure, Axes]:
+    """Empty axes with a place for each row, its name at the left, `right` units free for values."""
+    left = min(max(map(_name_width, names), default=0) + 14, _WIDTH * 0.45)
+    total = sum(heights)
+    figure = Figure(figsize=(_WIDTH / _INCH, (total + _FOOT) / _INCH))
+    box = (left / _WIDTH, _FOOT / (total + _FOOT))
+    axes = figure.add_axes((*box, 1 - box[0] - right / _WIDTH, 1 - box[1]))
+    axes.set_ylim(total, 0)
+    axes.set_yticks([])
+    axes.patch.set_visible(False)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side == "left")
+        spine.set_color(stand_in("muted"))
+    axes.set_axisbelow(True)
+    axes.grid(axis="x", color=stand_in("rule"), linewidth=0.7)
+    axes.tick_params(axis="x", length=0, pad=5, labelsize=_FONT - 0.5, labelcolor=stand_in("muted"))
+    axes.xaxis.label.set(color=stand_in("muted"), fontsize=_FONT - 0.5)
+    axes.xaxis.set_major_formatter(lambda value, position: plain(value))
+    for name, centre in zip(names, _centres(heights), strict=True):
+        _name(axes, name, centre)
+    return figure, axes
+
+
+def _name_width(name: RowName) -> float:
+    return max(len(name.label) * _FONT, len(name.settings) * _SMALL) * _LETTER
+
+
+def _name(axes: Axes, name: RowName, centre: float) -> None:
+    lines = [(name.label, _FONT, "ink")]
+    if name.settings:
+        lines.append((name.settings, _SMALL, "muted"))
+    first = centre - (len(lines) - 1) * 5
+    for number, (text, size, role) in enumerate(lines):
+        axes.annotate(
+            text,
+            (0, first + number * 10.5),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(-8, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center_baseline",
+            fontsize=size,
+            color=stand_in(role),
+            parse_math=False,
+        )
+
+
+def _centres(heights: Sequence[int]) -> list[float]:
+    return [sum(heights[:place]) + height / 2 for place, height in enumerate(heights)]
+
+
+def _bar(axes: Axes, centre: float, start: float, length: float, role: str, gid: str) -> None:
+    (bar,) = axes.barh(centre, length, height=_BAR, left=start, color=stand_in(role))
+    bar.set_gid(gid)
+
+
+def _segment(
+    axes: Axes, centre: float, start: float, length: float, style: Style, gid: str
+) -> None:
+    (bar,) = axes.barh(
+        centre,
+        length,
+        height=_BAR + 4,
+        left=start,
+        color=style.colour,
+        edgecolor=stand_in("page"),
+        linewidth=0.6,
+        hatch=style.hatch or None,
+    )
+    bar.set_gid(gid)
+
+
+def _value(axes: Axes, end: float, centre: float, text: str, role: str = "muted") -> None:
+    axes.annotate(
+        text,
+        (end, centre),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="center_baseline",
+        fontsize=_FONT - 0.5,
+        color=stand_in(role),
+        annotation_clip=False,
+        parse_math=False,
+    )

@@ -1,0 +1,163 @@
+"""What the report says, in its order: how far to trust it, then a section an experiment."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import jinja2
+from markupsafe import Markup
+
+from cyclescope.report import colours, figures, stacks, trust
+from cyclescope.report.colours import Style
+from cyclescope.report.figures import NamedRow
+from cyclescope.report.stacks import Panel
+from cyclescope.report.text import count, plain, row_names, setting_text, signed_percent
+from cyclescope.results import ExperimentResult, Row, RunRecord
+from cyclescope.units import format_ps
+
+
+@dataclass(frozen=True)
+class StackFigure:
+    """A plot of cycle stacks with its legend, and the same as numbers."""
+
+    svg: Markup
+    panel: Panel
+    legend: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that are shown together: those with a published value, or those beyond."""
+
+    title: str
+    bars: tuple[Markup, ...]
+    stack: StackFigure | None
+
+
+@dataclass(frozen=True)
+class Section:
+    """An experiment as the template takes it."""
+
+    result: ExperimentResult
+    parts: tuple[Part, ...]
+    transcripts: tuple[RunRecord, ...]
+    notes: Mapping[str, tuple[str, ...]]
+    trust: trust.Trust
+
+    @property
+    def boards(self) -> tuple[str, ...]:
+        """The boards of its runs."""
+        return tuple(dict.fromkeys(run.board for run in self.result.runs))
+
+
+def render(results: Sequence[ExperimentResult]) -> str:
+    """The whole report as HTML."""
+    panels = [_panels(result) for result in results]
+    styles = colours.styles(_shown(panel) for found in panels for _, _, panel in found if panel)
+    sections = [
+        _section(result, found, styles) for result, found in zip(results, panels, strict=True)
+    ]
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("cyclescope.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "plain": plain,
+        "percent": signed_percent,
+        "time": format_ps,
+        "count": count,
+        "setting": lambda item: setting_text(*item),
+    }
+    return environment.get_template("page.html.j2").render(
+        sections=sections,
+        trust=trust.overall(results),
+        light=colours.values(dark=False),
+        dark=colours.values(dark=True),
+        version=importlib.metadata.version("cyclescope"),
+    )
+
+
+def _panels(result: ExperimentResult) -> list[tuple[str, list[NamedRow], Panel | None]]:
+    """Published rows and those beyond, each with a title and its panel of stacks."""
+    published = _named([row for row in result.rows if row.published is not None])
+    beyond = _named([row for row in result.rows if row.published is None])
+    titles = ("Published and simulated", "Beyond the document" if published else "Simulated")
+    return [
+        (title, rows, stacks.panel([(row.name, row.row.stack) for row in rows]))
+        for title, rows in zip(titles, (published, beyond), strict=True)
+        if rows
+    ]
+
+
+def _named(rows: Sequence[Row]) -> list[NamedRow]:
+    return list(map(NamedRow, rows, row_names(rows)))
+
+
+def _shown(panel: Panel) -> list[tuple[str, int]]:
+    return [
+        (cause, row.ps_of(cause))
+        for row in panel.rows
+        for cause in panel.causes
+        if cause != colours.OTHER
+    ]
+
+
+def _section(
+    result: ExperimentResult,
+    panels: Sequence[tuple[str, list[NamedRow], Panel | None]],
+    styles: Mapping[str, Style],
+) -> Section:
+    published = [run for run in result.runs if _has_published(result, run)]
+    return Section(
+        result=result,
+        parts=tuple(
+            _part(f"{result.name}-{number}", title, rows, panel, styles)
+            for number, (title, rows, panel) in enumerate(panels)
+        ),
+        transcripts=tuple(run for run in published or result.runs if run.result),
+        notes=_notes(result),
+        trust=trust.of(result),
+    )
+
+
+def _has_published(result: ExperimentResult, run: RunRecord) -> bool:
+    return any(row.run is run and row.published is not None for row in result.rows)
+
+
+def _part(
+    prefix: str,
+    title: str,
+    rows: Sequence[NamedRow],
+    panel: Panel | None,
+    styles: Mapping[str, Style],
+) -> Part:
+    by_unit = itertools.groupby(sorted(rows, key=_unit), key=_unit)
+    bars = tuple(
+        figures.comparison(list(group), f"{prefix}-bars-{number}", f"{title}, {unit}")
+        for number, (unit, group) in enumerate(by_unit)
+    )
+    if panel is None:
+        return Part(title, bars, None)
+    drawn = figures.stacks(panel, styles, f"{prefix}-stacks", f"{title}: time by cause")
+    legend = tuple((cause, styles[cause].css_class) for cause in panel.causes)
+    return Part(title, bars, StackFigure(drawn, panel, legend))
+
+
+def _unit(named: NamedRow) -> str:
+    return named.row.unit
+
+
+def _notes(result: ExperimentResult) -> dict[str, tuple[str, ...]]:
+    """What the runs noted, each note once, with the runs that did."""
+    notes: dict[str, list[str]] = {}
+    for run in result.runs:
+        for note in run.result.notes if run.result else ():
+            notes.setdefault(note, []).append(run.label)
+    return {note: tuple(labels) for note, labels in notes.items()}

@@ -1,0 +1,78 @@
+"""Cycle stacks made ready to be shown: small causes merged, rows put into panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclescope.report.colours import OTHER
+from cyclescope.report.text import RowName
+from cyclescope.results import StackEntry
+
+# A cause is shown by itself if it has this share of some row, and is among this many.
+_LEAST_SHARE = 0.02
+_MOST_CAUSES = 8
+# Times further apart than this are shown as shares: the short bars could not be read.
+_WIDEST_RATIO = 12
+
+
+@dataclass(frozen=True)
+class StackRow:
+    """The time of a row by cause, in picoseconds; `shares` is in the order of the panel."""
+
+    name: RowName
+    shares: tuple[tuple[str, int], ...]
+
+    @property
+    def total_ps(self) -> int:
+        """All of the row's time."""
+        return sum(ps for _, ps in self.shares)
+
+    def ps_of(self, cause: str) -> int:
+        """The time of one cause; 0 if the row has none of it."""
+        return dict(self.shares).get(cause, 0)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Rows whose stacks share an axis and an order of causes, the largest first."""
+
+    rows: tuple[StackRow, ...]
+    causes: tuple[str, ...]
+    as_shares: bool
+
+
+def panel(named: Sequence[tuple[RowName, Sequence[StackEntry]]]) -> Panel | None:
+    """A panel of the rows that have a stack; None if none has."""
+    times = [(name, _times(stack)) for name, stack in named]
+    times = [(name, causes) for name, causes in times if causes]
+    if not times:
+        return None
+    causes = _main_causes([causes for _, causes in times])
+    rows = tuple(StackRow(name, _merged(row, causes)) for name, row in times)
+    if any(cause == OTHER for row in rows for cause, _ in row.shares):
+        causes = (*causes, OTHER)
+    totals = [row.total_ps for row in rows]
+    return Panel(rows, causes, max(totals) > _WIDEST_RATIO * min(totals))
+
+
+def _times(stack: Sequence[StackEntry]) -> dict[str, int]:
+    return {entry.cause: entry.ps for entry in stack if entry.ps > 0}
+
+
+def _main_causes(rows: Sequence[dict[str, int]]) -> tuple[str, ...]:
+    totals: dict[str, int] = {}
+    large = set()
+    for row in rows:
+        whole = sum(row.values())
+        for cause, ps in row.items():
+            totals[cause] = totals.get(cause, 0) + ps
+            if ps >= _LEAST_SHARE * whole and cause != OTHER:
+                large.add(cause)
+    return tuple(sorted(large, key=lambda cause: (-totals[cause], cause))[:_MOST_CAUSES])
+
+
+def _merged(row: dict[str, int], causes: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    shares = [(cause, row[cause]) for cause in causes if cause in row]
+    rest = sum(ps for cause, ps in row.items() if cause not in causes)
+    return tuple([*shares, (OTHER, rest)] if rest else shares)

@@ -1,0 +1,101 @@
+"""Names and numbers as the report writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cyclescope.results import Row, Value
+
+_TIME_UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+
+
+@dataclass(frozen=True)
+class RowName:
+    """What tells a row from all others of its table: its label, and settings where need be."""
+
+    label: str
+    settings: str
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.label, self.settings)))
+
+
+def row_names(rows: Sequence[Row]) -> list[RowName]:
+    """A name a row, with those settings in which the rows of one label differ."""
+    return [
+        RowName(row.label, _differing(row, [other for other in rows if other.label == row.label]))
+        for row in rows
+    ]
+
+
+def _differing(row: Row, alike: Sequence[Row]) -> str:
+    names = [
+        name
+        for name in row.settings
+        if len({repr(other.settings.get(name)) for other in alike}) > 1
+    ]
+    parts = [f"{short_name(name)}={row.settings[name]}" for name in names]
+    if len({other.board for other in alike}) > 1:
+        parts.insert(0, row.board)
+    if len({other.metric for other in alike}) > 1:
+        parts.insert(0, row.metric)
+    return " ".join(parts)
+
+
+def short_name(path: str) -> str:
+    """The last part of a setting's path: "spi0.xlnx,sck-ratio" is sck-ratio."""
+    return path.rpartition(".")[2].rpartition(",")[2]
+
+
+def setting_text(name: str, value: Value) -> str:
+    """A setting as `--set` takes it."""
+    return f"{name}={value}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The unit in which a plot shows numbers that were measured in another."""
+
+    unit: str
+    factor: float
+
+    def of(self, value: float) -> float:
+        """A number in the plot's unit."""
+        return value * self.factor
+
+    def text(self, value: float) -> str:
+        """A number in the plot's unit with 4 digits, and the unit."""
+        return f"{plain(self.of(value), 4)} {self.unit}".rstrip()
+
+
+def scale_for(unit: str, values: Iterable[float]) -> Scale:
+    """The unit of time that keeps the largest value below 1000; other units stay."""
+    if unit not in _TIME_UNITS_PS:
+        return Scale(unit, 1)
+    largest_ps = max(values, default=0) * _TIME_UNITS_PS[unit]
+    fitting = [name for name, ps in _TIME_UNITS_PS.items() if largest_ps < 1000 * ps]
+    chosen = fitting[0] if fitting else "s"
+    return Scale(chosen, _TIME_UNITS_PS[unit] / _TIME_UNITS_PS[chosen])
+
+
+def plain(value: float, digits: int = 6) -> str:
+    """A number without exponent: whole ones in full, others with so many digits; 12,345.6."""
+    if isinstance(value, int) or abs(value) >= 10**digits:
+        return f"{round(value):,}"
+    decimals = max(digits - len(str(int(abs(value)))), 0)
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def signed_percent(value: float | None) -> str:
+    """A deviation such as "+1.2 %", with a true minus; empty for none."""
+    if value is None:
+        return ""
+    return f"{value:+.1f} %".replace("-", "\N{MINUS SIGN}")
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """A number with its noun: "1 cell", "no cells", "4 cells"."""
+    noun = singular if number == 1 else plural or f"{singular}s"
+    return f"{number or 'no'} {noun}"
