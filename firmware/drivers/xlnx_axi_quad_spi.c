@@ -70,7 +70,8 @@ static int find_fifo_depth(struct xlnx_axi_quad_spi *spi)
         mmio_write(spi->base, QUAD_SPI_DTR, QUAD_SPI_PROBE_BYTE);
         depth++;
     }
-    if (depth == 0) {
+    /* A core without FIFOs holds one word; frames here count on more. */
+    if (depth < 2) {
         return ERROR_SPI_FIFO;
     }
     spi->fifo_words = depth;

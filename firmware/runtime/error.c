@@ -6,7 +6,7 @@ const char *error_text(int error)
     case 0: return "no error";
     case ERROR_TIMEOUT: return "time-out: the device did not get ready";
     case ERROR_SPI_COMMAND: return "the SPI controller refused the command";
-    case ERROR_SPI_FIFO: return "the SPI controller's FIFO has no plausible depth";
+    case ERROR_SPI_FIFO: return "the SPI controller has no FIFO of a plausible depth";
     case ERROR_DMA: return "DMA error";
     case ERROR_WRONG_PART: return "another flash part than expected";
     case ERROR_NOT_ENABLED: return "the flash did not take the write enable";
