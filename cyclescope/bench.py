@@ -185,8 +185,9 @@ def _failure(job: Job, result: RunResult) -> str | None:
     if result.outcome != "exit":
         return result.message or result.outcome
     if result.exit_code != 0:
-        last = (result.console.rstrip().splitlines() or [""])[-1]
-        return f"the firmware exited with status {result.exit_code}; its last line: {last}"
+        lines = [line.strip() for line in result.console.splitlines() if line.strip()]
+        last = " / ".join(lines[-2:])
+        return f"the firmware exited with status {result.exit_code}; its last lines: {last}"
     wanted = {cell.metric for cell in job.experiment.cells_of(job.run)}
     if not any(metric.name in wanted for metric in result.metrics):
         return f"the firmware printed none of the results {', '.join(sorted(wanted))}"

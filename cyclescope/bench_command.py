@@ -103,8 +103,8 @@ def _print(results: list[ExperimentResult], terminal: Console) -> None:
     if wall_s:
         rate = instructions / wall_s / 1e6
         terminal.print(
-            f"{len(runs)} runs, {instructions:,} instructions in {wall_s:.1f} s of host time: "
-            f"{rate:.0f} million instructions a second"
+            f"{len(runs)} runs: {instructions:,} instructions in {wall_s:.1f} s of host time, "
+            f"{rate:.0f} million a second for each run"
         )
 
 
