@@ -154,8 +154,8 @@ class RunResult:
 class Parameter:
     """A timing parameter of a board, with where its value comes from.
 
-    `basis` is "documented", "derived", "calibrated", or "override" for a value that the user set; `source`
-    names the document and section, or the cells that the value was fitted to.
+    `basis` is "documented", "derived", "calibrated", or "override" for a value that the user set;
+    `source` names the document and section, or the cells that the value was fitted to.
     """
 
     node: str
