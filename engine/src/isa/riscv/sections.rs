@@ -80,6 +80,12 @@ impl Sections {
     pub fn stops_at(&self, pc: u32) -> bool {
         self.stops.contains(&pc)
     }
+
+    /// True if the innermost call is this one: it is met again when its first instruction had to wait for a cache line,
+    /// was interrupted, or heads a loop.
+    fn is_innermost(&self, section: usize, return_pc: u32, sp: u32) -> bool {
+        self.open.last().is_some_and(|open| (open.section, open.return_pc, open.sp) == (section, return_pc, sp))
+    }
 }
 
 impl Hart {
@@ -110,8 +116,11 @@ impl Hart {
                 section.totals.add_difference(&now, &open.begun);
             }
         }
-        if let Some(section) = self.sections.entries.get(&pc).copied() {
-            let (return_pc, begun) = (self.x[RA], self.totals());
+        let return_pc = self.x[RA];
+        if let Some(section) = self.sections.entries.get(&pc).copied()
+            && !self.sections.is_innermost(section, return_pc, sp)
+        {
+            let begun = self.totals();
             self.sections.open.push(Open { section, return_pc, sp, begun });
             if self.sections.stops.insert(return_pc) {
                 // Blocks may already be linked to there.
