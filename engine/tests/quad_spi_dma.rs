@@ -120,7 +120,7 @@ impl Board {
         let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
         bus.routes = vec![Route { name: "axi".into(), clock: mhz(100), request_cycles, response_cycles }];
         let (first_word_cycles, beat_cycles) = (Cycles(3), Cycles(1));
-        let timing = PortTiming { clock: mhz(100), first_word_cycles, beat_cycles, beat_bytes: 4 };
+        let timing = PortTiming::symmetric(mhz(100), first_word_cycles, beat_cycles, 4);
         bus.rams = vec![Ram::new(0x2_0000, timing)];
         bus.devices = vec![Some(spi(chip.clone())), Some(dma()), Some(dma())];
         bus.device_names = vec!["spi0".into(), "dma0".into(), "dma1".into()];

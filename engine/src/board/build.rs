@@ -339,9 +339,12 @@ fn read_ranges(reader: &mut NodeReader, least: usize) -> Vec<(u32, u32)> {
 fn read_port(reader: &mut NodeReader) -> PortTiming {
     reader.known(&["ranges"]);
     let beats = |bytes: u32| bytes.is_power_of_two() && bytes <= 64;
+    let first_word_cycles = reader.timing_cycles("cyclescope,first-word-cycles", "from a request to its first beat");
+    let write_first_word_cycles = reader.optional_timing_cycles("cyclescope,write-first-word-cycles");
     PortTiming {
         clock: reader.clock(0, "clock of the memory's port"),
-        first_word_cycles: reader.timing_cycles("cyclescope,first-word-cycles", "from a request to its first beat"),
+        first_word_cycles,
+        write_first_word_cycles: write_first_word_cycles.unwrap_or(first_word_cycles),
         beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a burst to the next"),
         beat_bytes: reader.u32_or("cyclescope,beat-bytes", 4, beats, "a beat has 1 to 64 bytes, a power of two").max(1),
     }

@@ -168,6 +168,13 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         Cycles(self.timing(name, meaning))
     }
 
+    /// A timing parameter in cycles or clocks that a node may leave out; if it is there, it must have a source.
+    pub fn optional_timing_cycles(&mut self, name: &str) -> Option<Cycles> {
+        self.known(&[name]);
+        self.node.property(name)?;
+        Some(Cycles(self.timing(name, "")))
+    }
+
     /// A timing parameter in time (`...-ps`, `-ns`, `-us`, `-ms`); it must be there and have a source.
     pub fn timing_ps(&mut self, name: &str, meaning: &str) -> Ps {
         let scale = UNITS.iter().find(|(suffix, ..)| name.ends_with(suffix)).map_or(1, |(.., ps)| *ps);

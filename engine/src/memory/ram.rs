@@ -8,18 +8,36 @@ use crate::time::{Cycles, Hz, Ps};
 /// Code is tracked in granules of this many bytes: a store to a granule that holds decoded instructions drops them.
 pub const CODE_GRANULE_BYTES: u32 = 64;
 
-/// Timing of a RAM's port, in its own clock. A transfer of n beats takes `first_word_cycles + (n - 1) * beat_cycles`, and the
-/// port serves one transfer at a time.
+/// Timing of a RAM's port, in its own clock. A transfer of n beats takes the first word's cycles and `(n - 1) * beat_cycles`, and
+/// the port serves one transfer at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortTiming {
     /// Clock of the port.
     pub clock: Hz,
-    /// From the request to the first beat; 0 only for tightly coupled memory, whose access fits the core's own cycle.
+    /// From a read's request to its first beat; 0 only for tightly coupled memory, whose access fits the core's own cycle.
     pub first_word_cycles: Cycles,
+    /// From a write's request to the acceptance of its first beat: a controller may answer before the memory has the data.
+    pub write_first_word_cycles: Cycles,
     /// From one beat to the next of the same transfer.
     pub beat_cycles: Cycles,
     /// Bytes a beat carries.
     pub beat_bytes: u32,
+}
+
+impl PortTiming {
+    /// A port that takes as long for a write as for a read.
+    pub const fn symmetric(clock: Hz, first_word_cycles: Cycles, beat_cycles: Cycles, beat_bytes: u32) -> PortTiming {
+        PortTiming { clock, first_word_cycles, write_first_word_cycles: first_word_cycles, beat_cycles, beat_bytes }
+    }
+}
+
+/// Which way a transfer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the RAM.
+    Read,
+    /// To the RAM.
+    Write,
 }
 
 /// A RAM on the bus.
@@ -51,12 +69,16 @@ impl Ram {
     }
 
     /// When a transfer of `bytes` that reaches the port at `at` is complete; the port is busy until then.
-    pub fn transfer(&mut self, at: Ps, bytes: u32) -> Ps {
+    pub fn transfer(&mut self, at: Ps, bytes: u32, direction: Direction) -> Ps {
         if self.is_local() {
             return at;
         }
         let beats = u64::from(bytes.div_ceil(self.timing.beat_bytes).max(1));
-        let cycles = self.timing.first_word_cycles.0 + (beats - 1) * self.timing.beat_cycles.0;
+        let first_word_cycles = match direction {
+            Direction::Read => self.timing.first_word_cycles,
+            Direction::Write => self.timing.write_first_word_cycles,
+        };
+        let cycles = first_word_cycles.0 + (beats - 1) * self.timing.beat_cycles.0;
         self.free_at = self.timing.clock.after(at.max(self.free_at), Cycles(cycles));
         self.free_at
     }
@@ -145,22 +167,26 @@ mod tests {
 
     fn ddr() -> Ram {
         let clock = Hz::new(100_000_000).unwrap();
-        Ram::new(4096, PortTiming { clock, first_word_cycles: Cycles(20), beat_cycles: Cycles(1), beat_bytes: 4 })
+        let (first_word_cycles, write_first_word_cycles) = (Cycles(20), Cycles(8));
+        let beat_cycles = Cycles(1);
+        Ram::new(4096, PortTiming { clock, first_word_cycles, write_first_word_cycles, beat_cycles, beat_bytes: 4 })
     }
 
     #[test]
     fn a_burst_pays_the_first_word_once() {
         // 16 bytes = 4 beats: 20 + 3 = 23 cycles of 10 ns.
-        assert_eq!(ddr().transfer(Ps(0), 16), Ps(230_000));
+        assert_eq!(ddr().transfer(Ps(0), 16, Direction::Read), Ps(230_000));
+        // Written, it is accepted after 8 + 3 cycles.
+        assert_eq!(ddr().transfer(Ps(0), 16, Direction::Write), Ps(110_000));
     }
 
     #[test]
     fn the_port_serves_one_transfer_at_a_time() {
         let mut ram = ddr();
-        let first = ram.transfer(Ps(0), 4);
+        let first = ram.transfer(Ps(0), 4, Direction::Read);
         assert_eq!(first, Ps(200_000));
-        assert_eq!(ram.transfer(Ps(50_000), 4), Ps(400_000));
-        assert_eq!(ram.transfer(Ps(1_000_001), 4), Ps(1_210_000));
+        assert_eq!(ram.transfer(Ps(50_000), 4, Direction::Read), Ps(400_000));
+        assert_eq!(ram.transfer(Ps(1_000_001), 4, Direction::Read), Ps(1_210_000));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! A small machine for tests of the core: local memory at 0, DDR behind caches, a device that answers late and can interrupt.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
@@ -70,7 +70,7 @@ impl Device for Late {
 
 fn ram(bus: &mut Bus, name: &str, base: u32, first_word_cycles: u64, route: Option<usize>, cacheable: bool) {
     let (beat_cycles, beat_bytes) = (Cycles(1), 4);
-    let timing = PortTiming { clock: clock(), first_word_cycles: Cycles(first_word_cycles), beat_cycles, beat_bytes };
+    let timing = PortTiming::symmetric(clock(), Cycles(first_word_cycles), beat_cycles, beat_bytes);
     let target = Target::Ram(bus.rams.len());
     bus.rams.push(Ram::new(0x1_0000, timing));
     bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable });

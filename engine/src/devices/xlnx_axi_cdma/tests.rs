@@ -69,7 +69,7 @@ struct Rig {
 fn rig(params: Params, streams: bool, until_error: u32) -> Rig {
     let log = Arc::new(Mutex::new(Vec::new()));
     let port = Port { streams, until_error, log: log.clone() };
-    let timing = PortTiming { clock: mhz(100), first_word_cycles: Cycles(3), beat_cycles: Cycles(1), beat_bytes: 4 };
+    let timing = PortTiming::symmetric(mhz(100), Cycles(3), Cycles(1), 4);
     let entry = |name: &str, base: u32, size: u32, target| MapEntry {
         name: name.into(),
         base,
