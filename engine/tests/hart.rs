@@ -273,6 +273,24 @@ fn a_program_that_never_ends_meets_the_limit() {
     assert_sums(&report);
 }
 
+// ---- Sections
+
+#[test]
+fn a_watched_function_has_a_stack_of_its_own() {
+    // Three calls of a function in DDR: its first instruction misses the cache once. A division, an addition, and the return.
+    const FUNCTION: u32 = DDR + 0x100;
+    let program = [lui(5, DDR), addi(9, 0, 3), jalr(1, 5, 0x100), addi(9, 9, -1), bne(9, 0, -8)];
+    let mut machine = machine(LOCAL, &then_exit(&program), 1);
+    put(&mut machine, FUNCTION, &[divu(6, 9, 9), add(7, 6, 6), jalr(0, 1, 0)]);
+    machine.watch_address("function", FUNCTION);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    let section = &report.cores[0].sections[0];
+    assert_eq!((section.name.as_str(), section.calls, section.instructions), ("function", 3, 9));
+    let cycles: u64 = section.causes.iter().map(|(_, cycles)| cycles.0).sum();
+    assert_eq!(cycles, 13 + 3 * (34 + 1 + 3));
+}
+
 // ---- One time, however it is run
 
 /// A program with everything that costs: cached and uncached accesses, divisions, calls, branches, interrupts.
