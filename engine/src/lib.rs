@@ -15,6 +15,7 @@ pub mod devices;
 pub mod elf;
 pub mod event;
 pub mod isa;
+pub mod lines;
 pub mod machine;
 pub mod memory;
 pub mod observe;

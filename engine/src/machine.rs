@@ -4,6 +4,7 @@ use crate::board::params::Parameter;
 use crate::bus::{Bus, BusFaultKind, Target};
 use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
 use crate::elf::{self, ElfError, Image};
+use crate::lines;
 use crate::time::{Cycles, Hz, Ps};
 
 /// How far one core may run ahead of another, in picoseconds.
@@ -90,12 +91,14 @@ pub struct Machine {
     cores: Vec<Box<dyn Core>>,
     description: Description,
     image: Option<Image>,
+    /// The ELF file itself, for its debug information.
+    elf: Vec<u8>,
 }
 
 impl Machine {
     /// Puts a machine together; [`crate::board::build`] does that from a devicetree.
     pub fn new(bus: Bus, cores: Vec<Box<dyn Core>>, description: Description) -> Machine {
-        Machine { bus, cores, description, image: None }
+        Machine { bus, cores, description, image: None, elf: Vec::new() }
     }
 
     /// What the board is.
@@ -129,6 +132,7 @@ impl Machine {
         }
         self.cores[0].set_pc(image.entry);
         self.image = Some(image);
+        self.elf = data.to_vec();
         Ok(())
     }
 
@@ -138,8 +142,13 @@ impl Machine {
         let Some(addr) = symbols.into_iter().find(|symbol| symbol.name == name).map(|symbol| symbol.addr) else {
             return false;
         };
-        self.cores[0].watch(name, addr);
+        self.watch_address(name, addr);
         true
+    }
+
+    /// Keeps a cycle stack of its own for the function at `addr`.
+    pub fn watch_address(&mut self, name: &str, addr: u32) {
+        self.cores[0].watch(name, addr);
     }
 
     /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what the console printed since the last
@@ -278,7 +287,8 @@ impl Machine {
 
     fn place_text(&self, pc: u32) -> String {
         let symbol = self.image.as_ref().and_then(|image| image.symbol_at(pc));
-        symbol.map_or_else(|| format!("pc {pc:#010x}"), |symbol| format!("pc {pc:#010x} ({symbol})"))
+        let known: Vec<String> = [symbol, lines::line_of(&self.elf, pc)].into_iter().flatten().collect();
+        if known.is_empty() { format!("pc {pc:#010x}") } else { format!("pc {pc:#010x} ({})", known.join(", ")) }
     }
 
     fn trap_text(&self, fault: &CoreFault) -> String {
