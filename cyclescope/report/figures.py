@@ -20,7 +20,7 @@ _INCH = 72  # SVG units
 _WIDTH = 720
 _ROW, _SECOND_BAR, _FOOT = 30, 14, 40
 _BAR = 12
-_FONT, _SMALL = 9, 7.5
+_FONT, _SMALL = 9, 8
 # What a letter takes, in parts of the font's size; the reader's font is not known here.
 _LETTER = 0.56
 
@@ -55,7 +55,7 @@ def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
         text = scale.text(row.simulated) + (f"  ({error})" if error else "")
         _value(axes, scale.of(row.simulated), centre + offset, text, "ink")
     axes.set_xlim(0, max(map(scale.of, numbers), default=0) or 1)
-    axes.set_xlabel(scale.unit)
+    axes.set_xlabel(scale.quantity)
     return svg.inline(figure, prefix, title, marks)
 
 
@@ -82,7 +82,7 @@ def stacks(panel: Panel, styles: Mapping[str, Style], prefix: str, title: str) -
         ends.append(start_ps * per_ps)
         _value(axes, ends[-1], centre, scale.text(row.total_ps), "ink")
     axes.set_xlim(0, max(ends, default=0) or 1)
-    axes.set_xlabel("share of the time, %" if panel.as_shares else f"time, {scale.unit}")
+    axes.set_xlabel("share of the time, %" if panel.as_shares else scale.quantity)
     return svg.inline(figure, prefix, title, marks)
 
 

@@ -33,6 +33,7 @@ class Part:
     """Rows that are shown together: those with a published value, or those beyond."""
 
     title: str
+    published: bool
     bars: tuple[Markup, ...]
     stack: StackFigure | None
 
@@ -143,11 +144,12 @@ def _part(
         figures.comparison(list(group), f"{prefix}-bars-{number}", f"{title}, {unit}")
         for number, (unit, group) in enumerate(by_unit)
     )
+    published = any(named.row.published is not None for named in rows)
     if panel is None:
-        return Part(title, bars, None)
+        return Part(title, published, bars, None)
     drawn = figures.stacks(panel, styles, f"{prefix}-stacks", f"{title}: time by cause")
     legend = tuple((cause, styles[cause].css_class) for cause in panel.causes)
-    return Part(title, bars, StackFigure(drawn, panel, legend))
+    return Part(title, published, bars, StackFigure(drawn, panel, legend))
 
 
 def _unit(named: NamedRow) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -64,17 +65,22 @@ class Scale:
         """A number in the plot's unit."""
         return value * self.factor
 
+    @property
+    def quantity(self) -> str:
+        """What an axis in this unit shows."""
+        return f"time, {self.unit}" if self.unit in _TIME_UNITS_PS else self.unit
+
     def text(self, value: float) -> str:
         """A number in the plot's unit with 4 digits, and the unit."""
         return f"{plain(self.of(value), 4)} {self.unit}".rstrip()
 
 
 def scale_for(unit: str, values: Iterable[float]) -> Scale:
-    """The unit of time that keeps the largest value below 1000; other units stay."""
+    """The unit of time that keeps the largest value below 10,000; other units stay."""
     if unit not in _TIME_UNITS_PS:
         return Scale(unit, 1)
     largest_ps = max(values, default=0) * _TIME_UNITS_PS[unit]
-    fitting = [name for name, ps in _TIME_UNITS_PS.items() if largest_ps < 1000 * ps]
+    fitting = [name for name, ps in _TIME_UNITS_PS.items() if largest_ps < 10_000 * ps]
     chosen = fitting[0] if fitting else "s"
     return Scale(chosen, _TIME_UNITS_PS[unit] / _TIME_UNITS_PS[chosen])
 
@@ -83,8 +89,8 @@ def plain(value: float, digits: int = 6) -> str:
     """A number without exponent: whole ones in full, others with so many digits; 12,345.6."""
     if isinstance(value, int) or abs(value) >= 10**digits:
         return f"{round(value):,}"
-    decimals = max(digits - len(str(int(abs(value)))), 0)
-    text = f"{value:,.{decimals}f}"
+    before_point = math.floor(math.log10(abs(value))) + 1 if value else 1
+    text = f"{value:,.{max(digits - before_point, 0)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
