@@ -1,0 +1,116 @@
+//! Every message about a board or an ELF file, with its text: a new kind fails here until it has one.
+
+use cyclescope_engine::board::fault::{BoardFault, FaultKind};
+use cyclescope_engine::board::node::Location;
+use cyclescope_engine::elf::ElfError;
+
+fn name(text: &str) -> String {
+    text.to_owned()
+}
+
+/// An example of each kind, and the text that the user gets behind "file:line: node: ".
+fn board_faults() -> Vec<(FaultKind, &'static str)> {
+    vec![
+        (
+            FaultKind::Missing { property: name("clocks"), meaning: name("clock of the core") },
+            "property 'clocks' is missing: clock of the core",
+        ),
+        (FaultKind::WrongType { property: name("reg"), expected: name("a single cell") }, "reg must be a single cell"),
+        (
+            FaultKind::OutOfRange {
+                property: name("xlnx,fifo-depth"),
+                value: name("32"),
+                allowed: name("this controller has 16 or 256"),
+            },
+            "xlnx,fifo-depth is 32; this controller has 16 or 256",
+        ),
+        (FaultKind::UnknownProperty { property: name("colour"), near: vec![] }, "unknown property 'colour'"),
+        (
+            FaultKind::UnknownCompatible { compatible: name("xlnx,timer"), near: vec![name("'a'"), name("'b'")] },
+            "unknown compatible 'xlnx,timer'; did you mean 'a' or 'b'?",
+        ),
+        (
+            FaultKind::Overlap { base: 0x100, last: 0x1ff, other: name("ddr"), other_base: 0, other_last: 0x17f },
+            "0x00000100-0x000001ff overlaps ddr at 0x00000000-0x0000017f",
+        ),
+        (
+            FaultKind::NoSource { property: name("cyclescope,read-cycles") },
+            "cyclescope,read-cycles has no source: add \"cyclescope,read-cycles: <document, revision, section>\" to \
+             cyclescope,sources",
+        ),
+        (
+            FaultKind::SourceWithoutProperty { property: name("speed") },
+            "cyclescope,sources names 'speed', which is no timing property of this node",
+        ),
+        (
+            FaultKind::BadReference { property: name("clocks"), expected: name("a clock") },
+            "clocks must refer to a clock",
+        ),
+        (FaultKind::Incomplete { what: name("the board has no cpu") }, "the board has no cpu"),
+    ]
+}
+
+fn elf_errors() -> Vec<(ElfError, &'static str)> {
+    vec![
+        (ElfError::NotElf, "not an ELF file"),
+        (ElfError::Damaged { detail: name("no strings") }, "damaged or truncated: no strings"),
+        (ElfError::WrongClass { found: "64-bit" }, "a 64-bit ELF; the board's cores are 32-bit little-endian"),
+        (ElfError::WrongMachine { found: name("Arm"), wanted: "RISC-V" }, "built for Arm; the board's core is RISC-V"),
+        (ElfError::NotExecutable { e_type: 1 }, "not an executable (e_type 1): link it first"),
+        (ElfError::NothingToLoad, "it has no loadable segment"),
+        (
+            ElfError::OutsideMemory { first: 0x1000, last: 0x1fff, memories: name("ddr 0x0-0x1") },
+            "segment 0x00001000-0x00001fff lies outside the board's memory (ddr 0x0-0x1)",
+        ),
+        (ElfError::BadEntry { entry: 0x40 }, "the entry point 0x00000040 lies in no loaded segment"),
+    ]
+}
+
+/// Position of a kind; exhaustive, so that a new one does not compile until it is listed.
+const fn position(kind: &FaultKind) -> usize {
+    match kind {
+        FaultKind::Missing { .. } => 0,
+        FaultKind::WrongType { .. } => 1,
+        FaultKind::OutOfRange { .. } => 2,
+        FaultKind::UnknownProperty { .. } => 3,
+        FaultKind::UnknownCompatible { .. } => 4,
+        FaultKind::Overlap { .. } => 5,
+        FaultKind::NoSource { .. } => 6,
+        FaultKind::SourceWithoutProperty { .. } => 7,
+        FaultKind::BadReference { .. } => 8,
+        FaultKind::Incomplete { .. } => 9,
+    }
+}
+
+const fn elf_position(error: &ElfError) -> usize {
+    match error {
+        ElfError::NotElf => 0,
+        ElfError::Damaged { .. } => 1,
+        ElfError::WrongClass { .. } => 2,
+        ElfError::WrongMachine { .. } => 3,
+        ElfError::NotExecutable { .. } => 4,
+        ElfError::NothingToLoad => 5,
+        ElfError::OutsideMemory { .. } => 6,
+        ElfError::BadEntry { .. } => 7,
+    }
+}
+
+#[test]
+fn every_board_fault_has_its_text() {
+    let at = Location { file: "board.dts".into(), line: 41 };
+    for (index, (kind, text)) in board_faults().into_iter().enumerate() {
+        assert_eq!(position(&kind), index);
+        let fault = BoardFault { at: at.clone(), node: name("spi@0"), kind };
+        assert_eq!(fault.to_string(), format!("board.dts:41: spi@0: {text}"));
+    }
+    assert_eq!(board_faults().len(), 10);
+}
+
+#[test]
+fn every_elf_error_has_its_text() {
+    for (index, (error, text)) in elf_errors().into_iter().enumerate() {
+        assert_eq!(elf_position(&error), index);
+        assert_eq!(error.to_string(), text);
+    }
+    assert_eq!(elf_errors().len(), 8);
+}
