@@ -20,7 +20,7 @@ export PIP_QUIET := 1
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
-.PHONY: build bench test lint format wheel lock clean
+.PHONY: build bench test differential speed lint format wheel lock clean
 
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
@@ -33,6 +33,15 @@ bench: build
 test: build
 	cargo test --workspace --locked --quiet
 	$(BIN)/python -m pytest
+
+## differential: the comparison with Unicorn, over as many instructions as INSTRUCTIONS says
+INSTRUCTIONS ?= 100000000
+differential: build
+	CYCLESCOPE_DIFFERENTIAL=$(INSTRUCTIONS) $(BIN)/python -m pytest tests/differential
+
+## speed: how fast the simulator is, beside QEMU where it is installed
+speed: build
+	$(BIN)/python bench/speed.py
 
 ## lint: formatting and lints of both languages
 lint: build

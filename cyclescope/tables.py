@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult, StackEntry
+from cyclescope.results import CoreResult, ExperimentResult, RunResult, StackEntry
 from cyclescope.units import format_hz, format_ps
 
 
@@ -148,9 +148,3 @@ def console(stderr: bool = False) -> Console:
     """A terminal of its width, or lines of 120 characters into a file or pipe."""
     probe = Console(stderr=stderr)
     return probe if probe.is_terminal else Console(stderr=stderr, width=120)
-
-
-def worst_error(rows: tuple[Row, ...]) -> float | None:
-    """The largest deviation of any published row, in percent; None if none is published."""
-    errors = [abs(row.error_pct) for row in rows if row.error_pct is not None]
-    return max(errors, default=None)
