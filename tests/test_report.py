@@ -271,10 +271,18 @@ def test_small_causes_are_merged_and_no_picosecond_is_lost(causes: int) -> None:
     ]
     panel = stacks.panel(rows)
     assert panel is not None
-    assert len(panel.causes) <= 9
+    assert len(panel.causes) <= 11
     for shown, (_, entries) in zip(panel.rows, rows, strict=True):
         assert shown.total_ps == sum(entry.ps for entry in entries)
         assert sum(map(shown.ps_of, panel.causes)) == shown.total_ps
+
+
+def test_a_rows_main_cause_is_shown_however_short_the_row() -> None:
+    many = stack(*((f"c{number}", 10**9) for number in range(20)))
+    short = stack(("its own", 90), ("c0", 10))
+    panel = stacks.panel([(RowName("long", ""), many), (RowName("short", ""), short)])
+    assert panel is not None
+    assert panel.rows[1].ps_of("its own") == 90
 
 
 def test_times_far_apart_are_shown_as_shares() -> None:

@@ -20,8 +20,8 @@ _ROLES = {
     "rule": ("#d9dde2", "#343a43"),
     "shade": ("#f5f6f8", "#1d2128"),
     "link": ("#0a5c99", "#7cc0f4"),
-    "published": ("#a4acb7", "#6d7683"),
-    "simulated": ("#0072b2", "#4da3dd"),
+    "published": ("#b3bac4", "#5f6976"),
+    "simulated": ("#3f5a7a", "#a9c3e2"),
     "other": ("#c3c8cf", "#5a626d"),
 }
 

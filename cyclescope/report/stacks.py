@@ -9,9 +9,9 @@ from cyclescope.report.colours import OTHER
 from cyclescope.report.text import RowName
 from cyclescope.results import StackEntry
 
-# A cause is shown by itself if it has this share of some row, and is among this many.
+# A cause is shown by itself if its largest share of a row is this or more, and among so many.
 _LEAST_SHARE = 0.02
-_MOST_CAUSES = 8
+_MOST_CAUSES = 10
 # Times further apart than this are shown as shares: the short bars could not be read.
 _WIDEST_RATIO = 12
 
@@ -62,14 +62,15 @@ def _times(stack: Sequence[StackEntry]) -> dict[str, int]:
 
 def _main_causes(rows: Sequence[dict[str, int]]) -> tuple[str, ...]:
     totals: dict[str, int] = {}
-    large = set()
+    largest: dict[str, float] = {}
     for row in rows:
         whole = sum(row.values())
         for cause, ps in row.items():
             totals[cause] = totals.get(cause, 0) + ps
-            if ps >= _LEAST_SHARE * whole and cause != OTHER:
-                large.add(cause)
-    return tuple(sorted(large, key=lambda cause: (-totals[cause], cause))[:_MOST_CAUSES])
+            largest[cause] = max(largest.get(cause, 0), ps / whole)
+    shown = [cause for cause, share in largest.items() if share >= _LEAST_SHARE and cause != OTHER]
+    shown = sorted(shown, key=lambda cause: (-largest[cause], cause))[:_MOST_CAUSES]
+    return tuple(sorted(shown, key=lambda cause: (-totals[cause], cause)))
 
 
 def _merged(row: dict[str, int], causes: Sequence[str]) -> tuple[tuple[str, int], ...]:
