@@ -67,11 +67,11 @@ def plan(
     ]
     for path, text in sets:
         jobs = _with_set(jobs, path, text)
-    unique: list[Job] = []
+    unique: dict[str, Job] = {}
     for job in jobs:
-        if job not in unique:
-            unique.append(job)
-    return unique
+        run = job.configured
+        unique.setdefault(f"{job.experiment.name} {run.board} {run.label}", job)
+    return list(unique.values())
 
 
 def _with_all_settings(run: Run) -> Run:

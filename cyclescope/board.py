@@ -112,15 +112,17 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
 
     Raises `UsageError`, naming the near matches, if there is no such board or file.
     """
-    path = devicetree.find_file(name_or_path, resources.boards())
-    if path is not None and path.is_file():
+    text = os.fspath(name_or_path)
+    is_path = text.endswith(".dts") or os.sep in text
+    path = Path(text) if is_path else resources.boards() / f"{text}.dts"
+    if path.is_file():
         return path
-    if path is not None:
-        raise UsageError(f"{path}: no such board file")
+    if is_path:
+        raise UsageError(f"{text}: no such board file")
     known = shipped_boards()
-    near = difflib.get_close_matches(os.fspath(name_or_path), known, cutoff=0.4) or known
+    near = difflib.get_close_matches(text, known, cutoff=0.4) or known
     raise UsageError(
-        f"no board is called {name_or_path}; near matches: {', '.join(near)}; "
+        f"no board is called {text!r}; near matches: {', '.join(near)}; "
         "a path of your own ends in .dts"
     )
 

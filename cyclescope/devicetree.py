@@ -7,7 +7,6 @@ the engine's business.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -197,12 +196,3 @@ def _kind(prop: dtlib.Property) -> str:
             return "mixed"
         case _:
             return "cells"
-
-
-def find_file(name_or_path: str | os.PathLike[str], folder: Path) -> Path | None:
-    """A .dts by its name in `folder` or by its path; None if there is neither."""
-    text = os.fspath(name_or_path)
-    if text.endswith(".dts") or os.sep in text:
-        return Path(text)
-    shipped = folder / f"{text}.dts"
-    return shipped if shipped.is_file() else None

@@ -136,12 +136,12 @@ def _address(address: int) -> str:
     return f"0x{address:08x}"
 
 
-def progress_line(row_count: int, total: int, label: str, result: RunResult | None) -> str:
+def progress_line(number: int, total: int, label: str, result: RunResult | None) -> str:
     """One finished run as a plain line, for a log."""
     what = "failed" if result is None else f"{format_ps(result.elapsed_ps)} simulated"
     if result is not None:
         what += f" in {result.wall_ns / 1e9:.2f} s"
-    return f"[{row_count}/{total}] {label}: {what}"
+    return f"[{number}/{total}] {label}: {what}"
 
 
 def console(stderr: bool = False) -> Console:
