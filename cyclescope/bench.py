@@ -84,7 +84,7 @@ def _with_set(jobs: list[Job], path: str, text: str) -> list[Job]:
     if any(job is not None for job in changed):
         return [new or old for new, old in zip(changed, jobs, strict=True)]
     trees = {board: board_tree(board) for board in {job.run.board for job in jobs}}
-    having = {board for board, tree in trees.items() if overrides.find(tree, path)}
+    having = {board for board, tree in trees.items() if overrides.find(tree, path, text)}
     if not having:
         known = [known for job in jobs for known in _app_paths(job)]
         known += [known for tree in trees.values() for known in overrides.paths(tree)]

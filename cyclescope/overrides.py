@@ -16,6 +16,9 @@ from cyclescope.errors import SettingError
 from cyclescope.units import parse_number
 
 ORIGIN = "--set"
+# What turns a flag on and off; 1 and 0 are equal to the booleans.
+TRUE = (True, "true", "1")
+FALSE = (False, "false", "0")
 
 OverrideValue = int | bool | str | list[int] | list[str]
 
@@ -35,20 +38,25 @@ def apply_overrides(root: Node, overrides: Mapping[str, OverrideValue]) -> None:
     that does not fit the property.
     """
     for path, value in overrides.items():
-        found = find(root, path)
+        found = find(root, path, value)
         if found is None:
             raise unknown_path(path, paths(root))
         node, name = found
         _assign(root, node, name, path, value)
 
 
-def find(root: Node, path: str) -> tuple[Node, str] | None:
-    """The node and the property's name that a path means; None if there is no such property."""
+def find(root: Node, path: str, value: OverrideValue) -> tuple[Node, str] | None:
+    """The node and the property's name that a path means; None if there is no such property.
+
+    A flag is a property that is there or not, so one that is to be true need not be there: the
+    engine then says whether the node may have it.
+    """
     node_part, dot, name = path.rpartition(".")
     node = _find_node(root, node_part) if dot else None
-    if node is None or name not in node.props:
+    if node is None:
         return None
-    return node, name
+    becomes_true = value is True or value == "true"  # a 1 may be meant for a misspelt number
+    return (node, name) if name in node.props or becomes_true else None
 
 
 def paths(root: Node) -> list[str]:
@@ -86,8 +94,8 @@ def _find_node(root: Node, handle: str) -> Node | None:
 
 
 def _assign(root: Node, node: Node, name: str, path: str, value: OverrideValue) -> None:
-    old = node.props[name]
-    if value is False or (old.kind == "empty" and value in ("false", "0", 0)):
+    old = node.props.get(name) or Property(name, b"", "empty", ORIGIN, 0)
+    if value is False or (old.kind == "empty" and value in FALSE):
         if old.kind != "empty":
             raise SettingError(f"--set {path}: only a flag can be false; this holds {old.kind}")
         del node.props[name]
@@ -99,7 +107,7 @@ def _assign(root: Node, node: Node, name: str, path: str, value: OverrideValue) 
 def _encode(root: Node, old: Property, path: str, value: OverrideValue) -> tuple[str, bytes]:
     """The kind and bytes of a new value; a text is read as what the property holds."""
     if old.kind == "empty":
-        if value not in (True, "true", "1", 1):
+        if value not in TRUE:
             raise SettingError(f"--set {path}={value}: this is a flag: true or false")
         return "empty", b""
     if old.kind == "strings":

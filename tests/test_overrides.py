@@ -68,6 +68,13 @@ def test_a_false_flag_is_gone(root: devicetree.Node, value: str | bool) -> None:
     assert "master" not in spi(root).props
 
 
+@pytest.mark.parametrize("value", ["true", True])
+def test_a_flag_that_is_not_there_can_be_set(root: devicetree.Node, value: str | bool) -> None:
+    apply_overrides(root, {"spi0.slave": value})
+    prop = spi(root).props["slave"]
+    assert (prop.kind, prop.value, prop.file) == ("empty", b"", "--set")
+
+
 def test_a_label_is_a_reference(root: devicetree.Node) -> None:
     apply_overrides(root, {"spi0.clock-frequency": "&cpu0"})
     assert spi(root).props["clock-frequency"].value == spi(root).props["served-by"].value
