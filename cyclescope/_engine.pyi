@@ -17,6 +17,9 @@ class BoardError(EngineError):
 class ElfError(EngineError):
     """An ELF that can't be loaded; one line that names the file."""
 
+def disassemble(encoding: int, pc: int) -> str:
+    """The text of the RISC-V instruction that begins with `encoding`, at `pc`."""
+
 class Machine:
     """A board ready to be loaded and run, once."""
 

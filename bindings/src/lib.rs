@@ -1,5 +1,6 @@
 //! The engine as the Python module `cyclescope._engine`: conversions, no logic.
 
+use cyclescope_engine::isa::riscv::{decode, disasm};
 use pyo3::prelude::*;
 
 mod describe;
@@ -11,11 +12,18 @@ pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "Th
 pyo3::create_exception!(_engine, BoardError, EngineError, "A board has faults: `faults` lists them all.");
 pyo3::create_exception!(_engine, ElfError, EngineError, "An ELF file can't be loaded.");
 
+/// The text of the RISC-V instruction that begins with `encoding`, at `pc`; of a compressed one only the low half counts.
+#[pyfunction]
+fn disassemble(encoding: u32, pc: u32) -> String {
+    disasm::disassemble(&decode::decode(encoding), pc)
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("EngineError", py.get_type::<EngineError>())?;
     module.add("BoardError", py.get_type::<BoardError>())?;
     module.add("ElfError", py.get_type::<ElfError>())?;
+    module.add_function(wrap_pyfunction!(disassemble, module)?)?;
     module.add_class::<machine::Machine>()
 }

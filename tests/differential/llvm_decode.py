@@ -35,7 +35,7 @@ EXPANSIONS = {
 
 
 def wrongly_accepted(mnemonic: str, args: list[str]) -> bool:
-    """What LLVM 14 takes and the manual doesn't: shifts by 32 and more; c.lui and c.addi16sp of 0."""
+    """What LLVM 14 wrongly takes: shifts by 32 or more, c.lui and c.addi16sp of 0."""
     if mnemonic in SHIFTS:
         return int(args[-1]) > 31
     return mnemonic in ("c.lui", "c.addi16sp") and int(args[-1]) == 0

@@ -243,13 +243,15 @@ fn read_cache(
     let sets_count = reader.u32(&sets, |_| true, "number of sets of the cache");
     let ways = size_bytes.checked_div(line_bytes.checked_mul(sets_count)?)?;
     let shape = CacheShape { size_bytes, line_bytes, ways, replacement, write };
-    if shape.is_sound() && ways.checked_mul(line_bytes)?.checked_mul(sets_count)? == size_bytes {
+    // An instruction may lie across two lines, and runs once both are present.
+    let holds_any = which == "d-cache" || size_bytes > line_bytes;
+    if shape.is_sound() && holds_any && ways.checked_mul(line_bytes)?.checked_mul(sets_count)? == size_bytes {
         return Some(shape);
     }
     let value = format!("{size_bytes} ({line_bytes}-byte lines, {sets_count} sets)");
-    let allowed =
-        "size, lines (8 to 256 bytes) and sets must be powers of two, and size a multiple of lines times sets"
-            .to_owned();
+    let allowed = "size, lines (8 to 256 bytes) and sets must be powers of two, and size a multiple of lines times \
+                   sets; an instruction cache has at least two lines"
+        .to_owned();
     reader.fault_at(&size, FaultKind::OutOfRange { property: size.clone(), value, allowed });
     None
 }

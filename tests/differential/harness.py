@@ -1,0 +1,72 @@
+"""The engine's side, and what a divergence looks like."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import elf32
+import numpy as np
+import programs
+import reference
+
+from cyclescope import _engine
+from cyclescope.board import board_tree
+from cyclescope.overrides import OverrideValue, apply_overrides
+
+RAM, RAM_BYTES = 0x8000_0000, 0x10_0000
+NAMES = ["pc", *(f"x{index}" for index in range(32))]
+
+
+@functools.cache
+def _tree(board: str, overrides: tuple[tuple[str, OverrideValue], ...]) -> dict[str, Any]:
+    tree = board_tree(board)
+    apply_overrides(tree, dict(overrides))
+    return tree.to_dict()
+
+
+def engine(
+    *segments: elf32.Segment,
+    board: str = "minimal-rv32",
+    overrides: Mapping[str, OverrideValue] | None = None,
+) -> _engine.Machine:
+    """A machine with these segments loaded, at RAM's first instruction."""
+    machine = _engine.Machine(_tree(board, tuple((overrides or {}).items())))
+    machine.load(elf32.executable(*segments, entry=RAM), "random program")
+    return machine
+
+
+def loaded(program: programs.Program, **board: Any) -> _engine.Machine:
+    """A machine with a random program."""
+    code = elf32.Segment(programs.CODE, program.code)
+    return engine(code, elf32.Segment(programs.DATA, program.data), **board)
+
+
+def rows(trace: bytes) -> np.ndarray:
+    """A trace, one row an instruction."""
+    return np.frombuffer(trace, dtype="<u4").reshape(-1, len(NAMES))
+
+
+def reference_trace(program: programs.Program, most: int) -> tuple[np.ndarray, bytes]:
+    """Registers before each instruction and at the end, and the data at the end, by Unicorn."""
+    core = reference.machine(RAM, RAM_BYTES)
+    core.mem_write(programs.CODE, program.code)
+    core.mem_write(programs.DATA, program.data)
+    states = reference.trace(core, programs.CODE, program.end, most)
+    return states, bytes(core.mem_read(programs.DATA, programs.DATA_BYTES))
+
+
+def divergence(
+    seed: int, before: np.ndarray, ours: np.ndarray, theirs: np.ndarray, code: bytes
+) -> str:
+    """What is to be said of an instruction after which the two states differ."""
+    pc = int(before[0])
+    at = pc - programs.CODE
+    encoding = int.from_bytes(code[at : at + 4], "little")
+    lines = [f"seed {seed}: {pc:#010x}: {_engine.disassemble(encoding, pc)}"]
+    lines.append(f"{'':4} {'before':>10} {'engine':>10} {'unicorn':>10}")
+    for name, *values in zip(NAMES, before, ours, theirs, strict=True):
+        mark = "" if values[1] == values[2] else "  <--"
+        lines.append(f"{name:4} " + " ".join(f"{int(value):#010x}" for value in values) + mark)
+    return "\n".join(lines)

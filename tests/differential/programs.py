@@ -1,0 +1,226 @@
+"""Random programs that end: loops over forward branches, jumps, arithmetic, loads and stores.
+
+Five registers are kept out of the random destinations: x2, x9 and x30 point into the data, x29 and
+x31 count loops. `test_encodings` has every register in every field.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import assembler as asm
+from assembler import Instruction, Item, Label, half, word
+
+CODE = 0x8000_0000
+DATA = 0x8004_0000
+DATA_BYTES = 4096
+DATA_MIDDLE = DATA + DATA_BYTES // 2
+STACK, NARROW, INNER, MIDDLE, OUTER = 2, 9, 29, 30, 31
+KEPT = (STACK, NARROW, INNER, MIDDLE, OUTER)
+CORNERS = (0, 1, 2, 0xFFFF_FFFF, 0x8000_0000, 0x7FFF_FFFF, 0xFFFF, 0x8000, 0x7F, 0x80, 31, 32)
+FREE = [register for register in range(32) if register not in KEPT]
+FREE_NARROW = [register - 8 for register in range(8, 16) if register not in KEPT]
+# mscratch, mepc, mcause, mtval: what both sides keep as it is written.
+MEPC = 0x341
+FREE_CSRS = (0x340, MEPC, 0x342, 0x343)
+EXIT = [0x01800513, 0x000205B7, 0x02658593, 0x01F01013, 0x00100073, 0x40705013]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program for CODE with its data for DATA; it ends in a semihosting exit."""
+
+    seed: int
+    code: bytes
+    data: bytes
+    end: int
+
+
+def any_value(rng: random.Random) -> int:
+    """A 32-bit value, often one at an edge."""
+    return rng.choice(CORNERS) if rng.random() < 0.4 else rng.getrandbits(32)
+
+
+def generate(seed: int, units: int = 250, rounds: int = 8) -> Program:
+    """A program whose body of `units` units runs `rounds` times."""
+    rng = random.Random(seed)
+    again, end = Label(), Label()
+    items: list[Item] = []
+    for register in FREE:
+        items += asm.load_immediate(register, any_value(rng))
+    for register in (STACK, NARROW, MIDDLE):
+        items += asm.load_immediate(register, DATA_MIDDLE)
+    items += asm.load_immediate(OUTER, rounds)
+    items += [again, *sequence(rng, units)]
+    out = Label()
+    items += [word(asm.i_type(0x13, OUTER, OUTER, -1)), asm.branch("beq", OUTER, 0, out)]
+    items += [asm.jump(0, again), out, end, *map(word, EXIT)]
+    code = asm.assemble(items, CODE)
+    data = b"".join(any_value(rng).to_bytes(4, "little") for _ in range(DATA_BYTES // 4))
+    return Program(seed, code, data, end.address)
+
+
+def sequence(rng: random.Random, count: int, *, nested: bool = False) -> list[Item]:
+    """`count` units one after the other; branches lead to the beginnings of later ones."""
+    labels = [Label() for _ in range(count + 1)]
+    items: list[Item] = []
+    for index in range(count):
+        later = labels[index + 1 : index + 7]
+        items.append(labels[index])
+        items += unit(rng, later, nested=nested)
+    return [*items, labels[count]]
+
+
+def unit(rng: random.Random, later: list[Label], *, nested: bool) -> list[Item]:
+    """A few instructions that belong together."""
+    if not nested and rng.random() < 0.02:
+        return inner_loop(rng)
+    kinds = (register_op, immediate_op, short_op, memory_op, short_memory_op, far_memory_op, csr_op)
+    control = (long_branch, short_branch, long_jump, short_jump, register_jump)
+    if rng.random() < 0.18:
+        return rng.choice(control)(rng, rng.choice(later))
+    if rng.random() < 0.04:
+        return asm.load_immediate(rng.choice(FREE), any_value(rng))
+    if rng.random() < 0.01:
+        return [word(rng.choice([asm.FENCE, asm.FENCE_I]))]
+    return rng.choices(kinds, weights=(30, 20, 25, 12, 8, 5, 3))[0](rng)
+
+
+def inner_loop(rng: random.Random) -> list[Item]:
+    """A loop of a few rounds over a few units."""
+    again = Label()
+    rounds = word(asm.i_type(0x13, INNER, 0, rng.randint(1, 6)))
+    body = sequence(rng, rng.randint(2, 8), nested=True)
+    count = word(asm.i_type(0x13, INNER, INNER, -1))
+    return [rounds, again, *body, count, asm.branch("bne", INNER, 0, again)]
+
+
+def register_op(rng: random.Random) -> list[Item]:
+    base = rng.choice(list(asm.R_OPS.values()))
+    return [word(asm.r_type(base, rng.choice(FREE), rng.randrange(32), rng.randrange(32)))]
+
+
+def immediate_op(rng: random.Random) -> list[Item]:
+    rd, rs1 = rng.choice(FREE), rng.randrange(32)
+    kind = rng.random()
+    if kind < 0.6:
+        base = rng.choice(list(asm.I_OPS.values()))
+        return [word(asm.i_type(base, rd, rs1, rng.getrandbits(12)))]
+    if kind < 0.85:
+        base = rng.choice(list(asm.SHIFTS.values()))
+        return [word(base | rd << 7 | rs1 << 15 | rng.randrange(32) << 20)]
+    return [word(asm.u_type(rng.choice([asm.LUI, asm.AUIPC]), rd, rng.getrandbits(20)))]
+
+
+def short_op(rng: random.Random) -> list[Item]:
+    """A 16-bit instruction that works on registers."""
+    rd, other = rng.choice(FREE), rng.randrange(1, 32)
+    narrow, any_narrow = rng.choice(FREE_NARROW), rng.randrange(8)
+    imm = rng.randrange(1, 64)
+    encodings = [
+        asm.c_immediate(0x0001, rd, imm),  # c.addi, c.nop
+        asm.c_immediate(0x4001, rd, imm),  # c.li
+        asm.c_immediate(0x6001, rd, imm),  # c.lui; x2 is not free
+        asm.c_immediate(rng.choice([0x8001, 0x8401]), narrow, imm & 31),  # c.srli, c.srai
+        asm.c_immediate(0x8801, narrow, imm),  # c.andi
+        rng.choice(asm.C_ARITHMETIC) | narrow << 7 | any_narrow << 2,
+        asm.c_immediate(0x0002, rd, imm & 31),  # c.slli
+        0x8002 | rd << 7 | other << 2,  # c.mv
+        0x9002 | rd << 7 | other << 2,  # c.add
+        narrow << 2 | rng.randrange(1, 256) << 5,  # c.addi4spn
+    ]
+    choice = rng.randrange(len(encodings) + 1)
+    if choice < len(encodings):
+        return [half(encodings[choice])]
+    # c.addi16sp, what it gave, and back to where sp was.
+    restore = word(asm.i_type(0x13, STACK, MIDDLE, 0))
+    return [half(asm.c_immediate(0x6101, 0, imm)), half(0x8002 | rd << 7 | STACK << 2), restore]
+
+
+def aligned(rng: random.Random, name: str, offset: int) -> int:
+    return offset & {"b": ~0, "h": ~1, "w": ~3}[name[1]]
+
+
+def access(rng: random.Random, base: int, offset: int) -> Instruction:
+    """A load to, or a store from, any register."""
+    if rng.random() < 0.6:
+        name = rng.choice(list(asm.LOADS))
+        offset = aligned(rng, name, offset)
+        return word(asm.i_type(asm.LOADS[name], rng.choice(FREE), base, offset))
+    name = rng.choice(list(asm.STORES))
+    offset = aligned(rng, name, offset)
+    return word(asm.s_type(asm.STORES[name], base, rng.randrange(32), offset))
+
+
+def memory_op(rng: random.Random) -> list[Item]:
+    return [access(rng, rng.choice([STACK, NARROW, MIDDLE]), rng.randrange(-2048, 2048))]
+
+
+def short_memory_op(rng: random.Random) -> list[Item]:
+    narrow = NARROW - 8
+    offset = asm.c_word_offset(rng.randrange(32) * 4) | narrow << 7
+    rd = rng.choice([register for register in FREE if register])
+    encodings = (
+        0x4000 | offset | rng.choice(FREE_NARROW) << 2,  # c.lw
+        0xC000 | offset | rng.randrange(8) << 2,  # c.sw
+        asm.c_immediate(0x4002, rd, rng.randrange(64)),  # c.lwsp
+        0xC002 | rng.randrange(64) << 7 | rng.randrange(32) << 2,  # c.swsp
+    )
+    return [half(rng.choice(encodings))]
+
+
+def far_memory_op(rng: random.Random) -> list[Item]:
+    """An access whose address was computed by the instructions before it."""
+    pointer = rng.choice([register for register in FREE if register])
+    index = word(asm.i_type(asm.I_OPS["andi"], pointer, rng.randrange(32), 0x7FC))
+    add = word(asm.r_type(asm.R_OPS["add"], pointer, pointer, MIDDLE))
+    return [index, add, access(rng, pointer, rng.randrange(-1024, 4))]
+
+
+def csr_op(rng: random.Random) -> list[Item]:
+    base, csr, rd = rng.choice(list(asm.CSRS.values())), rng.choice(FREE_CSRS), rng.choice(FREE)
+    if csr != MEPC:
+        return [word(asm.i_type(base, rd, rng.randrange(32), csr))]
+    # Unicorn keeps the lowest bit, which the manual wants to be zero (privileged, 3.1.14).
+    even = rng.choice([register for register in FREE if register and register % 2 == 0])
+    clear = word(asm.i_type(asm.I_OPS["andi"], even, rng.randrange(32), -2))
+    return [clear, word(asm.i_type(base, rd, even, csr))]
+
+
+def long_branch(rng: random.Random, target: Label) -> list[Item]:
+    rs1 = rng.randrange(32)
+    rs2 = rs1 if rng.random() < 0.1 else rng.randrange(32)
+    return [asm.branch(rng.choice(list(asm.BRANCHES)), rs1, rs2, target)]
+
+
+def short_branch(rng: random.Random, target: Label) -> list[Item]:
+    return [asm.c_branch(rng.choice([0xC001, 0xE001]), rng.randrange(8), target)]
+
+
+def long_jump(rng: random.Random, target: Label) -> list[Item]:
+    return [asm.jump(rng.choice(FREE), target)]
+
+
+def short_jump(rng: random.Random, target: Label) -> list[Item]:
+    return [asm.c_jump(rng.choice([0xA001, 0x2001]), target)]
+
+
+def register_jump(rng: random.Random, target: Label) -> list[Item]:
+    """auipc and a jump through the register, long or short."""
+    pointer = rng.choice([register for register in FREE if register])
+    rd = rng.choice([0, 1, pointer, rng.choice(FREE)])
+    odd = rng.randrange(2)  # the target's lowest bit is dropped
+    here = Label()
+    auipc = word(asm.u_type(asm.AUIPC, pointer, 0))
+
+    def jalr(_: int) -> int:
+        return asm.i_type(asm.JALR, rd, pointer, target.address - here.address + odd)
+
+    def addi(_: int) -> int:
+        return asm.i_type(0x13, pointer, pointer, target.address - here.address + odd)
+
+    if rng.random() < 0.6:
+        return [here, auipc, Instruction(4, jalr)]
+    short = half(rng.choice([0x8002, 0x9002]) | pointer << 7)
+    return [here, auipc, Instruction(4, addi), short]
