@@ -88,7 +88,8 @@ def run_command(
     if json_file:
         _write_json(json_file, result)
     console.flush()
-    tables.console(stderr=True).print(tables.run_summary(result))
+    tables.console(stderr=json_file == "-").print(tables.run_summary(result))
+    sys.stdout.flush()
     for note in result.notes:
         print(f"cyclescope: note: {note}", file=sys.stderr)
     return _status(result)
