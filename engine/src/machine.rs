@@ -111,6 +111,12 @@ impl Machine {
         &mut self.bus
     }
 
+    /// Has code compiled for the host once it ran `runs` times, where that can be done (0: never). It changes nothing but the
+    /// speed of the simulation; cores choose a number by themselves.
+    pub fn compile_after(&mut self, runs: u16) {
+        self.cores.iter_mut().for_each(|core| core.compile_after(runs));
+    }
+
     /// Loads an ELF file into RAM, as a debugger's download does, and sets the first core to its entry.
     ///
     /// # Errors

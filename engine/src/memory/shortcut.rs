@@ -8,15 +8,16 @@ use super::cache::NO_LINE;
 
 const SLOTS: usize = 1 << 10;
 
-/// A line of memory.
+/// A line of memory, in the slot that its address chooses.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+#[repr(C)]
+pub struct Slot {
     /// Line address for loads; [`NO_LINE`] if none.
-    load_line: u32,
+    pub load_line: u32,
     /// Line address for stores; [`NO_LINE`] if none.
-    store_line: u32,
+    pub store_line: u32,
     /// Host address of simulated address 0, as if this line's memory went on down to there.
-    host_zero: usize,
+    pub host_zero: usize,
 }
 
 /// A direct-mapped table of lines.
@@ -51,6 +52,11 @@ impl Shortcuts {
         let slot = &self.slots[(addr >> self.line_shift) as usize & (SLOTS - 1)];
         (addr & (self.line_mask | (bytes - 1)) == slot.store_line)
             .then(|| slot.host_zero.wrapping_add(addr as usize) as *mut u8)
+    }
+
+    /// For compiled code: address of the first slot, how many there are, and the shift that makes a slot's number from an address.
+    pub fn layout(&self) -> (usize, usize, u32) {
+        (self.slots.as_ptr().expose_provenance(), SLOTS, self.line_shift)
     }
 
     /// Address and size of the line of `addr`.

@@ -10,7 +10,7 @@ use super::op::{Code, Op};
 use crate::bus::{Access, Bus, BusFault, BusFaultKind, Target};
 use crate::core::FaultedAccess;
 use crate::device::AccessSize;
-use crate::memory::cache::WritePolicy;
+use crate::memory::cache::{NO_LINE, WritePolicy};
 use crate::time::{Cycles, Ps};
 
 /// How an access in the middle of a block went.
@@ -39,8 +39,14 @@ impl Hart {
     /// True if all of a block's lines but perhaps the first are present: then nothing in the middle of it waits for a fetch.
     pub(super) fn only_first_line_misses(&self, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        let later = (1..hot.lines).map(|line| hot.first_line.wrapping_add(line << self.fetch_shift));
+        let first = hot.pc >> self.fetch_shift << self.fetch_shift;
+        let later = (1..u32::from(hot.lines)).map(|line| first.wrapping_add(line << self.fetch_shift));
         later.into_iter().all(|line| self.has_fetch_line(line))
+    }
+
+    /// True if a block's first line is present.
+    pub(super) fn has_first_line(&self, index: u32) -> bool {
+        self.has_fetch_line(self.blocks.hot[index as usize].pc >> self.fetch_shift << self.fetch_shift)
     }
 
     /// True if the instruction cache has a line and using it changes nothing in the directory.
@@ -51,7 +57,8 @@ impl Hart {
 
     fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        let (first, lines, shift) = (hot.first_line, hot.lines, self.fetch_shift);
+        let shift = self.fetch_shift;
+        let (first, lines) = (hot.pc >> shift << shift, u32::from(hot.lines));
         for line in (0..lines).map(|line| first.wrapping_add(line << shift)) {
             if !self.has_fetch_line(line) && !self.look_up_line(bus, line) {
                 return false;
@@ -83,7 +90,11 @@ impl Hart {
             self.forget_fetch_line(other);
         }
         let slots = self.fetch_lines.len() - 1;
-        self.fetch_lines[(line >> self.fetch_shift) as usize & slots] = line;
+        let slot = &mut self.fetch_lines[(line >> self.fetch_shift) as usize & slots];
+        let before = std::mem::replace(slot, line);
+        if before != line && before != NO_LINE {
+            self.fetched_lines_went();
+        }
         hit
     }
 
@@ -91,13 +102,24 @@ impl Hart {
         let slots = self.fetch_lines.len() - 1;
         let slot = &mut self.fetch_lines[(line >> self.fetch_shift) as usize & slots];
         if *slot == line {
-            *slot = crate::memory::cache::NO_LINE;
+            *slot = NO_LINE;
+            self.fetched_lines_went();
+        }
+    }
+
+    /// Blocks that were found to be in the instruction cache have to be looked at again.
+    fn fetched_lines_went(&mut self) {
+        self.fetch_epoch = self.fetch_epoch.wrapping_add(1);
+        if self.fetch_epoch == 0 {
+            self.blocks.forget_fetched();
+            self.fetch_epoch = 1;
         }
     }
 
     /// Forgets everything fetched: fence.i.
     pub(super) fn invalidate_fetched(&mut self) {
-        self.fetch_lines.fill(crate::memory::cache::NO_LINE);
+        self.fetch_lines.fill(NO_LINE);
+        self.fetched_lines_went();
         self.fetch_buffer = [None; 2];
         if let Some(cache) = &mut self.icache {
             cache.invalidate_all();

@@ -14,6 +14,12 @@ pub const NO_BLOCK: u32 = u32::MAX;
 /// Writes to x0 go here, so that no operation has to look.
 pub const SINK: u8 = 32;
 const LOOKUP_SLOTS: usize = 1 << 12;
+/// Runs of a compiled block that the interpreter had to finish, after which one has to ask whether its code is of use.
+const RECONSIDER_AFTER: u16 = 200;
+/// Blocks there is room for before all are dropped: some megabytes of code.
+const MOST_BLOCKS: usize = 1 << 16;
+/// An entry of the lookup table that matches no address: instructions have even ones.
+const NOTHING: Found = Found { pc: 1, index: NO_BLOCK };
 
 /// How a block's instructions are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,32 +76,36 @@ impl Breakdown {
     }
 }
 
-/// What the inner loop needs of a block: one cache line of the host.
+/// What the inner loop and compiled code need of a block: one cache line of the host.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Hot {
     /// Times the block ran to its end: fallen through, taken.
     pub runs: [u64; 2],
+    /// Address of its compiled code, or of the stub that stands for it.
+    pub code: usize,
     /// Index of its first operation.
     pub first_op: u32,
-    /// Its instructions.
-    pub instructions: u32,
-    /// Its static cycles: fallen through, taken.
-    pub cycles: [u32; 2],
     /// The block behind each exit, where that can be entered without further thought.
     pub links: [u32; 2],
-    /// The larger of `cycles`.
-    pub longest_cycles: u32,
-    /// Address of its first cache line, if fetched through the cache.
-    pub first_line: u32,
-    /// Cache lines that it lies in; 0 if it is not fetched through the cache.
-    pub lines: u32,
     /// Its address.
     pub pc: u32,
     /// The address behind it.
     pub end_pc: u32,
     /// Where a taken branch or a jump leads.
     pub taken_pc: u32,
+    /// The state of fetched lines under which all of its lines were found in the instruction cache.
+    pub fetched_epoch: u32,
+    /// Its static cycles: fallen through, taken.
+    pub cycles: [u16; 2],
+    /// The larger of `cycles`.
+    pub longest_cycles: u16,
+    /// Its instructions.
+    pub instructions: u16,
+    /// Cache lines that it lies in; 0 if it is not fetched through the cache.
+    pub lines: u16,
+    /// Runs that the interpreter finishes until it is worth compiling; once compiled, until that is looked at again.
+    pub runs_to_go: u16,
 }
 
 /// What the slow paths need of a block.
@@ -103,12 +113,16 @@ pub struct Hot {
 pub struct Cold {
     /// Static cycles by cause: fallen through, taken.
     pub breakdown: [Breakdown; 2],
+    /// Results under way when it is entered.
+    pub entry: Pending,
     /// Results under way at each exit.
     pub pending: [Pending; 2],
     /// How it is fetched.
     pub fetch: Fetch,
     /// It was asked for as a single instruction.
     pub single: bool,
+    /// Its runs when its compiled code was last thought about.
+    pub runs_before: u64,
 }
 
 /// What slow paths need of an operation, under the same index.
@@ -125,7 +139,7 @@ pub struct OpInfo {
 /// All decoded blocks of a core.
 #[derive(Debug)]
 pub struct Blocks {
-    /// The inner loop's part of each block.
+    /// The inner loop's part of each block. It never grows beyond its first capacity, so that compiled code may know where it is.
     pub hot: Vec<Hot>,
     /// The rest of each block.
     pub cold: Vec<Cold>,
@@ -133,11 +147,25 @@ pub struct Blocks {
     pub ops: Vec<Op>,
     /// What goes with each operation.
     pub infos: Vec<OpInfo>,
-    /// Direct-mapped by address: whole blocks, then single instructions.
-    lookup: [Vec<u32>; 2],
-    by_pc: BTreeMap<(u32, bool), u32>,
+    /// Direct-mapped by address, for entries with nothing under way: whole blocks, then single instructions.
+    lookup: [Box<[Found; LOOKUP_SLOTS]>; 2],
+    /// Runs after which a block is compiled; 0 for never.
+    pub compile_after: u16,
+    /// What [`Hot::code`] says of a block without compiled code.
+    uncompiled: usize,
+    by_entry: BTreeMap<(u32, bool, Pending), u32>,
     totals: Breakdown,
     profile: BTreeMap<(u32, u32), u64>,
+}
+
+/// An entry of the lookup table.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Found {
+    /// Address of a block.
+    pub pc: u32,
+    /// Its index.
+    pub index: u32,
 }
 
 /// Where and how a block is to be decoded.
@@ -147,6 +175,8 @@ pub struct Place {
     pub pc: u32,
     /// Only one instruction.
     pub single: bool,
+    /// Results under way when it is entered: its static time depends on them.
+    pub entry: Pending,
     /// How it is fetched.
     pub fetch: Fetch,
     /// Size of the instruction cache's lines.
@@ -154,28 +184,116 @@ pub struct Place {
 }
 
 impl Blocks {
-    /// No blocks.
-    pub fn new() -> Blocks {
+    /// No blocks; they are compiled after so many runs (0: never).
+    pub fn new(compile_after: u16) -> Blocks {
         Blocks {
-            hot: Vec::new(),
+            hot: Vec::with_capacity(MOST_BLOCKS),
             cold: Vec::new(),
             ops: Vec::new(),
             infos: Vec::new(),
-            lookup: [vec![NO_BLOCK; LOOKUP_SLOTS], vec![NO_BLOCK; LOOKUP_SLOTS]],
-            by_pc: BTreeMap::new(),
+            lookup: [Box::new([NOTHING; LOOKUP_SLOTS]), Box::new([NOTHING; LOOKUP_SLOTS])],
+            compile_after,
+            uncompiled: 0,
+            by_entry: BTreeMap::new(),
             totals: Breakdown::default(),
             profile: BTreeMap::new(),
         }
     }
 
-    /// The block at `pc`, if it has been decoded.
-    pub fn find(&mut self, pc: u32, single: bool) -> Option<u32> {
-        let slot = &mut self.lookup[usize::from(single)][(pc >> 1) as usize & (LOOKUP_SLOTS - 1)];
-        if self.hot.get(*slot as usize).is_some_and(|hot| hot.pc == pc) {
-            return Some(*slot);
+    /// The block at `pc`, if it has been decoded for entry with `pending` under way.
+    pub fn find(&mut self, pc: u32, single: bool, pending: Pending) -> Option<u32> {
+        if !pending.is_none() {
+            return self.by_entry.get(&(pc, single, pending)).copied();
         }
-        *slot = *self.by_pc.get(&(pc, single))?;
-        Some(*slot)
+        let slot = &mut self.lookup[usize::from(single)][lookup_slot(pc)];
+        if slot.pc != pc {
+            *slot = Found { pc, index: *self.by_entry.get(&(pc, single, pending))? };
+        }
+        Some(slot.index)
+    }
+
+    /// The block that takes the same time with `pending` under way as with nothing: found for that entry too from now on.
+    pub fn find_unaffected(&mut self, timing: &CoreTiming, pc: u32, single: bool, pending: Pending) -> Option<u32> {
+        let index = self.find(pc, single, Pending::NONE)?;
+        self.is_unaffected(timing, index, pending).then(|| {
+            self.by_entry.insert((pc, single, pending), index);
+            index
+        })
+    }
+
+    /// Address of what comes behind an exit.
+    pub fn exit_pc(&self, index: u32, exit: usize) -> u32 {
+        let hot = &self.hot[index as usize];
+        if exit == 0 { hot.end_pc } else { hot.taken_pc }
+    }
+
+    /// True if there may be no room for two more blocks, a whole one and a single instruction: drop them all first.
+    pub fn are_full(&self) -> bool {
+        self.hot.len() + 2 > MOST_BLOCKS
+    }
+
+    /// The operations of a block, the one that ends it included.
+    pub fn ops_of(&self, index: u32) -> &[Op] {
+        let first = self.hot[index as usize].first_op as usize;
+        let end = self.hot.get(index as usize + 1).map_or(self.ops.len(), |next| next.first_op as usize);
+        &self.ops[first..end]
+    }
+
+    /// The block that an exit leads to every time, where that is known.
+    pub fn fixed_link(&self, index: u32, exit: usize) -> Option<u32> {
+        let link = self.hot[index as usize].links[exit];
+        let indirect = self.ops_of(index).last().is_some_and(|last| last.code == Code::Jalr);
+        (link != NO_BLOCK && !indirect).then_some(link)
+    }
+
+    /// No block is known to be in the instruction cache any more.
+    pub fn forget_fetched(&mut self) {
+        self.hot.iter_mut().for_each(|hot| hot.fetched_epoch = 0);
+    }
+
+    // ---- For compiled code
+
+    /// Address of the first [`Hot`].
+    pub fn hot_base(&self) -> usize {
+        self.hot.as_ptr().expose_provenance()
+    }
+
+    /// Address of the table of whole blocks by their address; [`lookup_slot`] is its index.
+    pub fn lookup_base(&self) -> usize {
+        self.lookup[0].as_ptr().expose_provenance()
+    }
+
+    /// True if a block has compiled code.
+    #[inline(always)]
+    pub fn is_compiled(&self, index: u32) -> bool {
+        self.hot[index as usize].code != self.uncompiled
+    }
+
+    /// A block has compiled code now.
+    pub fn adopt(&mut self, index: u32, code: usize) {
+        let hot = &mut self.hot[index as usize];
+        hot.code = code;
+        hot.runs_to_go = RECONSIDER_AFTER;
+        self.cold[index as usize].runs_before = hot.runs[0] + hot.runs[1];
+    }
+
+    /// A compiled block has had to be finished by the interpreter [`RECONSIDER_AFTER`] times. Where that happens most of the times
+    /// (it reads a device, say), it does without its code until it has run some 60,000 times more.
+    pub fn reconsider(&mut self, index: u32) {
+        let (hot, cold) = (&mut self.hot[index as usize], &mut self.cold[index as usize]);
+        let runs = hot.runs[0] + hot.runs[1];
+        if runs.wrapping_sub(cold.runs_before) < 2 * u64::from(RECONSIDER_AFTER) {
+            hot.code = self.uncompiled;
+        } else {
+            hot.runs_to_go = RECONSIDER_AFTER;
+            cold.runs_before = runs;
+        }
+    }
+
+    /// From now on, `uncompiled` stands for the code of blocks that have none, and none has.
+    pub fn forget_code(&mut self, uncompiled: usize) {
+        self.uncompiled = uncompiled;
+        self.hot.iter_mut().for_each(|hot| hot.code = uncompiled);
     }
 
     /// Decodes the block at a place. `None` if its first instruction can't be read.
@@ -188,8 +306,8 @@ impl Blocks {
         bus.mark_code(place.pc, bytes);
         let index = self.hot.len() as u32;
         let first_op = self.ops.len() as u32;
-        let (breakdown, pending) = self.append(timing, place.pc, &instrs);
-        let cycles = breakdown.map(|part| (part.issue + part.operand_wait + part.long_operation + part.jump) as u32);
+        let (breakdown, pending) = self.append(timing, place, &instrs);
+        let cycles = breakdown.map(|part| (part.issue + part.operand_wait + part.long_operation + part.jump) as u16);
         let line_mask = !(place.line_bytes - 1);
         let end_pc = place.pc.wrapping_add(bytes);
         let (first_line, last_line) = (place.pc & line_mask, end_pc.wrapping_sub(1) & line_mask);
@@ -197,19 +315,22 @@ impl Blocks {
         let lines = if cached { last_line.wrapping_sub(first_line) / place.line_bytes + 1 } else { 0 };
         self.hot.push(Hot {
             runs: [0; 2],
+            code: self.uncompiled,
             first_op,
-            instructions: instrs.len() as u32,
-            cycles,
             links: [NO_BLOCK; 2],
-            longest_cycles: cycles[0].max(cycles[1]),
-            first_line,
-            lines,
             pc: place.pc,
             end_pc,
             taken_pc: taken_pc(end_pc, instrs.last()?),
+            fetched_epoch: 0,
+            cycles,
+            longest_cycles: cycles[0].max(cycles[1]),
+            instructions: instrs.len() as u16,
+            lines: lines as u16,
+            runs_to_go: self.compile_after,
         });
-        self.cold.push(Cold { breakdown, pending, fetch: place.fetch, single: place.single });
-        self.by_pc.insert((place.pc, place.single), index);
+        let Place { entry, fetch, single, .. } = place;
+        self.cold.push(Cold { breakdown, entry, pending, fetch, single, runs_before: 0 });
+        self.by_entry.insert((place.pc, single, entry), index);
         Some(index)
     }
 
@@ -220,8 +341,8 @@ impl Blocks {
         self.cold.clear();
         self.ops.clear();
         self.infos.clear();
-        self.by_pc.clear();
-        self.lookup.iter_mut().for_each(|slots| slots.fill(NO_BLOCK));
+        self.by_entry.clear();
+        self.lookup.iter_mut().for_each(|slots| slots.fill(NOTHING));
     }
 
     /// Static cycles by cause of all blocks run so far.
@@ -237,10 +358,7 @@ impl Blocks {
     }
 
     /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.
-    pub fn is_unaffected(&self, timing: &CoreTiming, index: u32, mut pending: Pending) -> bool {
-        if pending.is_none() {
-            return true;
-        }
+    fn is_unaffected(&self, timing: &CoreTiming, index: u32, mut pending: Pending) -> bool {
         let first = self.hot[index as usize].first_op as usize;
         let mut clean = Pending::NONE;
         for info in &self.infos[first..first + self.hot[index as usize].instructions as usize] {
@@ -266,8 +384,9 @@ impl Blocks {
     }
 
     /// Appends the operations and works out their static time: by cause, and what is under way, for each exit.
-    fn append(&mut self, timing: &CoreTiming, pc: u32, instrs: &[Instr]) -> ([Breakdown; 2], [Pending; 2]) {
-        let (mut pending, mut breakdown, mut cycles, mut at) = (Pending::NONE, Breakdown::default(), 0, pc);
+    fn append(&mut self, timing: &CoreTiming, place: Place, instrs: &[Instr]) -> ([Breakdown; 2], [Pending; 2]) {
+        let pc = place.pc;
+        let (mut pending, mut breakdown, mut cycles, mut at) = (place.entry, Breakdown::default(), 0, pc);
         for instr in instrs {
             let cost = timing.step(instr, &mut pending);
             let start_cycles = (cycles + cost.stall_cycles) as u16;
@@ -298,10 +417,9 @@ impl Blocks {
     }
 }
 
-impl Default for Blocks {
-    fn default() -> Self {
-        Blocks::new()
-    }
+/// Where [`Blocks::lookup_base`]'s table has an address, if it has it.
+pub const fn lookup_slot(pc: u32) -> usize {
+    (pc >> 1) as usize & (LOOKUP_SLOTS - 1)
 }
 
 /// Decodes up to a block's worth of instructions: to the first that ends a block, or to the end of what can be read.
@@ -346,4 +464,14 @@ fn resolve(instr: &Instr, pc: u32) -> Op {
 
 fn taken_pc(end_pc: u32, last: &Instr) -> u32 {
     end_pc.wrapping_sub(u32::from(last.len_bytes)).wrapping_add(last.op.imm as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_need_of_a_block_is_one_cache_line() {
+        assert_eq!(size_of::<Hot>(), 64);
+    }
 }

@@ -1,6 +1,7 @@
 //! A hart: its state, and the loop that chooses what runs next.
 
 use super::block::{Blocks, Fetch, Place};
+use super::compile::{COMPILE_AFTER, Compiler};
 use super::exceptions::{Exception, Interrupt};
 use super::sections::{Sections, Totals};
 use super::system::{CsrContext, Csrs};
@@ -72,8 +73,6 @@ pub struct Hart {
     traps: u64,
     /// Results under way at the current address.
     pub(super) pending: Pending,
-    /// Those that were still under way when the current block's first instruction issued. Only single instructions are run so.
-    pub(super) carried: Pending,
     pub(super) csrs: Csrs,
     pub(super) blocks: Blocks,
     pub(super) icache: Option<Cache>,
@@ -81,6 +80,8 @@ pub struct Hart {
     pub(super) shortcuts: Shortcuts,
     pub(super) fetch_lines: Box<[u32; FETCH_SLOTS]>,
     pub(super) fetch_shift: u32,
+    /// Grows whenever one of `fetch_lines` goes; never 0.
+    pub(super) fetch_epoch: u32,
     /// Words last fetched without a cache.
     pub(super) fetch_buffer: [Option<u32>; 2],
     /// Where the last block was left, to link it to the next.
@@ -98,6 +99,9 @@ pub struct Hart {
     code_epoch: u64,
     code_marks: u64,
     last_fault: Option<FaultedAccess>,
+    pub(super) compiler: Option<Compiler>,
+    /// Way into compiled code; only of use while there is a compiler.
+    pub(super) enter_code: usize,
 }
 
 impl Hart {
@@ -112,14 +116,14 @@ impl Hart {
             instructions: 0,
             traps: 0,
             pending: Pending::NONE,
-            carried: Pending::NONE,
             csrs: Csrs::new(config.index),
-            blocks: Blocks::new(),
+            blocks: Blocks::new(COMPILE_AFTER),
             icache: config.icache.map(Cache::new),
             dcache: config.dcache.map(Cache::new),
             shortcuts: Shortcuts::new(shortcut_bytes),
             fetch_lines: Box::new([NO_LINE; FETCH_SLOTS]),
             fetch_shift: config.icache.map_or(6, |shape| shape.line_bytes.trailing_zeros()),
+            fetch_epoch: 1,
             fetch_buffer: [None; 2],
             left: None,
             stop: None,
@@ -133,6 +137,8 @@ impl Hart {
             code_epoch: 0,
             code_marks: 0,
             last_fault: None,
+            compiler: None,
+            enter_code: 0,
             config,
         }
     }
@@ -208,47 +214,40 @@ impl Hart {
 
     /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
     fn run_once(&mut self, bus: &mut Bus, single: bool) {
+        if self.blocks.are_full() {
+            self.drop_blocks();
+        }
         let left = self.left.take();
         let Some(mut index) = self.block_at(bus, single) else {
             let value = self.pc;
             self.fetch_fault(bus, value, BusFaultKind::Unmapped);
             return;
         };
-        let wants_whole = !single && self.fetch_kind(bus) != Fetch::Uncached;
+        let wants_whole = !single && self.blocks.cold[index as usize].fetch != Fetch::Uncached;
         if wants_whole && let Some((from, exit)) = left {
             self.link(from, exit, index);
         }
         let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.limit;
-        let whole = wants_whole && fits && self.pending.is_none();
-        if !whole || !self.only_first_line_misses(index) {
+        if !(wants_whole && fits && self.only_first_line_misses(index)) {
             let Some(one) = self.block_at(bus, true) else { return };
             index = one;
         }
         if self.fetch(bus, index) {
-            self.wait_for_operands(index);
             self.execute(bus, index);
-        }
-    }
-
-    /// Lets the first instruction of a block wait for what was under way before it.
-    fn wait_for_operands(&mut self, index: u32) {
-        self.carried = self.pending;
-        if !self.pending.is_none() {
-            let first = self.blocks.hot[index as usize].first_op as usize;
-            let stall_cycles = self.pending.stall_cycles(&self.blocks.infos[first].instr);
-            self.carried.pass(stall_cycles);
-            self.cycles += u64::from(stall_cycles);
-            self.parts.operand_wait += u64::from(stall_cycles);
         }
     }
 
     /// The block at the current address, decoded if need be.
     fn block_at(&mut self, bus: &mut Bus, single: bool) -> Option<u32> {
-        if let Some(index) = self.blocks.find(self.pc, single) {
+        let (pc, entry) = (self.pc, self.pending);
+        if let Some(index) = self.blocks.find(pc, single, entry) {
+            return Some(index);
+        }
+        if let Some(index) = self.blocks.find_unaffected(&self.config.timing, pc, single, entry) {
             return Some(index);
         }
         let line_bytes = self.icache.as_ref().map_or(4, |cache| cache.shape().line_bytes);
-        let place = Place { pc: self.pc, single, fetch: self.fetch_kind(bus), line_bytes };
+        let place = Place { pc, single, entry, fetch: self.fetch_kind(bus), line_bytes };
         let index = self.blocks.build(bus, &self.config.timing, place);
         self.follow_memory(bus);
         index
@@ -264,15 +263,10 @@ impl Hart {
     }
 
     fn link(&mut self, from: u32, exit: usize, to: u32) {
-        let pending = self.blocks.cold[from as usize].pending[exit];
         // Single instructions stay unlinked, so that a step is one.
-        if !self.blocks.cold[from as usize].single
-            && !self.sections.stops_at(self.pc)
-            && self.pending == pending
-            && self.blocks.is_unaffected(&self.config.timing, to, pending)
-        {
+        let cold = &self.blocks.cold[from as usize];
+        if !cold.single && !self.sections.stops_at(self.pc) && self.pending == cold.pending[exit] {
             self.blocks.hot[from as usize].links[exit] = to;
-            self.pending = Pending::NONE;
         }
     }
 
@@ -291,6 +285,9 @@ impl Hart {
     /// Drops all decoded blocks.
     pub(super) fn drop_blocks(&mut self) {
         self.blocks.flush();
+        if let Some(compiler) = &mut self.compiler {
+            compiler.clear();
+        }
         self.left = None;
     }
 
@@ -403,6 +400,11 @@ impl Core for Hart {
         }
     }
 
+    fn compile_after(&mut self, runs: u16) {
+        self.blocks.compile_after = runs;
+        self.drop_blocks();
+    }
+
     fn profile(&mut self) -> Vec<(u32, u32, u64)> {
         self.blocks.profile().iter().map(|((pc, end), runs)| (*pc, *end, *runs)).collect()
     }
@@ -450,13 +452,6 @@ impl Hart {
     pub(super) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
         self.pc = pc;
         self.pending = self.blocks.cold[index as usize].pending[exit];
-        if !self.carried.is_none() {
-            let hot = &self.blocks.hot[index as usize];
-            let cold = &self.blocks.cold[index as usize].breakdown;
-            self.pending = self.carried;
-            self.config.timing.step(&self.blocks.infos[hot.first_op as usize].instr, &mut self.pending);
-            self.pending.pass((cold[exit].jump - cold[0].jump) as u32);
-        }
         self.left = Some((index, exit));
     }
 }

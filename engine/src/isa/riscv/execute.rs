@@ -1,7 +1,9 @@
-//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
+//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look. Those that have run often are
+//! compiled, and run as host code.
 
 use super::access::Flow;
-use super::block::NO_BLOCK;
+use super::block::{Fetch, NO_BLOCK};
+use super::compile::{Compiler, Ending};
 use super::core::Hart;
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
@@ -17,12 +19,25 @@ const TAKEN: usize = 1;
 impl Hart {
     /// Runs the block `index`, whose first line has been fetched, and those behind it.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
+        let mut first_at = 0;
         loop {
+            if self.blocks.is_compiled(index) {
+                match Compiler::run(self, index) {
+                    Ending::Interpret { index: next, at } => (index, first_at) = (next, at),
+                    Ending::Left { index, exit } => return self.leave(index, exit, self.blocks.exit_pc(index, exit)),
+                    Ending::Check { index: next } if self.may_enter(next) => {
+                        index = next;
+                        continue;
+                    }
+                    Ending::Check { index: next } => return self.stop_before(next),
+                }
+            }
             let first = self.blocks.hot[index as usize].first_op as usize;
             // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays among them;
             // `ops` only grows outside this function.
             let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
-            let mut ip = begin;
+            // SAFETY: compiled code names operations of the block, and else it is the first.
+            let mut ip = unsafe { begin.add(std::mem::take(&mut first_at) as usize) };
             macro_rules! at {
                 () => {
                     // SAFETY: as above: both point into the same block.
@@ -130,27 +145,84 @@ impl Hart {
             };
             let hot = &mut self.blocks.hot[index as usize];
             hot.runs[exit] += 1;
+            hot.runs_to_go = hot.runs_to_go.wrapping_sub(1);
+            let is_hot = hot.runs_to_go == 0;
             self.cycles += u64::from(hot.cycles[exit]);
             self.instructions += u64::from(hot.instructions);
             let next = hot.links[exit];
+            if is_hot {
+                self.compile(index);
+            }
             if next == NO_BLOCK {
-                let pc = if exit == TAKEN { hot.taken_pc } else { hot.end_pc };
-                return self.leave(index, exit, pc);
+                return self.leave(index, exit, self.blocks.exit_pc(index, exit));
             }
             if !self.may_enter(next) {
-                self.pc = self.blocks.hot[next as usize].pc;
-                return;
+                return self.stop_before(next);
             }
             index = next;
         }
     }
 
-    /// True if a block fits before the limit and all of its lines are in the instruction cache.
+    /// Stops between two blocks.
+    fn stop_before(&mut self, next: u32) {
+        self.pc = self.blocks.hot[next as usize].pc;
+        self.pending = self.blocks.cold[next as usize].entry;
+    }
+
+    /// True if a block fits before the limit, all of its lines are in the instruction cache, and nobody watches for it.
     #[inline(always)]
-    fn may_enter(&self, index: u32) -> bool {
+    fn may_enter(&mut self, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
         self.cycles + u64::from(hot.longest_cycles) <= self.limit
-            && (hot.lines == 0 || self.has_fetch_line(hot.first_line) && self.only_first_line_misses(index))
+            && (hot.fetched_epoch == self.fetch_epoch || self.look_for_lines(index))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_for_lines(&mut self, index: u32) -> bool {
+        let here = match self.blocks.cold[index as usize].fetch {
+            _ if self.sections.stops_at(self.blocks.hot[index as usize].pc) => false,
+            Fetch::Local => true,
+            Fetch::Cached => self.has_first_line(index) && self.only_first_line_misses(index),
+            Fetch::Uncached => false,
+        };
+        if here {
+            self.blocks.hot[index as usize].fetched_epoch = self.fetch_epoch;
+        }
+        here
+    }
+
+    /// Has a block run as host code from now on, if that can be done.
+    #[cold]
+    #[inline(never)]
+    fn compile(&mut self, index: u32) {
+        if self.blocks.compile_after == 0 {
+            return;
+        }
+        if self.compiler.is_none() {
+            self.compiler = Compiler::new(&self.blocks);
+            let Some(compiler) = &self.compiler else {
+                self.blocks.compile_after = 0;
+                return;
+            };
+            self.enter_code = compiler.enter();
+            self.blocks.forget_code(compiler.uncompiled());
+        }
+        let Some(compiler) = &mut self.compiler else { return };
+        if self.blocks.cold[index as usize].single {
+            return;
+        }
+        if self.blocks.is_compiled(index) {
+            return self.blocks.reconsider(index);
+        }
+        if let Some(code) = compiler.compile(&self.blocks, &self.shortcuts, index) {
+            self.blocks.adopt(index, code);
+        } else if !compiler.is_sound() {
+            // With the pages all code is gone.
+            self.compiler = None;
+            self.blocks.compile_after = 0;
+            self.blocks.forget_code(0);
+        }
     }
 
     #[cold]
@@ -195,7 +267,7 @@ impl Hart {
     fn leave_in_the_middle(&mut self, index: u32, count: u32) {
         let hot = &self.blocks.hot[index as usize];
         let first = hot.first_op as usize;
-        let mut pending = self.carried;
+        let mut pending = self.blocks.cold[index as usize].entry;
         self.pc = hot.pc;
         for info in &self.blocks.infos[first..first + count as usize] {
             let cost = self.config.timing.step(&info.instr, &mut pending);

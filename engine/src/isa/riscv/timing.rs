@@ -90,7 +90,7 @@ impl CoreTiming {
 }
 
 /// Results still under way at an instruction boundary: up to two registers, and how many cycles from now each is ready.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pending {
     slots: [(u8, u8); 2],
 }
@@ -112,8 +112,11 @@ impl Pending {
 
     /// `cycles` pass.
     pub fn pass(&mut self, cycles: u32) {
-        for (_, ready) in &mut self.slots {
+        for (register, ready) in &mut self.slots {
             *ready = ready.saturating_sub(u8::try_from(cycles).unwrap_or(u8::MAX));
+            if *ready == 0 {
+                *register = 0;
+            }
         }
     }
 

@@ -1,0 +1,52 @@
+//! Memory for code: written while it can't be executed, executed while it can't be written.
+
+use memmap2::{Mmap, MmapMut};
+
+/// Room for some 20,000 blocks; pages that are not used cost nothing.
+const BYTES: usize = 8 << 20;
+/// Functions begin at multiples of this, a line of the host's instruction cache at best.
+const ALIGN: usize = 32;
+
+/// Pages of code.
+pub struct CodeMemory {
+    /// `None` once the host has refused to change the pages' protection.
+    pages: Option<Mmap>,
+    used: usize,
+}
+
+impl CodeMemory {
+    /// Empty pages, if the host gives any.
+    pub fn new() -> Option<CodeMemory> {
+        Some(CodeMemory { pages: Some(MmapMut::map_anon(BYTES).ok()?.make_exec().ok()?), used: 0 })
+    }
+
+    /// False once pages with code have been lost.
+    pub fn is_sound(&self) -> bool {
+        self.pages.is_some()
+    }
+
+    /// Appends a function; gives its address. `None` if there is no room for it, or no way to execute it.
+    pub fn append(&mut self, code: &[u8]) -> Option<usize> {
+        let end = self.used + code.len();
+        if end > BYTES {
+            return None;
+        }
+        let mut pages = self.pages.take()?.make_mut().ok()?;
+        pages[self.used..end].copy_from_slice(code);
+        let pages = pages.make_exec().ok()?;
+        let place = pages.as_ptr().wrapping_add(self.used).expose_provenance();
+        self.pages = Some(pages);
+        self.used = end.next_multiple_of(ALIGN);
+        Some(place)
+    }
+
+    /// Bytes used.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Forgets what lies behind `used`.
+    pub fn truncate(&mut self, used: usize) {
+        self.used = used;
+    }
+}
