@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import choices
 import elf32
 import numpy as np
 import programs
@@ -39,8 +40,8 @@ def engine(
 
 def loaded(program: programs.Program, **board: Any) -> _engine.Machine:
     """A machine with a random program."""
-    code = elf32.Segment(programs.CODE, program.code)
-    return engine(code, elf32.Segment(programs.DATA, program.data), **board)
+    code = elf32.Segment(choices.CODE, program.code)
+    return engine(code, elf32.Segment(choices.DATA, program.data), **board)
 
 
 def rows(trace: bytes) -> np.ndarray:
@@ -48,13 +49,17 @@ def rows(trace: bytes) -> np.ndarray:
     return np.frombuffer(trace, dtype="<u4").reshape(-1, len(NAMES))
 
 
-def reference_trace(program: programs.Program, most: int) -> tuple[np.ndarray, bytes]:
+def reference_trace(
+    program: programs.Program, most: int, also_mapped: Iterable[tuple[int, int]] = ()
+) -> tuple[np.ndarray, bytes]:
     """Registers before each instruction and at the end, and the data at the end, by Unicorn."""
     core = reference.machine(RAM, RAM_BYTES)
-    core.mem_write(programs.CODE, program.code)
-    core.mem_write(programs.DATA, program.data)
-    states = reference.trace(core, programs.CODE, program.end, most)
-    return states, bytes(core.mem_read(programs.DATA, programs.DATA_BYTES))
+    for first, size in also_mapped:
+        core.mem_map(first, size)
+    core.mem_write(choices.CODE, program.code)
+    core.mem_write(choices.DATA, program.data)
+    states = reference.trace(core, choices.CODE, program.end, most)
+    return states, bytes(core.mem_read(choices.DATA, choices.DATA_BYTES))
 
 
 def divergence(
@@ -62,7 +67,7 @@ def divergence(
 ) -> str:
     """What is to be said of an instruction after which the two states differ."""
     pc = int(before[0])
-    at = pc - programs.CODE
+    at = pc - choices.CODE
     encoding = int.from_bytes(code[at : at + 4], "little")
     lines = [f"seed {seed}: {pc:#010x}: {_engine.disassemble(encoding, pc)}"]
     lines.append(f"{'':4} {'before':>10} {'engine':>10} {'unicorn':>10}")

@@ -1,29 +1,31 @@
-"""Random programs that end: loops over forward branches, jumps, arithmetic, loads and stores.
-
-Five registers are kept out of the random destinations: x2, x9 and x30 point into the data, x29 and
-x31 count loops. `test_encodings` has every register in every field.
-"""
+"""Random programs that end: loops over forward branches, jumps, arithmetic, loads and stores."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import assembler as asm
 from assembler import Instruction, Item, Label, half, word
+from choices import (
+    CODE,
+    DATA_BYTES,
+    DATA_MIDDLE,
+    FREE,
+    FREE_CSRS,
+    FREE_NARROW,
+    INNER,
+    MEPC,
+    MIDDLE,
+    NARROW,
+    OUTER,
+    STACK,
+    any_pointer,
+    any_value,
+)
+from interrupts import Timer, handler, switch_on
+from jumps import control_unit
 
-CODE = 0x8000_0000
-DATA = 0x8004_0000
-DATA_BYTES = 4096
-DATA_MIDDLE = DATA + DATA_BYTES // 2
-STACK, NARROW, INNER, MIDDLE, OUTER = 2, 9, 29, 30, 31
-KEPT = (STACK, NARROW, INNER, MIDDLE, OUTER)
-CORNERS = (0, 1, 2, 0xFFFF_FFFF, 0x8000_0000, 0x7FFF_FFFF, 0xFFFF, 0x8000, 0x7F, 0x80, 31, 32)
-FREE = [register for register in range(32) if register not in KEPT]
-FREE_NARROW = [register - 8 for register in range(8, 16) if register not in KEPT]
-# mscratch, mepc, mcause, mtval: what both sides keep as it is written.
-MEPC = 0x341
-FREE_CSRS = (0x340, MEPC, 0x342, 0x343)
 EXIT = [0x01800513, 0x000205B7, 0x02658593, 0x01F01013, 0x00100073, 0x40705013]
 
 
@@ -37,22 +39,26 @@ class Program:
     end: int
 
 
-def any_value(rng: random.Random) -> int:
-    """A 32-bit value, often one at an edge."""
-    return rng.choice(CORNERS) if rng.random() < 0.4 else rng.getrandbits(32)
+def generate(seed: int, timer: Timer | None = None, units: int = 250, rounds: int = 8) -> Program:
+    """A program whose body of `units` units runs `rounds` times; a timer adds interrupts.
 
-
-def generate(seed: int, units: int = 250, rounds: int = 8) -> Program:
-    """A program whose body of `units` units runs `rounds` times."""
+    The handler uses CSRs, so the body of a program with a timer does not.
+    """
     rng = random.Random(seed)
     again, end = Label(), Label()
     items: list[Item] = []
+    if timer:
+        start = Label()
+        items += [asm.jump(0, start), *handler(timer), start, *switch_on(timer, CODE + 4)]
     for register in FREE:
         items += asm.load_immediate(register, any_value(rng))
     for register in (STACK, NARROW, MIDDLE):
         items += asm.load_immediate(register, DATA_MIDDLE)
     items += asm.load_immediate(OUTER, rounds)
-    items += [again, *sequence(rng, units)]
+    kind = Kind(timer is None, tuple(Label() for _ in range(4)))
+    items += [again, *sequence(rng, units, kind)]
+    for target in kind.targets:
+        items += [target, *register_op(rng), *sequence(rng, 10, kind)]
     out = Label()
     items += [word(asm.i_type(0x13, OUTER, OUTER, -1)), asm.branch("beq", OUTER, 0, out)]
     items += [asm.jump(0, again), out, end, *map(word, EXIT)]
@@ -61,37 +67,46 @@ def generate(seed: int, units: int = 250, rounds: int = 8) -> Program:
     return Program(seed, code, data, end.address)
 
 
-def sequence(rng: random.Random, count: int, *, nested: bool = False) -> list[Item]:
+@dataclass(frozen=True)
+class Kind:
+    """What a sequence may have."""
+
+    has_csrs: bool
+    targets: tuple[Label, ...]
+    has_loops: bool = True
+
+
+def sequence(rng: random.Random, count: int, kind: Kind) -> list[Item]:
     """`count` units one after the other; branches lead to the beginnings of later ones."""
     labels = [Label() for _ in range(count + 1)]
     items: list[Item] = []
     for index in range(count):
         later = labels[index + 1 : index + 7]
         items.append(labels[index])
-        items += unit(rng, later, nested=nested)
+        items += unit(rng, later, kind)
     return [*items, labels[count]]
 
 
-def unit(rng: random.Random, later: list[Label], *, nested: bool) -> list[Item]:
+def unit(rng: random.Random, later: list[Label], kind: Kind) -> list[Item]:
     """A few instructions that belong together."""
-    if not nested and rng.random() < 0.02:
-        return inner_loop(rng)
-    kinds = (register_op, immediate_op, short_op, memory_op, short_memory_op, far_memory_op, csr_op)
-    control = (long_branch, short_branch, long_jump, short_jump, register_jump)
+    if kind.has_loops and rng.random() < 0.02:
+        return inner_loop(rng, kind)
     if rng.random() < 0.18:
-        return rng.choice(control)(rng, rng.choice(later))
+        return control_unit(rng, later)
     if rng.random() < 0.04:
         return asm.load_immediate(rng.choice(FREE), any_value(rng))
     if rng.random() < 0.01:
-        return [word(rng.choice([asm.FENCE, asm.FENCE_I]))]
-    return rng.choices(kinds, weights=(30, 20, 25, 12, 8, 5, 3))[0](rng)
+        return patch(rng, kind) if rng.random() < 0.5 else fences(rng)
+    units = (register_op, immediate_op, short_op, memory_op, short_memory_op, far_memory_op, csr_op)
+    weights = (30, 20, 25, 12, 8, 5, 3 if kind.has_csrs else 0)
+    return rng.choices(units, weights)[0](rng)
 
 
-def inner_loop(rng: random.Random) -> list[Item]:
+def inner_loop(rng: random.Random, kind: Kind) -> list[Item]:
     """A loop of a few rounds over a few units."""
     again = Label()
     rounds = word(asm.i_type(0x13, INNER, 0, rng.randint(1, 6)))
-    body = sequence(rng, rng.randint(2, 8), nested=True)
+    body = sequence(rng, rng.randint(2, 8), replace(kind, has_loops=False))
     count = word(asm.i_type(0x13, INNER, INNER, -1))
     return [rounds, again, *body, count, asm.branch("bne", INNER, 0, again)]
 
@@ -160,7 +175,7 @@ def memory_op(rng: random.Random) -> list[Item]:
 def short_memory_op(rng: random.Random) -> list[Item]:
     narrow = NARROW - 8
     offset = asm.c_word_offset(rng.randrange(32) * 4) | narrow << 7
-    rd = rng.choice([register for register in FREE if register])
+    rd = any_pointer(rng)
     encodings = (
         0x4000 | offset | rng.choice(FREE_NARROW) << 2,  # c.lw
         0xC000 | offset | rng.randrange(8) << 2,  # c.sw
@@ -172,7 +187,7 @@ def short_memory_op(rng: random.Random) -> list[Item]:
 
 def far_memory_op(rng: random.Random) -> list[Item]:
     """An access whose address was computed by the instructions before it."""
-    pointer = rng.choice([register for register in FREE if register])
+    pointer = any_pointer(rng)
     index = word(asm.i_type(asm.I_OPS["andi"], pointer, rng.randrange(32), 0x7FC))
     add = word(asm.r_type(asm.R_OPS["add"], pointer, pointer, MIDDLE))
     return [index, add, access(rng, pointer, rng.randrange(-1024, 4))]
@@ -188,39 +203,30 @@ def csr_op(rng: random.Random) -> list[Item]:
     return [clear, word(asm.i_type(base, rd, even, csr))]
 
 
-def long_branch(rng: random.Random, target: Label) -> list[Item]:
-    rs1 = rng.randrange(32)
-    rs2 = rs1 if rng.random() < 0.1 else rng.randrange(32)
-    return [asm.branch(rng.choice(list(asm.BRANCHES)), rs1, rs2, target)]
+def fences(rng: random.Random) -> list[Item]:
+    return [word(rng.choice([asm.FENCE, asm.FENCE_I]))]
 
 
-def short_branch(rng: random.Random, target: Label) -> list[Item]:
-    return [asm.c_branch(rng.choice([0xC001, 0xE001]), rng.randrange(8), target)]
-
-
-def long_jump(rng: random.Random, target: Label) -> list[Item]:
-    return [asm.jump(rng.choice(FREE), target)]
-
-
-def short_jump(rng: random.Random, target: Label) -> list[Item]:
-    return [asm.c_jump(rng.choice([0xA001, 0x2001]), target)]
-
-
-def register_jump(rng: random.Random, target: Label) -> list[Item]:
-    """auipc and a jump through the register, long or short."""
-    pointer = rng.choice([register for register in FREE if register])
-    rd = rng.choice([0, 1, pointer, rng.choice(FREE)])
-    odd = rng.randrange(2)  # the target's lowest bit is dropped
+def patch(rng: random.Random, kind: Kind) -> list[Item]:
+    """Changes an instruction's operands in memory: of one nearby, or of one of the body's end."""
+    pointer, value = rng.sample([register for register in FREE if register], 2)
     here = Label()
-    auipc = word(asm.u_type(asm.AUIPC, pointer, 0))
+    target = here if rng.random() < 0.7 else rng.choice(kind.targets)
 
-    def jalr(_: int) -> int:
-        return asm.i_type(asm.JALR, rd, pointer, target.address - here.address + odd)
+    def upper(_: int) -> int:
+        return asm.u_type(asm.LUI, pointer, (target.address + 0x802) >> 12)
 
-    def addi(_: int) -> int:
-        return asm.i_type(0x13, pointer, pointer, target.address - here.address + odd)
+    def lower(_: int) -> int:
+        return asm.i_type(asm.I_OPS["addi"], pointer, pointer, target.address + 2)
 
-    if rng.random() < 0.6:
-        return [here, auipc, Instruction(4, jalr)]
-    short = half(rng.choice([0x8002, 0x9002]) | pointer << 7)
-    return [here, auipc, Instruction(4, addi), short]
+    change = [
+        Instruction(4, upper),
+        Instruction(4, lower),
+        word(asm.i_type(asm.LOADS["lhu"], value, pointer, 0)),
+        # rs2 and the upper bits of rs1.
+        word(asm.i_type(asm.I_OPS["xori"], value, value, rng.randrange(1, 0x200))),
+        word(asm.s_type(asm.STORES["sh"], pointer, value, 0)),
+        word(asm.FENCE_I),
+    ]
+    changed = [here, *register_op(rng)]
+    return change + changed if rng.random() < 0.5 else changed + change

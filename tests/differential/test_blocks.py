@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import choices
 import harness
 import numpy as np
 import programs
@@ -35,6 +36,7 @@ TWO_WAYS = {
 }
 FOUR_WAYS = {"cpu0.i-cache-size": 2048, "cpu0.i-cache-sets": 32, "cpu0.d-cache-sets": 256}
 THROUGH = {"cpu0.cyclescope,d-cache-write-policy": "write-through"}
+LATE_RESULTS = {"cpu0.cyclescope,load-use-cycles": 3, "cpu0.cyclescope,multiply-use-cycles": 5}
 SETTINGS = {
     "minimal": ("minimal-rv32", {}),
     "kc705": (KC705, {}),
@@ -42,6 +44,7 @@ SETTINGS = {
     "two ways": (KC705, TWO_WAYS),
     "four ways": (KC705, FOUR_WAYS),
     "write-through": (KC705, THROUGH),
+    "late results": (KC705, LATE_RESULTS),
     "two ways, write-through": (KC705, TWO_WAYS | THROUGH),
 }
 
@@ -72,7 +75,7 @@ def compare(seed: int, board: str, overrides: Mapping[str, OverrideValue]) -> No
     run = harness.loaded(program, board=board, overrides=overrides)
     by_blocks = run.run(None, None)
     assert by_blocks["outcome"] == "exit"
-    data = run.read_memory(programs.DATA, programs.DATA_BYTES)
+    data = run.read_memory(choices.DATA, choices.DATA_BYTES)
     assert data == their_data, f"seed {seed}: memory"
     by_steps = stepped.run(None, None)
     assert by_blocks == by_steps, f"seed {seed}: time and counters"

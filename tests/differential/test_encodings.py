@@ -16,7 +16,7 @@ import random
 from collections import Counter
 
 import assembler as asm
-import programs
+import choices
 import trials
 from trials import Outcome, Trial
 
@@ -46,7 +46,7 @@ def registers(rng: random.Random, encoding: int) -> tuple[int, ...]:
     if is_access:
         step = 1 if long and rng.random() < 0.2 else 4
         return tuple(trials.WINDOW_MIDDLE + rng.randrange(-1000, 1000, step) for _ in range(31))
-    values = [programs.any_value(rng) for _ in range(31)]
+    values = [choices.any_value(rng) for _ in range(31)]
     # Branches and divisions are about operands that are alike.
     return tuple(rng.choice(values) if rng.random() < 0.2 else value for value in values)
 

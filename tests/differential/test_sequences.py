@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 
 import assembler as asm
+import choices
 import harness
 import numpy as np
 import programs
@@ -38,7 +39,7 @@ def compare(seed: int) -> int:
         first = int(differing[0])
         before, after = theirs[first], (ours[first], theirs[first + 1])
         raise AssertionError(harness.divergence(seed, before, *after, program.code))
-    our_data = machine.read_memory(programs.DATA, programs.DATA_BYTES)
+    our_data = machine.read_memory(choices.DATA, choices.DATA_BYTES)
     assert our_data == their_data, f"seed {seed}: memory differs at the end"
     return count
 
@@ -58,7 +59,7 @@ def test_the_programs_use_every_instruction_of_both_lengths() -> None:
         program = programs.generate(seed)
         states, _ = harness.reference_trace(program, MOST)
         for pc in np.unique(states[:-1, 0]):
-            at = int(pc) - programs.CODE
+            at = int(pc) - choices.CODE
             encoding = int.from_bytes(program.code[at : at + 4], "little")
             mnemonic = _engine.disassemble(encoding, 0).split()[0]
             used.add((mnemonic, 4 if encoding & 3 == 3 else 2))

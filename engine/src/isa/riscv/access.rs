@@ -73,7 +73,7 @@ impl Hart {
         let hit = cache.touch(line, false);
         if !hit {
             let at = self.now();
-            bus.run_events(at);
+            bus.run_events_before(at, line);
             match bus.read_burst(at, line, 1 << self.fetch_shift) {
                 Ok(access) => self.charge(bus, Purpose::Fetch, at, access),
                 Err(fault) => {
@@ -136,7 +136,7 @@ impl Hart {
                 continue;
             }
             let at = self.now();
-            bus.run_events(at);
+            bus.run_events_before(at, word);
             match bus.read(at, word, AccessSize::Word) {
                 Ok(access) => self.charge(bus, Purpose::Fetch, at, access),
                 Err(fault) => {
@@ -171,7 +171,7 @@ impl Hart {
             Way::Cached => {
                 self.use_line(bus, at, addr, Purpose::Load).map(|()| self.peek_and_remember(bus, addr, size))
             }
-            Way::Uncached => self.uncached(bus, at, Purpose::Load, |bus| bus.read(at, addr, size)),
+            Way::Uncached => self.uncached(bus, at, addr, Purpose::Load, |bus| bus.read(at, addr, size)),
         };
         match value {
             Ok(value) => {
@@ -195,10 +195,11 @@ impl Hart {
         let result = if !stays {
             if way == Way::Cached
                 && let Some(cache) = &mut self.dcache
+                && cache.touch(addr, true)
             {
-                cache.touch(addr, true);
+                self.forget_neighbours(addr);
             }
-            self.uncached(bus, at, Purpose::Store, |bus| bus.write(at, addr, size, value)).map(|_| ())
+            self.uncached(bus, at, addr, Purpose::Store, |bus| bus.write(at, addr, size, value)).map(|_| ())
         } else if way == Way::Cached {
             self.use_line(bus, at, addr, Purpose::Store).map(|()| self.poke_and_remember(bus, addr, size, value))
         } else {
@@ -231,7 +232,7 @@ impl Hart {
         if !cache.touch(addr, store) {
             let (line, bytes) = (cache.line_addr(addr), cache.shape().line_bytes);
             let victim = cache.fill(addr, store);
-            bus.run_events(at);
+            bus.run_events_before(at, addr);
             let mut from = at;
             if let Some(victim) = victim {
                 self.shortcuts.remove(victim.line_addr);
@@ -249,21 +250,27 @@ impl Hart {
                 }
             }
         }
-        let Some(cache) = &mut self.dcache else { return Ok(()) };
+        self.forget_neighbours(addr);
+        Ok(())
+    }
+
+    /// Takes the shortcuts of the lines that are no longer the most recently used of their set.
+    fn forget_neighbours(&mut self, addr: u32) {
+        let Some(cache) = &mut self.dcache else { return };
         for other in cache.neighbours(addr) {
             self.shortcuts.remove(other);
         }
-        Ok(())
     }
 
     fn uncached(
         &mut self,
         bus: &mut Bus,
         at: Ps,
+        addr: u32,
         purpose: Purpose,
         access: impl FnOnce(&mut Bus) -> Result<Access, BusFault>,
     ) -> Result<u32, BusFault> {
-        bus.run_events(at);
+        bus.run_events_before(at, addr);
         let access = access(bus)?;
         self.charge(bus, purpose, at, access);
         Ok(access.value)
