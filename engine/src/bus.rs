@@ -281,6 +281,12 @@ impl Bus {
         }
     }
 
+    /// Runs the events that come before a request which a core makes at `at` reaches what answers at `addr`.
+    pub fn run_events_before(&mut self, at: Ps, addr: u32) {
+        let arrives = self.entry_at(addr).map_or(at, |entry| self.request(entry, at));
+        self.run_events(arrives);
+    }
+
     /// Sets the level of an interrupt line.
     pub fn set_irq(&mut self, line: IrqLine, level: bool, now: Ps) {
         match line {

@@ -121,6 +121,18 @@ fn a_device_access_costs_the_way_and_the_device() {
 }
 
 #[test]
+fn what_comes_due_on_the_way_to_a_device_comes_first() {
+    // The event is due n cycles after the write arrives. The load begins 2 cycles after that (response, its own cycle) and arrives
+    // after 2 more.
+    for (after, seen) in [(3, 6), (4, 6), (5, 5)] {
+        let program = [lui(5, DEVICE), addi(6, 0, 5), sw(6, 5, 0), addi(7, 0, after), sw(7, 5, 4), lw(8, 5, 0)];
+        let (report, registers) = run_program(&then_exit(&program));
+        assert_exit(&report);
+        assert_eq!(registers[1 + 8], seen, "due after {after}");
+    }
+}
+
+#[test]
 fn a_store_to_code_takes_effect() {
     // The store replaces the instruction behind it: addi x7, x0, 1 becomes addi x7, x0, 2. Twice, so the second time the block is decoded.
     let program =

@@ -42,7 +42,7 @@ pub fn timing() -> CoreTiming {
 }
 
 /// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the external interrupt n cycles
-/// later, to offset 8 lowers it. Offset 12 answers with an error.
+/// later and adds 1 to word 0, one to offset 8 lowers it. Offset 12 answers with an error.
 pub struct Late {
     value: u32,
 }
@@ -64,6 +64,7 @@ impl Device for Late {
     }
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
+        self.value += 1;
         ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 11 }), true);
     }
 }
