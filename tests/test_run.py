@@ -170,3 +170,17 @@ def test_a_sections_stack_is_printed_after_the_runs(cyclescope: Command, program
 def test_a_function_that_is_not_there_cannot_be_watched(program: Program) -> None:
     with pytest.raises(EngineError, match="no_such_function"):
         package.Board(BOARD).load(program("results")).run(sections=["no_such_function"])
+
+
+def test_the_flash_keeps_its_contents_in_a_file(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    image = tmp_path / "flash.bin"
+    arguments = ("--board", BOARD, "--set", f"flash0.cyclescope,image={image}")
+    assert cyclescope("run", program("flash_readback"), *arguments).status == 0
+    contents = image.read_bytes()
+    assert len(contents) == 16 * 2**20
+    written = len(contents) - contents.count(0xFF)
+    assert 200 < written <= 256
+    # no half-written file stays behind
+    assert list(tmp_path.iterdir()) == [image]

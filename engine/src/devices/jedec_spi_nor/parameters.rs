@@ -123,10 +123,10 @@ fn times(reader: &mut NodeReader) -> Times {
     }
 }
 
-/// The contents: `cyclescope,image` is a path as the user's shell would take it.
+/// The contents: `cyclescope,image` is a path as the user's shell would take it; empty is none.
 fn array(reader: &mut NodeReader, part: &Part) -> Array {
     let mut array = Array::erased(part.size_bytes);
-    if let Some(image) = reader.string("cyclescope,image")
+    if let Some(image) = reader.string("cyclescope,image").filter(|image| !image.is_empty())
         && let Err(error) = array.load(image.as_ref())
     {
         let kind = FaultKind::OutOfRange {
