@@ -38,6 +38,9 @@ class Machine:
     def run(self, limit_ps: int | None, console: Callable[[bytes], None] | None) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released."""
 
+    def compile_after(self, runs: int) -> None:
+        """Blocks become host code after this many runs; 0: never. Results do not depend on it."""
+
     def trace(self, count: int) -> bytes:
         """Run instructions one by one; 33 little-endian words after each: pc, x0 to x31."""
 

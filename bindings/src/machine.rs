@@ -95,6 +95,11 @@ impl Machine {
         }
     }
 
+    /// Blocks become host code after this many runs; 0: never. Results do not depend on it.
+    fn compile_after(&mut self, runs: u16) {
+        self.engine().compile_after(runs);
+    }
+
     /// Runs `count` instructions one by one. After each come 33 little-endian words: pc, x0 to x31.
     fn trace<'py>(&mut self, py: Python<'py>, count: usize) -> Bound<'py, PyBytes> {
         let mut words = Vec::with_capacity(count.min(1 << 20) * 33 * 4);

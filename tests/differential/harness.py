@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,8 +17,15 @@ from cyclescope import _engine
 from cyclescope.board import board_tree
 from cyclescope.overrides import OverrideValue, apply_overrides
 
+# How many instructions to compare one by one; the other tests' programs grow in number with it.
+INSTRUCTIONS = int(os.environ.get("CYCLESCOPE_DIFFERENTIAL", "2000000"))
 RAM, RAM_BYTES = 0x8000_0000, 0x10_0000
 NAMES = ["pc", *(f"x{index}" for index in range(32))]
+
+
+def seeds(first: int, count: int) -> range:
+    """`count` seeds from `first` on, or more in a longer run."""
+    return range(first, first + max(1, count * INSTRUCTIONS // 2_000_000))
 
 
 @functools.cache
@@ -38,10 +46,15 @@ def engine(
     return machine
 
 
-def loaded(program: programs.Program, **board: Any) -> _engine.Machine:
-    """A machine with a random program."""
+def loaded(
+    program: programs.Program, compile_after: int | None = None, **board: Any
+) -> _engine.Machine:
+    """A machine with a random program; its blocks are compiled after so many runs (0: never)."""
     code = elf32.Segment(choices.CODE, program.code)
-    return engine(code, elf32.Segment(choices.DATA, program.data), **board)
+    machine = engine(code, elf32.Segment(choices.DATA, program.data), **board)
+    if compile_after is not None:
+        machine.compile_after(compile_after)
+    return machine
 
 
 def rows(trace: bytes) -> np.ndarray:

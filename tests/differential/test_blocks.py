@@ -1,4 +1,4 @@
-"""A program run block by block ends as it does instruction by instruction, whatever the caches.
+"""A program run block by block, or compiled, ends as by single steps, whatever the caches.
 
 Registers and memory have to be Unicorn's; the time and its causes have to be those of single steps.
 """
@@ -52,7 +52,7 @@ SETTINGS = {
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_blocks_end_as_single_steps_do(setting: str) -> None:
     board, overrides = SETTINGS[setting]
-    for seed in range(10_001, 10_061):
+    for seed in harness.seeds(10_001, 20):
         compare(seed, board, overrides)
 
 
@@ -60,9 +60,24 @@ def test_so_they_do_with_round_robin_replacement(
     changed_board: Callable[[str], Path],
 ) -> None:
     board = str(changed_board('&cpu0 { cyclescope,cache-replacement = "round-robin"; };'))
-    for seed in range(10_101, 10_131):
+    for seed in harness.seeds(100_101, 10):
         for overrides in (TINY, TWO_WAYS):
             compare(seed, board, overrides)
+
+
+@pytest.mark.parametrize("setting", ["minimal", "kc705", "two ways", "late results"])
+def test_hot_blocks_end_as_cold_ones_do(setting: str) -> None:
+    """Enough rounds for blocks to be compiled where users have them compiled."""
+    board, overrides = SETTINGS[setting]
+    for seed in harness.seeds(200_201, 3):
+        program = programs.generate(seed, units=25, rounds=8000)
+        runs = [harness.loaded(program, at, board=board, overrides=overrides) for at in (0, None)]
+        cold, hot = (run.run(None, None) for run in runs)
+        assert cold["outcome"] == "exit"
+        assert hot == cold, f"seed {seed}: time and counters"
+        assert runs[0].registers() == runs[1].registers(), f"seed {seed}"
+        data = [run.read_memory(choices.DATA, choices.DATA_BYTES) for run in runs]
+        assert data[0] == data[1], f"seed {seed}: memory"
 
 
 def compare(seed: int, board: str, overrides: Mapping[str, OverrideValue]) -> None:
@@ -72,14 +87,13 @@ def compare(seed: int, board: str, overrides: Mapping[str, OverrideValue]) -> No
     stepped = harness.loaded(program, board=board, overrides=overrides)
     states = harness.rows(stepped.trace(len(theirs) - 1))
     assert np.array_equal(states, theirs[1:]), f"seed {seed}: registers"
-    run = harness.loaded(program, board=board, overrides=overrides)
-    by_blocks = run.run(None, None)
-    assert by_blocks["outcome"] == "exit"
-    data = run.read_memory(choices.DATA, choices.DATA_BYTES)
-    assert data == their_data, f"seed {seed}: memory"
     by_steps = stepped.run(None, None)
-    assert by_blocks == by_steps, f"seed {seed}: time and counters"
-    assert run.registers() == stepped.registers()
+    for after in (0, 1, 3):
+        run = harness.loaded(program, after, board=board, overrides=overrides)
+        assert run.run(None, None) == by_steps, f"seed {seed}, {after}: time and counters"
+        data = run.read_memory(choices.DATA, choices.DATA_BYTES)
+        assert data == their_data, f"seed {seed}, {after}: memory"
+        assert run.registers() == stepped.registers(), f"seed {seed}, {after}"
 
 
 def test_an_instruction_cache_of_one_line_is_refused() -> None:
