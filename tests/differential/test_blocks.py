@@ -36,7 +36,7 @@ TWO_WAYS = {
 }
 FOUR_WAYS = {"cpu0.i-cache-size": 2048, "cpu0.i-cache-sets": 32, "cpu0.d-cache-sets": 256}
 THROUGH = {"cpu0.cyclescope,d-cache-write-policy": "write-through"}
-LATE_RESULTS = {"cpu0.cyclescope,load-use-cycles": 3, "cpu0.cyclescope,multiply-use-cycles": 5}
+LATE_RESULTS = {"cpu0.cyclescope,load-use-cycles": 7, "cpu0.cyclescope,multiply-use-cycles": 11}
 SETTINGS = {
     "minimal": ("minimal-rv32", {}),
     "kc705": (KC705, {}),
