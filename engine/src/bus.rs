@@ -294,6 +294,10 @@ impl Bus {
                 let pending = &mut self.core_irqs[core as usize];
                 *pending = *pending & !(1 << bit) | u32::from(level) << bit;
             }
+            // A board may wire interrupt controllers in a circle.
+            IrqLine::Device { device, .. } if self.is_busy(device) => {
+                self.note(device, now, "its interrupt leads back to itself, and goes no further");
+            }
             IrqLine::Device { device, input } => {
                 self.with_device(device, now, |controller, ctx| controller.irq_input(input, level, ctx));
             }
@@ -303,8 +307,7 @@ impl Bus {
     /// Calls a device with the rest of the machine at its disposal.
     ///
     /// # Panics
-    /// If a device reaches itself through the bus: the board's validation refuses such wiring, and DMA engines answer an
-    /// address inside themselves with an error before they get here.
+    /// If a device reaches itself through the bus: interrupts and DMA engines look first whether [`Bus::is_busy`].
     pub fn with_device<T>(&mut self, id: DeviceId, now: Ps, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let result = call(device.as_mut(), &mut Ctx { now, id, bus: self });
@@ -351,4 +354,35 @@ impl Bus {
 
 fn unmapped(addr: u32, at: Ps) -> BusFault {
     BusFault { addr, kind: BusFaultKind::Unmapped, done: at, entry: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Reply, SlaveError};
+
+    /// An interrupt controller whose output is wired to its own input.
+    struct Circle;
+
+    impl Device for Circle {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::read(0, ctx.now))
+        }
+
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::written(ctx.now))
+        }
+
+        fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
+            ctx.set_irq(Some(IrqLine::Device { device: ctx.id, input }), level);
+        }
+    }
+
+    #[test]
+    fn an_interrupt_that_leads_back_to_its_controller_ends_there() {
+        let mut bus = Bus { device_names: vec!["intc".into()], ..Bus::default() };
+        bus.devices.push(Some(Box::new(Circle)));
+        bus.set_irq(IrqLine::Device { device: DeviceId(0), input: 0 }, true, Ps::ZERO);
+        assert_eq!(bus.notes(), ["intc: its interrupt leads back to itself, and goes no further (first at 0 ps)"]);
+    }
 }

@@ -256,7 +256,7 @@ impl AxiCdma {
         let entry = side.entry_of(beats, ctx).ok_or((Failure::Decode, ctx.now))?;
         let mut streams = true;
         if let Target::Device(id, range) = ctx.bus.map[entry].target {
-            // The engine itself, or a device that waits for it.
+            // Empty while it is being called: the engine itself.
             let device = ctx.bus.devices[id.0 as usize].as_ref().ok_or((Failure::Slave, ctx.now))?;
             streams = device.streams(range, addr - ctx.bus.map[entry].base);
         }
