@@ -49,6 +49,3 @@ class Machine:
 
     def read_memory(self, addr: int, length: int) -> bytes:
         """Bytes of memory, without time; `EngineError` where there is none."""
-
-    def profile(self) -> list[tuple[str, int]]:
-        """Instructions (in bytes of code) that each function ran, by name."""

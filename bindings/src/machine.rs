@@ -123,9 +123,4 @@ impl Machine {
         }
         Ok(PyBytes::new(py, &bytes))
     }
-
-    /// Instructions (in bytes of code) that each function ran, by name.
-    fn profile(&mut self) -> Vec<(String, u64)> {
-        self.engine().profile()
-    }
 }

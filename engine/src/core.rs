@@ -110,7 +110,4 @@ pub trait Core: Send {
     /// Has code that ran `runs` times compiled for the host, where that can be done (0: never). It changes nothing but the
     /// speed of the simulation. A core chooses a number by itself.
     fn compile_after(&mut self, runs: u16);
-
-    /// How often each address range of straight-line code ran: first address, address behind it, runs.
-    fn profile(&mut self) -> Vec<(u32, u32, u64)>;
 }

@@ -218,20 +218,6 @@ impl Machine {
         RunReport { outcome, elapsed, cores, counters, notes: self.notes() }
     }
 
-    /// Time spent in each function, by instructions of completed straight-line code: name, instructions... for profiles.
-    pub fn profile(&mut self) -> Vec<(String, u64)> {
-        let mut totals = std::collections::BTreeMap::<String, u64>::new();
-        for core in &mut self.cores {
-            for (pc, end, runs) in core.profile() {
-                let symbol = self.image.as_ref().and_then(|image| image.symbol_at(pc));
-                let name =
-                    symbol.map_or_else(|| format!("{pc:#010x}"), |text| text.split('+').next().unwrap_or("").into());
-                *totals.entry(name).or_default() += u64::from(end.wrapping_sub(pc)) * runs;
-            }
-        }
-        totals.into_iter().collect()
-    }
-
     fn run_slice(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
         loop {
             let behind = self.core_behind();

@@ -99,14 +99,6 @@ impl Hz {
     pub const fn after(self, at: Ps, clocks: Cycles) -> Ps {
         self.ps_at_floor(Cycles(self.cycles_until_ceil(at).0 + clocks.0))
     }
-
-    /// This clock divided by `ratio`, rounded down to a hertz; `None` for ratio 0 or a result of 0 Hz.
-    pub const fn divided_floor(self, ratio: u64) -> Option<Hz> {
-        match self.hz.checked_div(ratio) {
-            Some(hz) => Hz::new(hz),
-            None => None,
-        }
-    }
 }
 
 impl Add for Ps {

@@ -3,7 +3,6 @@
 //! An access begins when its instruction's own cycle ends, and the core waits for it. The wait is charged to the map entry that
 //! answers, and to the interconnect on the way.
 
-use super::block::Fetch;
 use super::core::{Hart, ON_THE_WAY, Purpose};
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
@@ -30,9 +29,9 @@ impl Hart {
     /// Fetches a block's instructions. False if the caller has to look again before running it.
     pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
         match self.blocks.cold[index as usize].fetch {
-            Fetch::Local => true,
-            Fetch::Cached => self.fetch_cached(bus, index),
-            Fetch::Uncached => self.fetch_uncached(bus, index),
+            Way::Local => true,
+            Way::Cached => self.fetch_cached(bus, index),
+            Way::Uncached => self.fetch_uncached(bus, index),
         }
     }
 
@@ -216,13 +215,9 @@ impl Hart {
         self.config.dcache.is_some_and(|shape| shape.write == WritePolicy::WriteBack)
     }
 
+    /// What an access to data costs.
     fn way(&self, bus: &Bus, addr: u32) -> Way {
-        let Some(entry) = bus.entry_at(addr).map(|entry| &bus.map[entry]) else { return Way::Uncached };
-        match entry.target {
-            Target::Ram(ram) if bus.rams[ram].is_local() && entry.route.is_none() => Way::Local,
-            _ if entry.cacheable && self.dcache.is_some() => Way::Cached,
-            _ => Way::Uncached,
-        }
+        way_to(bus, addr, self.dcache.is_some())
     }
 
     /// Makes a line of the data cache present and the most recently used: a miss writes back what has to go, then fills.
@@ -339,15 +334,25 @@ impl Hart {
     }
 }
 
-/// What an address costs.
+/// What an access to an address costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub enum Way {
     /// Nothing: tightly coupled memory.
     Local,
-    /// Nothing if the data cache has it, else a line fill.
+    /// Nothing if the cache has it, else a line fill.
     Cached,
     /// An access over the bus.
     Uncached,
+}
+
+/// The way to `addr`, for a fetch or for data; `has_cache` tells whether there is a cache for it.
+pub(super) fn way_to(bus: &Bus, addr: u32, has_cache: bool) -> Way {
+    let Some(entry) = bus.entry_at(addr).map(|entry| &bus.map[entry]) else { return Way::Uncached };
+    match entry.target {
+        Target::Ram(ram) if bus.rams[ram].is_local() && entry.route.is_none() => Way::Local,
+        _ if entry.cacheable && has_cache => Way::Cached,
+        _ => Way::Uncached,
+    }
 }
 
 fn size_of_access(code: Code) -> AccessSize {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::access::Way;
 use super::decode::decode;
 use super::op::{Code, Instr, Op};
 use super::timing::{CoreTiming, Cost, Pending};
@@ -20,17 +21,6 @@ const RECONSIDER_AFTER: u16 = 200;
 const MOST_BLOCKS: usize = 1 << 16;
 /// An entry of the lookup table that matches no address: instructions have even ones.
 const NOTHING: Found = Found { pc: 1, index: NO_BLOCK };
-
-/// How a block's instructions are fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fetch {
-    /// From tightly coupled memory, within the core's own cycle.
-    Local,
-    /// Through the instruction cache.
-    Cached,
-    /// Access by access over the bus.
-    Uncached,
-}
 
 /// Static cycles of a block by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,7 +108,7 @@ pub struct Cold {
     /// Results under way at each exit.
     pub pending: [Pending; 2],
     /// How it is fetched.
-    pub fetch: Fetch,
+    pub fetch: Way,
     /// It was asked for as a single instruction.
     pub single: bool,
     /// Its runs when its compiled code was last thought about.
@@ -155,7 +145,6 @@ pub struct Blocks {
     uncompiled: usize,
     by_entry: BTreeMap<(u32, bool, Pending), u32>,
     totals: Breakdown,
-    profile: BTreeMap<(u32, u32), u64>,
 }
 
 /// An entry of the lookup table.
@@ -178,7 +167,7 @@ pub struct Place {
     /// Results under way when it is entered: its static time depends on them.
     pub entry: Pending,
     /// How it is fetched.
-    pub fetch: Fetch,
+    pub fetch: Way,
     /// Size of the instruction cache's lines.
     pub line_bytes: u32,
 }
@@ -196,7 +185,6 @@ impl Blocks {
             uncompiled: 0,
             by_entry: BTreeMap::new(),
             totals: Breakdown::default(),
-            profile: BTreeMap::new(),
         }
     }
 
@@ -311,7 +299,7 @@ impl Blocks {
         let line_mask = !(place.line_bytes - 1);
         let end_pc = place.pc.wrapping_add(bytes);
         let (first_line, last_line) = (place.pc & line_mask, end_pc.wrapping_sub(1) & line_mask);
-        let cached = place.fetch == Fetch::Cached;
+        let cached = place.fetch == Way::Cached;
         let lines = if cached { last_line.wrapping_sub(first_line) / place.line_bytes + 1 } else { 0 };
         self.hot.push(Hot {
             runs: [0; 2],
@@ -351,12 +339,6 @@ impl Blocks {
         self.totals
     }
 
-    /// Runs of each decoded address range so far.
-    pub fn profile(&mut self) -> &BTreeMap<(u32, u32), u64> {
-        self.fold();
-        &self.profile
-    }
-
     /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.
     fn is_unaffected(&self, timing: &CoreTiming, index: u32, mut pending: Pending) -> bool {
         let first = self.hot[index as usize].first_op as usize;
@@ -374,10 +356,6 @@ impl Blocks {
         for (hot, cold) in self.hot.iter_mut().zip(&self.cold) {
             for exit in 0..2 {
                 self.totals.add_runs(cold.breakdown[exit], hot.runs[exit]);
-            }
-            let runs = hot.runs[0] + hot.runs[1];
-            if runs > 0 {
-                *self.profile.entry((hot.pc, hot.end_pc)).or_default() += runs;
             }
             hot.runs = [0; 2];
         }

@@ -1,12 +1,13 @@
 //! A hart: its state, and the loop that chooses what runs next.
 
-use super::block::{Blocks, Fetch, Place};
+use super::access::{Way, way_to};
+use super::block::{Blocks, Place};
 use super::compile::{COMPILE_AFTER, Compiler};
-use super::exceptions::{Exception, Interrupt};
+use super::exceptions::Exception;
 use super::sections::{Sections, Totals};
 use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
-use crate::bus::{Bus, BusFaultKind, Target};
+use crate::bus::{Bus, BusFaultKind};
 use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, SectionReport, Stop};
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
 use crate::memory::shortcut::Shortcuts;
@@ -197,7 +198,7 @@ impl Hart {
             }
             self.follow_memory(bus);
             if let Some(interrupt) = self.csrs.deliverable(bus.core_irqs[self.config.index as usize]) {
-                self.take_interrupt(bus, interrupt);
+                self.trap(bus, interrupt as u32, 0, true);
                 if single {
                     return self.stop.take().unwrap_or(Stop::Horizon);
                 }
@@ -223,7 +224,7 @@ impl Hart {
             self.fetch_fault(bus, value, BusFaultKind::Unmapped);
             return;
         };
-        let wants_whole = !single && self.blocks.cold[index as usize].fetch != Fetch::Uncached;
+        let wants_whole = !single && self.blocks.cold[index as usize].fetch != Way::Uncached;
         if wants_whole && let Some((from, exit)) = left {
             self.link(from, exit, index);
         }
@@ -247,19 +248,11 @@ impl Hart {
             return Some(index);
         }
         let line_bytes = self.icache.as_ref().map_or(4, |cache| cache.shape().line_bytes);
-        let place = Place { pc, single, entry, fetch: self.fetch_kind(bus), line_bytes };
+        let fetch = way_to(bus, pc, self.icache.is_some());
+        let place = Place { pc, single, entry, fetch, line_bytes };
         let index = self.blocks.build(bus, &self.config.timing, place);
         self.follow_memory(bus);
         index
-    }
-
-    fn fetch_kind(&self, bus: &Bus) -> Fetch {
-        let Some(entry) = bus.entry_at(self.pc).map(|entry| &bus.map[entry]) else { return Fetch::Uncached };
-        match entry.target {
-            Target::Ram(ram) if bus.rams[ram].is_local() && entry.route.is_none() => Fetch::Local,
-            _ if entry.cacheable && self.icache.is_some() => Fetch::Cached,
-            _ => Fetch::Uncached,
-        }
     }
 
     fn link(&mut self, from: u32, exit: usize, to: u32) {
@@ -289,10 +282,6 @@ impl Hart {
             compiler.clear();
         }
         self.left = None;
-    }
-
-    fn take_interrupt(&mut self, bus: &mut Bus, interrupt: Interrupt) {
-        self.trap(bus, interrupt as u32, 0, true);
     }
 
     /// Enters the handler of an exception raised by the instruction at the current address.
@@ -403,10 +392,6 @@ impl Core for Hart {
     fn compile_after(&mut self, runs: u16) {
         self.blocks.compile_after = runs;
         self.drop_blocks();
-    }
-
-    fn profile(&mut self) -> Vec<(u32, u32, u64)> {
-        self.blocks.profile().iter().map(|((pc, end), runs)| (*pc, *end, *runs)).collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look. Those that have run often are
 //! compiled, and run as host code.
 
-use super::access::Flow;
-use super::block::{Fetch, NO_BLOCK};
+use super::access::{Flow, Way};
+use super::block::NO_BLOCK;
 use super::compile::{Compiler, Ending};
 use super::core::Hart;
 use super::exceptions::{Exception, ExceptionCause};
@@ -182,9 +182,9 @@ impl Hart {
     fn look_for_lines(&mut self, index: u32) -> bool {
         let here = match self.blocks.cold[index as usize].fetch {
             _ if self.sections.stops_at(self.blocks.hot[index as usize].pc) => false,
-            Fetch::Local => true,
-            Fetch::Cached => self.has_first_line(index) && self.only_first_line_misses(index),
-            Fetch::Uncached => false,
+            Way::Local => true,
+            Way::Cached => self.has_first_line(index) && self.only_first_line_misses(index),
+            Way::Uncached => false,
         };
         if here {
             self.blocks.hot[index as usize].fetched_epoch = self.fetch_epoch;
