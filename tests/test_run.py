@@ -38,6 +38,7 @@ def test_the_cycle_stack_sums_exactly_to_the_elapsed_time(program: Program, name
         assert sum(entry.ps for entry in core.stack) == result.elapsed_ps
         assert all(entry.ps >= 0 and entry.cycles >= 0 for entry in core.stack)
         assert len({entry.cause for entry in core.stack}) == len(core.stack)
+        assert result.cycle_stack[core.name] == core.stack
 
 
 def test_the_same_run_twice_is_the_same_to_the_last_cycle(program: Program) -> None:
