@@ -47,7 +47,7 @@ use shifting::Span;
 
 use crate::board::reader::NodeReader;
 use crate::time::{Hz, Ps};
-use crate::wire::spi::{Lines, SpiTarget, Stretch};
+use crate::wire::spi::{Lines, Outlook, SpiTarget, Stretch};
 
 /// The flash.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ pub struct Flash {
     /// The page buffer; also holds the bytes of a register write.
     buffer: [u8; PAGE_BYTES as usize],
     /// The last clock's end.
-    edge: Ps,
+    last_edge: Ps,
     totals: Totals,
     bytes_read: u64,
     notes: Notes,
@@ -109,7 +109,7 @@ impl Flash {
             selected: false,
             frame: Frame::new(Lines::Single),
             buffer: [0xff; PAGE_BYTES as usize],
-            edge: Ps::ZERO,
+            last_edge: Ps::ZERO,
             totals: Totals::default(),
             bytes_read: 0,
             notes: Notes::default(),
@@ -140,7 +140,7 @@ impl Flash {
 impl SpiTarget for Flash {
     fn select(&mut self, now: Ps) {
         self.update(now);
-        self.edge = now;
+        self.last_edge = now;
         self.selected = true;
         self.frame = Frame::new(self.registers.protocol().lines(Lines::Single));
         if let Some(command) = self.xip {
@@ -149,7 +149,7 @@ impl SpiTarget for Flash {
     }
 
     fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        let start = std::mem::replace(&mut self.edge, end);
+        let start = std::mem::replace(&mut self.last_edge, end);
         if !self.selected {
             self.frame.phase = Phase::Ignored;
         } else if end.saturating_sub(start) < self.shortest[stretch.clocks.min(32) as usize] {
@@ -173,6 +173,14 @@ impl SpiTarget for Flash {
 
     fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
         self.array.read(addr, into)
+    }
+
+    fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
+        self.array.write(addr, bytes)
+    }
+
+    fn outlook(&self) -> Outlook {
+        if self.selected { self.next_output() } else { Outlook::default() }
     }
 
     fn finish(&mut self, _now: Ps) {

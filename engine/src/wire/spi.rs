@@ -18,15 +18,30 @@ pub enum Lines {
 }
 
 impl Lines {
-    /// Data bits a clock.
-    pub const fn bits_per_clock(self) -> u32 {
+    /// Data bits on an edge of the clock that carries data.
+    pub const fn bits(self) -> u32 {
         self as u32
     }
 
-    /// Clocks that `bits` take; a rest of a clock counts whole.
+    /// Clocks that `bits` take at the single rate; a rest of a clock counts whole.
     pub const fn clocks(self, bits: u32) -> u32 {
         bits.div_ceil(self as u32)
     }
+
+    /// The lines as a mask: bit n stands for IOn.
+    pub const fn mask(self) -> u8 {
+        (1 << self as u32) - 1
+    }
+}
+
+/// How many edges of a clock carry bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rate {
+    /// One: both sides sample on the rising edge.
+    #[default]
+    Single = 1,
+    /// Both (DDR, DTR): the rising edge and then the falling one.
+    Double = 2,
 }
 
 /// Who puts bits on the lines during a stretch.
@@ -36,31 +51,66 @@ pub enum Drive {
     Controller,
     /// The controller has let go of all lines and samples them; on a single line IO0 stays driven low.
     Target,
+    /// Dummy clocks: the controller has let go of all lines, and does not look at them either.
+    Nobody,
 }
 
-/// Clocks in which width and direction stay the same. At most 32 bits of data: `clocks * lines <= 32`.
+/// Clocks in which width, rate and direction stay the same. At most 32 bits of data: `clocks * lines * rate <= 32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// Width of the data.
     pub lines: Lines,
+    /// Edges with data in a clock.
+    pub rate: Rate,
     /// Who drives.
     pub drive: Drive,
     /// Number of serial clocks.
     pub clocks: u32,
-    /// What the controller drives, right-aligned, first clock in the highest bits; 0 where the target drives.
+    /// What the controller drives, right-aligned, first edge in the highest bits; 0 where it does not.
     pub bits: u32,
 }
 
 impl Stretch {
-    /// One byte from the controller.
-    pub const fn byte_out(lines: Lines, byte: u8) -> Stretch {
-        Stretch { lines, drive: Drive::Controller, clocks: lines.clocks(8), bits: byte as u32 }
+    /// `bits` bits of `data` from the controller, a whole number of clocks, highest first.
+    pub const fn output(lines: Lines, rate: Rate, bits: u32, data: u32) -> Stretch {
+        Stretch { lines, rate, drive: Drive::Controller, clocks: bits / (lines as u32 * rate as u32), bits: data }
     }
 
-    /// One byte to the controller.
-    pub const fn byte_in(lines: Lines) -> Stretch {
-        Stretch { lines, drive: Drive::Target, clocks: lines.clocks(8), bits: 0 }
+    /// `bits` bits to the controller, a whole number of clocks.
+    pub const fn input(lines: Lines, rate: Rate, bits: u32) -> Stretch {
+        Stretch { lines, rate, drive: Drive::Target, clocks: bits / (lines as u32 * rate as u32), bits: 0 }
     }
+
+    /// Dummy clocks for which the controller lets go of the lines.
+    pub const fn dummy(lines: Lines, clocks: u32) -> Stretch {
+        Stretch { lines, rate: Rate::Single, drive: Drive::Nobody, clocks, bits: 0 }
+    }
+
+    /// One byte from the controller at the single rate.
+    pub const fn byte_out(lines: Lines, byte: u8) -> Stretch {
+        Stretch::output(lines, Rate::Single, 8, byte as u32)
+    }
+
+    /// One byte to the controller at the single rate.
+    pub const fn byte_in(lines: Lines) -> Stretch {
+        Stretch::input(lines, Rate::Single, 8)
+    }
+
+    /// Data bits a clock.
+    pub const fn bits_per_clock(&self) -> u32 {
+        self.lines as u32 * self.rate as u32
+    }
+}
+
+/// What the target is about to do in the clock that comes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outlook {
+    /// Edges on which it takes or changes bits.
+    pub rate: Rate,
+    /// Lines that it drives: bit n is IOn.
+    pub driven: u8,
+    /// Levels of those lines around the rising edge and, at the double rate, around the falling one; 0 on all others.
+    pub levels: [u8; 2],
 }
 
 /// A chip on an SPI wire. Times are those at which the wire changes, never earlier than in the call before.
@@ -69,11 +119,18 @@ pub trait SpiTarget: Send {
     fn select(&mut self, now: Ps);
 
     /// `stretch.clocks` serial clocks pass, the last of them ending at `end`. Returns the bits that the controller samples
-    /// (right-aligned, first clock highest, `clocks * lines` of them); a line that nobody drives reads 1, as pulled up.
+    /// (right-aligned, first edge highest, `clocks * lines * rate` of them, of the last 32 if dummy clocks are more); a
+    /// line that nobody drives reads 1, as pulled up.
     fn shift(&mut self, stretch: Stretch, end: Ps) -> u32;
 
     /// Chip select goes inactive. What the chip does on this edge (program, erase) begins at `now`.
     fn deselect(&mut self, now: Ps);
+
+    /// What the target does in the next clock, as far as the lines show it: for a controller whose pins are driven and
+    /// read by hand. Without side effects. By default it drives nothing.
+    fn outlook(&self) -> Outlook {
+        Outlook::default()
+    }
 
     /// What a user should know and the wire does not show (a frame that the chip ignored, a wait too short), as one line
     /// each, taken away by the call.
@@ -84,6 +141,12 @@ pub trait SpiTarget: Send {
     /// Stored bytes from `addr` on, copied to `into` without time or side effects: what a controller's execute-in-place
     /// window shows. `false` if the chip stores none there.
     fn peek(&self, _addr: u32, _into: &mut [u8]) -> bool {
+        false
+    }
+
+    /// Stores bytes from `addr` on, as a programmer or a debugger does before the run: without time, and whatever was
+    /// there before. `false`, with nothing stored, if the chip has no such place.
+    fn load(&mut self, _addr: u32, _bytes: &[u8]) -> bool {
         false
     }
 

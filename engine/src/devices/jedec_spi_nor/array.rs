@@ -95,6 +95,26 @@ impl Array {
         true
     }
 
+    /// Replaces bytes; `false`, with nothing changed, if any of them lies past the end.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let size_bytes = (self.chunks.len() * CHUNK_BYTES) as u64;
+        if u64::from(address) + bytes.len() as u64 > size_bytes {
+            return false;
+        }
+        let mut at = address as usize;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let first = at % CHUNK_BYTES;
+            let (now, later) = rest.split_at(rest.len().min(CHUNK_BYTES - first));
+            let contents = self.chunks[at / CHUNK_BYTES].get_or_insert_with(|| Box::new([ERASED; CHUNK_BYTES]));
+            contents[first..first + now.len()].copy_from_slice(now);
+            at += now.len();
+            rest = later;
+        }
+        self.dirty |= !bytes.is_empty();
+        true
+    }
+
     /// Programs a page's worth of bytes, which do not cross a subsector: bits go from 1 to 0, never back.
     pub fn program(&mut self, address: u32, bytes: &[u8]) {
         let chunk = &mut self.chunks[(address / SUBSECTOR_BYTES) as usize];

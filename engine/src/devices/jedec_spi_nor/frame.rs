@@ -6,7 +6,7 @@ use super::notes::Note;
 use super::parts::PAGE_BYTES;
 use super::shifting::Span;
 use crate::time::Ps;
-use crate::wire::spi::Lines;
+use crate::wire::spi::{Drive, Lines, Rate};
 
 /// What the next clock means to the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub(super) struct Frame {
     pub phase: Phase,
     /// Width of the phase.
     pub lines: Lines,
+    /// Rate of the phase.
+    pub rate: Rate,
     pub command: Option<&'static Command>,
     /// Bits of a byte collected so far, or those of the byte still to be sent (left-aligned).
     pub shifter: u8,
@@ -49,10 +51,12 @@ pub(super) struct Frame {
     pub confirmation: Option<bool>,
     /// A clock came after [`Phase::Complete`].
     pub overrun: bool,
-    /// The controller has let go of the lines since the address.
+    /// The controller has sampled the lines since the address.
     pub turned: bool,
-    /// Clocks since the address that the controller drove before that.
-    pub driven_clocks: u32,
+    /// Clocks since the address before that.
+    pub deaf_clocks: u32,
+    /// In some of these nobody drove: the controller says which clocks it takes for dummies.
+    pub released: bool,
 }
 
 impl Frame {
@@ -60,6 +64,7 @@ impl Frame {
         Frame {
             phase: Phase::Opcode,
             lines,
+            rate: Rate::Single,
             command: None,
             shifter: 0,
             bits: 0,
@@ -70,7 +75,8 @@ impl Frame {
             confirmation: None,
             overrun: false,
             turned: false,
-            driven_clocks: 0,
+            deaf_clocks: 0,
+            released: false,
         }
     }
 
@@ -158,8 +164,8 @@ impl Flash {
     }
 
     /// `clocks` dummy clocks, no more than are left; IO0's level in the first of them may be the XIP confirmation bit.
-    pub(super) fn take_dummies(&mut self, first_io0: bool, driven: bool, clocks: u32) {
-        self.count_turn(driven, clocks);
+    pub(super) fn take_dummies(&mut self, first_io0: bool, drive: Drive, clocks: u32) {
+        self.count_turn(drive, clocks);
         let frame = &mut self.frame;
         let Some(command) = frame.command else { return };
         if frame.confirmation.is_none() && command.action == Action::Read(Source::Array) {
@@ -184,24 +190,31 @@ impl Flash {
 
     /// The next byte of a read. The chip takes it on the edge that ends clock `done` of `span`.
     pub(super) fn next_byte(&mut self, source: Source, span: Span, done: u32) -> u8 {
+        let byte = self.output_byte(source, span.at(done));
         let frame = &mut self.frame;
-        let index = frame.data_bytes;
         if source == Source::Array {
             let address = frame.address;
             frame.address = address & !frame.count_mask | address.wrapping_add(1) & frame.count_mask;
             self.bytes_read += 1;
-            return self.array.byte(address);
+        } else {
+            frame.data_bytes = frame.data_bytes.saturating_add(1);
         }
-        frame.data_bytes = index.saturating_add(1);
+        byte
+    }
+
+    /// The byte that a read puts out next, if the edge before it comes at `at`.
+    pub(super) fn output_byte(&self, source: Source, at: Ps) -> u8 {
+        let frame = &self.frame;
+        let index = frame.data_bytes;
         let address = frame.address.saturating_add(index) as usize;
         match source {
-            Source::Array => 0xff,
+            Source::Array => self.array.byte(frame.address),
             Source::Id => self.part.id.get(index as usize).copied().unwrap_or(0xff),
             Source::ShortId => self.part.id[..3].get(index as usize).copied().unwrap_or(0xff),
             Source::Sfdp => self.part.sfdp.get(address).copied().unwrap_or(0xff),
-            Source::Status => self.status(span.at(done)),
-            Source::FlagStatus => self.flag_status(span.at(done)),
-            Source::Lock => self.registers.lock(self.frame.address),
+            Source::Status => self.status(at),
+            Source::FlagStatus => self.flag_status(at),
+            Source::Lock => self.registers.lock(frame.address),
             Source::NonvolatileConfiguration => self.registers.nonvolatile.to_le_bytes()[index as usize % 2],
             Source::VolatileConfiguration => self.registers.volatile,
             Source::EnhancedVolatileConfiguration => self.registers.enhanced,

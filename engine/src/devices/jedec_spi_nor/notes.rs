@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::wire::spi::Lines;
+use crate::wire::spi::{Lines, Rate};
 
 /// A note; each is reported once a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +34,8 @@ pub enum Note {
     DummyClocks { opcode: u8, got: u32, expected: u32 },
     /// A phase on a wrong number of lines.
     WrongLines { opcode: Option<u8>, phase: &'static str, got: Lines, expected: Lines },
+    /// A phase at a wrong data rate.
+    WrongRate { opcode: u8, phase: &'static str, expected: Rate },
     /// Both sides drive the same lines.
     Contention { opcode: u8 },
     /// Nobody drives the lines that the chip reads.
@@ -83,6 +85,10 @@ impl fmt::Display for Note {
             Note::WrongLines { opcode, phase, got, expected } => {
                 let (command, got, expected) = (command(*opcode), *got as u32, *expected as u32);
                 write!(f, "{command}: {phase} on {got} line(s), the chip uses {expected}")
+            }
+            Note::WrongRate { opcode, phase, expected } => {
+                let edges = if *expected == Rate::Double { "both edges" } else { "one edge" };
+                write!(f, "command {opcode:02X}h: the chip takes {phase} on {edges} of each clock")
             }
             Note::Contention { opcode } => {
                 write!(f, "command {opcode:02X}h: the controller drives the lines on which the chip puts out data")

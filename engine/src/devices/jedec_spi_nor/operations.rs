@@ -96,22 +96,28 @@ impl Flash {
         self.busy.map(|busy| busy.cycle.name())
     }
 
+    /// The cycle that is in progress at `at`, not before the last update.
+    fn busy_at(&self, at: Ps) -> Option<Cycle> {
+        self.busy.filter(|busy| at < busy.until).map(|busy| busy.cycle)
+    }
+
     /// The status register at `at`.
-    pub(super) fn status(&mut self, at: Ps) -> u8 {
-        self.update(at);
-        let latch = if self.registers.write_enabled { WEL } else { 0 };
-        self.registers.status | latch | if self.busy.is_some() { WIP } else { 0 }
+    pub(super) fn status(&self, at: Ps) -> u8 {
+        let busy = self.busy_at(at).is_some();
+        // The end of a cycle clears the latch.
+        let enabled = self.registers.write_enabled && busy == self.busy.is_some();
+        self.registers.status | if enabled { WEL } else { 0 } | if busy { WIP } else { 0 }
     }
 
     /// The flag status register at `at`.
-    pub(super) fn flag_status(&mut self, at: Ps) -> u8 {
-        self.update(at);
+    pub(super) fn flag_status(&self, at: Ps) -> u8 {
+        let busy = self.busy_at(at);
         let mut flags = self.registers.errors;
-        if self.busy.is_none() {
+        if busy.is_none() {
             flags |= READY;
         }
         // A suspension shows once the cycle has stopped.
-        if !self.busy.is_some_and(|busy| busy.cycle == Cycle::Suspend) {
+        if busy != Some(Cycle::Suspend) {
             flags |= if self.suspended_erase.is_some() { ERASE_SUSPENDED } else { 0 };
             flags |= if self.suspended_program.is_some() { PROGRAM_SUSPENDED } else { 0 };
         }

@@ -1,14 +1,14 @@
 //! The lines: how bits get in and out, clock by clock.
 //!
-//! Whole bytes on the right lines in the right direction take [`Flash::byte`]; all else goes clock by clock through
-//! [`Flash::clock`], which looks at the level of each line. Both give the same result (a test compares them).
+//! Whole bytes on the right lines at the right rate in the right direction take [`Flash::byte`]; all else goes clock by
+//! clock through [`Flash::clock`], which looks at the level of each line on each edge. Both give the same result (a test compares them).
 
 use super::Flash;
 use super::commands::Source;
 use super::frame::Phase;
 use super::notes::Note;
 use crate::time::Ps;
-use crate::wire::spi::{Drive, Lines, Stretch};
+use crate::wire::spi::{Drive, Lines, Outlook, Rate, Stretch};
 
 /// When the clocks of a stretch pass: evenly from the edge before to its end.
 #[derive(Clone, Copy)]
@@ -29,47 +29,94 @@ impl Span {
     }
 }
 
-/// The low `lines` bits.
-const fn mask(lines: Lines) -> u8 {
-    (1 << lines as u32) - 1
+/// The levels of the four lines around an edge.
+#[derive(Clone, Copy)]
+struct Levels {
+    /// Lines that the controller drives: bit n is IOn.
+    controller: u8,
+    /// Lines that the chip drives and the controller does not.
+    chip: u8,
+    /// All levels.
+    all: u8,
+}
+
+impl Levels {
+    /// The controller's part; other lines are pulled up, and IO0 stays low while a single line is being read.
+    fn new(stretch: Stretch, out: u8) -> Levels {
+        let mask = stretch.lines.mask();
+        let (controller, all) = match (stretch.drive, stretch.lines) {
+            (Drive::Controller, _) => (mask, !mask & 0xf | out),
+            (Drive::Target, Lines::Single) => (1, 0xe),
+            (Drive::Target | Drive::Nobody, _) => (0, 0xf),
+        };
+        Levels { controller, chip: 0, all }
+    }
+
+    fn with_chip(self, lines: u8, levels: u8) -> Levels {
+        let chip = lines & !self.controller;
+        Levels { chip, all: self.all & !chip | levels & chip, ..self }
+    }
+
+    /// The controller changes its lines, the chip does not.
+    fn with_controller(self, stretch: Stretch, out: u8) -> Levels {
+        Levels::new(stretch, out).with_chip(self.chip, self.all)
+    }
+
+    /// What a controller samples that transfers on `lines`.
+    const fn seen(self, lines: Lines) -> u8 {
+        match lines {
+            Lines::Single => self.all >> 1 & 1,
+            Lines::Dual | Lines::Quad => self.all & lines.mask(),
+        }
+    }
+}
+
+/// Lines and levels of bits that the chip puts out: on a single line, IO1.
+const fn on_lines(lines: Lines, bits: u8) -> (u8, u8) {
+    match lines {
+        Lines::Single => (2, bits << 1),
+        Lines::Dual | Lines::Quad => (lines.mask(), bits),
+    }
 }
 
 impl Flash {
-    /// Clocks pass, `span` says when. The result has the first clock highest.
+    /// Clocks pass, `span` says when. The result has the first edge highest.
     pub(super) fn pass(&mut self, stretch: Stretch, span: Span) -> u32 {
-        let Stretch { lines, drive, clocks, bits } = stretch;
-        let width = lines.bits_per_clock();
-        let byte_clocks = lines.clocks(8);
-        let mut left = clocks;
+        let width = stretch.bits_per_clock();
+        let byte_clocks = 8 / width;
+        // Where the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
+        let bits_before = |left: u32| stretch.bits.checked_shr(left * width).unwrap_or(0);
+        let mut left = stretch.clocks;
         let mut sampled = 0;
         while left > 0 {
-            let done = clocks - left;
+            let done = stretch.clocks - left;
             if left >= byte_clocks {
-                let out = (bits >> ((left - byte_clocks) * width)) as u8;
-                if let Some(byte) = self.byte(lines, drive, out, span, done) {
+                let out = bits_before(left - byte_clocks) as u8;
+                if let Some(byte) = self.byte(stretch, out, span, done) {
                     sampled = sampled << 8 | u32::from(byte);
                     left -= byte_clocks;
                     continue;
                 }
             }
             left -= 1;
-            let out = (bits >> (left * width)) as u8 & mask(lines);
-            sampled = sampled << width | u32::from(self.clock(lines, drive, out, span, done));
+            let out = bits_before(left) as u8;
+            sampled = sampled << width | u32::from(self.clock(stretch, out, span, done));
         }
         sampled
     }
 
     /// Eight bits at once, if the phase takes them so: what the controller samples. `done` clocks of `span` have
     /// passed.
-    fn byte(&mut self, lines: Lines, drive: Drive, out: u8, span: Span, done: u32) -> Option<u8> {
+    fn byte(&mut self, stretch: Stretch, out: u8, span: Span, done: u32) -> Option<u8> {
+        let Stretch { lines, drive, .. } = stretch;
         let driven = drive == Drive::Controller;
-        let matches = lines == self.frame.lines && self.frame.bits == 0;
+        let matches = lines == self.frame.lines && stretch.rate == self.frame.rate && self.frame.bits == 0;
         // What the controller sees where the chip is silent: its own bits, or the pull-ups (IO1 on a single line).
         let echo = if driven && lines != Lines::Single { out } else { 0xff };
-        let byte_clocks = lines.clocks(8);
+        let byte_clocks = 8 / stretch.bits_per_clock();
         match self.frame.phase {
-            Phase::Output(source) if matches && (!driven || lines == Lines::Single) => {
-                self.count_turn(driven, byte_clocks);
+            Phase::Output(source) if matches && (drive == Drive::Target || driven && lines == Lines::Single) => {
+                self.count_turn(drive, byte_clocks);
                 Some(self.next_byte(source, span, done))
             }
             Phase::Input if matches && driven => {
@@ -83,12 +130,12 @@ impl Flash {
             Phase::Dummy if self.frame.left >= byte_clocks => {
                 let first_io0 = match (drive, lines) {
                     (Drive::Target, Lines::Single) => false,
-                    (Drive::Target, _) => true,
+                    (Drive::Target | Drive::Nobody, _) => true,
                     (Drive::Controller, Lines::Single) => out & 0x80 != 0,
                     (Drive::Controller, Lines::Dual) => out & 0x40 != 0,
                     (Drive::Controller, Lines::Quad) => out & 0x10 != 0,
                 };
-                self.take_dummies(first_io0, driven, byte_clocks);
+                self.take_dummies(first_io0, drive, byte_clocks);
                 Some(echo)
             }
             Phase::Ignored => Some(echo),
@@ -96,32 +143,46 @@ impl Flash {
         }
     }
 
-    /// One clock, line by line: what the controller samples.
-    fn clock(&mut self, lines: Lines, drive: Drive, out: u8, span: Span, done: u32) -> u8 {
-        let driven = drive == Drive::Controller;
-        // Lines that the controller drives, and the level of all four: IO0 stays low while a single line is being read.
-        let (controller, mut levels) = match (drive, lines) {
-            (Drive::Controller, _) => (mask(lines), !mask(lines) & 0xf | out),
-            (Drive::Target, Lines::Single) => (1, 0xe),
-            (Drive::Target, _) => (0, 0xf),
-        };
-        if let Phase::Output(source) = self.frame.phase {
-            self.note_output(lines, driven);
-            self.count_turn(driven, 1);
-            let (chip, value) = self.next_bits(source, span, done);
-            let free = chip & !controller;
-            levels = levels & !free | value & free;
-        } else {
-            self.take_levels(levels, controller, lines, driven, span.at(done + 1));
+    /// One clock, line by line: what the controller samples, on its rising edge and, at the double rate, on its falling
+    /// edge. `out` is what it drives on these edges.
+    fn clock(&mut self, stretch: Stretch, out: u8, span: Span, done: u32) -> u8 {
+        let Stretch { lines, rate, .. } = stretch;
+        let width = lines.bits();
+        let doubled = self.frame.rate == Rate::Double;
+        let controller_doubled = rate == Rate::Double;
+        if let Phase::Output(_) = self.frame.phase {
+            self.note_output(stretch);
+            self.count_turn(stretch.drive, 1);
         }
-        if lines == Lines::Single { levels >> 1 & 1 } else { levels & mask(lines) }
+        let first = if controller_doubled { out >> width } else { out } & lines.mask();
+        let rising = self.edge(stretch, first, span, done);
+        if !doubled && !controller_doubled {
+            return rising.seen(lines);
+        }
+        let second = out & lines.mask();
+        // At the single rate the chip neither looks at the falling edge nor changes anything before it.
+        let falling =
+            if doubled { self.edge(stretch, second, span, done) } else { rising.with_controller(stretch, second) };
+        if controller_doubled { rising.seen(lines) << width | falling.seen(lines) } else { rising.seen(lines) }
     }
 
-    /// The chip samples its inputs in one clock.
-    fn take_levels(&mut self, levels: u8, controller: u8, lines: Lines, driven: bool, at: Ps) {
+    /// One edge on which the chip puts out or samples bits: the levels around it.
+    fn edge(&mut self, stretch: Stretch, out: u8, span: Span, done: u32) -> Levels {
+        let levels = Levels::new(stretch, out);
+        if let Phase::Output(source) = self.frame.phase {
+            let (chip, value) = self.next_bits(source, span, done);
+            levels.with_chip(chip, value)
+        } else {
+            self.take_levels(levels, stretch, span.at(done + 1));
+            levels
+        }
+    }
+
+    /// The chip samples its inputs on an edge.
+    fn take_levels(&mut self, levels: Levels, stretch: Stretch, at: Ps) {
         let frame = &mut self.frame;
         match frame.phase {
-            Phase::Dummy => return self.take_dummies(levels & 1 != 0, driven, 1),
+            Phase::Dummy => return self.take_dummies(levels.all & 1 != 0, stretch.drive, 1),
             Phase::Complete => {
                 frame.overrun = true;
                 return;
@@ -129,11 +190,13 @@ impl Flash {
             Phase::Ignored | Phase::Output(_) => return,
             Phase::Opcode | Phase::Address | Phase::Input => {}
         }
-        let width = frame.lines as u32;
-        frame.shifter = ((u32::from(frame.shifter) << width) as u8) | levels & mask(frame.lines);
+        let width = frame.lines.bits();
+        let mask = frame.lines.mask();
+        frame.shifter = ((u32::from(frame.shifter) << width) as u8) | levels.all & mask;
         frame.bits += width;
-        if lines != frame.lines || controller & mask(frame.lines) != mask(frame.lines) || !driven {
-            self.note_input(lines);
+        let driven = stretch.drive == Drive::Controller;
+        if stretch.lines != frame.lines || stretch.rate != frame.rate || levels.controller & mask != mask || !driven {
+            self.note_input(stretch);
         }
         if self.frame.bits == 8 {
             self.frame.bits = 0;
@@ -142,31 +205,45 @@ impl Flash {
         }
     }
 
-    /// The bits that the chip puts out in a clock: which lines, and their levels.
+    /// The bits that the chip puts out on an edge: which lines, and their levels.
     fn next_bits(&mut self, source: Source, span: Span, done: u32) -> (u8, u8) {
         if self.frame.bits == 0 {
             self.frame.shifter = self.next_byte(source, span, done);
             self.frame.bits = 8;
         }
         let frame = &mut self.frame;
-        let width = frame.lines as u32;
+        let width = frame.lines.bits();
         let value = frame.shifter >> (8 - width);
         frame.shifter = ((u32::from(frame.shifter)) << width) as u8;
         frame.bits -= width;
-        if frame.lines == Lines::Single { (2, value << 1) } else { (mask(frame.lines), value) }
+        on_lines(frame.lines, value)
     }
 
-    /// Counts the clocks after the address that the controller drives. When it lets go, that number tells how many
-    /// dummy clocks it believes in, unless it let go before the dummy clocks or after a mode nibble or byte.
-    pub(super) fn count_turn(&mut self, driven: bool, clocks: u32) {
-        if self.frame.turned {
+    /// What [`Flash::next_bits`] will put out in the next clock.
+    pub(super) fn next_output(&self) -> Outlook {
+        let frame = &self.frame;
+        let rate = frame.rate;
+        let Phase::Output(source) = frame.phase else { return Outlook { rate, ..Outlook::default() } };
+        let byte = if frame.bits == 0 { self.output_byte(source, self.last_edge) } else { frame.shifter };
+        let width = frame.lines.bits();
+        let (driven, first) = on_lines(frame.lines, byte >> (8 - width));
+        let (_, second) = on_lines(frame.lines, (u32::from(byte) << width) as u8 >> (8 - width));
+        Outlook { rate, driven, levels: [first, if rate == Rate::Double { second } else { first }] }
+    }
+
+    /// Counts the clocks after the address for which the controller does not listen. When it begins to, that number tells
+    /// how many dummy clocks it believes in, unless it let go before the dummy clocks or after a mode nibble or byte.
+    pub(super) fn count_turn(&mut self, drive: Drive, clocks: u32) {
+        let frame = &mut self.frame;
+        if frame.turned {
             return;
         }
-        if driven {
-            self.frame.driven_clocks = self.frame.driven_clocks.saturating_add(clocks);
+        frame.released |= drive == Drive::Nobody;
+        if drive != Drive::Target {
+            frame.deaf_clocks = frame.deaf_clocks.saturating_add(clocks);
             return;
         }
-        self.frame.turned = true;
+        frame.turned = true;
         self.note_turn();
     }
 
@@ -175,41 +252,50 @@ impl Flash {
         let frame = &self.frame;
         let Some(command) = frame.command else { return };
         let expected = self.registers.dummy_clocks(command.dummies);
-        let got = frame.driven_clocks;
+        let got = frame.deaf_clocks;
         let address_lines =
-            command.address.map_or(Lines::Single, |lines| self.registers.protocol().lines(lines)) as u32;
-        let mode =
-            got < expected && (got <= 1 || address_lines > 1 && (got * address_lines == 8 || got * address_lines == 4));
+            command.address.map_or(Lines::Single, |lines| self.registers.protocol().lines(lines)).bits();
+        let mode = !frame.released
+            && got < expected
+            && (got <= 1 || address_lines > 1 && (got * address_lines == 8 || got * address_lines == 4));
         if got != expected && !mode {
             self.notes.add(Note::DummyClocks { opcode: command.opcode, got, expected });
         }
     }
 
-    fn note_output(&mut self, lines: Lines, driven: bool) {
+    fn note_output(&mut self, stretch: Stretch) {
         let frame = &self.frame;
         let opcode = frame.opcode();
-        if lines != frame.lines {
-            let (got, expected) = (lines, frame.lines);
+        if stretch.drive == Drive::Nobody {
+            // Dummy clocks too many are noted when the controller begins to listen.
+        } else if stretch.lines != frame.lines {
+            let (got, expected) = (stretch.lines, frame.lines);
             self.notes.add(Note::WrongLines { opcode: Some(opcode), phase: "data", got, expected });
-        } else if driven && lines != Lines::Single {
+        } else if stretch.rate != frame.rate {
+            self.notes.add(Note::WrongRate { opcode, phase: "data", expected: frame.rate });
+        } else if stretch.drive == Drive::Controller && stretch.lines != Lines::Single {
             self.notes.add(Note::Contention { opcode });
         }
     }
 
     #[cold]
-    fn note_input(&mut self, got: Lines) {
+    fn note_input(&mut self, stretch: Stretch) {
         let frame = &self.frame;
-        let expected = frame.lines;
+        let (got, expected) = (stretch.lines, frame.lines);
         let phase = match frame.phase {
             Phase::Opcode => "the command",
             Phase::Address => "address",
             _ => "data",
         };
         let opcode = frame.command.map(|command| command.opcode);
-        self.notes.add(if got == expected {
+        self.notes.add(if stretch.drive == Drive::Nobody {
             Note::Undriven { opcode, phase }
-        } else {
+        } else if got != expected {
             Note::WrongLines { opcode, phase, got, expected }
+        } else if stretch.rate != frame.rate {
+            Note::WrongRate { opcode: frame.opcode(), phase, expected: frame.rate }
+        } else {
+            Note::Undriven { opcode, phase }
         });
     }
 }

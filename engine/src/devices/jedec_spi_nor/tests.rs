@@ -7,11 +7,12 @@ use crate::board::fault::BoardFault;
 use crate::board::node::{Location, Node, Property};
 use crate::board::reader::{Board, NodeReader};
 use crate::time::Ps;
-use crate::wire::spi::{Drive, Lines, SpiTarget, Stretch};
+use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
 
 mod identification;
 mod image;
 mod parameters;
+mod pins;
 mod programming;
 mod protection;
 mod reading;
@@ -107,7 +108,7 @@ impl Bench {
 
     fn shift(&mut self, lines: Lines, drive: Drive, clocks: u32, bits: u32) -> u32 {
         self.now += Ps(CLOCK_PS * u64::from(clocks));
-        self.flash.shift(Stretch { lines, drive, clocks, bits }, self.now)
+        self.flash.shift(Stretch { lines, rate: Rate::Single, drive, clocks, bits }, self.now)
     }
 
     fn select(&mut self) {

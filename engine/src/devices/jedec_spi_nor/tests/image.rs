@@ -79,3 +79,16 @@ fn an_image_longer_than_the_flash_is_refused() {
     let fault = read_node(&node).1[0].to_string();
     assert!(fault.ends_with("it has 16777217 bytes, the flash 16777216"), "{fault}");
 }
+
+#[test]
+fn a_programmer_stores_bytes_without_time_even_where_bits_are_clear() {
+    let mut bench = Bench::new();
+    bench.program(0x00_0ffe, &[0, 0]);
+    bench.program(0x00_1000, &[0, 0]);
+    let (now, programmed) = (bench.now, bench.counter("pages_programmed"));
+    assert!(bench.flash.load(0x00_0fff, &[0x12, 0x34]));
+    assert_eq!((bench.now, bench.counter("pages_programmed")), (now, programmed));
+    assert_eq!(bench.contents(0x00_0ffe, 4), [0, 0x12, 0x34, 0], "across two subsectors");
+    assert!(!bench.flash.load(0xff_ffff, &[1, 2]), "past the end");
+    assert_eq!(bench.contents(0xff_ffff, 1), [0xff]);
+}

@@ -75,11 +75,11 @@ fn a_page_is_busy_for_its_time_from_the_deselection() {
 fn busy_time(bench: &mut Bench, frame: &[u8]) -> Ps {
     bench.send(&[0x06]);
     bench.send(frame);
-    let mut flash = bench.flash.clone();
+    let flash = bench.flash.clone();
     let (mut low, mut high) = (0, 1_000_000_000_000_000);
     while low < high {
         let middle = low + (high - low) / 2;
-        let mut probe = flash.clone();
+        let probe = flash.clone();
         if probe.status(bench.now + Ps(middle)) & 1 != 0 { low = middle + 1 } else { high = middle }
     }
     assert_eq!(flash.flag_status(bench.now + Ps(low)) & 0x80, 0x80);

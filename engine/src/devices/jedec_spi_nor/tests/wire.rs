@@ -24,7 +24,7 @@ fn stretch() -> impl Strategy<Value = Stretch> {
         let width = clocks * lines as u32;
         let (drive, bits) =
             if driven { (Drive::Controller, bits & (u32::MAX >> (32 - width))) } else { (Drive::Target, 0) };
-        Stretch { lines, drive, clocks, bits }
+        Stretch { lines, rate: Rate::Single, drive, clocks, bits }
     })
 }
 
@@ -44,7 +44,7 @@ fn opening() -> impl Strategy<Value = Vec<Piece>> {
             }
         }
         let bits = rest & (u32::MAX >> (32 - 8 * lines as u32));
-        pieces.push(Piece::Shift(Stretch { lines, drive: Drive::Controller, clocks: 8, bits }));
+        pieces.push(Piece::Shift(Stretch { lines, rate: Rate::Single, drive: Drive::Controller, clocks: 8, bits }));
         pieces
     })
 }
@@ -80,7 +80,7 @@ fn play(bench: &mut Bench, pieces: &[Piece], by_clock: bool) -> Vec<u32> {
                 }
                 seen.push(sampled);
             }
-            Piece::Shift(Stretch { lines, drive, clocks, bits }) => {
+            Piece::Shift(Stretch { lines, drive, clocks, bits, .. }) => {
                 seen.push(bench.shift(*lines, *drive, *clocks, *bits))
             }
         }

@@ -1,0 +1,103 @@
+//! The SPI wire as single pins: for a controller whose lines firmware drives and reads by hand.
+//!
+//! For targets that take SPI modes 0 and 3: they sample on the rising edge of the clock (at the double rate on the falling one,
+//! too), and change their outputs on the falling one. The clock may rest at either level. An edge sees the lines as they
+//! were before: what changes together with the clock counts from the next edge on.
+
+use super::spi::{Drive, Lines, Outlook, Rate, SpiTarget, Stretch};
+use crate::time::Ps;
+
+/// All four data lines.
+const ALL: u8 = Lines::Quad.mask();
+
+/// What a controller does with the pins. The default is what it does at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PinLevels {
+    /// Chip select is active (low).
+    pub selected: bool,
+    /// Level of the clock.
+    pub clock: bool,
+    /// Data lines that the controller drives: bit n is IOn.
+    pub enables: u8,
+    /// What it drives them to; bits of other lines mean nothing.
+    pub levels: u8,
+}
+
+/// The pins of one target.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pins {
+    now: PinLevels,
+    /// The controller's side of the lines at the rising edge of a clock that has not ended.
+    rising: Option<PinLevels>,
+}
+
+impl Pins {
+    /// Pins at rest.
+    pub fn new() -> Pins {
+        Pins::default()
+    }
+
+    /// What the controller does with the pins now.
+    pub fn levels(&self) -> PinLevels {
+        self.now
+    }
+
+    /// The controller sets all pins at once, at `at`. A clock reaches the target when it ends: on the falling edge, or where chip
+    /// select rises before that.
+    pub fn set(&mut self, next: PinLevels, at: Ps, target: &mut dyn SpiTarget) {
+        let before = std::mem::replace(&mut self.now, next);
+        if before.clock && !next.clock || before.selected && !next.selected {
+            self.end_clock(before, at, target);
+        }
+        match (before.selected, next.selected) {
+            (false, true) => target.select(at),
+            (true, false) => target.deselect(at),
+            _ => {}
+        }
+        if next.selected && next.clock && !before.clock {
+            self.rising = Some(before);
+        }
+    }
+
+    /// The levels of IO0 (bit 0) to IO3 as the controller would read them: its own where it drives, else the target's, else
+    /// 1, as pulled up. Without side effects.
+    pub fn read(&self, target: &dyn SpiTarget) -> u8 {
+        let outlook = if self.now.selected { target.outlook() } else { Outlook::default() };
+        let chip = outlook.levels[usize::from(self.rising.is_some())];
+        let free = !self.now.enables & ALL;
+        self.now.levels & self.now.enables & ALL | chip & outlook.driven & free | free & !outlook.driven
+    }
+
+    /// Hands a clock to the target, with the lines as they were on its two edges.
+    fn end_clock(&mut self, falling: PinLevels, at: Ps, target: &mut dyn SpiTarget) {
+        let Some(rising) = self.rising.take() else { return };
+        let outlook = target.outlook();
+        let (lines, drive) = direction(rising.enables, outlook.driven);
+        let bits_of = |pins: PinLevels| u32::from(seen(pins) & lines.mask());
+        let bits = match (drive, outlook.rate) {
+            (Drive::Controller, Rate::Single) => bits_of(rising),
+            (Drive::Controller, Rate::Double) => bits_of(rising) << lines.bits() | bits_of(falling),
+            (Drive::Target | Drive::Nobody, _) => 0,
+        };
+        target.shift(Stretch { lines, rate: outlook.rate, drive, clocks: 1, bits }, at);
+    }
+}
+
+/// The controller's lines; those that it does not drive are pulled up.
+fn seen(pins: PinLevels) -> u8 {
+    (pins.levels | !pins.enables) & ALL
+}
+
+/// How the lines are used in a clock, from what the controller drives; where it drives nothing, from what the target does. IO2
+/// and IO3 alone are W# and HOLD#, and carry no data.
+fn direction(enables: u8, driven_by_target: u8) -> (Lines, Drive) {
+    match (enables & ALL, driven_by_target) {
+        (0b1111, _) => (Lines::Quad, Drive::Controller),
+        (enables, _) if enables & 0b11 == 0b11 => (Lines::Dual, Drive::Controller),
+        (enables, _) if enables & 0b01 != 0 => (Lines::Single, Drive::Controller),
+        (_, 0) => (Lines::Quad, Drive::Nobody),
+        (_, 0b0010) => (Lines::Single, Drive::Target),
+        (_, 0b0011) => (Lines::Dual, Drive::Target),
+        _ => (Lines::Quad, Drive::Target),
+    }
+}
