@@ -172,6 +172,7 @@ def _result(
         cores=tuple(map(_core, outcome["cores"])),
         counters=outcome["counters"],
         notes=tuple(outcome["notes"]),
+        results={name: tuple(words) for name, words in outcome["results"].items()},
         wall_ns=wall_ns,
     )
 

@@ -77,7 +77,8 @@ class RunResult:
     `outcome` is "exit" (the firmware ended by itself, with `exit_code`), "limit" (the limit on
     simulated time was reached) or "fault" (the firmware did what can't go on); `message` is one
     line for the last two. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's
-    time in nanoseconds.
+    time in nanoseconds. `results` has the words that the firmware wrote to each device that takes
+    results (a `cyclescope,result-port`), in order, by the device's label.
     """
 
     board: str
@@ -91,6 +92,7 @@ class RunResult:
     counters: Mapping[str, int]
     notes: tuple[str, ...] = ()
     wall_ns: int = field(default=0, compare=False)
+    results: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def instructions(self) -> int:
@@ -133,6 +135,7 @@ class RunResult:
                 for core in self.cores
             ],
             "counters": dict(sorted(self.counters.items())),
+            "results": {name: list(words) for name, words in self.results.items()},
             "metrics": [vars(metric) for metric in self.metrics],
             "notes": list(self.notes),
         }

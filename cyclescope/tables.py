@@ -12,6 +12,9 @@ from rich.text import Text
 from cyclescope.results import CoreResult, ExperimentResult, RunResult, StackEntry
 from cyclescope.units import format_hz, format_ps
 
+WORDS_A_LINE = 4
+MOST_LINES = 32
+
 
 def experiment_table(result: ExperimentResult) -> Group:
     """An experiment's rows: published, simulated, error, basis; its source and notes below."""
@@ -34,7 +37,7 @@ def experiment_table(result: ExperimentResult) -> Group:
 
 
 def run_summary(result: RunResult) -> Group:
-    """What a run took, and the cycle stack of each core."""
+    """What a run took, the words it gave as results, and the cycle stack of each core."""
     wall_s = result.wall_ns / 1e9
     mips = result.instructions / max(wall_s, 1e-9) / 1e6
     facts = Table.grid(padding=(0, 2))
@@ -43,7 +46,19 @@ def run_summary(result: RunResult) -> Group:
     facts.add_row("simulated time", format_ps(result.elapsed_ps))
     facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
     stacks = [table for core in result.cores for table in _core_stacks(core)]
-    return Group(facts, *stacks)
+    words = [_words(name, words) for name, words in result.results.items()]
+    return Group(facts, *words, *stacks)
+
+
+def _words(name: str, words: tuple[int, ...]) -> Text:
+    """Words in hexadecimal under a heading; of very many the first, and how many are left out."""
+    lines = [f"results of {name}: {len(words):,} {'word' if len(words) == 1 else 'words'}"]
+    shown = words[: WORDS_A_LINE * MOST_LINES]
+    for start in range(0, len(shown), WORDS_A_LINE):
+        lines.append("  " + " ".join(map(_hex, shown[start : start + WORDS_A_LINE])))
+    if len(shown) < len(words):
+        lines.append(f"  ... {len(words) - len(shown):,} more; --json has them all")
+    return Text("\n".join(lines))
 
 
 def _core_stacks(core: CoreResult) -> Iterator[Table]:
@@ -112,8 +127,8 @@ def _clock(clock: dict[str, Any]) -> tuple[str, ...]:
 def _region(region: dict[str, Any]) -> tuple[str, ...]:
     last = region["base"] + region["size"] - 1
     return (
-        _address(region["base"]),
-        _address(last),
+        _hex(region["base"]),
+        _hex(last),
         region["name"],
         region["kind"],
         region["path"],
@@ -122,7 +137,7 @@ def _region(region: dict[str, Any]) -> tuple[str, ...]:
 
 def _device(device: dict[str, Any]) -> tuple[str, ...]:
     base = device["base"]
-    shown = "" if base is None else _address(base)
+    shown = "" if base is None else _hex(base)
     return device["name"], device["compatible"], shown, device["path"]
 
 
@@ -132,8 +147,8 @@ def _parameter(parameter: dict[str, Any]) -> tuple[str, ...]:
     return node, parameter["property"], value, parameter["basis"], parameter["source"]
 
 
-def _address(address: int) -> str:
-    return f"0x{address:08x}"
+def _hex(word: int) -> str:
+    return f"0x{word:08x}"
 
 
 def progress_line(number: int, total: int, label: str, result: RunResult | None) -> str:

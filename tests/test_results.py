@@ -44,3 +44,8 @@ def test_host_time_is_in_no_file_and_no_comparison() -> None:
     result = run_result()
     assert "wall" not in str(result.to_dict())
     assert list(result.to_dict()["counters"]) == ["a", "z"]
+
+
+def test_a_board_that_takes_no_results_has_none() -> None:
+    assert run_result().results == {}
+    assert run_result().to_dict()["results"] == {}

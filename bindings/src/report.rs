@@ -30,6 +30,11 @@ pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, P
         counters.set_item(name, count)?;
     }
     dict.set_item("counters", counters)?;
+    let results = PyDict::new(py);
+    for (name, words) in &report.results {
+        results.set_item(name, words)?;
+    }
+    dict.set_item("results", results)?;
     dict.set_item("notes", &report.notes)?;
     Ok(dict)
 }

@@ -23,6 +23,13 @@ impl AccessSize {
     pub const fn bytes(self) -> u32 {
         self as u32
     }
+
+    /// A register of 32 bits after a write of `value` at `offset` on its byte lanes: the other lanes stay as in `register`.
+    pub const fn merged(self, register: u32, offset: u32, value: u32) -> u32 {
+        let shift = 8 * (offset % 4);
+        let lanes = (u32::MAX >> (32 - 8 * self.bytes())) << shift;
+        register & !lanes | value << shift & lanes
+    }
 }
 
 /// A device's answer to an access: what, and when the access completes at the device.
@@ -105,6 +112,11 @@ pub trait Device: Send {
 
     /// The run is over: what the device still holds for a file is written.
     fn finish(&mut self, _now: Ps) {}
+
+    /// The words that the firmware gave as results, in order, from a device that takes such; `None` from all others.
+    fn results(&self) -> Option<&[u32]> {
+        None
+    }
 
     /// Named totals since reset, for the results.
     fn counters(&self) -> Vec<(String, u64)> {

@@ -81,6 +81,8 @@ pub struct RunReport {
     pub cores: Vec<CoreReport>,
     /// Totals of devices.
     pub counters: Vec<(String, u64)>,
+    /// Words that the firmware gave as results, of each device that takes such, in the order of the board.
+    pub results: Vec<(String, Vec<u32>)>,
     /// What the user should know.
     pub notes: Vec<String>,
 }
@@ -215,7 +217,7 @@ impl Machine {
             let totals = device.iter().flat_map(|device| device.counters());
             counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
         }
-        RunReport { outcome, elapsed, cores, counters, notes: self.notes() }
+        RunReport { outcome, elapsed, cores, counters, results: self.results(), notes: self.notes() }
     }
 
     fn run_slice(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
@@ -258,6 +260,11 @@ impl Machine {
 
     fn now(&self) -> Ps {
         self.core_time(self.core_behind())
+    }
+
+    fn results(&self) -> Vec<(String, Vec<u32>)> {
+        let devices = self.bus.device_names.iter().zip(&self.bus.devices);
+        devices.filter_map(|(name, device)| Some((name.clone(), device.as_ref()?.results()?.to_vec()))).collect()
     }
 
     fn notes(&self) -> Vec<String> {

@@ -7,6 +7,7 @@ pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
 pub mod cyclescope_exit;
+pub mod cyclescope_result_port;
 pub mod jedec_spi_nor;
 pub mod registers;
 pub mod riscv_clint0;
@@ -30,6 +31,7 @@ pub struct Model {
 /// All device models, in the order of their compatibles.
 pub const MODELS: &[Model] = &[
     Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
+    Model { compatible: "cyclescope,result-port", ranges: 1, from_node: cyclescope_result_port::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },
