@@ -24,6 +24,11 @@ impl AccessSize {
         self as u32
     }
 
+    /// What a read at `offset` gives of a register of 32 bits: the bytes on its lanes, right-aligned.
+    pub const fn extracted(self, register: u32, offset: u32) -> u32 {
+        register >> (8 * (offset % 4)) & u32::MAX >> (32 - 8 * self.bytes())
+    }
+
     /// A register of 32 bits after a write of `value` at `offset` on its byte lanes: the other lanes stay as in `register`.
     pub const fn merged(self, register: u32, offset: u32, value: u32) -> u32 {
         let shift = 8 * (offset % 4);

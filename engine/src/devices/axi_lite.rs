@@ -6,7 +6,7 @@ use crate::device::{AccessSize, Reply};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Beyond this point in simulated time (106 days) nothing is scheduled.
-const FOREVER: Ps = Ps(u64::MAX / 2);
+pub const FOREVER: Ps = Ps(u64::MAX / 2);
 
 /// A register port and its timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,7 @@ impl AxiLitePort {
 
     /// The answer to a read of `size` at `offset` that arrived at `now`, from the whole register's value.
     pub fn read(&self, register: u32, offset: u32, size: AccessSize, now: Ps) -> Reply {
-        let lanes = u32::MAX >> (32 - 8 * size.bytes());
-        Reply::read(register >> (8 * (offset % 4)) & lanes, self.clock.after(now, self.read_cycles))
+        Reply::read(size.extracted(register, offset), self.clock.after(now, self.read_cycles))
     }
 
     /// The answer to a write that arrived at `now`.

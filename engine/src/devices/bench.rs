@@ -89,14 +89,30 @@ pub fn read_node(
     from_node: fn(&mut NodeReader) -> Box<dyn Device>,
     properties: &[(&str, &[u32])],
 ) -> (Bench, Vec<String>) {
-    let cells = |cells: &[u32]| cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
     let sources = b"cyclescope,read-cycles, cyclescope,write-cycles: chosen by the test\0";
-    let mut device = vec![
-        ("clocks", cells(&[CLOCK, CLOCK])),
-        ("cyclescope,read-cycles", cells(&[4])),
-        ("cyclescope,write-cycles", cells(&[3])),
+    let port = vec![
+        ("cyclescope,read-cycles", 4u32.to_be_bytes().to_vec()),
+        ("cyclescope,write-cycles", 3u32.to_be_bytes().to_vec()),
         ("cyclescope,sources", sources.to_vec()),
     ];
+    build_node(from_node, port, properties)
+}
+
+/// As [`read_node`], for a device without a register port's timing: from a node with a clock of 100 MHz and these properties.
+pub fn read_plain_node(
+    from_node: fn(&mut NodeReader) -> Box<dyn Device>,
+    properties: &[(&str, &[u32])],
+) -> (Bench, Vec<String>) {
+    build_node(from_node, Vec::new(), properties)
+}
+
+fn build_node<'a>(
+    from_node: fn(&mut NodeReader) -> Box<dyn Device>,
+    mut device: Vec<(&'a str, Vec<u8>)>,
+    properties: &[(&'a str, &[u32])],
+) -> (Bench, Vec<String>) {
+    let cells = |cells: &[u32]| cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
+    device.push(("clocks", cells(&[CLOCK, CLOCK])));
     device.extend(properties.iter().map(|(name, value)| (*name, cells(value))));
     let clock = node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[100_000_000]))], Vec::new());
     let root = node("", None, Vec::new(), vec![clock, node("dut", None, device, Vec::new())]);

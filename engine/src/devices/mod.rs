@@ -7,6 +7,7 @@ pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
 pub mod cyclescope_exit;
+pub mod cyclescope_picosoc_simpleuart;
 pub mod cyclescope_result_port;
 pub mod jedec_spi_nor;
 pub mod registers;
@@ -31,6 +32,11 @@ pub struct Model {
 /// All device models, in the order of their compatibles.
 pub const MODELS: &[Model] = &[
     Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
+    Model {
+        compatible: "cyclescope,picosoc-simpleuart",
+        ranges: 1,
+        from_node: cyclescope_picosoc_simpleuart::from_node,
+    },
     Model { compatible: "cyclescope,result-port", ranges: 1, from_node: cyclescope_result_port::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
