@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 
 from cyclescope import overrides, published
 from cyclescope.board import Board, board_tree
-from cyclescope.errors import EngineError, SettingError
-from cyclescope.experiment import Experiment, Run
+from cyclescope.errors import EngineError, FirmwareError, SettingError
+from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.firmware import build_app, load_app, with_defaults
 from cyclescope.results import (
     CALIBRATED,
     PREDICTED,
     UNPUBLISHED,
     ExperimentResult,
+    Metric,
     Parameter,
     Row,
     RunRecord,
@@ -70,7 +71,10 @@ def plan(
     unique: dict[str, Job] = {}
     for job in jobs:
         run = job.configured
-        unique.setdefault(f"{job.experiment.name} {run.board} {run.label}", job)
+        name = f"{job.experiment.name} {run.board} {run.label}"
+        # of the same configurations, one that the document measured
+        if name not in unique or (run.documented and not unique[name].run.documented):
+            unique[name] = job
     return list(unique.values())
 
 
@@ -167,8 +171,15 @@ def run_job(job: Job) -> RunRecord:
     except (EngineError, OSError) as error:
         return job.record(None, str(error))
     # the path of a kept ELF says where this machine keeps it
-    result = replace(result, firmware=run.app)
-    return job.record(result, _failure(job, result))
+    return judged(job, replace(result, firmware=run.app))
+
+
+def judged(job: Job, result: RunResult) -> RunRecord:
+    """The record of a job that ran to an end, with why it counts as failed if it does."""
+    try:
+        return job.record(result, _failure(job, result))
+    except FirmwareError as error:
+        return job.record(result, str(error))
 
 
 _build_lock = threading.Lock()
@@ -189,9 +200,34 @@ def _failure(job: Job, result: RunResult) -> str | None:
         last = " / ".join(lines[-2:])
         return f"the firmware exited with status {result.exit_code}; its last lines: {last}"
     wanted = {cell.metric for cell in job.experiment.cells_of(job.run)}
-    if not any(metric.name in wanted for metric in result.metrics):
+    metrics = _metrics(job, result)
+    if not any(name in wanted for name, _ in metrics):
         return f"the firmware printed none of the results {', '.join(sorted(wanted))}"
-    return None
+    return next(_differences(job, metrics), None)
+
+
+# By name and by the settings of the one measurement; of the same twice, the later counts.
+_Metrics = Mapping[tuple[str, tuple[tuple[str, Value], ...]], Metric]
+
+
+def _metrics(job: Job, result: RunResult) -> _Metrics:
+    """What the firmware printed and what it gave as words. Raises `FirmwareError` for bad words."""
+    records = load_app(job.run.app).records
+    words = records.metrics(result) if records else ()
+    metrics = (*result.metrics, *words)
+    return {(metric.name, tuple(metric.settings.items())): metric for metric in metrics}
+
+
+def _differences(job: Job, metrics: _Metrics) -> Iterator[str]:
+    """What is not as published though it must be."""
+    for cell in job.experiment.cells_of(job.run):
+        for (name, settings), metric in metrics.items():
+            if name not in cell.exact:
+                continue
+            value = job.experiment.published_value(job.run, cell, metric.settings, name)
+            if value is not None and value != metric.value:
+                where = " ".join(f"{setting}={chosen}" for setting, chosen in settings)
+                yield f"{where}: {name} is {metric.value}, published {value}"
 
 
 # ---- tables
@@ -213,10 +249,11 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
     shipped = {board: Board(board).parameters for board in boards}
     extra = {job.run.board: job.extra for job, _ in done}
     rows = [row for job, record in done for row in _rows(job, record, shipped[job.run.board])]
+    table = published.load(experiment.published)
     return ExperimentResult(
         name=experiment.name,
         title=experiment.title,
-        source=published.load(experiment.published).citation,
+        source=table.citation,
         notes=experiment.notes,
         rows=tuple(rows),
         runs=tuple(record for _, record in done),
@@ -224,40 +261,48 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
             board: Board(board, extra[board]).parameters if extra[board] else shipped[board]
             for board in boards
         },
+        exact=table.is_exact,
     )
 
 
 def _rows(job: Job, record: RunRecord, parameters: Iterable[Parameter]) -> list[Row]:
     if record.result is None or record.error is not None:
         return []
-    metrics = {metric.name: metric for metric in record.result.metrics}
-    rows = []
-    for cell in job.experiment.cells_of(job.run):
-        if cell.metric not in metrics:
-            continue
-        metric = metrics[cell.metric]
-        value = job.experiment.published_value(job.run, cell)
-        label = cell.label.format_map(record.settings)
-        rows.append(
-            Row(
-                experiment=job.experiment.name,
-                board=record.board,
-                settings=record.settings,
-                metric=metric.name,
-                unit=metric.unit,
-                simulated=metric.value,
-                published=value,
-                basis=UNPUBLISHED if value is None else basis(label, parameters),
-                label=label,
-                run=record,
-                timed=cell.timed,
-            )
-        )
-    return rows
+    metrics = _metrics(job, record.result).values()
+    return [
+        _row(job, record, cell, metric, parameters)
+        for cell in job.experiment.cells_of(job.run)
+        for metric in metrics
+        if metric.name == cell.metric
+    ]
+
+
+def _row(
+    job: Job, record: RunRecord, cell: Cell, metric: Metric, parameters: Iterable[Parameter]
+) -> Row:
+    settings = dict(record.settings) | dict(metric.settings)
+    value = job.experiment.published_value(job.run, cell, metric.settings)
+    label = cell.label.format_map(settings)
+    return Row(
+        experiment=job.experiment.name,
+        board=record.board,
+        settings=settings,
+        metric=metric.name,
+        unit=metric.unit,
+        simulated=metric.value,
+        published=value,
+        basis=UNPUBLISHED if value is None else basis(label, parameters),
+        label=label,
+        run=record,
+        timed=cell.timed,
+        pivot=cell.pivot,
+        sweep=cell.sweep,
+    )
 
 
 def basis(label: str, parameters: Iterable[Parameter]) -> str:
     """Whether a published cell was predicted, or a calibrated parameter names it as its source."""
-    name = re.compile(rf"\b{re.escape(label)}\b", re.IGNORECASE)
-    fitted = any(p.basis == CALIBRATED and name.search(p.source) for p in parameters)
+    sources = [parameter.source for parameter in parameters if parameter.basis == CALIBRATED]
+    name = rf"\b{re.escape(label)}\b"
+    fitted = any(re.search(name, source, re.IGNORECASE) for source in sources)
     return CALIBRATED if fitted else PREDICTED

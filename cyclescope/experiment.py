@@ -13,6 +13,7 @@ from typing import Any
 from cyclescope import published
 from cyclescope.overrides import OverrideValue
 from cyclescope.results import Settings, Value
+from cyclescope.views import Pivot, Sweep
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Run:
     """One configuration: an app built with `settings`, on a board changed by `overrides`.
 
     `documented` says that this is a configuration that the published document measured, so that
-    its numbers may be compared; `limit` bounds the simulated time, as in "10s".
+    its numbers may be compared, under what `where` says beside the settings; `limit` bounds the
+    simulated time, as in "10s".
     """
 
     app: str
@@ -29,6 +31,7 @@ class Run:
     overrides: Mapping[str, OverrideValue] = field(default_factory=dict)
     documented: bool = False
     limit: str = "10s"
+    where: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def all_settings(self) -> dict[str, Value]:
@@ -49,11 +52,16 @@ class Run:
 class Cell:
     """A metric of an app that becomes a row, and how to find what a document says of it.
 
+    Where a run measures the metric in several settings, it becomes a row for each; these settings
+    count as the run's.
+
     `label` names the row in words, with settings in braces ("{mode} write"): so does the source
     text of a parameter that was calibrated with it. The published number stands under `key` in
     the row where `where` holds and each setting named in `match` has the run's value; without a
     `key` there is none. `timed` names the app's functions whose time the metric holds: the row's
-    cycle stack is theirs.
+    cycle stack is theirs. `exact` names metrics that must be what the row says under the same
+    name, or the run has failed: they show that the program did what the published one did.
+    `pivot` and `sweep` show many rows together.
     """
 
     app: str
@@ -63,6 +71,9 @@ class Cell:
     where: Mapping[str, Any] = field(default_factory=dict)
     match: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    pivot: Pivot | None = None
+    sweep: Sweep | None = None
 
 
 @dataclass(frozen=True)
@@ -81,18 +92,25 @@ class Experiment:
     quick: Settings = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def published_value(self, run: Run, cell: Cell) -> int | float | None:
-        """The document's number for a cell of a run; None if it has none."""
-        if cell.key is None or not run.documented:
+    def published_value(
+        self, run: Run, cell: Cell, settings: Settings | None = None, key: str | None = None
+    ) -> int | float | None:
+        """The document's number for a cell of a run; None if it has none.
+
+        `settings` are those of the one measurement; `key` asks for another number of the same row.
+        """
+        known = dict(run.settings) | dict(settings or {})
+        if cell.key is None or not run.documented or any(name not in known for name in cell.match):
             return None
-        if any(name not in run.settings for name in cell.match):
-            return None
-        where = dict(cell.where) | {name: run.settings[name] for name in cell.match}
-        return published.load(self.published).find(cell.key, where)
+        return published.load(self.published).find(key or cell.key, _where(run, cell, known))
 
     def has_published(self, run: Run) -> bool:
         """Whether the document has any number for this run."""
-        return any(self.published_value(run, cell) is not None for cell in self.cells_of(run))
+        table = published.load(self.published)
+        return run.documented and any(
+            cell.key is not None and table.has(cell.key, _where(run, cell, run.settings))
+            for cell in self.cells_of(run)
+        )
 
     def cells_of(self, run: Run) -> list[Cell]:
         """The cells that a run can fill: those of its app."""
@@ -104,3 +122,9 @@ class Experiment:
             return run
         taken = {name: value for name, value in self.quick.items() if name in run.settings}
         return replace(run, settings=dict(run.settings) | taken)
+
+
+def _where(run: Run, cell: Cell, settings: Settings) -> dict[str, Any]:
+    """What a published row must say, as far as these settings tell."""
+    matched = {name: settings[name] for name in cell.match if name in settings}
+    return dict(run.where) | dict(cell.where) | matched

@@ -2,8 +2,10 @@
 
 An app is a folder of `firmware/apps/` with an `app.toml`, a board's compiler settings, runtime and
 linker script are in `firmware/boards/<board>/board.toml`; paths in both are relative to
-`firmware/`. The name of the kept ELF is a hash of all that it is made from, so it never goes stale
-and any number of processes may build at once.
+`firmware/`. An app may also be ELFs that were built before, one of which its settings name.
+
+The name of the kept ELF is a hash of all that it is made from, so it never goes stale and any
+number of processes may build at once.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any
 
 from cyclescope import resources
 from cyclescope.errors import FirmwareError
+from cyclescope.records import Records, records
 from cyclescope.results import Settings, Value
 from cyclescope.settings import SettingKind, defines, kinds
 
@@ -60,12 +63,18 @@ class Recipe:
 
 @dataclass(frozen=True)
 class App:
-    """An app as its `app.toml` describes it."""
+    """An app as its `app.toml` describes it.
+
+    `prebuilt` is the path of its ELF, with settings in braces, if it is not built here; `records`
+    is the form of the results that it gives as words.
+    """
 
     name: str
     include: tuple[Path, ...]
     sources: tuple[Path, ...]
     settings: Mapping[str, SettingKind]
+    prebuilt: str | None = None
+    records: Records | None = None
 
 
 @cache
@@ -74,9 +83,15 @@ def load_app(name: str) -> App:
     root = resources.firmware()
     folder = root / "apps" / name
     description = _read_toml(folder / "app.toml", f"app {name}")
-    sources = tuple(root / source for source in description["app"]["sources"])
-    include = (folder, *(root / path for path in description["app"].get("include", [])))
-    return App(name, include, sources, kinds(description.get("settings", {})))
+    app = description["app"]
+    return App(
+        name=name,
+        include=(folder, *(root / path for path in app.get("include", []))),
+        sources=tuple(root / source for source in app.get("sources", [])),
+        settings=kinds(description.get("settings", {})),
+        prebuilt=app.get("prebuilt"),
+        records=records(description["results"]) if "results" in description else None,
+    )
 
 
 def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
@@ -93,14 +108,24 @@ def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
 
 
 def build_app(app: str, board: str, settings: Settings) -> Path:
-    """The ELF of an app of `firmware/apps/` for a board, built with settings.
+    """The ELF of an app of `firmware/apps/` for a board, built with settings or built before.
 
-    Raises `FirmwareError` if there is no such app, board or setting, or with the compiler's
-    messages.
+    Raises `FirmwareError` if there is no such app, board, setting or prebuilt ELF, or with the
+    compiler's messages.
     """
     found = load_app(app)
-    macros = defines(with_defaults(app, settings))
+    complete = with_defaults(app, settings)
+    if found.prebuilt is not None:
+        return _prebuilt(app, found.prebuilt.format_map(complete))
+    macros = defines(complete)
     return build(board_recipe(app, board, found.sources, macros, found.include))
+
+
+def _prebuilt(app: str, path: str) -> Path:
+    elf = resources.firmware().resolve() / path
+    if not elf.is_file():
+        raise FirmwareError(f"app {app} has no {elf.name}")
+    return elf
 
 
 def board_recipe(

@@ -18,9 +18,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas
 
+    from cyclescope.views import Pivot, Sweep
+
 PREDICTED = "predicted"
 CALIBRATED = "calibrated"
 UNPUBLISHED = "unpublished"
+
+_METRIC_KEYS = ("metric", "unit", "value")
 
 Value = int | float | str | bool
 Settings = Mapping[str, Value]
@@ -63,11 +67,15 @@ class CoreResult:
 
 @dataclass(frozen=True)
 class Metric:
-    """One result that the firmware printed on its console as a JSON line."""
+    """One result that the firmware printed on its console as a JSON line.
+
+    `settings` are the settings that it was measured in, where one run measures in several.
+    """
 
     name: str
     unit: str
     value: int | float
+    settings: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -192,6 +200,7 @@ class Row:
     `label` names the cell in words ("quad write"); `published` is None where the document has no
     such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished".
     `timed` names the functions whose time the metric holds; none stands for the whole run.
+    `pivot` and `sweep` say how it is shown where it is one of many.
     """
 
     experiment: str
@@ -205,6 +214,13 @@ class Row:
     label: str
     run: RunRecord = field(repr=False)
     timed: tuple[str, ...] = ()
+    pivot: Pivot | None = field(default=None, repr=False)
+    sweep: Sweep | None = field(default=None, repr=False)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the simulated value is the published one, to the last digit."""
+        return self.simulated == self.published
 
     @property
     def stack(self) -> tuple[StackEntry, ...]:
@@ -242,8 +258,9 @@ class Row:
 class ExperimentResult:
     """An experiment's table, the runs behind it, and the parameters of its boards.
 
-    `source` cites the published document; `notes` say what a reader must know to judge the
-    comparison; `parameters` maps a board's name to its timing parameters.
+    `source` cites the published document, whose numbers are `exact` if they come from the
+    hardware's own description; `notes` say what a reader must know to judge the comparison;
+    `parameters` maps a board's name to its timing parameters.
     """
 
     name: str
@@ -253,6 +270,7 @@ class ExperimentResult:
     rows: tuple[Row, ...]
     runs: tuple[RunRecord, ...]
     parameters: Mapping[str, tuple[Parameter, ...]]
+    exact: bool = False
 
     @property
     def failures(self) -> tuple[RunRecord, ...]:
@@ -275,7 +293,10 @@ def flat_row(row: Row) -> dict[str, Any]:
 
 
 def parse_metrics(console: str) -> Iterator[Metric]:
-    """The results among a console's lines: JSON objects with metric, unit and value."""
+    """The results among a console's lines: JSON objects with metric, unit and value.
+
+    What else an object has are settings of that one measurement.
+    """
     for line in console.splitlines():
         if not line.startswith("{"):
             continue
@@ -285,7 +306,12 @@ def parse_metrics(console: str) -> Iterator[Metric]:
             continue
         value = found.get("value")
         if isinstance(found.get("metric"), str) and _is_number(value):
-            yield Metric(found["metric"], str(found.get("unit", "")), value)
+            settings = {
+                name: setting
+                for name, setting in found.items()
+                if name not in _METRIC_KEYS and isinstance(setting, int | float | str)
+            }
+            yield Metric(found["metric"], str(found.get("unit", "")), value, settings)
 
 
 def _sum(stacks: Iterable[Iterable[StackEntry]]) -> tuple[StackEntry, ...]:

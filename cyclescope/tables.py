@@ -9,22 +9,27 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from cyclescope import views
 from cyclescope.results import CoreResult, ExperimentResult, RunResult, StackEntry
 from cyclescope.units import format_hz, format_ps
 
 WORDS_A_LINE = 4
 MOST_LINES = 32
+MOST_OFF = 20
 
 
 def experiment_table(result: ExperimentResult) -> Group:
-    """An experiment's rows: published, simulated, error, basis; its source and notes below."""
+    """An experiment's rows: published, simulated, error, basis; its source and notes below.
+
+    Rows that a pivot shows together are in tables of their own.
+    """
     table = Table(title=f"{result.name}: {result.title}", title_justify="left")
     table.add_column("row")
     table.add_column("settings", overflow="fold")
     for heading in ("published", "simulated", "error"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("basis", no_wrap=True)
-    for row in result.rows:
+    for row in views.loose(result.rows):
         table.add_row(
             row.label,
             " ".join(f"{name}={value}" for name, value in row.settings.items()),
@@ -33,7 +38,32 @@ def experiment_table(result: ExperimentResult) -> Group:
             "" if row.error_pct is None else f"{row.error_pct:+.1f} %",
             row.basis,
         )
-    return Group(table, Text(f"published: {result.source}"), *map(Text, result.notes))
+    pivots = [part for pivot in views.tables(result.rows) for part in _pivot(pivot)]
+    heading = [table] if table.row_count or not pivots else [Text(table.title, style="italic")]
+    return Group(*heading, *pivots, Text(f"published: {result.source}"), *map(Text, result.notes))
+
+
+def _pivot(pivot: views.Table) -> Iterator[Table | Text]:
+    """A table of groups, a sentence on all of them, and the rows that are furthest off."""
+    table = Table(title=pivot.full_title, title_justify="left")
+    table.show_footer = bool(pivot.whole.published)
+    for number, name in enumerate(pivot.line_names):
+        table.add_column(name, footer="" if number else "total", no_wrap=True)
+    for heading, group in zip(pivot.headings, pivot.total, strict=True):
+        table.add_column(heading, footer=group.text, justify="right")
+    for names, groups in pivot.lines:
+        table.add_row(*names, *(group.text for group in groups))
+    yield table
+    yield Text(pivot.summary)
+    off = pivot.furthest_off
+    for row in off[:MOST_OFF]:
+        settings = " ".join(f"{name}={value}" for name, value in row.settings.items())
+        yield Text(
+            f"  off: {row.label}: published {row.published}, simulated {row.simulated} {row.unit}, "
+            f"{views.percent(row.error_pct)} ({row.board} {settings})"
+        )
+    if len(off) > MOST_OFF:
+        yield Text(f"  and {len(off) - MOST_OFF:,} more, which results.csv has")
 
 
 def run_summary(result: RunResult) -> Group:

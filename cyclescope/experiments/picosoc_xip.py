@@ -1,0 +1,44 @@
+"""PicoSoC running from its SPI flash in place, beside what its RTL took, to the cycle.
+
+The "published" numbers are counts of an RTL simulation of the same ELFs: the only good error is 0.
+"""
+
+from cyclescope import published
+from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.results import Value
+from cyclescope.views import Pivot
+
+KERNELS = "picosoc_kernels"
+TABLE = "picosoc_rtl"
+_FILE = ("program", "opt", "isa", "code_in", "compiler")
+
+
+def _kernel(configuration: dict[str, Value]) -> Run:
+    """A run of one ELF on one set-up of the SoC; it goes through all flash modes."""
+    soc = configuration["soc"]
+    settings = {name: configuration[name] for name in _FILE}
+    return Run(KERNELS, f"picosoc-{soc}", settings, documented=True, where={"soc": soc})
+
+
+EXPERIMENT = Experiment(
+    name="picosoc-xip",
+    title="PicoSoC from SPI flash in place, against its RTL",
+    published=TABLE,
+    runs=tuple(map(_kernel, published.load(TABLE).distinct(("soc", *_FILE)))),
+    cells=(
+        Cell(
+            KERNELS,
+            metric="cycles",
+            label="{program} {flash_mode}",
+            key="cycles",
+            match=(*_FILE, "mode_index"),
+            exact=("instret", "checksum"),
+            pivot=Pivot("Kernels, cycle for cycle", ("board", "program"), ("flash_mode",)),
+        ),
+    ),
+    notes=(
+        "The published numbers are the RTL's own, of the same ELFs. Instruction counts and "
+        "checksums are compared too: a run in which one differs has failed.",
+        "Each run goes through all 19 flash modes; the RTL's counts of some are not in the table.",
+    ),
+)

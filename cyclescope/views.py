@@ -1,0 +1,169 @@
+"""How many rows of one measurement are shown together: as a table of groups, or as lines of a plot.
+
+An experiment's cell declares a `Pivot` or a `Sweep`; the terminal's tables and the report draw it.
+Names are those of settings, or "board".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cyclescope.results import Row, Value
+
+ABSENT = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """A table with a line for each value of `lines` that occurs and a column for each of `columns`.
+
+    Where they meet stand all rows that have both.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A plot of a measurement over the setting `x`, which runs as it first occurs.
+
+    A line for each value of `line`, a part for each board. With a `reference`, what is shown is how
+    many times as fast as the row of these settings on the same board each row is; the reference
+    itself has no value of `x` and becomes a level line.
+    """
+
+    title: str
+    x: str
+    x_title: str
+    line: str
+    y_title: str
+    reference: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that share a place of a table."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def published(self) -> tuple[Row, ...]:
+        """Those with a published number."""
+        return tuple(row for row in self.rows if row.published is not None)
+
+    @property
+    def off(self) -> tuple[Row, ...]:
+        """Those whose published number is not met exactly."""
+        return tuple(row for row in self.published if not row.is_exact)
+
+    @property
+    def text(self) -> str:
+        """Few words: how many are exact or how far the worst is off; one number stands for itself.
+
+        Rows without a published number count only where there is none with one.
+        """
+        if not self.rows:
+            return ""
+        if self.off:
+            return f"{len(self.off)} of {len(self.published)} off, {percent(self.worst)}"
+        if self.published:
+            return f"{len(self.published)} exact"
+        return f"{self.rows[0].simulated:,}" if len(self.rows) == 1 else f"({len(self.rows)})"
+
+    @property
+    def worst(self) -> float | None:
+        """The largest error in percent; None if nothing is off or has one."""
+        errors = [row.error_pct for row in self.off if row.error_pct is not None]
+        return max(errors, key=abs, default=None)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A pivot filled in: its columns' headings, and lines of a heading and a group a column."""
+
+    title: str
+    line_names: tuple[str, ...]
+    column_names: tuple[str, ...]
+    headings: tuple[str, ...]
+    lines: tuple[tuple[tuple[str, ...], tuple[Group, ...]], ...]
+    total: tuple[Group, ...]
+    whole: Group
+
+    @property
+    def full_title(self) -> str:
+        """The title, with what the columns are."""
+        return f"{self.title}, by {', '.join(self.column_names)}"
+
+    @property
+    def furthest_off(self) -> list[Row]:
+        """The rows whose published number is not met, those with the largest error first."""
+        return sorted(self.whole.off, key=lambda row: -abs(row.error_pct or 0))
+
+    @property
+    def summary(self) -> str:
+        """One sentence on all of its rows."""
+        published, off = len(self.whole.published), len(self.whole.off)
+        beyond = len(self.whole.rows) - published
+        if not published:
+            return f"{beyond:,} rows, none with a published number."
+        text = f"{published - off:,} of {published:,} published numbers are met exactly"
+        if off:
+            text += f"; the furthest off is {percent(self.whole.worst)}"
+        return f"{text}." + (f" {beyond:,} more rows have none." if beyond else "")
+
+
+def tables(rows: Iterable[Row]) -> list[Table]:
+    """The tables of all rows that have a pivot, in the order of their first rows."""
+    by_pivot: dict[Pivot, list[Row]] = {}
+    for row in rows:
+        if row.pivot is not None:
+            by_pivot.setdefault(row.pivot, []).append(row)
+    return [_table(pivot, found) for pivot, found in by_pivot.items()]
+
+
+def loose(rows: Iterable[Row]) -> list[Row]:
+    """The rows that are shown one by one."""
+    return [row for row in rows if row.pivot is None]
+
+
+def value_of(row: Row, name: str) -> Value | None:
+    """What a row has under a name: a setting, or its board."""
+    return row.board if name == "board" else row.settings.get(name)
+
+
+def percent(value: float | None) -> str:
+    """An error with three digits behind the point, as rows that are nearly exact need it."""
+    return "" if value is None else f"{value:+.3f} %"
+
+
+def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
+    places: dict[tuple[tuple[str, ...], str], list[Row]] = {}
+    for row in rows:
+        line = tuple(_text(row, name) for name in pivot.lines)
+        column = " ".join(_text(row, name) for name in pivot.columns)
+        places.setdefault((line, column), []).append(row)
+    lines = dict.fromkeys(line for line, _ in places)
+    columns = tuple(dict.fromkeys(column for _, column in places))
+    return Table(
+        title=pivot.title,
+        line_names=pivot.lines,
+        column_names=pivot.columns,
+        headings=columns,
+        lines=tuple(
+            (line, tuple(Group(tuple(places.get((line, column), ()))) for column in columns))
+            for line in lines
+        ),
+        total=tuple(
+            Group(tuple(row for line in lines for row in places.get((line, column), ())))
+            for column in columns
+        ),
+        whole=Group(tuple(rows)),
+    )
+
+
+def _text(row: Row, name: str) -> str:
+    value = value_of(row, name)
+    return ABSENT if value is None else str(value)

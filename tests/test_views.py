@@ -1,0 +1,112 @@
+"""Many rows as a table of groups: what stands in each place, and what is said of all."""
+
+import io
+
+from rich.console import Console
+
+from cyclescope import tables, views
+from cyclescope.results import PREDICTED, UNPUBLISHED, ExperimentResult, Row, RunRecord, Settings
+from cyclescope.views import Pivot
+
+PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
+
+
+def row(
+    settings: Settings,
+    simulated: int,
+    published: int | None,
+    board: str = "a",
+    pivot: Pivot | None = PIVOT,
+) -> Row:
+    run = RunRecord("run", "app", board, settings, None)
+    basis = UNPUBLISHED if published is None else PREDICTED
+    return Row(
+        *("xip", board, settings, "cycles", "cycles", simulated, published),
+        *(basis, "{program} {mode}".format_map(settings), run),
+        pivot=pivot,
+    )
+
+
+def of(program: str, mode: str, number: int = 0) -> Settings:
+    return {"program": program, "mode": mode, "number": number}
+
+
+def shown(rows: list[Row], width: int = 200) -> str:
+    result = ExperimentResult("xip", "In place", "the RTL", (), tuple(rows), (), {})
+    text = io.StringIO()
+    Console(file=text, width=width).print(tables.experiment_table(result))
+    return text.getvalue()
+
+
+def test_rows_meet_where_their_line_crosses_their_column() -> None:
+    rows = [
+        row(of("alu", "single"), 100, 100),
+        row(of("alu", "dual", 1), 50, 50),
+        row(of("alu", "dual", 2), 51, 51),
+        row(of("mul", "dual"), 70, 70, board="b"),
+    ]
+    (table,) = views.tables(rows)
+    assert table.headings == ("single", "dual")
+    assert [names for names, _ in table.lines] == [("a", "alu"), ("b", "mul")]
+    texts = [[group.text for group in groups] for _, groups in table.lines]
+    assert texts == [["1 exact", "2 exact"], ["", "1 exact"]]
+    assert [group.text for group in table.total] == ["1 exact", "3 exact"]
+    assert table.summary == "4 of 4 published numbers are met exactly."
+
+
+def test_what_is_off_is_counted_and_listed_the_worst_first() -> None:
+    rows = [
+        row(of("alu", "single", 1), 10_001, 10_000),
+        row(of("alu", "single", 2), 99, 100),
+        row(of("alu", "single", 3), 7, 7),
+        row(of("alu", "dual"), 9, None),
+    ]
+    (table,) = views.tables(rows)
+    assert table.lines[0][1][0].text == "2 of 3 off, -1.000 %"
+    assert table.furthest_off == [rows[1], rows[0]]
+    assert table.summary == (
+        "1 of 3 published numbers are met exactly; the furthest off is -1.000 %. 1 more rows "
+        "have none."
+    )
+    text = shown(rows)
+    assert "off: alu single: published 100, simulated 99 cycles, -1.000 % (a program=alu" in text
+    assert text.index("number=2") < text.index("number=1")
+    assert "number=3" not in text
+
+
+def test_an_error_of_one_cycle_in_a_million_is_no_exact_match() -> None:
+    (table,) = views.tables([row(of("alu", "single"), 1_000_001, 1_000_000)])
+    assert table.whole.text == "1 of 1 off, +0.000 %"
+    assert "0 of 1 published numbers are met exactly" in table.summary
+
+
+def test_rows_without_a_published_number_show_themselves_or_their_count() -> None:
+    rows = [
+        row(of("alu", "single"), 12_345, None),
+        row(of("alu", "dual", 1), 1, None),
+        row(of("alu", "dual", 2), 2, None),
+    ]
+    (table,) = views.tables(rows)
+    assert [group.text for group in table.lines[0][1]] == ["12,345", "(2)"]
+    assert table.summary == "3 rows, none with a published number."
+
+
+def test_only_rows_without_a_pivot_are_lines_of_the_plain_table() -> None:
+    rows = [row(of("alu", "single"), 5, 5), row(of("loose", "dual"), 11, 10, pivot=None)]
+    assert views.loose(rows) == rows[1:]
+    text = shown(rows)
+    assert "+10.0 %" in text
+    assert "Kernels, by mode" in text
+    assert "alu single" not in text
+
+
+def test_many_that_are_off_are_not_all_listed_on_the_terminal() -> None:
+    rows = [row(of("alu", "single", number), number + 2, 1) for number in range(100)]
+    text = shown(rows)
+    assert text.count("off: ") == tables.MOST_OFF
+    assert f"and {100 - tables.MOST_OFF} more, which results.csv has" in text
+
+
+def test_what_a_row_does_not_have_is_a_dash() -> None:
+    (table,) = views.tables([row({"program": "p", "mode": "m"}, 1, 1, pivot=Pivot("", ("x",), ()))])
+    assert table.lines[0][0] == (views.ABSENT,)
