@@ -264,6 +264,43 @@ impl Bus {
         true
     }
 
+    /// True if [`Bus::load`] can put a segment of `bytes`, `memory_bytes` long in memory, at `addr`.
+    pub fn can_load(&mut self, addr: u32, bytes: u32, memory_bytes: u32) -> bool {
+        let Some(entry) = self.entry_at(addr) else { return false };
+        let MapEntry { base, last, target, .. } = self.map[entry];
+        let fits = |bytes: u32| bytes == 0 || bytes - 1 <= last - addr;
+        match target {
+            Target::Ram(_) => fits(memory_bytes),
+            Target::Device(id, range) => {
+                let device = self.devices[id.0 as usize].as_mut();
+                let ends = [addr - base, addr - base + bytes.saturating_sub(1)];
+                fits(bytes) && device.is_some_and(|device| ends.iter().all(|end| device.load(range, *end, &[])))
+            }
+        }
+    }
+
+    /// Puts a segment where [`Bus::can_load`] holds, without time. RAM behind its bytes is cleared; flash is not: there the
+    /// rest belongs to the memory that the firmware copies the segment to.
+    pub fn load(&mut self, addr: u32, bytes: &[u8], memory_bytes: u32) {
+        if !self.poke(addr, bytes) {
+            self.load_device(addr, bytes);
+            return;
+        }
+        let zeroes = memory_bytes as usize - bytes.len();
+        self.poke(addr.wrapping_add(bytes.len() as u32), &vec![0; zeroes]);
+    }
+
+    fn load_device(&mut self, addr: u32, bytes: &[u8]) {
+        if let Some((entry, offset)) = self.span(addr, bytes.len())
+            && let Target::Device(id, range) = self.map[entry].target
+            && let Some(device) = self.devices[id.0 as usize].as_mut()
+        {
+            device.load(range, offset, bytes);
+            // Nobody knows which of them have been decoded.
+            self.code_epoch += 1;
+        }
+    }
+
     /// Remembers that instructions at this span have been decoded.
     pub fn mark_code(&mut self, addr: u32, len: u32) {
         if let Some((entry, offset)) = self.span(addr, len as usize)

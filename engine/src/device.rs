@@ -101,6 +101,12 @@ pub trait Device: Send {
         false
     }
 
+    /// Stores bytes in such a range as a programmer or a debugger does before the run: without time, and whatever was there before.
+    /// `false`, with nothing stored, where that cannot be done; with no bytes it tells whether a byte at `offset` could be stored.
+    fn load(&mut self, _range: usize, _offset: u32, _bytes: &[u8]) -> bool {
+        false
+    }
+
     /// A burst read of `bytes` (a cache line fill): when its last byte arrives. Only asked where [`Device::peek`] holds.
     ///
     /// # Errors

@@ -40,14 +40,14 @@ pub enum ElfError {
     /// Nothing to load.
     #[error("it has no loadable segment")]
     NothingToLoad,
-    /// A segment where the board has no RAM.
+    /// A segment where the board has neither RAM nor flash that can be read in place.
     #[error("segment {first:#010x}-{last:#010x} lies outside the board's memory ({memories})")]
     OutsideMemory {
         /// First address.
         first: u32,
         /// Last address.
         last: u32,
-        /// Where there is RAM.
+        /// Where there is.
         memories: String,
     },
     /// The entry is in no segment.

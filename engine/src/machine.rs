@@ -1,7 +1,7 @@
 //! The machine: cores, bus and events on one time line.
 
 use crate::board::params::Parameter;
-use crate::bus::{Bus, BusFaultKind, Target};
+use crate::bus::{Bus, BusFaultKind};
 use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
 use crate::elf::{self, ElfError, Image};
 use crate::lines;
@@ -119,7 +119,8 @@ impl Machine {
         self.cores.iter_mut().for_each(|core| core.compile_after(runs));
     }
 
-    /// Loads an ELF file into RAM, as a debugger's download does, and sets the first core to its entry.
+    /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
+    /// programmer does; sets the first core to its entry.
     ///
     /// # Errors
     /// [`ElfError`]; nothing has been loaded then.
@@ -127,16 +128,13 @@ impl Machine {
         let image = elf::read(data, elf::Machine::RiscV)?;
         for segment in &image.segments {
             let last = segment.addr + (segment.memory_bytes - 1);
-            let entry = self.bus.entry_at(segment.addr).map(|entry| &self.bus.map[entry]);
-            if !entry.is_some_and(|entry| matches!(entry.target, Target::Ram(_)) && last <= entry.last) {
+            if !self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes) {
                 let memories = self.memories();
                 return Err(ElfError::OutsideMemory { first: segment.addr, last, memories });
             }
         }
         for segment in &image.segments {
-            self.bus.poke(segment.addr, &segment.bytes);
-            let zeroes = segment.memory_bytes as usize - segment.bytes.len();
-            self.bus.poke(segment.addr.wrapping_add(segment.bytes.len() as u32), &vec![0; zeroes]);
+            self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
         }
         self.cores[0].set_pc(image.entry);
         self.image = Some(image);
@@ -275,10 +273,13 @@ impl Machine {
         notes
     }
 
-    fn memories(&self) -> String {
-        let rams = self.bus.map.iter().filter(|entry| matches!(entry.target, Target::Ram(_)));
+    /// Where an ELF file's segments may lie.
+    fn memories(&mut self) -> String {
+        let bases: Vec<u32> = self.bus.map.iter().map(|entry| entry.base).collect();
+        let loadable: Vec<bool> = bases.into_iter().map(|base| self.bus.can_load(base, 1, 1)).collect();
+        let entries = self.bus.map.iter().zip(loadable).filter_map(|(entry, loadable)| loadable.then_some(entry));
         let ranges: Vec<String> =
-            rams.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();
+            entries.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();
         ranges.join(", ")
     }
 

@@ -434,6 +434,10 @@ impl Device for AxiQuadSpi {
         self.xip_peek(range, offset, into)
     }
 
+    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        self.xip_load(range, offset, bytes)
+    }
+
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
         self.xip_burst(range, offset, bytes, ctx)
     }

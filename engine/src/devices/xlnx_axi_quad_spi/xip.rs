@@ -59,8 +59,7 @@ impl AxiQuadSpi {
         }
         let mut word = [0; 4];
         let done = self.xip_frame(offset & !3, 4, &mut word, ctx)?;
-        let lanes = u32::MAX >> (32 - 8 * size.bytes());
-        Ok(Reply::read(u32::from_le_bytes(word) >> (8 * (offset % 4)) & lanes, done))
+        Ok(Reply::read(size.extracted(u32::from_le_bytes(word), offset), done))
     }
 
     pub(super) fn xip_write(
@@ -88,6 +87,12 @@ impl AxiQuadSpi {
         self.params.xip
             && range == 1
             && self.wire.targets.first().and_then(Option::as_ref).is_some_and(|chip| chip.peek(offset, into))
+    }
+
+    pub(super) fn xip_load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        self.params.xip
+            && range == 1
+            && self.wire.targets.first_mut().and_then(Option::as_mut).is_some_and(|chip| chip.load(offset, bytes))
     }
 
     pub(super) fn xip_burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {

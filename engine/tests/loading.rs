@@ -1,0 +1,105 @@
+//! Where the segments of an ELF file go: RAM, and flash behind a window.
+#![allow(clippy::unwrap_used)]
+
+use cyclescope_engine::bus::{MapEntry, Target};
+use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use cyclescope_engine::elf::ElfError;
+use cyclescope_engine::machine::Machine;
+
+mod support;
+
+/// Where the flash can be read in place.
+const WINDOW: u32 = 0x6000_0000;
+const WINDOW_BYTES: u32 = 64;
+/// A device whose range 1 reads a memory that only a programmer can write.
+struct Flash(Vec<u8>);
+
+impl Device for Flash {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Ok(Reply::read(0, ctx.now))
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
+        let offset = offset as usize;
+        let from = self.0.get(offset..offset + into.len()).filter(|_| range == 1);
+        from.map(|from| into.copy_from_slice(from)).is_some()
+    }
+
+    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        let offset = offset as usize;
+        let to = self.0.get_mut(offset..offset + bytes.len()).filter(|_| range == 1);
+        to.map(|to| to.copy_from_slice(bytes)).is_some()
+    }
+}
+
+/// The machine of the other tests, and a flash with registers and a window.
+fn machine() -> Machine {
+    let mut machine = support::machine(support::LOCAL, &[support::NOP], 1);
+    let bus = machine.bus();
+    bus.devices.push(Some(Box::new(Flash(vec![0xff; WINDOW_BYTES as usize]))));
+    bus.device_names.push("flash".into());
+    for (range, base) in [(0, WINDOW - 0x100), (1, WINDOW)] {
+        let target = Target::Device(DeviceId(1), range);
+        let (name, last) = (["flash", "flash window"][range].to_owned(), base + WINDOW_BYTES - 1);
+        bus.map.push(MapEntry { name, base, last, target, route: None, cacheable: false });
+    }
+    bus.map.sort_by_key(|entry| entry.base);
+    machine
+}
+
+/// A segment: where it runs, where it is stored, its bytes, and its size in memory.
+type Segment<'a> = (u32, u32, &'a [u8], u32);
+
+/// An executable with these segments that begins with the first.
+fn executable(segments: &[Segment]) -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let ident = [&b"\x7fELF\x01\x01\x01"[..], &[0; 9]].concat();
+    // ET_EXEC, EM_RISCV; program headers of 32 bytes behind the header's 52; no sections.
+    let header =
+        words(&[2 | 243 << 16, 1, segments[0].0, 52, 0, 0, 52 | 32 << 16, segments.len() as u32 | 40 << 16, 0]);
+    let mut file = [ident, header].concat();
+    let mut offset = (file.len() + segments.len() * 32) as u32;
+    for (runs_at, stored_at, bytes, memory_bytes) in segments {
+        file.extend(words(&[1, offset, *runs_at, *stored_at, bytes.len() as u32, *memory_bytes, 7, 4]));
+        offset += bytes.len() as u32;
+    }
+    segments.iter().for_each(|(.., bytes, _)| file.extend(*bytes));
+    file
+}
+
+fn bytes(machine: &mut Machine, addr: u32, count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    assert!(machine.bus().peek(addr, &mut bytes));
+    bytes
+}
+
+#[test]
+fn segments_are_stored_in_ram_and_flash() {
+    let mut machine = machine();
+    support::put(&mut machine, support::DDR, &[u32::MAX; 3]);
+    let code = (WINDOW + 4, WINDOW + 4, &[1, 2, 3, 4][..], 4);
+    // Initialised data that start-up code copies to RAM, with more RAM behind it that it clears.
+    let data = (support::DDR + 64, WINDOW + 8, &[5, 6, 7][..], 100);
+    let ram = (support::DDR, support::DDR, &[8, 9][..], 8);
+    machine.load(&executable(&[code, data, ram])).unwrap();
+    assert_eq!(bytes(&mut machine, WINDOW, 13), [255, 255, 255, 255, 1, 2, 3, 4, 5, 6, 7, 255, 255]);
+    assert_eq!(bytes(&mut machine, support::DDR, 12), [8, 9, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255]);
+    assert_eq!(machine.registers()[0], WINDOW + 4);
+}
+
+#[test]
+fn a_segment_past_the_window_is_refused_before_anything_is_stored() {
+    let mut machine = machine();
+    let code = (WINDOW, WINDOW, &[1, 2, 3, 4][..], 4);
+    for addr in [WINDOW + WINDOW_BYTES - 3, WINDOW - 0x100, WINDOW - 0x200] {
+        let error = machine.load(&executable(&[code, (addr, addr, &[5, 6, 7, 8], 4)])).unwrap_err();
+        let memories = "local 0x00000000-0x0000ffff, flash window 0x60000000-0x6000003f, ddr 0x80000000-0x8000ffff, \
+                        bram 0xc0000000-0xc000ffff";
+        assert_eq!(error, ElfError::OutsideMemory { first: addr, last: addr + 3, memories: memories.to_owned() });
+        assert_eq!(bytes(&mut machine, WINDOW, 4), [0xff; 4]);
+    }
+}
