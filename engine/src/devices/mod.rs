@@ -8,6 +8,7 @@ pub mod axi_lite;
 pub mod bench;
 pub mod cyclescope_exit;
 pub mod cyclescope_picosoc_simpleuart;
+pub mod cyclescope_picosoc_spimemio;
 pub mod cyclescope_result_port;
 pub mod jedec_spi_nor;
 pub mod registers;
@@ -37,6 +38,7 @@ pub const MODELS: &[Model] = &[
         ranges: 1,
         from_node: cyclescope_picosoc_simpleuart::from_node,
     },
+    Model { compatible: "cyclescope,picosoc-spimemio", ranges: 2, from_node: cyclescope_picosoc_spimemio::from_node },
     Model { compatible: "cyclescope,result-port", ranges: 1, from_node: cyclescope_result_port::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },

@@ -37,6 +37,11 @@ impl Pins {
         Pins::default()
     }
 
+    /// Pins that something else in the controller has driven until now, and left so: if chip select is active, the frame goes on.
+    pub fn taken_over(now: PinLevels) -> Pins {
+        Pins { now, rising: None }
+    }
+
     /// What the controller does with the pins now.
     pub fn levels(&self) -> PinLevels {
         self.now

@@ -1,0 +1,156 @@
+//! The stream on the SPI wire: every clock that the interface sends, and the data that comes back.
+//!
+//! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become stretches here; a word's bits are what the
+//! flash returned for them.
+
+use super::mode::Mode;
+use super::stream::{COMMAND_CYCLES, Frames};
+use crate::time::{Cycles, Hz, Ps};
+use crate::wire::spi::{Lines, Rate, SpiTarget, Stretch};
+
+/// When the preamble's three commands begin, in cycles before its end. The gaps between them are for chip select.
+const PREAMBLE_STARTS: [u64; 3] = [53, 35, 17];
+/// Leaves continuous read.
+const MODE_BIT_RESET: u8 = 0xff;
+/// Leaves deep power-down.
+const RELEASE_POWER_DOWN: u8 = 0xab;
+
+/// Totals since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Words that were read and dropped without a request for them.
+    pub words_unused: u64,
+    /// Frames that a jump began.
+    pub jumps: u64,
+    /// Periods of SCK.
+    pub sck_clocks: u64,
+}
+
+/// The wire, and the flash on it.
+pub struct Wire {
+    /// The SoC's clock.
+    pub clock: Hz,
+    /// The flash.
+    pub chip: Box<dyn SpiTarget>,
+    /// How it is read.
+    pub mode: Mode,
+    /// Chip select is active.
+    pub selected: bool,
+    /// The word that was read last, as the core sees it.
+    pub word: u32,
+    /// Nobody has asked for that word yet.
+    pub unused: bool,
+    /// The flash may have notes.
+    pub notes_due: bool,
+    /// Totals.
+    pub totals: Totals,
+}
+
+impl Wire {
+    /// A quiet wire.
+    pub fn new(clock: Hz, chip: Box<dyn SpiTarget>) -> Wire {
+        Wire {
+            clock,
+            chip,
+            mode: Mode::RESET,
+            selected: false,
+            word: 0,
+            unused: false,
+            notes_due: false,
+            totals: Totals::default(),
+        }
+    }
+
+    /// When `cycle` begins.
+    #[inline]
+    pub fn time(&self, cycle: u64) -> Ps {
+        self.clock.ps_at_floor(Cycles(cycle))
+    }
+
+    /// The word in hand is given up.
+    pub fn drop_word(&mut self) {
+        self.totals.words_unused += u64::from(std::mem::take(&mut self.unused));
+    }
+
+    /// Chip select goes inactive for a cycle, if it is active, and active at `start`.
+    fn begin(&mut self, start: u64) {
+        if self.selected {
+            let before = self.time(start - 1);
+            self.chip.deselect(before);
+        }
+        let start = self.time(start);
+        self.chip.select(start);
+        self.selected = true;
+        self.notes_due = true;
+    }
+
+    /// A command byte on one line, whose clocks go on until `until` at the most.
+    fn command(&mut self, start: u64, command: u8, until: u64) {
+        let clocks = (until.min(start + COMMAND_CYCLES) - start) as u32 / 2;
+        let bits = u32::from(command) >> (8 - clocks);
+        self.shift(Stretch::output(Lines::Single, Rate::Single, clocks, bits), start);
+    }
+
+    /// A stretch that begins at `start`; gives the cycle after it.
+    fn shift(&mut self, stretch: Stretch, start: u64) -> u64 {
+        let end = start + 2 * u64::from(stretch.clocks);
+        if stretch.clocks > 0 {
+            let time = self.time(end);
+            self.chip.shift(stretch, time);
+            self.totals.sck_clocks += u64::from(stretch.clocks);
+        }
+        end
+    }
+
+    const fn rate(&self) -> Rate {
+        if self.mode.is_ddr() { Rate::Double } else { Rate::Single }
+    }
+}
+
+impl Frames for Wire {
+    fn preamble(&mut self, ready: u64, until: u64) {
+        let commands = [MODE_BIT_RESET, RELEASE_POWER_DOWN, self.mode.opcode()];
+        for (before, command) in PREAMBLE_STARTS.into_iter().zip(commands) {
+            let start = ready - before;
+            if start < until {
+                self.begin(start);
+                self.command(start, command, until);
+            }
+        }
+    }
+
+    fn frame(&mut self, start: u64, command: bool) {
+        self.drop_word();
+        self.totals.jumps += 1;
+        self.begin(start);
+        if command {
+            self.command(start, self.mode.opcode(), u64::MAX);
+        }
+    }
+
+    fn address(&mut self, start: u64, address: u32) {
+        let (lines, rate) = (self.mode.lines(), self.rate());
+        let header = match self.mode.mode_byte() {
+            Some(mode) => Stretch::output(lines, rate, 32, address << 8 | u32::from(mode)),
+            None => Stretch::output(lines, rate, 24, address),
+        };
+        let start = self.shift(header, start);
+        self.shift(Stretch::dummy(lines, self.mode.dummies()), start);
+    }
+
+    #[inline]
+    fn word(&mut self, _address: u32, end: u64) {
+        let stretch = Stretch::input(self.mode.lines(), self.rate(), 32);
+        let time = self.time(end);
+        // The first byte on the wire is the one at the lowest address.
+        self.word = self.chip.shift(stretch, time).swap_bytes();
+        self.totals.sck_clocks += u64::from(stretch.clocks);
+        self.drop_word();
+        self.unused = true;
+    }
+
+    fn cut(&mut self, at: u64, clocks: u32) {
+        let stretch = Stretch { clocks, ..Stretch::input(self.mode.lines(), self.rate(), 0) };
+        self.shift(stretch, at - 2 * u64::from(clocks));
+    }
+}
