@@ -61,8 +61,10 @@ pub enum ElfError {
 /// A part of the file to be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Physical address.
+    /// Physical address: where it is stored.
     pub addr: u32,
+    /// Virtual address: where it runs. Start-up code copies a segment there that is stored elsewhere.
+    pub runs_at: u32,
     /// Bytes from the file.
     pub bytes: Vec<u8>,
     /// Size in memory; what is behind `bytes` is zero.
@@ -164,7 +166,7 @@ fn segment(header: &elf::ProgramHeader32<Endianness>, endian: Endianness, data: 
     if bytes.len() as u64 > u64::from(memory_bytes) || addr.checked_add(memory_bytes - 1).is_none() {
         return Err(ElfError::Damaged { detail: format!("the sizes of the segment for {addr:#010x} do not fit") });
     }
-    Ok(Segment { addr, bytes: bytes.to_vec(), memory_bytes })
+    Ok(Segment { addr, runs_at: header.p_vaddr(endian), bytes: bytes.to_vec(), memory_bytes })
 }
 
 fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>) -> Vec<Symbol> {
@@ -188,7 +190,8 @@ impl Image {
         let mut candidates = self.symbols[..before].iter().rev();
         let symbol =
             candidates.find(|symbol| symbol.bytes == 0 || addr - symbol.addr < symbol.bytes).filter(|symbol| {
-                let in_segment = |at: u32| self.segments.iter().position(|s| at.wrapping_sub(s.addr) < s.memory_bytes);
+                let in_segment =
+                    |at: u32| self.segments.iter().position(|s| at.wrapping_sub(s.runs_at) < s.memory_bytes);
                 in_segment(symbol.addr).is_some() && in_segment(symbol.addr) == in_segment(addr)
             })?;
         Some(if addr == symbol.addr {

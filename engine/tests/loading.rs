@@ -3,7 +3,7 @@
 
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
-use cyclescope_engine::elf::ElfError;
+use cyclescope_engine::elf::{self, ElfError, Symbol};
 use cyclescope_engine::machine::Machine;
 
 mod support;
@@ -102,4 +102,13 @@ fn a_segment_past_the_window_is_refused_before_anything_is_stored() {
         assert_eq!(error, ElfError::OutsideMemory { first: addr, last: addr + 3, memories: memories.to_owned() });
         assert_eq!(bytes(&mut machine, WINDOW, 4), [0xff; 4]);
     }
+}
+
+#[test]
+fn a_function_that_is_copied_to_ram_has_its_name_there() {
+    let data = (support::DDR, WINDOW, &[0x13, 0, 0, 0, 0x13, 0, 0, 0][..], 64);
+    let mut image = elf::read(&executable(&[data]), elf::Machine::RiscV).unwrap();
+    image.symbols.push(Symbol { addr: support::DDR, bytes: 8, name: "fast".into() });
+    assert_eq!(image.symbol_at(support::DDR + 4).as_deref(), Some("fast+0x4"));
+    assert_eq!(image.symbol_at(WINDOW + 4), None);
 }
