@@ -357,6 +357,11 @@ impl Bus {
         self.devices[id.0 as usize].is_none()
     }
 
+    /// True if memories have other masters than one core: further cores, or devices.
+    pub fn has_several_masters(&self) -> bool {
+        self.core_irqs.len() > 1 || self.devices.iter().flatten().any(|device| device.is_master())
+    }
+
     /// Records a line for the user, once for each device and text.
     pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
         if self.noted.insert((id, what.to_owned())) {

@@ -121,6 +121,11 @@ pub trait Device: Send {
         false
     }
 
+    /// True if the device makes accesses of its own (DMA).
+    fn is_master(&self) -> bool {
+        false
+    }
+
     /// The run is over: what the device still holds for a file is written.
     fn finish(&mut self, _now: Ps) {}
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cores;
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::node::{Node, Property};
 use super::reader::{Board, NodeReader};
@@ -9,16 +10,11 @@ use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
 use crate::device::{DeviceId, IrqLine};
 use crate::devices::{MODELS, Model};
-use crate::isa::riscv::core::{CoreConfig, Hart};
-use crate::isa::riscv::timing::CoreTiming;
-use crate::machine::{CoreInfo, Description, DeviceInfo, Machine};
-use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::{PortTiming, Ram};
 
 /// Compatibles of nodes that describe the board without being devices.
 const PASSIVE: [&str; 3] = ["fixed-clock", "simple-bus", "riscv,cpu-intc"];
-/// Extensions that the RISC-V core has.
-const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
 /// Largest RAM: a 32-bit board has no more.
 const LARGEST_RAM_BYTES: u64 = 1 << 32;
 
@@ -55,9 +51,9 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let mut cores: Vec<Box<dyn Core>> = Vec::new();
     let mut description = Description { model: model_of(root), clocks: clocks_of(root), ..Description::default() };
     for (index, node) in cpus.iter().enumerate() {
-        let config = read_with(node, &mut board, |reader| read_core(reader, index as u32));
-        description.cores.push(core_info(node, &config));
-        cores.push(Box::new(Hart::new(config)));
+        let (core, info) = read_with(node, &mut board, |reader| cores::from_node(reader, index as u32));
+        description.cores.push(info);
+        cores.push(core);
         bus.core_irqs.push(0);
     }
     let mut entries = Vec::new();
@@ -191,83 +187,6 @@ fn read_route(reader: &mut NodeReader) -> Route {
         clock: reader.clock(0, "clock of the interconnect"),
         request_cycles: reader.timing_cycles("cyclescope,request-cycles", "from a master's request to the target"),
         response_cycles: reader.timing_cycles("cyclescope,response-cycles", "from the target's answer to the master"),
-    }
-}
-
-fn read_core(reader: &mut NodeReader, index: u32) -> CoreConfig {
-    reader.known(&["riscv,isa", "riscv,isa-base", "mmu-type"]);
-    check_extensions(reader);
-    let replacement = reader.word_or_first(
-        "cyclescope,cache-replacement",
-        &[("lru", Replacement::LeastRecentlyUsed), ("round-robin", Replacement::RoundRobin)],
-    );
-    let write = reader.word_or_first(
-        "cyclescope,d-cache-write-policy",
-        &[("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)],
-    );
-    CoreConfig {
-        name: reader.node.label().to_owned(),
-        index,
-        clock: reader.clock(0, "clock of the core"),
-        timing: CoreTiming::from_node(reader),
-        icache: read_cache(reader, "i-cache", replacement, write),
-        dcache: read_cache(reader, "d-cache", replacement, write),
-    }
-}
-
-fn check_extensions(reader: &mut NodeReader) {
-    const NAME: &str = "riscv,isa-extensions";
-    reader.known(&[NAME]);
-    let strings = reader.node.property(NAME).and_then(Property::strings).unwrap_or_default();
-    for extension in strings.iter().filter(|extension| !EXTENSIONS.contains(extension)) {
-        let allowed = format!("the core has {}", EXTENSIONS.join(", "));
-        let kind = FaultKind::OutOfRange { property: NAME.into(), value: format!("\"{extension}\""), allowed };
-        reader.fault_at(NAME, kind);
-    }
-}
-
-fn read_cache(
-    reader: &mut NodeReader,
-    which: &str,
-    replacement: Replacement,
-    write: WritePolicy,
-) -> Option<CacheShape> {
-    let (size, line, sets) = (format!("{which}-size"), format!("{which}-block-size"), format!("{which}-sets"));
-    reader.known(&[&size, &line, &sets]);
-    reader.node.property(&size)?;
-    let size_bytes = reader.u32(&size, |_| true, "size of the cache in bytes");
-    if size_bytes == 0 {
-        return None;
-    }
-    let line_bytes = reader.u32(&line, |_| true, "size of the cache's lines in bytes");
-    let sets_count = reader.u32(&sets, |_| true, "number of sets of the cache");
-    let ways = size_bytes.checked_div(line_bytes.checked_mul(sets_count)?)?;
-    let shape = CacheShape { size_bytes, line_bytes, ways, replacement, write };
-    // An instruction may lie across two lines, and runs once both are present.
-    let holds_any = which == "d-cache" || size_bytes > line_bytes;
-    if shape.is_sound() && holds_any && ways.checked_mul(line_bytes)?.checked_mul(sets_count)? == size_bytes {
-        return Some(shape);
-    }
-    let value = format!("{size_bytes} ({line_bytes}-byte lines, {sets_count} sets)");
-    let allowed = "size, lines (8 to 256 bytes) and sets must be powers of two, and size a multiple of lines times \
-                   sets; an instruction cache has at least two lines"
-        .to_owned();
-    reader.fault_at(&size, FaultKind::OutOfRange { property: size.clone(), value, allowed });
-    None
-}
-
-fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
-    let cache = |name: &str, shape: Option<CacheShape>| {
-        shape.map(|shape| {
-            format!("{name} {} KiB, {}-byte lines, {} way(s)", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
-        })
-    };
-    CoreInfo {
-        name: config.name.clone(),
-        compatible: node.compatibles().first().map_or_else(String::new, |name| (*name).to_owned()),
-        isa: "RV32IMC_Zicsr_Zifencei, machine mode".to_owned(),
-        clock: config.clock,
-        caches: [cache("i-cache", config.icache), cache("d-cache", config.dcache)].into_iter().flatten().collect(),
     }
 }
 

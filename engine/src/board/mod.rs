@@ -4,6 +4,7 @@
 //! -> a machine. Every fault is collected; nothing is built while there is one.
 
 pub mod build;
+mod cores;
 pub mod fault;
 pub mod node;
 pub mod params;

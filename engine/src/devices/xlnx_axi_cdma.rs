@@ -281,6 +281,10 @@ impl AxiCdma {
 }
 
 impl Device for AxiCdma {
+    fn is_master(&self) -> bool {
+        true
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         Ok(self.params.port.read(self.register(offset & !3), offset, size, ctx.now))
     }

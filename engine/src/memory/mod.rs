@@ -1,5 +1,7 @@
-//! Memories: RAM with port timing, and caches.
+//! Memories: RAM with port timing, caches, and what is between a core and memory where there is no cache.
 
 pub mod cache;
+pub mod fetch;
+pub mod port;
 pub mod ram;
 pub mod shortcut;

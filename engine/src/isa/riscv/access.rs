@@ -3,7 +3,8 @@
 //! An access begins when its instruction's own cycle ends, and the core waits for it. The wait is charged to the map entry that
 //! answers, and to the interconnect on the way.
 
-use super::core::{Hart, ON_THE_WAY, Purpose};
+use super::accounts::{ON_THE_WAY, Purpose};
+use super::core::Hart;
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use crate::bus::{Access, Bus, BusFault, BusFaultKind, Target};
@@ -119,34 +120,27 @@ impl Hart {
     pub(super) fn invalidate_fetched(&mut self) {
         self.fetch_lines.fill(NO_LINE);
         self.fetched_lines_went();
-        self.fetch_buffer = [None; 2];
+        self.fetch_buffer.clear();
         if let Some(cache) = &mut self.icache {
             cache.invalidate_all();
         }
         self.drop_blocks();
     }
 
-    /// Fetches the words of a single instruction over the bus, but for those fetched last.
+    /// Fetches a word of a single instruction over the bus, on demand. True if none was missing.
     fn fetch_uncached(&mut self, bus: &mut Bus, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        let (first, last) = (hot.pc & !3, hot.end_pc.wrapping_sub(1) & !3);
-        for word in [Some(first), (last != first).then_some(last)].into_iter().flatten() {
-            if self.fetch_buffer.contains(&Some(word)) {
-                continue;
+        let Some(word) = self.fetch_buffer.missing(hot.pc, hot.end_pc) else { return true };
+        let at = self.now();
+        bus.run_events_before(at, word);
+        match bus.read(at, word, AccessSize::Word) {
+            Ok(access) => {
+                self.charge(bus, Purpose::Fetch, at, access);
+                self.fetch_buffer.fetched(word);
             }
-            let at = self.now();
-            bus.run_events_before(at, word);
-            match bus.read(at, word, AccessSize::Word) {
-                Ok(access) => self.charge(bus, Purpose::Fetch, at, access),
-                Err(fault) => {
-                    self.fetch_fault(bus, word, fault.kind);
-                    return false;
-                }
-            }
-            self.fetch_buffer = [self.fetch_buffer[1], Some(word)];
-            return false;
+            Err(fault) => self.fetch_fault(bus, word, fault.kind),
         }
-        true
+        false
     }
 
     /// Raises the exception of a fetch that nothing, or an error, answered.
@@ -355,7 +349,7 @@ pub(super) fn way_to(bus: &Bus, addr: u32, has_cache: bool) -> Way {
     }
 }
 
-fn size_of_access(code: Code) -> AccessSize {
+pub(super) fn size_of_access(code: Code) -> AccessSize {
     match code {
         Code::Lb | Code::Lbu | Code::Sb => AccessSize::Byte,
         Code::Lh | Code::Lhu | Code::Sh => AccessSize::Half,
@@ -363,7 +357,7 @@ fn size_of_access(code: Code) -> AccessSize {
     }
 }
 
-fn access_kind(code: Code) -> &'static str {
+pub(super) fn access_kind(code: Code) -> &'static str {
     match code {
         Code::Lb | Code::Lbu => "1-byte load",
         Code::Lh | Code::Lhu => "2-byte load",
@@ -375,7 +369,7 @@ fn access_kind(code: Code) -> &'static str {
 }
 
 /// A loaded value as the register gets it.
-fn extend(code: Code, value: u32) -> u32 {
+pub(super) fn extend(code: Code, value: u32) -> u32 {
     match code {
         Code::Lb => value as i8 as u32,
         Code::Lh => value as i16 as u32,

@@ -423,7 +423,7 @@ fn read_instrs(bus: &Bus, place: Place) -> Vec<Instr> {
 }
 
 /// The operation as the inner loop runs it: x0 as destination and addresses resolved.
-fn resolve(instr: &Instr, pc: u32) -> Op {
+pub(super) fn resolve(instr: &Instr, pc: u32) -> Op {
     let mut op = instr.op;
     let next = pc.wrapping_add(u32::from(instr.len_bytes));
     match op.code {
@@ -440,7 +440,7 @@ fn resolve(instr: &Instr, pc: u32) -> Op {
     op
 }
 
-fn taken_pc(end_pc: u32, last: &Instr) -> u32 {
+pub(super) fn taken_pc(end_pc: u32, last: &Instr) -> u32 {
     end_pc.wrapping_sub(u32::from(last.len_bytes)).wrapping_add(last.op.imm as u32)
 }
 

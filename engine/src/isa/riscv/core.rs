@@ -1,15 +1,17 @@
 //! A hart: its state, and the loop that chooses what runs next.
 
 use super::access::{Way, way_to};
+use super::accounts::{Cause, EntryCycles, section_reports};
 use super::block::{Blocks, Place};
 use super::compile::{COMPILE_AFTER, Compiler};
 use super::exceptions::Exception;
-use super::sections::{Sections, Totals};
+use super::sections::Sections;
 use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::{Bus, BusFaultKind};
-use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, SectionReport, Stop};
+use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
+use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -35,31 +37,6 @@ pub struct CoreConfig {
     pub dcache: Option<CacheShape>,
 }
 
-/// Dynamic causes of a core's time, beside the static ones of its blocks; the stalls of accesses follow behind them, one set a map
-/// entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum Cause {
-    Trap,
-    Idle,
-    /// Not a cause: how many there are.
-    Count,
-}
-
-/// What an access was for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum Purpose {
-    Fetch,
-    Load,
-    Store,
-}
-
-/// Time of accesses through one map entry: at the memory or device itself by purpose, and on the interconnect.
-pub(super) type EntryCycles = [u64; 4];
-/// Index of the interconnect's share in [`EntryCycles`].
-pub(super) const ON_THE_WAY: usize = 3;
-
 /// A hart.
 pub struct Hart {
     pub(super) config: CoreConfig,
@@ -84,7 +61,7 @@ pub struct Hart {
     /// Grows whenever one of `fetch_lines` goes; never 0.
     pub(super) fetch_epoch: u32,
     /// Words last fetched without a cache.
-    pub(super) fetch_buffer: [Option<u32>; 2],
+    pub(super) fetch_buffer: WordBuffer,
     /// Where the last block was left, to link it to the next.
     pub(super) left: Option<(u32, usize)>,
     pub(super) stop: Option<Stop>,
@@ -125,7 +102,7 @@ impl Hart {
             fetch_lines: Box::new([NO_LINE; FETCH_SLOTS]),
             fetch_shift: config.icache.map_or(6, |shape| shape.line_bytes.trailing_zeros()),
             fetch_epoch: 1,
-            fetch_buffer: [None; 2],
+            fetch_buffer: WordBuffer::default(),
             left: None,
             stop: None,
             causes: [0; Cause::Count as usize],
@@ -323,7 +300,7 @@ impl Hart {
         self.next_due = Ps::MAX;
         self.limit = self.horizon;
         self.update_limit(bus);
-        self.entry_cycles.resize(bus.map.len(), [0; 4]);
+        self.entry_cycles.resize(bus.map.len(), EntryCycles::default());
     }
 }
 
@@ -372,19 +349,13 @@ impl Core for Hart {
 
     fn report(&mut self, bus: &Bus) -> CoreReport {
         let totals = self.totals();
-        let sections = self.sections.sections.iter().map(|section| SectionReport {
-            name: section.name.clone(),
-            calls: section.calls,
-            instructions: section.totals.instructions,
-            causes: named_causes(&section.totals, bus),
-        });
         CoreReport {
             name: self.config.name.clone(),
             clock: self.config.clock,
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
-            causes: named_causes(&totals, bus),
-            sections: sections.collect(),
+            causes: totals.named(bus),
+            sections: section_reports(&self.sections.sections, bus),
             counters: self.counters(),
         }
     }
@@ -393,30 +364,6 @@ impl Core for Hart {
         self.blocks.compile_after = runs;
         self.drop_blocks();
     }
-}
-
-/// A core's time by cause, under the names that the user sees.
-fn named_causes(totals: &Totals, bus: &Bus) -> Vec<(String, Cycles)> {
-    let mut causes = vec![
-        ("issue".to_owned(), totals.fixed.issue),
-        ("load and multiply results".to_owned(), totals.fixed.operand_wait),
-        ("long operations".to_owned(), totals.fixed.long_operation),
-        ("jumps and taken branches".to_owned(), totals.fixed.jump),
-        ("trap entry".to_owned(), totals.causes[Cause::Trap as usize]),
-        ("wait for interrupt".to_owned(), totals.causes[Cause::Idle as usize]),
-    ];
-    let mut on_the_way = vec![0; bus.routes.len()];
-    for (entry, cycles) in bus.map.iter().zip(&totals.entries) {
-        for (purpose, cycles) in ["fetch", "load", "store"].into_iter().zip(cycles) {
-            causes.push((format!("{purpose}: {}", entry.name), *cycles));
-        }
-        if let Some(route) = entry.route {
-            on_the_way[route] += cycles[ON_THE_WAY];
-        }
-    }
-    let interconnects = bus.routes.iter().zip(on_the_way);
-    causes.extend(interconnects.map(|(route, cycles)| (format!("interconnect: {}", route.name), cycles)));
-    causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect()
 }
 
 impl Hart {

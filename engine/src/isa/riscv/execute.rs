@@ -2,6 +2,7 @@
 //! compiled, and run as host code.
 
 use super::access::{Flow, Way};
+use super::alu::{compute, is_taken};
 use super::block::NO_BLOCK;
 use super::compile::{Compiler, Ending};
 use super::core::Hart;
@@ -78,26 +79,34 @@ impl Hart {
                     }};
                 }
                 match op.code {
-                    Code::Add => set!(a.wrapping_add(b)),
-                    Code::Sub => set!(a.wrapping_sub(b)),
-                    Code::Sll => set!(a.wrapping_shl(b)),
-                    Code::Slt => set!(u32::from((a as i32) < b as i32)),
-                    Code::Sltu => set!(u32::from(a < b)),
-                    Code::Xor => set!(a ^ b),
-                    Code::Srl => set!(a.wrapping_shr(b)),
-                    Code::Sra => set!((a as i32).wrapping_shr(b) as u32),
-                    Code::Or => set!(a | b),
-                    Code::And => set!(a & b),
-                    Code::Addi => set!(a.wrapping_add(imm)),
-                    Code::Slti => set!(u32::from((a as i32) < op.imm)),
-                    Code::Sltiu => set!(u32::from(a < imm)),
-                    Code::Xori => set!(a ^ imm),
-                    Code::Ori => set!(a | imm),
-                    Code::Andi => set!(a & imm),
-                    Code::Slli => set!(a.wrapping_shl(imm)),
-                    Code::Srli => set!(a.wrapping_shr(imm)),
-                    Code::Srai => set!((a as i32).wrapping_shr(imm) as u32),
-                    Code::Li => set!(imm),
+                    code @ (Code::Add
+                    | Code::Sub
+                    | Code::Sll
+                    | Code::Slt
+                    | Code::Sltu
+                    | Code::Xor
+                    | Code::Srl
+                    | Code::Sra
+                    | Code::Or
+                    | Code::And
+                    | Code::Addi
+                    | Code::Slti
+                    | Code::Sltiu
+                    | Code::Xori
+                    | Code::Ori
+                    | Code::Andi
+                    | Code::Slli
+                    | Code::Srli
+                    | Code::Srai
+                    | Code::Li
+                    | Code::Mul
+                    | Code::Mulh
+                    | Code::Mulhsu
+                    | Code::Mulhu
+                    | Code::Div
+                    | Code::Divu
+                    | Code::Rem
+                    | Code::Remu) => set!(compute(code, a, b, imm)),
                     Code::Nop => {}
                     Code::Lb => load!(1, i8),
                     Code::Lh => load!(2, i16),
@@ -107,20 +116,9 @@ impl Hart {
                     Code::Sb => store!(1, u8),
                     Code::Sh => store!(2, u16),
                     Code::Sw => store!(4, u32),
-                    Code::Mul => set!(a.wrapping_mul(b)),
-                    Code::Mulh => set!(((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
-                    Code::Mulhsu => set!(((i64::from(a as i32) * i64::from(b)) >> 32) as u32),
-                    Code::Mulhu => set!(((u64::from(a) * u64::from(b)) >> 32) as u32),
-                    Code::Div => set!(div(a as i32, b as i32) as u32),
-                    Code::Divu => set!(a.checked_div(b).unwrap_or(u32::MAX)),
-                    Code::Rem => set!(rem(a as i32, b as i32) as u32),
-                    Code::Remu => set!(a.checked_rem(b).unwrap_or(a)),
-                    Code::Beq => break usize::from(a == b),
-                    Code::Bne => break usize::from(a != b),
-                    Code::Blt => break usize::from((a as i32) < b as i32),
-                    Code::Bge => break usize::from(a as i32 >= b as i32),
-                    Code::Bltu => break usize::from(a < b),
-                    Code::Bgeu => break usize::from(a >= b),
+                    code @ (Code::Beq | Code::Bne | Code::Blt | Code::Bge | Code::Bltu | Code::Bgeu) => {
+                        break usize::from(is_taken(code, a, b));
+                    }
                     Code::Jal => {
                         set!(imm);
                         break TAKEN;
@@ -346,16 +344,6 @@ impl Hart {
             semihosting::Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
         }
     }
-}
-
-/// div: by zero gives -1, overflow gives the dividend (section 13.2).
-fn div(a: i32, b: i32) -> i32 {
-    if b == 0 { -1 } else { a.wrapping_div(b) }
-}
-
-/// rem: by zero gives the dividend, overflow gives 0 (section 13.2).
-fn rem(a: i32, b: i32) -> i32 {
-    if b == 0 { a } else { a.wrapping_rem(b) }
 }
 
 /// The encoding of a CSR instruction, for mtval.

@@ -5,6 +5,8 @@
 //! takes interrupts; [`access`] is every load, store and fetch that costs more than its instruction.
 
 pub mod access;
+mod accounts;
+pub mod alu;
 pub mod block;
 #[cfg_attr(not(target_arch = "x86_64"), path = "compile/absent.rs")]
 pub mod compile;
@@ -15,6 +17,7 @@ pub mod disasm;
 pub mod exceptions;
 pub mod execute;
 pub mod op;
+pub mod picorv32;
 mod sections;
 pub mod system;
 pub mod timing;

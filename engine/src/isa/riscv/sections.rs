@@ -5,40 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::block::Breakdown;
-use super::core::{Cause, EntryCycles, Hart};
+use super::accounts::Totals;
+use super::core::Hart;
 
 const RA: usize = 1;
 const SP: usize = 2;
-
-/// All of a core's time so far, by cause.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub instructions: u64,
-    pub cycles: u64,
-    pub fixed: Breakdown,
-    pub causes: [u64; Cause::Count as usize],
-    pub entries: Vec<EntryCycles>,
-}
-
-impl Totals {
-    /// Adds what came between two moments.
-    fn add_difference(&mut self, to: &Totals, from: &Totals) {
-        self.instructions += to.instructions - from.instructions;
-        self.cycles += to.cycles - from.cycles;
-        self.fixed.add_difference(to.fixed, from.fixed);
-        for (cause, sum) in self.causes.iter_mut().enumerate() {
-            *sum += to.causes[cause] - from.causes[cause];
-        }
-        self.entries.resize(to.entries.len(), [0; 4]);
-        for (entry, sums) in self.entries.iter_mut().enumerate() {
-            let before = from.entries.get(entry).copied().unwrap_or_default();
-            for (purpose, sum) in sums.iter_mut().enumerate() {
-                *sum += to.entries[entry][purpose] - before[purpose];
-            }
-        }
-    }
-}
 
 /// A function being watched.
 #[derive(Clone, Debug)]
@@ -57,6 +28,21 @@ struct Open {
     return_pc: u32,
     sp: u32,
     begun: Totals,
+}
+
+/// Where a core is, as far as calls are concerned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub pc: u32,
+    pub return_pc: u32,
+    pub sp: u32,
+}
+
+impl Place {
+    /// From the address and the registers.
+    pub fn of(pc: u32, x: &[u32]) -> Place {
+        Place { pc, return_pc: x[RA], sp: x[SP] }
+    }
 }
 
 /// The functions being watched.
@@ -79,6 +65,31 @@ impl Sections {
     /// True if the outer loop has to see this address.
     pub fn stops_at(&self, pc: u32) -> bool {
         self.stops.contains(&pc)
+    }
+
+    /// True if any function is being watched.
+    pub fn are_watched(&self) -> bool {
+        !self.stops.is_empty()
+    }
+
+    /// The core is at `place`, having spent `now` in all: closes the calls that return there and opens one that begins there. True if there is
+    /// a new address that the outer loop has to see from now on.
+    pub fn follow(&mut self, place: Place, now: &Totals) -> bool {
+        while self.open.last().is_some_and(|open| open.return_pc == place.pc && open.sp == place.sp) {
+            if let Some(open) = self.open.pop() {
+                let section = &mut self.sections[open.section];
+                section.calls += 1;
+                section.totals.add_difference(now, &open.begun);
+            }
+        }
+        let Place { pc, return_pc, sp } = place;
+        match self.entries.get(&pc).copied() {
+            Some(section) if !self.is_innermost(section, return_pc, sp) => {
+                self.open.push(Open { section, return_pc, sp, begun: now.clone() });
+                self.stops.insert(return_pc)
+            }
+            _ => false,
+        }
     }
 
     /// True if the innermost call is this one: it is met again when its first instruction had to wait for a cache line,
@@ -107,25 +118,10 @@ impl Hart {
         if !self.sections.stops_at(self.pc) {
             return;
         }
-        let (pc, sp) = (self.pc, self.x[SP]);
-        while self.sections.open.last().is_some_and(|open| open.return_pc == pc && open.sp == sp) {
-            let (now, open) = (self.totals(), self.sections.open.pop());
-            if let Some(open) = open {
-                let section = &mut self.sections.sections[open.section];
-                section.calls += 1;
-                section.totals.add_difference(&now, &open.begun);
-            }
-        }
-        let return_pc = self.x[RA];
-        if let Some(section) = self.sections.entries.get(&pc).copied()
-            && !self.sections.is_innermost(section, return_pc, sp)
-        {
-            let begun = self.totals();
-            self.sections.open.push(Open { section, return_pc, sp, begun });
-            if self.sections.stops.insert(return_pc) {
-                // Blocks may already be linked to there.
-                self.drop_blocks();
-            }
+        let now = self.totals();
+        if self.sections.follow(Place::of(self.pc, &self.x), &now) {
+            // Blocks may already be linked to there.
+            self.drop_blocks();
         }
     }
 }

@@ -1,0 +1,131 @@
+//! Core types: from a `cpu` node to a core.
+
+use super::fault::FaultKind;
+use super::node::{Node, Property};
+use super::reader::NodeReader;
+use crate::core::Core;
+use crate::isa::riscv::core::{CoreConfig, Hart};
+use crate::isa::riscv::picorv32::{self, Picorv32};
+use crate::isa::riscv::timing::CoreTiming;
+use crate::machine::CoreInfo;
+use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+
+/// Extensions that the pipelined RISC-V core has.
+const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
+
+/// A core type: how it is built from its node. Faults go to the reader, and then the result is never used.
+type FromNode = fn(&mut NodeReader, u32) -> (Box<dyn Core>, CoreInfo);
+
+/// Core types by compatible. Any other `cpu` is a pipelined RISC-V core.
+const TYPES: &[(&str, FromNode)] = &[("yosyshq,picorv32", read_picorv32)];
+
+/// Builds core number `index` from its node.
+pub fn from_node(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
+    let compatibles = reader.node.compatibles();
+    let known = compatibles.iter().find_map(|compatible| TYPES.iter().find(|(name, _)| name == compatible));
+    known.map_or(read_pipelined as FromNode, |(_, from_node)| *from_node)(reader, index)
+}
+
+fn read_picorv32(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
+    let config = picorv32::from_node(reader, index);
+    let multiplies = match (config.extensions.multiply, config.extensions.divide) {
+        (_, true) => "RV32IMC",
+        (true, false) => "RV32IC_Zmmul",
+        (false, false) => "RV32IC",
+    };
+    let info = CoreInfo {
+        name: config.name.clone(),
+        compatible: compatible_of(reader.node),
+        isa: format!("{multiplies}, PicoRV32's counters and interrupts"),
+        clock: config.clock,
+        caches: Vec::new(),
+    };
+    (Box::new(Picorv32::new(config)), info)
+}
+
+fn read_pipelined(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
+    let config = read_core(reader, index);
+    let info = core_info(reader.node, &config);
+    (Box::new(Hart::new(config)), info)
+}
+
+fn compatible_of(node: &Node) -> String {
+    node.compatibles().first().map_or_else(String::new, |name| (*name).to_owned())
+}
+
+fn read_core(reader: &mut NodeReader, index: u32) -> CoreConfig {
+    reader.known(&["riscv,isa", "riscv,isa-base", "mmu-type"]);
+    check_extensions(reader);
+    let replacement = reader.word_or_first(
+        "cyclescope,cache-replacement",
+        &[("lru", Replacement::LeastRecentlyUsed), ("round-robin", Replacement::RoundRobin)],
+    );
+    let write = reader.word_or_first(
+        "cyclescope,d-cache-write-policy",
+        &[("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)],
+    );
+    CoreConfig {
+        name: reader.node.label().to_owned(),
+        index,
+        clock: reader.clock(0, "clock of the core"),
+        timing: CoreTiming::from_node(reader),
+        icache: read_cache(reader, "i-cache", replacement, write),
+        dcache: read_cache(reader, "d-cache", replacement, write),
+    }
+}
+
+fn check_extensions(reader: &mut NodeReader) {
+    const NAME: &str = "riscv,isa-extensions";
+    reader.known(&[NAME]);
+    let strings = reader.node.property(NAME).and_then(Property::strings).unwrap_or_default();
+    for extension in strings.iter().filter(|extension| !EXTENSIONS.contains(extension)) {
+        let allowed = format!("the core has {}", EXTENSIONS.join(", "));
+        let kind = FaultKind::OutOfRange { property: NAME.into(), value: format!("\"{extension}\""), allowed };
+        reader.fault_at(NAME, kind);
+    }
+}
+
+fn read_cache(
+    reader: &mut NodeReader,
+    which: &str,
+    replacement: Replacement,
+    write: WritePolicy,
+) -> Option<CacheShape> {
+    let (size, line, sets) = (format!("{which}-size"), format!("{which}-block-size"), format!("{which}-sets"));
+    reader.known(&[&size, &line, &sets]);
+    reader.node.property(&size)?;
+    let size_bytes = reader.u32(&size, |_| true, "size of the cache in bytes");
+    if size_bytes == 0 {
+        return None;
+    }
+    let line_bytes = reader.u32(&line, |_| true, "size of the cache's lines in bytes");
+    let sets_count = reader.u32(&sets, |_| true, "number of sets of the cache");
+    let ways = size_bytes.checked_div(line_bytes.checked_mul(sets_count)?)?;
+    let shape = CacheShape { size_bytes, line_bytes, ways, replacement, write };
+    // An instruction may lie across two lines, and runs once both are present.
+    let holds_any = which == "d-cache" || size_bytes > line_bytes;
+    if shape.is_sound() && holds_any && ways.checked_mul(line_bytes)?.checked_mul(sets_count)? == size_bytes {
+        return Some(shape);
+    }
+    let value = format!("{size_bytes} ({line_bytes}-byte lines, {sets_count} sets)");
+    let allowed = "size, lines (8 to 256 bytes) and sets must be powers of two, and size a multiple of lines times \
+                   sets; an instruction cache has at least two lines"
+        .to_owned();
+    reader.fault_at(&size, FaultKind::OutOfRange { property: size.clone(), value, allowed });
+    None
+}
+
+fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
+    let cache = |name: &str, shape: Option<CacheShape>| {
+        shape.map(|shape| {
+            format!("{name} {} KiB, {}-byte lines, {} way(s)", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
+        })
+    };
+    CoreInfo {
+        name: config.name.clone(),
+        compatible: compatible_of(node),
+        isa: "RV32IMC_Zicsr_Zifencei, machine mode".to_owned(),
+        clock: config.clock,
+        caches: [cache("i-cache", config.icache), cache("d-cache", config.dcache)].into_iter().flatten().collect(),
+    }
+}

@@ -1,0 +1,211 @@
+//! PicoRV32: a multi-cycle core without caches, one instruction at a time, with interrupt instructions of its own.
+//!
+//! Documents: PicoRV32's README ("Cycles per Instruction Performance", "Custom Instructions for IRQ Handling") and its RTL, release of
+//! commit 87c89acc; docs/picosoc.md has the timing rules, which hold to the cycle.
+//!
+//! An instruction is *launched* in a cycle L; the next is fetched meanwhile through the port that data uses as well, by the
+//! policy [`crate::memory::fetch::prefetch_next`]. Nothing else delays it: there are no hazards, and no operation ends early. What differs
+//! between configurations (multiplier, divider, shifter) is in the timing table and the instruction set of its `cpu` node.
+//!
+//! `decoded` is what is kept of an instruction, `run` launches them, `interrupts` has the interrupt state, `config` the node.
+//!
+//! Not modelled: the coprocessor and trace interfaces, configurations without interrupts or with q registers, a two-cycle
+//! ALU, and a single register port; a board can't ask for them.
+
+mod config;
+mod decoded;
+mod interrupts;
+mod run;
+
+pub use config::{Config, Timing, from_node};
+
+use self::decoded::Table;
+use self::interrupts::Interrupts;
+use super::accounts::{Cause, EntryCycles, Totals, section_reports};
+use super::block::Breakdown;
+use super::sections::{Place, Sections};
+use crate::bus::Bus;
+use crate::core::{Core, CoreReport, Stop};
+use crate::memory::fetch::prefetch_next::PrefetchNext;
+use crate::memory::port::Port;
+use crate::time::{Cycles, Hz, Ps};
+
+/// sp: set at reset.
+const SP: usize = 2;
+
+/// A core.
+pub struct Picorv32 {
+    config: Config,
+    /// x0 to x31, then the sink for writes to x0.
+    x: [u32; 33],
+    /// Address of the instruction to be launched.
+    pc: u32,
+    /// Its encoding, once it has been fetched.
+    encoding: Option<u32>,
+    /// The cycle in which it is launched.
+    cycles: u64,
+    /// Instructions launched, as rdinstret counts them.
+    instructions: u64,
+    /// The instruction decoded last, before the one to be launched, was a compressed one: the flag in an interrupt's return address.
+    was_compressed: bool,
+    fetch: PrefetchNext,
+    port: Port,
+    table: Table,
+    interrupts: Interrupts,
+    interrupts_taken: u64,
+    /// The first cycle in which no instruction is launched before the outer loop has looked around.
+    pause_at: u64,
+    /// The cycle at which the current run has to end.
+    limit: u64,
+    /// The horizon given by the machine, in cycles.
+    horizon: u64,
+    next_due: Ps,
+    /// waitirq has found nothing pending.
+    waiting: bool,
+    stop: Option<Stop>,
+    /// The run is at its end.
+    ended: bool,
+    fixed: Breakdown,
+    causes: [u64; Cause::Count as usize],
+    entry_cycles: Vec<EntryCycles>,
+    sections: Sections,
+}
+
+impl Picorv32 {
+    /// A core after reset.
+    pub fn new(config: Config) -> Picorv32 {
+        let mut x = [0; 33];
+        x[SP] = config.stack_addr;
+        Picorv32 {
+            x,
+            pc: 0,
+            encoding: None,
+            cycles: 0,
+            instructions: 0,
+            was_compressed: false,
+            fetch: PrefetchNext::default(),
+            port: Port::new(config.clock),
+            table: Table::new(config.timing, config.extensions),
+            interrupts: Interrupts::default(),
+            interrupts_taken: 0,
+            pause_at: 0,
+            limit: 0,
+            horizon: 0,
+            next_due: Ps::ZERO,
+            waiting: false,
+            stop: None,
+            ended: false,
+            fixed: Breakdown::default(),
+            causes: [0; Cause::Count as usize],
+            entry_cycles: Vec::new(),
+            sections: Sections::default(),
+            config,
+        }
+    }
+
+    fn begin(&mut self, bus: &Bus, until: Ps) {
+        self.port.attach(bus);
+        self.entry_cycles.resize(bus.map.len(), EntryCycles::default());
+        self.horizon = self.config.clock.cycles_until_ceil(until).0;
+        self.next_due = Ps::MAX;
+        self.limit = self.horizon;
+        self.follow_bus(bus);
+    }
+
+    /// Brings in what the bus has in store: events, interrupt lines, the end of the run.
+    fn follow_bus(&mut self, bus: &Bus) {
+        let due = bus.events.next_due();
+        if due != self.next_due {
+            self.next_due = due;
+            self.limit = self.horizon.min(self.config.clock.cycles_until_ceil(due).0);
+        }
+        self.interrupts.set_lines(bus.core_irqs[self.config.index as usize], self.cycles);
+        self.ended = bus.exit.is_some();
+        self.look_ahead();
+    }
+
+    /// Works out when the outer loop is needed next.
+    fn look_ahead(&mut self) {
+        let now = self.ended || self.stop.is_some() || self.waiting || self.sections.are_watched();
+        let interrupts = self.interrupts.attention_cycles(self.instructions);
+        self.pause_at = if now { 0 } else { self.limit.min(interrupts) };
+    }
+
+    fn totals(&self) -> Totals {
+        Totals {
+            instructions: self.instructions,
+            cycles: self.cycles,
+            fixed: self.fixed,
+            causes: self.causes,
+            entries: self.entry_cycles.clone(),
+        }
+    }
+
+    fn follow_sections(&mut self) {
+        if self.sections.stops_at(self.pc) {
+            let now = self.totals();
+            self.sections.follow(Place::of(self.pc, &self.x), &now);
+        }
+    }
+}
+
+impl Core for Picorv32 {
+    fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    fn clock(&self) -> Hz {
+        self.config.clock
+    }
+
+    fn cycles(&self) -> Cycles {
+        Cycles(self.cycles)
+    }
+
+    fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
+        self.begin(bus, until);
+        self.run_loop(bus, false)
+    }
+
+    fn step(&mut self, bus: &mut Bus) -> Stop {
+        self.begin(bus, Ps(u64::MAX / 2));
+        self.run_loop(bus, true)
+    }
+
+    fn idle(&mut self, until: Ps) {
+        let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
+        self.cycles += cycles;
+        self.causes[Cause::Idle as usize] += cycles;
+    }
+
+    fn set_pc(&mut self, pc: u32) {
+        self.pc = pc;
+        self.encoding = None;
+        self.fetch.forget();
+    }
+
+    fn registers(&self) -> Vec<u32> {
+        std::iter::once(self.pc).chain(self.x[..32].iter().copied()).collect()
+    }
+
+    fn watch(&mut self, name: &str, pc: u32) {
+        self.sections.watch(name, pc);
+    }
+
+    fn report(&mut self, bus: &Bus) -> CoreReport {
+        let totals = self.totals();
+        CoreReport {
+            name: self.config.name.clone(),
+            clock: self.config.clock,
+            instructions: self.instructions,
+            cycles: Cycles(self.cycles),
+            causes: totals.named(bus),
+            sections: section_reports(&self.sections.sections, bus),
+            counters: vec![(format!("{}.interrupts", self.config.name), self.interrupts_taken)],
+        }
+    }
+
+    fn compile_after(&mut self, _: u16) {
+        // Every instruction's time depends on its fetch: there is nothing that could be compiled.
+    }
+}

@@ -1,0 +1,134 @@
+//! The `cpu` node of a PicoRV32: its timing table, and what of the RTL's parameters a program can see.
+
+use crate::board::fault::FaultKind;
+use crate::board::node::Property;
+use crate::board::reader::NodeReader;
+use crate::time::Hz;
+
+/// What a board says of a core.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Label of its node.
+    pub name: String,
+    /// Its index in the machine.
+    pub index: u32,
+    /// Its clock.
+    pub clock: Hz,
+    /// Its timing table.
+    pub timing: Timing,
+    /// What it has of the M extension.
+    pub extensions: Extensions,
+    /// Address of the interrupt handler (PROGADDR_IRQ).
+    pub interrupt_addr: u32,
+    /// sp after reset (STACKADDR).
+    pub stack_addr: u32,
+}
+
+/// Multiplication and division in hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extensions {
+    /// mul, mulh, mulhsu, mulhu (ENABLE_MUL or ENABLE_FAST_MUL).
+    pub multiply: bool,
+    /// div, divu, rem, remu (ENABLE_DIV).
+    pub divide: bool,
+}
+
+/// The timing table: for most instructions, the cycles from their launch to the first in which the next instruction can be accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Arithmetic, fences, loads, stores, branches.
+    pub execute: u8,
+    /// A shift; by no bits where the shifter is a serial one.
+    pub shift: u8,
+    /// Bits that a serial shifter moves in one cycle, as long as that many are left; then one a cycle. 0: a barrel shifter.
+    pub shift_stage_bits: u8,
+    /// mul.
+    pub multiply: u8,
+    /// mulh, mulhsu, mulhu.
+    pub multiply_high: u8,
+    /// div, divu, rem, remu.
+    pub divide: u8,
+    /// Reads of counters, maskirq, timer.
+    pub csr: u8,
+    /// jal, and waitirq once something is pending: from the launch to the fetch of the target.
+    pub jump: u8,
+    /// jalr, likewise.
+    pub indirect_jump: u8,
+    /// retirq, likewise.
+    pub return_from_interrupt: u8,
+    /// ebreak and ecall.
+    pub breakpoint: u8,
+    /// An encoding that no coprocessor takes up.
+    pub illegal: u8,
+    /// From the end of the prefetch to the request for data.
+    pub access: u8,
+    /// From an interrupt's acceptance to the fetch of its handler.
+    pub interrupt: u8,
+}
+
+/// Reads a `cpu` node.
+pub fn from_node(reader: &mut NodeReader, index: u32) -> Config {
+    reader.known(&["riscv,isa-base"]);
+    let extensions = read_extensions(reader);
+    Config {
+        name: reader.node.label().to_owned(),
+        index,
+        clock: reader.clock(0, "clock of the core"),
+        timing: read_timing(reader, extensions),
+        extensions,
+        interrupt_addr: reader.u32("yosyshq,progaddr-irq", |addr| addr % 4 == 0, "address of the interrupt handler"),
+        stack_addr: reader.u32("yosyshq,stackaddr", |addr| addr % 4 == 0, "stack pointer after reset"),
+    }
+}
+
+fn read_timing(reader: &mut NodeReader, extensions: Extensions) -> Timing {
+    let mut cycles = |name: &str, meaning: &str| {
+        let property = format!("cyclescope,{name}-cycles");
+        let value = reader.timing_cycles(&property, meaning).0;
+        u8::try_from(value).ok().filter(|value| *value > 0).unwrap_or_else(|| {
+            let allowed = "an instruction takes 1 to 255 cycles".to_owned();
+            let value = value.to_string();
+            reader.fault_at(&property, FaultKind::OutOfRange { property: property.clone(), value, allowed });
+            1
+        })
+    };
+    let mut of_extension = |has: bool, name: &str, meaning: &str| if has { cycles(name, meaning) } else { 1 };
+    let multiply = of_extension(extensions.multiply, "multiply", "cycles until mul has its result");
+    let multiply_high = of_extension(extensions.multiply, "multiply-high", "cycles until mulh has its result");
+    let divide = of_extension(extensions.divide, "divide", "cycles until a division has its result");
+    let mut timing = Timing {
+        execute: cycles("execute", "cycles from an instruction's launch until the next can be accepted"),
+        shift: cycles("shift", "the same for a shift"),
+        shift_stage_bits: 0,
+        multiply,
+        multiply_high,
+        divide,
+        csr: cycles("csr", "the same for the read of a counter, maskirq and timer"),
+        jump: cycles("jump", "cycles from the launch of jal to the fetch of its target"),
+        indirect_jump: cycles("indirect-jump", "the same for jalr"),
+        return_from_interrupt: cycles("retirq", "the same for retirq"),
+        breakpoint: cycles("ebreak", "cycles from the launch of ebreak until the next instruction can be accepted"),
+        illegal: cycles("illegal", "the same for an unknown encoding"),
+        access: cycles("access", "cycles from the end of the prefetch to the request for data"),
+        interrupt: cycles("interrupt", "cycles from an interrupt's acceptance to the fetch of the handler"),
+    };
+    let bits = |bits: u32| bits <= 16;
+    let meaning = "bits that a serial shifter moves in one cycle, up to 16; leave it out for a barrel shifter";
+    timing.shift_stage_bits = reader.u32_or("yosyshq,shift-stage-bits", 0, bits, meaning) as u8;
+    timing
+}
+
+/// `riscv,isa-extensions`: i and c always, m or zmmul as configured. Counters and interrupts are PicoRV32's own subsets.
+fn read_extensions(reader: &mut NodeReader) -> Extensions {
+    const NAME: &str = "riscv,isa-extensions";
+    const KNOWN: [&str; 4] = ["i", "m", "c", "zmmul"];
+    reader.known(&[NAME]);
+    let strings = reader.node.property(NAME).and_then(Property::strings).unwrap_or_default();
+    for extension in strings.iter().filter(|extension| !KNOWN.contains(extension)) {
+        let allowed = format!("PicoRV32 has {}", KNOWN.join(", "));
+        let kind = FaultKind::OutOfRange { property: NAME.into(), value: format!("\"{extension}\""), allowed };
+        reader.fault_at(NAME, kind);
+    }
+    let divide = strings.contains(&"m");
+    Extensions { multiply: divide || strings.contains(&"zmmul"), divide }
+}

@@ -1,0 +1,120 @@
+//! The next instruction is fetched while the current one executes.
+//!
+//! The fetch unit reads words through the core's only port and keeps one halfword: the upper half of the word read last, where that
+//! has not been used up. A prefetch is never called back: a taken branch waits for the fall-through's, and data accesses come after it. These are
+//! the rules of PicoRV32's memory interface; any core that fetches one instruction ahead through one port can use them.
+//!
+//! Times are cycles of the core. An instruction is *wanted* from cycle I on; a request that has to go out is up in I + 1. The core
+//! *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is *done* in cycle D.
+
+use super::super::port::Answer;
+
+/// A fetched instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Its encoding; of a short instruction the upper half is 0.
+    pub encoding: u32,
+    /// The cycle D in which the fetch is done.
+    pub done_cycles: u64,
+    /// The map entry that answered last.
+    pub entry: usize,
+    /// Time that requests spent on interconnects.
+    pub on_the_way_cycles: u64,
+    /// The word read for it, if it begins one.
+    first_word: Option<u32>,
+}
+
+/// What the fetch unit holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrefetchNext {
+    /// The upper half of the word read last, if it has not been used.
+    held: Option<u16>,
+}
+
+impl PrefetchNext {
+    /// What was fetched leads nowhere: a jump, a taken branch, an interrupt.
+    #[inline(always)]
+    pub fn forget(&mut self) {
+        self.held = None;
+    }
+
+    /// Fetches the instruction at `addr`, an even address: wanted from cycle `wanted` on, accepted from `accepts` on. `is_short` tells
+    /// whether a halfword is an instruction by itself, `read` reads the word at an address with the request up in a cycle.
+    ///
+    /// # Errors
+    /// What `read` gives.
+    #[inline(always)]
+    pub fn fetch<E>(
+        &mut self,
+        addr: u32,
+        wanted: u64,
+        accepts: u64,
+        is_short: impl Fn(u16) -> bool,
+        mut read: impl FnMut(u32, u64) -> Result<Answer, E>,
+    ) -> Result<Fetched, E> {
+        if addr & 2 == 0 {
+            // The word is read even if its halves were read before.
+            let answer = read(addr, wanted + 1)?;
+            let short = is_short(answer.value as u16);
+            self.held = short.then_some((answer.value >> 16) as u16);
+            let encoding = if short { answer.value & 0xffff } else { answer.value };
+            return Ok(Fetched {
+                encoding,
+                done_cycles: answer.done_cycles.max(accepts),
+                entry: answer.entry,
+                on_the_way_cycles: answer.on_the_way_cycles,
+                first_word: Some(answer.value),
+            });
+        }
+        let ready = (wanted + 1).max(accepts);
+        match self.held.take() {
+            Some(half) if is_short(half) => Ok(Fetched {
+                encoding: u32::from(half),
+                done_cycles: ready,
+                entry: 0,
+                on_the_way_cycles: 0,
+                first_word: None,
+            }),
+            // The rest is read only once the core can take it: this read does not overlap a long operation.
+            Some(half) => self.straddling(half, read(addr.wrapping_add(2), ready + 1)?),
+            None => {
+                let answer = read(addr & !3, wanted + 1)?;
+                let half = (answer.value >> 16) as u16;
+                if is_short(half) {
+                    return Ok(Fetched {
+                        encoding: u32::from(half),
+                        done_cycles: answer.done_cycles.max(accepts),
+                        entry: answer.entry,
+                        on_the_way_cycles: answer.on_the_way_cycles,
+                        first_word: None,
+                    });
+                }
+                let rest = read(addr.wrapping_add(2), answer.done_cycles + 1)?;
+                let fetched = self.straddling(half, rest)?;
+                let on_the_way_cycles = answer.on_the_way_cycles + fetched.on_the_way_cycles;
+                Ok(Fetched { on_the_way_cycles, ..fetched })
+            }
+        }
+    }
+
+    /// An instruction whose lower half was held and whose upper half is in the word `rest`.
+    #[inline(always)]
+    fn straddling<E>(&mut self, half: u16, rest: Answer) -> Result<Fetched, E> {
+        self.held = Some((rest.value >> 16) as u16);
+        Ok(Fetched {
+            encoding: rest.value << 16 | u32::from(half),
+            done_cycles: rest.done_cycles,
+            entry: rest.entry,
+            on_the_way_cycles: rest.on_the_way_cycles,
+            first_word: None,
+        })
+    }
+}
+
+impl Fetched {
+    /// Of an aligned prefetch that came later than `accepts`, the upper half of its word.
+    #[inline(always)]
+    pub fn late_upper_half(&self, accepts: u64) -> Option<u16> {
+        self.first_word.filter(|_| self.done_cycles > accepts).map(|word| (word >> 16) as u16)
+    }
+}

@@ -1,0 +1,153 @@
+//! A core's port to memory where no cache is in front of it: one request at a time, in the core's own cycles.
+//!
+//! A request is up from the start of cycle V and answered in cycle R; R = V is an answer in the same cycle. Instruction fetches and data
+//! share the port, so a core that wants both asks for one after the other. Memories that sit on the port itself (no interconnect, the
+//! core's clock, no other master) answer without a call to the bus; all else goes over it.
+
+use crate::bus::{Access, Bus, BusFault, Target};
+use crate::device::AccessSize;
+use crate::time::{Cycles, Hz};
+
+/// A request's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What was read, right-aligned; 0 for a write.
+    pub value: u32,
+    /// The cycle R in which it is answered.
+    pub done_cycles: u64,
+    /// The map entry that answered.
+    pub entry: usize,
+    /// How much of the time from V to R passed on interconnects.
+    pub on_the_way_cycles: u64,
+}
+
+/// A memory on the port itself.
+#[derive(Clone, Copy, Debug)]
+struct Direct {
+    base: u32,
+    /// The last address at which a word begins.
+    last_word: u32,
+    /// Host address of simulated address 0, as if the memory went on down to there.
+    host_zero: usize,
+    read_cycles: u64,
+    write_cycles: u64,
+    entry: usize,
+}
+
+impl Direct {
+    /// Where the bytes of the word at `addr`, a multiple of 4, are.
+    #[inline(always)]
+    fn host(&self, addr: u32) -> Option<*mut u8> {
+        (addr >= self.base && addr <= self.last_word)
+            .then(|| std::ptr::with_exposed_provenance_mut(self.host_zero.wrapping_add(addr as usize)))
+    }
+}
+
+/// A port. [`Port::attach`] it before use.
+#[derive(Debug)]
+pub struct Port {
+    clock: Hz,
+    direct: Vec<Direct>,
+    attached: bool,
+}
+
+impl Port {
+    /// A port of a core with this clock.
+    pub fn new(clock: Hz) -> Port {
+        Port { clock, direct: Vec::new(), attached: false }
+    }
+
+    /// Looks which memories sit on the port itself. The map does not change while a machine runs.
+    pub fn attach(&mut self, bus: &Bus) {
+        if std::mem::replace(&mut self.attached, true) || bus.has_several_masters() {
+            return;
+        }
+        for (index, entry) in bus.map.iter().enumerate() {
+            let Target::Ram(ram) = entry.target else { continue };
+            let (ram, timing) = (&bus.rams[ram], bus.rams[ram].timing());
+            let whole_words = entry.base.is_multiple_of(4) && entry.last - entry.base >= 3;
+            if entry.route.is_some() || timing.clock != self.clock || timing.beat_bytes < 4 || !whole_words {
+                continue;
+            }
+            self.direct.push(Direct {
+                base: entry.base,
+                last_word: entry.last - 3,
+                host_zero: ram.as_ptr().expose_provenance().wrapping_sub(entry.base as usize),
+                read_cycles: timing.first_word_cycles.0,
+                write_cycles: timing.write_first_word_cycles.0,
+                entry: index,
+            });
+        }
+    }
+
+    /// Reads the word at `addr`, a multiple of 4, where it lies in a memory on the port itself; the request is up in cycle `begins`.
+    #[inline(always)]
+    pub fn read_direct(&self, addr: u32, begins: u64) -> Option<Answer> {
+        self.direct.iter().find_map(|direct| {
+            let host = direct.host(addr)?;
+            // SAFETY: the word lies inside a RAM that lives as long as the machine; nothing holds a reference into it.
+            let value = u32::from_le(unsafe { host.cast::<u32>().read_unaligned() });
+            let done_cycles = begins + direct.read_cycles;
+            Some(Answer { value, done_cycles, entry: direct.entry, on_the_way_cycles: 0 })
+        })
+    }
+
+    /// Reads `size` at `addr`, a multiple of it, with the request up in cycle `begins`.
+    ///
+    /// # Errors
+    /// [`BusFault`] if nothing or an error answers.
+    #[inline(always)]
+    pub fn read(&self, bus: &mut Bus, addr: u32, size: AccessSize, begins: u64) -> Result<Answer, BusFault> {
+        if let Some(answer) = self.read_direct(addr & !3, begins) {
+            let lanes = u32::MAX >> (32 - 8 * size.bytes());
+            return Ok(Answer { value: answer.value >> (8 * (addr & 3)) & lanes, ..answer });
+        }
+        let at = self.clock.ps_at_floor(Cycles(begins));
+        bus.run_events_before(at, addr);
+        let access = bus.read(at, addr, size)?;
+        Ok(self.answer(access, begins))
+    }
+
+    /// Writes the low `size` of `value` at `addr`, a multiple of `size`, with the request up in cycle `begins`.
+    ///
+    /// # Errors
+    /// [`BusFault`] if nothing or an error answers.
+    #[inline(always)]
+    pub fn write(
+        &self,
+        bus: &mut Bus,
+        addr: u32,
+        size: AccessSize,
+        value: u32,
+        begins: u64,
+    ) -> Result<Answer, BusFault> {
+        for direct in &self.direct {
+            if let Some(word) = direct.host(addr & !3) {
+                let host = word.wrapping_add((addr & 3) as usize);
+                let bytes = value.to_le_bytes();
+                // SAFETY: the bytes lie inside a RAM that lives as long as the machine; nothing holds a reference into it.
+                unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), size.bytes() as usize) };
+                let done_cycles = begins + direct.write_cycles;
+                return Ok(Answer { value: 0, done_cycles, entry: direct.entry, on_the_way_cycles: 0 });
+            }
+        }
+        let at = self.clock.ps_at_floor(Cycles(begins));
+        bus.run_events_before(at, addr);
+        let access = bus.write(at, addr, size, value)?;
+        Ok(self.answer(access, begins))
+    }
+
+    /// An access over the bus, in the core's cycles.
+    fn answer(&self, access: Access, begins: u64) -> Answer {
+        let edge = |time| self.clock.cycles_until_ceil(time).0;
+        let done_cycles = edge(access.done);
+        let at_target =
+            if access.arrived == access.answered { 0 } else { edge(access.answered) - edge(access.arrived) };
+        Answer {
+            value: access.value,
+            done_cycles,
+            entry: access.entry,
+            on_the_way_cycles: (done_cycles - begins).saturating_sub(at_target),
+        }
+    }
+}
