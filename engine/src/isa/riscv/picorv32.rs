@@ -17,7 +17,7 @@ mod decoded;
 mod interrupts;
 mod run;
 
-pub use config::{Config, Timing, from_node};
+pub use config::{Config, Extensions, Timing, from_node};
 
 use self::decoded::Table;
 use self::interrupts::Interrupts;

@@ -66,7 +66,7 @@ impl Picorv32 {
         let wanted = self.cycles;
         match self.fetch_at(bus, self.pc, wanted, wanted) {
             Ok(fetched) => self.go_on(self.pc, fetched, wanted),
-            Err(fault) => self.unanswered_fetch(fault),
+            Err(fault) => self.unanswered_fetch(fault, wanted),
         }
         self.fixed.issue += 1;
     }
@@ -174,7 +174,7 @@ impl Picorv32 {
     fn advance_from(&mut self, bus: &mut Bus, next: u32, wanted: u64, accepts: u64) {
         match self.fetch_at(bus, next, wanted, accepts) {
             Ok(fetched) => self.go_on(next, fetched, accepts),
-            Err(fault) => self.unanswered_fetch(fault),
+            Err(fault) => self.unanswered_fetch(fault, accepts),
         }
     }
 
@@ -190,7 +190,7 @@ impl Picorv32 {
     fn branch(&mut self, bus: &mut Bus, fall_through: u32, target: u32, launched: u64, accepts: u64) {
         let prefetched = match self.fetch_at(bus, fall_through, launched + 1, accepts) {
             Ok(prefetched) => prefetched,
-            Err(fault) => return self.unanswered_fetch(fault),
+            Err(fault) => return self.unanswered_fetch(fault, accepts),
         };
         self.charge(&prefetched, accepts, Purpose::Discarded);
         let mut wanted = prefetched.done_cycles + 1;
@@ -209,7 +209,7 @@ impl Picorv32 {
                         wanted = dropped.done_cycles + 1;
                         self.fixed.jump += 1;
                     }
-                    Err(fault) => return self.unanswered_fetch(fault),
+                    Err(fault) => return self.unanswered_fetch(fault, wanted),
                 }
             }
         }
@@ -221,7 +221,7 @@ impl Picorv32 {
         self.fetch.forget();
         match self.fetch_at(bus, target, wanted, wanted) {
             Ok(fetched) => self.go_on(target, fetched, wanted),
-            Err(fault) => self.unanswered_fetch(fault),
+            Err(fault) => self.unanswered_fetch(fault, wanted),
         }
     }
 
@@ -274,22 +274,25 @@ impl Picorv32 {
     /// Fetches the next instruction; gives the cycle in which the request for data is up.
     #[inline(always)]
     fn before_access(&mut self, bus: &mut Bus, decoded: &Decoded, next: u32, addr: u32) -> Option<u64> {
-        let launched = self.cycles;
-        let accepts = launched + u64::from(decoded.accepts_cycles);
-        let at = self.pc;
-        self.advance(bus, next, launched, accepts);
-        let begins = self.cycles - 1 + u64::from(self.config.timing.access);
-        self.fixed.issue += accepts - launched + u64::from(self.config.timing.access) + 1;
+        let accepts = self.cycles + u64::from(decoded.accepts_cycles);
+        self.fixed.issue += accepts - self.cycles + 1;
+        self.advance(bus, next, self.cycles, accepts);
+        if self.stop.is_some() {
+            return None;
+        }
+        let access_cycles = u64::from(self.config.timing.access);
+        let begins = self.cycles - 1 + access_cycles;
+        self.fixed.issue += access_cycles;
+        self.cycles = begins + 1;
         if addr & (size_of_access(decoded.op.code).bytes() - 1) != 0 {
-            self.misaligned(decoded, at, addr);
+            self.misaligned(decoded, addr);
         }
         self.stop.is_none().then_some(begins)
     }
 
     #[inline(always)]
     fn after_access(&mut self, answer: Answer, begins: u64, purpose: Purpose) {
-        let waited = answer.done_cycles - begins;
-        self.charge_entry(answer.entry, waited, answer.on_the_way_cycles, purpose);
+        self.charge_entry(answer.entry, answer.done_cycles - begins, answer.on_the_way_cycles, purpose);
         self.cycles = answer.done_cycles + 1;
     }
 
@@ -392,16 +395,19 @@ impl Picorv32 {
         self.fault(CoreFault { pc: decoded.pc, what, access: None, encoding, why_fatal: self.interrupts.why_fatal() });
     }
 
-    fn misaligned(&mut self, decoded: &Decoded, pc: u32, addr: u32) {
+    fn misaligned(&mut self, decoded: &Decoded, addr: u32) {
         if self.interrupts.raise(BUS_ERROR) {
             return self.look_ahead();
         }
         let access = FaultedAccess { addr, kind: access_kind(decoded.op.code), answer: None };
         let why_fatal = self.interrupts.why_fatal();
+        let pc = decoded.pc;
         self.fault(CoreFault { pc, what: "misaligned access", access: Some(access), encoding: None, why_fatal });
     }
 
-    fn unanswered_fetch(&mut self, fault: BusFault) {
+    /// The core could have accepted the instruction in cycle `accepts`.
+    fn unanswered_fetch(&mut self, fault: BusFault, accepts: u64) {
+        self.cycles = accepts + 1;
         let access = FaultedAccess { addr: fault.addr, kind: "instruction fetch", answer: Some(fault.kind) };
         self.hang(self.pc, "instruction fetch without an answer", access);
     }
