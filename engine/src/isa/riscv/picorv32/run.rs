@@ -140,9 +140,10 @@ impl Picorv32 {
                 self.fixed.issue += accepts - launched + 1;
             }
             Kind::Retirq => {
+                let target = self.x[RETURN_ADDRESS] & !1;
                 self.x[rd] = next;
                 self.interrupts.leave(self.instructions);
-                self.jump(bus, self.x[RETURN_ADDRESS] & !1, launched, accepts);
+                self.jump(bus, target, launched, accepts);
                 return self.look_ahead();
             }
             Kind::Waitirq => return self.wait(),
