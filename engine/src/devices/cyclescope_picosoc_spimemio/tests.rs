@@ -8,6 +8,7 @@ use crate::device::DeviceId;
 use crate::time::Cycles;
 
 mod configuration;
+mod lines;
 mod window;
 
 /// 12 MHz, whose period is no whole number of picoseconds.

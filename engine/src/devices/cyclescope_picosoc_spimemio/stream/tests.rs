@@ -240,6 +240,8 @@ fn a_stop_cuts_the_preamble_or_the_word() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
     /// The arithmetic is what a machine does that goes through every cycle.
     #[test]
     fn it_answers_as_the_machine_that_takes_each_cycle(
