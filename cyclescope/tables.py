@@ -50,7 +50,7 @@ def _pivot(pivot: views.Table) -> Iterator[Table | Text]:
     for number, name in enumerate(pivot.line_names):
         table.add_column(name, footer="" if number else "total", no_wrap=True)
     for heading, group in zip(pivot.headings, pivot.total, strict=True):
-        table.add_column(heading, footer=group.text, justify="right")
+        table.add_column(heading, footer=group.text, justify="right", overflow="fold")
     for names, groups in pivot.lines:
         table.add_row(*names, *(group.text for group in groups))
     yield table

@@ -6,8 +6,8 @@ Names are those of settings, or "board".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from cyclescope.results import Row, Value
 
@@ -30,9 +30,9 @@ class Pivot:
 class Sweep:
     """A plot of a measurement over the setting `x`, which runs as it first occurs.
 
-    A line for each value of `line`, a part for each board. With a `reference`, what is shown is how
-    many times as fast as the row of these settings on the same board each row is; the reference
-    itself has no value of `x` and becomes a level line.
+    A line for each value of `line`, a plot for each board; where rows have no `x`, the line is
+    level. With a `reference`, a setting and its value, what is shown is how many times as fast as
+    the row that has it on the same board each row is.
     """
 
     title: str
@@ -40,7 +40,7 @@ class Sweep:
     x_title: str
     line: str
     y_title: str
-    reference: Mapping[str, Value] = field(default_factory=dict)
+    reference: tuple[str, Value] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Group:
             return f"{len(self.off)} of {len(self.published)} off, {percent(self.worst)}"
         if self.published:
             return f"{len(self.published)} exact"
-        return f"{self.rows[0].simulated:,}" if len(self.rows) == 1 else f"({len(self.rows)})"
+        return str(self.rows[0].simulated) if len(self.rows) == 1 else f"({len(self.rows)})"
 
     @property
     def worst(self) -> float | None:

@@ -87,7 +87,7 @@ def test_rows_without_a_published_number_show_themselves_or_their_count() -> Non
         row(of("alu", "dual", 2), 2, None),
     ]
     (table,) = views.tables(rows)
-    assert [group.text for group in table.lines[0][1]] == ["12,345", "(2)"]
+    assert [group.text for group in table.lines[0][1]] == ["12345", "(2)"]
     assert table.summary == "3 rows, none with a published number."
 
 

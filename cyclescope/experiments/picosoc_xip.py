@@ -6,9 +6,11 @@ The "published" numbers are counts of an RTL simulation of the same ELFs: the on
 from cyclescope import published
 from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.results import Value
-from cyclescope.views import Pivot
+from cyclescope.views import Pivot, Sweep
 
+BOARDS = ("picosoc-hx8k", "picosoc-icebreaker")
 KERNELS = "picosoc_kernels"
+FLASH_BENCH = "picosoc_flash_bench"
 TABLE = "picosoc_rtl"
 _FILE = ("program", "opt", "isa", "code_in", "compiler")
 
@@ -24,7 +26,10 @@ EXPERIMENT = Experiment(
     name="picosoc-xip",
     title="PicoSoC from SPI flash in place, against its RTL",
     published=TABLE,
-    runs=tuple(map(_kernel, published.load(TABLE).distinct(("soc", *_FILE)))),
+    runs=(
+        *map(_kernel, published.load(TABLE).distinct(("soc", *_FILE))),
+        *(Run(FLASH_BENCH, board, {}, limit="60s") for board in BOARDS),
+    ),
     cells=(
         Cell(
             KERNELS,
@@ -34,6 +39,20 @@ EXPERIMENT = Experiment(
             match=(*_FILE, "mode_index"),
             exact=("instret", "checksum"),
             pivot=Pivot("Kernels, cycle for cycle", ("board", "program"), ("flash_mode",)),
+        ),
+        Cell(
+            FLASH_BENCH,
+            metric="cycles",
+            label="flash bench {flash_mode}",
+            pivot=Pivot("A mix of code from flash, cycles", ("board", "flash_mode"), ("dummy",)),
+            sweep=Sweep(
+                title="Speed by flash mode and dummy clocks",
+                x="dummy",
+                x_title="dummy clocks",
+                line="flash_mode",
+                y_title="times as fast as single mode",
+                reference=("flash_mode", "single"),
+            ),
         ),
     ),
     notes=(

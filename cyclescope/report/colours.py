@@ -89,6 +89,11 @@ def styles(stacks: Iterable[Iterable[tuple[str, int]]]) -> Mapping[str, Style]:
     return found | {OTHER: Style("other")}
 
 
+def by_order(number: int) -> list[Style]:
+    """So many styles, each another as long as there are hues."""
+    return [_style(place) for place in range(number)]
+
+
 def _style(place: int) -> Style:
     round_number, hue = divmod(place, len(_HUES))
     return Style(f"cause-{hue}", round_number % len(_HATCHES))

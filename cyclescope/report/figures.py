@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
@@ -16,11 +17,11 @@ from cyclescope.report.text import RowName, plain, scale_for, signed_percent
 from cyclescope.results import Row
 from cyclescope.units import format_ps
 
-_INCH = 72  # SVG units
-_WIDTH = 720
+INCH = 72  # SVG units
+WIDTH = 720
 _ROW, _SECOND_BAR, _FOOT = 30, 14, 40
 _BAR = 12
-_FONT, _SMALL = 9, 8
+FONT, _SMALL = 9, 8
 # What a letter takes, in parts of the font's size; the reader's font is not known here.
 _LETTER = 0.56
 
@@ -88,33 +89,39 @@ def stacks(panel: Panel, styles: Mapping[str, Style], prefix: str, title: str) -
 
 def _chart(names: Sequence[RowName], heights: Sequence[int], right: int) -> tuple[Figure, Axes]:
     """Empty axes with a place for each row, its name at the left, `right` units free for values."""
-    left = min(max(map(_name_width, names), default=0) + 14, _WIDTH * 0.45)
+    left = min(max(map(_name_width, names), default=0) + 14, WIDTH * 0.45)
     total = sum(heights)
-    figure = Figure(figsize=(_WIDTH / _INCH, (total + _FOOT) / _INCH))
-    box = (left / _WIDTH, _FOOT / (total + _FOOT))
-    axes = figure.add_axes((*box, 1 - box[0] - right / _WIDTH, 1 - box[1]))
+    figure = Figure(figsize=(WIDTH / INCH, (total + _FOOT) / INCH))
+    box = (left / WIDTH, _FOOT / (total + _FOOT))
+    axes = figure.add_axes((*box, 1 - box[0] - right / WIDTH, 1 - box[1]))
     axes.set_ylim(total, 0)
     axes.set_yticks([])
-    axes.patch.set_visible(False)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side == "left")
-        spine.set_color(stand_in("muted"))
-    axes.set_axisbelow(True)
-    axes.grid(axis="x", color=stand_in("rule"), linewidth=0.7)
-    axes.tick_params(axis="x", length=0, pad=5, labelsize=_FONT - 0.5, labelcolor=stand_in("muted"))
-    axes.xaxis.label.set(color=stand_in("muted"), fontsize=_FONT - 0.5)
+    quieten(axes, line="left", grid="x")
     axes.xaxis.set_major_formatter(lambda value, position: plain(value))
     for name, centre in zip(names, _centres(heights), strict=True):
         _name(axes, name, centre)
     return figure, axes
 
 
+def quieten(axes: Axes, line: str, grid: Literal["x", "y"]) -> None:
+    """The look of all plots: one line, a pale grid across it, small grey words."""
+    axes.patch.set_visible(False)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side == line)
+        spine.set_color(stand_in("muted"))
+    axes.set_axisbelow(True)
+    axes.grid(axis=grid, color=stand_in("rule"), linewidth=0.7)
+    axes.tick_params(length=0, pad=5, labelsize=FONT - 0.5, labelcolor=stand_in("muted"))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.label.set(color=stand_in("muted"), fontsize=FONT - 0.5)
+
+
 def _name_width(name: RowName) -> float:
-    return max(len(name.label) * _FONT, len(name.settings) * _SMALL) * _LETTER
+    return max(len(name.label) * FONT, len(name.settings) * _SMALL) * _LETTER
 
 
 def _name(axes: Axes, name: RowName, centre: float) -> None:
-    lines = [(name.label, _FONT, "ink")]
+    lines = [(name.label, FONT, "ink")]
     if name.settings:
         lines.append((name.settings, _SMALL, "muted"))
     first = centre - (len(lines) - 1) * 5
@@ -165,7 +172,7 @@ def _value(axes: Axes, end: float, centre: float, text: str, role: str = "muted"
         xytext=(5, 0),
         textcoords="offset points",
         va="center_baseline",
-        fontsize=_FONT - 0.5,
+        fontsize=FONT - 0.5,
         color=stand_in(role),
         annotation_clip=False,
         parse_math=False,

@@ -10,13 +10,17 @@ from dataclasses import dataclass
 import jinja2
 from markupsafe import Markup
 
-from cyclescope.report import colours, figures, stacks, trust
+from cyclescope import views
+from cyclescope.report import colours, figures, stacks, sweeps, trust
 from cyclescope.report.colours import Style
 from cyclescope.report.figures import NamedRow
 from cyclescope.report.stacks import Panel
 from cyclescope.report.text import count, plain, row_names, setting_text, signed_percent
 from cyclescope.results import ExperimentResult, Row, RunRecord
 from cyclescope.units import format_ps
+
+# Of more rows that are off a table says how many there are.
+_MOST_OFF = 200
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Section:
-    """An experiment as the template takes it."""
+    """An experiment as the template takes it: `rows` are those that are shown one by one."""
 
     result: ExperimentResult
+    rows: tuple[Row, ...]
+    pivots: tuple[views.Table, ...]
+    sweeps: tuple[sweeps.Plot, ...]
     parts: tuple[Part, ...]
     transcripts: tuple[RunRecord, ...]
     notes: Mapping[str, tuple[str, ...]]
@@ -72,6 +79,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
     environment.filters |= {
         "plain": plain,
         "percent": signed_percent,
+        "fine_percent": views.percent,
         "time": format_ps,
         "count": count,
         "setting": lambda item: setting_text(*item),
@@ -79,6 +87,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
     return environment.get_template("page.html.j2").render(
         sections=sections,
         trust=trust.overall(results),
+        most_off=_MOST_OFF,
         light=colours.values(dark=False),
         dark=colours.values(dark=True),
         version=importlib.metadata.version("cyclescope"),
@@ -87,8 +96,9 @@ def render(results: Sequence[ExperimentResult]) -> str:
 
 def _panels(result: ExperimentResult) -> list[tuple[str, list[NamedRow], Panel | None]]:
     """Published rows and those beyond, each with a title and its panel of stacks."""
-    published = _named([row for row in result.rows if row.published is not None])
-    beyond = _named([row for row in result.rows if row.published is None])
+    rows = views.loose(result.rows)
+    published = _named([row for row in rows if row.published is not None])
+    beyond = _named([row for row in rows if row.published is None])
     titles = ("Published and simulated", "Beyond the document" if published else "Simulated")
     return [
         (title, rows, stacks.panel([(row.name, row.row.stack) for row in rows]))
@@ -118,11 +128,16 @@ def _section(
     published = [run for run in result.runs if _has_published(result, run)]
     return Section(
         result=result,
+        rows=tuple(views.loose(result.rows)),
+        pivots=tuple(views.tables(result.rows)),
+        sweeps=tuple(sweeps.plots(result)),
         parts=tuple(
             _part(f"{result.name}-{number}", title, rows, panel, styles)
             for number, (title, rows, panel) in enumerate(panels)
         ),
-        transcripts=tuple(run for run in published or result.runs if run.result),
+        transcripts=tuple(
+            run for run in published or result.runs if run.result and run.result.console
+        ),
         notes=_notes(result),
         trust=trust.of(result),
     )

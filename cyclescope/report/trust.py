@@ -10,15 +10,36 @@ from cyclescope.results import CALIBRATED, PREDICTED, ExperimentResult, Paramete
 
 @dataclass(frozen=True)
 class Trust:
-    """The rows by what their numbers rest on, and the boards' timing parameters by theirs."""
+    """The rows by what their numbers rest on, and the boards' timing parameters by theirs.
+
+    `exact` are those rows whose published numbers come from the hardware's own description.
+    """
 
     rows: tuple[Row, ...]
     parameters: tuple[tuple[str, Parameter], ...]
+    exact: tuple[Row, ...] = ()
 
     @property
     def published(self) -> int:
         """Rows with a published number."""
         return sum(row.published is not None for row in self.rows)
+
+    @property
+    def met(self) -> int:
+        """How many of the exact numbers are met to the last digit."""
+        return sum(row.is_exact for row in self.exact)
+
+    @property
+    def exact_names(self) -> tuple[str, ...]:
+        """The experiments with exact numbers."""
+        return tuple(dict.fromkeys(row.experiment for row in self.exact))
+
+    @property
+    def measured(self) -> Trust:
+        """The same of the other rows: those beside what was measured on hardware."""
+        names = self.exact_names
+        rows = tuple(row for row in self.rows if row.experiment not in names)
+        return Trust(rows, self.parameters)
 
     @property
     def unpublished(self) -> int:
@@ -62,7 +83,14 @@ def of(result: ExperimentResult) -> Trust:
 def overall(results: Sequence[ExperimentResult]) -> Trust:
     """What all experiments rest on; a parameter that several of them use counts once."""
     rows = tuple(row for result in results for row in result.rows)
-    return Trust(rows, tuple(dict.fromkeys(_parameters(results))))
+    exact = tuple(
+        row
+        for result in results
+        if result.exact
+        for row in result.rows
+        if row.published is not None
+    )
+    return Trust(rows, tuple(dict.fromkeys(_parameters(results))), exact)
 
 
 def _parameters(results: Iterable[ExperimentResult]) -> Iterable[tuple[str, Parameter]]:

@@ -1,0 +1,150 @@
+"""The report's tables of groups, its plots over a setting, and what it says of exact numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from test_report import Page, experiment
+
+from cyclescope.report import colours, render, sweeps
+from cyclescope.results import PREDICTED, UNPUBLISHED, ExperimentResult, Row, RunRecord, Settings
+from cyclescope.views import Pivot, Sweep
+
+PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
+SWEEP = Sweep("Speed", "dummy", "dummy clocks", "mode", "times as fast", ("mode", "single"))
+RUN = RunRecord("run", "app", "a", {}, None)
+
+
+def row(settings: Settings, simulated: int, published: int | None = None, **views: object) -> Row:
+    basis = UNPUBLISHED if published is None else PREDICTED
+    found = Row("xip", "a", settings, "cycles", "cycles", simulated, published, basis, "row", RUN)
+    return dataclasses.replace(found, **views)
+
+
+def kernels(*off: int) -> list[Row]:
+    """Three kernels in two modes, those at `off` a cycle too long."""
+    return [
+        row(
+            {"program": program, "mode": mode},
+            1000 + number + (number in off),
+            1000 + number,
+            pivot=PIVOT,
+        )
+        for number, (program, mode) in enumerate(
+            (program, mode) for program in ("alu", "mul", "sort") for mode in ("single", "dual")
+        )
+    ]
+
+
+def swept() -> list[Row]:
+    times = {"dual": (60, 50), "quad": (30, 20)}
+    rows = [
+        row({"mode": mode, "dummy": 2 - place}, time, sweep=SWEEP)
+        for mode, both in times.items()
+        for place, time in enumerate(both)
+    ]
+    return [row({"mode": "single"}, 100, sweep=SWEEP), *rows]
+
+
+def result(rows: list[Row], exact: bool = True) -> ExperimentResult:
+    return ExperimentResult("xip", "In place", "the RTL", (), tuple(rows), (RUN,), {}, exact)
+
+
+def test_rows_of_a_pivot_are_a_table_of_groups_and_no_bars() -> None:
+    page = Page(render([result(kernels())]))
+    assert page.of_class("pivot") == ["table"]
+    assert "6 of 6 published numbers are met exactly." in page.words
+    assert "Kernels, by mode" in page.words
+    assert "total3 exact3 exact" in page.words.replace(" exact ", " exact").replace(
+        "total ", "total"
+    )
+    assert "What is off" not in page.words
+    assert not page.of_class("simulated")
+
+
+def test_what_is_off_is_listed_with_all_that_tells_it_apart() -> None:
+    page = Page(render([result(kernels(3))]))
+    assert "5 of 6 published numbers are met exactly; the furthest off is +0.100 %." in page.words
+    assert "What is off" in page.words
+    assert "1,003" in page.words
+    assert "1,004" in page.words
+    assert "program=mul" in page.words
+    assert "program=sort" not in page.words
+    # its group, its column's total
+    assert page.of_class("off") == ["td", "td"]
+
+
+def test_of_very_many_that_are_off_the_first_are_listed() -> None:
+    many = [row({"program": "p", "mode": str(n)}, n + 2, 1, pivot=PIVOT) for n in range(230)]
+    page = Page(render([result(many)]))
+    assert page.words.count("program=p") == 200
+    assert "And 30 more rows, which results.csv has." in page.words
+
+
+def test_exact_numbers_come_first_and_are_not_mixed_with_measured_ones() -> None:
+    words = Page(render([result(kernels()), experiment()])).words
+    assert "6 of 6 numbers are met exactly, to the cycle (xip)" in words
+    assert "Of 2 published numbers that were measured on hardware, 1 was predicted" in words
+    assert words.index("6 of 6 numbers") < words.index("Of 2 published numbers")
+    assert "What is off is listed there" not in words
+    words = Page(render([result(kernels(2))])).words
+    assert (
+        "5 of 6 numbers are met exactly, to the cycle (xip). What is off is listed there." in words
+    )
+    assert "Of 6 published numbers" not in words
+    assert "No row of this report" not in words
+
+
+def test_a_document_that_is_not_exact_counts_as_before() -> None:
+    words = Page(render([result(kernels(), exact=False)])).words
+    assert "Of 6 published numbers, 6 were predicted" in words
+    assert "hardware's own description, its RTL" not in words
+
+
+def test_a_sweep_has_a_line_a_mode_with_its_points_in_order() -> None:
+    lines = sweeps.lines(SWEEP, swept())
+    assert [(line.name, line.level) for line in lines] == [
+        ("single", True),
+        ("dual", False),
+        ("quad", False),
+    ]
+    assert [[x for x, _ in line.points] for line in lines[1:]] == [["2", "1"], ["2", "1"]]
+    base = sweeps.reference(SWEEP, swept())
+    assert base is not None
+    assert base.simulated == 100
+
+
+def test_a_sweep_is_drawn_relative_to_its_reference_in_the_pages_colours() -> None:
+    html = render([result(swept())])
+    page = Page(html)
+    assert "Speed: a" in page.words
+    assert page.of_class("point") == ["g"] * 4
+    for said in (
+        "dual, 1 dummy clocks: 50 cycles, 2 times as fast",
+        "single",
+        "quad",
+        "dummy clocks",
+    ):
+        assert said in page.words
+    plotted = [value for value in page.values("style") if "stroke" in value]
+    assert plotted
+    assert not any("#" in value.replace("url(#", "") for value in plotted)
+    assert any(f"var(--cause-{2})" in value for value in plotted)
+
+
+def test_without_its_reference_a_sweep_shows_the_values_themselves() -> None:
+    page = Page(render([result(swept()[1:])]))
+    assert "dual, 1 dummy clocks: 50 cycles" in page.words
+    assert "times as fast" not in page.words
+
+
+def test_a_sweep_of_nothing_but_zeros_is_drawn() -> None:
+    rows = [dataclasses.replace(found, simulated=0) for found in swept()]
+    assert "Speed: a" in Page(render([result(rows)])).words
+
+
+@pytest.mark.parametrize("number", [0, 1, 12, 25])
+def test_lines_have_a_colour_each(number: int) -> None:
+    styles = colours.by_order(number)
+    assert len(set(styles)) == number
