@@ -20,8 +20,13 @@ pub struct Cycles(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hz {
     hz: u64,
-    /// The period where it is a whole number of picoseconds, else 0: spares most conversions a 128-bit division.
-    whole_period_ps: u64,
+    /// The period in picoseconds is `period_ps / per`, in lowest terms: spares nearly all conversions a 128-bit division.
+    period_ps: u64,
+    per: u64,
+}
+
+const fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 impl Ps {
@@ -57,8 +62,8 @@ impl Hz {
         if hz == 0 || hz > 1_000_000_000_000 {
             return None;
         }
-        let whole = 1_000_000_000_000 % hz == 0;
-        Some(Hz { hz, whole_period_ps: if whole { 1_000_000_000_000 / hz } else { 0 } })
+        let common = greatest_common_divisor(PS_PER_SECOND as u64, hz);
+        Some(Hz { hz, period_ps: PS_PER_SECOND as u64 / common, per: hz / common })
     }
 
     /// The frequency in hertz.
@@ -68,19 +73,22 @@ impl Hz {
 
     /// The time of edge number `cycles`, rounded down to a picosecond.
     pub const fn ps_at_floor(self, cycles: Cycles) -> Ps {
-        if self.whole_period_ps != 0 {
-            return Ps(cycles.0 * self.whole_period_ps);
+        if self.per == 1 {
+            return Ps(cycles.0 * self.period_ps);
         }
-        Ps((cycles.0 as u128 * PS_PER_SECOND / self.hz as u128) as u64)
+        match cycles.0.checked_mul(self.period_ps) {
+            Some(product) => Ps(product / self.per),
+            None => Ps((cycles.0 as u128 * self.period_ps as u128 / self.per as u128) as u64),
+        }
     }
 
     /// The number of the first edge at `at` or later. The inverse of [`Hz::ps_at_floor`]: `cycles_until_ceil(ps_at_floor(n)) == n`.
     pub const fn cycles_until_ceil(self, at: Ps) -> Cycles {
-        if self.whole_period_ps != 0 {
-            return Cycles(at.0.div_ceil(self.whole_period_ps));
+        // Edge n stands at floor(n * P): it is at or after `at` exactly when n * P >= at.
+        match at.0.checked_mul(self.per) {
+            Some(product) => Cycles(product.div_ceil(self.period_ps)),
+            None => Cycles((at.0 as u128 * self.per as u128).div_ceil(self.period_ps as u128) as u64),
         }
-        // Edge n stands at floor(n * P): it is at or after `at` exactly when n * 1e12 >= at * hz.
-        Cycles((at.0 as u128 * self.hz as u128).div_ceil(PS_PER_SECOND) as u64)
     }
 
     /// The number of whole cycles that fit before or at `at`.
@@ -176,6 +184,19 @@ mod tests {
     }
 
     proptest! {
+        /// The rational arithmetic is that of the definition, also where products leave 64 bits.
+        #[test]
+        fn conversions_are_exact(frequency in 1u64..=1_000_000_000_000, at: u64) {
+            let at = at >> (at & 31);
+            let (clock, wide) = (hz(frequency), u128::from(at));
+            let until = (wide * u128::from(frequency)).div_ceil(PS_PER_SECOND);
+            prop_assert_eq!(u128::from(clock.cycles_until_ceil(Ps(at)).0), until);
+            let edge = wide * PS_PER_SECOND / u128::from(frequency);
+            if let Ok(edge) = u64::try_from(edge) {
+                prop_assert_eq!(clock.ps_at_floor(Cycles(at)), Ps(edge));
+            }
+        }
+
         #[test]
         fn an_edge_is_its_own_next_edge(frequency in 1u64..2_000_000_000, cycles in 0u64..1_000_000_000) {
             let clock = hz(frequency);
