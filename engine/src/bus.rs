@@ -320,6 +320,9 @@ impl Bus {
 
     /// Runs the events that come before a request which a core makes at `at` reaches what answers at `addr`.
     pub fn run_events_before(&mut self, at: Ps, addr: u32) {
+        if self.events.next_due() == Ps::MAX {
+            return;
+        }
         let arrives = self.entry_at(addr).map_or(at, |entry| self.request(entry, at));
         self.run_events(arrives);
     }

@@ -105,7 +105,7 @@ impl Port {
         let at = self.clock.ps_at_floor(Cycles(begins));
         bus.run_events_before(at, addr);
         let access = bus.read(at, addr, size)?;
-        Ok(self.answer(access, begins))
+        Ok(self.answer(bus, access, begins))
     }
 
     /// Writes the low `size` of `value` at `addr`, a multiple of `size`, with the request up in cycle `begins`.
@@ -134,20 +134,17 @@ impl Port {
         let at = self.clock.ps_at_floor(Cycles(begins));
         bus.run_events_before(at, addr);
         let access = bus.write(at, addr, size, value)?;
-        Ok(self.answer(access, begins))
+        Ok(self.answer(bus, access, begins))
     }
 
     /// An access over the bus, in the core's cycles.
-    fn answer(&self, access: Access, begins: u64) -> Answer {
+    fn answer(&self, bus: &Bus, access: Access, begins: u64) -> Answer {
         let edge = |time| self.clock.cycles_until_ceil(time).0;
         let done_cycles = edge(access.done);
-        let at_target =
-            if access.arrived == access.answered { 0 } else { edge(access.answered) - edge(access.arrived) };
-        Answer {
-            value: access.value,
-            done_cycles,
-            entry: access.entry,
-            on_the_way_cycles: (done_cycles - begins).saturating_sub(at_target),
-        }
+        let on_the_way_cycles = match bus.map[access.entry].route {
+            None => 0,
+            Some(_) => done_cycles - begins - (edge(access.answered) - edge(access.arrived)),
+        };
+        Answer { value: access.value, done_cycles, entry: access.entry, on_the_way_cycles }
     }
 }
