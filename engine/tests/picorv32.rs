@@ -285,3 +285,42 @@ fn stepping_and_running_take_the_same_cycles() {
     assert_eq!(stepped.registers()[1..], ran);
     assert!(ran[10] > 10);
 }
+
+#[test]
+fn a_watched_function_has_a_stack_of_its_own() {
+    let program = [addi(2, 0, 0x700), jal(1, 16), jal(1, 12), NOP, EBREAK, addi(5, 5, 1), jalr(0, 1, 0)];
+    let mut machine = machine_at(FAST, &program, &[]);
+    machine.watch_address("f", 20);
+    let (report, x) = run_to_trap(&mut machine);
+    let section = &report.cores[0].sections[0];
+    assert_eq!((x[5], section.calls, section.instructions), (2, 2, 4));
+    // addi 4 and jalr 7, twice.
+    assert_eq!(section.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), 2 * (4 + 7));
+}
+
+#[test]
+fn the_fetch_of_a_fall_through_that_is_not_run_is_accounted_for() {
+    let (report, _) = run_to_trap(&mut machine_at(SLOW, &[beq(0, 0, 8), NOP, EBREAK], &[]));
+    // Beyond the cycle in which the core could have taken it, of 30 from its request in that cycle.
+    assert_eq!(cause(&report, "discarded fetch: slow"), SLOW_CYCLES);
+    assert_eq!(cause(&report, "jumps and taken branches"), 1);
+}
+
+#[test]
+fn no_two_memories_differ_but_in_time() {
+    // The same program from both, data in both: same registers.
+    let body = |data: u32| {
+        let set = [lui(5, data), addi(5, 5, 0x200), addi(6, 0, 20)];
+        let round = [sw(6, 5, 0), lw(7, 5, 0), add(8, 8, 7), addi(6, 6, -1), bne(6, 0, -16)];
+        [&set[..], &round, &[EBREAK]].concat()
+    };
+    let mut seen = Vec::new();
+    for code in [FAST, SLOW] {
+        for data in [FAST, SLOW] {
+            let (report, x) = run_to_trap(&mut machine_at(code, &body(data), &[]));
+            assert_eq!(x[8], 210);
+            seen.push(report.cores[0].cycles.0);
+        }
+    }
+    assert!(seen.is_sorted(), "{seen:?}");
+}

@@ -148,3 +148,82 @@ impl Port {
         Answer { value: access.value, done_cycles, entry: access.entry, on_the_way_cycles }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::{MapEntry, Route};
+    use crate::memory::ram::{PortTiming, Ram};
+
+    const MHZ_12: u64 = 12_000_000;
+
+    /// A memory on the port at 0, one behind an interconnect of a slower clock at 0x1000.
+    fn bus() -> Bus {
+        let mut bus = Bus::default();
+        let (clock, slow) = (Hz::new(MHZ_12).unwrap(), Hz::new(MHZ_12 / 2).unwrap());
+        bus.routes.push(Route {
+            name: "bus".into(),
+            clock: slow,
+            request_cycles: Cycles(1),
+            response_cycles: Cycles(1),
+        });
+        for (name, base, clock, route) in [("near", 0, clock, None), ("far", 0x1000, slow, Some(0))] {
+            let target = Target::Ram(bus.rams.len());
+            bus.rams.push(Ram::new(0x100, PortTiming::symmetric(clock, Cycles(3), Cycles(1), 4)));
+            bus.map.push(MapEntry { name: name.into(), base, last: base + 0xff, target, route, cacheable: false });
+        }
+        bus.core_irqs.push(0);
+        bus
+    }
+
+    fn accesses(bus: &mut Bus) -> Vec<Answer> {
+        let mut port = Port::new(Hz::new(MHZ_12).unwrap());
+        port.attach(bus);
+        let mut answers = Vec::new();
+        for base in [0, 0x1000] {
+            let from = answers.len() as u64 * 100;
+            answers.push(port.write(bus, base + 4, AccessSize::Word, 0x8765_4321, from + 10).unwrap());
+            answers.push(port.write(bus, base + 7, AccessSize::Byte, 0xff, from + 30).unwrap());
+            answers.push(port.read(bus, base + 6, AccessSize::Half, from + 50).unwrap());
+            answers.push(port.read(bus, base + 4, AccessSize::Word, from + 71).unwrap());
+        }
+        answers
+    }
+
+    #[test]
+    fn answers_are_in_the_cores_cycles() {
+        let mut bus = bus();
+        let answers = accesses(&mut bus);
+        let times: Vec<u64> = answers.iter().map(|answer| answer.done_cycles).collect();
+        // Behind the interconnect: a request of 1, the memory's 3, a response of 1 in the slow clock, from its next edge on.
+        assert_eq!(times, [13, 33, 53, 74, 420, 440, 460, 482]);
+        assert_eq!(answers[4].on_the_way_cycles, 4);
+        assert_eq!(answers[7].on_the_way_cycles, 5);
+        let values: Vec<u32> = answers.iter().map(|answer| answer.value).collect();
+        assert_eq!(values, [0, 0, 0xff65, 0xff65_4321, 0, 0, 0xff65, 0xff65_4321]);
+        assert_eq!(answers[0].entry, 0);
+        assert_eq!(answers[4].entry, 1);
+    }
+
+    #[test]
+    fn a_memory_with_other_masters_answers_over_the_bus_in_the_same_time() {
+        let mut shared = bus();
+        shared.core_irqs.push(0);
+        assert_eq!(accesses(&mut shared), accesses(&mut bus()));
+        // There, transfers of others are waited for.
+        let mut port = Port::new(Hz::new(MHZ_12).unwrap());
+        port.attach(&shared);
+        shared.read_burst(Hz::new(MHZ_12).unwrap().ps_at_floor(Cycles(1000)), 0, 64).unwrap();
+        assert_eq!(port.read(&mut shared, 0, AccessSize::Word, 1001).unwrap().done_cycles, 1000 + 3 + 15 + 3);
+    }
+
+    #[test]
+    fn nothing_answers_where_nothing_is() {
+        let mut bus = bus();
+        let mut port = Port::new(Hz::new(MHZ_12).unwrap());
+        port.attach(&bus);
+        assert_eq!(port.read(&mut bus, 0xfffc, AccessSize::Word, 1).unwrap_err().addr, 0xfffc);
+        assert_eq!(port.read_direct(0x100, 1), None);
+        assert!(port.read_direct(0xfc, 1).is_some());
+    }
+}

@@ -118,3 +118,81 @@ impl Fetched {
         self.first_word.filter(|_| self.done_cycles > accepts).map(|word| (word >> 16) as u16)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    /// Reads of a memory that answers `wait` cycles after the request: address and cycle of each, and what was fetched.
+    fn fetch(unit: &mut PrefetchNext, addr: u32, wanted: u64, accepts: u64, wait: u64) -> (Vec<(u32, u64)>, Fetched) {
+        // Each word holds its own address: short below 0x100 at an even word, else the beginning of a long one.
+        let word = |addr: u32| match addr {
+            0x10 => 0x0001_0001,
+            0x20 => 0x0013_0001,
+            0x24 => 0x0001_0000,
+            0x30 => 0x0000_0013,
+            _ => addr,
+        };
+        let mut reads = Vec::new();
+        let fetched = unit.fetch(
+            addr,
+            wanted,
+            accepts,
+            |half| half & 3 != 3,
+            |addr, begins| {
+                reads.push((addr, begins));
+                let (value, done_cycles) = (word(addr), begins + wait);
+                Ok::<_, Infallible>(Answer { value, done_cycles, entry: 7, on_the_way_cycles: 1 })
+            },
+        );
+        let Ok(fetched) = fetched;
+        (reads, fetched)
+    }
+
+    #[test]
+    fn an_aligned_word_is_read_the_cycle_after_it_is_wanted() {
+        let mut unit = PrefetchNext::default();
+        let (reads, fetched) = fetch(&mut unit, 0x30, 10, 0, 5);
+        assert_eq!((reads, fetched.encoding, fetched.done_cycles), (vec![(0x30, 11)], 0x13, 16));
+        // A core that is still busy takes it later.
+        assert_eq!(fetch(&mut unit, 0x30, 10, 40, 5).1.done_cycles, 40);
+    }
+
+    #[test]
+    fn the_other_half_of_a_word_is_held_until_it_is_dropped() {
+        let mut unit = PrefetchNext::default();
+        assert_eq!(fetch(&mut unit, 0x10, 10, 0, 5).1.encoding, 1);
+        let (reads, fetched) = fetch(&mut unit, 0x12, 20, 0, 5);
+        assert_eq!((reads, fetched.encoding, fetched.done_cycles), (vec![], 1, 21));
+        fetch(&mut unit, 0x10, 10, 0, 5);
+        unit.forget();
+        let (reads, fetched) = fetch(&mut unit, 0x12, 20, 0, 5);
+        assert_eq!((reads, fetched.done_cycles), (vec![(0x10, 21)], 26));
+    }
+
+    #[test]
+    fn the_rest_of_a_held_long_instruction_waits_for_the_core() {
+        let mut unit = PrefetchNext::default();
+        fetch(&mut unit, 0x20, 10, 0, 5);
+        let (reads, fetched) = fetch(&mut unit, 0x22, 20, 40, 5);
+        assert_eq!((reads, fetched.encoding, fetched.done_cycles), (vec![(0x24, 41)], 0x0000_0013, 46));
+        // Its upper half is held then.
+        assert_eq!(fetch(&mut unit, 0x26, 50, 0, 5).0, vec![]);
+    }
+
+    #[test]
+    fn a_long_instruction_behind_a_jump_takes_two_reads() {
+        let (reads, fetched) = fetch(&mut PrefetchNext::default(), 0x22, 20, 20, 5);
+        assert_eq!((reads, fetched.done_cycles, fetched.on_the_way_cycles), (vec![(0x20, 21), (0x24, 27)], 32, 2));
+    }
+
+    #[test]
+    fn only_a_late_aligned_prefetch_has_an_upper_half_to_tell() {
+        let mut unit = PrefetchNext::default();
+        let late = fetch(&mut unit, 0x20, 10, 12, 5).1;
+        assert_eq!(late.late_upper_half(12), Some(0x13));
+        assert_eq!(fetch(&mut unit, 0x20, 10, 40, 5).1.late_upper_half(40), None);
+        assert_eq!(fetch(&mut PrefetchNext::default(), 0x22, 10, 12, 5).1.late_upper_half(12), None);
+    }
+}
