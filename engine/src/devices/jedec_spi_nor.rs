@@ -1,26 +1,34 @@
-//! A SPI NOR flash: Micron N25Q128A (`micron,n25q128a`, `jedec,spi-nor`), 128 Mbit.
+//! A SPI NOR flash (`jedec,spi-nor`) of one of two families, 128 Mbit:
 //!
-//! Document: Micron, "Micron Serial NOR Flash Memory, 3V, Multiple I/O, 4KB Sector Erase, N25Q128A",
-//! n25q_128mb_3v_65nm, Rev. R; its sections are cited by name. The facts were taken from drivers, models and dumps that
-//! quote it, not from the document itself.
+//! - Micron N25Q128A (`micron,n25q128a`). Document: Micron, "Micron Serial NOR Flash Memory, 3V, Multiple I/O, 4KB Sector
+//!   Erase, N25Q128A", n25q_128mb_3v_65nm, Rev. R.
+//! - Cypress (Spansion, Infineon) S25FL128L (`cypress,s25fl128l`). Document: Cypress, "S25FL256L/S25FL128L, 256-Mb/128-Mb,
+//!   3.0 V FL-L Flash Memory", 002-00124.
 //!
-//! Modelled, clock by clock at the wire: extended, dual and quad I/O protocols; all commands of [`commands::COMMANDS`];
-//! dummy clocks by command and by the volatile configuration register; XIP with its confirmation bit; wrapped reads;
+//! Their sections are cited by name. The facts were taken from drivers, models and dumps that quote them, not from the
+//! documents themselves.
+//!
+//! Modelled, clock by clock at the wire, on both edges where a read has double data rate: all commands of the family's table
+//! in [`commands`]; the N25Q's extended, dual and quad I/O protocols; dummy clocks by command and by configuration register;
+//! reads that continue without a command (XIP with its confirmation bit, continuous read with its mode byte); wrapped reads;
 //! the page buffer with its wrap; programming that only clears bits; busy times; the write enable latch; block
-//! protection and lock registers; suspend and resume; software reset; the flag status register's errors; a one-time
-//! programmable area; an image file.
+//! protection and lock registers; suspend and resume; software reset; error bits, and the FL-L's busy state after an error;
+//! deep power-down; the N25Q's one-time programmable area; an image file.
 //!
 //! Not modelled, and what then happens: W#, HOLD#/RESET# and VPP are held inactive, so the bits that govern them can be
 //! written and read but do nothing; output drive strength likewise. Setup and hold times, the S# deselect time, the
-//! limit of READ (03h) and the fastest SCK for a number of dummy clocks are not checked (the board's
-//! `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets take no time; the
-//! rescue sequence that ends XIP with DQ0 high does not exist. A program or erase changes the array at once when its
+//! limit of READ (03h), the fastest SCK for a number of dummy clocks and the time that QUAD takes to come on are not checked
+//! (the board's `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets take no time; the
+//! rescue sequence that ends XIP with DQ0 high does not exist. The FL-L's QPI, 4-byte addresses, individual block and pointer
+//! region protection, security regions, data learning and SFDP do not exist; its bits for them stay 0, with a note. A program or
+//! erase changes the array at once when its
 //! cycle starts: the chip answers no read before the end, but a read of a suspended page or sector, undefined on the
 //! chip, shows the final contents. Nothing wears out, and the registers and OTP area are not kept in the image. A read
 //! past the end of READ ID or SFDP gives FFh.
 //!
 //! `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
-//! bits, `array` the contents.
+//! bits, `array` the contents; `commands`, `registers` and `parameters` hold what differs between the families, `parts` says
+//! which family a part belongs to.
 
 mod array;
 pub mod commands;
@@ -36,10 +44,10 @@ mod shifting;
 mod tests;
 
 use array::Array;
-use commands::Command;
+use commands::{Command, EraseUnit};
 use frame::{Frame, Phase};
 use notes::{Note, Notes};
-use operations::{Busy, OTP_BYTES, Suspended, Totals};
+use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
 use registers::Registers;
@@ -61,11 +69,14 @@ pub struct Flash {
     array: Array,
     otp: [u8; OTP_BYTES],
     registers: Registers,
+    latch: Latch,
+    /// In deep power-down.
+    asleep: bool,
     busy: Option<Busy>,
     suspended_program: Option<Suspended>,
     suspended_erase: Option<Suspended>,
     reset_enabled: bool,
-    /// The read that each frame continues with its address, without a command.
+    /// The read that each frame continues with its address, without a command (XIP, continuous read).
     xip: Option<&'static Command>,
     selected: bool,
     frame: Frame,
@@ -91,7 +102,7 @@ impl Flash {
     }
 
     fn new(parameters: Parameters, array: Array) -> Flash {
-        let Parameters { part, chip_select, max_clock, nonvolatile, times } = parameters;
+        let Parameters { part, chip_select, max_clock, registers, times } = parameters;
         let mut flash = Flash {
             part,
             chip_select,
@@ -100,7 +111,9 @@ impl Flash {
             shortest: Flash::shortest_spans(max_clock),
             array,
             otp: [0xff; OTP_BYTES],
-            registers: Registers::new(nonvolatile, part.size_bytes),
+            registers,
+            latch: Latch::Closed,
+            asleep: false,
             busy: None,
             suspended_program: None,
             suspended_erase: None,
@@ -144,6 +157,7 @@ impl SpiTarget for Flash {
         self.selected = true;
         self.frame = Frame::new(self.registers.protocol().lines(Lines::Single));
         if let Some(command) = self.xip {
+            self.frame.continuing = true;
             self.begin(command);
         }
     }
@@ -194,12 +208,17 @@ impl SpiTarget for Flash {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("pages_programmed", self.totals.pages_programmed),
-            ("subsectors_erased", self.totals.subsectors_erased),
-            ("sectors_erased", self.totals.sectors_erased),
-            ("bulk_erases", self.totals.bulk_erases),
+        let totals = &self.totals;
+        let mut counters =
+            vec![("pages_programmed", totals.pages_programmed), ("subsectors_erased", totals.subsectors_erased)];
+        if self.part.family.commands.erases(EraseUnit::HalfBlock) {
+            counters.push(("half_blocks_erased", totals.half_blocks_erased));
+        }
+        counters.extend([
+            ("sectors_erased", totals.sectors_erased),
+            ("bulk_erases", totals.bulk_erases),
             ("bytes_read", self.bytes_read),
-        ]
+        ]);
+        counters
     }
 }

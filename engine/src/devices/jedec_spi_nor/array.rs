@@ -83,6 +83,15 @@ impl Array {
         }
     }
 
+    /// The four bytes from `address` on, the first highest; `None` if they cross a subsector.
+    pub fn word(&self, address: u32) -> Option<u32> {
+        let first = (address % SUBSECTOR_BYTES) as usize;
+        match self.chunks.get((address / SUBSECTOR_BYTES) as usize)? {
+            Some(chunk) => chunk.get(first..)?.first_chunk().copied().map(u32::from_be_bytes),
+            None => (first <= CHUNK_BYTES - 4).then_some(u32::MAX),
+        }
+    }
+
     /// Copies bytes out; `false` if any of them lies past the end.
     pub fn read(&self, address: u32, into: &mut [u8]) -> bool {
         let size_bytes = (self.chunks.len() * CHUNK_BYTES) as u64;

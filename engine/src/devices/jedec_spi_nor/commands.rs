@@ -1,10 +1,11 @@
-//! The command set as data: one row a command, in the order of the datasheet.
-//!
-//! Micron N25Q128A datasheet (n25q_128mb_3v_65nm, Rev. R), section "Command Definitions", table "Command Set".
+//! What a command is. Each family's command set is a table of them.
 
-use crate::wire::spi::Lines;
+pub mod fl_l;
+pub mod n25q;
 
-/// How many lines carry command, address and data (enhanced volatile configuration register, bits 7 and 6).
+use crate::wire::spi::{Lines, Rate};
+
+/// How many lines carry command, address and data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The command on one line; address and data as the command says.
@@ -33,8 +34,7 @@ pub enum Dummies {
     None,
     /// A fixed number.
     Fixed(u32),
-    /// As the volatile configuration register says; by default so many, and 10 in the quad protocol. The first of them
-    /// carries the XIP confirmation bit.
+    /// As a configuration register says; by default so many.
     Configured(u32),
 }
 
@@ -63,6 +63,24 @@ pub enum Source {
     EnhancedVolatileConfiguration,
     /// The one-time programmable area.
     Otp,
+    /// Status register 2, over and over.
+    Status2,
+    /// Configuration register 1, 2 or 3, over and over.
+    Configuration(u8),
+    /// The addressed register, over and over.
+    AnyRegister,
+    /// The device ID; also ends deep power-down.
+    DeviceId,
+}
+
+impl Source {
+    /// A register that shows how a cycle is getting on, or that one can't change.
+    const fn works_while_busy(self) -> bool {
+        matches!(
+            self,
+            Source::Status | Source::FlagStatus | Source::Status2 | Source::Configuration(_) | Source::AnyRegister
+        )
+    }
 }
 
 /// A register that a command writes.
@@ -78,12 +96,20 @@ pub enum Target {
     VolatileConfiguration,
     /// The enhanced volatile configuration register.
     EnhancedVolatileConfiguration,
+    /// Status register 1, then configuration registers 1, 2 and 3, as many as there are bytes.
+    StatusAndConfiguration,
+    /// The addressed register.
+    AnyRegister,
 }
 
 impl Target {
-    /// Bytes that the command takes: not one more or less.
-    pub const fn bytes(self) -> u32 {
-        if matches!(self, Target::NonvolatileConfiguration) { 2 } else { 1 }
+    /// The fewest and the most bytes that the command takes, and how to say that.
+    pub const fn bytes(self) -> (u32, u32, &'static str) {
+        match self {
+            Target::NonvolatileConfiguration => (2, 2, "after exactly two bytes of data"),
+            Target::StatusAndConfiguration => (1, 4, "after one to four bytes of data"),
+            _ => (1, 1, "after exactly one byte of data"),
+        }
     }
 }
 
@@ -92,6 +118,8 @@ impl Target {
 pub enum EraseUnit {
     /// 4 KiB.
     Subsector,
+    /// 32 KiB.
+    HalfBlock,
     /// 64 KiB.
     Sector,
     /// All.
@@ -109,12 +137,16 @@ pub enum Action {
     Read(Source),
     /// Sets the write enable latch.
     WriteEnable,
+    /// Allows one write of volatile registers.
+    WriteEnableVolatile,
     /// Clears it.
     WriteDisable,
     /// Writes a register.
     Write(Target),
     /// Clears the error bits of the flag status register.
     ClearFlagStatus,
+    /// Clears the error bits, and ends the busy state in which an error leaves the chip.
+    ClearStatus,
     /// Programs up to 256 bytes within a page.
     Program,
     /// Erases.
@@ -125,6 +157,10 @@ pub enum Action {
     Suspend,
     /// Programs the one-time programmable area.
     ProgramOtp,
+    /// Nothing but an answer to its release makes the chip do anything.
+    PowerDown,
+    /// Does nothing: its ones end continuous reads.
+    ModeBitReset,
 }
 
 impl Action {
@@ -135,13 +171,8 @@ impl Action {
 
     /// Decoded while a program, erase or write cycle is in progress.
     pub const fn works_while_busy(self) -> bool {
-        matches!(
-            self,
-            Action::Read(Source::Status | Source::FlagStatus)
-                | Action::Suspend
-                | Action::ResetEnable
-                | Action::ResetMemory
-        )
+        matches!(self, Action::Suspend | Action::ClearStatus | Action::ResetEnable | Action::ResetMemory)
+            || matches!(self, Action::Read(source) if source.works_while_busy())
     }
 }
 
@@ -154,12 +185,18 @@ pub struct Command {
     pub name: &'static str,
     /// Protocols in which it exists: a sum of [`Protocol`] values.
     pub protocols: u8,
+    /// Only while the quad data lines are enabled.
+    pub needs_quad: bool,
     /// Lines of the 24 address bits in the extended protocol; `None` where the command has no address.
     pub address: Option<Lines>,
+    /// A mode byte follows the address, on the same lines: it says whether the next frame continues with its address.
+    pub mode: bool,
     /// Dummy clocks.
     pub dummies: Dummies,
     /// Lines of the data in the extended protocol.
     pub data: Lines,
+    /// Rate of address, mode byte and data.
+    pub rate: Rate,
     /// What it does.
     pub action: Action,
 }
@@ -171,86 +208,34 @@ impl Command {
     }
 }
 
-const E: u8 = Protocol::Extended as u8;
-const D: u8 = Protocol::Dual as u8;
-const Q: u8 = Protocol::Quad as u8;
-const ALL: u8 = E + D + Q;
-const A1: Option<Lines> = Some(Lines::Single);
-const A2: Option<Lines> = Some(Lines::Dual);
-const A4: Option<Lines> = Some(Lines::Quad);
-
-use Action::{Erase, Program, Read, Write};
-use Dummies::{Configured, Fixed};
-use Lines::{Dual, Quad, Single};
-
-const fn row(
-    opcode: u8,
-    name: &'static str,
-    protocols: u8,
-    address: Option<Lines>,
-    dummies: Dummies,
-    data: Lines,
-    action: Action,
-) -> Command {
-    Command { opcode, name, protocols, address, dummies, data, action }
+/// A command set.
+#[derive(Debug)]
+pub struct Table {
+    /// All commands.
+    pub commands: &'static [Command],
+    /// Row of each opcode; 0xff where there is none.
+    rows: [u8; 256],
 }
 
-/// All commands.
-#[rustfmt::skip]
-pub static COMMANDS: [Command; 38] = [
-    //  code  name                                       in     addr  dummies         data    action
-    row(0x66, "RESET ENABLE",                            ALL,   None, Dummies::None,  Single, Action::ResetEnable),
-    row(0x99, "RESET MEMORY",                            ALL,   None, Dummies::None,  Single, Action::ResetMemory),
-    row(0x9e, "READ ID",                                 E,     None, Dummies::None,  Single, Read(Source::Id)),
-    row(0x9f, "READ ID",                                 E,     None, Dummies::None,  Single, Read(Source::Id)),
-    row(0xaf, "MULTIPLE I/O READ ID",                    D + Q, None, Dummies::None,  Single, Read(Source::ShortId)),
-    row(0x5a, "READ SERIAL FLASH DISCOVERY PARAMETER",   ALL,   A1,   Fixed(8),       Single, Read(Source::Sfdp)),
-    row(0x03, "READ",                                    E,     A1,   Dummies::None,  Single, Read(Source::Array)),
-    row(0x0b, "FAST READ",                               ALL,   A1,   Configured(8),  Single, Read(Source::Array)),
-    row(0x3b, "DUAL OUTPUT FAST READ",                   E + D, A1,   Configured(8),  Dual,   Read(Source::Array)),
-    row(0xbb, "DUAL INPUT/OUTPUT FAST READ",             E + D, A2,   Configured(8),  Dual,   Read(Source::Array)),
-    row(0x6b, "QUAD OUTPUT FAST READ",                   E + Q, A1,   Configured(8),  Quad,   Read(Source::Array)),
-    row(0xeb, "QUAD INPUT/OUTPUT FAST READ",             E + Q, A4,   Configured(10), Quad,   Read(Source::Array)),
-    row(0x06, "WRITE ENABLE",                            ALL,   None, Dummies::None,  Single, Action::WriteEnable),
-    row(0x04, "WRITE DISABLE",                           ALL,   None, Dummies::None,  Single, Action::WriteDisable),
-    row(0x05, "READ STATUS REGISTER",                    ALL,   None, Dummies::None,  Single, Read(Source::Status)),
-    row(0x01, "WRITE STATUS REGISTER",                   ALL,   None, Dummies::None,  Single, Write(Target::Status)),
-    row(0xe8, "READ LOCK REGISTER",                      ALL,   A1,   Dummies::None,  Single, Read(Source::Lock)),
-    row(0xe5, "WRITE LOCK REGISTER",                     ALL,   A1,   Dummies::None,  Single, Write(Target::Lock)),
-    row(0x70, "READ FLAG STATUS REGISTER",               ALL,   None, Dummies::None,  Single, Read(Source::FlagStatus)),
-    row(0x50, "CLEAR FLAG STATUS REGISTER",              ALL,   None, Dummies::None,  Single, Action::ClearFlagStatus),
-    row(0xb5, "READ NONVOLATILE CONFIGURATION REGISTER", ALL,   None, Dummies::None,  Single, Read(Source::NonvolatileConfiguration)),
-    row(0xb1, "WRITE NONVOLATILE CONFIGURATION REGISTER", ALL,  None, Dummies::None,  Single, Write(Target::NonvolatileConfiguration)),
-    row(0x85, "READ VOLATILE CONFIGURATION REGISTER",    ALL,   None, Dummies::None,  Single, Read(Source::VolatileConfiguration)),
-    row(0x81, "WRITE VOLATILE CONFIGURATION REGISTER",   ALL,   None, Dummies::None,  Single, Write(Target::VolatileConfiguration)),
-    row(0x65, "READ ENHANCED VOLATILE CONFIGURATION REGISTER", ALL, None, Dummies::None, Single, Read(Source::EnhancedVolatileConfiguration)),
-    row(0x61, "WRITE ENHANCED VOLATILE CONFIGURATION REGISTER", ALL, None, Dummies::None, Single, Write(Target::EnhancedVolatileConfiguration)),
-    row(0x02, "PAGE PROGRAM",                            ALL,   A1,   Dummies::None,  Single, Program),
-    row(0xa2, "DUAL INPUT FAST PROGRAM",                 E + D, A1,   Dummies::None,  Dual,   Program),
-    row(0xd2, "EXTENDED DUAL INPUT FAST PROGRAM",        E + D, A2,   Dummies::None,  Dual,   Program),
-    row(0x32, "QUAD INPUT FAST PROGRAM",                 E + Q, A1,   Dummies::None,  Quad,   Program),
-    row(0x12, "EXTENDED QUAD INPUT FAST PROGRAM",        E + Q, A4,   Dummies::None,  Quad,   Program),
-    row(0x20, "SUBSECTOR ERASE",                         ALL,   A1,   Dummies::None,  Single, Erase(EraseUnit::Subsector)),
-    row(0xd8, "SECTOR ERASE",                            ALL,   A1,   Dummies::None,  Single, Erase(EraseUnit::Sector)),
-    row(0xc7, "BULK ERASE",                              ALL,   None, Dummies::None,  Single, Erase(EraseUnit::Bulk)),
-    row(0x7a, "PROGRAM/ERASE RESUME",                    ALL,   None, Dummies::None,  Single, Action::Resume),
-    row(0x75, "PROGRAM/ERASE SUSPEND",                   ALL,   None, Dummies::None,  Single, Action::Suspend),
-    row(0x4b, "READ OTP ARRAY",                          ALL,   A1,   Configured(8),  Single, Read(Source::Otp)),
-    row(0x42, "PROGRAM OTP ARRAY",                       ALL,   A1,   Dummies::None,  Single, Action::ProgramOtp),
-];
-
-/// Row of each opcode; 0xff where there is none.
-static ROWS: [u8; 256] = {
-    let mut rows = [0xff; 256];
-    let mut index = 0;
-    while index < COMMANDS.len() {
-        rows[COMMANDS[index].opcode as usize] = index as u8;
-        index += 1;
+impl Table {
+    /// The table of `commands`, fewer than 255.
+    const fn new(commands: &'static [Command]) -> Table {
+        let mut rows = [0xff; 256];
+        let mut index = 0;
+        while index < commands.len() {
+            rows[commands[index].opcode as usize] = index as u8;
+            index += 1;
+        }
+        Table { commands, rows }
     }
-    rows
-};
 
-/// The command with this code.
-pub fn find(opcode: u8) -> Option<&'static Command> {
-    COMMANDS.get(usize::from(ROWS[usize::from(opcode)]))
+    /// The command with this code.
+    pub fn find(&self, opcode: u8) -> Option<&'static Command> {
+        self.commands.get(usize::from(self.rows[usize::from(opcode)]))
+    }
+
+    /// True if a command erases such units.
+    pub fn erases(&self, unit: EraseUnit) -> bool {
+        self.commands.iter().any(|command| command.action == Action::Erase(unit))
+    }
 }

@@ -1,12 +1,15 @@
 //! A frame from select to deselect: command, address, dummy clocks and data, and what comes after each.
 
 use super::Flash;
-use super::commands::{self, Action, Command, Dummies, Source};
+use super::commands::{Action, Command, Source};
 use super::notes::Note;
 use super::parts::PAGE_BYTES;
 use super::shifting::Span;
 use crate::time::Ps;
 use crate::wire::spi::{Drive, Lines, Rate};
+
+/// The device ID as bytes of READ ID: the capacity, then the memory type.
+const DEVICE_ID_ORDER: [usize; 2] = [2, 1];
 
 /// What the next clock means to the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub(super) enum Phase {
     Opcode,
     /// A bit of the address.
     Address,
+    /// A bit of the mode byte.
+    Mode,
     /// One of `Frame::left` dummy clocks.
     Dummy,
     /// The chip puts out data.
@@ -42,13 +47,17 @@ pub(super) struct Frame {
     pub bits: u32,
     pub address: u32,
     /// Address bits that count up during a read; those above stay: all, or those of a wrap.
-    count_mask: u32,
+    pub count_mask: u32,
     /// Bytes of the address or dummy clocks still to come.
     pub left: u32,
     /// Bytes of data so far.
     pub data_bytes: u32,
+    /// The frame began without a command.
+    pub continuing: bool,
     /// XIP confirmation bit, once its clock has passed.
     pub confirmation: Option<bool>,
+    /// The mode byte.
+    pub mode: Option<u8>,
     /// A clock came after [`Phase::Complete`].
     pub overrun: bool,
     /// The controller has sampled the lines since the address.
@@ -72,7 +81,9 @@ impl Frame {
             count_mask: 0,
             left: 0,
             data_bytes: 0,
+            continuing: false,
             confirmation: None,
+            mode: None,
             overrun: false,
             turned: false,
             deaf_clocks: 0,
@@ -80,9 +91,10 @@ impl Frame {
         }
     }
 
-    fn enter(&mut self, phase: Phase, lines: Lines) {
+    fn enter(&mut self, phase: Phase, lines: Lines, rate: Rate) {
         self.phase = phase;
         self.lines = lines;
+        self.rate = rate;
         self.bits = 0;
     }
 
@@ -92,36 +104,56 @@ impl Frame {
 }
 
 impl Flash {
-    /// A byte of command or address is complete at `at`.
+    /// A byte of command, address or mode is complete at `at`.
     pub(super) fn take_header(&mut self, byte: u8, at: Ps) {
-        if self.frame.phase == Phase::Opcode {
-            return self.decode(byte, at);
-        }
-        let frame = &mut self.frame;
-        frame.address = frame.address << 8 | u32::from(byte);
-        frame.left -= 1;
-        if frame.left == 0 {
-            self.address_complete();
+        match self.frame.phase {
+            Phase::Opcode => self.decode(byte, at),
+            Phase::Mode => {
+                self.frame.mode = Some(byte);
+                self.begin_dummies();
+            }
+            _ => {
+                let frame = &mut self.frame;
+                frame.address = frame.address << 8 | u32::from(byte);
+                frame.left -= 1;
+                if frame.left == 0 {
+                    self.address_complete();
+                }
+            }
         }
     }
 
     /// The chip knows the command: it goes on with its address or data, or ignores it.
     fn decode(&mut self, opcode: u8, at: Ps) {
         self.update(at);
+        match self.accept(opcode) {
+            Ok(command) => self.begin(command),
+            Err(note) => {
+                self.notes.add(note);
+                self.frame.phase = Phase::Ignored;
+            }
+        }
+    }
+
+    /// The command with this code, if the chip takes it now.
+    fn accept(&self, opcode: u8) -> Result<&'static Command, Note> {
         let protocol = self.registers.protocol();
-        let Some(command) = commands::find(opcode).filter(|command| command.exists_in(protocol)) else {
-            self.notes.add(Note::UnknownCommand { opcode, part: self.part.name });
-            self.frame.phase = Phase::Ignored;
-            return;
+        let known = self.part.family.commands.find(opcode).filter(|command| command.exists_in(protocol));
+        let Some(command) = known else {
+            return Err(Note::UnknownCommand { opcode, part: self.part.name });
         };
+        if self.asleep && command.action != Action::Read(Source::DeviceId) {
+            return Err(Note::Asleep { opcode });
+        }
         if let Some(with) = self.busy_with()
             && !command.action.works_while_busy()
         {
-            self.notes.add(Note::Busy { opcode, with });
-            self.frame.phase = Phase::Ignored;
-            return;
+            return Err(Note::Busy { opcode, with });
         }
-        self.begin(command);
+        if command.needs_quad && !self.registers.quad_enabled() {
+            return Err(Note::QuadDisabled { opcode });
+        }
+        Ok(command)
     }
 
     /// The frame's command is `command`; its address comes next, if it has one.
@@ -129,10 +161,10 @@ impl Flash {
         let protocol = self.registers.protocol();
         self.frame.command = Some(command);
         if let Some(lines) = command.address {
-            self.frame.enter(Phase::Address, protocol.lines(lines));
+            self.frame.enter(Phase::Address, protocol.lines(lines), command.rate);
             self.frame.left = 3;
         } else {
-            self.begin_data(command);
+            self.begin_dummies();
         }
     }
 
@@ -140,12 +172,21 @@ impl Flash {
         let Some(command) = self.frame.command else { return };
         let size_mask = self.part.size_bytes - 1;
         self.frame.address &= size_mask;
-        let wrap = self.registers.wrap_bytes().filter(|_| matches!(command.dummies, Dummies::Configured(_)));
-        self.frame.count_mask = wrap.map_or(size_mask, |bytes| bytes - 1);
+        self.frame.count_mask = self.registers.wrap_bytes(command).map_or(size_mask, |bytes| bytes - 1);
+        if command.mode {
+            self.frame.phase = Phase::Mode;
+        } else {
+            self.begin_dummies();
+        }
+    }
+
+    fn begin_dummies(&mut self) {
+        let Some(command) = self.frame.command else { return };
         match self.registers.dummy_clocks(command.dummies) {
             0 => self.begin_data(command),
             clocks => {
-                self.frame.phase = Phase::Dummy;
+                let lines = self.frame.lines;
+                self.frame.enter(Phase::Dummy, lines, Rate::Single);
                 self.frame.left = clocks;
             }
         }
@@ -153,14 +194,15 @@ impl Flash {
 
     fn begin_data(&mut self, command: &'static Command) {
         let lines = self.registers.protocol().lines(command.data);
-        match command.action {
-            Action::Read(source) => self.frame.enter(Phase::Output(source), lines),
+        let phase = match command.action {
+            Action::Read(source) => Phase::Output(source),
             Action::Write(_) | Action::Program | Action::ProgramOtp => {
                 self.buffer.fill(0xff);
-                self.frame.enter(Phase::Input, lines);
+                Phase::Input
             }
-            _ => self.frame.enter(Phase::Complete, lines),
-        }
+            _ => Phase::Complete,
+        };
+        self.frame.enter(phase, lines, command.rate);
     }
 
     /// `clocks` dummy clocks, no more than are left; IO0's level in the first of them may be the XIP confirmation bit.
@@ -210,15 +252,13 @@ impl Flash {
         match source {
             Source::Array => self.array.byte(frame.address),
             Source::Id => self.part.id.get(index as usize).copied().unwrap_or(0xff),
-            Source::ShortId => self.part.id[..3].get(index as usize).copied().unwrap_or(0xff),
+            Source::ShortId => self.part.id.iter().take(3).nth(index as usize).copied().unwrap_or(0xff),
             Source::Sfdp => self.part.sfdp.get(address).copied().unwrap_or(0xff),
-            Source::Status => self.status(at),
-            Source::FlagStatus => self.flag_status(at),
-            Source::Lock => self.registers.lock(frame.address),
-            Source::NonvolatileConfiguration => self.registers.nonvolatile.to_le_bytes()[index as usize % 2],
-            Source::VolatileConfiguration => self.registers.volatile,
-            Source::EnhancedVolatileConfiguration => self.registers.enhanced,
             Source::Otp => self.otp.get(address).copied().unwrap_or(0xff),
+            Source::DeviceId => {
+                DEVICE_ID_ORDER.get(index as usize).and_then(|at| self.part.id.get(*at)).copied().unwrap_or(0xff)
+            }
+            register => self.registers.read(register, frame.address, index, self.condition(at)),
         }
     }
 }

@@ -20,6 +20,16 @@ pub enum Note {
     WrongLength { opcode: u8, expected: &'static str },
     /// A program or erase of a protected sector.
     Protected { opcode: u8, address: u32 },
+    /// A quad command while the quad data lines are not enabled.
+    QuadDisabled { opcode: u8 },
+    /// A command other than the release while in deep power-down.
+    Asleep { opcode: u8 },
+    /// A write of a register that does not exist.
+    NoRegister { address: u32 },
+    /// Status and configuration are locked until power-up.
+    RegistersLocked,
+    /// A register's bits that the model does not have.
+    NotModelled { register: &'static str, value: u8 },
     /// A lock register that is locked down.
     LockedDown { address: u32 },
     /// A command that is not allowed while something is suspended.
@@ -64,6 +74,19 @@ impl fmt::Display for Note {
             }
             Note::Protected { opcode, address } => {
                 write!(f, "command {opcode:02X}h failed: {address:#08x} is in a protected sector")
+            }
+            Note::QuadDisabled { opcode } => {
+                write!(f, "command {opcode:02X}h ignored: quad data lines are not enabled (CR1V, bit 1)")
+            }
+            Note::Asleep { opcode } => {
+                write!(f, "command {opcode:02X}h ignored: the chip is in deep power-down (ABh ends it)")
+            }
+            Note::NoRegister { address } => write!(f, "command 71h ignored: no register at {address:06X}h"),
+            Note::RegistersLocked => {
+                write!(f, "a register write was ignored: SRP1 (CR1V, bit 0) locks them until power-up")
+            }
+            Note::NotModelled { register, value } => {
+                write!(f, "{register} was written with {value:02X}h: some of these bits are not modelled and stay 0")
             }
             Note::LockedDown { address } => {
                 write!(f, "command E5h ignored: the lock register of {address:#08x} is locked down until reset")

@@ -4,11 +4,8 @@ use super::Flash;
 use super::commands::{Action, Command, EraseUnit, Source, Target};
 use super::frame::Phase;
 use super::notes::Note;
-use super::parameters::BusyTimes;
-use super::parts::{PAGE_BYTES, SECTOR_BYTES, SUBSECTOR_BYTES};
-use super::registers::{
-    ERASE_ERROR, ERASE_SUSPENDED, PROGRAM_ERROR, PROGRAM_SUSPENDED, PROTECTION_ERROR, READY, WEL, WIP,
-};
+use super::parts::{HALF_BLOCK_BYTES, PAGE_BYTES, SECTOR_BYTES, SUBSECTOR_BYTES};
+use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing, Written};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::Lines;
 
@@ -16,6 +13,18 @@ use crate::wire::spi::Lines;
 pub(super) const OTP_BYTES: usize = 65;
 /// OTP control byte, bit 0: 0 locks the area for good.
 const OTP_UNLOCKED: u8 = 1;
+
+/// What may be written next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Latch {
+    /// Nothing.
+    #[default]
+    Closed,
+    /// Volatile registers, by the command for all of them.
+    Volatile,
+    /// Anything: the write enable latch is set.
+    Open,
+}
 
 /// A self-timed cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +39,10 @@ pub(super) enum Cycle {
     WriteRegister,
     /// The wait until a suspended cycle has stopped.
     Suspend,
+    /// The way out of deep power-down.
+    Release,
+    /// An error that must be cleared first.
+    Failed,
 }
 
 impl Cycle {
@@ -38,10 +51,13 @@ impl Cycle {
             Cycle::Program { .. } => "page program",
             Cycle::ProgramOtp => "program of the OTP area",
             Cycle::Erase { unit: EraseUnit::Subsector, .. } => "subsector erase",
+            Cycle::Erase { unit: EraseUnit::HalfBlock, .. } => "half block erase",
             Cycle::Erase { unit: EraseUnit::Sector, .. } => "sector erase",
             Cycle::Erase { unit: EraseUnit::Bulk, .. } => "bulk erase",
             Cycle::WriteRegister => "register write",
             Cycle::Suspend => "suspension",
+            Cycle::Release => "release from deep power-down",
+            Cycle::Failed => "failed program or erase (30h clears it)",
         }
     }
 
@@ -50,9 +66,10 @@ impl Cycle {
         match self {
             Cycle::Program { address } => address / PAGE_BYTES == at / PAGE_BYTES,
             Cycle::Erase { unit: EraseUnit::Subsector, address } => address / SUBSECTOR_BYTES == at / SUBSECTOR_BYTES,
+            Cycle::Erase { unit: EraseUnit::HalfBlock, address } => address / HALF_BLOCK_BYTES == at / HALF_BLOCK_BYTES,
             Cycle::Erase { unit: EraseUnit::Sector, address } => address / SECTOR_BYTES == at / SECTOR_BYTES,
             Cycle::Erase { unit: EraseUnit::Bulk, .. } => true,
-            Cycle::ProgramOtp | Cycle::WriteRegister | Cycle::Suspend => false,
+            Cycle::ProgramOtp | Cycle::WriteRegister | Cycle::Suspend | Cycle::Release | Cycle::Failed => false,
         }
     }
 }
@@ -76,6 +93,7 @@ pub(super) struct Suspended {
 pub(super) struct Totals {
     pub pages_programmed: u64,
     pub subsectors_erased: u64,
+    pub half_blocks_erased: u64,
     pub sectors_erased: u64,
     pub bulk_erases: u64,
 }
@@ -87,7 +105,7 @@ impl Flash {
             && now >= busy.until
         {
             self.busy = None;
-            self.registers.write_enabled = false;
+            self.latch = Latch::Closed;
         }
     }
 
@@ -101,27 +119,18 @@ impl Flash {
         self.busy.filter(|busy| at < busy.until).map(|busy| busy.cycle)
     }
 
-    /// The status register at `at`.
-    pub(super) fn status(&self, at: Ps) -> u8 {
-        let busy = self.busy_at(at).is_some();
-        // The end of a cycle clears the latch.
-        let enabled = self.registers.write_enabled && busy == self.busy.is_some();
-        self.registers.status | if enabled { WEL } else { 0 } | if busy { WIP } else { 0 }
-    }
-
-    /// The flag status register at `at`.
-    pub(super) fn flag_status(&self, at: Ps) -> u8 {
+    /// What the registers show at `at`.
+    pub(super) fn condition(&self, at: Ps) -> Condition {
         let busy = self.busy_at(at);
-        let mut flags = self.registers.errors;
-        if busy.is_none() {
-            flags |= READY;
-        }
         // A suspension shows once the cycle has stopped.
-        if busy != Some(Cycle::Suspend) {
-            flags |= if self.suspended_erase.is_some() { ERASE_SUSPENDED } else { 0 };
-            flags |= if self.suspended_program.is_some() { PROGRAM_SUSPENDED } else { 0 };
+        let stopped = busy != Some(Cycle::Suspend);
+        Condition {
+            busy: busy.is_some(),
+            // The end of a cycle clears the latch.
+            write_enabled: self.latch == Latch::Open && busy.is_some() == self.busy.is_some(),
+            erase_suspended: stopped && self.suspended_erase.is_some(),
+            program_suspended: stopped && self.suspended_program.is_some(),
         }
-        flags
     }
 
     /// The deselection of a frame whose command was decoded.
@@ -130,12 +139,12 @@ impl Flash {
         let reset_enabled = std::mem::take(&mut self.reset_enabled);
         let opcode = command.opcode;
         if let Action::Read(source) = command.action {
-            return self.finish_read(command, source);
+            return self.finish_read(command, source, now);
         }
         if let Err(expected) = self.check_length(command) {
             return self.notes.add(Note::WrongLength { opcode, expected });
         }
-        if command.action.needs_write_enable() && !self.registers.write_enabled {
+        if command.action.needs_write_enable() && !self.may_write(command.action) {
             return self.notes.add(Note::NotWriteEnabled { opcode });
         }
         match command.action {
@@ -143,15 +152,28 @@ impl Flash {
             Action::ResetEnable => self.reset_enabled = true,
             Action::ResetMemory if reset_enabled => self.reset(),
             Action::ResetMemory => self.notes.add(Note::ResetNotEnabled),
-            Action::WriteEnable => self.registers.write_enabled = true,
-            Action::WriteDisable => self.registers.write_enabled = false,
+            Action::WriteEnable => self.latch = Latch::Open,
+            Action::WriteEnableVolatile => self.latch = Latch::Volatile,
+            Action::WriteDisable => self.latch = Latch::Closed,
             Action::Write(target) => self.write_register(target, now),
-            Action::ClearFlagStatus => self.registers.errors = 0,
+            Action::ClearFlagStatus => self.registers.clear_errors(),
+            Action::ClearStatus => self.clear_status(),
             Action::Program => self.program(opcode, now),
             Action::ProgramOtp => self.program_otp(opcode, now),
             Action::Erase(unit) => self.erase(opcode, unit, now),
             Action::Suspend => self.suspend(opcode, now),
             Action::Resume => self.resume(opcode, now),
+            Action::PowerDown => self.asleep = true,
+            Action::ModeBitReset => {}
+        }
+    }
+
+    /// The latch allows what needs it.
+    fn may_write(&self, action: Action) -> bool {
+        match self.latch {
+            Latch::Closed => false,
+            Latch::Volatile => action == Action::Write(Target::StatusAndConfiguration),
+            Latch::Open => true,
         }
     }
 
@@ -163,11 +185,9 @@ impl Flash {
             Action::Program | Action::ProgramOtp => {
                 (frame.phase == Phase::Input && frame.data_bytes > 0, "after a whole byte of data")
             }
-            Action::Write(target) if target.bytes() == 2 => {
-                (frame.phase == Phase::Input && frame.data_bytes == 2, "after exactly two bytes of data")
-            }
-            Action::Write(_) => {
-                (frame.phase == Phase::Input && frame.data_bytes == 1, "after exactly one byte of data")
+            Action::Write(target) => {
+                let (fewest, most, expected) = target.bytes();
+                (frame.phase == Phase::Input && (fewest..=most).contains(&frame.data_bytes), expected)
             }
             _ if command.address.is_some() => (frame.phase == Phase::Complete, "right after the address"),
             _ => (frame.phase == Phase::Complete, "right after the command"),
@@ -175,55 +195,60 @@ impl Flash {
         if whole && fits { Ok(()) } else { Err(expected) }
     }
 
-    /// A fast read's confirmation bit turns XIP on or off for the frames to come.
-    fn finish_read(&mut self, command: &'static Command, source: Source) {
+    /// A read from the array may make the frames to come continue it; one of the device ID ends deep power-down.
+    fn finish_read(&mut self, command: &'static Command, source: Source, now: Ps) {
+        if source == Source::DeviceId && std::mem::take(&mut self.asleep) {
+            return self.start(Cycle::Release, now, self.times.release);
+        }
         if source != Source::Array {
             return;
         }
-        match self.frame.confirmation {
-            Some(false) if self.registers.xip_enabled() => self.xip = Some(command),
-            Some(true) if self.xip.is_some() => {
-                self.xip = None;
-                self.registers.leave_xip();
-            }
-            _ => {}
-        }
+        let frame = &self.frame;
+        let end = ReadEnd {
+            rate: command.rate,
+            confirmation: frame.confirmation,
+            mode: frame.mode.filter(|_| frame.phase == Phase::Output(source)),
+            continuing: frame.continuing,
+        };
+        self.xip = self.registers.continues(end).then_some(command);
     }
 
     /// RESET MEMORY, and the start of a run.
     pub(super) fn reset(&mut self) {
-        if let Some(busy) = self.busy.take() {
-            self.notes.add(Note::ResetWhileBusy { with: busy.cycle.name() });
+        match self.busy.take() {
+            None | Some(Busy { cycle: Cycle::Failed, .. }) => {}
+            Some(busy) => self.notes.add(Note::ResetWhileBusy { with: busy.cycle.name() }),
         }
         self.suspended_program = None;
         self.suspended_erase = None;
+        self.latch = Latch::Closed;
         self.registers.reset();
-        self.xip = self.registers.xip_opcode_at_power_up().and_then(super::commands::find);
+        self.xip = self.registers.opcode_at_power_up().and_then(|opcode| self.part.family.commands.find(opcode));
+    }
+
+    /// Errors are cleared, and with them the latch and the busy state that they left behind.
+    fn clear_status(&mut self) {
+        self.registers.clear_errors();
+        if self.busy.is_none_or(|busy| busy.cycle == Cycle::Failed) {
+            self.busy = None;
+            self.latch = Latch::Closed;
+        }
     }
 
     fn write_register(&mut self, target: Target, now: Ps) {
-        let value = self.buffer[0];
         let before = self.registers.protocol();
-        match target {
-            Target::Status => {
-                self.registers.write_status(value);
-                return self.start(Cycle::WriteRegister, now, self.times.write_status);
-            }
-            Target::NonvolatileConfiguration => {
-                self.registers.nonvolatile = u16::from_le_bytes([value, self.buffer[1]]);
-                return self.start(Cycle::WriteRegister, now, self.times.write_nonvolatile);
-            }
-            Target::Lock => {
-                let address = self.frame.address;
-                if !self.registers.write_lock(address, value) {
-                    self.notes.add(Note::LockedDown { address });
-                }
-            }
-            Target::VolatileConfiguration => self.registers.write_volatile(value),
-            Target::EnhancedVolatileConfiguration => self.registers.write_enhanced(value),
+        let data = &self.buffer[..self.frame.data_bytes.min(PAGE_BYTES) as usize];
+        let volatile_only = self.latch == Latch::Volatile;
+        let Written { time, note } =
+            self.registers.write(Writing { target, address: self.frame.address, data, volatile_only });
+        if let Some(note) = note {
+            self.notes.add(note);
         }
-        // Volatile registers are written in 40 ns, less than chip select must stay high: no cycle to wait for.
-        self.registers.write_enabled = false;
+        match time {
+            WriteTime::None => self.latch = Latch::Closed,
+            WriteTime::Status => self.start(Cycle::WriteRegister, now, self.times.write_status),
+            WriteTime::Nonvolatile => self.start(Cycle::WriteRegister, now, self.times.write_nonvolatile),
+        }
         let protocol = self.registers.protocol();
         if protocol != before {
             self.notes.add(Note::ProtocolChanged { lines: protocol.lines(Lines::Single) });
@@ -236,25 +261,13 @@ impl Flash {
             return self.notes.add(Note::Suspended { opcode });
         }
         if self.registers.is_protected(address) {
-            return self.fail(opcode, address, PROGRAM_ERROR);
+            return self.fail(opcode, address, Failure::Program, now);
         }
         let page = address & !(PAGE_BYTES - 1);
         self.array.program(page, &self.buffer);
         self.totals.pages_programmed += 1;
         let bytes = self.frame.data_bytes.min(PAGE_BYTES);
-        self.start(Cycle::Program { address: page }, now, self.program_time(bytes));
-    }
-
-    /// A part of a page typically takes its share of the page's time, in units that the chip programs at once; the
-    /// maximum is the same for any number of bytes. Rounded down to a picosecond.
-    fn program_time(&self, bytes: u32) -> Ps {
-        let page = self.times.page_program;
-        if self.times.choice == BusyTimes::Maximum {
-            return page;
-        }
-        let unit = self.part.program_unit_bytes;
-        let units = u64::from(bytes.div_ceil(unit));
-        Ps((u128::from(page.0) * u128::from(units) / u128::from(PAGE_BYTES / unit)) as u64)
+        self.start(Cycle::Program { address: page }, now, self.times.program(bytes));
     }
 
     fn program_otp(&mut self, opcode: u8, now: Ps) {
@@ -262,7 +275,7 @@ impl Flash {
             return self.notes.add(Note::Suspended { opcode });
         }
         if self.otp[OTP_BYTES - 1] & OTP_UNLOCKED == 0 {
-            return self.fail(opcode, self.frame.address, PROGRAM_ERROR);
+            return self.fail(opcode, self.frame.address, Failure::Program, now);
         }
         for (cell, byte) in self.otp.iter_mut().zip(&self.buffer) {
             *cell &= byte;
@@ -271,10 +284,11 @@ impl Flash {
     }
 
     fn erase(&mut self, opcode: u8, unit: EraseUnit, now: Ps) {
-        let (bytes, time) = match unit {
-            EraseUnit::Subsector => (SUBSECTOR_BYTES, self.times.subsector_erase),
-            EraseUnit::Sector => (SECTOR_BYTES, self.times.sector_erase),
-            EraseUnit::Bulk => (self.part.size_bytes, self.times.bulk_erase),
+        let bytes = match unit {
+            EraseUnit::Subsector => SUBSECTOR_BYTES,
+            EraseUnit::HalfBlock => HALF_BLOCK_BYTES,
+            EraseUnit::Sector => SECTOR_BYTES,
+            EraseUnit::Bulk => self.part.size_bytes,
         };
         let address = self.frame.address & !(bytes - 1);
         if self.suspended_program.is_some() || self.suspended_erase.is_some() {
@@ -282,24 +296,27 @@ impl Flash {
         }
         let protected = match unit {
             EraseUnit::Bulk => self.registers.is_any_protected(),
-            EraseUnit::Subsector | EraseUnit::Sector => self.registers.is_protected(address),
+            EraseUnit::Subsector | EraseUnit::HalfBlock | EraseUnit::Sector => self.registers.is_protected(address),
         };
         if protected {
-            return self.fail(opcode, address, ERASE_ERROR);
+            return self.fail(opcode, address, Failure::Erase, now);
         }
         self.array.erase(address, bytes);
         match unit {
             EraseUnit::Subsector => self.totals.subsectors_erased += 1,
+            EraseUnit::HalfBlock => self.totals.half_blocks_erased += 1,
             EraseUnit::Sector => self.totals.sectors_erased += 1,
             EraseUnit::Bulk => self.totals.bulk_erases += 1,
         }
-        self.start(Cycle::Erase { unit, address }, now, time);
+        self.start(Cycle::Erase { unit, address }, now, self.times.erase(unit));
     }
 
     /// The command is not executed; the latch stays set, and the flags tell why.
-    fn fail(&mut self, opcode: u8, address: u32, error: u8) {
-        self.registers.errors |= error | PROTECTION_ERROR;
+    fn fail(&mut self, opcode: u8, address: u32, failure: Failure, now: Ps) {
         self.notes.add(Note::Protected { opcode, address });
+        if self.registers.fail(failure) {
+            self.start(Cycle::Failed, now, Ps::MAX);
+        }
     }
 
     fn start(&mut self, cycle: Cycle, now: Ps, time: Ps) {
@@ -314,7 +331,7 @@ impl Flash {
         };
         let (slot, latency) = match cycle {
             Cycle::Program { .. } => (&mut self.suspended_program, self.times.program_suspend),
-            Cycle::Erase { unit: EraseUnit::Subsector | EraseUnit::Sector, .. } => {
+            Cycle::Erase { unit: EraseUnit::Subsector | EraseUnit::HalfBlock | EraseUnit::Sector, .. } => {
                 (&mut self.suspended_erase, self.times.erase_suspend)
             }
             _ => return self.notes.add(Note::Nothing { opcode }),
@@ -322,7 +339,7 @@ impl Flash {
         let remaining = until.saturating_sub(now);
         if remaining > latency {
             *slot = Some(Suspended { cycle, remaining });
-            self.registers.write_enabled = false;
+            self.latch = Latch::Closed;
             self.start(Cycle::Suspend, now, latency);
         }
     }

@@ -1,11 +1,13 @@
 //! What the board says about the chip.
 //!
 //! Linux's `jedec,spi-nor` binding: `compatible`, `reg`, `spi-max-frequency`, `spi-tx-bus-width`, `spi-rx-bus-width`,
-//! `m25p,fast-read`; `size` (bits) as in Zephyr's. Ours: busy times, typical and maximum, and the image.
+//! `m25p,fast-read`; `size` (bits) as in Zephyr's. Ours: busy times, typical and maximum, each under its datasheet's name,
+//! and the image.
 
 use super::array::Array;
-use super::parts::{PARTS, Part, find};
-use super::registers::NONVOLATILE_DEFAULT;
+use super::commands::EraseUnit;
+use super::parts::{PAGE_BYTES, PARTS, Part, find};
+use super::registers::{Registers, fl_l, n25q};
 use crate::board::fault::{FaultKind, near_matches};
 use crate::board::reader::NodeReader;
 use crate::time::{Hz, Ps};
@@ -19,29 +21,80 @@ pub enum BusyTimes {
     Maximum,
 }
 
-/// Times of the self-timed cycles, as chosen by `cyclescope,busy-times`.
+/// How long a program of a part of a page takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartialProgram {
+    /// As long as a whole page.
+    Page,
+    /// The part's share of the page's time, in units of so many bytes that the chip programs at once.
+    Share {
+        /// Bytes of a unit.
+        unit_bytes: u32,
+    },
+    /// A time for the first byte and one for each byte more, but no more than the page's.
+    Bytes {
+        /// The first byte.
+        first: Ps,
+        /// Each byte more.
+        further: Ps,
+    },
+}
+
+/// Times of the self-timed cycles, as chosen by `cyclescope,busy-times`; zero for those that the family does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Which of the sheet's columns they are.
-    pub choice: BusyTimes,
-    /// PAGE PROGRAM cycle time of 256 bytes (tPP).
+    /// A program of a whole page of 256 bytes.
     pub page_program: Ps,
-    /// Subsector ERASE cycle time (tSSE).
+    /// And of less.
+    pub partial_program: PartialProgram,
+    /// An erase of 4 KiB.
     pub subsector_erase: Ps,
-    /// Sector ERASE cycle time (tSE).
+    /// An erase of 32 KiB.
+    pub half_block_erase: Ps,
+    /// An erase of 64 KiB.
     pub sector_erase: Ps,
-    /// Bulk ERASE cycle time (tBE).
+    /// An erase of everything.
     pub bulk_erase: Ps,
-    /// WRITE STATUS REGISTER cycle time (tW).
+    /// A write of the nonvolatile status register.
     pub write_status: Ps,
-    /// WRITE NONVOLATILE CONFIGURATION REGISTER cycle time (tWNVCR).
+    /// A write of the nonvolatile configuration register.
     pub write_nonvolatile: Ps,
-    /// PROGRAM OTP cycle time of 64 bytes (tPOTP); the sheet has no maximum.
+    /// A program of the one-time programmable area.
     pub program_otp: Ps,
-    /// From PROGRAM/ERASE SUSPEND to ready, for a program; the sheet has no maximum.
+    /// From the suspend command to ready, for a program.
     pub program_suspend: Ps,
-    /// From PROGRAM/ERASE SUSPEND to ready, for an erase; the sheet has no maximum.
+    /// From the suspend command to ready, for an erase.
     pub erase_suspend: Ps,
+    /// From the release from deep power-down to ready.
+    pub release: Ps,
+}
+
+impl Times {
+    /// A program of `bytes`, 1 to a page. Rounded down to a picosecond.
+    pub fn program(&self, bytes: u32) -> Ps {
+        let page = self.page_program;
+        match self.partial_program {
+            PartialProgram::Page => page,
+            PartialProgram::Share { unit_bytes } => {
+                let units = u64::from(bytes.div_ceil(unit_bytes));
+                Ps((u128::from(page.0) * u128::from(units) / u128::from(PAGE_BYTES / unit_bytes)) as u64)
+            }
+            PartialProgram::Bytes { first, further } => {
+                let more = u64::from(bytes.saturating_sub(1));
+                first.saturating_add(Ps(further.0.saturating_mul(more))).min(page)
+            }
+        }
+    }
+
+    /// An erase.
+    pub fn erase(&self, unit: EraseUnit) -> Ps {
+        match unit {
+            EraseUnit::Subsector => self.subsector_erase,
+            EraseUnit::HalfBlock => self.half_block_erase,
+            EraseUnit::Sector => self.sector_erase,
+            EraseUnit::Bulk => self.bulk_erase,
+        }
+    }
 }
 
 /// All that the node says.
@@ -53,8 +106,8 @@ pub struct Parameters {
     pub chip_select: u32,
     /// The fastest SCK that the board allows.
     pub max_clock: Option<Hz>,
-    /// Nonvolatile configuration register at the start of the run.
-    pub nonvolatile: u16,
+    /// Registers at the start of the run.
+    pub registers: Registers,
     /// Busy times.
     pub times: Times,
 }
@@ -71,16 +124,10 @@ pub fn from_node(reader: &mut NodeReader) -> (Parameters, Array) {
         reader.u32_or(property, 1, |lines| matches!(lines, 1 | 2 | 4), "this part has 1, 2 or 4 data lines");
     }
     reader.flag("m25p,fast-read");
-    let nonvolatile = reader.u32_or(
-        "cyclescope,nonvolatile-configuration-register",
-        u32::from(NONVOLATILE_DEFAULT),
-        |value| value <= 0xffff,
-        "the register has 16 bits",
-    );
-    let times = times(reader);
+    let (registers, times) = (part.family.from_node)(reader, part);
     let array = array(reader, part);
     let max_clock = Hz::new(u64::from(max_hz));
-    (Parameters { part, chip_select, max_clock, nonvolatile: nonvolatile as u16, times }, array)
+    (Parameters { part, chip_select, max_clock, registers, times }, array)
 }
 
 fn part(reader: &mut NodeReader) -> &'static Part {
@@ -94,23 +141,41 @@ fn part(reader: &mut NodeReader) -> &'static Part {
     &PARTS[0]
 }
 
-fn times(reader: &mut NodeReader) -> Times {
-    let choice = reader
-        .word_or_first("cyclescope,busy-times", &[("typical", BusyTimes::Typical), ("maximum", BusyTimes::Maximum)]);
-    // Both columns are read, so that both are checked and shown whichever is in use.
-    let mut column = |name: &str, unit: &str, meaning: &str| {
-        let typical = reader.timing_ps(&format!("cyclescope,{name}-typical-{unit}"), &format!("typical {meaning}"));
-        let maximum = reader.timing_ps(&format!("cyclescope,{name}-maximum-{unit}"), &format!("maximum {meaning}"));
-        if choice == BusyTimes::Typical { typical } else { maximum }
+/// Which of the datasheet's columns the cycles take.
+fn busy_times(reader: &mut NodeReader) -> BusyTimes {
+    reader.word_or_first("cyclescope,busy-times", &[("typical", BusyTimes::Typical), ("maximum", BusyTimes::Maximum)])
+}
+
+/// A time from the chosen column. Both are read, so that both are checked and shown whichever is in use.
+fn column(reader: &mut NodeReader, choice: BusyTimes, name: &str, unit: &str, meaning: &str) -> Ps {
+    let typical = reader.timing_ps(&format!("cyclescope,{name}-typical-{unit}"), &format!("typical {meaning}"));
+    let maximum = reader.timing_ps(&format!("cyclescope,{name}-maximum-{unit}"), &format!("maximum {meaning}"));
+    if choice == BusyTimes::Typical { typical } else { maximum }
+}
+
+/// What a Micron N25Q's node says: bytes of a page are programmed eight at once, typically; the maximum is the same for any number.
+pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
+    let nonvolatile = reader.u32_or(
+        "cyclescope,nonvolatile-configuration-register",
+        u32::from(n25q::NONVOLATILE_DEFAULT),
+        |value| value <= 0xffff,
+        "the register has 16 bits",
+    );
+    let choice = busy_times(reader);
+    let partial_program = match choice {
+        BusyTimes::Typical => PartialProgram::Share { unit_bytes: 8 },
+        BusyTimes::Maximum => PartialProgram::Page,
     };
-    Times {
-        choice,
-        page_program: column("page-program", "us", "PAGE PROGRAM cycle time of 256 bytes"),
-        subsector_erase: column("subsector-erase", "ms", "subsector ERASE cycle time"),
-        sector_erase: column("sector-erase", "ms", "sector ERASE cycle time"),
-        bulk_erase: column("bulk-erase", "ms", "bulk ERASE cycle time"),
-        write_status: column("write-status-register", "us", "WRITE STATUS REGISTER cycle time"),
-        write_nonvolatile: column(
+    let mut time = |name, unit, meaning| column(reader, choice, name, unit, meaning);
+    let times = Times {
+        page_program: time("page-program", "us", "PAGE PROGRAM cycle time of 256 bytes"),
+        partial_program,
+        subsector_erase: time("subsector-erase", "ms", "subsector ERASE cycle time"),
+        half_block_erase: Ps::ZERO,
+        sector_erase: time("sector-erase", "ms", "sector ERASE cycle time"),
+        bulk_erase: time("bulk-erase", "ms", "bulk ERASE cycle time"),
+        write_status: time("write-status-register", "us", "WRITE STATUS REGISTER cycle time"),
+        write_nonvolatile: time(
             "write-nonvolatile-configuration-register",
             "ms",
             "WRITE NONVOLATILE CONFIGURATION REGISTER cycle time",
@@ -120,7 +185,46 @@ fn times(reader: &mut NodeReader) -> Times {
             .timing_ps("cyclescope,program-suspend-latency-us", "time from a program's suspension to ready"),
         erase_suspend: reader
             .timing_ps("cyclescope,erase-suspend-latency-us", "time from an erase's suspension to ready"),
-    }
+        release: Ps::ZERO,
+    };
+    (Registers::N25q(n25q::Registers::new(nonvolatile as u16, part.size_bytes)), times)
+}
+
+/// What a Cypress FL-L's node says.
+pub fn fl_l(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
+    let choice = busy_times(reader);
+    let mut time = |name, unit, meaning| column(reader, choice, name, unit, meaning);
+    let page_program = time("page-program", "us", "page programming time of 256 bytes (tPP)");
+    let first = time("first-byte-program", "us", "programming time of the first byte (tBP1)");
+    let further = time("further-byte-program", "us", "programming time of each byte after the first (tBP2)");
+    let subsector_erase = time("sector-erase", "ms", "sector (4 KiB) erase time (tSE)");
+    let half_block_erase = time("half-block-erase", "ms", "half block (32 KiB) erase time (tHBE)");
+    let sector_erase = time("block-erase", "ms", "block (64 KiB) erase time (tBE)");
+    let bulk_erase = time("chip-erase", "ms", "chip erase time (tCE)");
+    let write_status = time("write-registers", "ms", "nonvolatile register write time (tW)");
+    let suspend = reader.timing_ps("cyclescope,suspend-latency-us", "time from a suspension to ready (tSL)");
+    let release =
+        reader.timing_ps("cyclescope,release-us", "time from the release from deep power-down to ready (tRES)");
+    let latency_code_0 = reader.timing_cycles(
+        "cyclescope,latency-code-0-clocks",
+        "dummy clocks of reads while the read latency (CR3V, bits 3 to 0) is 0",
+    );
+    let times = Times {
+        page_program,
+        partial_program: PartialProgram::Bytes { first, further },
+        subsector_erase,
+        half_block_erase,
+        sector_erase,
+        bulk_erase,
+        write_status,
+        write_nonvolatile: write_status,
+        program_otp: Ps::ZERO,
+        program_suspend: suspend,
+        erase_suspend: suspend,
+        release,
+    };
+    let latency_code_0_clocks = u32::try_from(latency_code_0.0).unwrap_or(u32::MAX);
+    (Registers::FlL(fl_l::Registers::new(part.size_bytes, latency_code_0_clocks)), times)
 }
 
 /// The contents: `cyclescope,image` is a path as the user's shell would take it; empty is none.

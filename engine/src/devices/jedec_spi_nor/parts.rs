@@ -1,39 +1,57 @@
-//! The flash parts: one row a part.
+//! The flash parts: one row a part; and the families that they belong to.
 //!
 //! Micron N25Q128A datasheets (3 V: n25q_128mb_3v_65nm Rev. R; 1.8 V: n25q_128mb_1_8v_65nm), sections "Device
-//! Identification" and "Memory Organization".
+//! Identification" and "Memory Organization". Cypress S25FL256L/S25FL128L datasheet (002-00124), sections "Address
+//! Space Maps" and "Device Identification".
 
+use super::commands::{self, Table};
+use super::parameters::{self, Times};
+use super::registers::Registers;
 use super::sfdp;
+use crate::board::reader::NodeReader;
 
 /// Bytes of a page: what one program command can reach.
 pub const PAGE_BYTES: u32 = 256;
 /// Bytes of a subsector, the smallest unit of erasure.
 pub const SUBSECTOR_BYTES: u32 = 4096;
+/// Bytes of a half block.
+pub const HALF_BLOCK_BYTES: u32 = 32_768;
 /// Bytes of a sector, the unit of protection.
 pub const SECTOR_BYTES: u32 = 65_536;
-/// Bytes of READ ID.
-pub const ID_BYTES: usize = 20;
+/// What the parts of a family have in common.
+#[derive(Debug)]
+pub struct Family {
+    /// The command set.
+    pub commands: &'static Table,
+    /// Reads what only this family's nodes say.
+    pub from_node: fn(&mut NodeReader, &Part) -> (Registers, Times),
+}
 
 /// What distinguishes a part.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Part {
     /// The devicetree compatible.
     pub compatible: &'static str,
     /// The name for messages.
     pub name: &'static str,
-    /// READ ID: manufacturer, memory type, capacity, number of unique ID bytes, extended device ID, factory data.
-    pub id: [u8; ID_BYTES],
+    /// The family.
+    pub family: &'static Family,
+    /// READ ID: manufacturer, memory type, capacity, and whatever follows.
+    pub id: &'static [u8],
     /// Size in bytes; a power of two.
     pub size_bytes: u32,
-    /// Bytes that the program cycle handles at once: a page in part takes that part's share of the page's time.
-    pub program_unit_bytes: u32,
     /// Serial flash discovery parameters.
     pub sfdp: &'static [u8],
 }
 
-/// READ ID of a part: 10h says that 16 bytes follow (2 of extended device ID, 14 of factory data, 0 here).
-const fn id(memory_type: u8, capacity: u8) -> [u8; ID_BYTES] {
-    let mut id = [0; ID_BYTES];
+/// Micron N25Q.
+static N25Q: Family = Family { commands: &commands::n25q::TABLE, from_node: parameters::n25q };
+/// Cypress FL-L.
+static FL_L: Family = Family { commands: &commands::fl_l::TABLE, from_node: parameters::fl_l };
+
+/// READ ID of an N25Q: 10h says that 16 bytes follow (2 of extended device ID, 14 of factory data, 0 here).
+const fn n25q_id(memory_type: u8, capacity: u8) -> [u8; 20] {
+    let mut id = [0; 20];
     id[0] = 0x20;
     id[1] = memory_type;
     id[2] = capacity;
@@ -41,12 +59,19 @@ const fn id(memory_type: u8, capacity: u8) -> [u8; ID_BYTES] {
     id
 }
 
+static N25Q128A_3V_ID: [u8; 20] = n25q_id(0xba, 0x18);
+static N25Q128A_1V8_ID: [u8; 20] = n25q_id(0xbb, 0x18);
+static S25FL128L_ID: [u8; 3] = [0x01, 0x60, 0x18];
+
 /// All parts. `micron,n25q128a` without a voltage is the 3 V part.
 #[rustfmt::skip]
-pub static PARTS: [Part; 3] = [
-    Part { compatible: "micron,n25q128a",   name: "N25Q128A",   id: id(0xba, 0x18), size_bytes: 1 << 24, program_unit_bytes: 8, sfdp: &sfdp::N25Q128A },
-    Part { compatible: "micron,n25q128a13", name: "N25Q128A13", id: id(0xba, 0x18), size_bytes: 1 << 24, program_unit_bytes: 8, sfdp: &sfdp::N25Q128A },
-    Part { compatible: "micron,n25q128a11", name: "N25Q128A11", id: id(0xbb, 0x18), size_bytes: 1 << 24, program_unit_bytes: 8, sfdp: &sfdp::N25Q128A },
+pub static PARTS: [Part; 6] = [
+    Part { compatible: "micron,n25q128a",    name: "N25Q128A",   family: &N25Q, id: &N25Q128A_3V_ID,  size_bytes: 1 << 24, sfdp: &sfdp::N25Q128A },
+    Part { compatible: "micron,n25q128a13",  name: "N25Q128A13", family: &N25Q, id: &N25Q128A_3V_ID,  size_bytes: 1 << 24, sfdp: &sfdp::N25Q128A },
+    Part { compatible: "micron,n25q128a11",  name: "N25Q128A11", family: &N25Q, id: &N25Q128A_1V8_ID, size_bytes: 1 << 24, sfdp: &sfdp::N25Q128A },
+    Part { compatible: "cypress,s25fl128l",  name: "S25FL128L",  family: &FL_L, id: &S25FL128L_ID,    size_bytes: 1 << 24, sfdp: &[] },
+    Part { compatible: "infineon,s25fl128l", name: "S25FL128L",  family: &FL_L, id: &S25FL128L_ID,    size_bytes: 1 << 24, sfdp: &[] },
+    Part { compatible: "spansion,s25fl128l", name: "S25FL128L",  family: &FL_L, id: &S25FL128L_ID,    size_bytes: 1 << 24, sfdp: &[] },
 ];
 
 /// The part of the first compatible that names one.

@@ -1,202 +1,174 @@
-//! The registers and what their bits mean.
-//!
-//! Micron N25Q128A datasheet, sections "Nonvolatile and Volatile Registers", tables "Status Register Bit Definitions",
-//! "Nonvolatile Configuration Register Bit Definitions", "Volatile ..." and "Enhanced Volatile ...", "Flag Status
-//! Register Bit Definitions", "Lock Register", "Protected Area Sizes".
+//! The registers of a chip and what their bits mean: one file a family, and here what the rest of the model asks them.
 
-use super::commands::{Dummies, Protocol};
-use super::parts::SECTOR_BYTES;
+pub mod fl_l;
+pub mod n25q;
 
-/// Status register: write in progress.
-pub const WIP: u8 = 1 << 0;
-/// Status register: write enable latch.
-pub const WEL: u8 = 1 << 1;
-/// Status register: block protect bits 2 to 0.
-const BP_LOW: u8 = 7 << 2;
-/// Status register: protected blocks count from the bottom, not from the top.
-const BOTTOM: u8 = 1 << 5;
-/// Status register: block protect bit 3.
-const BP3: u8 = 1 << 6;
-/// Status register bits that WRITE STATUS REGISTER writes: write disable (bit 7; W# is held high, so it locks nothing)
-/// and protection.
-const STATUS_WRITABLE: u8 = 0xfc;
+use super::commands::{Command, Dummies, Protocol, Source, Target};
+use super::notes::Note;
+use crate::wire::spi::Rate;
 
-/// Flag status register: ready.
-pub const READY: u8 = 1 << 7;
-/// Flag status register: an erase is suspended.
-pub const ERASE_SUSPENDED: u8 = 1 << 6;
-/// Flag status register: an erase failed.
-pub const ERASE_ERROR: u8 = 1 << 5;
-/// Flag status register: a program failed.
-pub const PROGRAM_ERROR: u8 = 1 << 4;
-/// Flag status register: a program is suspended.
-pub const PROGRAM_SUSPENDED: u8 = 1 << 2;
-/// Flag status register: an error was one of protection.
-pub const PROTECTION_ERROR: u8 = 1 << 1;
-
-/// Volatile configuration register: XIP is off.
-const XIP_OFF: u8 = 1 << 3;
-/// Lock register: the sector is write-protected.
-const WRITE_LOCKED: u8 = 1 << 0;
-/// Lock register: it can't be changed before the next reset.
-const LOCKED_DOWN: u8 = 1 << 1;
-
-/// Delivered state of the nonvolatile configuration register.
-pub const NONVOLATILE_DEFAULT: u16 = 0xffff;
-/// Volatile configuration register but for dummy clocks and XIP: bit 2 reads 0, wrap is off.
-const VOLATILE_BASE: u8 = 0x03;
-/// Enhanced volatile configuration register but for protocol, hold and drive: bit 5 reads 0, VPP acceleration is off.
-const ENHANCED_BASE: u8 = 0x08;
-
-/// All registers but the volatile facts of a cycle in progress.
-#[derive(Clone, Debug)]
-pub struct Registers {
-    /// Status register, bits 7 to 2.
-    pub status: u8,
-    /// The write enable latch.
+/// What a register shows and does not hold itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// A cycle is in progress.
+    pub busy: bool,
+    /// The write enable latch is set.
     pub write_enabled: bool,
-    /// Error bits of the flag status register.
-    pub errors: u8,
-    /// The nonvolatile configuration register.
-    pub nonvolatile: u16,
-    /// The volatile configuration register.
-    pub volatile: u8,
-    /// The enhanced volatile configuration register.
-    pub enhanced: u8,
-    /// Lock register of each sector.
-    locks: Vec<u8>,
+    /// An erase is suspended.
+    pub erase_suspended: bool,
+    /// A program is suspended.
+    pub program_suspended: bool,
+}
+
+/// What is written, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Writing<'a> {
+    /// The register that the command names.
+    pub target: Target,
+    /// The address of the frame.
+    pub address: u32,
+    /// The frame's data: as many bytes as the target takes.
+    pub data: &'a [u8],
+    /// Only volatile registers were enabled for writing.
+    pub volatile_only: bool,
+}
+
+/// How long a write takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteTime {
+    /// Less than chip select must stay high: nothing to wait for.
+    None,
+    /// That of the status register.
+    Status,
+    /// That of the nonvolatile configuration register.
+    Nonvolatile,
+}
+
+/// What a write came to.
+#[derive(Debug)]
+pub struct Written {
+    /// How long it takes.
+    pub time: WriteTime,
+    /// What was not written.
+    pub note: Option<Note>,
+}
+
+/// How a read from the array ended.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadEnd {
+    /// The rate of its address.
+    pub rate: Rate,
+    /// The level of IO0 in the first dummy clock.
+    pub confirmation: Option<bool>,
+    /// The mode byte, if the frame went on to the data.
+    pub mode: Option<u8>,
+    /// The frame had no command.
+    pub continuing: bool,
+}
+
+/// What failed because its sector is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A program.
+    Program,
+    /// An erase.
+    Erase,
+}
+
+/// The registers of one of the families.
+#[derive(Clone, Debug)]
+pub enum Registers {
+    /// Micron N25Q.
+    N25q(n25q::Registers),
+    /// Cypress FL-L.
+    FlL(fl_l::Registers),
+}
+
+/// Hands a call on to the family's registers.
+macro_rules! each {
+    ($self:ident, $registers:ident => $call:expr) => {
+        match $self {
+            Registers::N25q($registers) => $call,
+            Registers::FlL($registers) => $call,
+        }
+    };
 }
 
 impl Registers {
-    /// Registers after power-up.
-    pub fn new(nonvolatile: u16, size_bytes: u32) -> Registers {
-        let locks = vec![0; (size_bytes / SECTOR_BYTES) as usize];
-        let mut registers =
-            Registers { status: 0, write_enabled: false, errors: 0, nonvolatile, volatile: 0, enhanced: 0, locks };
-        registers.reset();
-        registers
-    }
-
-    /// What power-up and RESET MEMORY do: volatile registers are loaded from the nonvolatile one.
+    /// What power-up and a software reset do: volatile registers are loaded from the nonvolatile ones.
     pub fn reset(&mut self) {
-        let nonvolatile = self.nonvolatile;
-        let dummies = (nonvolatile >> 8) as u8 & 0xf0;
-        let xip_off = if nonvolatile >> 9 & 7 == 7 { XIP_OFF } else { 0 };
-        self.volatile = dummies | xip_off | VOLATILE_BASE;
-        let protocol = (nonvolatile & 0xc) as u8; // bit 3 quad off, bit 2 dual off
-        let hold = (nonvolatile & 0x10) as u8;
-        let drive = (nonvolatile >> 6 & 7) as u8;
-        self.enhanced = protocol << 4 | hold | ENHANCED_BASE | drive;
-        self.write_enabled = false;
-        self.errors = 0;
-        self.locks.fill(0);
+        each!(self, registers => registers.reset());
     }
 
-    /// The protocol in use; quad wins where both are on.
-    pub const fn protocol(&self) -> Protocol {
-        match self.enhanced >> 6 {
-            0 | 1 => Protocol::Quad,
-            2 => Protocol::Dual,
-            _ => Protocol::Extended,
+    /// The protocol in use.
+    pub fn protocol(&self) -> Protocol {
+        match self {
+            Registers::N25q(registers) => registers.protocol(),
+            Registers::FlL(_) => Protocol::Extended,
+        }
+    }
+
+    /// True if all four data lines may carry data.
+    pub fn quad_enabled(&self) -> bool {
+        match self {
+            Registers::N25q(_) => true,
+            Registers::FlL(registers) => registers.quad_enabled(),
         }
     }
 
     /// Dummy clocks of a command.
-    pub const fn dummy_clocks(&self, dummies: Dummies) -> u32 {
-        match (dummies, self.volatile >> 4) {
-            (Dummies::None, _) => 0,
-            (Dummies::Fixed(clocks), _) => clocks,
-            (Dummies::Configured(clocks), 0 | 15) => {
-                if matches!(self.protocol(), Protocol::Quad) {
-                    10
-                } else {
-                    clocks
-                }
-            }
-            (Dummies::Configured(_), clocks) => clocks as u32,
+    pub fn dummy_clocks(&self, dummies: Dummies) -> u32 {
+        each!(self, registers => registers.dummy_clocks(dummies))
+    }
+
+    /// Bytes after which a read by `command` wraps, if it does.
+    pub fn wrap_bytes(&self, command: &Command) -> Option<u32> {
+        each!(self, registers => registers.wrap_bytes(command))
+    }
+
+    /// The read that is active right after power-up, without a command.
+    pub fn opcode_at_power_up(&self) -> Option<u8> {
+        match self {
+            Registers::N25q(registers) => registers.xip_opcode_at_power_up(),
+            Registers::FlL(_) => None,
         }
     }
 
-    /// Bytes after which a fast read wraps, if it does.
-    pub const fn wrap_bytes(&self) -> Option<u32> {
-        match self.volatile & 3 {
-            0 => Some(16),
-            1 => Some(32),
-            2 => Some(64),
-            _ => None,
+    /// True if the next frame continues with its address, without a command.
+    pub fn continues(&mut self, end: ReadEnd) -> bool {
+        match self {
+            Registers::N25q(registers) => registers.continues(end),
+            Registers::FlL(_) => fl_l::continues(end),
         }
     }
 
-    /// True if a fast read may enter XIP.
-    pub const fn xip_enabled(&self) -> bool {
-        self.volatile & XIP_OFF == 0
+    /// Byte `index` of a register; FFh for what is none.
+    pub fn read(&self, source: Source, address: u32, index: u32, condition: Condition) -> u8 {
+        each!(self, registers => registers.read(source, address, index, condition))
     }
 
-    /// Leaving XIP sets the register's bit back.
-    pub const fn leave_xip(&mut self) {
-        self.volatile |= XIP_OFF;
+    /// Writes registers.
+    pub fn write(&mut self, writing: Writing) -> Written {
+        each!(self, registers => registers.write(writing))
     }
 
-    /// The fast read that is active right after power-up (nonvolatile configuration register, bits 11 to 9).
-    pub const fn xip_opcode_at_power_up(&self) -> Option<u8> {
-        match self.nonvolatile >> 9 & 7 {
-            0 => Some(0x0b),
-            1 => Some(0x3b),
-            2 => Some(0xbb),
-            3 => Some(0x6b),
-            4 => Some(0xeb),
-            _ => None,
-        }
+    /// Keeps an error for the firmware to read. True if the chip stays busy until the error is cleared.
+    pub fn fail(&mut self, failure: Failure) -> bool {
+        each!(self, registers => registers.fail(failure))
     }
 
-    /// WRITE STATUS REGISTER.
-    pub const fn write_status(&mut self, value: u8) {
-        self.status = value & STATUS_WRITABLE;
+    /// Clears the error bits.
+    pub fn clear_errors(&mut self) {
+        each!(self, registers => registers.clear_errors());
     }
 
-    /// WRITE VOLATILE CONFIGURATION REGISTER.
-    pub const fn write_volatile(&mut self, value: u8) {
-        self.volatile = value & 0xfb;
-    }
-
-    /// WRITE ENHANCED VOLATILE CONFIGURATION REGISTER.
-    pub const fn write_enhanced(&mut self, value: u8) {
-        self.enhanced = value & 0xdf;
-    }
-
-    /// READ LOCK REGISTER.
-    pub fn lock(&self, address: u32) -> u8 {
-        self.locks[(address / SECTOR_BYTES) as usize]
-    }
-
-    /// WRITE LOCK REGISTER: false if the register is locked down.
-    pub fn write_lock(&mut self, address: u32, value: u8) -> bool {
-        let lock = &mut self.locks[(address / SECTOR_BYTES) as usize];
-        let open = *lock & LOCKED_DOWN == 0;
-        if open {
-            *lock = value & (WRITE_LOCKED | LOCKED_DOWN);
-        }
-        open
-    }
-
-    /// True if the sector of `address` is protected, by block protection or by its lock register.
+    /// True if a program or erase at `address` fails.
     pub fn is_protected(&self, address: u32) -> bool {
-        let sectors = self.locks.len() as u32;
-        let sector = address / SECTOR_BYTES;
-        let protected = self.protected_sectors();
-        let by_block = if self.status & BOTTOM != 0 { sector < protected } else { sector >= sectors - protected };
-        by_block || self.lock(address) & WRITE_LOCKED != 0
+        each!(self, registers => registers.is_protected(address))
     }
 
-    /// True if any sector is protected: BULK ERASE then does nothing.
+    /// True if an erase of everything fails.
     pub fn is_any_protected(&self) -> bool {
-        self.protected_sectors() > 0 || self.locks.iter().any(|lock| lock & WRITE_LOCKED != 0)
-    }
-
-    /// Block protect value n protects 2^(n-1) sectors, up to all.
-    fn protected_sectors(&self) -> u32 {
-        let level = u32::from((self.status & BP_LOW) >> 2 | (self.status & BP3) >> 3);
-        let sectors = self.locks.len() as u32;
-        if level == 0 { 0 } else { sectors.min(1 << (level - 1)) }
+        each!(self, registers => registers.is_any_protected())
     }
 }

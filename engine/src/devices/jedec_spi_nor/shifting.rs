@@ -82,6 +82,9 @@ const fn on_lines(lines: Lines, bits: u8) -> (u8, u8) {
 impl Flash {
     /// Clocks pass, `span` says when. The result has the first edge highest.
     pub(super) fn pass(&mut self, stretch: Stretch, span: Span) -> u32 {
+        if let Some(word) = self.word(stretch) {
+            return word;
+        }
         let width = stretch.bits_per_clock();
         let byte_clocks = 8 / width;
         // Where the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
@@ -105,6 +108,26 @@ impl Flash {
         sampled
     }
 
+    /// 32 bits at once, if they are four bytes of the array that do not wrap.
+    fn word(&mut self, stretch: Stretch) -> Option<u32> {
+        let frame = &self.frame;
+        let matches = frame.phase == Phase::Output(Source::Array)
+            && stretch.drive == Drive::Target
+            && stretch.lines == frame.lines
+            && stretch.rate == frame.rate
+            && frame.bits == 0
+            && stretch.clocks * stretch.bits_per_clock() == 32
+            && frame.count_mask == self.part.size_bytes - 1;
+        if !matches {
+            return None;
+        }
+        let word = self.array.word(frame.address)?;
+        self.count_turn(Drive::Target, stretch.clocks);
+        self.frame.address = self.frame.address.wrapping_add(4) & self.frame.count_mask;
+        self.bytes_read += 4;
+        Some(word)
+    }
+
     /// Eight bits at once, if the phase takes them so: what the controller samples. `done` clocks of `span` have
     /// passed.
     fn byte(&mut self, stretch: Stretch, out: u8, span: Span, done: u32) -> Option<u8> {
@@ -123,7 +146,7 @@ impl Flash {
                 self.take_data(out);
                 Some(echo)
             }
-            Phase::Opcode | Phase::Address if matches && driven => {
+            Phase::Opcode | Phase::Address | Phase::Mode if matches && driven => {
                 self.take_header(out, span.at(done + byte_clocks));
                 Some(echo)
             }
@@ -188,14 +211,17 @@ impl Flash {
                 return;
             }
             Phase::Ignored | Phase::Output(_) => return,
-            Phase::Opcode | Phase::Address | Phase::Input => {}
+            Phase::Opcode | Phase::Address | Phase::Mode | Phase::Input => {}
         }
         let width = frame.lines.bits();
         let mask = frame.lines.mask();
         frame.shifter = ((u32::from(frame.shifter) << width) as u8) | levels.all & mask;
         frame.bits += width;
         let driven = stretch.drive == Drive::Controller;
-        if stretch.lines != frame.lines || stretch.rate != frame.rate || levels.controller & mask != mask || !driven {
+        // Ones on IO0 alone are MODE BIT RESET, whatever the lines of the read that it ends.
+        let mode_bit_reset = frame.continuing && stretch.lines == Lines::Single && driven && levels.all & 1 != 0;
+        let matches = stretch.lines == frame.lines && stretch.rate == frame.rate && levels.controller & mask == mask;
+        if !(matches && driven || mode_bit_reset) {
             self.note_input(stretch);
         }
         if self.frame.bits == 8 {
@@ -256,6 +282,7 @@ impl Flash {
         let address_lines =
             command.address.map_or(Lines::Single, |lines| self.registers.protocol().lines(lines)).bits();
         let mode = !frame.released
+            && !command.mode
             && got < expected
             && (got <= 1 || address_lines > 1 && (got * address_lines == 8 || got * address_lines == 4));
         if got != expected && !mode {
@@ -266,8 +293,9 @@ impl Flash {
     fn note_output(&mut self, stretch: Stretch) {
         let frame = &self.frame;
         let opcode = frame.opcode();
-        if stretch.drive == Drive::Nobody {
-            // Dummy clocks too many are noted when the controller begins to listen.
+        let mode_bit_reset = frame.continuing && stretch.lines == Lines::Single && stretch.drive == Drive::Controller;
+        if stretch.drive == Drive::Nobody || mode_bit_reset {
+            // Dummy clocks too many are noted when the controller begins to listen; MODE BIT RESET does not listen.
         } else if stretch.lines != frame.lines {
             let (got, expected) = (stretch.lines, frame.lines);
             self.notes.add(Note::WrongLines { opcode: Some(opcode), phase: "data", got, expected });
@@ -285,6 +313,7 @@ impl Flash {
         let phase = match frame.phase {
             Phase::Opcode => "the command",
             Phase::Address => "address",
+            Phase::Mode => "the mode byte",
             _ => "data",
         };
         let opcode = frame.command.map(|command| command.opcode);

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::Flash;
+use super::commands::Source;
 use crate::board::fault::BoardFault;
 use crate::board::node::{Location, Node, Property};
 use crate::board::reader::{Board, NodeReader};
 use crate::time::Ps;
 use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
 
+mod fl_l;
 mod identification;
 mod image;
 mod parameters;
@@ -89,6 +91,18 @@ fn flash_with(changes: &[(&str, Vec<u8>)]) -> Flash {
     let (flash, faults) = read_node(&node(changes));
     assert_eq!(faults, []);
     flash
+}
+
+impl Flash {
+    /// The status register at `at`.
+    fn status(&self, at: Ps) -> u8 {
+        self.registers.read(Source::Status, 0, 0, self.condition(at))
+    }
+
+    /// The flag status register at `at`.
+    fn flag_status(&self, at: Ps) -> u8 {
+        self.registers.read(Source::FlagStatus, 0, 0, self.condition(at))
+    }
 }
 
 /// A controller for one flash.

@@ -1,16 +1,17 @@
 //! READ ID, SFDP, and the command table.
 
-use super::super::commands::{COMMANDS, Protocol, find};
+use super::super::commands::Protocol;
+use super::super::commands::n25q::{COMMANDS, TABLE};
 use super::*;
 
 #[test]
 fn each_opcode_finds_its_own_row_and_no_other_exists() {
     for command in &COMMANDS {
-        assert_eq!(find(command.opcode), Some(command), "{:#04x} {}", command.opcode, command.name);
+        assert_eq!(TABLE.find(command.opcode), Some(command), "{:#04x} {}", command.opcode, command.name);
     }
-    let known = (0..=255).filter(|opcode| find(*opcode).is_some()).count();
+    let known = (0..=255).filter(|opcode| TABLE.find(*opcode).is_some()).count();
     assert_eq!(known, COMMANDS.len());
-    assert_eq!(find(0x00), None);
+    assert_eq!(TABLE.find(0x00), None);
 }
 
 #[test]
@@ -62,8 +63,8 @@ fn multiple_io_read_id_exists_in_the_dual_and_quad_protocols_only() {
 
 #[test]
 fn protocols_are_bits_of_a_row() {
-    assert!(find(0x9f).unwrap().exists_in(Protocol::Extended));
-    assert!(!find(0x9f).unwrap().exists_in(Protocol::Dual));
-    assert!(!find(0x6b).unwrap().exists_in(Protocol::Dual));
-    assert!(find(0x6b).unwrap().exists_in(Protocol::Quad));
+    assert!(TABLE.find(0x9f).unwrap().exists_in(Protocol::Extended));
+    assert!(!TABLE.find(0x9f).unwrap().exists_in(Protocol::Dual));
+    assert!(!TABLE.find(0x6b).unwrap().exists_in(Protocol::Dual));
+    assert!(TABLE.find(0x6b).unwrap().exists_in(Protocol::Quad));
 }

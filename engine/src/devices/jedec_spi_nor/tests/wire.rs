@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::commands::COMMANDS;
+use super::super::commands::n25q::COMMANDS;
 use super::*;
 
 /// What a frame consists of in the property tests.
