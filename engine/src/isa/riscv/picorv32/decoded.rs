@@ -53,7 +53,7 @@ pub struct Decoded {
 /// The table.
 #[derive(Debug)]
 pub struct Table {
-    slots: Box<[Decoded]>,
+    slots: Box<[Decoded; SLOTS]>,
     timing: Timing,
     extensions: Extensions,
 }
@@ -65,14 +65,14 @@ impl Table {
         let (kind, len_bytes, accepts_cycles) = (Kind::Illegal, 4, 1);
         // No instruction has an odd address.
         let empty = Decoded { pc: 1, encoding: 0, op, target: 0, kind, len_bytes, accepts_cycles };
-        Table { slots: vec![empty; SLOTS].into_boxed_slice(), timing, extensions }
+        Table { slots: Box::new([empty; SLOTS]), timing, extensions }
     }
 
     /// The instruction at `pc` with this encoding.
     #[inline(always)]
     pub fn get(&mut self, pc: u32, encoding: u32) -> Decoded {
-        let slot = self.slots[(pc >> 1) as usize % SLOTS];
-        if slot.pc == pc && slot.encoding == encoding { slot } else { self.decode(pc, encoding) }
+        let slot = &self.slots[(pc >> 1) as usize % SLOTS];
+        if slot.pc == pc && slot.encoding == encoding { *slot } else { self.decode(pc, encoding) }
     }
 
     #[cold]

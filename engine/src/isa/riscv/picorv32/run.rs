@@ -102,8 +102,8 @@ impl Picorv32 {
                     self.advance(bus, next, launched, accepts);
                 }
             }
-            Kind::Load => self.load(bus, &decoded, a.wrapping_add(op.imm as u32), next),
-            Kind::Store => self.store(bus, &decoded, a.wrapping_add(op.imm as u32), b, next),
+            Kind::Load => self.load(bus, decoded, a.wrapping_add(op.imm as u32), next),
+            Kind::Store => self.store(bus, decoded, a.wrapping_add(op.imm as u32), b, next),
             Kind::Jal => {
                 self.x[op.rd as usize] = next;
                 self.jump(bus, decoded.target, launched, accepts);
@@ -112,12 +112,12 @@ impl Picorv32 {
                 self.x[op.rd as usize] = next;
                 self.jump(bus, a.wrapping_add(op.imm as u32) & !1, launched, accepts);
             }
-            _ => self.launch_rare(bus, &decoded, a, b, next),
+            _ => self.launch_rare(bus, decoded, a, b, next),
         }
     }
 
     #[inline(never)]
-    fn launch_rare(&mut self, bus: &mut Bus, decoded: &Decoded, a: u32, b: u32, next: u32) {
+    fn launch_rare(&mut self, bus: &mut Bus, decoded: Decoded, a: u32, b: u32, next: u32) {
         let (launched, op) = (self.cycles, decoded.op);
         let mut accepts = launched + u64::from(decoded.accepts_cycles);
         let rd = op.rd as usize;
@@ -248,7 +248,7 @@ impl Picorv32 {
 
     /// Completes the prefetch, then reads.
     #[inline(always)]
-    fn load(&mut self, bus: &mut Bus, decoded: &Decoded, addr: u32, next: u32) {
+    fn load(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32, next: u32) {
         let code = decoded.op.code;
         let Some(begins) = self.before_access(bus, decoded, next, addr) else { return };
         let size = size_of_access(code);
@@ -263,7 +263,7 @@ impl Picorv32 {
 
     /// Completes the prefetch, then writes.
     #[inline(always)]
-    fn store(&mut self, bus: &mut Bus, decoded: &Decoded, addr: u32, value: u32, next: u32) {
+    fn store(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32, value: u32, next: u32) {
         let Some(begins) = self.before_access(bus, decoded, next, addr) else { return };
         let size = size_of_access(decoded.op.code);
         match self.write(bus, addr & !(size.bytes() - 1), size, value, begins) {
@@ -274,7 +274,7 @@ impl Picorv32 {
 
     /// Fetches the next instruction; gives the cycle in which the request for data is up.
     #[inline(always)]
-    fn before_access(&mut self, bus: &mut Bus, decoded: &Decoded, next: u32, addr: u32) -> Option<u64> {
+    fn before_access(&mut self, bus: &mut Bus, decoded: Decoded, next: u32, addr: u32) -> Option<u64> {
         let accepts = self.cycles + u64::from(decoded.accepts_cycles);
         self.fixed.issue += accepts - self.cycles + 1;
         self.advance(bus, next, self.cycles, accepts);
@@ -388,7 +388,7 @@ impl Picorv32 {
     // ---- What it can't go on from
 
     /// An instruction's own cause can't be taken: the core stops for good.
-    fn halt(&mut self, decoded: &Decoded) {
+    fn halt(&mut self, decoded: Decoded) {
         let (what, encoding) = match decoded.kind {
             Kind::Breakpoint => ("environment call or breakpoint", None),
             _ => ("unknown instruction", Some(decoded.encoding)),
@@ -396,7 +396,7 @@ impl Picorv32 {
         self.fault(CoreFault { pc: decoded.pc, what, access: None, encoding, why_fatal: self.interrupts.why_fatal() });
     }
 
-    fn misaligned(&mut self, decoded: &Decoded, addr: u32) {
+    fn misaligned(&mut self, decoded: Decoded, addr: u32) {
         if self.interrupts.raise(BUS_ERROR) {
             return self.look_ahead();
         }
@@ -413,7 +413,7 @@ impl Picorv32 {
         self.hang(self.pc, "instruction fetch without an answer", access);
     }
 
-    fn unanswered(&mut self, decoded: &Decoded, fault: BusFault) {
+    fn unanswered(&mut self, decoded: Decoded, fault: BusFault) {
         let access = FaultedAccess { addr: fault.addr, kind: access_kind(decoded.op.code), answer: Some(fault.kind) };
         self.hang(decoded.pc, "access without an answer", access);
     }
