@@ -9,6 +9,7 @@ use crate::time::Cycles;
 
 mod configuration;
 mod lines;
+mod modes;
 mod window;
 
 /// 12 MHz, whose period is no whole number of picoseconds.
@@ -34,26 +35,30 @@ fn node(name: &str, phandle: Option<u32>, properties: Vec<(&str, Vec<u8>)>, chil
 
 /// A flash of the boards, with its times.
 fn flash(select: u32) -> Node {
-    const TIMES: [(&str, u32); 15] = [
-        ("cyclescope,page-program-typical-us", 500),
-        ("cyclescope,page-program-maximum-us", 5_000),
-        ("cyclescope,subsector-erase-typical-ms", 250),
-        ("cyclescope,subsector-erase-maximum-ms", 800),
-        ("cyclescope,sector-erase-typical-ms", 700),
-        ("cyclescope,sector-erase-maximum-ms", 3_000),
-        ("cyclescope,bulk-erase-typical-ms", 170_000),
-        ("cyclescope,bulk-erase-maximum-ms", 250_000),
-        ("cyclescope,write-status-register-typical-us", 1_300),
-        ("cyclescope,write-status-register-maximum-us", 8_000),
-        ("cyclescope,write-nonvolatile-configuration-register-typical-ms", 200),
-        ("cyclescope,write-nonvolatile-configuration-register-maximum-ms", 3_000),
-        ("cyclescope,program-otp-typical-us", 200),
-        ("cyclescope,program-suspend-latency-us", 7),
-        ("cyclescope,erase-suspend-latency-us", 15),
+    const TIMES: [(&str, u32); 19] = [
+        ("cyclescope,page-program-typical-us", 300),
+        ("cyclescope,page-program-maximum-us", 1_200),
+        ("cyclescope,first-byte-program-typical-us", 50),
+        ("cyclescope,first-byte-program-maximum-us", 60),
+        ("cyclescope,further-byte-program-typical-us", 6),
+        ("cyclescope,further-byte-program-maximum-us", 12),
+        ("cyclescope,sector-erase-typical-ms", 50),
+        ("cyclescope,sector-erase-maximum-ms", 200),
+        ("cyclescope,half-block-erase-typical-ms", 190),
+        ("cyclescope,half-block-erase-maximum-ms", 363),
+        ("cyclescope,block-erase-typical-ms", 270),
+        ("cyclescope,block-erase-maximum-ms", 725),
+        ("cyclescope,chip-erase-typical-ms", 70_000),
+        ("cyclescope,chip-erase-maximum-ms", 180_000),
+        ("cyclescope,write-registers-typical-ms", 145),
+        ("cyclescope,write-registers-maximum-ms", 750),
+        ("cyclescope,suspend-latency-us", 40),
+        ("cyclescope,release-us", 5),
+        ("cyclescope,latency-code-0-clocks", 0),
     ];
     let names: Vec<&str> = TIMES.iter().map(|(name, _)| *name).collect();
     let mut properties = vec![
-        ("compatible", strings(&["micron,n25q128a", "jedec,spi-nor"])),
+        ("compatible", strings(&["cypress,s25fl128l", "jedec,spi-nor"])),
         ("reg", cells(&[select])),
         ("cyclescope,sources", strings(&[&format!("{}: chosen by the test", names.join(", "))])),
     ];

@@ -3,10 +3,10 @@
 use super::*;
 
 /// By hand, chip select high, clock low, nothing driven.
-const IDLE: u32 = 0x20;
+pub const IDLE: u32 = 0x20;
 
 /// Sends the high `bits` of `data` on IO0 by hand, as the boards' firmware does: data with the clock low, then high, then low.
-fn send(soc: &mut Soc, data: u32, bits: u32) {
+pub fn send(soc: &mut Soc, data: u32, bits: u32) {
     for bit in 0..bits {
         let level = 0x100 | data << bit >> 31;
         [level, level | 0x10, level].into_iter().for_each(|pins| soc.configure(pins));
@@ -14,7 +14,7 @@ fn send(soc: &mut Soc, data: u32, bits: u32) {
 }
 
 /// Clocks in `bits` from IO1, each sampled while the clock is high.
-fn receive(soc: &mut Soc, bits: u32) -> u32 {
+pub fn receive(soc: &mut Soc, bits: u32) -> u32 {
     (0..bits).fold(0, |value, _| {
         soc.configure(0x110);
         let pins = soc.config();
@@ -61,7 +61,7 @@ fn frames_by_hand_reach_the_flash_and_the_stream_goes_on_behind_them() {
     soc.word(0x1000);
     soc.configure(IDLE);
     send(&mut soc, 0x9f00_0000, 8);
-    assert_eq!(receive(&mut soc, 24), 0x0020_ba18);
+    assert_eq!(receive(&mut soc, 24), 0x0001_6018);
     soc.configure(IDLE);
     send(&mut soc, 0x0300_1000, 32);
     assert_eq!(receive(&mut soc, 32).swap_bytes(), word_at(0x1000));

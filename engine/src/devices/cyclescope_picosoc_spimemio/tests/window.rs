@@ -11,6 +11,7 @@ fn the_first_words_after_reset_come_in_their_cycles() {
     assert_eq!(soc.word(0x1004), (63, word_at(0x1004)));
     assert_eq!(soc.word(0x2000), (131, word_at(0x2000)));
     assert_eq!(soc.word(0x2000), (0, word_at(0x2000)));
+    assert_eq!(soc.bus.notes(), [""; 0]);
 }
 
 #[test]
