@@ -96,12 +96,13 @@ impl Stream {
     }
 
     /// A request for the word at `address` (a multiple of 4 below 2^24) is up from cycle `at` on: the cycle in which it is
-    /// answered.
+    /// answered. Should another master's request still be up, this one waits for its answer.
     #[inline]
     pub fn request(&mut self, at: u64, address: u32, frames: &mut impl Frames) -> u64 {
         if !self.streaming {
             return self.first(at, address, frames);
         }
+        let at = at.max(self.answered + 1);
         self.catch_up(at, frames);
         if self.next == HELD_BACK {
             let last_byte = (self.word_end() + 3 * self.byte_cycles).max(at + 1);

@@ -1,7 +1,7 @@
 //! The stream on the SPI wire: every clock that the interface sends, and the data that comes back.
 //!
-//! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become stretches here; a word's bits are what the
-//! flash returned for them.
+//! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become stretches here; a word's bits
+//! are what the flash returned for them.
 
 use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};

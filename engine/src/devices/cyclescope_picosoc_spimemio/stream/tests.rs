@@ -177,6 +177,14 @@ fn two_words_ahead_and_one_behind_are_jumps() {
 }
 
 #[test]
+fn a_second_masters_request_waits_for_the_firsts_answer() {
+    let (mut stream, rest) = at_rest(Mode::RESET);
+    let held = ask(&mut stream, rest, 0x2000);
+    assert_eq!(ask(&mut stream, rest + 5, 0x2000), held + 1);
+    assert_eq!(ask(&mut stream, rest + 5, 0x1000), held + 2 + 131);
+}
+
+#[test]
 fn the_last_word_is_followed_by_the_first() {
     let (mut stream, rest) = at_rest(Mode::RESET);
     let held = ask(&mut stream, rest, 0xff_fffc);
