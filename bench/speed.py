@@ -5,7 +5,10 @@ The same sources run on the board `kc705-axi-quad-spi` and, where qemu-system-ri
 whole processes, start-up included, in turn; medians count, and the ratio is taken pair by pair.
 Instructions are those that Cyclescope counted; QEMU runs the same ones but for the console driver.
 
-    python bench/speed.py [--iterations N] [--pairs N]
+A second part runs fewer rounds of the program where every instruction is fetched over the bus: on
+the same board with its caches off, and on PicoSoC, from SPI flash in place.
+
+    python bench/speed.py [--iterations N] [--uncached-iterations N] [--pairs N]
 """
 
 from __future__ import annotations
@@ -18,11 +21,13 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from cyclescope import firmware
 
+APP = "coremark_like"
 BOARD = "kc705-axi-quad-spi"
+CACHES_OFF = ("cpu0.i-cache-size=0", "cpu0.d-cache-size=0")
+PICOSOC = "picosoc-icebreaker"
 QEMU = "qemu-system-riscv32"
 QEMU_ARGUMENTS = ["-M", "virt", "-bios", "none", "-nographic", "-semihosting", "-kernel"]
 
@@ -41,21 +46,78 @@ def timed(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
     return seconds, done
 
 
-def cyclescope_command(elf: Path) -> list[str]:
-    """Runs the ELF on the board, with the result as JSON."""
+def cyclescope_command(board: str, iterations: int, *sets: str) -> list[str]:
+    """Runs the program on a board, with the result as JSON."""
+    elf = firmware.build_app(APP, board, {"iterations": iterations})
+    options = [word for setting in sets for word in ("--set", setting)]
     return [
-        sys.executable,
-        "-m",
-        "cyclescope",
-        "run",
-        str(elf),
-        "--board",
-        BOARD,
-        "--limit",
-        "1000s",
-        "--json",
-        "-",
+        *(sys.executable, "-m", "cyclescope", "run", str(elf), "--board", board, *options),
+        *("--limit", "10000s", "--json", "-"),
     ]
+
+
+def instructions_of(done: subprocess.CompletedProcess[str]) -> float:
+    """Millions of instructions that a run took."""
+    return sum(core["instructions"] for core in json.loads(done.stdout)["cores"]) / 1e6
+
+
+def compare_with_qemu(iterations: int, pairs: int) -> None:
+    """All timing on, beside QEMU where it is installed."""
+    ours = cyclescope_command(BOARD, iterations)
+    qemu = shutil.which(QEMU)
+    settings = {"iterations": iterations}
+    peer = (
+        [qemu, *QEMU_ARGUMENTS, str(firmware.build_app(APP, "qemu-virt", settings))]
+        if qemu
+        else None
+    )
+    seconds, peer_seconds = [], []
+    for _ in range(pairs):
+        host_seconds, done = timed(ours)
+        seconds.append(host_seconds)
+        if peer:
+            peer_seconds.append(timed(peer)[0])
+    millions, median = instructions_of(done), statistics.median(seconds)
+    print(f"{APP}, {iterations} iterations: {millions:.0f} million instructions")
+    print(f"cyclescope, caches and all timing on: {median:6.2f} s  {millions / median:6.0f} MIPS")
+    if not peer:
+        print(f"{QEMU}: not installed (Debian: apt-get install qemu-system-misc); no comparison")
+        return
+    peer_median = statistics.median(peer_seconds)
+    print(f"{QEMU}, no timing:        {peer_median:6.2f} s  {millions / peer_median:6.0f} MIPS")
+    print_ratios("ratio of speeds", seconds, peer_seconds)
+
+
+def compare_uncached(iterations: int, pairs: int) -> None:
+    """Every instruction fetched over the bus: caches off, and PicoSoC from its flash."""
+    commands = {
+        f"{BOARD}, caches off": cyclescope_command(BOARD, iterations, *CACHES_OFF),
+        f"{PICOSOC}, from flash": cyclescope_command(PICOSOC, iterations),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    done: dict[str, subprocess.CompletedProcess[str]] = {}
+    for _ in range(pairs):
+        for name, command in commands.items():
+            host_seconds, done[name] = timed(command)
+            seconds[name].append(host_seconds)
+    print(f"{APP}, {iterations} iterations, instructions fetched over the bus:")
+    for name, times in seconds.items():
+        millions, median = instructions_of(done[name]), statistics.median(times)
+        result = json.loads(done[name].stdout)
+        pace = result["elapsed_ps"] / 1e12 / median
+        print(
+            f"{name:<38} {median:6.2f} s  {millions / median:6.1f} MIPS  "
+            f"({pace:.1f} times as fast as the board)"
+        )
+    off, picosoc = seconds.values()
+    print_ratios("ratio of PicoSoC's speed to that", picosoc, off)
+
+
+def print_ratios(what: str, seconds: list[float], peer_seconds: list[float]) -> None:
+    """How many times faster than the peer, pair by pair."""
+    ratios = [theirs / mine for mine, theirs in zip(seconds, peer_seconds, strict=True)]
+    median = statistics.median(ratios)
+    print(f"{what}, pair by pair: {median:.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
 
 
 def main() -> None:
@@ -64,47 +126,16 @@ def main() -> None:
         description="Simulated speed, beside QEMU where it is installed."
     )
     parser.add_argument("--iterations", type=int, default=6000, help="rounds of the program")
+    parser.add_argument(
+        "--uncached-iterations", type=int, default=150, help="rounds where nothing is cached"
+    )
     parser.add_argument("--pairs", type=int, default=5, help="how often each runs")
     options = parser.parse_args()
-
-    settings = {"iterations": options.iterations}
-    ours = cyclescope_command(firmware.build_app("coremark_like", BOARD, settings))
-    qemu = shutil.which(QEMU)
-    peer = (
-        [qemu, *QEMU_ARGUMENTS, str(firmware.build_app("coremark_like", "qemu-virt", settings))]
-        if qemu
-        else None
-    )
-
-    seconds, peer_seconds = [], []
-    for _ in range(options.pairs):
-        host_seconds, done = timed(ours)
-        seconds.append(host_seconds)
-        if peer:
-            peer_seconds.append(timed(peer)[0])
-    result = json.loads(done.stdout)
-    millions = sum(core["instructions"] for core in result["cores"]) / 1e6
-    cycles = sum(core["cycles"] for core in result["cores"]) / 1e6
-
-    print(
-        f"coremark_like, {options.iterations} iterations: "
-        f"{millions:.0f} million instructions, {cycles:.0f} million cycles"
-    )
     print(
         f"host: {os.cpu_count()} processors; {options.pairs} runs each, medians of whole processes"
     )
-    median = statistics.median(seconds)
-    print(f"cyclescope, caches and all timing on: {median:6.2f} s  {millions / median:6.0f} MIPS")
-    if not peer:
-        print(f"{QEMU}: not installed (Debian: apt-get install qemu-system-misc); no comparison")
-        return
-    peer_median = statistics.median(peer_seconds)
-    print(f"{QEMU}, no timing:        {peer_median:6.2f} s  {millions / peer_median:6.0f} MIPS")
-    ratios = [theirs / mine for mine, theirs in zip(seconds, peer_seconds, strict=True)]
-    print(
-        f"ratio of speeds, pair by pair: {statistics.median(ratios):.2f} "
-        f"({min(ratios):.2f} to {max(ratios):.2f})"
-    )
+    compare_with_qemu(options.iterations, options.pairs)
+    compare_uncached(options.uncached_iterations, options.pairs)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-/* Machine-mode CSRs and fields, as in the RISC-V Privileged Architecture, chapter 3. */
+/* Machine-mode CSRs and fields, as in the RISC-V Privileged Architecture, chapter 3, and the counters of the unprivileged one, which cores
+   without machine mode have as well. */
 #ifndef RISCV_H
 #define RISCV_H
 
@@ -34,13 +35,13 @@
 /* Instructions retired since reset. */
 static inline uint64_t riscv_instructions(void)
 {
-    return riscv_counter_read(minstret, minstreth);
+    return riscv_counter_read(instret, instreth);
 }
 
 /* Core clock cycles since reset. */
 static inline uint64_t riscv_cycles(void)
 {
-    return riscv_counter_read(mcycle, mcycleh);
+    return riscv_counter_read(cycle, cycleh);
 }
 
 /* Sleep until an interrupt that mie enables is pending, taken or not. */
