@@ -121,8 +121,12 @@ impl Bench {
     }
 
     fn shift(&mut self, lines: Lines, drive: Drive, clocks: u32, bits: u32) -> u32 {
-        self.now += Ps(CLOCK_PS * u64::from(clocks));
-        self.flash.shift(Stretch { lines, rate: Rate::Single, drive, clocks, bits }, self.now)
+        self.stretch(Stretch { lines, rate: Rate::Single, drive, clocks, bits })
+    }
+
+    fn stretch(&mut self, stretch: Stretch) -> u32 {
+        self.now += Ps(CLOCK_PS * u64::from(stretch.clocks));
+        self.flash.shift(stretch, self.now)
     }
 
     fn select(&mut self) {

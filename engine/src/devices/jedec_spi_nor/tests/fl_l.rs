@@ -27,7 +27,7 @@ const FL_L: [(&str, u32); 19] = [
 ];
 
 /// A node of the part; `changes` replace properties.
-pub(super) fn fl_l_node(changes: &[(&str, Vec<u8>)]) -> Node {
+fn fl_l_node(changes: &[(&str, Vec<u8>)]) -> Node {
     let names: Vec<&str> = FL_L.iter().map(|(name, _)| *name).collect();
     let sources = format!("{}: datasheet", names.join(", "));
     let mut values: Vec<(&str, Vec<u8>)> = vec![
@@ -59,7 +59,7 @@ fn word_at(address: u32) -> u32 {
     u32::from_be_bytes([0, 1, 2, 3].map(|byte| byte_at(address + byte)))
 }
 
-fn bench() -> Bench {
+pub(super) fn bench() -> Bench {
     let mut bench = bench_with(&[]);
     let contents: Vec<u8> = (BASE..BASE + 0x400).map(byte_at).collect();
     assert!(bench.flash.load(BASE, &contents));
@@ -67,7 +67,7 @@ fn bench() -> Bench {
 }
 
 /// QUAD, and a read latency, as a controller's firmware sets them.
-fn set_up(bench: &mut Bench, latency: u32) {
+pub(super) fn set_up(bench: &mut Bench, latency: u32) {
     for frame in [&[0x06][..], &[0x71, 0x80, 0, 0x02, 0x02], &[0x06], &[0x71, 0x80, 0, 0x04, 0x70 | latency as u8]] {
         bench.send(frame);
     }
@@ -79,11 +79,6 @@ const READS: [Read; 3] =
     [(0xbb, Lines::Dual, Rate::Single, 16), (0xeb, Lines::Quad, Rate::Single, 8), (0xed, Lines::Quad, Rate::Double, 4)];
 
 impl Bench {
-    fn stretch(&mut self, stretch: Stretch) -> u32 {
-        self.now += Ps(CLOCK_PS * u64::from(stretch.clocks));
-        self.flash.shift(stretch, self.now)
-    }
-
     /// A frame of `words` words; with the command, or as the continuation of the frame before.
     fn frame(&mut self, read: Read, command: bool, address: u32, mode: u8, dummies: u32, words: usize) -> Vec<u32> {
         let (opcode, lines, rate, _) = read;

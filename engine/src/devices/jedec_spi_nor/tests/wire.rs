@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::commands::n25q::COMMANDS;
+use super::super::commands::{self, Command, n25q};
 use super::*;
 
 /// What a frame consists of in the property tests.
@@ -19,20 +19,23 @@ fn lines() -> impl Strategy<Value = Lines> {
 }
 
 fn stretch() -> impl Strategy<Value = Stretch> {
-    (lines(), any::<bool>(), 1u32..=32, any::<u32>()).prop_map(|(lines, driven, clocks, bits)| {
-        let clocks = clocks.min(32 / lines as u32);
-        let width = clocks * lines as u32;
-        let (drive, bits) =
-            if driven { (Drive::Controller, bits & (u32::MAX >> (32 - width))) } else { (Drive::Target, 0) };
-        Stretch { lines, rate: Rate::Single, drive, clocks, bits }
-    })
+    (lines(), any::<bool>(), any::<bool>(), 1u32..=32, any::<u32>()).prop_map(
+        |(lines, double, driven, clocks, bits)| {
+            let rate = if double { Rate::Double } else { Rate::Single };
+            let clocks = clocks.min(32 / (lines as u32 * rate as u32));
+            let width = clocks * lines as u32 * rate as u32;
+            let (drive, bits) =
+                if driven { (Drive::Controller, bits & (u32::MAX >> (32 - width))) } else { (Drive::Target, 0) };
+            Stretch { lines, rate, drive, clocks, bits }
+        },
+    )
 }
 
 /// A select and a command of the table on one line, often with a plausible rest.
-fn opening() -> impl Strategy<Value = Vec<Piece>> {
-    (0..COMMANDS.len(), any::<u8>(), lines(), any::<u32>(), any::<bool>()).prop_map(|case| {
+fn opening(commands: &'static [Command]) -> impl Strategy<Value = Vec<Piece>> {
+    (0..commands.len(), any::<u8>(), lines(), any::<u32>(), any::<bool>()).prop_map(|case| {
         let (index, low, lines, rest, write_enable) = case;
-        let command = &COMMANDS[index];
+        let command = &commands[index];
         let mut pieces = Vec::new();
         if write_enable {
             pieces.extend([Piece::Select, Piece::Shift(Stretch::byte_out(Lines::Single, 0x06)), Piece::Deselect]);
@@ -49,9 +52,9 @@ fn opening() -> impl Strategy<Value = Vec<Piece>> {
     })
 }
 
-fn pieces() -> impl Strategy<Value = Vec<Piece>> {
+fn pieces(commands: &'static [Command]) -> impl Strategy<Value = Vec<Piece>> {
     let any_piece = prop_oneof![
-        4 => opening(),
+        4 => opening(commands),
         1 => Just(vec![Piece::Select]),
         2 => Just(vec![Piece::Deselect]),
         1 => (0u64..2_000_000_000_000).prop_map(|wait| vec![Piece::Wait(wait)]),
@@ -69,20 +72,18 @@ fn play(bench: &mut Bench, pieces: &[Piece], by_clock: bool) -> Vec<u32> {
             Piece::Deselect => bench.deselect(),
             Piece::Wait(wait) => bench.wait(Ps(*wait)),
             Piece::Shift(stretch) if by_clock => {
-                let width = stretch.lines as u32;
+                let width = stretch.bits_per_clock();
                 let start = bench.now;
-                let mut sampled = 0;
+                let mut sampled = 0_u32;
                 for clock in 1..=stretch.clocks {
                     let bits = stretch.bits >> ((stretch.clocks - clock) * width) & ((1 << width) - 1);
                     bench.now = start + Ps(CLOCK_PS * u64::from(clock));
                     let one = Stretch { clocks: 1, bits, ..*stretch };
-                    sampled = sampled << width | bench.flash.shift(one, bench.now);
+                    sampled = sampled.unbounded_shl(width) | bench.flash.shift(one, bench.now);
                 }
                 seen.push(sampled);
             }
-            Piece::Shift(Stretch { lines, drive, clocks, bits, .. }) => {
-                seen.push(bench.shift(*lines, *drive, *clocks, *bits))
-            }
+            Piece::Shift(stretch) => seen.push(bench.stretch(*stretch)),
         }
     }
     seen
@@ -92,7 +93,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn whole_bytes_and_single_clocks_give_the_same(pieces in pieces()) {
+    fn whole_bytes_and_single_clocks_give_the_same(pieces in pieces(&n25q::COMMANDS)) {
         // Nonvolatile configuration register, bits 11 to 9 (XIP) with a reserved value: XIP is allowed, and not active.
         let xip = [("cyclescope,nonvolatile-configuration-register", cell(0xfbff))];
         let (mut whole, mut single) = (Bench::with(&xip), Bench::with(&xip));
@@ -109,12 +110,30 @@ proptest! {
     }
 
     #[test]
-    fn no_signal_makes_it_panic(pieces in pieces(), quad in any::<bool>()) {
+    fn an_fl_l_takes_whole_bytes_as_single_clocks_too(pieces in pieces(&commands::fl_l::COMMANDS)) {
+        compare_fl_l(&settle(pieces))?;
+    }
+
+    #[test]
+    fn no_signal_makes_it_panic(pieces in pieces(&n25q::COMMANDS), quad in any::<bool>()) {
         let register = if quad { 0xff77 } else { 0xf9ff }; // the quad protocol, or XIP from the start
         let mut bench = Bench::with(&[("cyclescope,nonvolatile-configuration-register", cell(register))]);
         play(&mut bench, &pieces, false);
         bench.flash.finish(bench.now);
     }
+}
+
+/// The two ways through an FL-L, with QUAD set and a short latency.
+fn compare_fl_l(pieces: &[Piece]) -> Result<(), TestCaseError> {
+    let (mut whole, mut single) = (fl_l::bench(), fl_l::bench());
+    for bench in [&mut whole, &mut single] {
+        fl_l::set_up(bench, 1);
+    }
+    prop_assert_eq!(play(&mut whole, pieces, false), play(&mut single, pieces, true));
+    prop_assert_eq!(whole.notes(), single.notes());
+    prop_assert_eq!(whole.flash.counters(), single.flash.counters());
+    prop_assert_eq!(format!("{:?}", whole.flash.registers), format!("{:?}", single.flash.registers));
+    Ok(())
 }
 
 /// Moves each wait to after the next deselection.
