@@ -21,8 +21,38 @@ pub struct Cycles(pub u64);
 pub struct Hz {
     hz: u64,
     /// The period in picoseconds is `period_ps / per`, in lowest terms: spares nearly all conversions a 128-bit division.
-    period_ps: u64,
-    per: u64,
+    period_ps: Divisor,
+    per: Divisor,
+}
+
+/// A number to divide by again and again: a multiplication takes the place of the division.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Divisor {
+    value: u64,
+    /// `(2^64 - 1) / value`, rounded down.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    const fn new(value: u64) -> Divisor {
+        Divisor { value, reciprocal: u64::MAX / value }
+    }
+
+    /// `dividend / self`, rounded down.
+    #[inline(always)]
+    const fn floor(self, dividend: u64) -> u64 {
+        // The reciprocal falls short by less than 1 + value / 2^64, so the estimate does by 1 at the most.
+        let estimate = ((dividend as u128 * self.reciprocal as u128) >> 64) as u64;
+        let rest = dividend - estimate * self.value;
+        estimate + (rest >= self.value) as u64
+    }
+
+    /// `dividend / self`, rounded up.
+    #[inline(always)]
+    const fn ceil(self, dividend: u64) -> u64 {
+        let floor = self.floor(dividend);
+        floor + (floor * self.value != dividend) as u64
+    }
 }
 
 const fn greatest_common_divisor(one: u64, other: u64) -> u64 {
@@ -63,7 +93,7 @@ impl Hz {
             return None;
         }
         let common = greatest_common_divisor(PS_PER_SECOND as u64, hz);
-        Some(Hz { hz, period_ps: PS_PER_SECOND as u64 / common, per: hz / common })
+        Some(Hz { hz, period_ps: Divisor::new(PS_PER_SECOND as u64 / common), per: Divisor::new(hz / common) })
     }
 
     /// The frequency in hertz.
@@ -72,22 +102,24 @@ impl Hz {
     }
 
     /// The time of edge number `cycles`, rounded down to a picosecond.
+    #[inline]
     pub const fn ps_at_floor(self, cycles: Cycles) -> Ps {
-        if self.per == 1 {
-            return Ps(cycles.0 * self.period_ps);
+        if self.per.value == 1 {
+            return Ps(cycles.0 * self.period_ps.value);
         }
-        match cycles.0.checked_mul(self.period_ps) {
-            Some(product) => Ps(product / self.per),
-            None => Ps((cycles.0 as u128 * self.period_ps as u128 / self.per as u128) as u64),
+        match cycles.0.checked_mul(self.period_ps.value) {
+            Some(product) => Ps(self.per.floor(product)),
+            None => Ps((cycles.0 as u128 * self.period_ps.value as u128 / self.per.value as u128) as u64),
         }
     }
 
     /// The number of the first edge at `at` or later. The inverse of [`Hz::ps_at_floor`]: `cycles_until_ceil(ps_at_floor(n)) == n`.
+    #[inline]
     pub const fn cycles_until_ceil(self, at: Ps) -> Cycles {
         // Edge n stands at floor(n * P): it is at or after `at` exactly when n * P >= at.
-        match at.0.checked_mul(self.per) {
-            Some(product) => Cycles(product.div_ceil(self.period_ps)),
-            None => Cycles((at.0 as u128 * self.per as u128).div_ceil(self.period_ps as u128) as u64),
+        match at.0.checked_mul(self.per.value) {
+            Some(product) => Cycles(self.period_ps.ceil(product)),
+            None => Cycles((at.0 as u128 * self.per.value as u128).div_ceil(self.period_ps.value as u128) as u64),
         }
     }
 
@@ -184,6 +216,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_divisor_divides(dividend: u64, value in 1u64.., shifts in (0u32..64, 0u32..64)) {
+            let (dividend, value) = (dividend >> shifts.0, (value >> shifts.1).max(1));
+            for dividend in [dividend, u64::MAX - dividend, dividend / value * value] {
+                let divisor = Divisor::new(value);
+                prop_assert_eq!(divisor.floor(dividend), dividend / value);
+                prop_assert_eq!(divisor.ceil(dividend), dividend.div_ceil(value));
+            }
+        }
+
         /// The rational arithmetic is that of the definition, also where products leave 64 bits.
         #[test]
         fn conversions_are_exact(frequency in 1u64..=1_000_000_000_000, at: u64) {
