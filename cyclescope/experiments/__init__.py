@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from cyclescope.errors import UsageError
 from cyclescope.experiment import Experiment
-from cyclescope.experiments import quad_spi_throughput
+from cyclescope.experiments import picosoc_xip, quad_spi_throughput
 
-_MODULES = (quad_spi_throughput,)
+_MODULES = (quad_spi_throughput, picosoc_xip)
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
 

@@ -4,7 +4,7 @@
 
 #define TEXT_BYTES (sizeof text - 1)
 #define RING_NODES 32u
-#define RING_STEPS 400u
+#define RING_STEPS 320u
 #define SORTED 40u
 
 static const char text[] =
