@@ -17,7 +17,7 @@ from cyclescope import overrides, published
 from cyclescope.board import Board, board_tree
 from cyclescope.errors import EngineError, FirmwareError, SettingError
 from cyclescope.experiment import Cell, Experiment, Run
-from cyclescope.firmware import build_app, load_app, with_defaults
+from cyclescope.firmware import build_app, is_available, load_app, with_defaults
 from cyclescope.results import (
     CALIBRATED,
     PREDICTED,
@@ -59,7 +59,8 @@ def plan(
 ) -> list[Job]:
     """The jobs of some experiments, each configuration once.
 
-    Raises `SettingError` for a `--set` that fits no app setting and no property of any board.
+    Raises `SettingError` for a `--set` that fits no app setting and no property of any board, and
+    where there is no prebuilt ELF for what was set.
     """
     jobs = [
         Job(experiment, experiment.quickened(run) if quick else run)
@@ -69,13 +70,24 @@ def plan(
     for path, text in sets:
         jobs = _with_set(jobs, path, text)
     unique: dict[str, Job] = {}
-    for job in jobs:
+    for job in _possible(jobs):
         run = job.configured
         name = f"{job.experiment.name} {run.board} {run.label}"
         # of the same configurations, one that the document measured
         if name not in unique or (run.documented and not unique[name].run.documented):
             unique[name] = job
     return list(unique.values())
+
+
+def _possible(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs without those whose prebuilt ELF, which `--set` asks for, there is not."""
+    kept = [
+        job for job in jobs if job.run.documented or is_available(job.run.app, job.run.settings)
+    ]
+    for app in {job.run.app: None for job in jobs}:
+        if all(job.run.app != app for job in kept):
+            raise SettingError(f"app {app} has no prebuilt ELF with the settings of --set")
+    return kept
 
 
 def _with_all_settings(run: Run) -> Run:

@@ -116,16 +116,22 @@ def build_app(app: str, board: str, settings: Settings) -> Path:
     found = load_app(app)
     complete = with_defaults(app, settings)
     if found.prebuilt is not None:
-        return _prebuilt(app, found.prebuilt.format_map(complete))
+        elf = _prebuilt_path(found.prebuilt, complete)
+        if not elf.is_file():
+            raise FirmwareError(f"app {app} has no {elf.name}")
+        return elf
     macros = defines(complete)
     return build(board_recipe(app, board, found.sources, macros, found.include))
 
 
-def _prebuilt(app: str, path: str) -> Path:
-    elf = resources.firmware().resolve() / path
-    if not elf.is_file():
-        raise FirmwareError(f"app {app} has no {elf.name}")
-    return elf
+def is_available(app: str, settings: Settings) -> bool:
+    """Whether an app can be built, or was built before, with these settings, all of them given."""
+    prebuilt = load_app(app).prebuilt
+    return prebuilt is None or _prebuilt_path(prebuilt, settings).is_file()
+
+
+def _prebuilt_path(prebuilt: str, settings: Settings) -> Path:
+    return resources.firmware().resolve() / prebuilt.format_map(settings)
 
 
 def board_recipe(

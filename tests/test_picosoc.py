@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import zlib
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Command
 
 import cyclescope as package
 from cyclescope import bench, experiments, firmware, published
@@ -142,6 +143,23 @@ def test_the_flash_benchs_work_is_done_right(result: ExperimentResult) -> None:
 def resources_text(name: str) -> str:
     """A source of the flash bench."""
     return (ROOT / "firmware" / "apps" / picosoc_xip.FLASH_BENCH / name).read_text(encoding="utf-8")
+
+
+def test_the_command_line_runs_such_an_elf_and_gives_its_words(
+    cyclescope: Command, tmp_path: Path
+) -> None:
+    folder = ROOT / "firmware" / "apps" / picosoc_xip.KERNELS / "elf"
+    elf = folder / "alu-asm-rv32im-sram-gcc.elf"
+    done = cyclescope("run", elf, "--board", "picosoc-hx8k", "--json", "result.json")
+    assert done.status == 0, done.stderr
+    words = json.loads((tmp_path / "result.json").read_text())["results"]["user0"]
+    assert len(words) == 19 * 4
+    # 136 instructions, whose cycles can be counted by hand: none of them comes from flash
+    assert words[:3] == [0xCA5E0000, 573, 136]
+    assert {tuple(words[place + 1 : place + 4]) for place in range(0, len(words), 4)} == {
+        tuple(words[1:4])
+    }
+    assert "results of user0: 76 words" in done.stdout
 
 
 @pytest.mark.parametrize("board", BOARDS)

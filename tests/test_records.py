@@ -8,7 +8,7 @@ import pytest
 
 from cyclescope import bench, published
 from cyclescope.bench import Job
-from cyclescope.errors import FirmwareError
+from cyclescope.errors import FirmwareError, SettingError
 from cyclescope.experiments.picosoc_xip import EXPERIMENT, KERNELS
 from cyclescope.records import Records
 from cyclescope.results import Metric, RunResult, parse_metrics
@@ -127,4 +127,7 @@ def test_a_setting_of_the_user_leaves_what_the_table_has() -> None:
     known = [job for job in jobs if job.experiment.has_published(job.run)]
     programs = [run.settings["program"] for run in EXPERIMENT.runs if run.app == KERNELS]
     assert {job.run.settings["program"] for job in jobs if job.run.app == KERNELS} == {"sort"}
-    assert len(known) == programs.count("sort")
+    # what there is no file for is left out; of nothing nothing can be run
+    with pytest.raises(SettingError, match="picosoc_kernels has no prebuilt ELF"):
+        bench.plan([EXPERIMENT], [("picosoc-xip.program", "sort"), ("picosoc-xip.opt", "asm")])
+    assert len(jobs) == len(known) + 2 == programs.count("sort") + 2
