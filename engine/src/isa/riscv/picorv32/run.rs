@@ -12,6 +12,7 @@ use crate::device::AccessSize;
 use crate::isa::riscv::access::{access_kind, extend, size_of_access};
 use crate::isa::riscv::accounts::{Cause, ON_THE_WAY, Purpose};
 use crate::isa::riscv::alu::{compute, is_taken};
+use crate::isa::riscv::op::TimingClass;
 use crate::memory::fetch::prefetch_next::Fetched;
 use crate::memory::port::Answer;
 
@@ -389,8 +390,12 @@ impl Picorv32 {
 
     /// An instruction's own cause can't be taken: the core stops for good.
     fn halt(&mut self, decoded: Decoded) {
-        let (what, encoding) = match decoded.kind {
-            Kind::Breakpoint => ("environment call or breakpoint", None),
+        let (what, encoding) = match (decoded.kind, decoded.op.code.class()) {
+            (Kind::Breakpoint, _) => ("environment call or breakpoint", None),
+            (_, TimingClass::Multiply | TimingClass::MultiplyHigh) => {
+                ("multiplication, which this core lacks:", Some(decoded.encoding))
+            }
+            (_, TimingClass::Divide) => ("division, which this core lacks:", Some(decoded.encoding)),
             _ => ("unknown instruction", Some(decoded.encoding)),
         };
         self.fault(CoreFault { pc: decoded.pc, what, access: None, encoding, why_fatal: self.interrupts.why_fatal() });
