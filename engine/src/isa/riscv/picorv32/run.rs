@@ -150,6 +150,9 @@ impl Picorv32 {
             Kind::Waitirq => return self.wait(),
             _ => {
                 if !self.interrupts.raise(BREAKPOINT) {
+                    let stops = accepts - 1;
+                    self.causes[Cause::Trap as usize] += stops - launched;
+                    self.cycles = stops;
                     return self.halt(decoded);
                 }
                 self.causes[Cause::Trap as usize] += accepts - launched + 1;
@@ -284,12 +287,17 @@ impl Picorv32 {
         }
         let access_cycles = u64::from(self.config.timing.access);
         let begins = self.cycles - 1 + access_cycles;
-        self.fixed.issue += access_cycles;
-        self.cycles = begins + 1;
+        self.fixed.issue += access_cycles - 1;
+        self.cycles = begins;
         if addr & (size_of_access(decoded.op.code).bytes() - 1) != 0 {
             self.misaligned(decoded, addr);
+            if self.stop.is_some() {
+                return None;
+            }
         }
-        self.stop.is_none().then_some(begins)
+        self.fixed.issue += 1;
+        self.cycles = begins + 1;
+        Some(begins)
     }
 
     #[inline(always)]
