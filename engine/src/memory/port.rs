@@ -43,18 +43,23 @@ impl Direct {
     }
 }
 
+/// How many memories can be on the port itself; further ones are reached over the bus, in the same time.
+const DIRECT: usize = 2;
+/// No memory.
+const NOTHING: Direct = Direct { base: 1, last_word: 0, host_zero: 0, read_cycles: 0, write_cycles: 0, entry: 0 };
+
 /// A port. [`Port::attach`] it before use.
 #[derive(Debug)]
 pub struct Port {
     clock: Hz,
-    direct: Vec<Direct>,
+    direct: [Direct; DIRECT],
     attached: bool,
 }
 
 impl Port {
     /// A port of a core with this clock.
     pub fn new(clock: Hz) -> Port {
-        Port { clock, direct: Vec::new(), attached: false }
+        Port { clock, direct: [NOTHING; DIRECT], attached: false }
     }
 
     /// Looks which memories sit on the port itself. The map does not change while a machine runs.
@@ -62,22 +67,25 @@ impl Port {
         if std::mem::replace(&mut self.attached, true) || bus.has_several_masters() {
             return;
         }
-        for (index, entry) in bus.map.iter().enumerate() {
-            let Target::Ram(ram) = entry.target else { continue };
-            let (ram, timing) = (&bus.rams[ram], bus.rams[ram].timing());
-            let whole_words = entry.base.is_multiple_of(4) && entry.last - entry.base >= 3;
-            if entry.route.is_some() || timing.clock != self.clock || timing.beat_bytes < 4 || !whole_words {
-                continue;
-            }
-            self.direct.push(Direct {
-                base: entry.base,
-                last_word: entry.last - 3,
-                host_zero: ram.as_ptr().expose_provenance().wrapping_sub(entry.base as usize),
-                read_cycles: timing.first_word_cycles.0,
-                write_cycles: timing.write_first_word_cycles.0,
-                entry: index,
-            });
-        }
+        let found = bus.map.iter().enumerate().filter_map(|(index, _)| self.direct_memory(bus, index));
+        let found: Vec<Direct> = found.take(DIRECT).collect();
+        self.direct[..found.len()].copy_from_slice(&found);
+    }
+
+    fn direct_memory(&self, bus: &Bus, index: usize) -> Option<Direct> {
+        let entry = &bus.map[index];
+        let Target::Ram(ram) = entry.target else { return None };
+        let (ram, timing) = (&bus.rams[ram], bus.rams[ram].timing());
+        let whole_words = entry.base.is_multiple_of(4) && entry.last - entry.base >= 3;
+        let at_once = entry.route.is_none() && timing.clock == self.clock && timing.beat_bytes >= 4;
+        (whole_words && at_once).then(|| Direct {
+            base: entry.base,
+            last_word: entry.last - 3,
+            host_zero: ram.as_ptr().expose_provenance().wrapping_sub(entry.base as usize),
+            read_cycles: timing.first_word_cycles.0,
+            write_cycles: timing.write_first_word_cycles.0,
+            entry: index,
+        })
     }
 
     /// Reads the word at `addr`, a multiple of 4, where it lies in a memory on the port itself; the request is up in cycle `begins`.

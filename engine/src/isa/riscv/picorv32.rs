@@ -7,15 +7,19 @@
 //! policy [`crate::memory::fetch::prefetch_next`]. Nothing else delays it: there are no hazards, and no operation ends early. What differs
 //! between configurations (multiplier, divider, shifter) is in the timing table and the instruction set of its `cpu` node.
 //!
-//! `decoded` is what is kept of an instruction, `run` launches them, `interrupts` has the interrupt state, `config` the node.
+//! `decoded` is what is kept of an instruction, `run` launches them, `next` fetches the next one, `data` is loads and stores, `stops` what ends
+//! a run, `interrupts` the interrupt state, `config` the node.
 //!
 //! Not modelled: the coprocessor and trace interfaces, configurations without interrupts or with q registers, a two-cycle
 //! ALU, and a single register port; a board can't ask for them.
 
 mod config;
+mod data;
 mod decoded;
 mod interrupts;
+mod next;
 mod run;
+mod stops;
 
 pub use config::{Config, Extensions, Timing, from_node};
 
@@ -48,7 +52,8 @@ pub struct Picorv32 {
     instructions: u64,
     /// The instruction decoded last, before the one to be launched, was a compressed one: the flag in an interrupt's return address.
     was_compressed: bool,
-    fetch: PrefetchNext,
+    /// The fetch unit.
+    unit: PrefetchNext,
     port: Port,
     table: Table,
     interrupts: Interrupts,
@@ -83,7 +88,7 @@ impl Picorv32 {
             cycles: 0,
             instructions: 0,
             was_compressed: false,
-            fetch: PrefetchNext::default(),
+            unit: PrefetchNext::default(),
             port: Port::new(config.clock),
             table: Table::new(config.timing, config.extensions),
             interrupts: Interrupts::default(),
@@ -181,7 +186,7 @@ impl Core for Picorv32 {
     fn set_pc(&mut self, pc: u32) {
         self.pc = pc;
         self.encoding = None;
-        self.fetch.forget();
+        self.unit.forget();
     }
 
     fn registers(&self) -> Vec<u32> {

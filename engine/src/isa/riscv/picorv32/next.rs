@@ -1,0 +1,103 @@
+//! The fetch of the next instruction, and where its time goes.
+
+use super::Picorv32;
+use crate::bus::{Bus, BusFault};
+use crate::isa::riscv::accounts::{ON_THE_WAY, Purpose};
+use crate::memory::fetch::prefetch_next::Fetched;
+
+/// What is fetched next: its address, from when on the core wants it (I), and from when on it can accept it (N).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Next {
+    pub addr: u32,
+    pub wanted: u64,
+    pub accepts: u64,
+}
+
+/// A halfword that is an instruction by itself (unprivileged specification, section 1.5).
+#[inline(always)]
+fn is_compressed(half: u16) -> bool {
+    half & 3 != 3
+}
+
+impl Picorv32 {
+    /// Fetches the next instruction, which is launched in the cycle behind.
+    #[inline(always)]
+    pub(super) fn proceed(&mut self, bus: &mut Bus, next: Next) {
+        match self.fetch(bus, next) {
+            Ok(fetched) => {
+                self.charge(&fetched, next.accepts, Purpose::Fetch);
+                self.pc = next.addr;
+                self.encoding = Some(fetched.encoding);
+                self.cycles = fetched.done_cycles + 1;
+            }
+            Err(fault) => self.unanswered_fetch(fault, next.accepts),
+        }
+    }
+
+    /// What is fetched behind a jump: its target, wanted and accepted from `wanted` on.
+    #[inline(always)]
+    pub(super) fn jump(&mut self, target: u32, launched: u64, wanted: u64) -> Next {
+        self.fixed.jump += wanted - launched + 1;
+        self.unit.forget();
+        Next { addr: target, wanted, accepts: wanted }
+    }
+
+    /// A taken branch: `fall_through` is fetched to the end, then the target.
+    #[inline(never)]
+    pub(super) fn branch(&mut self, bus: &mut Bus, fall_through: Next, target: u32) {
+        let accepts = fall_through.accepts;
+        let prefetched = match self.fetch(bus, fall_through) {
+            Ok(prefetched) => prefetched,
+            Err(fault) => return self.unanswered_fetch(fault, accepts),
+        };
+        self.charge(&prefetched, accepts, Purpose::Discarded);
+        self.was_compressed = is_compressed(prefetched.encoding as u16);
+        let mut next = self.jump(target, prefetched.done_cycles + 1, prefetched.done_cycles + 1);
+        if let Some(half) = prefetched.late_upper_half(accepts).filter(|_| target & 2 != 0) {
+            self.was_compressed = true;
+            if !is_compressed(half) {
+                // The fetch unit takes the late answer for the first half of the target: it reads the target for nothing, and once more.
+                let dropped = match self.fetch(bus, next) {
+                    Ok(dropped) => dropped,
+                    Err(fault) => return self.unanswered_fetch(fault, next.accepts),
+                };
+                self.charge(&dropped, next.accepts, Purpose::Discarded);
+                self.was_compressed = is_compressed(dropped.encoding as u16);
+                next = self.jump(target, dropped.done_cycles + 1, dropped.done_cycles + 1);
+            }
+        }
+        self.proceed(bus, next);
+    }
+
+    #[inline(always)]
+    fn fetch(&mut self, bus: &mut Bus, next: Next) -> Result<Fetched, BusFault> {
+        let mut unit = self.unit;
+        let fetched = unit.fetch(next.addr, next.wanted, next.accepts, is_compressed, |addr, begins| {
+            match self.port.read_direct(addr, begins) {
+                Some(answer) => Ok(answer),
+                None => self.read_over_bus(bus, addr, begins),
+            }
+        });
+        self.unit = unit;
+        fetched
+    }
+
+    // ---- Accounts
+
+    /// Charges the wait for a fetch beyond the cycle in which the core could accept it.
+    #[inline(always)]
+    fn charge(&mut self, fetched: &Fetched, accepts: u64, purpose: Purpose) {
+        let waited = fetched.done_cycles - accepts;
+        if waited > 0 {
+            self.charge_entry(fetched.entry, waited, fetched.on_the_way_cycles, purpose);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn charge_entry(&mut self, entry: usize, waited: u64, on_the_way: u64, purpose: Purpose) {
+        let on_the_way = on_the_way.min(waited);
+        let charged = &mut self.entry_cycles[entry];
+        charged[purpose as usize] += waited - on_the_way;
+        charged[ON_THE_WAY] += on_the_way;
+    }
+}
