@@ -117,7 +117,11 @@ def board_tables(description: dict[str, Any]) -> Group:
     """Cores, clocks, memory map, devices and timing parameters of a board."""
     return Group(
         Text(description["model"], style="bold"),
-        _table("cores", ("name", "type", "isa", "clock"), map(_core, description["cores"])),
+        _table(
+            "cores",
+            ("name", "type", "isa", "clock", "caches", "uncached fetch"),
+            map(_core, description["cores"]),
+        ),
         _table("clocks", ("name", "clock"), map(_clock, description["clocks"])),
         _table(
             "memory map",
@@ -147,7 +151,9 @@ def _table(title: str, columns: tuple[str, ...], rows: Any) -> Table:
 
 
 def _core(core: dict[str, Any]) -> tuple[str, ...]:
-    return core["name"], core["type"], core["isa"], format_hz(core["hz"])
+    caches = "\n".join(core["caches"]) or "none"
+    clock = format_hz(core["hz"])
+    return core["name"], core["type"], core["isa"], clock, caches, core["fetch_policy"]
 
 
 def _clock(clock: dict[str, Any]) -> tuple[str, ...]:

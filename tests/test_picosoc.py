@@ -184,3 +184,11 @@ def test_numbers_are_divided_with_and_without_a_divider(board: str) -> None:
         for dividend, divisor in operands
     ]
     assert run("division", board).console == "".join(expected)
+
+
+def test_a_board_tells_how_its_core_fetches() -> None:
+    policies = {
+        board: package.Board(board).describe()["cores"][0]["fetch_policy"]
+        for board in (*BOARDS, "kc705-axi-quad-spi")
+    }
+    assert policies == dict.fromkeys(BOARDS, "prefetch-next") | {"kc705-axi-quad-spi": "on-demand"}

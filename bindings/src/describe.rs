@@ -18,6 +18,7 @@ pub fn describe<'py>(py: Python<'py>, machine: &mut Machine) -> PyResult<Bound<'
         item.set_item("isa", &core.isa)?;
         item.set_item("hz", core.clock.get())?;
         item.set_item("caches", &core.caches)?;
+        item.set_item("fetch_policy", core.fetch_policy)?;
         cores.append(item)?;
     }
     dict.set_item("cores", cores)?;

@@ -9,6 +9,8 @@ use crate::isa::riscv::picorv32::{self, Picorv32};
 use crate::isa::riscv::timing::CoreTiming;
 use crate::machine::CoreInfo;
 use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+use crate::memory::fetch::on_demand::WordBuffer;
+use crate::memory::fetch::prefetch_next::PrefetchNext;
 
 /// Extensions that the pipelined RISC-V core has.
 const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
@@ -39,6 +41,7 @@ fn read_picorv32(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInf
         isa: format!("{multiplies}, PicoRV32's counters and interrupts"),
         clock: config.clock,
         caches: Vec::new(),
+        fetch_policy: PrefetchNext::NAME,
     };
     (Box::new(Picorv32::new(config)), info)
 }
@@ -118,7 +121,8 @@ fn read_cache(
 fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
     let cache = |name: &str, shape: Option<CacheShape>| {
         shape.map(|shape| {
-            format!("{name} {} KiB, {}-byte lines, {} way(s)", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
+            let ways = if shape.ways == 1 { "way" } else { "ways" };
+            format!("{name} {} KiB, {}-byte lines, {} {ways}", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
         })
     };
     CoreInfo {
@@ -127,5 +131,6 @@ fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
         isa: "RV32IMC_Zicsr_Zifencei, machine mode".to_owned(),
         clock: config.clock,
         caches: [cache("i-cache", config.icache), cache("d-cache", config.dcache)].into_iter().flatten().collect(),
+        fetch_policy: WordBuffer::NAME,
     }
 }

@@ -32,6 +32,9 @@ pub struct PrefetchNext {
 }
 
 impl PrefetchNext {
+    /// The policy's name.
+    pub const NAME: &str = "prefetch-next";
+
     /// What was fetched leads nowhere: a jump, a taken branch, an interrupt.
     #[inline(always)]
     pub fn forget(&mut self) {
