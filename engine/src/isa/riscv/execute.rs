@@ -2,7 +2,7 @@
 //! compiled, and run as host code.
 
 use super::access::{Flow, Way};
-use super::alu::{compute, is_taken};
+use super::alu::match_operation;
 use super::block::NO_BLOCK;
 use super::compile::{Compiler, Ending};
 use super::core::Hart;
@@ -78,35 +78,10 @@ impl Hart {
                         }
                     }};
                 }
-                match op.code {
-                    code @ (Code::Add
-                    | Code::Sub
-                    | Code::Sll
-                    | Code::Slt
-                    | Code::Sltu
-                    | Code::Xor
-                    | Code::Srl
-                    | Code::Sra
-                    | Code::Or
-                    | Code::And
-                    | Code::Addi
-                    | Code::Slti
-                    | Code::Sltiu
-                    | Code::Xori
-                    | Code::Ori
-                    | Code::Andi
-                    | Code::Slli
-                    | Code::Srli
-                    | Code::Srai
-                    | Code::Li
-                    | Code::Mul
-                    | Code::Mulh
-                    | Code::Mulhsu
-                    | Code::Mulhu
-                    | Code::Div
-                    | Code::Divu
-                    | Code::Rem
-                    | Code::Remu) => set!(compute(code, a, b, imm)),
+                match_operation! {
+                    (op.code, a, b, imm)
+                    value => set!(value),
+                    taken => break usize::from(taken),
                     Code::Nop => {}
                     Code::Lb => load!(1, i8),
                     Code::Lh => load!(2, i16),
@@ -116,9 +91,6 @@ impl Hart {
                     Code::Sb => store!(1, u8),
                     Code::Sh => store!(2, u16),
                     Code::Sw => store!(4, u32),
-                    code @ (Code::Beq | Code::Bne | Code::Blt | Code::Bge | Code::Bltu | Code::Bgeu) => {
-                        break usize::from(is_taken(code, a, b));
-                    }
                     Code::Jal => {
                         set!(imm);
                         break TAKEN;
