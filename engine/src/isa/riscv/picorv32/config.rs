@@ -76,8 +76,12 @@ pub fn from_node(reader: &mut NodeReader, index: u32) -> Config {
         clock: reader.clock(0, "clock of the core"),
         timing: read_timing(reader, extensions),
         extensions,
-        interrupt_addr: reader.u32("yosyshq,progaddr-irq", |addr| addr % 4 == 0, "address of the interrupt handler"),
-        stack_addr: reader.u32("yosyshq,stackaddr", |addr| addr % 4 == 0, "stack pointer after reset"),
+        interrupt_addr: reader.u32(
+            "yosyshq,progaddr-irq",
+            |addr| addr % 4 == 0,
+            "address of the interrupt handler, a multiple of 4",
+        ),
+        stack_addr: reader.u32("yosyshq,stackaddr", |addr| addr % 4 == 0, "stack pointer after reset, a multiple of 4"),
     }
 }
 
