@@ -246,6 +246,17 @@ fn waitirq_waits_for_the_timer_even_if_it_is_masked() {
 }
 
 #[test]
+fn what_is_held_behind_waitirq_is_no_wait_for_memory() {
+    // waitirq at an odd halfword: behind it a compressed instruction is held.
+    let wait = waitirq(0);
+    let program = [addi(9, 0, 400), timer(0, 9), pair(C_NOP, wait as u16), pair((wait >> 16) as u16, C_NOP), EBREAK];
+    let (report, _) = run_to_trap(&mut machine_at(SLOW, &program, &[]));
+    assert!(cause(&report, "wait for interrupt") > 0);
+    // All comes from the slow memory.
+    assert_eq!(cause(&report, "fetch: fast"), 0);
+}
+
+#[test]
 fn a_core_that_waits_for_nothing_is_told_of() {
     let (report, _) = run_to_trap(&mut machine_at(FAST, &[waitirq(0)], &[]));
     let Outcome::Fault(message) = report.outcome else { panic!("{:?}", report.outcome) };
