@@ -96,7 +96,7 @@ fn a_short_instruction_ignores_the_upper_half() {
 }
 
 /// SplitMix64 of `index`, as in the script.
-fn mix(index: u64) -> u64 {
+pub(in super::super) fn mix(index: u64) -> u64 {
     let z = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

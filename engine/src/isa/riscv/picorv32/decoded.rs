@@ -165,3 +165,6 @@ fn custom_operands(encoding: u32) -> Op {
     let rd = if rd == 0 { crate::isa::riscv::block::SINK } else { rd };
     Op { code: Code::Nop, rd, rs1: (encoding >> 15 & 31) as u8, rs2: 0, imm: 0 }
 }
+
+#[cfg(test)]
+mod tests;
