@@ -136,6 +136,18 @@ def load_immediate(rd: int, value: int) -> list[Item]:
     return [word(u_type(LUI, rd, upper)), word(i_type(I_OPS["addi"], rd, rd, value))]
 
 
+def load_address(rd: int, label: Label, offset: int = 0) -> list[Item]:
+    """The address of a label, and `offset` more, into `rd`: lui and addi."""
+
+    def upper(_: int) -> int:
+        return u_type(LUI, rd, (label.address + offset + 0x800) >> 12)
+
+    def lower(_: int) -> int:
+        return i_type(I_OPS["addi"], rd, rd, label.address + offset)
+
+    return [Instruction(4, upper), Instruction(4, lower)]
+
+
 def branch(name: str, rs1: int, rs2: int, target: Label) -> Instruction:
     """A branch to a label at most 4 KiB away."""
     return Instruction(4, lambda pc: b_type(BRANCHES[name], rs1, rs2, target.address - pc))

@@ -1,7 +1,8 @@
 """What the generators of random programs choose from: registers, values, places.
 
-Five registers are kept out of the random destinations: x2, x9 and x30 point into the data, x29 and
-x31 count loops. `test_encodings` has every register in every field.
+Seven registers are kept out of the random destinations: x2, x9 and x30 point into the data, x29 and
+x31 count loops, and x3 and x4 are what PicoRV32's interrupts write. `test_encodings` has every
+register in every field.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ DATA = 0x8004_0000
 DATA_BYTES = 4096
 DATA_MIDDLE = DATA + DATA_BYTES // 2
 STACK, NARROW, INNER, MIDDLE, OUTER = 2, 9, 29, 30, 31
-KEPT = (STACK, NARROW, INNER, MIDDLE, OUTER)
+RETURN_ADDRESS, CAUSES = 3, 4
+KEPT = (STACK, RETURN_ADDRESS, CAUSES, NARROW, INNER, MIDDLE, OUTER)
 CORNERS = (0, 1, 2, 0xFFFF_FFFF, 0x8000_0000, 0x7FFF_FFFF, 0xFFFF, 0x8000, 0x7F, 0x80, 31, 32)
 FREE = [register for register in range(32) if register not in KEPT]
 FREE_NARROW = [register - 8 for register in range(8, 16) if register not in KEPT]

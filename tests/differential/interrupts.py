@@ -24,6 +24,14 @@ class Timer:
     clint: int
     ticks: int
 
+    def handler(self) -> list[Item]:
+        """Logs mepc and asks for the next interrupt, at a distance that depends on mepc."""
+        return handler(self)
+
+    def switch_on(self, entry: int) -> list[Item]:
+        """Prepares memory and CSRs for the handler at `entry`, and enables the interrupt."""
+        return switch_on(self, entry)
+
 
 def load(rd: int, rs1: int, offset: int) -> Item:
     return word(asm.i_type(asm.LOADS["lw"], rd, rs1, offset))

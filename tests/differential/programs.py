@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import assembler as asm
 from assembler import Instruction, Item, Label, half, word
 from choices import (
+    CAUSES,
     CODE,
     DATA_BYTES,
     DATA_MIDDLE,
@@ -19,19 +22,44 @@ from choices import (
     MIDDLE,
     NARROW,
     OUTER,
+    RETURN_ADDRESS,
     STACK,
     any_pointer,
     any_value,
 )
-from interrupts import Timer, handler, switch_on
 from jumps import control_unit
 
 EXIT = [0x01800513, 0x000205B7, 0x02658593, 0x01F01013, 0x00100073, 0x40705013]
+Generator = Callable[[random.Random], list[Item]]
+
+
+class Timer(Protocol):
+    """What interrupts a program."""
+
+    def handler(self) -> list[Item]:
+        """What is run in between; it leaves the registers as they are."""
+
+    def switch_on(self, entry: int) -> list[Item]:
+        """What has to be done before, with the handler at `entry`."""
+
+
+@dataclass(frozen=True)
+class Core:
+    """What differs between cores: the end of a run, and instructions that not all have."""
+
+    exit: tuple[int, ...] = tuple(EXIT)
+    has_csrs: bool = True
+    has_fence_i: bool = True
+    # Units of instructions that only this core has, for programs with a timer.
+    own_op: Generator | None = None
+
+
+HART = Core()
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program for CODE with its data for DATA; it ends in a semihosting exit."""
+    """A program for CODE with its data for DATA; it ends in an exit, at `end`."""
 
     seed: int
     code: bytes
@@ -39,7 +67,13 @@ class Program:
     end: int
 
 
-def generate(seed: int, timer: Timer | None = None, units: int = 250, rounds: int = 8) -> Program:
+def generate(
+    seed: int,
+    timer: Timer | None = None,
+    units: int = 250,
+    rounds: int = 8,
+    core: Core = HART,
+) -> Program:
     """A program whose body of `units` units runs `rounds` times; a timer adds interrupts.
 
     The handler uses CSRs, so the body of a program with a timer does not.
@@ -49,20 +83,23 @@ def generate(seed: int, timer: Timer | None = None, units: int = 250, rounds: in
     items: list[Item] = []
     if timer:
         start = Label()
-        items += [asm.jump(0, start), *handler(timer), start, *switch_on(timer, CODE + 4)]
+        items += [asm.jump(0, start), *timer.handler(), start, *timer.switch_on(CODE + 4)]
+    else:
+        for register in (RETURN_ADDRESS, CAUSES):
+            items += asm.load_immediate(register, any_value(rng))
     for register in FREE:
         items += asm.load_immediate(register, any_value(rng))
     for register in (STACK, NARROW, MIDDLE):
         items += asm.load_immediate(register, DATA_MIDDLE)
     items += asm.load_immediate(OUTER, rounds)
     # Each fence.i makes the engine forget what it compiled: only odd seeds have any.
-    kind = Kind(timer is None, seed % 2 == 1, tuple(Label() for _ in range(4)))
+    kind = Kind(core, timer is not None, seed % 2 == 1, tuple(Label() for _ in range(4)))
     items += [again, *sequence(rng, units, kind)]
     for target in kind.targets:
         items += [target, *register_op(rng), *sequence(rng, 10, kind)]
     out = Label()
     items += [word(asm.i_type(0x13, OUTER, OUTER, -1)), asm.branch("beq", OUTER, 0, out)]
-    items += [asm.jump(0, again), out, end, *map(word, EXIT)]
+    items += [asm.jump(0, again), out, end, *map(word, core.exit)]
     code = asm.assemble(items, CODE)
     data = b"".join(any_value(rng).to_bytes(4, "little") for _ in range(DATA_BYTES // 4))
     return Program(seed, code, data, end.address)
@@ -72,7 +109,8 @@ def generate(seed: int, timer: Timer | None = None, units: int = 250, rounds: in
 class Kind:
     """What a sequence may have."""
 
-    has_csrs: bool
+    core: Core
+    has_timer: bool
     has_patches: bool
     targets: tuple[Label, ...]
     has_loops: bool = True
@@ -99,8 +137,11 @@ def unit(rng: random.Random, later: list[Label], kind: Kind) -> list[Item]:
         return asm.load_immediate(rng.choice(FREE), any_value(rng))
     if rng.random() < 0.01:
         return patch(rng, kind) if kind.has_patches and rng.random() < 0.5 else fences(rng, kind)
+    if kind.core.own_op and kind.has_timer and rng.random() < 0.03:
+        return kind.core.own_op(rng)
     units = (register_op, immediate_op, short_op, memory_op, short_memory_op, far_memory_op, csr_op)
-    weights = (30, 20, 25, 12, 8, 5, 3 if kind.has_csrs else 0)
+    has_csrs = kind.core.has_csrs and not kind.has_timer
+    weights = (30, 20, 25, 12, 8, 5, 3 if has_csrs else 0)
     return rng.choices(units, weights)[0](rng)
 
 
@@ -206,7 +247,16 @@ def csr_op(rng: random.Random) -> list[Item]:
 
 
 def fences(rng: random.Random, kind: Kind) -> list[Item]:
-    return [word(rng.choice([asm.FENCE, asm.FENCE_I]) if kind.has_patches else asm.FENCE)]
+    both = kind.has_patches and kind.core.has_fence_i
+    return [word(rng.choice([asm.FENCE, asm.FENCE_I]) if both else asm.FENCE)]
+
+
+def refetch(kind: Kind) -> list[Item]:
+    """What makes a core see changed code: fence.i, or a jump, where only the next is prefetched."""
+    if kind.core.has_fence_i:
+        return [word(asm.FENCE_I)]
+    behind = Label()
+    return [asm.jump(0, behind), behind]
 
 
 def patch(rng: random.Random, kind: Kind) -> list[Item]:
@@ -214,21 +264,13 @@ def patch(rng: random.Random, kind: Kind) -> list[Item]:
     pointer, value = rng.sample([register for register in FREE if register], 2)
     here = Label()
     target = here if rng.random() < 0.7 else rng.choice(kind.targets)
-
-    def upper(_: int) -> int:
-        return asm.u_type(asm.LUI, pointer, (target.address + 0x802) >> 12)
-
-    def lower(_: int) -> int:
-        return asm.i_type(asm.I_OPS["addi"], pointer, pointer, target.address + 2)
-
     change = [
-        Instruction(4, upper),
-        Instruction(4, lower),
+        *asm.load_address(pointer, target, 2),
         word(asm.i_type(asm.LOADS["lhu"], value, pointer, 0)),
         # rs2 and the upper bits of rs1.
         word(asm.i_type(asm.I_OPS["xori"], value, value, rng.randrange(1, 0x200))),
         word(asm.s_type(asm.STORES["sh"], pointer, value, 0)),
-        word(asm.FENCE_I),
+        *refetch(kind),
     ]
     changed = [here, *register_op(rng)]
     return change + changed if rng.random() < 0.5 else changed + change

@@ -11,6 +11,7 @@ first program's seed. Out of the programs' reach, and why:
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import assembler as asm
 import choices
@@ -24,11 +25,11 @@ FIRST_SEED = int(os.environ.get("CYCLESCOPE_SEED", "1"))
 MOST = 40_000
 
 
-def compare(seed: int) -> int:
-    """Runs the program of `seed` on both; gives the number of instructions."""
-    program = programs.generate(seed)
+def compare(program: programs.Program, **board: Any) -> int:
+    """Runs the program on both; gives the number of instructions."""
+    seed = program.seed
     theirs, their_data = harness.reference_trace(program, MOST)
-    machine = harness.loaded(program)
+    machine = harness.loaded(program, **board)
     count = len(theirs) - 1
     assert int(theirs[-1][0]) == program.end, f"seed {seed}: the program does not end"
     ours = harness.rows(machine.trace(count))
@@ -46,7 +47,7 @@ def compare(seed: int) -> int:
 def test_engine_and_unicorn_agree_after_each_instruction() -> None:
     seed, total = FIRST_SEED, 0
     while total < harness.INSTRUCTIONS:
-        total += compare(seed)
+        total += compare(programs.generate(seed))
         seed += 1
     print(f"{total} instructions of {seed - FIRST_SEED} programs, 0 divergences")
 
