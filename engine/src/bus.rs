@@ -3,6 +3,7 @@
 //! One [`MapEntry`] gives both the route of an address and its price. An access travels: request over the route's
 //! interconnect, then the RAM's port or the device, then the response.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use crate::core::CoreFault;
@@ -114,16 +115,29 @@ pub struct Bus {
     pub code_marks: u64,
     /// Exceptions that the firmware's own handler got.
     pub trap_notes: Vec<CoreFault>,
+    /// Where the last address was: the next one is mostly there, too.
+    last_entry: Cell<usize>,
     notes: Vec<String>,
     noted: BTreeSet<(DeviceId, String)>,
 }
 
 impl Bus {
     /// The map entry that holds `addr`.
+    #[inline]
     pub fn entry_at(&self, addr: u32) -> Option<usize> {
+        let last = self.last_entry.get();
+        let same = self.map.get(last).is_some_and(|entry| entry.base <= addr && addr <= entry.last);
+        if same { Some(last) } else { self.find_entry(addr) }
+    }
+
+    #[inline(never)]
+    fn find_entry(&self, addr: u32) -> Option<usize> {
         let after = self.map.partition_point(|entry| entry.base <= addr);
         let index = after.checked_sub(1)?;
-        (addr <= self.map[index].last).then_some(index)
+        (addr <= self.map[index].last).then(|| {
+            self.last_entry.set(index);
+            index
+        })
     }
 
     /// A load as a master sees it.
