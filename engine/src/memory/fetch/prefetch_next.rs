@@ -16,8 +16,8 @@ pub struct Fetched {
     pub encoding: u32,
     /// The cycle D in which the fetch is done.
     pub done_cycles: u64,
-    /// The map entry that answered last.
-    pub entry: usize,
+    /// The map entry that answered last; `None` if there was nothing to read.
+    pub entry: Option<usize>,
     /// Time that requests spent on interconnects.
     pub on_the_way_cycles: u64,
     /// The word read for it, if it begins one.
@@ -64,7 +64,7 @@ impl PrefetchNext {
             return Ok(Fetched {
                 encoding,
                 done_cycles: answer.done_cycles.max(accepts),
-                entry: answer.entry,
+                entry: Some(answer.entry),
                 on_the_way_cycles: answer.on_the_way_cycles,
                 first_word: Some(answer.value),
             });
@@ -74,7 +74,7 @@ impl PrefetchNext {
             Some(half) if is_short(half) => Ok(Fetched {
                 encoding: u32::from(half),
                 done_cycles: ready,
-                entry: 0,
+                entry: None,
                 on_the_way_cycles: 0,
                 first_word: None,
             }),
@@ -87,7 +87,7 @@ impl PrefetchNext {
                     return Ok(Fetched {
                         encoding: u32::from(half),
                         done_cycles: answer.done_cycles.max(accepts),
-                        entry: answer.entry,
+                        entry: Some(answer.entry),
                         on_the_way_cycles: answer.on_the_way_cycles,
                         first_word: None,
                     });
@@ -107,7 +107,7 @@ impl PrefetchNext {
         Ok(Fetched {
             encoding: rest.value << 16 | u32::from(half),
             done_cycles: rest.done_cycles,
-            entry: rest.entry,
+            entry: Some(rest.entry),
             on_the_way_cycles: rest.on_the_way_cycles,
             first_word: None,
         })

@@ -88,8 +88,10 @@ impl Picorv32 {
     #[inline(always)]
     fn charge(&mut self, fetched: &Fetched, accepts: u64, purpose: Purpose) {
         let waited = fetched.done_cycles - accepts;
-        if waited > 0 {
-            self.charge_entry(fetched.entry, waited, fetched.on_the_way_cycles, purpose);
+        match fetched.entry {
+            _ if waited == 0 => {}
+            Some(entry) => self.charge_entry(entry, waited, fetched.on_the_way_cycles, purpose),
+            None => self.fixed.issue += waited,
         }
     }
 

@@ -185,11 +185,9 @@ impl Picorv32 {
         let decoded = self.table.get(self.pc, self.encoding?);
         self.x[decoded.op.rd as usize] = pending;
         let wanted = self.cycles + u64::from(decoded.accepts_cycles);
-        // Neither what is held nor what is read can be there any sooner: that cycle is no wait for memory.
-        let accepts = wanted + 1;
-        self.fixed.issue += accepts - self.cycles + 1;
+        self.fixed.issue += wanted - self.cycles + 1;
         let addr = self.pc.wrapping_add(u32::from(decoded.len_bytes));
-        self.proceed(bus, Next { addr, wanted, accepts });
+        self.proceed(bus, Next { addr, wanted, accepts: wanted });
         self.look_ahead();
         None
     }
