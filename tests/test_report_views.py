@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 from test_report import Page, experiment
@@ -94,6 +95,12 @@ def test_exact_numbers_come_first_and_are_not_mixed_with_measured_ones() -> None
     )
     assert "Of 6 published numbers" not in words
     assert "No row of this report" not in words
+
+
+def test_an_experiment_without_any_error_says_so() -> None:
+    largest = r'<td class="number">(none|[^<]*%)</td></tr>'
+    assert re.findall(largest, render([result(kernels())])) == ["none"]
+    assert re.findall(largest, render([result(kernels(0))])) != ["none"]
 
 
 def test_a_document_that_is_not_exact_counts_as_before() -> None:

@@ -66,6 +66,13 @@ class Trust:
         )
 
     @property
+    def is_all_exact(self) -> bool:
+        """Whether every published number is met to the last digit."""
+        return self.published > 0 and all(
+            row.is_exact for row in self.rows if row.published is not None
+        )
+
+    @property
     def fitted(self) -> tuple[tuple[str, Parameter], ...]:
         """The calibrated parameters, with their boards."""
         return tuple(found for found in self.parameters if found[1].basis == CALIBRATED)
