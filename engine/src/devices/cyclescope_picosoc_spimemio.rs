@@ -8,12 +8,17 @@
 //! The flash is the only child node. What it returns on the wire is what the core reads: a number of dummy clocks, a
 //! width or a continuous read mode that it is not set up for reads wrong data.
 //!
-//! Simplified: while the interface is on, the register's pin bits show the lines at rest behind a word, not those of the
-//! cycle of the read. A read of the window while the pins are driven by hand is never answered by the hardware, and the
-//! core hangs; here it is answered with an error, and a note says why.
+//! The register's pin bits show the pins in the cycle of the read, while the interface is on, too; lines that nobody drives
+//! read 1. A look of another master while a request is up shows the pins in the cycle of its answer instead, and one in the
+//! two cycles behind a configuration write what the third has, where the hardware still ends what it was at.
 //!
-//! `mode` says how the flash is read, `stream` which word is there in which cycle, `wire` what that is on the lines.
+//! Simplified: a read of the window while the pins are driven by hand is never answered by the hardware, and the core hangs;
+//! here it is answered with an error, and a note says why.
+//!
+//! `mode` says how the flash is read, `stream` which word is there in which cycle, `wire` what that is on the lines, `look` how
+//! these are in one cycle.
 
+mod look;
 pub mod mode;
 pub mod stream;
 pub mod wire;
@@ -117,14 +122,16 @@ impl PicosocSpimemio {
         }
     }
 
-    /// What the register shows.
-    fn register(&self) -> u32 {
+    /// What the register shows in `cycle`.
+    fn register(&mut self, cycle: u64) -> u32 {
         if let Some(pins) = &self.pins {
             return self.config & !cfg::IO | u32::from(pins.read(self.wire.chip.as_ref()));
         }
-        // Selected, and the clock low; on a single line IO0 is still driven, to 0. The others are pulled up.
-        let at_rest = if self.wire.mode.width == Width::Single { 1 << cfg::OE_SHIFT | 0b1110 } else { 0b1111 };
-        self.config & !cfg::PINS | at_rest
+        let position = self.stream.look(cycle, &mut self.wire);
+        let (pins, levels) = self.wire.look(position, cycle);
+        let select = if pins.selected { 0 } else { cfg::CSB };
+        let clock = if pins.clock { cfg::CLK } else { 0 };
+        self.config & !cfg::PINS | u32::from(pins.enables) << cfg::OE_SHIFT | select | clock | u32::from(levels)
     }
 
     /// A write that takes effect at `now`.
@@ -221,7 +228,7 @@ impl Device for PicosocSpimemio {
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
         if range == 0 {
-            let value = if offset & !3 == 0 { self.register() } else { 0 };
+            let value = if offset & !3 == 0 { self.register(cycle) } else { 0 };
             return Ok(Reply::read(size.extracted(value, offset), self.wire.time(cycle)));
         }
         let answered = self.request(offset, cycle, ctx)?;

@@ -23,6 +23,17 @@ pub struct PinLevels {
     pub levels: u8,
 }
 
+impl PinLevels {
+    /// The levels of IO0 (bit 0) to IO3 as the controller would read them: its own where it drives, else the target's, else
+    /// 1, as pulled up. `risen`: the rising edge of the target's next clock has passed. Without side effects.
+    pub fn read(self, target: &dyn SpiTarget, risen: bool) -> u8 {
+        let outlook = if self.selected { target.outlook() } else { Outlook::default() };
+        let chip = outlook.levels[usize::from(risen)];
+        let free = !self.enables & ALL;
+        self.levels & self.enables & ALL | chip & outlook.driven & free | free & !outlook.driven
+    }
+}
+
 /// The pins of one target.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pins {
@@ -64,13 +75,9 @@ impl Pins {
         }
     }
 
-    /// The levels of IO0 (bit 0) to IO3 as the controller would read them: its own where it drives, else the target's, else
-    /// 1, as pulled up. Without side effects.
+    /// What [`PinLevels::read`] gives now.
     pub fn read(&self, target: &dyn SpiTarget) -> u8 {
-        let outlook = if self.now.selected { target.outlook() } else { Outlook::default() };
-        let chip = outlook.levels[usize::from(self.rising.is_some())];
-        let free = !self.now.enables & ALL;
-        self.now.levels & self.now.enables & ALL | chip & outlook.driven & free | free & !outlook.driven
+        self.now.read(target, self.rising.is_some())
     }
 
     /// Hands a clock to the target, with the lines as they were on its two edges.

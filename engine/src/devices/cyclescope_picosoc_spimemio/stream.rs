@@ -23,7 +23,7 @@ const HELD_BACK: u64 = u64::MAX;
 
 /// What the stream does with the lines, in the order of time. Cycles as in [`Stream`].
 pub trait Frames {
-    /// FFh, ABh and the command are sent, the command to its end at `ready - 1`, and what is not over by `until` is cut off.
+    /// FFh, ABh and the command are sent, the command to its end at `ready`, and what is not over by `until` is cut off.
     fn preamble(&mut self, ready: u64, until: u64);
     /// A new frame begins at `start`, with the command if `command` is set.
     fn frame(&mut self, start: u64, command: bool);
@@ -33,6 +33,26 @@ pub trait Frames {
     fn word(&mut self, address: u32, end: u64);
     /// The word that is being read is cut off at `at`, after `clocks` of its clocks.
     fn cut(&mut self, at: u64, clocks: u32);
+}
+
+/// Where the stream is on the lines, in a cycle in which no request is up.
+///
+/// The pins are registers: what the stream does in one cycle stands on them in the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Before the first address: in the preamble, which ends at `ready`, or behind it.
+    Preamble {
+        /// As in [`Frames::preamble`].
+        ready: u64,
+    },
+    /// In the word behind the held one.
+    Word {
+        /// Cycles of the word that have stood on the pins before this one. An odd number: SCK is high. All of the word's: the one
+        /// behind it is beginning, and it is not held yet.
+        passed: u64,
+        /// The last whole clock of these was over at this cycle, at the latest.
+        over: u64,
+    },
 }
 
 /// The interface's state machine while it is on. Cycle 0 is the first after reset.
@@ -122,6 +142,18 @@ impl Stream {
         self.answered
     }
 
+    /// Where the stream is on the lines in cycle `at`. Should another master's request still be up: where it is in the cycle of
+    /// the answer.
+    pub fn look(&mut self, at: u64, frames: &mut impl Frames) -> Position {
+        if !self.streaming {
+            return Position::Preamble { ready: self.ready };
+        }
+        let at = at.max(self.answered);
+        self.catch_up(at, frames);
+        let passed = self.passed(at - 1);
+        Position::Word { passed, over: at - 1 - passed % 2 }
+    }
+
     /// The words that came by themselves up to cycle `at`.
     #[inline]
     fn catch_up(&mut self, at: u64, frames: &mut impl Frames) {
@@ -168,13 +200,18 @@ impl Stream {
 
     /// The successor's clocks so far, at cycle `at`, before which it has not come.
     fn cut(&self, at: u64, frames: &mut impl Frames) {
+        frames.cut(at, (self.passed(at) / 2) as u32);
+    }
+
+    /// Cycles that the held word's successor has had by cycle `at`, before which it has not come.
+    fn passed(&self, at: u64) -> u64 {
         let first_bytes = at.saturating_sub(self.word_end()).min(3 * self.byte_cycles);
         let last_byte = if self.next == HELD_BACK {
             0
         } else {
             at.saturating_sub(self.next - self.capture_cycles - self.byte_cycles).min(self.byte_cycles)
         };
-        frames.cut(at, ((first_bytes + last_byte) / 2) as u32);
+        first_bytes + last_byte
     }
 
     /// When the held word's last clock ended and its successor's first began.

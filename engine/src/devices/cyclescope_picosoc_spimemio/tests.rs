@@ -9,6 +9,7 @@ use crate::time::Cycles;
 
 mod configuration;
 mod lines;
+mod look;
 mod modes;
 mod window;
 

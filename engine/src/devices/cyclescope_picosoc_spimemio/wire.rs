@@ -3,13 +3,15 @@
 //! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become stretches here; a word's bits
 //! are what the flash returned for them.
 
+use super::look::Ahead;
 use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Lines, Rate, SpiTarget, Stretch};
 
-/// When the preamble's three commands begin, in cycles before its end. The gaps between them are for chip select.
-const PREAMBLE_STARTS: [u64; 3] = [53, 35, 17];
+/// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and the
+/// next, chip select is still active.
+const PREAMBLE_STARTS: [u64; 3] = [52, 34, 16];
 /// Leaves continuous read.
 const MODE_BIT_RESET: u8 = 0xff;
 /// Leaves deep power-down.
@@ -44,6 +46,8 @@ pub struct Wire {
     pub notes_due: bool,
     /// Totals.
     pub totals: Totals,
+    /// Clocks that have passed already, because firmware looked at the lines.
+    pub(super) ahead: Ahead,
 }
 
 impl Wire {
@@ -58,6 +62,7 @@ impl Wire {
             unused: false,
             notes_due: false,
             totals: Totals::default(),
+            ahead: Ahead::default(),
         }
     }
 
@@ -84,9 +89,33 @@ impl Wire {
         self.notes_due = true;
     }
 
-    /// A command byte on one line, whose clocks go on until `until` at the most.
-    fn command(&mut self, start: u64, command: u8, until: u64) {
-        let clocks = (until.min(start + COMMAND_CYCLES) - start) as u32 / 2;
+    /// The preamble's commands, and when each begins.
+    pub(super) fn preamble_frames(&self, ready: u64) -> [(u64, u8); 3] {
+        let commands = [MODE_BIT_RESET, RELEASE_POWER_DOWN, self.mode.opcode()];
+        std::array::from_fn(|index| (ready - PREAMBLE_STARTS[index], commands[index]))
+    }
+
+    /// The commands of the preamble that begin before `until`, with those of their clocks that are over at `over`, but for
+    /// what has passed already. A command under way has begun by `over`.
+    pub(super) fn send_preamble(&mut self, ready: u64, until: u64, over: u64) {
+        let passed = self.ahead.frames.saturating_sub(1);
+        for (index, (start, command)) in self.preamble_frames(ready).into_iter().enumerate().skip(passed) {
+            if start >= until {
+                break;
+            }
+            if index == self.ahead.frames {
+                self.begin(start);
+                self.ahead = Ahead::begun(index + 1);
+            }
+            let from = self.ahead.clocks;
+            self.ahead.clocks = (over.min(start + COMMAND_CYCLES) - start) as u32 / 2;
+            let rest = command.unbounded_shl(from);
+            self.command(start + 2 * u64::from(from), rest, self.ahead.clocks - from);
+        }
+    }
+
+    /// The first `clocks` bits of a command byte, on one line.
+    fn command(&mut self, start: u64, command: u8, clocks: u32) {
         let bits = u32::from(command) >> (8 - clocks);
         self.shift(Stretch::output(Lines::Single, Rate::Single, clocks, bits), start);
     }
@@ -102,6 +131,11 @@ impl Wire {
         end
     }
 
+    /// The clocks of a word.
+    pub(super) const fn data(&self) -> Stretch {
+        Stretch::input(self.mode.lines(), self.rate(), 32)
+    }
+
     const fn rate(&self) -> Rate {
         if self.mode.is_ddr() { Rate::Double } else { Rate::Single }
     }
@@ -109,14 +143,8 @@ impl Wire {
 
 impl Frames for Wire {
     fn preamble(&mut self, ready: u64, until: u64) {
-        let commands = [MODE_BIT_RESET, RELEASE_POWER_DOWN, self.mode.opcode()];
-        for (before, command) in PREAMBLE_STARTS.into_iter().zip(commands) {
-            let start = ready - before;
-            if start < until {
-                self.begin(start);
-                self.command(start, command, until);
-            }
-        }
+        self.send_preamble(ready, until, until);
+        self.ahead = Ahead::default();
     }
 
     fn frame(&mut self, start: u64, command: bool) {
@@ -124,7 +152,7 @@ impl Frames for Wire {
         self.totals.jumps += 1;
         self.begin(start);
         if command {
-            self.command(start, self.mode.opcode(), u64::MAX);
+            self.command(start, self.mode.opcode(), u8::BITS);
         }
     }
 
@@ -140,17 +168,22 @@ impl Frames for Wire {
 
     #[inline]
     fn word(&mut self, _address: u32, end: u64) {
-        let stretch = Stretch::input(self.mode.lines(), self.rate(), 32);
+        let stretch = self.data();
         let time = self.time(end);
+        let bits =
+            if self.ahead.clocks == 0 { self.chip.shift(stretch, time) } else { self.rest_of_word(stretch, time) };
         // The first byte on the wire is the one at the lowest address.
-        self.word = self.chip.shift(stretch, time).swap_bytes();
+        self.word = bits.swap_bytes();
         self.totals.sck_clocks += u64::from(stretch.clocks);
         self.drop_word();
         self.unused = true;
     }
 
     fn cut(&mut self, at: u64, clocks: u32) {
-        let stretch = Stretch { clocks, ..Stretch::input(self.mode.lines(), self.rate(), 0) };
+        let passed = std::mem::take(&mut self.ahead).clocks;
+        self.totals.sck_clocks += u64::from(passed);
+        let clocks = clocks.saturating_sub(passed);
+        let stretch = Stretch { clocks, ..self.data() };
         self.shift(stretch, at - 2 * u64::from(clocks));
     }
 }

@@ -56,6 +56,14 @@ fn ask(stream: &mut Stream, at: u64, address: u32) -> u64 {
     stream.request(at, address, &mut Nothing)
 }
 
+/// Cycles of the word behind the held one that have stood on the pins before `at`.
+fn passed(stream: &mut Stream, at: u64) -> u64 {
+    match stream.look(at, &mut Nothing) {
+        Position::Word { passed, .. } => passed,
+        Position::Preamble { .. } => panic!("no word has been read"),
+    }
+}
+
 /// A stream in `mode` that holds the word at 100h since the cycle that is returned with it.
 fn streaming(mode: Mode) -> (Stream, u64) {
     let mut stream = Stream::reset();
@@ -236,6 +244,31 @@ fn a_word_held_back_has_had_three_bytes() {
 }
 
 #[test]
+fn the_successors_cycles_pass_on_the_pins_and_its_last_byte_waits() {
+    let (mut stream, held) = streaming(Mode::RESET);
+    // The word's last cycle stands on the pins in the one before it is held; its successor's first from then on.
+    let looks = [1, 2, 63, 64, 65, 64 + 46, 64 + 47, 64 + 48, 500];
+    let seen = looks.map(|later| passed(&mut stream, held + later));
+    assert_eq!(seen, [1, 2, 63, 0, 1, 46, 47, 48, 48]);
+    // Asked for, the rest follows: first on the pins in the second cycle behind the request.
+    assert_eq!(ask(&mut stream, held + 500, 0x104), held + 500);
+    assert_eq!([501, 502, 503, 517, 518].map(|later| passed(&mut stream, held + later)), [48, 48, 49, 63, 0]);
+}
+
+#[test]
+fn at_the_double_rate_the_word_behind_begins_before_its_predecessor_is_held() {
+    let (mut stream, held) = streaming(mode(Width::QuadDdr, false, 1));
+    assert_eq!([1, 6, 7, 8, 9].map(|later| passed(&mut stream, held + later)), [2, 7, 8, 1, 2]);
+}
+
+#[test]
+fn a_second_masters_look_sees_the_cycle_of_the_answer() {
+    let (mut stream, rest) = at_rest(Mode::RESET);
+    let held = ask(&mut stream, rest, 0x2000);
+    assert_eq!([rest + 3, held].map(|at| passed(&mut stream, at)), [0, 0]);
+}
+
+#[test]
 fn a_stop_cuts_the_preamble_or_the_word() {
     let mut did = Vec::new();
     Stream::reset().stop(7, &mut did);
@@ -256,12 +289,12 @@ proptest! {
         width in 0..MODES.len(),
         continuous: bool,
         dummy_clocks in 0..=15u32,
-        requests in proptest::collection::vec((0..12u8, 0..6u32, 0..140u64), 1..60),
+        requests in proptest::collection::vec((0..14u8, 0..6u32, 0..140u64), 1..60),
     ) {
         let mode = mode(MODES[width], continuous, dummy_clocks);
         let mut stream = Stream::reset();
         let mut steps = steps::Machine::new(Mode::RESET, 54);
-        let (mut at, mut address) = (0, 0x40);
+        let (mut at, mut address, mut fresh) = (0, 0x40, true);
         for (index, (what, words, gap)) in requests.into_iter().enumerate() {
             // Most requests follow each other closely; some come in the cycle after the answer.
             at += 1 + if what % 3 == 0 { gap } else { gap % 8 };
@@ -269,8 +302,16 @@ proptest! {
                 stream.stop(at, &mut Nothing);
                 stream.restart(at, mode);
                 steps.restart(at, mode);
+                fresh = true;
                 continue;
             }
+            if what > 11 {
+                if !fresh {
+                    prop_assert_eq!(passed(&mut stream, at), steps.look(at), "look {} at {}", index, at);
+                }
+                continue;
+            }
+            fresh = false;
             address = if what < 4 { address + 4 } else { 0x40 + 4 * words };
             let answered = ask(&mut stream, at, address);
             prop_assert_eq!(answered, steps.request(at, address), "request {} at {}", index, at);

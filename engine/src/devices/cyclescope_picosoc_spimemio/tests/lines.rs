@@ -60,14 +60,14 @@ fn the_first_word_follows_the_preamble() {
     let (mut soc, saw) = scripted();
     assert_eq!(soc.word(0x12_3450), (167, 0x0403_0201));
     let expected = [
-        Saw::Select(1),
-        byte(0xff, 17),
-        Saw::Deselect(18),
-        Saw::Select(19),
-        byte(0xab, 35),
-        Saw::Deselect(36),
-        Saw::Select(37),
-        byte(0x03, 53),
+        Saw::Select(2),
+        byte(0xff, 18),
+        Saw::Deselect(19),
+        Saw::Select(20),
+        byte(0xab, 36),
+        Saw::Deselect(37),
+        Saw::Select(38),
+        byte(0x03, 54),
         Saw::Shift(Stretch::output(Lines::Single, Rate::Single, 24, 0x12_3450), 102),
         Saw::Shift(Stretch::input(Lines::Single, Rate::Single, 32), 166),
     ];
@@ -136,10 +136,10 @@ fn a_configuration_write_cuts_the_preamble_off() {
     soc.cycle = 26;
     soc.configure(0x8008_0000);
     let half = Stretch { drive: Drive::Controller, ..Stretch::output(Lines::Single, Rate::Single, 3, 0b101) };
-    let expected = [Saw::Select(1), byte(0xff, 17), Saw::Deselect(18), Saw::Select(19), Saw::Shift(half, 25)];
+    let expected = [Saw::Select(2), byte(0xff, 18), Saw::Deselect(19), Saw::Select(20), Saw::Shift(half, 26)];
     assert_eq!(take(&saw), expected);
     soc.word(0x1000);
-    assert_eq!(take(&saw)[..3], [Saw::Deselect(27), Saw::Select(28), byte(0xff, 44)]);
+    assert_eq!(take(&saw)[..3], [Saw::Deselect(28), Saw::Select(29), byte(0xff, 45)]);
 }
 
 #[test]

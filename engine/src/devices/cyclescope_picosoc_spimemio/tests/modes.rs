@@ -5,20 +5,22 @@ use super::*;
 
 /// A mode as firmware sets it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Setup {
+pub struct Setup {
     /// DDR, QSPI and CRM.
-    bits: u32,
+    pub bits: u32,
     /// Dummy clocks, in the interface and in the flash.
-    latency: u32,
+    pub latency: u32,
 }
 
-const SINGLE: Setup = Setup { bits: 0, latency: 8 };
+/// After reset.
+pub const SINGLE: Setup = Setup { bits: 0, latency: 8 };
 /// Dual, quad and quad DDR, each without and with continuous read.
-const WIDE: [u32; 6] =
+pub const WIDE: [u32; 6] =
     [cfg::DDR, cfg::DDR | cfg::CRM, cfg::QSPI, cfg::QSPI | cfg::CRM, cfg::DDR | cfg::QSPI, 0x70_0000];
 
 impl Setup {
-    const fn config(self) -> u32 {
+    /// The configuration register.
+    pub const fn config(self) -> u32 {
         cfg::ENABLE | self.bits | self.latency << cfg::DUMMY_SHIFT
     }
 
@@ -44,7 +46,7 @@ impl Setup {
     }
 
     /// Cycles from one word of the stream to the next.
-    const fn word_cycles(self) -> u64 {
+    pub const fn word_cycles(self) -> u64 {
         match (self.bits & cfg::QSPI != 0, self.bits & cfg::DDR != 0) {
             (false, false) => 64,
             (false, true) => 32,
@@ -61,7 +63,7 @@ fn frame(soc: &mut Soc, bytes: &[u8]) {
 }
 
 /// Takes the flash from one mode to the other by hand.
-fn leave_and_set_up(soc: &mut Soc, now: Setup, latency: u32) {
+pub fn leave_and_set_up(soc: &mut Soc, now: Setup, latency: u32) {
     soc.configure(IDLE);
     if let Some((clocks, lines)) = now.exit() {
         let ones = lines << 8 | 0x0f;

@@ -23,6 +23,8 @@ pub struct Machine {
     busy: Busy,
     /// Address of the word on the lines.
     reading: u32,
+    /// Both as they were in the cycle before: what the pins show.
+    shown: (Busy, u32),
     /// A word whose bits are all there, and the cycle in which it will be held.
     captured: Option<(u32, u64)>,
     /// The held word, since when, and whether it is the first of its frame.
@@ -41,6 +43,7 @@ impl Machine {
             ready: Some(ready),
             busy: Busy::Between(0),
             reading: 0,
+            shown: (Busy::Between(0), 0),
             captured: None,
             held: None,
             first: true,
@@ -79,6 +82,24 @@ impl Machine {
         }
     }
 
+    /// What has passed on the pins, by a cycle in which no request is up, of the word behind the held one.
+    pub fn look(&mut self, at: u64) -> u64 {
+        while self.now < at {
+            self.capture();
+            self.move_lines();
+        }
+        self.capture();
+        let held = self.held.expect("a word is held between requests").0;
+        let (busy, reading) = self.shown;
+        let byte_cycles = self.mode.byte_cycles();
+        let cycles = match busy {
+            Busy::Header(_) => unreachable!("a header is over when its word is held"),
+            Busy::Byte(byte, left) => u64::from(byte + 1) * byte_cycles - left,
+            Busy::Between(byte) => u64::from(byte) * byte_cycles,
+        };
+        u64::from(reading - held - 4) * byte_cycles + cycles
+    }
+
     /// An address begins in `delay` cycles.
     fn start(&mut self, address: u32, delay: u64) {
         (self.held, self.captured, self.first, self.reading) = (None, None, true, address);
@@ -97,6 +118,7 @@ impl Machine {
 
     /// This cycle passes on the lines.
     fn move_lines(&mut self) {
+        self.shown = (self.busy, self.reading);
         if let Busy::Between(byte) = self.busy
             && (byte < 3 || self.may_finish_word())
         {

@@ -1,0 +1,82 @@
+//! The lines in one cycle, as the configuration register shows them while the interface is on.
+//!
+//! Words pass on the wire when they are complete. If firmware looks before that, the clocks that are over pass at once, and the
+//! chip tells what it does in the next one: so the register shows what the interface reads, with wrong settings, too.
+
+use super::mode::Width;
+use super::stream::{COMMAND_CYCLES, Position};
+use super::wire::Wire;
+use crate::time::Ps;
+use crate::wire::pins::PinLevels;
+use crate::wire::spi::{Lines, Stretch};
+
+/// What has passed of the preamble or of the word that is being read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ahead {
+    /// Commands of the preamble that have begun.
+    pub frames: usize,
+    /// Clocks of the last of these, or of the word. Those of a word do not count in the totals yet.
+    pub clocks: u32,
+    /// The word's bits in them, right-aligned.
+    bits: u32,
+}
+
+impl Ahead {
+    /// So many commands of the preamble have begun, the last of them without a clock so far.
+    pub const fn begun(frames: usize) -> Ahead {
+        Ahead { frames, clocks: 0, bits: 0 }
+    }
+}
+
+impl Wire {
+    /// What the interface does with the pins in cycle `at`, in which the stream is at `position`, and the levels of IO0 (bit
+    /// 0) to IO3.
+    pub fn look(&mut self, position: Position, at: u64) -> (PinLevels, u8) {
+        let pins = match position {
+            Position::Preamble { ready } => self.look_at_preamble(ready, at),
+            Position::Word { passed, over } => self.look_at_word(passed, over),
+        };
+        (pins, pins.read(self.chip.as_ref(), pins.clock))
+    }
+
+    /// IO0 is driven in all modes, low where it carries no bit.
+    fn look_at_preamble(&mut self, ready: u64, at: u64) -> PinLevels {
+        self.send_preamble(ready, at, at.saturating_sub(1));
+        let idle = PinLevels { enables: Lines::Single.mask(), ..PinLevels::default() };
+        let last = self.preamble_frames(ready).into_iter().rfind(|(start, _)| *start <= at);
+        let Some((start, command)) = last.filter(|(start, _)| *start < at) else { return idle };
+        let phase = at - start - 1;
+        let selected = PinLevels { selected: true, ..idle };
+        if phase >= COMMAND_CYCLES {
+            return selected;
+        }
+        PinLevels { clock: phase % 2 == 1, levels: command << (phase / 2) >> 7, ..selected }
+    }
+
+    /// On a single line IO0 stays driven, to 0.
+    fn look_at_word(&mut self, passed: u64, over: u64) -> PinLevels {
+        let clocks = (passed / 2) as u32;
+        let stretch = Stretch { clocks: clocks - self.ahead.clocks, ..self.data() };
+        let end = self.time(over);
+        self.pass_ahead(stretch, end);
+        let enables = if self.mode.width == Width::Single { Lines::Single.mask() } else { 0 };
+        PinLevels { selected: true, clock: passed % 2 == 1, enables, levels: 0 }
+    }
+
+    /// The clocks of a word whose first ones have passed: all of its bits. `word` is the stretch of a whole one.
+    #[cold]
+    pub(super) fn rest_of_word(&mut self, word: Stretch, end: Ps) -> u32 {
+        self.pass_ahead(Stretch { clocks: word.clocks - self.ahead.clocks, ..word }, end);
+        std::mem::take(&mut self.ahead).bits
+    }
+
+    fn pass_ahead(&mut self, stretch: Stretch, end: Ps) {
+        if stretch.clocks == 0 {
+            return;
+        }
+        let bits = u64::from(self.chip.shift(stretch, end));
+        let before = u64::from(self.ahead.bits) << (stretch.clocks * stretch.bits_per_clock());
+        self.ahead.bits = (before | bits) as u32;
+        self.ahead.clocks += stretch.clocks;
+    }
+}
