@@ -168,6 +168,30 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         Cycles(self.timing(name, meaning))
     }
 
+    /// A timing parameter of a core: cycles of a kind of instruction, from `least` to 255.
+    pub fn instruction_cycles(&mut self, name: &str, least: u8, meaning: &str) -> u8 {
+        let cycles = self.timing_cycles(name, meaning).0;
+        u8::try_from(cycles).ok().filter(|cycles| *cycles >= least).unwrap_or_else(|| {
+            let allowed = format!("an instruction takes {least} to 255 cycles");
+            let kind = FaultKind::OutOfRange { property: name.to_owned(), value: cycles.to_string(), allowed };
+            self.fault_at(name, kind);
+            least
+        })
+    }
+
+    /// `riscv,isa-extensions`: those of the node, each of which must be among the `known` ones of a core called `core`.
+    pub fn isa_extensions(&mut self, core: &str, known: &[&str]) -> Vec<&'a str> {
+        const NAME: &str = "riscv,isa-extensions";
+        self.known(&[NAME]);
+        let extensions = self.node.property(NAME).and_then(Property::strings).unwrap_or_default();
+        for extension in extensions.iter().filter(|extension| !known.contains(extension)) {
+            let allowed = format!("{core} has {}", known.join(", "));
+            let kind = FaultKind::OutOfRange { property: NAME.into(), value: format!("\"{extension}\""), allowed };
+            self.fault_at(NAME, kind);
+        }
+        extensions
+    }
+
     /// A timing parameter in cycles or clocks that a node may leave out; if it is there, it must have a source.
     pub fn optional_timing_cycles(&mut self, name: &str) -> Option<Cycles> {
         self.known(&[name]);

@@ -35,20 +35,8 @@ pub struct CoreTiming {
 impl CoreTiming {
     /// Reads the table from a `cpu` node.
     pub fn from_node(reader: &mut NodeReader) -> CoreTiming {
-        let mut cycles = |name: &str, meaning: &str| {
-            let value = reader.timing_cycles(&format!("cyclescope,{name}-cycles"), meaning).0;
-            u8::try_from(value).unwrap_or_else(|_| {
-                let property = format!("cyclescope,{name}-cycles");
-                let allowed = "an instruction takes at most 255 cycles".to_owned();
-                let kind = crate::board::fault::FaultKind::OutOfRange {
-                    property: property.clone(),
-                    value: value.to_string(),
-                    allowed,
-                };
-                reader.fault_at(&property, kind);
-                1
-            })
-        };
+        let mut cycles =
+            |name: &str, meaning: &str| reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), 0, meaning);
         CoreTiming {
             load_use: cycles("load-use", "stall of an instruction right behind a load that it depends on"),
             multiply_use: cycles("multiply-use", "stall of an instruction right behind a multiplication"),

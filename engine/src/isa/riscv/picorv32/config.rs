@@ -1,7 +1,5 @@
 //! The `cpu` node of a PicoRV32: its timing table, and what of the RTL's parameters a program can see.
 
-use crate::board::fault::FaultKind;
-use crate::board::node::Property;
 use crate::board::reader::NodeReader;
 use crate::time::Hz;
 
@@ -86,16 +84,8 @@ pub fn from_node(reader: &mut NodeReader, index: u32) -> Config {
 }
 
 fn read_timing(reader: &mut NodeReader, extensions: Extensions) -> Timing {
-    let mut cycles = |name: &str, meaning: &str| {
-        let property = format!("cyclescope,{name}-cycles");
-        let value = reader.timing_cycles(&property, meaning).0;
-        u8::try_from(value).ok().filter(|value| *value > 0).unwrap_or_else(|| {
-            let allowed = "an instruction takes 1 to 255 cycles".to_owned();
-            let value = value.to_string();
-            reader.fault_at(&property, FaultKind::OutOfRange { property: property.clone(), value, allowed });
-            1
-        })
-    };
+    let mut cycles =
+        |name: &str, meaning: &str| reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), 1, meaning);
     let mut of_extension = |has: bool, name: &str, meaning: &str| if has { cycles(name, meaning) } else { 1 };
     let multiply = of_extension(extensions.multiply, "multiply", "cycles until mul has its result");
     let multiply_high = of_extension(extensions.multiply, "multiply-high", "cycles until mulh has its result");
@@ -124,15 +114,7 @@ fn read_timing(reader: &mut NodeReader, extensions: Extensions) -> Timing {
 
 /// `riscv,isa-extensions`: i and c always, m or zmmul as configured. Counters and interrupts are PicoRV32's own subsets.
 fn read_extensions(reader: &mut NodeReader) -> Extensions {
-    const NAME: &str = "riscv,isa-extensions";
-    const KNOWN: [&str; 4] = ["i", "m", "c", "zmmul"];
-    reader.known(&[NAME]);
-    let strings = reader.node.property(NAME).and_then(Property::strings).unwrap_or_default();
-    for extension in strings.iter().filter(|extension| !KNOWN.contains(extension)) {
-        let allowed = format!("PicoRV32 has {}", KNOWN.join(", "));
-        let kind = FaultKind::OutOfRange { property: NAME.into(), value: format!("\"{extension}\""), allowed };
-        reader.fault_at(NAME, kind);
-    }
-    let divide = strings.contains(&"m");
-    Extensions { multiply: divide || strings.contains(&"zmmul"), divide }
+    let extensions = reader.isa_extensions("PicoRV32", &["i", "m", "c", "zmmul"]);
+    let divide = extensions.contains(&"m");
+    Extensions { multiply: divide || extensions.contains(&"zmmul"), divide }
 }

@@ -47,7 +47,7 @@ pub struct Decoded {
     pub kind: Kind,
     pub len_bytes: u8,
     /// From the launch to the first cycle in which the next instruction is accepted.
-    pub accepts_cycles: u8,
+    pub accepts_cycles: u16,
 }
 
 /// The table.
@@ -127,11 +127,10 @@ impl Table {
         }
     }
 
-    fn accepts_cycles(&self, kind: Kind, instr: &Instr) -> u8 {
+    fn accepts_cycles(&self, kind: Kind, instr: &Instr) -> u16 {
         let timing = &self.timing;
-        match (kind, instr.op.code.class()) {
-            (_, TimingClass::Shift) if kind == Kind::SerialShift => timing.shift,
-            (_, TimingClass::Shift) => timing.shift + serial_cycles(instr.op.imm as u32, timing.shift_stage_bits) as u8,
+        let own = match (kind, instr.op.code.class()) {
+            (_, TimingClass::Shift) => timing.shift,
             (Kind::LongCompute, TimingClass::Multiply) => timing.multiply,
             (Kind::LongCompute, TimingClass::MultiplyHigh) => timing.multiply_high,
             (Kind::LongCompute, TimingClass::Divide) => timing.divide,
@@ -142,15 +141,20 @@ impl Table {
             (Kind::Breakpoint, _) => timing.breakpoint,
             (Kind::Illegal, _) => timing.illegal,
             _ => timing.execute,
-        }
+        };
+        // A serial shift by a register's bits is longer still, by what that holds.
+        let shifts = kind == Kind::LongCompute && instr.op.code.class() == TimingClass::Shift;
+        let bits = if shifts { instr.op.imm as u32 } else { 0 };
+        u16::from(own) + serial_cycles(bits, timing.shift_stage_bits)
     }
 }
 
 /// Cycles that a serial shifter takes for `bits`, moving `stage_bits` a cycle while it can, then one.
-pub fn serial_cycles(bits: u32, stage_bits: u8) -> u32 {
-    match u32::from(stage_bits) {
+pub fn serial_cycles(bits: u32, stage_bits: u8) -> u16 {
+    let bits = (bits & 31) as u16;
+    match u16::from(stage_bits) {
         0 => 0,
-        stage => (bits & 31) / stage + (bits & 31) % stage,
+        stage => bits / stage + bits % stage,
     }
 }
 
