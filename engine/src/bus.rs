@@ -279,16 +279,15 @@ impl Bus {
     }
 
     /// True if [`Bus::load`] can put a segment of `bytes`, `memory_bytes` long in memory, at `addr`.
-    pub fn can_load(&mut self, addr: u32, bytes: u32, memory_bytes: u32) -> bool {
+    pub fn can_load(&self, addr: u32, bytes: u32, memory_bytes: u32) -> bool {
         let Some(entry) = self.entry_at(addr) else { return false };
-        let MapEntry { base, last, target, .. } = self.map[entry];
+        let MapEntry { last, target, .. } = self.map[entry];
         let fits = |bytes: u32| bytes == 0 || bytes - 1 <= last - addr;
         match target {
             Target::Ram(_) => fits(memory_bytes),
-            Target::Device(id, range) => {
-                let device = self.devices[id.0 as usize].as_mut();
-                let ends = [addr - base, addr - base + bytes.saturating_sub(1)];
-                fits(bytes) && device.is_some_and(|device| ends.iter().all(|end| device.load(range, *end, &[])))
+            Target::Device(..) => {
+                let mut ends = [addr, addr.wrapping_add(bytes.saturating_sub(1))].into_iter();
+                fits(bytes) && ends.all(|end| self.peek(end, &mut [0]))
             }
         }
     }

@@ -102,7 +102,7 @@ pub trait Device: Send {
     }
 
     /// Stores bytes in such a range as a programmer or a debugger does before the run: without time, and whatever was there before.
-    /// `false`, with nothing stored, where that cannot be done; with no bytes it tells whether a byte at `offset` could be stored.
+    /// `false`, with nothing stored, where that cannot be done. Only asked where [`Device::peek`] holds.
     fn load(&mut self, _range: usize, _offset: u32, _bytes: &[u8]) -> bool {
         false
     }

@@ -276,12 +276,10 @@ impl Machine {
     }
 
     /// Where an ELF file's segments may lie.
-    fn memories(&mut self) -> String {
-        let bases: Vec<u32> = self.bus.map.iter().map(|entry| entry.base).collect();
-        let loadable: Vec<bool> = bases.into_iter().map(|base| self.bus.can_load(base, 1, 1)).collect();
-        let entries = self.bus.map.iter().zip(loadable).filter_map(|(entry, loadable)| loadable.then_some(entry));
+    fn memories(&self) -> String {
+        let loadable = self.bus.map.iter().filter(|entry| self.bus.can_load(entry.base, 1, 1));
         let ranges: Vec<String> =
-            entries.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();
+            loadable.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();
         ranges.join(", ")
     }
 

@@ -107,8 +107,7 @@ impl Port {
     #[inline(always)]
     pub fn read(&self, bus: &mut Bus, addr: u32, size: AccessSize, begins: u64) -> Result<Answer, BusFault> {
         if let Some(answer) = self.read_direct(addr & !3, begins) {
-            let lanes = u32::MAX >> (32 - 8 * size.bytes());
-            return Ok(Answer { value: answer.value >> (8 * (addr & 3)) & lanes, ..answer });
+            return Ok(Answer { value: size.extracted(answer.value, addr), ..answer });
         }
         let at = self.clock.ps_at_floor(Cycles(begins));
         bus.run_events_before(at, addr);
