@@ -1,9 +1,8 @@
-"""The bench: experiments planned, run side by side, and made into tables.
+"""The bench: jobs, as planned in planning.py, run side by side and made into tables.
 
-`plan` (planning.py) turns experiments and `--set` into jobs, `run_jobs` runs them on threads (the
-engine releases the interpreter), `tabulate` puts published numbers beside what the firmware
-printed.
-The order of results is the plan's, however many jobs run at once.
+`run_jobs` runs them on threads (the engine releases the interpreter), `tabulate` puts published
+numbers beside what the firmware printed. The order of results is the plan's, however many jobs run
+at once.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from cyclescope.board import Board
 from cyclescope.errors import EngineError, FirmwareError
 from cyclescope.experiment import Cell, Run
 from cyclescope.firmware import build_app, load_app
-from cyclescope.planning import Job, plan
+from cyclescope.planning import Job
 from cyclescope.results import (
     CALIBRATED,
     PREDICTED,
@@ -32,9 +31,6 @@ from cyclescope.results import (
     RunResult,
     Value,
 )
-
-__all__ = ["Job", "StoppedError", "judged", "plan", "run_job", "run_jobs", "tabulate"]
-
 
 # ---- running
 

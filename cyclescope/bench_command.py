@@ -12,9 +12,9 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cyclescope import bench, experiments, export, tables
-from cyclescope.bench import Job
+from cyclescope import bench, experiments, export, planning, tables
 from cyclescope.overrides import parse_set
+from cyclescope.planning import Job
 from cyclescope.results import ExperimentResult, RunRecord
 
 Finished = Callable[[Job, RunRecord], None]
@@ -42,7 +42,7 @@ def bench_command(
     jobs: int | None,
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers."""
-    planned = bench.plan(experiments.select(names), list(map(parse_set, sets)), quick)
+    planned = planning.plan(experiments.select(names), list(map(parse_set, sets)), quick)
     out.mkdir(parents=True, exist_ok=True)
     interrupted = False
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from cyclescope import bench, experiments, published
+from cyclescope import bench, experiments, planning, published
 from cyclescope.errors import SettingError, UsageError
 
 NAME = "quad-spi-throughput"
@@ -64,7 +64,7 @@ def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> Non
 
 def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
     sets = [(f"{NAME}.pages", "2"), (f"{NAME}.bytes", "512")]
-    jobs = bench.plan(experiments.select([]), sets)
+    jobs = planning.plan(experiments.select([]), sets)
     for record in bench.run_jobs(jobs, threads=2):
         assert record is not None
         assert record.result is not None, record.error
@@ -133,27 +133,27 @@ def test_the_published_cells_are_those_of_the_note() -> None:
 
 def test_quick_shortens_only_what_was_not_published() -> None:
     for full, quick in zip(
-        bench.plan(experiments.select([NAME])),
-        bench.plan(experiments.select([NAME]), quick=True),
+        planning.plan(experiments.select([NAME])),
+        planning.plan(experiments.select([NAME]), quick=True),
         strict=True,
     ):
         assert (full == quick) == full.experiment.has_published(full.run)
 
 
 def test_a_setting_reaches_only_the_apps_that_have_it() -> None:
-    jobs = bench.plan(experiments.select([NAME]), [("quad_spi_throughput.pages", "7")])
+    jobs = planning.plan(experiments.select([NAME]), [("quad_spi_throughput.pages", "7")])
     assert {job.run.settings.get("pages") for job in jobs} == {7, None}
     assert all(not job.experiment.has_published(job.run) for job in jobs)
 
 
 def test_a_board_override_keeps_the_published_numbers_beside_it() -> None:
-    jobs = bench.plan(experiments.select([NAME]), [("spi0.clock-frequency", "40M")])
+    jobs = planning.plan(experiments.select([NAME]), [("spi0.clock-frequency", "40M")])
     assert sum(job.experiment.has_published(job.run) for job in jobs) == 2
     assert all(job.configured.all_settings["spi0.clock-frequency"] == "40M" for job in jobs)
 
 
 def test_configurations_that_become_the_same_run_once() -> None:
-    jobs = bench.plan(experiments.select([NAME]), [("spi0.xlnx,fifo-depth", "16")])
+    jobs = planning.plan(experiments.select([NAME]), [("spi0.xlnx,fifo-depth", "16")])
     assert len(jobs) == len(experiments.ALL[NAME].runs) - 1
     assert len({job.configured.label for job in jobs}) == len(jobs)
 
@@ -173,4 +173,4 @@ def test_a_question_with_two_answers_is_an_error() -> None:
 
 def test_sets_are_checked_before_anything_runs() -> None:
     with pytest.raises(SettingError):
-        bench.plan(experiments.select([NAME]), [("nothing.at-all", "1")])
+        planning.plan(experiments.select([NAME]), [("nothing.at-all", "1")])

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, Command
 
 import cyclescope as package
-from cyclescope import bench, experiments, firmware, published
+from cyclescope import bench, experiments, firmware, planning, published
 from cyclescope.experiments import picosoc_xip
 from cyclescope.results import CALIBRATED, ExperimentResult, RunResult
 
@@ -23,7 +23,7 @@ MODES = ("dual", "dual-crm", "quad", "quad-crm", "quad-ddr", "quad-ddr-crm")
 @pytest.fixture(scope="module")
 def result() -> ExperimentResult:
     """The whole experiment, as `cyclescope bench picosoc-xip` runs it."""
-    jobs = bench.plan(experiments.select([NAME]))
+    jobs = planning.plan(experiments.select([NAME]))
     (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2))
     return table
 

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from cyclescope import bench, published
-from cyclescope.bench import Job
+from cyclescope import bench, planning, published
 from cyclescope.errors import FirmwareError, SettingError
 from cyclescope.experiments.picosoc_xip import EXPERIMENT, KERNELS
+from cyclescope.planning import Job
 from cyclescope.records import Records
 from cyclescope.results import Metric, RunResult, parse_metrics
 
@@ -41,7 +41,7 @@ def recorded(job: Job, **changes: int) -> RunResult:
 
 def finish(**changes: int) -> bench.ExperimentResult:
     """The experiment with recorded results, those of its first run changed."""
-    jobs = bench.plan([SMALL])
+    jobs = planning.plan([SMALL])
     records = []
     for number, job in enumerate(jobs):
         run = recorded(job, **({} if number else changes))
@@ -115,7 +115,7 @@ def test_another_count_or_checksum_fails_the_run(name: str) -> None:
 
 
 def test_a_run_without_its_words_has_failed() -> None:
-    (job,) = bench.plan([dataclasses.replace(SMALL, runs=SMALL.runs[:1])])
+    (job,) = planning.plan([dataclasses.replace(SMALL, runs=SMALL.runs[:1])])
     record = bench.judged(job, result())
     assert record.error == "the firmware gave 0 words of results, not 4 for each of 19 cases"
     (table,) = bench.tabulate([job], [record])
@@ -123,11 +123,11 @@ def test_a_run_without_its_words_has_failed() -> None:
 
 
 def test_a_setting_of_the_user_leaves_what_the_table_has() -> None:
-    jobs = bench.plan([EXPERIMENT], [("picosoc-xip.program", "sort")])
+    jobs = planning.plan([EXPERIMENT], [("picosoc-xip.program", "sort")])
     known = [job for job in jobs if job.experiment.has_published(job.run)]
     programs = [run.settings["program"] for run in EXPERIMENT.runs if run.app == KERNELS]
     assert {job.run.settings["program"] for job in jobs if job.run.app == KERNELS} == {"sort"}
     # what there is no file for is left out; of nothing nothing can be run
     with pytest.raises(SettingError, match="picosoc_kernels has no prebuilt ELF"):
-        bench.plan([EXPERIMENT], [("picosoc-xip.program", "sort"), ("picosoc-xip.opt", "asm")])
+        planning.plan([EXPERIMENT], [("picosoc-xip.program", "sort"), ("picosoc-xip.opt", "asm")])
     assert len(jobs) == len(known) + 2 == programs.count("sort") + 2

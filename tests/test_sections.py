@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cyclescope import bench, experiments
+from cyclescope import bench, experiments, planning
 from cyclescope.results import Row
 
 NAME = "quad-spi-throughput"
@@ -17,7 +17,7 @@ TIMER_CYCLES = 30
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
     sets = [(f"{NAME}.pages", str(PAGES)), (f"{NAME}.bytes", str(PAGES * 256))]
-    jobs = bench.plan(experiments.select([NAME]), sets)
+    jobs = planning.plan(experiments.select([NAME]), sets)
     (result,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2))
     assert not result.failures
     return list(result.rows)
