@@ -1,19 +1,12 @@
-/* PicoSoC on the iCEBreaker board (picosoc/icebreaker.v of YosysHQ/picorv32): addresses and clocks are those of
- * boards/picosoc-icebreaker.dts. */
+/* PicoSoC on the iCEBreaker board (picosoc/icebreaker.v of YosysHQ/picorv32): boards/picosoc-icebreaker.dts. */
 #ifndef BOARD_H
 #define BOARD_H
 
 #define BOARD_NAME "picosoc-icebreaker"
 
-#define BOARD_CLOCK_HZ 12000000u
+/* MEM_WORDS of its RTL, in bytes. */
+#define BOARD_SRAM_BYTES 0x20000
 
-#define BOARD_SPIMEMIO_BASE 0x02000000u
-#define BOARD_SIMPLEUART_BASE 0x02000004u
-#define BOARD_SIMPLEUART_BAUD 115200u
-#define BOARD_RESULT_BASE 0x03000000u
-
-/* Functions that start-up copies to SRAM: they run while the flash can't be read. They may call only their like, and
-   use no constants that the compiler keeps in memory. */
-#define BOARD_SRAM_CODE __attribute__((section(".sram_text"), noinline))
+#include "picorv32/picosoc.h"
 
 #endif

@@ -1,5 +1,11 @@
 # Start-up of a PicoRV32 that runs from flash in place: what belongs into SRAM is copied there. The core has no CSRs but
 # counters and starts with all interrupts masked.
+#include "board.h"
+
+    # For the linker's script.
+    .globl __sram_bytes
+    .set __sram_bytes, BOARD_SRAM_BYTES
+
     .section .text.start, "ax"
     .globl _start
 _start:
