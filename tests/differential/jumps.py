@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
-
 import assembler as asm
 from assembler import Instruction, Item, Label, half, word
-from choices import FREE, any_pointer
+from choices import Rng, any_pointer
 
 
-def control_unit(rng: random.Random, later: list[Label]) -> list[Item]:
+def control_unit(rng: Rng, later: list[Label]) -> list[Item]:
     """A branch or jump to one of the labels."""
     if rng.random() < 0.15:
         return switch(rng, later)
@@ -17,28 +15,28 @@ def control_unit(rng: random.Random, later: list[Label]) -> list[Item]:
     return rng.choice(kinds)(rng, rng.choice(later))
 
 
-def long_branch(rng: random.Random, target: Label) -> list[Item]:
+def long_branch(rng: Rng, target: Label) -> list[Item]:
     rs1 = rng.randrange(32)
     rs2 = rs1 if rng.random() < 0.1 else rng.randrange(32)
     return [asm.branch(rng.choice(list(asm.BRANCHES)), rs1, rs2, target)]
 
 
-def short_branch(rng: random.Random, target: Label) -> list[Item]:
+def short_branch(rng: Rng, target: Label) -> list[Item]:
     return [asm.c_branch(rng.choice([0xC001, 0xE001]), rng.randrange(8), target)]
 
 
-def long_jump(rng: random.Random, target: Label) -> list[Item]:
-    return [asm.jump(rng.choice(FREE), target)]
+def long_jump(rng: Rng, target: Label) -> list[Item]:
+    return [asm.jump(rng.choice(rng.free), target)]
 
 
-def short_jump(rng: random.Random, target: Label) -> list[Item]:
+def short_jump(rng: Rng, target: Label) -> list[Item]:
     return [asm.c_jump(rng.choice([0xA001, 0x2001]), target)]
 
 
-def register_jump(rng: random.Random, target: Label) -> list[Item]:
+def register_jump(rng: Rng, target: Label) -> list[Item]:
     """auipc and a jump through the register, long or short."""
     pointer = any_pointer(rng)
-    rd = rng.choice([0, 1, pointer, rng.choice(FREE)])
+    rd = rng.choice([0, 1, pointer, rng.choice(rng.free)])
     odd = rng.randrange(2)  # the target's lowest bit is dropped
     here = Label()
     auipc = word(asm.u_type(asm.AUIPC, pointer, 0))
@@ -55,13 +53,13 @@ def register_jump(rng: random.Random, target: Label) -> list[Item]:
     return [here, auipc, Instruction(4, addi), short]
 
 
-def switch(rng: random.Random, later: list[Label]) -> list[Item]:
+def switch(rng: Rng, later: list[Label]) -> list[Item]:
     """A jump into a table of jumps, by the value of a register."""
-    index, pointer = rng.sample([register for register in FREE if register], 2)
+    index, pointer = rng.sample([register for register in rng.free if register], 2)
     return [
         word(asm.i_type(asm.I_OPS["andi"], index, rng.randrange(32), 0xC)),
         word(asm.u_type(asm.AUIPC, pointer, 0)),
         word(asm.r_type(asm.R_OPS["add"], pointer, pointer, index)),
-        word(asm.i_type(asm.JALR, rng.choice(FREE), pointer, 12)),
+        word(asm.i_type(asm.JALR, rng.choice(rng.free), pointer, 12)),
         *(asm.jump(rng.choice([0, 1]), rng.choice(later)) for _ in range(4)),
     ]

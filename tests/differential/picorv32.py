@@ -6,13 +6,12 @@ handler sets x4 again, and retirq x3, where it can leave the address behind itse
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import assembler as asm
 from assembler import Item, Label, word
-from choices import CAUSES, FREE, RETURN_ADDRESS
+from choices import Rng
 from interrupts import LOG, X5, X6, load, store
 from programs import Core
 
@@ -22,6 +21,8 @@ SCRATCH, SCRATCH_BYTES = 0, 0x1000
 SAVED_X5, SAVED_X6, LOG_END = 0, 4, 8
 ENTRY_BYTES = 8
 EXIT = 0x0010_0000
+# What interrupts write.
+RETURN_ADDRESS, CAUSES = 3, 4
 CUSTOM_0 = 0x0B
 X4_VALUE = 0x1234_5678
 
@@ -91,12 +92,12 @@ class Timer:
         ]
 
 
-def own_op(rng: random.Random) -> list[Item]:
+def own_op(rng: Rng) -> list[Item]:
     """Waits for the timer, or masks all interrupts for a while."""
     if rng.random() < 0.3:
         return [waitirq(0)]
-    mask, old = rng.sample([register for register in FREE if register], 2)
-    between = [addi(rng.choice(FREE), rng.randrange(32), 1) for _ in range(rng.randrange(40))]
+    mask, old = rng.sample([register for register in rng.free if register], 2)
+    between = [addi(rng.choice(rng.free), rng.randrange(32), 1) for _ in range(rng.randrange(40))]
     return [addi(mask, 0, -1), maskirq(old, mask), *between, maskirq(0, 0)]
 
 
@@ -104,6 +105,7 @@ CORE = Core(
     exit=(asm.u_type(asm.LUI, 10, EXIT >> 12), asm.s_type(asm.STORES["sw"], 10, 0, 0)),
     has_csrs=False,
     has_fence_i=False,
+    interrupts_write=(RETURN_ADDRESS, CAUSES),
     own_op=own_op,
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -10,7 +9,6 @@ from typing import Protocol
 import assembler as asm
 from assembler import Instruction, Item, Label, half, word
 from choices import (
-    CAUSES,
     CODE,
     DATA_BYTES,
     DATA_MIDDLE,
@@ -22,15 +20,15 @@ from choices import (
     MIDDLE,
     NARROW,
     OUTER,
-    RETURN_ADDRESS,
     STACK,
+    Rng,
     any_pointer,
     any_value,
 )
 from jumps import control_unit
 
 EXIT = [0x01800513, 0x000205B7, 0x02658593, 0x01F01013, 0x00100073, 0x40705013]
-Generator = Callable[[random.Random], list[Item]]
+Generator = Callable[[Rng], list[Item]]
 
 
 class Timer(Protocol):
@@ -50,6 +48,8 @@ class Core:
     exit: tuple[int, ...] = tuple(EXIT)
     has_csrs: bool = True
     has_fence_i: bool = True
+    # Registers that a timer's interrupts change.
+    interrupts_write: tuple[int, ...] = ()
     # Units of instructions that only this core has, for programs with a timer.
     own_op: Generator | None = None
 
@@ -78,16 +78,14 @@ def generate(
 
     The handler uses CSRs, so the body of a program with a timer does not.
     """
-    rng = random.Random(seed)
+    rng = Rng(seed)
+    rng.free = [r for r in FREE if not timer or r not in core.interrupts_write]
     again, end = Label(), Label()
     items: list[Item] = []
     if timer:
         start = Label()
         items += [asm.jump(0, start), *timer.handler(), start, *timer.switch_on(CODE + 4)]
-    else:
-        for register in (RETURN_ADDRESS, CAUSES):
-            items += asm.load_immediate(register, any_value(rng))
-    for register in FREE:
+    for register in rng.free:
         items += asm.load_immediate(register, any_value(rng))
     for register in (STACK, NARROW, MIDDLE):
         items += asm.load_immediate(register, DATA_MIDDLE)
@@ -116,7 +114,7 @@ class Kind:
     has_loops: bool = True
 
 
-def sequence(rng: random.Random, count: int, kind: Kind) -> list[Item]:
+def sequence(rng: Rng, count: int, kind: Kind) -> list[Item]:
     """`count` units one after the other; branches lead to the beginnings of later ones."""
     labels = [Label() for _ in range(count + 1)]
     items: list[Item] = []
@@ -127,14 +125,14 @@ def sequence(rng: random.Random, count: int, kind: Kind) -> list[Item]:
     return [*items, labels[count]]
 
 
-def unit(rng: random.Random, later: list[Label], kind: Kind) -> list[Item]:
+def unit(rng: Rng, later: list[Label], kind: Kind) -> list[Item]:
     """A few instructions that belong together."""
     if kind.has_loops and rng.random() < 0.02:
         return inner_loop(rng, kind)
     if rng.random() < 0.18:
         return control_unit(rng, later)
     if rng.random() < 0.04:
-        return asm.load_immediate(rng.choice(FREE), any_value(rng))
+        return asm.load_immediate(rng.choice(rng.free), any_value(rng))
     if rng.random() < 0.01:
         return patch(rng, kind) if kind.has_patches and rng.random() < 0.5 else fences(rng, kind)
     if kind.core.own_op and kind.has_timer and rng.random() < 0.03:
@@ -145,7 +143,7 @@ def unit(rng: random.Random, later: list[Label], kind: Kind) -> list[Item]:
     return rng.choices(units, weights)[0](rng)
 
 
-def inner_loop(rng: random.Random, kind: Kind) -> list[Item]:
+def inner_loop(rng: Rng, kind: Kind) -> list[Item]:
     """A loop of a few rounds over a few units."""
     again = Label()
     rounds = word(asm.i_type(0x13, INNER, 0, rng.randint(1, 6)))
@@ -154,13 +152,13 @@ def inner_loop(rng: random.Random, kind: Kind) -> list[Item]:
     return [rounds, again, *body, count, asm.branch("bne", INNER, 0, again)]
 
 
-def register_op(rng: random.Random) -> list[Item]:
+def register_op(rng: Rng) -> list[Item]:
     base = rng.choice(list(asm.R_OPS.values()))
-    return [word(asm.r_type(base, rng.choice(FREE), rng.randrange(32), rng.randrange(32)))]
+    return [word(asm.r_type(base, rng.choice(rng.free), rng.randrange(32), rng.randrange(32)))]
 
 
-def immediate_op(rng: random.Random) -> list[Item]:
-    rd, rs1 = rng.choice(FREE), rng.randrange(32)
+def immediate_op(rng: Rng) -> list[Item]:
+    rd, rs1 = rng.choice(rng.free), rng.randrange(32)
     kind = rng.random()
     if kind < 0.6:
         base = rng.choice(list(asm.I_OPS.values()))
@@ -171,9 +169,9 @@ def immediate_op(rng: random.Random) -> list[Item]:
     return [word(asm.u_type(rng.choice([asm.LUI, asm.AUIPC]), rd, rng.getrandbits(20)))]
 
 
-def short_op(rng: random.Random) -> list[Item]:
+def short_op(rng: Rng) -> list[Item]:
     """A 16-bit instruction that works on registers."""
-    rd, other = rng.choice(FREE), rng.randrange(1, 32)
+    rd, other = rng.choice(rng.free), rng.randrange(1, 32)
     narrow, any_narrow = rng.choice(FREE_NARROW), rng.randrange(8)
     imm = rng.randrange(1, 64)
     encodings = [
@@ -196,26 +194,26 @@ def short_op(rng: random.Random) -> list[Item]:
     return [half(asm.c_immediate(0x6101, 0, imm)), half(0x8002 | rd << 7 | STACK << 2), restore]
 
 
-def aligned(rng: random.Random, name: str, offset: int) -> int:
+def aligned(rng: Rng, name: str, offset: int) -> int:
     return offset & {"b": ~0, "h": ~1, "w": ~3}[name[1]]
 
 
-def access(rng: random.Random, base: int, offset: int) -> Instruction:
+def access(rng: Rng, base: int, offset: int) -> Instruction:
     """A load to, or a store from, any register."""
     if rng.random() < 0.6:
         name = rng.choice(list(asm.LOADS))
         offset = aligned(rng, name, offset)
-        return word(asm.i_type(asm.LOADS[name], rng.choice(FREE), base, offset))
+        return word(asm.i_type(asm.LOADS[name], rng.choice(rng.free), base, offset))
     name = rng.choice(list(asm.STORES))
     offset = aligned(rng, name, offset)
     return word(asm.s_type(asm.STORES[name], base, rng.randrange(32), offset))
 
 
-def memory_op(rng: random.Random) -> list[Item]:
+def memory_op(rng: Rng) -> list[Item]:
     return [access(rng, rng.choice([STACK, NARROW, MIDDLE]), rng.randrange(-2048, 2048))]
 
 
-def short_memory_op(rng: random.Random) -> list[Item]:
+def short_memory_op(rng: Rng) -> list[Item]:
     narrow = NARROW - 8
     offset = asm.c_word_offset(rng.randrange(32) * 4) | narrow << 7
     rd = any_pointer(rng)
@@ -228,7 +226,7 @@ def short_memory_op(rng: random.Random) -> list[Item]:
     return [half(rng.choice(encodings))]
 
 
-def far_memory_op(rng: random.Random) -> list[Item]:
+def far_memory_op(rng: Rng) -> list[Item]:
     """An access whose address was computed by the instructions before it."""
     pointer = any_pointer(rng)
     index = word(asm.i_type(asm.I_OPS["andi"], pointer, rng.randrange(32), 0x7FC))
@@ -236,17 +234,17 @@ def far_memory_op(rng: random.Random) -> list[Item]:
     return [index, add, access(rng, pointer, rng.randrange(-1024, 4))]
 
 
-def csr_op(rng: random.Random) -> list[Item]:
-    base, csr, rd = rng.choice(list(asm.CSRS.values())), rng.choice(FREE_CSRS), rng.choice(FREE)
+def csr_op(rng: Rng) -> list[Item]:
+    base, csr, rd = rng.choice(list(asm.CSRS.values())), rng.choice(FREE_CSRS), rng.choice(rng.free)
     if csr != MEPC:
         return [word(asm.i_type(base, rd, rng.randrange(32), csr))]
     # Unicorn keeps the lowest bit, which the manual wants to be zero (privileged, 3.1.14).
-    even = rng.choice([register for register in FREE if register and register % 2 == 0])
+    even = rng.choice([register for register in rng.free if register and register % 2 == 0])
     clear = word(asm.i_type(asm.I_OPS["andi"], even, rng.randrange(32), -2))
     return [clear, word(asm.i_type(base, rd, even, csr))]
 
 
-def fences(rng: random.Random, kind: Kind) -> list[Item]:
+def fences(rng: Rng, kind: Kind) -> list[Item]:
     both = kind.has_patches and kind.core.has_fence_i
     return [word(rng.choice([asm.FENCE, asm.FENCE_I]) if both else asm.FENCE)]
 
@@ -259,9 +257,9 @@ def refetch(kind: Kind) -> list[Item]:
     return [asm.jump(0, behind), behind]
 
 
-def patch(rng: random.Random, kind: Kind) -> list[Item]:
+def patch(rng: Rng, kind: Kind) -> list[Item]:
     """Changes an instruction's operands in memory: of one nearby, or of one of the body's end."""
-    pointer, value = rng.sample([register for register in FREE if register], 2)
+    pointer, value = rng.sample([register for register in rng.free if register], 2)
     here = Label()
     target = here if rng.random() < 0.7 else rng.choice(kind.targets)
     change = [
