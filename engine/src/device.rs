@@ -1,6 +1,7 @@
 //! What a device model implements, and what it may use while the bus calls it.
 
 use crate::bus::Bus;
+use crate::polling::Poll;
 use crate::time::Ps;
 
 /// A device's place in the machine: its index in the bus, in the order of the board description.
@@ -123,6 +124,11 @@ pub trait Device: Send {
 
     /// True if the device makes accesses of its own (DMA).
     fn is_master(&self) -> bool {
+        false
+    }
+
+    /// Lists all state that answers can depend on, for skipping of polling loops. `false` if the device can't be skipped over now.
+    fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
     }
 

@@ -19,6 +19,7 @@ pub mod lines;
 pub mod machine;
 pub mod memory;
 pub mod observe;
+pub mod polling;
 pub mod semihosting;
 pub mod time;
 pub mod wire;

@@ -4,6 +4,7 @@
 //! its own idea of what each clock means (command, address, mode, dummy, data), as the chip does: a controller that sends too few
 //! dummy clocks, or on the wrong number of lines, reads wrong data, and nobody has to detect it.
 
+use crate::polling::Poll;
 use crate::time::Ps;
 
 /// How many data lines carry bits.
@@ -125,6 +126,14 @@ pub trait SpiTarget: Send {
 
     /// Chip select goes inactive. What the chip does on this edge (program, erase) begins at `now`.
     fn deselect(&mut self, now: Ps);
+
+    /// `clocks` serial clocks pass while chip select is inactive, IO0 high, the last of them ending at `end`: a memory card counts them at power-up.
+    fn idle_clocks(&mut self, _clocks: u32, _end: Ps) {}
+
+    /// Lists all state that answers can depend on, for skipping of polling loops, as [`crate::device::Device::polled`] does.
+    fn polled(&mut self, _poll: &mut Poll) -> bool {
+        false
+    }
 
     /// What the target does in the next clock, as far as the lines show it: for a controller whose pins are driven and
     /// read by hand. Without side effects. By default it drives nothing.

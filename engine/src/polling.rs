@@ -1,0 +1,214 @@
+//! Skipping of polling loops: how a device tells that nothing but time passes in it.
+//!
+//! A core that goes round the same loop of device accesses again and again, in the same state each time, can be moved on by
+//! many rounds at once, with exactly the same result, for as long as no device changes what it answers. For that, each
+//! device (and each chip behind one) lists its state to a [`Poll`] at two points of the loop, one round apart. If what both
+//! lists say is the same, rounds can be skipped up to the first of the deadlines that they name; then the same
+//! list moves on what moves with time: ends of transfers under way, and totals.
+
+use crate::time::{Cycles, Hz, Ps};
+
+/// Why a list is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// To write down the state.
+    Look,
+    /// To move on by so many rounds of so many cycles.
+    Skip { rounds: u64, cycles: Cycles },
+}
+
+/// A list of state, made by [`crate::device::Device::polled`] and [`crate::wire::spi::SpiTarget::polled`].
+///
+/// Every implementation names *all* state that its answers can depend on, in the same order each time. A configuration that
+/// the firmware cannot change needs no mention.
+#[derive(Debug)]
+pub struct Poll {
+    purpose: Purpose,
+    clock: Hz,
+    now: Cycles,
+    state: Vec<u64>,
+    counters: Vec<u64>,
+    /// How much each counter grows in a round; in the order of the counters, taken from the front.
+    growth: Vec<u64>,
+    next: usize,
+    until: Ps,
+    sound: bool,
+}
+
+impl Poll {
+    /// An empty list of the state at cycle `now` of the polling core's `clock`.
+    pub fn look(clock: Hz, now: Cycles) -> Poll {
+        Poll {
+            purpose: Purpose::Look,
+            clock,
+            now,
+            state: Vec::new(),
+            counters: Vec::new(),
+            growth: Vec::new(),
+            next: 0,
+            until: Ps::MAX,
+            sound: true,
+        }
+    }
+
+    /// The clock that polls. A device with times in the cycles of another clock cannot be moved on exactly: it refuses.
+    pub fn clock(&self) -> Hz {
+        self.clock
+    }
+
+    /// When the list is made.
+    pub fn now(&self) -> Ps {
+        self.clock.ps_at_floor(self.now)
+    }
+
+    /// State that has to be the same one round later.
+    pub fn state(&mut self, value: impl Into<u64>) {
+        if self.purpose == Purpose::Look {
+            self.state.push(value.into());
+        }
+    }
+
+    /// A time, in cycles of [`Poll::clock`], at which something that the loop itself started comes to its end. It moves along
+    /// with the loop; once it has passed, all that counts is that it has.
+    pub fn end(&mut self, at: &mut Cycles) {
+        match self.purpose {
+            Purpose::Look => self.state.push(at.0.saturating_sub(self.now.0)),
+            Purpose::Skip { rounds, cycles } if at.0 > self.now.0 => at.0 += rounds * cycles.0,
+            Purpose::Skip { .. } => {}
+        }
+    }
+
+    /// As [`Poll::end`], for a time kept in picoseconds: it has to be an edge of the polling clock while it lies ahead.
+    pub fn end_ps(&mut self, at: &mut Ps) {
+        let mut cycles = self.clock.cycles_until_ceil(*at);
+        if cycles.0 <= self.now.0 {
+            self.state(0_u64);
+            return;
+        }
+        if self.clock.ps_at_floor(cycles) != *at {
+            self.refuse();
+        }
+        self.end(&mut cycles);
+        *at = self.clock.ps_at_floor(cycles);
+    }
+
+    /// A total since reset, which may grow by the same number each round.
+    pub fn counter(&mut self, total: &mut u64) {
+        match self.purpose {
+            Purpose::Look => self.counters.push(*total),
+            Purpose::Skip { rounds, .. } => {
+                *total += rounds * self.growth.get(self.next).copied().unwrap_or(0);
+                self.next += 1;
+            }
+        }
+    }
+
+    /// A time that stands whatever the loop does (the end of a busy time): from then on answers may be others. A time that has
+    /// passed is of no interest.
+    pub fn until(&mut self, deadline: Ps) {
+        if deadline > self.now() {
+            self.until = self.until.min(deadline);
+        }
+    }
+
+    /// The state can't be listed: no round may be skipped.
+    pub fn refuse(&mut self) {
+        self.sound = false;
+    }
+
+    /// True if a round that began as `before` says and ended as `self` does changed nothing but times and totals.
+    pub fn repeats(&self, before: &Poll) -> bool {
+        self.sound
+            && before.sound
+            && self.state == before.state
+            && self.counters.len() == before.counters.len()
+            && self.counters.iter().zip(&before.counters).all(|(after, before)| after >= before)
+    }
+
+    /// The first deadline that was named.
+    pub fn deadline(&self) -> Ps {
+        self.until
+    }
+
+    /// The list with which `rounds` more rounds of the loop are put behind, each like the one from `before` to `self`.
+    pub fn skip(mut self, before: &Poll, rounds: u64) -> Poll {
+        let cycles = Cycles(self.now.0 - before.now.0);
+        self.growth = self.counters.iter().zip(&before.counters).map(|(after, before)| after - before).collect();
+        self.purpose = Purpose::Skip { rounds, cycles };
+        self.next = 0;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A transfer under way, a total, a register, and a busy time.
+    struct Part {
+        end: Cycles,
+        end_ps: Ps,
+        transfers: u64,
+        register: u32,
+        busy_until: Ps,
+    }
+
+    impl Part {
+        fn polled(&mut self, poll: &mut Poll) {
+            poll.end(&mut self.end);
+            poll.end_ps(&mut self.end_ps);
+            poll.counter(&mut self.transfers);
+            poll.state(self.register);
+            poll.until(self.busy_until);
+        }
+    }
+
+    fn clock() -> Hz {
+        Hz::new(99_038_462).unwrap()
+    }
+
+    fn part(cycle: u64, transfers: u64) -> Part {
+        let end = Cycles(cycle + 34);
+        Part { end, end_ps: clock().ps_at_floor(end), transfers, register: 7, busy_until: Ps::from_us(900) }
+    }
+
+    fn look(part: &mut Part, now: u64) -> Poll {
+        let mut poll = Poll::look(clock(), Cycles(now));
+        part.polled(&mut poll);
+        poll
+    }
+
+    #[test]
+    fn equal_rounds_are_put_behind_all_at_once() {
+        let (before, mut after) = (look(&mut part(1000, 5), 1000), part(1060, 7));
+        let list = look(&mut after, 1060);
+        assert!(list.repeats(&before));
+        assert_eq!(list.deadline(), Ps::from_us(900));
+        after.polled(&mut list.skip(&before, 10));
+        assert_eq!((after.end, after.transfers), (Cycles(1060 + 34 + 600), 27));
+        assert_eq!(after.end_ps, clock().ps_at_floor(after.end));
+    }
+
+    #[test]
+    fn what_differs_is_no_repetition() {
+        let before = look(&mut part(1000, 5), 1000);
+        let other_register = &mut Part { register: 8, ..part(1060, 7) };
+        assert!(!look(other_register, 1060).repeats(&before));
+        let other_end = &mut Part { end: Cycles(1060 + 33), ..part(1060, 7) };
+        assert!(!look(other_end, 1060).repeats(&before));
+        let between_edges = &mut Part { end_ps: Ps(clock().ps_at_floor(Cycles(1094)).0 - 1), ..part(1060, 7) };
+        assert!(!look(between_edges, 1060).repeats(&before));
+    }
+
+    #[test]
+    fn times_that_have_passed_stay_where_they_are() {
+        let (mut early, mut late) = (part(100, 1), part(100, 1));
+        early.busy_until = Ps::ZERO;
+        late.busy_until = Ps::ZERO;
+        let (before, list) = (look(&mut early, 1000), look(&mut late, 1060));
+        assert!(list.repeats(&before));
+        assert_eq!(list.deadline(), Ps::MAX);
+        late.polled(&mut list.skip(&before, 10));
+        assert_eq!((late.end, late.transfers), (Cycles(134), 1));
+    }
+}
