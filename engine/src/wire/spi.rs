@@ -130,6 +130,17 @@ pub trait SpiTarget: Send {
     /// `clocks` serial clocks pass while chip select is inactive, IO0 high, the last of them ending at `end`: a memory card counts them at power-up.
     fn idle_clocks(&mut self, _clocks: u32, _end: Ps) {}
 
+    /// False once a removable chip is out of its slot, as the slot's switch shows it. Where that changes at a fixed time,
+    /// [`SpiTarget::polled`] names the time as a deadline.
+    fn present(&self, _now: Ps) -> bool {
+        true
+    }
+
+    /// True if the chip's slot shows that it is write-protected.
+    fn write_protected(&self) -> bool {
+        false
+    }
+
     /// Lists all state that answers can depend on, for skipping of polling loops, as [`crate::device::Device::polled`] does.
     fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
