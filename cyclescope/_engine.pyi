@@ -41,6 +41,12 @@ class Machine:
     def compile_after(self, runs: int) -> None:
         """Blocks become host code after this many runs; 0: never. Results do not depend on it."""
 
+    def skip_polling(self, skip: bool) -> None:
+        """Rounds of polling loops are skipped, or not. Results do not depend on it."""
+
+    def skipped(self) -> list[int]:
+        """Cycles of each core that were skipped."""
+
     def trace(self, count: int) -> bytes:
         """Run instructions one by one; 33 little-endian words after each: pc, x0 to x31."""
 

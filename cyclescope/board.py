@@ -75,18 +75,21 @@ class Board:
         limit: str | int | None = "10s",
         console: ConsoleSink | None = None,
         sections: Iterable[str] = (),
+        skip_polling: bool = True,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
         `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
         `console` gets the console's text in chunks as it comes. Each function named in `sections`
-        gets a cycle stack of its own.
+        gets a cycle stack of its own. Without `skip_polling`, every round of a polling loop is
+        run: that takes longer and changes nothing else.
         Raises `EngineError` if nothing is loaded or the firmware has no such function.
         """
         if self._firmware is None:
             raise EngineError("no firmware is loaded: call load() first")
         machine = self._machine or self._loaded_machine(*self._firmware)
         self._machine = None  # a machine runs once; the next run starts from reset
+        machine.skip_polling(skip_polling)
         machine.watch(list(dict.fromkeys(sections)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text = _Console(console)

@@ -69,6 +69,11 @@ def board_command(name: str, sets: tuple[str, ...]) -> None:
     metavar="FUNCTION",
     help="Also show the cycle stack of a function's calls.",
 )
+@click.option(
+    "--skip-polling/--no-skip-polling",
+    default=True,
+    help="Skip rounds of polling loops (same result, sooner), or run each.",
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 def run_command(
     elf: Path,
@@ -76,13 +81,14 @@ def run_command(
     sets: tuple[str, ...],
     limit: str,
     sections: tuple[str, ...],
+    skip_polling: bool,
     json_file: str | None,
 ) -> int:
     """Run your own firmware ELF on a virtual board, with its console on stdout."""
     limit_ps = parse_time_ps(limit)
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
     console = sys.stderr if json_file == "-" else sys.stdout
-    result = _interruptible(lambda: loaded.run(limit_ps, _writer(console), sections))
+    result = _interruptible(lambda: loaded.run(limit_ps, _writer(console), sections, skip_polling))
     if result.console and not result.console.endswith("\n"):
         print(file=console)
     if json_file:

@@ -100,6 +100,16 @@ impl Machine {
         self.engine().compile_after(runs);
     }
 
+    /// Rounds of polling loops are skipped, or not. Results do not depend on it.
+    fn skip_polling(&mut self, skip: bool) {
+        self.engine().skip_polling(skip);
+    }
+
+    /// Cycles of each core that were skipped.
+    fn skipped(&mut self) -> Vec<u64> {
+        self.engine().skipped().into_iter().map(|cycles| cycles.0).collect()
+    }
+
     /// Runs `count` instructions one by one. After each come 33 little-endian words: pc, x0 to x31.
     fn trace<'py>(&mut self, py: Python<'py>, count: usize) -> Bound<'py, PyBytes> {
         let mut words = Vec::with_capacity(count.min(1 << 20) * 33 * 4);

@@ -110,4 +110,13 @@ pub trait Core: Send {
     /// Has code that ran `runs` times compiled for the host, where that can be done (0: never). It changes nothing but the
     /// speed of the simulation. A core chooses a number by itself.
     fn compile_after(&mut self, runs: u16);
+
+    /// Has rounds of polling loops skipped, where that can be done exactly. It changes nothing but the speed of the simulation; on after
+    /// reset in a core that can do it.
+    fn skip_polling(&mut self, _skip: bool) {}
+
+    /// Cycles that were skipped so far.
+    fn skipped(&self) -> Cycles {
+        Cycles(0)
+    }
 }

@@ -36,6 +36,11 @@ impl EventQueue {
         self.heap.push(Reverse(Event { due, device, sequence: self.scheduled, token }));
     }
 
+    /// How many events have ever been asked for.
+    pub fn scheduled(&self) -> u64 {
+        self.scheduled
+    }
+
     /// The time of the next event; [`Ps::MAX`] if there is none.
     pub fn next_due(&self) -> Ps {
         self.heap.peek().map_or(Ps::MAX, |Reverse(event)| event.due)

@@ -121,6 +121,16 @@ impl Machine {
         self.cores.iter_mut().for_each(|core| core.compile_after(runs));
     }
 
+    /// Has rounds of polling loops skipped or not. It changes nothing but the speed of the simulation.
+    pub fn skip_polling(&mut self, skip: bool) {
+        self.cores.iter_mut().for_each(|core| core.skip_polling(skip));
+    }
+
+    /// Cycles of each core that were skipped so far.
+    pub fn skipped(&self) -> Vec<Cycles> {
+        self.cores.iter().map(|core| core.skipped()).collect()
+    }
+
     /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
     /// programmer does; sets the first core to its entry.
     ///

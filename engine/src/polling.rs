@@ -32,6 +32,7 @@ pub struct Poll {
     growth: Vec<u64>,
     next: usize,
     until: Ps,
+    latest_end: Cycles,
     sound: bool,
 }
 
@@ -47,6 +48,7 @@ impl Poll {
             growth: Vec::new(),
             next: 0,
             until: Ps::MAX,
+            latest_end: Cycles(0),
             sound: true,
         }
     }
@@ -72,7 +74,10 @@ impl Poll {
     /// with the loop; once it has passed, all that counts is that it has.
     pub fn end(&mut self, at: &mut Cycles) {
         match self.purpose {
-            Purpose::Look => self.state.push(at.0.saturating_sub(self.now.0)),
+            Purpose::Look => {
+                self.state.push(at.0.saturating_sub(self.now.0));
+                self.latest_end = self.latest_end.max(*at);
+            }
             Purpose::Skip { rounds, cycles } if at.0 > self.now.0 => at.0 += rounds * cycles.0,
             Purpose::Skip { .. } => {}
         }
@@ -118,8 +123,10 @@ impl Poll {
 
     /// True if a round that began as `before` says and ended as `self` does changed nothing but times and totals.
     pub fn repeats(&self, before: &Poll) -> bool {
+        // A deadline that passed within the round may have come after the last access that could tell.
         self.sound
             && before.sound
+            && before.until > self.now()
             && self.state == before.state
             && self.counters.len() == before.counters.len()
             && self.counters.iter().zip(&before.counters).all(|(after, before)| after >= before)
@@ -128,6 +135,11 @@ impl Poll {
     /// The first deadline that was named.
     pub fn deadline(&self) -> Ps {
         self.until
+    }
+
+    /// The latest end that was named; zero if none was.
+    pub fn latest_end(&self) -> Cycles {
+        self.latest_end
     }
 
     /// The list with which `rounds` more rounds of the loop are put behind, each like the one from `before` to `self`.
@@ -196,6 +208,8 @@ mod tests {
         assert!(!look(other_register, 1060).repeats(&before));
         let other_end = &mut Part { end: Cycles(1060 + 33), ..part(1060, 7) };
         assert!(!look(other_end, 1060).repeats(&before));
+        let late = &mut Part { busy_until: clock().ps_at_floor(Cycles(1050)), ..part(1000, 5) };
+        assert!(!look(&mut part(1060, 7), 1060).repeats(&look(late, 1000)));
         let between_edges = &mut Part { end_ps: Ps(clock().ps_at_floor(Cycles(1094)).0 - 1), ..part(1060, 7) };
         assert!(!look(between_edges, 1060).repeats(&before));
     }

@@ -72,7 +72,7 @@ struct Line {
 pub const NO_LINE: u32 = u32::MAX;
 
 /// The directory of a cache.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cache {
     shape: CacheShape,
     line_shift: u32,
@@ -111,6 +111,17 @@ impl Cache {
     /// Totals since reset.
     pub fn counters(&self) -> CacheCounters {
         self.counters
+    }
+
+    /// True if it will do with any further accesses what `other`, a copy of it from another time, would have done: the same lines, used in the
+    /// same order, and none has come or gone between.
+    pub fn behaves_like(&self, other: &Cache) -> bool {
+        if self.uses == other.uses {
+            return true;
+        }
+        let ways = self.shape.ways as usize;
+        let mut sets = self.lines.chunks(ways).zip(other.lines.chunks(ways));
+        self.counters == other.counters && sets.all(|(set, before)| alike(set, before))
     }
 
     /// Address of the line that holds `addr`.
@@ -196,6 +207,13 @@ impl Cache {
         let first = (set * self.shape.ways) as usize;
         &mut self.lines[first..first + self.shape.ways as usize]
     }
+}
+
+/// True if two states of a set hold the same lines, used in the same order.
+fn alike(set: &[Line], before: &[Line]) -> bool {
+    let later = |set: &[Line], one: usize, other: usize| set[one].last_use > set[other].last_use;
+    let same = set.iter().zip(before).all(|(line, before)| (line.addr, line.dirty) == (before.addr, before.dirty));
+    same && (0..set.len()).all(|one| (0..one).all(|other| later(set, one, other) == later(before, one, other)))
 }
 
 #[cfg(test)]

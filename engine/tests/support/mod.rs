@@ -8,6 +8,7 @@ use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
 use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
+use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Hz, Ps};
 
 /// Local memory, where programs begin.
@@ -42,21 +43,34 @@ pub fn timing() -> CoreTiming {
 }
 
 /// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the external interrupt n cycles
-/// later and adds 1 to word 0, one to offset 8 lowers it. Offset 12 answers with an error.
+/// later and adds 1 to word 0, one to offset 8 lowers it. Offset 12 answers with an error. A write of n to offset 16 begins a transfer of n
+/// cycles, and reads give 1 until its end; after one of n to offset 20, reads there give 0 for n cycles, then 1.
+#[derive(Default)]
 pub struct Late {
     value: u32,
+    transfer_end: Cycles,
+    ready_at: Ps,
+    reads: u64,
 }
 
 impl Device for Late {
     fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let done = clock().after(ctx.now, Cycles(7));
-        if offset == 12 { Err(SlaveError { done }) } else { Ok(Reply::read(self.value, done)) }
+        self.reads += 1;
+        match offset {
+            12 => Err(SlaveError { done }),
+            16 => Ok(Reply::read(u32::from(clock().cycles_until_ceil(done) < self.transfer_end), done)),
+            20 => Ok(Reply::read(u32::from(done >= self.ready_at), done)),
+            _ => Ok(Reply::read(self.value, done)),
+        }
     }
 
     fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         match offset {
             0 => self.value = value,
             4 => ctx.schedule(Ps(ctx.now.0 + u64::from(value) * CYCLE_PS), 0),
+            16 => self.transfer_end = Cycles(clock().cycles_until_ceil(ctx.now).0 + u64::from(value)),
+            20 => self.ready_at = Ps(ctx.now.0 + u64::from(value) * CYCLE_PS),
             8 => ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 11 }), false),
             _ => return Err(SlaveError { done: ctx.now }),
         }
@@ -66,6 +80,18 @@ impl Device for Late {
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.value += 1;
         ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 11 }), true);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.value);
+        poll.end(&mut self.transfer_end);
+        poll.until(self.ready_at);
+        poll.counter(&mut self.reads);
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("reads".to_owned(), self.reads)]
     }
 }
 
@@ -82,7 +108,7 @@ fn bus() -> Bus {
     let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
     bus.routes.push(Route { name: "axi".into(), clock: clock(), request_cycles, response_cycles });
     ram(&mut bus, "local", LOCAL, 0, None, false);
-    bus.devices.push(Some(Box::new(Late { value: 0 })));
+    bus.devices.push(Some(Box::new(Late::default())));
     bus.device_names.push("late".into());
     let target = Target::Device(DeviceId(0), 0);
     let last = DEVICE + 0xff;

@@ -159,7 +159,8 @@ impl Hart {
             return self.refuse(ExceptionCause::LoadAddressMisaligned, op.code, addr);
         }
         let at = self.config.clock.ps_at_floor(Cycles(self.cycles + begins_cycles));
-        let value = match self.way(bus, addr) {
+        let way = self.way(bus, addr);
+        let value = match way {
             Way::Local => Ok(self.peek_and_remember(bus, addr, size)),
             Way::Cached => {
                 self.use_line(bus, at, addr, Purpose::Load).map(|()| self.peek_and_remember(bus, addr, size))
@@ -169,6 +170,9 @@ impl Hart {
         match value {
             Ok(value) => {
                 self.x[op.rd as usize] = extend(op.code, value);
+                if way == Way::Uncached {
+                    self.polls.saw(u64::from(index) << 32 | begins_cycles, &self.x);
+                }
                 self.after_access(bus, index)
             }
             Err(fault) => self.faulted(bus, ExceptionCause::LoadAccessFault, op.code, at, fault),
@@ -299,6 +303,7 @@ impl Hart {
         let (begun, arrived, answered, done) =
             (edge(at), edge(access.arrived), edge(access.answered), edge(access.done));
         self.cycles += done - begun;
+        self.touched |= 1_u64.checked_shl(access.entry as u32).unwrap_or(0);
         let charged = &mut self.entry_cycles[access.entry];
         charged[purpose as usize] += answered - arrived;
         charged[ON_THE_WAY] += (arrived - begun) + (done - answered);
@@ -309,7 +314,11 @@ impl Hart {
     fn after_access(&mut self, bus: &Bus, index: u32) -> Flow {
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
-        if self.has_news(bus) || self.cycles + longest > self.limit { Flow::Break } else { Flow::Continue }
+        if self.polls.found || self.has_news(bus) || self.cycles + longest > self.limit {
+            Flow::Break
+        } else {
+            Flow::Continue
+        }
     }
 
     fn refuse(&mut self, cause: ExceptionCause, code: Code, addr: u32) -> Flow {

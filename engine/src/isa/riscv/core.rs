@@ -5,6 +5,7 @@ use super::accounts::{Cause, EntryCycles, section_reports};
 use super::block::{Blocks, Place};
 use super::compile::{COMPILE_AFTER, Compiler};
 use super::exceptions::Exception;
+use super::polls::Polls;
 use super::sections::Sections;
 use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
@@ -48,7 +49,7 @@ pub struct Hart {
     pub(super) limit: u64,
     pub(super) instructions: u64,
     /// Exceptions and interrupts taken.
-    traps: u64,
+    pub(super) traps: u64,
     /// Results under way at the current address.
     pub(super) pending: Pending,
     pub(super) csrs: Csrs,
@@ -70,6 +71,9 @@ pub struct Hart {
     /// Static time of parts of blocks, where one was left in the middle.
     pub(super) parts: super::block::Breakdown,
     pub(super) sections: Sections,
+    pub(super) polls: Polls,
+    /// Map entries that were accessed since this was last cleared: bit n is entry n.
+    pub(super) touched: u64,
     /// The horizon given by the machine, in cycles.
     horizon: u64,
     next_due: Ps,
@@ -109,6 +113,8 @@ impl Hart {
             entry_cycles: Vec::new(),
             parts: super::block::Breakdown::default(),
             sections: Sections::default(),
+            polls: Polls::default(),
+            touched: 0,
             horizon: 0,
             next_due: Ps::ZERO,
             waiting: false,
@@ -182,6 +188,10 @@ impl Hart {
                 continue;
             }
             self.follow_sections();
+            if self.polls.found && !single {
+                self.skip_polling(bus);
+                continue;
+            }
             let before = (self.instructions, self.traps);
             self.run_once(bus, single);
             if single && (self.instructions, self.traps) != before {
@@ -216,7 +226,7 @@ impl Hart {
     }
 
     /// The block at the current address, decoded if need be.
-    fn block_at(&mut self, bus: &mut Bus, single: bool) -> Option<u32> {
+    pub(super) fn block_at(&mut self, bus: &mut Bus, single: bool) -> Option<u32> {
         let (pc, entry) = (self.pc, self.pending);
         if let Some(index) = self.blocks.find(pc, single, entry) {
             return Some(index);
@@ -363,6 +373,14 @@ impl Core for Hart {
     fn compile_after(&mut self, runs: u16) {
         self.blocks.compile_after = runs;
         self.drop_blocks();
+    }
+
+    fn skip_polling(&mut self, skip: bool) {
+        self.polls.enabled = skip;
+    }
+
+    fn skipped(&self) -> Cycles {
+        Cycles(self.polls.skipped_cycles)
     }
 }
 

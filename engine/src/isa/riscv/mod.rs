@@ -2,7 +2,8 @@
 //!
 //! [`decode`] turns an encoding into an [`op::Op`]; [`block`] collects operations into straight-line code with its static
 //! [`timing`]; [`execute`] runs it, and [`compile`] turns what is hot of it into host code; [`core`] chooses what runs next and
-//! takes interrupts; [`access`] is every load, store and fetch that costs more than its instruction.
+//! takes interrupts; [`access`] is every load, store and fetch that costs more than its instruction; [`skip`]
+//! puts rounds of polling loops behind.
 
 pub mod access;
 mod accounts;
@@ -18,6 +19,8 @@ pub mod exceptions;
 pub mod execute;
 pub mod op;
 pub mod picorv32;
+mod polls;
 mod sections;
+mod skip;
 pub mod system;
 pub mod timing;

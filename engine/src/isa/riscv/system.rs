@@ -16,7 +16,7 @@ const COUNTINHIBIT_MASK: u32 = 1 << 0 | 1 << 2;
 const MCAUSE_INTERRUPT: u32 = 1 << 31;
 
 /// A counter of the core as software sees it: it can be written, and stopped.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counter {
     /// What to add to the core's own count.
     offset: u64,
@@ -55,7 +55,7 @@ pub struct CsrContext {
 }
 
 /// The CSR file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Csrs {
     mstatus: u32,
     mie: u32,

@@ -1,7 +1,7 @@
 //! Words are fetched when an instruction needs them; the last two are remembered.
 
 /// The words last fetched.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WordBuffer {
     words: [Option<u32>; 2],
 }

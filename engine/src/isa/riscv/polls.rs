@@ -1,0 +1,110 @@
+//! Notices that a loop polls: the same read of a device, again and again, with the same registers.
+
+/// Reads by different instructions that are watched at once.
+const SLOTS: usize = 8;
+/// Equal reads that make a loop worth a closer look; doubled each time that the look was in vain.
+const FIRST_NEEDED: u32 = 8;
+/// No more than so many.
+const MOST_NEEDED: u32 = 1 << 20;
+/// A read that was remembered to compare with is replaced after so many others for each equal one that is needed.
+const PATIENCE: u32 = 8;
+
+/// What is remembered of one instruction that reads a device.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    place: u64,
+    registers: u64,
+    reads: u32,
+    equal: u32,
+    needed: u32,
+}
+
+/// A slot that stands for no instruction.
+const EMPTY: Slot = Slot { place: u64::MAX, registers: 0, reads: 0, equal: 0, needed: FIRST_NEEDED };
+
+/// Watches reads of devices.
+#[derive(Debug)]
+pub(super) struct Polls {
+    slots: [Slot; SLOTS],
+    last: usize,
+    /// Skipping is switched on.
+    pub enabled: bool,
+    /// A loop seems to poll: the outer loop should look.
+    pub found: bool,
+    /// Cycles that were skipped.
+    pub skipped_cycles: u64,
+}
+
+impl Default for Polls {
+    fn default() -> Polls {
+        Polls { slots: [EMPTY; SLOTS], last: 0, enabled: true, found: false, skipped_cycles: 0 }
+    }
+}
+
+impl Polls {
+    /// A device was read by the instruction that `place` stands for; `x` are the registers behind it.
+    pub fn saw(&mut self, place: u64, x: &[u32; 256]) {
+        if !self.enabled {
+            return;
+        }
+        self.last = (place ^ place >> 32) as usize % SLOTS;
+        let slot = &mut self.slots[self.last];
+        let registers = fingerprint(x);
+        if slot.place != place {
+            *slot = Slot { place, registers, ..EMPTY };
+        } else if slot.registers == registers {
+            slot.equal += 1;
+            self.found |= slot.equal >= slot.needed;
+        } else {
+            slot.reads += 1;
+            if slot.reads > PATIENCE * slot.needed {
+                *slot = Slot { registers, reads: 0, equal: 0, ..*slot };
+            }
+        }
+    }
+
+    /// What became of the loop that was found.
+    pub fn looked(&mut self, skipped: bool) {
+        self.found = false;
+        let slot = &mut self.slots[self.last];
+        slot.needed = if skipped { FIRST_NEEDED } else { MOST_NEEDED.min(2 * slot.needed) };
+        (slot.reads, slot.equal) = (0, 0);
+    }
+}
+
+/// A number that differs, but for rare chance, when any register does.
+fn fingerprint(x: &[u32; 256]) -> u64 {
+    let weight = |register: usize| 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * register as u64 + 1);
+    (1..32).fold(0, |sum: u64, register| sum.wrapping_add(u64::from(x[register]).wrapping_mul(weight(register))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads(polls: &mut Polls, mut value: impl FnMut(u32) -> u32, count: u32) -> Option<u32> {
+        let mut x = [0; 256];
+        (0..count).find(|read| {
+            x[10] = value(*read);
+            polls.saw(0x40, &x);
+            polls.found
+        })
+    }
+
+    #[test]
+    fn a_pattern_that_repeats_is_found_and_a_count_is_not() {
+        assert_eq!(reads(&mut Polls::default(), |_| 0, 100), Some(8));
+        assert_eq!(reads(&mut Polls::default(), |read| read % 3, 100), Some(24));
+        assert_eq!(reads(&mut Polls::default(), |read| read / 3, 10_000), None);
+    }
+
+    #[test]
+    fn looks_in_vain_become_rare() {
+        let mut polls = Polls::default();
+        assert_eq!(reads(&mut polls, |_| 0, 100), Some(8));
+        polls.looked(false);
+        assert_eq!(reads(&mut polls, |_| 0, 100), Some(15));
+        polls.looked(true);
+        assert_eq!(reads(&mut polls, |_| 0, 100), Some(7));
+    }
+}

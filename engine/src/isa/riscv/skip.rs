@@ -1,0 +1,268 @@
+//! Skips rounds of a polling loop, with exactly the result of running them.
+//!
+//! A loop that was found is run for one round, instruction by instruction, with a look at everything before and behind it: registers,
+//! CSRs, results under way, the caches' directories, the memory that it wrote, events to come, and the lists of the devices that it
+//! accessed. If nothing has changed but times and totals, the next rounds are the same, up to the next event, the core's horizon, or the first deadline
+//! that a device names; all of them but the last are put behind at once.
+
+use super::accounts::{Cause, EntryCycles};
+use super::block::Breakdown;
+use super::core::Hart;
+use super::op::{Code, TimingClass};
+use super::system::Csrs;
+use super::timing::Pending;
+use crate::bus::{Bus, Target};
+use crate::device::{Device, DeviceId};
+use crate::memory::cache::Cache;
+use crate::memory::fetch::on_demand::WordBuffer;
+use crate::polling::Poll;
+use crate::time::{Cycles, Ps};
+
+/// Instructions of the longest loop that is looked at.
+const LONGEST_ROUND: usize = 1 << 10;
+/// Rounds that are run to see one repeat the one before: the first may still differ.
+const ROUNDS: usize = 3;
+/// Map entries whose accesses are told apart.
+const MOST_ENTRIES: usize = u64::BITS as usize;
+
+/// Everything that a round may change.
+struct Moment {
+    pc: u32,
+    x: [u32; 32],
+    pending: Pending,
+    csrs: Csrs,
+    interrupts: u32,
+    fetch_buffer: WordBuffer,
+    icache: Option<Cache>,
+    dcache: Option<Cache>,
+    traps: u64,
+    events: (u64, Ps),
+    devices: Vec<Option<Poll>>,
+    // What grows:
+    cycles: u64,
+    instructions: u64,
+    parts: Breakdown,
+    causes: [u64; Cause::Count as usize],
+    entries: Vec<EntryCycles>,
+}
+
+/// What a round did.
+#[derive(Default)]
+struct Round {
+    /// Runs of blocks of one instruction: index and exit.
+    runs: Vec<(u32, usize)>,
+    /// Words of RAM that it wrote, as they were before.
+    written: Vec<(u32, [u8; 4])>,
+}
+
+impl Hart {
+    /// Puts rounds of the loop at the current address behind, if it polls.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn skip_polling(&mut self, bus: &mut Bus) {
+        let skipped = self.try_to_skip(bus).is_some();
+        self.polls.looked(skipped);
+    }
+
+    fn try_to_skip(&mut self, bus: &mut Bus) -> Option<()> {
+        if self.blocks.are_full() || bus.map.len() > MOST_ENTRIES {
+            return None;
+        }
+        let mut before = self.moment(bus);
+        for _ in 0..ROUNDS {
+            self.touched = 0;
+            let round = self.walk_round(bus, before.pc)?;
+            let after = self.moment(bus);
+            if self.is_steady(bus, &before, &after, &round) {
+                let rounds = self.rounds_to_come(bus, &before, &after)?;
+                self.put_behind(bus, &before, after, &round, rounds);
+                return Some(());
+            }
+            before = after;
+        }
+        None
+    }
+
+    fn moment(&mut self, bus: &mut Bus) -> Moment {
+        let mut x = [0; 32];
+        x.copy_from_slice(&self.x[..32]);
+        let (clock, now) = (self.config.clock, Cycles(self.cycles));
+        let devices = (0..bus.devices.len()).map(|index| {
+            let mut poll = Poll::look(clock, now);
+            polled(bus, index, self.now(), &mut poll).then_some(poll)
+        });
+        Moment {
+            pc: self.pc,
+            x,
+            pending: self.pending,
+            devices: devices.collect(),
+            csrs: self.csrs.clone(),
+            interrupts: bus.core_irqs[self.config.index as usize],
+            fetch_buffer: self.fetch_buffer,
+            icache: self.icache.clone(),
+            dcache: self.dcache.clone(),
+            traps: self.traps,
+            events: (bus.events.scheduled(), bus.events.next_due()),
+            cycles: self.cycles,
+            instructions: self.instructions,
+            parts: self.parts,
+            causes: self.causes,
+            entries: self.entry_cycles.clone(),
+        }
+    }
+
+    /// Runs until the core is back at `head`, one instruction at a time. `None` if something comes up that the outer loop has to see first.
+    fn walk_round(&mut self, bus: &mut Bus, head: u32) -> Option<Round> {
+        let mut round = Round::default();
+        let begun = self.instructions;
+        for _ in 0..LONGEST_ROUND {
+            self.left = None;
+            self.follow_memory(bus);
+            if self.stop.is_some() || self.cycles >= self.limit || self.has_news(bus) || self.sections.stops_at(self.pc)
+            {
+                return None;
+            }
+            let index = self.block_at(bus, true)?;
+            self.note_write(bus, index, &mut round)?;
+            let runs = self.blocks.hot[index as usize].runs;
+            if self.fetch(bus, index) {
+                self.execute(bus, index);
+                let after = self.blocks.hot[index as usize].runs;
+                round.runs.extend((0..2).filter(|exit| after[*exit] != runs[*exit]).map(|exit| (index, exit)));
+            }
+            if self.pc == head && self.instructions != begun {
+                return Some(round);
+            }
+        }
+        None
+    }
+
+    /// Remembers what the instruction is about to overwrite. `None` for one that changes more than registers and memory.
+    fn note_write(&self, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+        let op = self.blocks.ops[self.blocks.hot[index as usize].first_op as usize];
+        match op.code.class() {
+            TimingClass::Csr | TimingClass::System => return None,
+            TimingClass::Store => {}
+            _ => return Some(()),
+        }
+        debug_assert!(matches!(op.code, Code::Sb | Code::Sh | Code::Sw));
+        let word = self.x[op.rs1 as usize].wrapping_add(op.imm as u32) & !3;
+        let mut bytes = [0; 4];
+        if is_ram(bus, word) && bus.peek(word, &mut bytes) {
+            round.written.push((word, bytes));
+        }
+        Some(())
+    }
+
+    /// True if the round from `before` to `after` changed nothing but times and totals, so that the next is the same.
+    fn is_steady(&self, bus: &Bus, before: &Moment, after: &Moment, round: &Round) -> bool {
+        let same_core = (after.pc, after.x, after.pending, after.traps)
+            == (before.pc, before.x, before.pending, before.traps)
+            && after.csrs == before.csrs
+            && after.fetch_buffer == before.fetch_buffer
+            && behave_alike(&after.icache, &before.icache)
+            && behave_alike(&after.dcache, &before.dcache);
+        let same_memory = round.written.iter().all(|(word, before)| {
+            // A word that was written twice counts as it was first.
+            let first = round.written.iter().find(|(other, _)| other == word).map_or(before, |(_, bytes)| bytes);
+            let mut bytes = [0; 4];
+            bus.peek(*word, &mut bytes) && bytes == *first
+        });
+        let nothing_new = (after.events, after.interrupts) == (before.events, before.interrupts) && bus.exit.is_none();
+        same_core
+            && same_memory
+            && nothing_new
+            && self.accessed(bus).all(|entry| self.repeats(bus, entry, before, after))
+    }
+
+    /// True if an entry's accesses take the same time again, and its device has the same to say.
+    fn repeats(&self, bus: &Bus, entry: usize, before: &Moment, after: &Moment) -> bool {
+        let clock = self.config.clock;
+        let entry = &bus.map[entry];
+        if entry.route.is_some_and(|route| bus.routes[route].clock != clock) {
+            return false;
+        }
+        match entry.target {
+            Target::Ram(ram) => bus.rams[ram].timing().clock == clock && !bus.has_several_masters(),
+            Target::Device(DeviceId(id), _) => match (&before.devices[id as usize], &after.devices[id as usize]) {
+                (Some(before), Some(after)) => after.repeats(before),
+                _ => false,
+            },
+        }
+    }
+
+    /// The map entries that the last round accessed.
+    fn accessed(&self, bus: &Bus) -> impl Iterator<Item = usize> + use<> {
+        let touched = self.touched;
+        (0..bus.map.len()).filter(move |entry| touched >> entry & 1 != 0)
+    }
+
+    /// How many rounds certainly go like the last one: the one in which something may happen is left to be run, and so is the one before.
+    fn rounds_to_come(&mut self, bus: &Bus, before: &Moment, after: &Moment) -> Option<u64> {
+        self.update_limit(bus);
+        let period = after.cycles - before.cycles;
+        let clock = self.config.clock;
+        let lists = || self.accessed(bus).filter_map(|entry| list_of(bus, entry, after));
+        let deadline = lists().map(Poll::deadline).min().unwrap_or(Ps::MAX);
+        // What the loop started may end, and be seen by a chip, later than the loop's own time.
+        let ahead = lists().map(|list| list.latest_end().0.saturating_sub(self.cycles)).max().unwrap_or(0);
+        let until = match deadline {
+            Ps::MAX => u64::MAX,
+            deadline => clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
+        };
+        let rounds = (self.limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1);
+        (rounds > 0).then_some(rounds)
+    }
+
+    fn put_behind(&mut self, bus: &mut Bus, before: &Moment, after: Moment, round: &Round, rounds: u64) {
+        let accessed: Vec<usize> = self.accessed(bus).collect();
+        let now = self.now();
+        self.polls.skipped_cycles += rounds * (after.cycles - before.cycles);
+        self.cycles += rounds * (after.cycles - before.cycles);
+        self.instructions += rounds * (after.instructions - before.instructions);
+        for (index, exit) in &round.runs {
+            self.blocks.hot[*index as usize].runs[*exit] += rounds;
+        }
+        let mut parts = Breakdown::default();
+        parts.add_difference(after.parts, before.parts);
+        self.parts.add_runs(parts, rounds);
+        for (cause, sum) in self.causes.iter_mut().enumerate() {
+            *sum += rounds * (after.causes[cause] - before.causes[cause]);
+        }
+        for (entry, sums) in self.entry_cycles.iter_mut().enumerate() {
+            for (purpose, sum) in sums.iter_mut().enumerate() {
+                *sum += rounds * (after.entries[entry][purpose] - before.entries[entry][purpose]);
+            }
+        }
+        let mut lists = after.devices;
+        for entry in accessed {
+            let Target::Device(DeviceId(id), _) = bus.map[entry].target else { continue };
+            // A device with several ranges is moved on once.
+            if let (Some(list), Some(before)) = (lists[id as usize].take(), &before.devices[id as usize]) {
+                polled(bus, id as usize, now, &mut list.skip(before, rounds));
+            }
+        }
+    }
+}
+
+fn polled(bus: &mut Bus, device: usize, now: Ps, poll: &mut Poll) -> bool {
+    bus.with_device(DeviceId(device as u32), now, |device: &mut dyn Device, _| device.polled(poll))
+}
+
+fn list_of<'a>(bus: &Bus, entry: usize, moment: &'a Moment) -> Option<&'a Poll> {
+    match bus.map[entry].target {
+        Target::Ram(_) => None,
+        Target::Device(DeviceId(id), _) => moment.devices[id as usize].as_ref(),
+    }
+}
+
+fn is_ram(bus: &Bus, addr: u32) -> bool {
+    bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_)))
+}
+
+fn behave_alike(after: &Option<Cache>, before: &Option<Cache>) -> bool {
+    match (after, before) {
+        (Some(after), Some(before)) => after.behaves_like(before),
+        _ => true,
+    }
+}
