@@ -4,7 +4,7 @@
 #include "exit.h"
 #include "riscv.h"
 
-#define TRAP_INTERRUPTS 16u
+#define TRAP_INTERRUPTS 32u
 
 static trap_exception_handler *exception_handler;
 static trap_interrupt_handler *interrupt_handlers[TRAP_INTERRUPTS];

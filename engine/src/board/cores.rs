@@ -5,6 +5,7 @@ use super::node::Node;
 use super::reader::NodeReader;
 use crate::core::Core;
 use crate::isa::riscv::core::{CoreConfig, Hart};
+use crate::isa::riscv::exceptions::{Interrupt, MACHINE_INTERRUPTS, PLATFORM_INTERRUPTS};
 use crate::isa::riscv::picorv32::{self, Picorv32};
 use crate::isa::riscv::timing::CoreTiming;
 use crate::machine::CoreInfo;
@@ -19,7 +20,11 @@ const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
 type FromNode = fn(&mut NodeReader, u32) -> (Box<dyn Core>, CoreInfo);
 
 /// Core types by compatible. Any other `cpu` is a pipelined RISC-V core.
-const TYPES: &[(&str, FromNode)] = &[("yosyshq,picorv32", read_picorv32)];
+const TYPES: &[(&str, FromNode)] = &[("intel,niosv", read_nios_v), ("yosyshq,picorv32", read_picorv32)];
+
+/// mip of a Nios V core: software and timer interrupt, and sixteen platform interrupts in the place of an external one (Nios V Processor
+/// Reference Manual, Interrupt Controller).
+const NIOS_V_INTERRUPTS: u32 = PLATFORM_INTERRUPTS | 1 << Interrupt::Software as u32 | 1 << Interrupt::Timer as u32;
 
 /// Builds core number `index` from its node.
 pub fn from_node(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
@@ -47,7 +52,15 @@ fn read_picorv32(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInf
 }
 
 fn read_pipelined(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
-    let config = read_core(reader, index);
+    read_hart(reader, index, MACHINE_INTERRUPTS)
+}
+
+fn read_nios_v(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
+    read_hart(reader, index, NIOS_V_INTERRUPTS)
+}
+
+fn read_hart(reader: &mut NodeReader, index: u32, interrupts: u32) -> (Box<dyn Core>, CoreInfo) {
+    let config = read_core(reader, index, interrupts);
     let info = core_info(reader.node, &config);
     (Box::new(Hart::new(config)), info)
 }
@@ -56,7 +69,7 @@ fn compatible_of(node: &Node) -> String {
     node.compatibles().first().map_or_else(String::new, |name| (*name).to_owned())
 }
 
-fn read_core(reader: &mut NodeReader, index: u32) -> CoreConfig {
+fn read_core(reader: &mut NodeReader, index: u32, interrupts: u32) -> CoreConfig {
     reader.known(&["riscv,isa", "riscv,isa-base", "mmu-type"]);
     reader.isa_extensions("the core", &EXTENSIONS);
     let replacement = reader.word_or_first(
@@ -74,6 +87,7 @@ fn read_core(reader: &mut NodeReader, index: u32) -> CoreConfig {
         timing: CoreTiming::from_node(reader),
         icache: read_cache(reader, "i-cache", replacement, write),
         dcache: read_cache(reader, "d-cache", replacement, write),
+        interrupts,
     }
 }
 
@@ -114,10 +128,11 @@ fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
             format!("{name} {} KiB, {}-byte lines, {} {ways}", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
         })
     };
+    let platform = if config.interrupts & PLATFORM_INTERRUPTS == 0 { "" } else { ", platform interrupts" };
     CoreInfo {
         name: config.name.clone(),
         compatible: compatible_of(node),
-        isa: "RV32IMC_Zicsr_Zifencei, machine mode".to_owned(),
+        isa: format!("RV32IMC_Zicsr_Zifencei, machine mode{platform}"),
         clock: config.clock,
         caches: [cache("i-cache", config.icache), cache("d-cache", config.dcache)].into_iter().flatten().collect(),
         fetch_policy: WordBuffer::NAME,

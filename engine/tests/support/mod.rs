@@ -4,6 +4,7 @@
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
+use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
 use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
@@ -128,8 +129,9 @@ pub fn cache(ways: u32) -> Option<CacheShape> {
 /// The machine, with a program in one of its memories.
 pub fn machine(at: u32, program: &[u32], ways: u32) -> Machine {
     let name = "cpu0".to_owned();
-    let (icache, dcache) = (cache(ways), cache(ways));
-    let mut hart = Hart::new(CoreConfig { name, index: 0, clock: clock(), timing: timing(), icache, dcache });
+    let (icache, dcache, interrupts) = (cache(ways), cache(ways), MACHINE_INTERRUPTS);
+    let mut hart =
+        Hart::new(CoreConfig { name, index: 0, clock: clock(), timing: timing(), icache, dcache, interrupts });
     cyclescope_engine::core::Core::set_pc(&mut hart, at);
     let mut machine = Machine::new(bus(), vec![Box::new(hart)], Description::default());
     put(&mut machine, at, program);

@@ -36,6 +36,8 @@ pub struct CoreConfig {
     pub icache: Option<CacheShape>,
     /// Data cache, if it has one.
     pub dcache: Option<CacheShape>,
+    /// The bits of mip and mie that it has.
+    pub interrupts: u32,
 }
 
 /// A hart.
@@ -98,7 +100,7 @@ impl Hart {
             instructions: 0,
             traps: 0,
             pending: Pending::NONE,
-            csrs: Csrs::new(config.index),
+            csrs: Csrs::new(config.index, config.interrupts),
             blocks: Blocks::new(COMPILE_AFTER),
             icache: config.icache.map(Cache::new),
             dcache: config.dcache.map(Cache::new),
@@ -181,7 +183,7 @@ impl Hart {
             }
             self.follow_memory(bus);
             if let Some(interrupt) = self.csrs.deliverable(bus.core_irqs[self.config.index as usize]) {
-                self.trap(bus, interrupt as u32, 0, true);
+                self.trap(bus, interrupt, 0, true);
                 if single {
                     return self.stop.take().unwrap_or(Stop::Horizon);
                 }

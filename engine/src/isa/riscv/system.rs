@@ -1,6 +1,6 @@
 //! Control and status registers of machine mode (privileged specification, chapters 2 and 3).
 
-use super::exceptions::{INTERRUPT_MASK, Interrupt, PRIORITY};
+use super::exceptions::{PLATFORM_INTERRUPTS, PRIORITY};
 
 /// mstatus.MIE: interrupts are taken.
 const MSTATUS_MIE: u32 = 1 << 3;
@@ -66,15 +66,17 @@ pub struct Csrs {
     mtval: u32,
     mcountinhibit: u32,
     hart_id: u32,
+    /// The bits of mip and mie that exist.
+    interrupts: u32,
     mcycle: Counter,
     minstret: Counter,
     has_handler: bool,
 }
 
 impl Csrs {
-    /// The CSRs of hart `hart_id` after reset.
-    pub fn new(hart_id: u32) -> Csrs {
-        Csrs { hart_id, ..Csrs::default() }
+    /// The CSRs of hart `hart_id` after reset, with these bits of mip and mie.
+    pub fn new(hart_id: u32, interrupts: u32) -> Csrs {
+        Csrs { hart_id, interrupts, ..Csrs::default() }
     }
 
     /// True once software has written mtvec: before that, a trap has nowhere to go.
@@ -97,7 +99,7 @@ impl Csrs {
             0x341 => self.mepc,
             0x342 => self.mcause,
             0x343 => self.mtval,
-            0x344 => context.pending & INTERRUPT_MASK,
+            0x344 => context.pending & self.interrupts,
             0xb00 | 0xc00 => cycles as u32,
             0xb80 | 0xc80 => (cycles >> 32) as u32,
             0xb02 | 0xc02 => instructions as u32,
@@ -116,7 +118,7 @@ impl Csrs {
         match number {
             0x300 => self.mstatus = value & (MSTATUS_MIE | MSTATUS_MPIE),
             0x301 | 0x310 => {}
-            0x304 => self.mie = value & INTERRUPT_MASK,
+            0x304 => self.mie = value & self.interrupts,
             0x305 => {
                 self.mtvec = value & !2;
                 self.has_handler = true;
@@ -139,12 +141,17 @@ impl Csrs {
         Some(())
     }
 
-    /// The interrupt to take now, if any is pending, enabled, and interrupts are on.
-    pub fn deliverable(&self, pending: u32) -> Option<Interrupt> {
-        if self.mstatus & MSTATUS_MIE == 0 {
+    /// The interrupt to take now, by its code in mcause, if any is pending, enabled, and interrupts are on.
+    pub fn deliverable(&self, pending: u32) -> Option<u32> {
+        let wanted = pending & self.mie;
+        if self.mstatus & MSTATUS_MIE == 0 || wanted == 0 {
             return None;
         }
-        PRIORITY.into_iter().find(|interrupt| pending & self.mie & 1 << *interrupt as u32 != 0)
+        let platform = wanted & PLATFORM_INTERRUPTS;
+        if platform != 0 {
+            return Some(platform.trailing_zeros());
+        }
+        PRIORITY.into_iter().map(|interrupt| interrupt as u32).find(|code| wanted & 1 << code != 0)
     }
 
     /// True if a pending interrupt ends a wfi: the global enable does not matter (section 3.3.3).
@@ -186,13 +193,14 @@ fn with_high(old: u64, high: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::exceptions::MACHINE_INTERRUPTS;
     use super::*;
 
     const AT: CsrContext = CsrContext { cycles: 1000, instructions: 100, pending: 0 };
 
     #[test]
     fn counters_can_be_written_and_stopped() {
-        let mut csrs = Csrs::new(0);
+        let mut csrs = Csrs::new(0, MACHINE_INTERRUPTS);
         assert_eq!(csrs.read(0xb00, AT), Some(1000));
         csrs.write(0xb00, 5, AT).unwrap();
         assert_eq!(csrs.read(0xb00, CsrContext { cycles: 1010, ..AT }), Some(15));
@@ -205,21 +213,43 @@ mod tests {
 
     #[test]
     fn a_trap_saves_and_mret_restores_the_interrupt_enable() {
-        let mut csrs = Csrs::new(0);
+        let mut csrs = Csrs::new(0, MACHINE_INTERRUPTS);
         csrs.write(0x300, MSTATUS_MIE, AT).unwrap();
         csrs.write(0x304, u32::MAX, AT).unwrap();
         csrs.write(0x305, 0x101, AT).unwrap();
-        assert_eq!(csrs.deliverable(1 << 7 | 1 << 3), Some(Interrupt::Software));
+        assert_eq!(csrs.deliverable(1 << 7 | 1 << 3), Some(3));
         assert_eq!(csrs.enter_trap(0x80, 7, 0, true), 0x100 + 28);
         assert_eq!(csrs.deliverable(u32::MAX), None);
         assert!(csrs.wakes(1 << 11));
         assert_eq!(csrs.leave_trap(), 0x80);
-        assert_eq!(csrs.deliverable(u32::MAX), Some(Interrupt::External));
+        assert_eq!(csrs.deliverable(u32::MAX), Some(11));
+    }
+
+    #[test]
+    fn platform_interrupts_come_first_and_the_lowest_number_of_them() {
+        let mut csrs = Csrs::new(0, MACHINE_INTERRUPTS | PLATFORM_INTERRUPTS);
+        csrs.write(0x300, MSTATUS_MIE, AT).unwrap();
+        csrs.write(0x304, u32::MAX, AT).unwrap();
+        assert_eq!(csrs.read(0x304, AT), Some(0xffff_0888));
+        assert_eq!(csrs.deliverable(1 << 31 | 1 << 17 | 1 << 11), Some(17));
+        csrs.write(0x304, 1 << 31, AT).unwrap();
+        assert_eq!(csrs.deliverable(u32::MAX), Some(31));
+        assert_eq!(csrs.read(0x344, CsrContext { pending: 1 << 20 | 1 << 12, ..AT }), Some(1 << 20));
+    }
+
+    #[test]
+    fn interrupts_that_a_core_does_not_have_are_never_seen() {
+        let mut csrs = Csrs::new(0, MACHINE_INTERRUPTS);
+        csrs.write(0x300, MSTATUS_MIE, AT).unwrap();
+        csrs.write(0x304, u32::MAX, AT).unwrap();
+        assert_eq!(csrs.deliverable(PLATFORM_INTERRUPTS), None);
+        assert!(!csrs.wakes(PLATFORM_INTERRUPTS));
+        assert_eq!(csrs.read(0x344, CsrContext { pending: u32::MAX, ..AT }), Some(MACHINE_INTERRUPTS));
     }
 
     #[test]
     fn csrs_that_are_not_there_are_refused() {
-        let mut csrs = Csrs::new(3);
+        let mut csrs = Csrs::new(3, MACHINE_INTERRUPTS);
         assert_eq!(csrs.read(0x180, AT), None);
         assert_eq!(csrs.write(0xf14, 1, AT), None);
         assert_eq!(csrs.write(0xc00, 1, AT), None);

@@ -298,7 +298,7 @@ fn board(program: &Program) -> (Hart, Bus) {
         Some(CacheShape { size_bytes, line_bytes: 16, ways: program.ways, replacement, write })
     };
     let (icache, dcache) = (cache(256), cache(256));
-    let hart = Hart::new(CoreConfig { name: "cpu".to_owned(), index: 0, clock, timing, icache, dcache });
+    let hart = Hart::new(CoreConfig { name: "cpu".to_owned(), index: 0, clock, timing, icache, dcache, interrupts: 0 });
     (hart, bus)
 }
 
