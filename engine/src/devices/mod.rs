@@ -3,6 +3,7 @@
 use crate::board::reader::NodeReader;
 use crate::device::Device;
 
+pub mod altr_juart;
 pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
@@ -32,6 +33,7 @@ pub struct Model {
 
 /// All device models, in the order of their compatibles.
 pub const MODELS: &[Model] = &[
+    Model { compatible: "altr,juart-1.0", ranges: 1, from_node: altr_juart::from_node },
     Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
     Model {
         compatible: "cyclescope,picosoc-simpleuart",
