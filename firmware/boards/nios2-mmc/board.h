@@ -1,0 +1,15 @@
+/* The Nios system with an SD card: addresses, clocks and interrupts of boards/nios2-mmc.dts. */
+#ifndef BOARD_H
+#define BOARD_H
+
+#define BOARD_NAME "nios2-mmc"
+
+/* Clock of the core, the fabric and all peripherals: 50 MHz * 103 / 52. */
+#define BOARD_CLOCK_HZ 99038462u
+
+#define BOARD_JTAG_UART_BASE 0x10004000u
+
+/* Objects that start-up neither clears nor loads. */
+#define BOARD_DMA_TARGET __attribute__((section(".dma_target"), aligned(64)))
+
+#endif
