@@ -42,7 +42,8 @@ const COMMON: [&str; 16] = [
 ];
 
 /// Unit of a timing property, from the suffix of its name.
-const UNITS: [(&str, &str, u64); 6] = [
+const UNITS: [(&str, &str, u64); 7] = [
+    ("-bytes", "bytes", 0),
     ("-cycles", "cycles", 0),
     ("-clocks", "clocks", 0),
     ("-ps", "ps", 1),
@@ -190,6 +191,17 @@ impl<'a, 'b> NodeReader<'a, 'b> {
             self.fault_at(NAME, kind);
         }
         extensions
+    }
+
+    /// A number on which timing depends (a size, a count); it must be there and have a source. `allowed` checks it; `meaning`
+    /// tells what it says and what is allowed, as a clause.
+    pub fn timing_u32(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
+        let value = u32::try_from(self.timing(name, meaning)).expect("a single cell");
+        if !allowed(value) && self.node.property(name).is_some() {
+            let (property, allowed) = (name.to_owned(), meaning.to_owned());
+            self.fault_at(name, FaultKind::OutOfRange { property, value: value.to_string(), allowed });
+        }
+        value
     }
 
     /// A timing parameter in cycles or clocks that a node may leave out; if it is there, it must have a source.

@@ -12,6 +12,7 @@ pub mod cyclescope_picosoc_simpleuart;
 pub mod cyclescope_picosoc_spimemio;
 pub mod cyclescope_result_port;
 pub mod jedec_spi_nor;
+pub mod mmc_spi_slot;
 pub mod registers;
 pub mod riscv_clint0;
 pub mod spi_chips;

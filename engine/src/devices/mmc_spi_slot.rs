@@ -1,0 +1,3 @@
+//! An SD card in SPI mode (`mmc-spi-slot`).
+
+pub mod translation;

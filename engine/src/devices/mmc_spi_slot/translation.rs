@@ -1,0 +1,183 @@
+//! The flash translation layer of an SD card, as timing: how long the card is busy, and why.
+//!
+//! Modelled is a small card of 2008: one NAND flash, a controller with two page buffers, and a map from logical to flash blocks.
+//! A *sector* is the host's block of 512 bytes; a *page* is what the flash programs at once; a *block* is what it
+//! erases at once.
+//!
+//! - Sectors gather in a page buffer. The page is programmed when it is complete, when all announced sectors have come, or when
+//!   the command ends. Sectors of the page that the host did not supply are moved from the page that held them.
+//! - While one page is programmed the other buffer takes sectors. The card is busy after a sector while no buffer is free, and
+//!   after the last one until everything is programmed.
+//! - Logical blocks are mapped as wholes. Only open ones take writes, sector after sector in order; a write
+//!   elsewhere makes the card complete one block with copies from its predecessor and begin another: see [`mapping`].
+//! - The first bytes of the card, where file systems have their tables, are mapped page by page: nothing is ever copied there
+//!   but the rest of a page.
+//! - The flash does one thing after the other; copies come before the program of the page that caused them.
+//!
+//! Not modelled: wear levelling, bad blocks, garbage collection of the pages mapped one by one, the time that moving
+//! sectors between host and buffers takes inside the card, and any work while the card is idle. Contents are not kept here.
+
+mod mapping;
+mod parameters;
+#[cfg(test)]
+mod tests;
+
+use mapping::{Mapping, Run, Work};
+use parameters::{Geometry, Times};
+
+use crate::board::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Ps;
+
+/// The translation layer. Its caller, the card, passes commands in the order of time and never beyond the card's end.
+#[derive(Clone, Debug)]
+pub struct Translation {
+    geometry: Geometry,
+    times: Times,
+    mapping: Mapping,
+    /// Sectors that the current write command announced; 0 if it did not say.
+    announced: u32,
+    /// Sectors of the current write command so far.
+    received: u32,
+    /// What has gathered in the page buffer: sectors of one page.
+    gathered: Run,
+    /// When the flash has done all that it has been told.
+    flash_free: Ps,
+    /// When the page buffer is free that does not hold the page programmed last.
+    buffer_free: Ps,
+    /// The page that a read left in its buffer.
+    read_page: Option<u32>,
+    totals: Totals,
+    /// Calls so far that may change an answer.
+    calls: u64,
+}
+
+/// What was done since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    pages_programmed: u64,
+    pages_read: u64,
+    work: Work,
+}
+
+impl Translation {
+    /// The layer as the card's node describes it, for a card of `sectors` times 512 bytes. Faults go to the reader.
+    pub fn from_node(reader: &mut NodeReader, sectors: u32) -> Translation {
+        let geometry = Geometry::from_node(reader, sectors);
+        Translation::new(geometry, Times::from_node(reader))
+    }
+
+    fn new(geometry: Geometry, times: Times) -> Translation {
+        Translation {
+            geometry,
+            times,
+            mapping: Mapping::new(geometry),
+            announced: 0,
+            received: 0,
+            gathered: Run { first: 0, sectors: 0 },
+            flash_free: Ps::ZERO,
+            buffer_free: Ps::ZERO,
+            read_page: None,
+            totals: Totals::default(),
+            calls: 0,
+        }
+    }
+
+    /// A write command begins at sector `lba`; `announced` sectors will come: 1 for WRITE_BLOCK, for WRITE_MULTIPLE_BLOCK the number
+    /// of SET_WR_BLK_ERASE_COUNT, 0 if unknown.
+    pub fn begin_write(&mut self, lba: u32, announced: u32, now: Ps) {
+        self.calls += 1;
+        self.program(now);
+        self.gathered = Run { first: lba, sectors: 0 };
+        self.announced = announced;
+        self.received = 0;
+    }
+
+    /// Sector `lba` has arrived whole and was accepted at `now`: until when the card is busy.
+    pub fn block(&mut self, lba: u32, now: Ps) -> Ps {
+        self.calls += 1;
+        if lba != self.gathered.end() {
+            self.program(now);
+            self.gathered = Run { first: lba, sectors: 0 };
+        }
+        self.gathered.sectors += 1;
+        self.received = self.received.saturating_add(1);
+        let last = self.received == self.announced;
+        if last || self.geometry.is_last_of_page(lba) {
+            self.program(now);
+        }
+        now.max(if last { self.flash_free } else { self.buffer_free })
+    }
+
+    /// The write command ends at `now`, with a stop token or after its only sector: until when the card is busy.
+    pub fn end_write(&mut self, now: Ps) -> Ps {
+        self.calls += 1;
+        self.program(now);
+        let stop = if self.announced == 1 { Ps::ZERO } else { self.times.stop };
+        now.max(self.flash_free).saturating_add(stop)
+    }
+
+    /// Sector `lba` is asked for at `now`, as the next one of a running command if `sequential`: when its data can come.
+    pub fn read(&mut self, lba: u32, sequential: bool, now: Ps) -> Ps {
+        self.calls += 1;
+        let page = self.geometry.page(lba);
+        let mut ready = now.max(self.flash_free);
+        if !sequential {
+            ready = ready.saturating_add(self.times.read_access);
+        }
+        if self.read_page.replace(page) != Some(page) {
+            self.totals.pages_read += 1;
+            ready = ready.saturating_add(self.times.page_read);
+        }
+        ready
+    }
+
+    /// Sectors `first` to `last` are erased: until when the card is busy.
+    pub fn erase(&mut self, first: u32, last: u32, now: Ps) -> Ps {
+        self.calls += 1;
+        self.program(now);
+        let work = self.mapping.erase(first, last);
+        self.occupy(work, Ps::ZERO, now);
+        self.buffer_free = self.flash_free;
+        now.max(self.flash_free)
+    }
+
+    /// Lists the state. Answers given are deadlines of the caller; between calls nothing changes here.
+    pub fn polled(&mut self, poll: &mut Poll) {
+        poll.state(self.calls);
+    }
+
+    /// Totals since the start of the run.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let Totals { pages_programmed, pages_read, work } = self.totals;
+        vec![
+            ("pages_programmed", pages_programmed),
+            ("pages_read", pages_read),
+            ("sectors_copied", work.sectors_copied),
+            ("pages_copied", work.pages_copied),
+            ("blocks_erased", work.blocks_erased),
+            ("address_breaks", work.address_breaks),
+        ]
+    }
+
+    /// Programs what has gathered, if anything has; the next sectors gather in the other buffer.
+    fn program(&mut self, now: Ps) {
+        let next = Run { first: self.gathered.end(), sectors: 0 };
+        let run = std::mem::replace(&mut self.gathered, next);
+        if run.sectors == 0 {
+            return;
+        }
+        self.buffer_free = self.flash_free;
+        self.totals.pages_programmed += 1;
+        let work = self.mapping.write(run);
+        self.occupy(work, self.times.page_program, now);
+    }
+
+    /// The flash does `work` and then something that takes `more`, as soon as it is free.
+    fn occupy(&mut self, work: Work, more: Ps, now: Ps) {
+        self.read_page = None;
+        self.totals.work.add(work);
+        let start = now.max(self.flash_free);
+        self.flash_free = start.saturating_add(self.times.of(work)).saturating_add(more);
+    }
+}
