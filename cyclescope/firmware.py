@@ -2,7 +2,8 @@
 
 An app is a folder of `firmware/apps/` with an `app.toml`, a board's compiler settings, runtime and
 linker script are in `firmware/boards/<board>/board.toml`; paths in both are relative to
-`firmware/`. An app may also be ELFs that were built before, one of which its settings name.
+`firmware/`, or to a crate that carries C sources. An app may also be ELFs that were built before,
+one of which its settings name.
 
 The name of the kept ELF is a hash of all that it is made from, so it never goes stale and any
 number of processes may build at once.
@@ -18,12 +19,12 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cyclescope import resources
+from cyclescope import crates, resources
 from cyclescope.errors import FirmwareError
 from cyclescope.records import Records, records
 from cyclescope.results import Settings, Value
@@ -32,7 +33,10 @@ from cyclescope.settings import SettingKind, defines, kinds
 
 @dataclass(frozen=True)
 class Recipe:
-    """What one call of the compiler needs; all paths are absolute."""
+    """What one call of the compiler needs; all paths are absolute.
+
+    `crates` are the folders of the crates that it takes sources from, by name and version.
+    """
 
     name: str
     target: str
@@ -41,38 +45,61 @@ class Recipe:
     include: tuple[Path, ...]
     flags: tuple[str, ...]
     sources: tuple[Path, ...]
+    crates: Mapping[str, Path] = field(default_factory=dict)
 
     def inputs(self) -> list[Path]:
-        """Every file that the ELF may depend on, sorted."""
-        headers = {header for folder in self.include for header in folder.rglob("*.h")}
-        return sorted({self.linker_script, *self.sources, *headers})
+        """Every file that the ELF may depend on, sorted by its portable name."""
+        # a source of ours may include one of a crate
+        patterns = {
+            folder: "*.[ch]" if self._is_foreign(folder) else "*.h" for folder in self.include
+        }
+        included = {path for folder, pattern in patterns.items() for path in folder.rglob(pattern)}
+        files = {self.linker_script, *self.sources, *included}
+        return sorted(files, key=lambda path: self.portable(str(path)))
 
     def arguments(self) -> list[str]:
         """The compiler's arguments but for the output."""
-        root = resources.firmware().resolve()
         return [
             *("-target", self.target, f"-mcpu={self.mcpu}"),
             # paths of this machine would get into the debug information
-            f"-ffile-prefix-map={root}=firmware",
+            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots().items()),
             *self.flags,
-            *(f"-I{folder}" for folder in self.include),
+            # warnings about the headers of others would be errors here
+            *(
+                f"-isystem{folder}" if self._is_foreign(folder) else f"-I{folder}"
+                for folder in self.include
+            ),
             *(str(source) for source in self.sources),
             f"-Wl,-T,{self.linker_script}",
         ]
+
+    def portable(self, text: str) -> str:
+        """A text with paths, as it would be on any machine."""
+        for name, root in self._roots().items():
+            text = text.replace(str(root), name)
+        return text
+
+    def _roots(self) -> dict[str, Path]:
+        return {"firmware": resources.firmware().resolve(), **self.crates}
+
+    def _is_foreign(self, folder: Path) -> bool:
+        return any(folder.is_relative_to(root) for root in self.crates.values())
 
 
 @dataclass(frozen=True)
 class App:
     """An app as its `app.toml` describes it.
 
-    `prebuilt` is the path of its ELF, with settings in braces, if it is not built here; `records`
-    is the form of the results that it gives as words.
+    Paths in `include` and `sources` are relative to `firmware/`, or begin with the name of one of
+    its `crates` in braces. `prebuilt` is the path of its ELF, with settings in braces, if it is not
+    built here; `records` is the form of the results that it gives as words.
     """
 
     name: str
-    include: tuple[Path, ...]
-    sources: tuple[Path, ...]
+    include: tuple[str, ...]
+    sources: tuple[str, ...]
     settings: Mapping[str, SettingKind]
+    crates: tuple[str, ...] = ()
     prebuilt: str | None = None
     records: Records | None = None
 
@@ -80,15 +107,15 @@ class App:
 @cache
 def load_app(name: str) -> App:
     """An app of `firmware/apps/`. Raises `FirmwareError` if there is none."""
-    root = resources.firmware()
-    folder = root / "apps" / name
-    description = _read_toml(folder / "app.toml", f"app {name}")
+    path = resources.firmware() / "apps" / name / "app.toml"
+    description = _read_toml(path, f"app {name}")
     app = description["app"]
     return App(
         name=name,
-        include=(folder, *(root / path for path in app.get("include", []))),
-        sources=tuple(root / source for source in app.get("sources", [])),
+        include=(f"apps/{name}", *app.get("include", [])),
+        sources=tuple(app.get("sources", [])),
         settings=kinds(description.get("settings", {})),
+        crates=tuple(app.get("crates", [])),
         prebuilt=app.get("prebuilt"),
         records=records(description["results"]) if "results" in description else None,
     )
@@ -120,8 +147,28 @@ def build_app(app: str, board: str, settings: Settings) -> Path:
         if not elf.is_file():
             raise FirmwareError(f"app {app} has no {elf.name}")
         return elf
-    macros = defines(complete)
-    return build(board_recipe(app, board, found.sources, macros, found.include))
+    return build(app_recipe(found, board, complete))
+
+
+def app_recipe(app: App, board: str, settings: Settings) -> Recipe:
+    """How to build an app for a board with settings, all of them given.
+
+    Raises `FirmwareError` if the board has no build description or a crate of the app can't be had.
+    """
+    folders = {name: crates.folder(name) for name in app.crates}
+    try:
+        sources, include = _placed(app.sources, folders), _placed(app.include, folders)
+    except KeyError as absent:
+        raise FirmwareError(f"app {app.name}: {absent} is not among its crates") from absent
+    recipe = board_recipe(app.name, board, sources, defines(settings), include)
+    named = {crates.versioned_name(name): folder for name, folder in folders.items()}
+    return replace(recipe, crates=named)
+
+
+def _placed(paths: Iterable[str], folders: Mapping[str, Path]) -> list[Path]:
+    """Paths of an `app.toml` as absolute ones."""
+    root = resources.firmware().resolve()
+    return [root / path.format_map(folders) for path in paths]
 
 
 def is_available(app: str, settings: Settings) -> bool:
@@ -199,9 +246,9 @@ def _compile(recipe: Recipe, output: Path) -> None:
 def _digest(recipe: Recipe) -> str:
     digest = hashlib.sha256(importlib.metadata.version("ziglang").encode())
     for text in recipe.arguments():
-        digest.update(text.encode() + b"\0")
+        digest.update(recipe.portable(text).encode() + b"\0")
     for path in recipe.inputs():
-        digest.update(str(path).encode() + b"\0")
+        digest.update(recipe.portable(str(path)).encode() + b"\0")
         try:
             digest.update(hashlib.sha256(path.read_bytes()).digest())
         except OSError as error:
