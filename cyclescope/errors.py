@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from cyclescope._engine import BoardError, ElfError, EngineError
 
-__all__ = ["BoardError", "ElfError", "EngineError", "FirmwareError", "SettingError", "UsageError"]
+__all__ = [
+    "BoardError",
+    "DiskError",
+    "ElfError",
+    "EngineError",
+    "FirmwareError",
+    "SettingError",
+    "UsageError",
+]
 
 
 class UsageError(EngineError):
@@ -21,6 +29,10 @@ class SettingError(UsageError):
 
 class FirmwareError(EngineError):
     """An app could not be built; the message carries the compiler's own."""
+
+
+class DiskError(EngineError):
+    """A disk image could not be made, or what a run left on it is wrong."""
 
 
 def board_error(faults: list[str]) -> BoardError:

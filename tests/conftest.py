@@ -11,10 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from cyclescope import disks
+
 ROOT = Path(__file__).resolve().parent.parent
 BOARD = "kc705-axi-quad-spi"
 
 os.environ.setdefault("CYCLESCOPE_CACHE", str(ROOT / ".cache"))
+
+NEEDS_DISK_TOOLS = pytest.mark.skipif(
+    bool(disks.missing_packages()),
+    reason=f"not installed: {', '.join(disks.missing_packages())}",
+)
 
 
 @dataclass(frozen=True)
