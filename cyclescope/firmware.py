@@ -28,7 +28,7 @@ from cyclescope import crates, resources
 from cyclescope.errors import FirmwareError
 from cyclescope.records import Records, records
 from cyclescope.results import Settings, Value
-from cyclescope.settings import SettingKind, defines, kinds
+from cyclescope.settings import SettingKind, defines, kinds, paths
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ class App:
 
     Paths in `include` and `sources` are relative to `firmware/`, or begin with the name of one of
     its `crates` in braces. `prebuilt` is the path of its ELF, with settings in braces, if it is not
-    built here; `records` is the form of the results that it gives as words.
+    built here; `records` is the form of the results that it gives as words. `paths` are
+    further paths by which `--set` takes settings ("fatfs.write-order"), with the settings' names.
     """
 
     name: str
@@ -102,6 +103,7 @@ class App:
     crates: tuple[str, ...] = ()
     prebuilt: str | None = None
     records: Records | None = None
+    paths: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
@@ -118,6 +120,7 @@ def load_app(name: str) -> App:
         crates=tuple(app.get("crates", [])),
         prebuilt=app.get("prebuilt"),
         records=records(description["results"]) if "results" in description else None,
+        paths=paths(description.get("settings", {})),
     )
 
 

@@ -80,7 +80,7 @@ def _with_set(jobs: list[Job], path: str, text: str) -> list[Job]:
     trees = {board: board_tree(board) for board in {job.run.board for job in jobs}}
     having = {board for board, tree in trees.items() if overrides.find(tree, path, text)}
     if not having:
-        known = [known for job in jobs for known in _app_paths(job)]
+        known = [known for job in jobs for known in _app_settings(job)]
         known += [known for tree in trees.values() for known in overrides.paths(tree)]
         raise overrides.unknown_path(path, dict.fromkeys(known))
     return [
@@ -89,16 +89,18 @@ def _with_set(jobs: list[Job], path: str, text: str) -> list[Job]:
     ]
 
 
-def _app_paths(job: Job) -> list[str]:
+def _app_settings(job: Job) -> dict[str, str]:
+    """The settings of a job's app by the paths that name them, the app's own paths among them."""
     owners = (job.experiment.name, job.run.app)
-    return [f"{owner}.{name}" for owner in owners for name in job.run.settings]
+    settings = {f"{owner}.{name}": name for owner in owners for name in job.run.settings}
+    return settings | dict(load_app(job.run.app).paths)
 
 
 def _with_app_setting(job: Job, path: str, text: str) -> Job | None:
     """The job with an app setting changed; None if the path is none of its app's settings."""
-    if path not in _app_paths(job):
+    name = _app_settings(job).get(path)
+    if name is None:
         return None
-    name = path.rpartition(".")[2]
     kind = load_app(job.run.app).settings[name]
     value = kind.parse(text)
     if value is None:

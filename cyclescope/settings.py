@@ -50,6 +50,11 @@ def kinds(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, SettingKind]:
     return {name: _kind(table) for name, table in tables.items()}
 
 
+def paths(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The names of settings by the `path` that their tables give them, where they give one."""
+    return {table["path"]: name for name, table in tables.items() if "path" in table}
+
+
 def _kind(table: Mapping[str, Any]) -> SettingKind:
     if "values" in table:
         return Choice(tuple(table["values"]), table["default"])
