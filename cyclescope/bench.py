@@ -11,13 +11,16 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
-from cyclescope import published
+from cyclescope import disks, published
 from cyclescope.board import Board
-from cyclescope.errors import EngineError, FirmwareError
+from cyclescope.errors import DiskError, EngineError, FirmwareError
 from cyclescope.experiment import Cell, Run
 from cyclescope.firmware import build_app, load_app
+from cyclescope.overrides import OverrideValue
 from cyclescope.planning import Job
 from cyclescope.results import (
     CALIBRATED,
@@ -79,11 +82,39 @@ def run_job(job: Job) -> RunRecord:
     try:
         elf = _build(run)
         sections = {name: None for cell in job.experiment.cells_of(run) for name in cell.timed}
-        result = Board(run.board, run.overrides).load(elf).run(run.limit, sections=sections)
+        with _inserted(run) as (overrides, image):
+            result = Board(run.board, overrides).load(elf).run(run.limit, sections=sections)
+            # the path of a kept ELF says where this machine keeps it
+            record = judged(job, replace(result, firmware=run.app))
+            damage = _damage(run, image) if image and record.error is None else None
     except (EngineError, OSError) as error:
         return job.record(None, str(error))
-    # the path of a kept ELF says where this machine keeps it
-    return judged(job, replace(result, firmware=run.app))
+    return replace(record, error=damage) if damage else record
+
+
+@contextmanager
+def _inserted(run: Run) -> Iterator[tuple[Mapping[str, OverrideValue], Path | None]]:
+    """A run's overrides with a copy of its disk's image in place, and that image.
+
+    An image that the user names is copied too: other runs may start from it at the same time. The
+    copy's path is for the board alone: results tell nothing of where it was.
+    """
+    if run.disk is None:
+        yield run.overrides, None
+        return
+    own = run.overrides.get(run.disk.path_property)
+    with disks.copy_of(Path(str(own)) if own else disks.image(run.disk)) as image:
+        yield dict(run.overrides) | {run.disk.path_property: str(image)}, image
+
+
+def _damage(run: Run, image: Path) -> str | None:
+    """What is wrong with the image that a run left; None if nothing is."""
+    try:
+        disks.check(image)
+        disks.compare(image, run.files(run.settings))
+    except DiskError as error:
+        return str(error)
+    return None
 
 
 def judged(job: Job, result: RunResult) -> RunRecord:
@@ -166,7 +197,7 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
         name=experiment.name,
         title=experiment.title,
         source=table.citation,
-        notes=experiment.notes,
+        notes=(*experiment.notes, *experiment.findings(rows)),
         rows=tuple(rows),
         runs=tuple(record for _, record in done),
         parameters={

@@ -6,14 +6,23 @@ nothing of how a device works.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cyclescope import published
+from cyclescope.disks import Disk
 from cyclescope.overrides import OverrideValue
-from cyclescope.results import Settings, Value
+from cyclescope.results import Row, Settings, Value
 from cyclescope.views import Pivot, Sweep
+
+
+def _no_files(settings: Settings) -> Mapping[str, bytes]:
+    return {}
+
+
+def _no_findings(rows: Sequence[Row]) -> Iterable[str]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -23,6 +32,9 @@ class Run:
     `documented` says that this is a configuration that the published document measured, so that
     its numbers may be compared, under what `where` says beside the settings; `limit` bounds the
     simulated time, as in "10s".
+
+    With a `disk` the run has a copy of its image, on which fsck.fat must find nothing afterwards,
+    and `files` must be: what the app leaves with these settings, by name.
     """
 
     app: str
@@ -32,6 +44,8 @@ class Run:
     documented: bool = False
     limit: str = "10s"
     where: Mapping[str, Any] = field(default_factory=dict)
+    disk: Disk | None = None
+    files: Callable[[Settings], Mapping[str, bytes]] = _no_files
 
     @property
     def all_settings(self) -> dict[str, Value]:
@@ -58,10 +72,11 @@ class Cell:
     `label` names the row in words, with settings in braces ("{mode} write"): so does the source
     text of a parameter that was calibrated with it. The published number stands under `key` in
     the row where `where` holds and each setting named in `match` has the run's value; without a
-    `key` there is none. `timed` names the app's functions whose time the metric holds: the row's
-    cycle stack is theirs. `exact` names metrics that must be what the row says under the same
-    name, or the run has failed: they show that the program did what the published one did.
-    `pivot` and `sweep` show many rows together.
+    `key` there is none. `measured` are settings that each result states for itself, by name, with
+    what the document calls them: there they must have the result's value. `timed` names the app's
+    functions whose time the metric holds: the row's cycle stack is theirs. `exact` names metrics
+    that must be what the row says under the same name, or the run has failed: they show that the
+    program did what the published one did. `pivot` and `sweep` show many rows together.
     """
 
     app: str
@@ -70,6 +85,7 @@ class Cell:
     key: str | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
     match: tuple[str, ...] = ()
+    measured: Mapping[str, str] = field(default_factory=dict)
     timed: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
     pivot: Pivot | None = None
@@ -81,7 +97,8 @@ class Experiment:
     """Apps on boards in settings, with the cells that were published.
 
     `published` names the table; `quick` holds settings that shorten the runs without a published
-    number; `notes` are what a reader must know to judge the comparison.
+    number; `notes` are what a reader must know to judge the comparison. `findings` says in
+    sentences what the rows show.
     """
 
     name: str
@@ -91,6 +108,7 @@ class Experiment:
     cells: tuple[Cell, ...]
     quick: Settings = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings
 
     def published_value(
         self, run: Run, cell: Cell, settings: Settings | None = None, key: str | None = None
@@ -99,10 +117,15 @@ class Experiment:
 
         `settings` are those of the one measurement; `key` asks for another number of the same row.
         """
-        known = dict(run.settings) | dict(settings or {})
+        stated = settings or {}
+        known = dict(run.settings) | dict(stated)
         if cell.key is None or not run.documented or any(name not in known for name in cell.match):
             return None
-        return published.load(self.published).find(key or cell.key, _where(run, cell, known))
+        if any(name not in stated for name in cell.measured):
+            return None
+        measured = {theirs: stated[ours] for ours, theirs in cell.measured.items()}
+        where = _where(run, cell, known) | measured
+        return published.load(self.published).find(key or cell.key, where)
 
     def has_published(self, run: Run) -> bool:
         """Whether the document has any number for this run."""
@@ -111,6 +134,20 @@ class Experiment:
             cell.key is not None and table.has(cell.key, _where(run, cell, run.settings))
             for cell in self.cells_of(run)
         )
+
+    def published_labels(self, run: Run) -> list[str]:
+        """The labels of a run's published numbers, as far as settings tell them before it runs."""
+        table = published.load(self.published)
+        measurements = [
+            (cell, dict(zip(cell.measured, stated.values(), strict=True)))
+            for cell in self.cells_of(run)
+            for stated in table.distinct(tuple(cell.measured.values()))
+        ]
+        return [
+            cell.label.format_map(dict(run.settings) | settings)
+            for cell, settings in measurements
+            if self.published_value(run, cell, settings) is not None
+        ]
 
     def cells_of(self, run: Run) -> list[Cell]:
         """The cells that a run can fill: those of its app."""

@@ -52,18 +52,17 @@ def test_board_shows_everything_with_provenance(cyclescope: Command, name: str) 
 
 
 @pytest.mark.parametrize("name", package.shipped_boards())
-def test_at_most_one_parameter_is_calibrated_and_names_a_cell(name: str) -> None:
+def test_at_most_one_parameter_for_four_cells_is_calibrated_and_names_one(name: str) -> None:
     parameters = package.Board(name).parameters
     calibrated = [parameter for parameter in parameters if parameter.basis == CALIBRATED]
-    assert len(calibrated) <= 1
     cells = [
-        cell.label.format_map(run.settings)
+        label
         for experiment in experiments.ALL.values()
         for run in experiment.runs
         if run.board == name
-        for cell in experiment.cells_of(run)
-        if experiment.published_value(run, cell) is not None
+        for label in experiment.published_labels(run)
     ]
+    assert len(calibrated) <= len(cells) // 4
     for parameter in calibrated:
         assert any(bench.basis(cell, [parameter]) == CALIBRATED for cell in cells), parameter
 

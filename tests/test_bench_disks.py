@@ -1,0 +1,94 @@
+"""Runs with a disk: each has its own copy, results tell nothing of it, damage fails the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import BOARD, NEEDS_DISK_TOOLS
+
+from cyclescope import bench, disks, export
+from cyclescope.disks import Disk
+from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.planning import Job
+from cyclescope.results import RunRecord, Settings
+
+pytestmark = NEEDS_DISK_TOOLS
+
+# The flash of this board takes an image too: one app reads it, another erases it.
+DISK = Disk("flash0.cyclescope,image", 16 * 2**20, fat_bits=12, sectors_per_cluster=16)
+READS = Run("xip_read", BOARD, {"bytes": 1024}, {"spi0.xlnx,xip-mode": 1}, disk=DISK)
+ERASES = Run("quad_spi_throughput", BOARD, {"pages": 1}, limit="600s", disk=DISK)
+
+
+def of(run: Run) -> Job:
+    cells = tuple(
+        Cell(app, metric, label="time")
+        for app, metric in (("xip_read", "read_time"), ("quad_spi_throughput", "write_time"))
+    )
+    return Job(Experiment("disks", "Disks", "xapp797_axi_quad_spi", (run,), cells), run)
+
+
+def outcome(run: Run) -> RunRecord:
+    (record,) = bench.run_jobs([of(run)], threads=1)
+    assert record is not None
+    return record
+
+
+def test_a_run_that_leaves_its_disk_sound_succeeds_and_tells_nothing_of_where_it_was() -> None:
+    record = outcome(READS)
+    assert record.error is None
+    assert record.result is not None
+    assert record.settings == {"bytes": 1024, "spi0.xlnx,xip-mode": 1}
+    (result,) = bench.tabulate([of(READS)], [record])
+    told = export.to_json([result]) + record.label + json.dumps(record.result.to_dict())
+    assert "cyclescope-disk" not in told
+    assert ".img" not in told
+
+
+def test_a_run_that_damages_its_disk_has_failed_and_the_next_finds_it_sound() -> None:
+    record = outcome(ERASES)
+    assert record.error is not None
+    assert record.error.startswith("fsck.fat finds the disk damaged: ")
+    (result,) = bench.tabulate([of(ERASES)], [record])
+    assert result.rows == ()
+    disks.check(disks.image(DISK))
+    assert outcome(READS).error is None
+
+
+def test_a_file_that_is_not_as_expected_fails_the_run() -> None:
+    def files(settings: Settings) -> Mapping[str, bytes]:
+        return {f"OF{settings['bytes']}.BIN": b""}
+
+    record = outcome(replace(READS, files=files))
+    assert record.error is not None
+    assert "OF1024.BIN" in record.error
+
+
+def test_an_image_that_the_user_names_is_copied_too(tmp_path: Path) -> None:
+    own = tmp_path / "own.img"
+    disks.copy_sparse(disks.image(DISK), own)
+    before = own.read_bytes()
+    job = replace(of(ERASES), extra={DISK.path_property: str(own)})
+    record = bench.run_job(job)
+    assert record.error is not None
+    assert "damaged" in record.error
+    assert own.read_bytes() == before
+    missing = replace(of(READS), extra={DISK.path_property: str(tmp_path / "none.img")})
+    record = bench.run_job(missing)
+    assert record.error is not None
+    assert "none.img" in record.error
+
+
+def test_without_the_tools_a_run_fails_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(disks, "_find", lambda tool: None)
+    disks._tools.cache_clear()
+    record = outcome(READS)
+    assert record.result is None
+    assert record.error is not None
+    assert "dosfstools" in record.error
