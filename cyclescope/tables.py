@@ -48,9 +48,9 @@ def _pivot(pivot: views.Table) -> Iterator[Table | Text]:
     table = Table(title=pivot.full_title, title_justify="left")
     table.show_footer = bool(pivot.whole.published)
     for number, name in enumerate(pivot.line_names):
-        table.add_column(name, footer="" if number else "total", no_wrap=True)
+        table.add_column(name, footer="" if number else pivot.total_name, no_wrap=True)
     for heading, group in zip(pivot.headings, pivot.total, strict=True):
-        table.add_column(heading, footer=group.text, justify="right", overflow="fold")
+        table.add_column(heading, footer=group.total, justify="right", overflow="fold")
     for names, groups in pivot.lines:
         table.add_row(*names, *(group.text for group in groups))
     yield table

@@ -1,7 +1,7 @@
 """How many rows of one measurement are shown together: as a table of groups, or as lines of a plot.
 
 An experiment's cell declares a `Pivot` or a `Sweep`; the terminal's tables and the report draw it.
-Names are those of settings, or "board".
+Names are those of settings, or "board", or "metric".
 """
 
 from __future__ import annotations
@@ -12,27 +12,33 @@ from dataclasses import dataclass
 from cyclescope.results import Row, Value
 
 ABSENT = "\N{EN DASH}"
+# What counts as close, and as still the same thing, where numbers were measured.
+CLOSE_PCT, FAR_PCT = 10, 25
 
 
 @dataclass(frozen=True)
 class Pivot:
     """A table with a line for each value of `lines` that occurs and a column for each of `columns`.
 
-    Where they meet stand all rows that have both.
+    Where they meet stand all rows that have both: how well they agree with what was published, or,
+    with `values`, simulated values with the published ones and errors behind them.
     """
 
     title: str
     lines: tuple[str, ...]
     columns: tuple[str, ...]
+    values: bool = False
 
 
 @dataclass(frozen=True)
 class Sweep:
     """A plot of a measurement over the setting `x`, which runs as it first occurs.
 
-    A line for each value of `line`, a plot for each board; where rows have no `x`, the line is
-    level. With a `reference`, a setting and its value, what is shown is how many times as fast as
-    the row that has it on the same board each row is.
+    A line for each value of `line`, a plot for each board and each value of `each`; where rows have
+    no `x`, the line is level. With `published` there is a line of this name for the published
+    numbers. With `log` both axes are logarithmic and `x` is a number. With a `reference`, a setting
+    and its value, what is shown is how many times as fast as the row that has it on the same board
+    each row is.
     """
 
     title: str
@@ -41,13 +47,17 @@ class Sweep:
     line: str
     y_title: str
     reference: tuple[str, Value] | None = None
+    each: str | None = None
+    published: str | None = None
+    log: bool = False
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that share a place of a table."""
+    """Rows that share a place of a table; `values` has them shown one by one."""
 
     rows: tuple[Row, ...]
+    values: bool = False
 
     @property
     def published(self) -> tuple[Row, ...]:
@@ -60,6 +70,11 @@ class Group:
         return tuple(row for row in self.published if not row.is_exact)
 
     @property
+    def is_far_off(self) -> bool:
+        """Whether it deserves a look: anything off, or of values one that is not close."""
+        return self.within(CLOSE_PCT) < len(self.published) if self.values else bool(self.off)
+
+    @property
     def text(self) -> str:
         """Few words: how many are exact or how far the worst is off; one number stands for itself.
 
@@ -67,11 +82,25 @@ class Group:
         """
         if not self.rows:
             return ""
+        if self.values:
+            return "; ".join(map(_shown, self.rows))
         if self.off:
             return f"{len(self.off)} of {len(self.published)} off, {percent(self.worst)}"
         if self.published:
             return f"{len(self.published)} exact"
         return str(self.rows[0].simulated) if len(self.rows) == 1 else f"({len(self.rows)})"
+
+    @property
+    def total(self) -> str:
+        """The words for a column as a whole."""
+        if not self.values:
+            return self.text
+        return f"{self.within(CLOSE_PCT)} of {len(self.published)}" if self.published else ""
+
+    def within(self, most_pct: float) -> int:
+        """How many published numbers are met within an error."""
+        errors = [row.error_pct for row in self.published]
+        return sum(error is None or abs(error) <= most_pct for error in errors)
 
     @property
     def worst(self) -> float | None:
@@ -95,12 +124,23 @@ class Table:
     @property
     def full_title(self) -> str:
         """The title, with what the columns are."""
-        return f"{self.title}, by {', '.join(self.column_names)}"
+        title = f"{self.title}, by {', '.join(self.column_names)}"
+        return f"{title}: simulated (published, error)" if self.whole.values else title
+
+    @property
+    def total_name(self) -> str:
+        """What the last line says of each column."""
+        return f"within {CLOSE_PCT} %" if self.whole.values else "total"
 
     @property
     def furthest_off(self) -> list[Row]:
-        """The rows whose published number is not met, those with the largest error first."""
-        return sorted(self.whole.off, key=lambda row: -abs(row.error_pct or 0))
+        """The rows that are worth a line, those with the largest error first.
+
+        They are those whose published number is not met; of values, those that are not close.
+        """
+        least = CLOSE_PCT if self.whole.values else 0
+        off = [row for row in self.whole.off if abs(row.error_pct or 0) >= least]
+        return sorted(off, key=lambda row: -abs(row.error_pct or 0))
 
     @property
     def summary(self) -> str:
@@ -109,10 +149,23 @@ class Table:
         beyond = len(self.whole.rows) - published
         if not published:
             return f"{beyond:,} rows, none with a published number."
+        if self.whole.values:
+            return self._closeness(published)
         text = f"{published - off:,} of {published:,} published numbers are met exactly"
         if off:
             text += f"; the furthest off is {percent(self.whole.worst)}"
         return f"{text}." + (f" {beyond:,} more rows have none." if beyond else "")
+
+    def _closeness(self, published: int) -> str:
+        close, near = (self.whole.within(limit) for limit in (CLOSE_PCT, FAR_PCT))
+        text = f"{close:,} of {published:,} published numbers are met within {CLOSE_PCT} %"
+        if near > close:
+            text += f", {near:,} within {FAR_PCT} %"
+        return (
+            f"{text}; the furthest off is {percent(self.whole.worst)}."
+            if self.whole.off
+            else (f"{text}.")
+        )
 
 
 def tables(rows: Iterable[Row]) -> list[Table]:
@@ -130,13 +183,24 @@ def loose(rows: Iterable[Row]) -> list[Row]:
 
 
 def value_of(row: Row, name: str) -> Value | None:
-    """What a row has under a name: a setting, or its board."""
-    return row.board if name == "board" else row.settings.get(name)
+    """What a row has under a name: a setting, its board or its metric."""
+    own: dict[str, Value] = {"board": row.board, "metric": row.metric}
+    return own[name] if name in own else row.settings.get(name)
 
 
 def percent(value: float | None) -> str:
     """An error with three digits behind the point, as rows that are nearly exact need it."""
     return "" if value is None else f"{value:+.3f} %"
+
+
+def _shown(row: Row) -> str:
+    """A value with the published one and the error, without its unit: titles tell that."""
+    simulated = f"{row.simulated:.5g}" if isinstance(row.simulated, float) else f"{row.simulated}"
+    if row.published is None:
+        return simulated
+    published = f"{row.published:.5g}" if isinstance(row.published, float) else f"{row.published}"
+    error = "exact" if row.is_exact else f"{row.error_pct or 0:+.1f} %"
+    return f"{simulated} ({published}, {error})"
 
 
 def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
@@ -145,6 +209,10 @@ def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
         line = tuple(_text(row, name) for name in pivot.lines)
         column = " ".join(_text(row, name) for name in pivot.columns)
         places.setdefault((line, column), []).append(row)
+
+    def group(found: Iterable[Row]) -> Group:
+        return Group(tuple(found), pivot.values)
+
     lines = dict.fromkeys(line for line, _ in places)
     columns = tuple(dict.fromkeys(column for _, column in places))
     return Table(
@@ -153,14 +221,14 @@ def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
         column_names=pivot.columns,
         headings=columns,
         lines=tuple(
-            (line, tuple(Group(tuple(places.get((line, column), ()))) for column in columns))
+            (line, tuple(group(places.get((line, column), ())) for column in columns))
             for line in lines
         ),
         total=tuple(
-            Group(tuple(row for line in lines for row in places.get((line, column), ())))
+            group(row for line in lines for row in places.get((line, column), ()))
             for column in columns
         ),
-        whole=Group(tuple(rows)),
+        whole=group(rows),
     )
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from test_report import Page, experiment
 
-from cyclescope.report import colours, render, sweeps
+from cyclescope.report import colours, render, spans, sweeps
 from cyclescope.results import PREDICTED, UNPUBLISHED, ExperimentResult, Row, RunRecord, Settings
 from cyclescope.views import Pivot, Sweep
 
@@ -149,6 +149,59 @@ def test_without_its_reference_a_sweep_shows_the_values_themselves() -> None:
 def test_a_sweep_of_nothing_but_zeros_is_drawn() -> None:
     rows = [dataclasses.replace(found, simulated=0) for found in swept()]
     assert "Speed: a" in Page(render([result(rows)])).words
+
+
+LOG = Sweep("Time", "size", "bytes", "order", "s", published="the note", each="card", log=True)
+
+
+def sized(**changed: object) -> list[Row]:
+    return [
+        dataclasses.replace(row({"size": size, "order": order, "card": card}, time), **found)
+        for card in ("old", "new")
+        for order, found in (("here", {"published": 7}), ("there", {}))
+        for size, time in ((4096, 4), (64, 14), (768, 199))
+        for found in [found | {"sweep": LOG} | changed]
+    ]
+
+
+def test_a_logarithmic_sweep_has_its_numbers_in_order_and_the_published_line_first() -> None:
+    lines = sweeps.lines(LOG, [found for found in sized() if found.settings["card"] == "old"])
+    assert [(line.name, line.published) for line in lines] == [
+        ("the note", True),
+        ("here", False),
+        ("there", False),
+    ]
+    assert [[x for x, _ in line.points] for line in lines] == [["64", "768", "4096"]] * 3
+    assert [lines[0].value(row) for _, row in lines[0].points] == [7, 7, 7]
+
+
+def test_a_sweep_can_have_a_plot_for_each_value_of_a_setting() -> None:
+    page = Page(render([result(sized())]))
+    assert "Time: a, old" in page.words
+    assert "Time: a, new" in page.words
+    assert page.of_class("point") == ["g"] * 2 * 3 * 3
+    assert "the note, 768 bytes: 7 cycles" in page.words
+    assert "there, 768 bytes: 199 cycles" in page.words
+
+
+def test_without_published_numbers_there_is_no_line_for_them() -> None:
+    page = Page(render([result(sized(published=None))]))
+    assert "the note" not in page.words
+    assert page.of_class("point") == ["g"] * 2 * 2 * 3
+
+
+def test_a_logarithm_has_a_place_for_zeros() -> None:
+    assert "Time: a, old" in Page(render([result(sized(simulated=0))])).words
+    some = [dataclasses.replace(found, simulated=0) for found in sized()[:1]] + sized()[1:]
+    assert "here, 4096 bytes: 0 cycles" in Page(render([result(some)])).words
+
+
+def test_ticks_that_would_cover_each_other_are_left_out() -> None:
+    span = spans.logarithmic([64, 65536], margin=1)
+    assert span.fraction(64) == 0
+    assert span.fraction(2048) == pytest.approx(0.5)
+    assert span.roomy([64, 80, 100, 129, 65536], least=0.1) == [64, 129, 65536]
+    assert spans.linear([]).fraction(0.5) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("number", [0, 1, 12, 25])

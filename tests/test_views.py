@@ -1,5 +1,6 @@
 """Many rows as a table of groups: what stands in each place, and what is said of all."""
 
+import dataclasses
 import io
 
 from rich.console import Console
@@ -110,3 +111,47 @@ def test_many_that_are_off_are_not_all_listed_on_the_terminal() -> None:
 def test_what_a_row_does_not_have_is_a_dash() -> None:
     (table,) = views.tables([row({"program": "p", "mode": "m"}, 1, 1, pivot=Pivot("", ("x",), ()))])
     assert table.lines[0][0] == (views.ABSENT,)
+
+
+VALUES = Pivot("Time", ("program",), ("metric",), values=True)
+
+
+def test_values_stand_with_the_published_number_and_the_error() -> None:
+    rows = [
+        row(of("alu", "single"), 103, 100, pivot=VALUES),
+        row(of("mul", "single"), 70, 70, pivot=VALUES),
+        row(of("sort", "single"), 80, 100, pivot=VALUES),
+        row(of("trap", "single"), 5, None, pivot=VALUES),
+    ]
+    (table,) = views.tables(rows)
+    assert table.headings == ("cycles",)
+    assert [groups[0].text for _, groups in table.lines] == [
+        "103 (100, +3.0 %)",
+        "70 (70, exact)",
+        "80 (100, -20.0 %)",
+        "5",
+    ]
+    assert [groups[0].is_far_off for _, groups in table.lines] == [False, False, True, False]
+    assert table.summary == (
+        "2 of 3 published numbers are met within 10 %, 3 within 25 %; "
+        "the furthest off is -20.000 %."
+    )
+    # what is close needs no line of its own
+    assert table.furthest_off == [rows[2]]
+    text = " ".join(shown(rows).split())
+    assert "Time, by metric: simulated (published, error)" in text
+    assert "within 10 %" in text
+    assert "2 of 3" in text
+
+
+def test_values_that_are_all_exact_are_said_to_be_close() -> None:
+    (table,) = views.tables([row(of("mul", "single"), 70, 70, pivot=VALUES)])
+    assert table.summary == "1 of 1 published numbers are met within 10 %."
+
+
+def test_rounded_values_are_shown_with_five_digits() -> None:
+    found = dataclasses.replace(
+        row(of("mul", "single"), 0, None, pivot=VALUES), simulated=199.45907, published=204.46638
+    )
+    (table,) = views.tables([found])
+    assert table.whole.text == "199.46 (204.47, -2.4 %)"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
-from cyclescope.report import svg
+from cyclescope.report import spans, svg
 from cyclescope.report.colours import Style, by_order, stand_in
 from cyclescope.report.figures import FONT, INCH, WIDTH, quieten
+from cyclescope.report.spans import Span
 from cyclescope.report.text import plain
 from cyclescope.results import ExperimentResult, Row
 from cyclescope.views import Sweep, value_of
@@ -19,6 +21,8 @@ from cyclescope.views import Sweep, value_of
 _HEIGHT, _LEFT, _RIGHT, _TOP, _FOOT = 300, 48, 110, 12, 44
 # Between the names at the lines' ends, in SVG units.
 _LEAST_GAP = 13
+# Between the ticks of a logarithmic axis.
+_LEAST_TICKS = 29
 _MARKERS = "osD^vP"
 
 
@@ -32,37 +36,58 @@ class Plot:
 
 @dataclass(frozen=True)
 class Line:
-    """The rows of one line by their value of the swept setting; `level` has none and spans all."""
+    """The rows of one line by their value of the swept setting; `level` has none and spans all.
+
+    `published` takes the rows' published numbers instead of the simulated ones.
+    """
 
     name: str
     points: tuple[tuple[str, Row], ...]
     level: bool
+    published: bool = False
+
+    def value(self, row: Row) -> float:
+        """What the line shows of a row."""
+        return row.published or 0 if self.published else row.simulated
 
 
 def plots(result: ExperimentResult) -> Iterator[Plot]:
-    """A plot for each sweep and board of an experiment."""
-    found: dict[tuple[Sweep, str], list[Row]] = {}
+    """A plot for each sweep, board and value of what has a plot each, of an experiment."""
+    found: dict[tuple[Sweep, str, str], list[Row]] = {}
     for row in result.rows:
         if row.sweep is not None:
-            found.setdefault((row.sweep, row.board), []).append(row)
-    for number, ((sweep, board), rows) in enumerate(found.items()):
-        title = f"{sweep.title}: {board}"
+            each = f", {value_of(row, row.sweep.each)}" if row.sweep.each else ""
+            found.setdefault((row.sweep, row.board, each), []).append(row)
+    for number, ((sweep, board, each), rows) in enumerate(found.items()):
+        title = f"{sweep.title}: {board}{each}"
         yield Plot(title, _draw(sweep, rows, f"{result.name}-sweep-{number}", title))
 
 
 def lines(sweep: Sweep, rows: Sequence[Row]) -> list[Line]:
-    """The lines of a plot, in the order of their first rows."""
+    """The lines of a plot, in the order of their first rows; what was published comes first."""
     by_name: dict[str, list[Row]] = {}
     for row in rows:
         by_name.setdefault(str(value_of(row, sweep.line)), []).append(row)
-    return [
-        Line(
-            name,
-            tuple((str(value_of(row, sweep.x)), row) for row in found),
-            level=all(value_of(row, sweep.x) is None for row in found),
-        )
-        for name, found in by_name.items()
-    ]
+    found = [_line(sweep, name, rows) for name, rows in by_name.items()]
+    known = [row for row in rows if row.published is not None]
+    if sweep.published is None or not known:
+        return found
+    return [replace(_line(sweep, sweep.published, known), published=True), *found]
+
+
+def _line(sweep: Sweep, name: str, rows: Sequence[Row]) -> Line:
+    ordered = sorted(rows, key=lambda row: _place(sweep, row)) if sweep.log else rows
+    return Line(
+        name,
+        tuple((str(value_of(row, sweep.x)), row) for row in ordered),
+        level=all(value_of(row, sweep.x) is None for row in rows),
+    )
+
+
+def _place(sweep: Sweep, row: Row) -> float:
+    """Where a row stands along a logarithmic axis."""
+    value = value_of(row, sweep.x)
+    return value if isinstance(value, int | float) else 0
 
 
 def reference(sweep: Sweep, rows: Sequence[Row]) -> Row | None:
@@ -77,51 +102,75 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str) -> Markup:
     base = reference(sweep, rows)
     drawn = lines(sweep, rows)
     places = list(dict.fromkeys(x for line in drawn if not line.level for x, _ in line.points))
-    axes, figure = _axes(places)
+    heights = [_height(line, row, base) for line in drawn for _, row in line.points]
+    span = spans.logarithmic(heights, margin=1.5) if sweep.log else spans.linear(heights)
+    axes, figure = _axes()
+    across = _number(axes, places) if sweep.log else _enumerate(axes, places)
+    if sweep.log:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(lambda value, position: plain(value))
     axes.set_xlabel(sweep.x_title)
     axes.set_ylabel(sweep.y_title if base else rows[0].unit)
     marks: dict[str, str] = {}
     ends = []
     for number, (line, style) in enumerate(zip(drawn, by_order(len(drawn)), strict=True)):
-        heights = [_height(row, base) for _, row in line.points]
+        heights = [span.drawn(_height(line, row, base)) for _, row in line.points]
         if line.level:
             axes.axhline(heights[0], color=style.colour, linewidth=1.4, linestyle=(0, (5, 3)))
         else:
-            across = [places.index(x) for x, _ in line.points]
-            axes.plot(across, heights, color=style.colour, linewidth=1.4)
+            at = [across[x] for x, _ in line.points]
+            dashes = (0, (2, 2)) if line.published else "solid"
+            axes.plot(at, heights, color=style.colour, linewidth=1.4, linestyle=dashes)
             for place, ((x, row), height) in enumerate(zip(line.points, heights, strict=True)):
                 gid = f"point-{number}-{place}"
-                marks[gid] = _explanation(sweep, line.name, x, row, height if base else None)
-                _point(axes, across[place], height, style, _MARKERS[number % len(_MARKERS)], gid)
+                marks[gid] = _explanation(sweep, line, x, row, height if base else None)
+                _point(axes, at[place], height, style, _MARKERS[number % len(_MARKERS)], gid)
         ends.append((heights[-1], line.name, style))
-    top = max(_height(row, base) for row in rows) * 1.06
-    axes.set_ylim(0, top or 1)
-    _name_ends(axes, ends, top or 1)
+    axes.set_ylim(span.low, span.high)
+    _name_ends(axes, ends, span)
     return svg.inline(figure, prefix, title, marks)
 
 
-def _height(row: Row, base: Row | None) -> float:
+def _height(line: Line, row: Row, base: Row | None) -> float:
     """What is drawn: the value, or how often it fits into the reference's."""
     if base is None:
-        return row.simulated
+        return line.value(row)
     return base.simulated / row.simulated if row.simulated else 0.0
 
 
-def _explanation(sweep: Sweep, name: str, x: str, row: Row, ratio: float | None) -> str:
-    text = f"{name}, {x} {sweep.x_title}: {plain(row.simulated)} {row.unit}"
+def _explanation(sweep: Sweep, line: Line, x: str, row: Row, ratio: float | None) -> str:
+    text = f"{line.name}, {x} {sweep.x_title}: {plain(line.value(row))} {row.unit}"
     return text if ratio is None else f"{text}, {plain(ratio, 3)} {sweep.y_title}"
 
 
-def _axes(places: Sequence[str]) -> tuple[Axes, Figure]:
+def _axes() -> tuple[Axes, Figure]:
     figure = Figure(figsize=(WIDTH / INCH, _HEIGHT / INCH))
     width, height = WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _FOOT
     box = (_LEFT / WIDTH, _FOOT / _HEIGHT, width / WIDTH, height / _HEIGHT)
     axes = figure.add_axes(box)
     quieten(axes, line="bottom", grid="y")
+    return axes, figure
+
+
+def _enumerate(axes: Axes, places: Sequence[str]) -> dict[str, float]:
+    """Values side by side, each with its tick; where each is."""
     axes.set_xlim(-0.25, max(len(places) - 1, 0) + 0.25)
     axes.set_xticks(range(len(places)), places)
-    axes.yaxis.set_major_formatter(lambda value, position: plain(value))
-    return axes, figure
+    return {x: place for place, x in enumerate(places)}
+
+
+def _number(axes: Axes, places: Sequence[str]) -> dict[str, float]:
+    """Numbers along a logarithmic axis, those with a tick for whose name there is room."""
+    across = {x: float(x) for x in places}
+    span = spans.logarithmic(across.values(), margin=1.1)
+    axes.set_xscale("log")
+    axes.set_xlim(span.low, span.high)
+    ticks = span.roomy(sorted(across.values()), _LEAST_TICKS / (WIDTH - _LEFT - _RIGHT))
+    axes.set_xticks(ticks, [plain(tick).replace(",", "") for tick in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
+    return across
 
 
 def _point(axes: Axes, x: float, y: float, style: Style, marker: str, gid: str) -> None:
@@ -138,17 +187,17 @@ def _point(axes: Axes, x: float, y: float, style: Style, marker: str, gid: str) 
     point.set_gid(gid)
 
 
-def _name_ends(axes: Axes, ends: Sequence[tuple[float, str, Style]], top: float) -> None:
+def _name_ends(axes: Axes, ends: Sequence[tuple[float, str, Style]], span: Span) -> None:
     """Each line's name at its right end, moved up where it would cover another."""
-    per_value = (_HEIGHT - _TOP - _FOOT) / top
+    height_units = _HEIGHT - _TOP - _FOOT
     lowest = 0.0
     for height, name, style in sorted(ends, key=lambda end: end[0]):
-        at = max(height * per_value, lowest)
+        at = max(span.fraction(height) * height_units, lowest)
         lowest = at + _LEAST_GAP
         axes.annotate(
             name,
-            (1, at / per_value),
-            xycoords=axes.get_yaxis_transform(),
+            (1, at / height_units),
+            xycoords="axes fraction",
             xytext=(8, 0),
             textcoords="offset points",
             va="center_baseline",
