@@ -7,6 +7,7 @@ pub mod altr_juart;
 pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
+pub mod cyclescope_avalonif_mmc;
 pub mod cyclescope_exit;
 pub mod cyclescope_picosoc_simpleuart;
 pub mod cyclescope_picosoc_spimemio;
@@ -35,6 +36,7 @@ pub struct Model {
 /// All device models, in the order of their compatibles.
 pub const MODELS: &[Model] = &[
     Model { compatible: "altr,juart-1.0", ranges: 1, from_node: altr_juart::from_node },
+    Model { compatible: "cyclescope,avalonif-mmc", ranges: 1, from_node: cyclescope_avalonif_mmc::from_node },
     Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
     Model {
         compatible: "cyclescope,picosoc-simpleuart",

@@ -2,8 +2,12 @@
 
 use super::jedec_spi_nor::Flash;
 use crate::board::fault::{FaultKind, near_matches};
+use crate::board::node::{Node, Property};
 use crate::board::reader::NodeReader;
 use crate::wire::spi::SpiTarget;
+
+/// A place for a chip on a slave select.
+pub type Chip = Option<Box<dyn SpiTarget>>;
 
 type FromNode = fn(&mut NodeReader) -> Box<dyn SpiTarget>;
 
@@ -22,4 +26,38 @@ pub fn from_node(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
     let near = near_matches(&compatible, CHIPS.iter().map(|(known, _)| *known));
     reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, near });
     None
+}
+
+/// The chips on a controller's `selects` slave selects, each on the one that its `reg` names, and their labels. A chip on a select that the
+/// controller does not have, or that another has already, is a fault.
+pub fn on_selects(reader: &mut NodeReader, selects: u32) -> (Vec<Chip>, Vec<String>) {
+    let mut chips: Vec<Chip> = (0..selects).map(|_| None).collect();
+    let mut labels = vec![String::new(); selects as usize];
+    let mut taken = vec![false; selects as usize];
+    for child in reader.children() {
+        let select = slave_select(child);
+        let chip = reader.child(child, |chip| {
+            let allowed = match taken.get(select as usize) {
+                Some(false) => None,
+                Some(true) => Some("another chip has this slave select".to_owned()),
+                None if selects == 1 => Some("the controller has one slave select, 0".to_owned()),
+                None => Some(format!("the controller has slave selects 0 to {}", selects.saturating_sub(1))),
+            };
+            if let Some(allowed) = allowed {
+                let kind = FaultKind::OutOfRange { property: "reg".into(), value: select.to_string(), allowed };
+                chip.fault_at("reg", kind);
+            }
+            from_node(chip)
+        });
+        if let Some(place) = chips.get_mut(select as usize) {
+            *place = chip;
+            taken[select as usize] = true;
+            labels[select as usize] = child.label().to_owned();
+        }
+    }
+    (chips, labels)
+}
+
+fn slave_select(child: &Node) -> u32 {
+    child.property("reg").and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(0)
 }

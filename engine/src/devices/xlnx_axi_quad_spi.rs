@@ -19,10 +19,11 @@ pub mod xip;
 mod tests;
 
 use self::fifo::{RxFifo, TxFifo};
-use self::params::{Chip, Params};
+use self::params::Params;
 use self::wire::{Control, Wire};
 use super::axi_lite::on_lanes;
 use super::registers::{AccessKind, Register, find};
+use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::time::{Cycles, Ps};
@@ -124,7 +125,7 @@ pub struct AxiQuadSpi {
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let params = Params::from_node(reader);
-    let (chips, labels) = params::chips(reader, params.slaves);
+    let (chips, labels) = spi_chips::on_selects(reader, params.slaves);
     Box::new(AxiQuadSpi::new(params, chips, labels))
 }
 

@@ -2,13 +2,11 @@
 //! timing.
 
 use crate::board::fault::FaultKind;
-use crate::board::node::{Node, Property};
 use crate::board::reader::NodeReader;
 use crate::device::IrqLine;
 use crate::devices::axi_lite::AxiLitePort;
-use crate::devices::spi_chips;
 use crate::time::{Cycles, Hz};
-use crate::wire::spi::{Lines, SpiTarget};
+use crate::wire::spi::Lines;
 
 /// The core's configuration and timing.
 #[derive(Clone, Copy, Debug)]
@@ -120,34 +118,4 @@ fn ext_spi_clock(reader: &mut NodeReader, sck_ratio: u32) -> Hz {
         reader.fault_at("clock-frequency", kind);
         wired
     })
-}
-
-/// A chip on a slave select.
-pub type Chip = Option<Box<dyn SpiTarget>>;
-
-/// The chips on the wire by slave select, and their labels.
-pub fn chips(reader: &mut NodeReader, slaves: u32) -> (Vec<Chip>, Vec<String>) {
-    let mut chips: Vec<Chip> = (0..slaves).map(|_| None).collect();
-    let mut labels = vec![String::new(); slaves as usize];
-    for child in reader.children() {
-        let chip = reader.child(child, |chip| {
-            let select = slave_select(child);
-            if select >= slaves {
-                let allowed = format!("the controller has slave selects 0 to {}", slaves.saturating_sub(1));
-                let kind = FaultKind::OutOfRange { property: "reg".into(), value: select.to_string(), allowed };
-                chip.fault_at("reg", kind);
-            }
-            spi_chips::from_node(chip)
-        });
-        let select = slave_select(child) as usize;
-        if let Some(place) = chips.get_mut(select) {
-            *place = chip;
-            labels[select] = child.label().to_owned();
-        }
-    }
-    (chips, labels)
-}
-
-fn slave_select(child: &Node) -> u32 {
-    child.property("reg").and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(0)
 }
