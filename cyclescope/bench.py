@@ -102,9 +102,10 @@ def _inserted(run: Run) -> Iterator[tuple[Mapping[str, OverrideValue], Path | No
     if run.disk is None:
         yield run.overrides, None
         return
-    own = run.overrides.get(run.disk.path_property)
+    slot = run.slot(run.settings)
+    own = run.overrides.get(slot)
     with disks.copy_of(Path(str(own)) if own else disks.image(run.disk)) as image:
-        yield dict(run.overrides) | {run.disk.path_property: str(image)}, image
+        yield dict(run.overrides) | {slot: str(image)}, image
 
 
 def _damage(run: Run, image: Path) -> str | None:

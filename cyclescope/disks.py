@@ -46,12 +46,10 @@ class Stretch:
 class Disk:
     """A FAT volume over a whole card.
 
-    `path_property` is the board property that takes the image's path. A card with byte addresses
-    can express sizes that are a multiple of 512 KiB, to 2 GiB. `stretches` says what the volume
-    holds from its first cluster on; all behind them is free.
+    A card with byte addresses can express sizes that are a multiple of 512 KiB, to 2 GiB.
+    `stretches` says what the volume holds from its first cluster on; all behind them is free.
     """
 
-    path_property: str
     size_bytes: int
     fat_bits: int = 16
     sectors_per_cluster: int = 64

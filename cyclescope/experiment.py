@@ -21,6 +21,10 @@ def _no_files(settings: Settings) -> Mapping[str, bytes]:
     return {}
 
 
+def _no_slot(settings: Settings) -> str:
+    return ""
+
+
 def _no_findings(rows: Sequence[Row]) -> Iterable[str]:
     return ()
 
@@ -33,8 +37,9 @@ class Run:
     its numbers may be compared, under what `where` says beside the settings; `limit` bounds the
     simulated time, as in "10s".
 
-    With a `disk` the run has a copy of its image, on which fsck.fat must find nothing afterwards,
-    and `files` must be: what the app leaves with these settings, by name.
+    With a `disk` the run has a copy of its image, on which fsck.fat must find nothing afterwards;
+    `slot` names the board property that takes the image's path, and `files` says what the app
+    leaves there by name, both with the run's settings.
     """
 
     app: str
@@ -45,6 +50,7 @@ class Run:
     limit: str = "10s"
     where: Mapping[str, Any] = field(default_factory=dict)
     disk: Disk | None = None
+    slot: Callable[[Settings], str] = _no_slot
     files: Callable[[Settings], Mapping[str, bytes]] = _no_files
 
     @property

@@ -19,9 +19,16 @@ from cyclescope.results import RunRecord, Settings
 pytestmark = NEEDS_DISK_TOOLS
 
 # The flash of this board takes an image too: one app reads it, another erases it.
-DISK = Disk("flash0.cyclescope,image", 16 * 2**20, fat_bits=12, sectors_per_cluster=16)
-READS = Run("xip_read", BOARD, {"bytes": 1024}, {"spi0.xlnx,xip-mode": 1}, disk=DISK)
-ERASES = Run("quad_spi_throughput", BOARD, {"pages": 1}, limit="600s", disk=DISK)
+SLOT = "flash0.cyclescope,image"
+DISK = Disk(16 * 2**20, fat_bits=12, sectors_per_cluster=16)
+
+
+def slot(settings: Settings) -> str:
+    return SLOT
+
+
+READS = Run("xip_read", BOARD, {"bytes": 1024}, {"spi0.xlnx,xip-mode": 1}, disk=DISK, slot=slot)
+ERASES = Run("quad_spi_throughput", BOARD, {"pages": 1}, limit="600s", disk=DISK, slot=slot)
 
 
 def of(run: Run) -> Job:
@@ -72,12 +79,12 @@ def test_an_image_that_the_user_names_is_copied_too(tmp_path: Path) -> None:
     own = tmp_path / "own.img"
     disks.copy_sparse(disks.image(DISK), own)
     before = own.read_bytes()
-    job = replace(of(ERASES), extra={DISK.path_property: str(own)})
+    job = replace(of(ERASES), extra={SLOT: str(own)})
     record = bench.run_job(job)
     assert record.error is not None
     assert "damaged" in record.error
     assert own.read_bytes() == before
-    missing = replace(of(READS), extra={DISK.path_property: str(tmp_path / "none.img")})
+    missing = replace(of(READS), extra={SLOT: str(tmp_path / "none.img")})
     record = bench.run_job(missing)
     assert record.error is not None
     assert "none.img" in record.error

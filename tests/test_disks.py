@@ -13,8 +13,8 @@ from cyclescope.disks import Disk, Stretch
 from cyclescope.errors import DiskError
 
 MIB = 2**20
-SMALL = Disk("card.image", 8 * MIB, fat_bits=12, sectors_per_cluster=4)
-IN_USE = Disk("card.image", 160 * MIB, stretches=(Stretch(3, 2), Stretch(0, 1), Stretch(5, 0)))
+SMALL = Disk(8 * MIB, fat_bits=12, sectors_per_cluster=4)
+IN_USE = Disk(160 * MIB, stretches=(Stretch(3, 2), Stretch(0, 1), Stretch(5, 0)))
 CLUSTER_BYTES = 64 * 512
 
 pytestmark = NEEDS_DISK_TOOLS
@@ -119,7 +119,7 @@ def test_files_are_compared_byte_for_byte() -> None:
 
 
 def test_a_description_that_mkfs_refuses_is_one_line() -> None:
-    impossible = Disk("card.image", 8 * MIB, fat_bits=16, sectors_per_cluster=128)
+    impossible = Disk(8 * MIB, fat_bits=16, sectors_per_cluster=128)
     with pytest.raises(DiskError, match=r"mkfs\.fat failed: .+") as found:
         disks.image(impossible)
     assert "\n" not in str(found.value)

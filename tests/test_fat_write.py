@@ -16,7 +16,7 @@ from cyclescope.results import CALIBRATED, PREDICTED, Parameter, Row, RunRecord
 
 TABLE = "fatfs_write_nios2"
 R006 = EXPERIMENT.runs[0]
-SETTINGS = {"write_order": "r006", "transfer": "all", "file_bytes": 2097152}
+SETTINGS = {"write_order": "r006", "transfer": "all", "file_bytes": 2097152, "port": "mmc"}
 CLUSTER_BYTES = 64 * 512
 CLUSTERS_A_FAT_SECTOR = 256
 # Writes of a moved FAT window: it goes there, back and there again, and each FAT has two copies.
@@ -105,8 +105,7 @@ def test_a_calibrated_cell_is_named_as_a_whole() -> None:
 
 
 def test_files_are_the_buffers_beginning_in_whole_calls() -> None:
-    buffer = fat_write.buffer()
-    assert len(buffer) == 2 * 2**20 + 2048
+    buffer = fat_write.buffer(2 * 2**20 + 2048)
     files = fat_write.files(SETTINGS)
     assert len(files) == 11
     for row in documented():
@@ -115,6 +114,11 @@ def test_files_are_the_buffers_beginning_in_whole_calls() -> None:
         assert buffer.startswith(contents)
     one = fat_write.files(SETTINGS | {"transfer": "1280", "file_bytes": 4096})
     assert {name: len(contents) for name, contents in one.items()} == {"W1280.BIN": 5120}
+
+
+def test_the_disk_is_in_the_slot_of_the_chosen_controller() -> None:
+    assert fat_write.slot(SETTINGS) == "card0.cyclescope,image"
+    assert fat_write.slot(SETTINGS | {"port": "spi"}) == "card1.cyclescope,image"
 
 
 def total(order: str, size: int, simulated: float, published: float | None = None) -> Row:

@@ -47,23 +47,29 @@ def used_card(fragments: int = 12) -> Disk:
         stretches.append(Stretch(start - cluster, part))
         cluster = start + part
     rest = _LAST_FAT_SECTOR * _FAT_SECTOR + _CONTIGUOUS - cluster
-    return Disk("card0.cyclescope,image", 1900 * _MIB, stretches=(*stretches, Stretch(rest, 0)))
+    return Disk(1900 * _MIB, stretches=(*stretches, Stretch(rest, 0)))
+
+
+def slot(settings: Settings) -> str:
+    """The card behind the controller that the app is to use."""
+    return f"{'card1' if settings['port'] == 'spi' else 'card0'}.cyclescope,image"
 
 
 def files(settings: Settings) -> Mapping[str, bytes]:
     """What each size's file holds: the buffer's beginning, in whole calls."""
     file_bytes, chosen = int(settings["file_bytes"]), settings["transfer"]
+    data = buffer(file_bytes + max(SIZES))
     return {
-        f"W{size}.BIN": buffer()[: -(-file_bytes // size) * size]
+        f"W{size}.BIN": data[: -(-file_bytes // size) * size]
         for size in SIZES
         if chosen in ("all", str(size))
     }
 
 
 @cache
-def buffer() -> bytes:
+def buffer(size_bytes: int) -> bytes:
     """What the app writes: the high bytes of a linear congruential generator."""
-    filled = bytearray(2 * _MIB + 2048)
+    filled = bytearray(size_bytes)
     x = 1
     for place in range(len(filled)):
         x = (x * 1664525 + 1013904223) % 2**32
@@ -110,6 +116,7 @@ def _run(write_order: str, documented: bool = False) -> Run:
         documented=documented,
         limit=LIMIT,
         disk=used_card(),
+        slot=slot,
         files=files,
     )
 
