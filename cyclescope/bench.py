@@ -42,10 +42,12 @@ def run_jobs(
     jobs: Sequence[Job],
     threads: int,
     finished: Callable[[Job, RunRecord], None] = lambda job, record: None,
+    keep: Path | None = None,
 ) -> list[RunRecord | None]:
     """Run jobs, `threads` at a time; the records are in the order of the jobs.
 
-    A run that fails gives a record with its error. `finished` is called in this thread as each
+    A run that fails gives a record with its error; its disk stays in the folder `keep` if there is
+    one. `finished` is called in this thread as each
     ends. On `KeyboardInterrupt` what has not begun is dropped: its record is None.
     """
     records: list[RunRecord | None] = [None] * len(jobs)
@@ -53,7 +55,7 @@ def run_jobs(
     places: dict[Future[RunRecord], int] = {}
     try:
         for place, job in enumerate(jobs):
-            places[pool.submit(run_job, job)] = place
+            places[pool.submit(run_job, job, keep)] = place
         for future in as_completed(places):
             place = places[future]
             records[place] = future.result()
@@ -76,8 +78,11 @@ class StoppedError(Exception):
         self.records = records
 
 
-def run_job(job: Job) -> RunRecord:
-    """Build and run one job; what goes wrong with it is in the record's `error`."""
+def run_job(job: Job, keep: Path | None = None) -> RunRecord:
+    """Build and run one job; what goes wrong with it is in the record's `error`.
+
+    The disk of a run that fails is copied to the folder `keep` if there is one.
+    """
     run = job.configured
     try:
         elf = _build(run)
@@ -86,10 +91,9 @@ def run_job(job: Job) -> RunRecord:
             result = Board(run.board, overrides).load(elf).run(run.limit, sections=sections)
             # the path of a kept ELF says where this machine keeps it
             record = judged(job, replace(result, firmware=run.app))
-            damage = _damage(run, image) if image and record.error is None else None
+            return _checked(job, record, image, keep) if image else record
     except (EngineError, OSError) as error:
         return job.record(None, str(error))
-    return replace(record, error=damage) if damage else record
 
 
 @contextmanager
@@ -106,6 +110,18 @@ def _inserted(run: Run) -> Iterator[tuple[Mapping[str, OverrideValue], Path | No
     own = run.overrides.get(slot)
     with disks.copy_of(Path(str(own)) if own else disks.image(run.disk)) as image:
         yield dict(run.overrides) | {slot: str(image)}, image
+
+
+def _checked(job: Job, record: RunRecord, image: Path, keep: Path | None) -> RunRecord:
+    """The record with the error that is on the disk, if the run has none of its own."""
+    error = record.error or _damage(job.configured, image)
+    if error is not None and keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        words = re.sub(r"[^\w.=]+", "-", f"{job.experiment.name} {record.label}")
+        kept = keep / f"{words}.img"
+        disks.copy_sparse(image, kept)
+        error = f"{error}; its disk is {kept}"
+    return replace(record, error=error)
 
 
 def _damage(run: Run, image: Path) -> str | None:

@@ -32,6 +32,12 @@ Finished = Callable[[Job, RunRecord], None]
 @click.option("--quick", is_flag=True, help="Shorten the rows without a published value.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("results"), show_default=True)
 @click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
+@click.option(
+    "--keep-disks",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep the disk image of each run that fails.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
 def bench_command(
     names: tuple[str, ...],
@@ -39,6 +45,7 @@ def bench_command(
     quick: bool,
     out: Path,
     json_file: str | None,
+    keep_disks: Path | None,
     jobs: int | None,
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers."""
@@ -47,7 +54,7 @@ def bench_command(
     interrupted = False
     try:
         with _progress(len(planned)) as finished:
-            records = bench.run_jobs(planned, jobs or os.cpu_count() or 1, finished)
+            records = bench.run_jobs(planned, jobs or os.cpu_count() or 1, finished, keep_disks)
     except bench.StoppedError as stopped:
         records, interrupted = stopped.records, True
     results = bench.tabulate(planned, records)

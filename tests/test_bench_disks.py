@@ -12,6 +12,7 @@ from conftest import BOARD, NEEDS_DISK_TOOLS
 
 from cyclescope import bench, disks, export
 from cyclescope.disks import Disk
+from cyclescope.errors import DiskError
 from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.planning import Job
 from cyclescope.results import RunRecord, Settings
@@ -73,6 +74,18 @@ def test_a_file_that_is_not_as_expected_fails_the_run() -> None:
     record = outcome(replace(READS, files=files))
     assert record.error is not None
     assert "OF1024.BIN" in record.error
+
+
+def test_the_disk_of_a_run_that_fails_is_kept_where_the_user_asks_for_it(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    assert bench.run_job(of(READS), folder).error is None
+    assert not folder.exists()
+    record = bench.run_job(of(ERASES), folder)
+    (kept,) = folder.iterdir()
+    assert record.error is not None
+    assert record.error.endswith(f"its disk is {kept}")
+    with pytest.raises(DiskError, match="damaged"):
+        disks.check(kept)
 
 
 def test_an_image_that_the_user_names_is_copied_too(tmp_path: Path) -> None:
