@@ -176,6 +176,9 @@ impl Device for Juart {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
+        if poll.clock() != self.params.port.clock {
+            return false;
+        }
         self.settle(poll.now());
         poll.state(self.enables);
         poll.state(self.waiting);

@@ -4,9 +4,11 @@ use crate::board::reader::NodeReader;
 use crate::device::Device;
 
 pub mod altr_juart;
+pub mod altr_timer;
 pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
+pub mod cyclescope_avalon_performance_counter;
 pub mod cyclescope_avalonif_mmc;
 pub mod cyclescope_exit;
 pub mod cyclescope_picosoc_simpleuart;
@@ -36,6 +38,12 @@ pub struct Model {
 /// All device models, in the order of their compatibles.
 pub const MODELS: &[Model] = &[
     Model { compatible: "altr,juart-1.0", ranges: 1, from_node: altr_juart::from_node },
+    Model { compatible: "altr,timer-1.0", ranges: 1, from_node: altr_timer::from_node },
+    Model {
+        compatible: "cyclescope,avalon-performance-counter",
+        ranges: 1,
+        from_node: cyclescope_avalon_performance_counter::from_node,
+    },
     Model { compatible: "cyclescope,avalonif-mmc", ranges: 1, from_node: cyclescope_avalonif_mmc::from_node },
     Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
     Model {
