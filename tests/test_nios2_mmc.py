@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from conftest import ROOT
 
@@ -29,3 +31,35 @@ def test_hello_runs() -> None:
 def test_a_program_ends_with_its_status(name: str, status: int) -> None:
     result = run(name)
     assert (result.outcome, result.exit_code) == ("exit", status)
+
+
+def test_the_timer_interrupts_every_millisecond() -> None:
+    result = run("timer_ticks")
+    assert (result.outcome, result.exit_code) == ("exit", 0), result.console
+    assert result.console.startswith("12 ticks, ")
+
+
+def test_adjacent_writes_are_three_clocks_apart_as_on_the_published_system() -> None:
+    result = run("performance_sections")
+    assert (result.outcome, result.exit_code) == ("exit", 0), result.console
+    # Each published total exceeds its section 1 by 6 clocks: two pairs of adjacent writes.
+    assert result.console.endswith("around 6, empty 3\n")
+
+
+def test_the_report_has_the_layout_of_the_published_ones() -> None:
+    lines = run("performance_sections").console.splitlines()
+    rule = "+---------------+-----+-----------+---------------+-----------+"
+    assert lines[0] == "--Performance Counter Report--"
+    assert re.fullmatch(r"Total Time: 0\.0020\d+ seconds  \(20\d{4} clock-cycles\)", lines[1])
+    assert lines[2:5:2] == [rule, rule]
+    assert lines[3] == "| Section       |  %  | Time (sec)|  Time (clocks)|Occurrences|"
+    assert re.fullmatch(
+        r"\|total          \|  100\|    0\.0020\d\|         20\d{4}\|          1\|", lines[5]
+    )
+    assert re.fullmatch(
+        r"\|empty          \|0\.0015\|    0\.00000\|              3\|          1\|", lines[7]
+    )
+    assert re.fullmatch(
+        r"\|spin           \|   40\|    0\.0008\d\|          80\d{3}\|          2\|", lines[9]
+    )
+    assert lines[6:11:2] == [rule] * 3

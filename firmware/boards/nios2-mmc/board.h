@@ -7,6 +7,12 @@
 /* Clock of the core, the fabric and all peripherals: 50 MHz * 103 / 52. */
 #define BOARD_CLOCK_HZ 99038462u
 
+#define BOARD_TIMER_BASE 0x10002000u
+/* Platform interrupts have the numbers from 16 on in mie and mcause. */
+#define BOARD_TIMER_INTERRUPT 16u
+
+#define BOARD_PERFORMANCE_COUNTER_BASE 0x10003000u
+
 #define BOARD_JTAG_UART_BASE 0x10004000u
 
 /* Objects that start-up neither clears nor loads. */
