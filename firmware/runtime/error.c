@@ -11,6 +11,15 @@ const char *error_text(int error)
     case ERROR_WRONG_PART: return "another flash part than expected";
     case ERROR_NOT_ENABLED: return "the flash did not take the write enable";
     case ERROR_TOO_LONG: return "transfer too long";
+    case ERROR_SD_NO_CARD: return "no card";
+    case ERROR_SD_SILENT: return "no answer";
+    case ERROR_SD_COMMAND: return "command refused";
+    case ERROR_SD_POWER_UP: return "timed out waiting for power-up";
+    case ERROR_SD_BUSY: return "timed out waiting for ready";
+    case ERROR_SD_NO_DATA: return "timed out waiting for data";
+    case ERROR_SD_READ: return "read error";
+    case ERROR_SD_CRC: return "CRC error";
+    case ERROR_SD_WRITE: return "write error";
     default: return "unknown error";
     }
 }

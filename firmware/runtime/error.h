@@ -10,6 +10,15 @@ enum error {
     ERROR_WRONG_PART = -5,   /* the flash's identification is not the expected one */
     ERROR_NOT_ENABLED = -6,  /* the flash did not take a write enable */
     ERROR_TOO_LONG = -7,     /* a transfer does not fit */
+    ERROR_SD_NO_CARD = -8,   /* no SD card in the slot, or none that answers CMD0 */
+    ERROR_SD_SILENT = -9,    /* no answer to a command or a block */
+    ERROR_SD_COMMAND = -10,  /* an SD command was refused (R1) */
+    ERROR_SD_POWER_UP = -11, /* the card never left its idle state */
+    ERROR_SD_BUSY = -12,     /* the card stayed busy */
+    ERROR_SD_NO_DATA = -13,  /* no data block came */
+    ERROR_SD_READ = -14,     /* an error token came instead of a data block */
+    ERROR_SD_CRC = -15,      /* CRC error in a data block: the card's finding in a write, the driver's in a read */
+    ERROR_SD_WRITE = -16,    /* the card could not write a block */
 };
 
 /* A few words for people. */

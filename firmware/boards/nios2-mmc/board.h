@@ -7,6 +7,10 @@
 /* Clock of the core, the fabric and all peripherals: 50 MHz * 103 / 52. */
 #define BOARD_CLOCK_HZ 99038462u
 
+/* The card of drive 0 is on the MMC/SD SPI interface, that of drive 1 on Altera's SPI core. */
+#define BOARD_MMC_BASE 0x10000000u
+#define BOARD_SPI_BASE 0x10001000u
+
 #define BOARD_TIMER_BASE 0x10002000u
 /* Platform interrupts have the numbers from 16 on in mie and mcause. */
 #define BOARD_TIMER_INTERRUPT 16u

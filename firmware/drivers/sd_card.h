@@ -1,0 +1,55 @@
+/* An SD or MMC card in SPI mode: power-up, blocks, erase, registers (SD Physical Layer Simplified Specification). */
+#ifndef SD_CARD_H
+#define SD_CARD_H
+
+#include "sd_spi.h"
+
+enum sd_kind {
+    SD_NONE, /* not initialised */
+    SD_MMC,
+    SD_V1,
+    SD_V2,
+};
+
+struct sd_card {
+    struct sd_link link;
+    enum sd_kind kind;
+    bool has_block_addresses; /* SDHC; others are addressed by byte */
+    int error;                /* of the last function that failed, for messages */
+    uint8_t refused;          /* the command behind ERROR_SD_COMMAND and the R1 that it got */
+    uint8_t response;
+};
+
+/* All that can fail give 0 or an error; ERROR_SD_COMMAND, ERROR_SD_BUSY and ERROR_SD_SILENT can come from each. */
+
+/* Powers a card up and sets the fast clock; `crc` switches the CRC checks on in both directions (CMD59).
+   ERROR_SD_NO_CARD, ERROR_SD_POWER_UP. */
+int sd_init(struct sd_card *card, const struct sd_port *port, bool crc);
+
+/* Reads or writes `count` blocks (not 0) from `first` on. What a failed write has written is not told. */
+int sd_read(struct sd_card *card, uint32_t first, uint8_t *to, uint32_t count);
+int sd_write(struct sd_card *card, uint32_t first, const uint8_t *from, uint32_t count);
+
+/* Waits until the card has done all that it was told. */
+int sd_sync(struct sd_card *card);
+
+/* The argument of a command that means this block: its number or that of its first byte. */
+uint32_t sd_address(const struct sd_card *card, uint32_t block);
+
+/* Erases blocks `first` to `last`, both included; as long as it takes the card (up to 30 s). */
+int sd_erase(struct sd_card *card, uint32_t first, uint32_t last);
+
+/* Registers as the card sends them, most significant byte first. Only SD cards have a status (ACMD13). */
+#define SD_CSD_BYTES 16u
+#define SD_STATUS_BYTES 64u
+int sd_read_csd(struct sd_card *card, uint8_t csd[SD_CSD_BYTES]);
+int sd_read_status(struct sd_card *card, uint8_t status[SD_STATUS_BYTES]);
+
+/* What they say: the card's size, and the unit it likes to be erased and written in. */
+int sd_read_block_count(struct sd_card *card, uint32_t *blocks);
+int sd_read_erase_blocks(struct sd_card *card, uint32_t *blocks);
+
+/* A few words for people on the card's last error. */
+void sd_print_error(const struct sd_card *card);
+
+#endif
