@@ -1,0 +1,38 @@
+#include "sizes.h"
+
+const uint32_t sizes[] = {
+#if APP_TRANSFER_ALL || APP_TRANSFER_32768
+    32768,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_65536
+    65536,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_512
+    512,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_4096
+    4096,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_1024
+    1024,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_64
+    64,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_256
+    256,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_768
+    768,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_1280
+    1280,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_1636
+    1636,
+#endif
+#if APP_TRANSFER_ALL || APP_TRANSFER_2048
+    2048,
+#endif
+    0,
+};
