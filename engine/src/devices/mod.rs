@@ -4,6 +4,7 @@ use crate::board::reader::NodeReader;
 use crate::device::Device;
 
 pub mod altr_juart;
+pub mod altr_spi;
 pub mod altr_timer;
 pub mod axi_lite;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub struct Model {
 /// All device models, in the order of their compatibles.
 pub const MODELS: &[Model] = &[
     Model { compatible: "altr,juart-1.0", ranges: 1, from_node: altr_juart::from_node },
+    Model { compatible: "altr,spi-1.0", ranges: 1, from_node: altr_spi::from_node },
     Model { compatible: "altr,timer-1.0", ranges: 1, from_node: altr_timer::from_node },
     Model {
         compatible: "cyclescope,avalon-performance-counter",
