@@ -10,6 +10,7 @@ use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::polling::Poll;
 use crate::time::Ps;
 use counter::{Counter, Setting};
 
@@ -72,6 +73,8 @@ pub struct XpsTimer {
     timers: [Timer; 2],
     /// The earliest event asked for and not yet run; later ones are asked for when it comes.
     scheduled: Option<Ps>,
+    /// Writes, and reads of a counter's value, so far: a loop with one of them is in another state each round.
+    moving_accesses: u64,
 }
 
 /// Builds the device from its node.
@@ -91,7 +94,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl XpsTimer {
     /// The device after reset.
     pub fn new(params: Params, interrupt: Option<IrqLine>) -> XpsTimer {
-        XpsTimer { params, interrupt, timers: [Timer::default(); 2], scheduled: None }
+        XpsTimer { params, interrupt, timers: [Timer::default(); 2], scheduled: None, moving_accesses: 0 }
     }
 
     fn is_cascaded(&self) -> bool {
@@ -242,6 +245,7 @@ impl Device for XpsTimer {
         self.settle(ctx.now);
         self.update(ctx);
         let (index, register) = split(offset);
+        self.moving_accesses += u64::from(register == TCR);
         Ok(self.params.port.read(self.register(index, register), offset, size, ctx.now))
     }
 
@@ -255,6 +259,7 @@ impl Device for XpsTimer {
     ) -> Result<Reply, SlaveError> {
         self.settle(ctx.now);
         let (index, register) = split(offset);
+        self.moving_accesses += 1;
         self.set_register(index, register, on_lanes(value, offset, size), ctx);
         self.update(ctx);
         Ok(self.params.port.written(ctx.now))
@@ -266,6 +271,23 @@ impl Device for XpsTimer {
         }
         self.settle(ctx.now);
         self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.settle(poll.now());
+        poll.state(self.moving_accesses);
+        for timer in &self.timers {
+            poll.state(timer.tcsr);
+            poll.state(timer.tlr);
+        }
+        // Counters run by themselves: their flags come at fixed times.
+        for index in self.counters() {
+            let rollover = self.timers[index].counter.rollover_cycle(&self.setting(index));
+            if let Some(due) = rollover.and_then(|cycle| edge_in_reach(self.params.port.clock, cycle)) {
+                poll.until(due);
+            }
+        }
+        true
     }
 }
 

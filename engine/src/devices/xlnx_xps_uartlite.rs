@@ -14,6 +14,7 @@ use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map (PG142, Register Space).
@@ -242,6 +243,23 @@ impl Device for Uartlite {
         self.advance(ctx);
     }
 
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.interrupt_enabled);
+        self.tx_fifo.iter().for_each(|character| poll.state(*character));
+        if let Some(sending) = self.sending {
+            let Sending { character, start_bit, in_fifo, data_sent } = sending;
+            poll.state(start_bit);
+            poll.state(character);
+            poll.state(in_fifo);
+            poll.state(data_sent);
+            let change = self.next_change(sending);
+            poll.until(change);
+            // An event has to come first.
+            return change > poll.now();
+        }
+        true
+    }
+
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("tx_characters".to_owned(), self.sent_characters)]
     }
@@ -252,6 +270,7 @@ mod tests {
     use super::super::bench::{Bench, read_node};
     use super::super::registers::walk;
     use super::*;
+    use crate::device::DeviceId;
 
     /// 9600 baud from 100 MHz: divider 651, a bit is 16 * 651 = 10416 clocks of 10 ns = 104.16 us.
     const BIT: u64 = 104_160_000;
@@ -264,6 +283,40 @@ mod tests {
 
     fn uart() -> Bench {
         Bench::new(Uartlite::new(params(8, false), None))
+    }
+
+    fn look(bench: &mut Bench, cycle: u64) -> Option<Poll> {
+        let mut poll = Poll::look(Hz::new(100_000_000).unwrap(), Cycles(cycle));
+        let now = poll.now();
+        bench.bus.with_device(DeviceId(0), now, |device, _| device.polled(&mut poll)).then_some(poll)
+    }
+
+    #[test]
+    fn a_loop_that_asks_for_room_repeats_until_a_character_makes_some() {
+        let mut bench = uart();
+        for _ in 0..FIFO_DEPTH_CHARACTERS {
+            bench.write(Ps(10_000), TX_FIFO, u32::from(b'A')).unwrap();
+        }
+        let before = look(&mut bench, 10).unwrap();
+        assert_eq!(bench.value(Ps(110_000), STAT_REG), STAT_TX_FIFO_FULL);
+        let after = look(&mut bench, 20).unwrap();
+        assert!(after.repeats(&before));
+        // The last data bit of the first: until then every answer is the same, and then another.
+        assert_eq!(after.deadline(), Ps(10 * BIT));
+        assert_eq!(bench.value(Ps(10 * BIT - 1), STAT_REG), STAT_TX_FIFO_FULL);
+        assert!(look(&mut bench, 10 * BIT / 10_000).is_none(), "the event comes first");
+        bench.run(Ps(10 * BIT));
+        assert_eq!(bench.value(Ps(10 * BIT), STAT_REG), 0);
+        assert!(!look(&mut bench, 10 * BIT / 10_000 + 1).unwrap().repeats(&after));
+    }
+
+    #[test]
+    fn a_round_that_sends_repeats_nothing() {
+        let mut bench = uart();
+        bench.write(Ps(10_000), TX_FIFO, u32::from(b'A')).unwrap();
+        let before = look(&mut bench, 10).unwrap();
+        bench.write(Ps(110_000), TX_FIFO, u32::from(b'A')).unwrap();
+        assert!(!look(&mut bench, 20).unwrap().repeats(&before));
     }
 
     #[test]

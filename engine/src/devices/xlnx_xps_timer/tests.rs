@@ -1,6 +1,7 @@
 use super::super::bench::{Bench, read_node};
 use super::super::registers::walk;
 use super::*;
+use crate::device::DeviceId;
 use crate::time::{Cycles, Hz};
 
 const MEI: u32 = 1 << 11;
@@ -202,4 +203,37 @@ fn a_node_says_how_the_core_is_built() {
     assert_eq!((bench.value(cycle(0), TLR), bench.value(cycle(0), TLR1)), (0xff, 0));
     let (_, faults) = read_node(from_node, &[("xlnx,count-width", &[12]), ("xlnx,one-timer-only", &[0])]);
     assert_eq!(faults, ["xlnx,count-width is 12; it is 8, 16 or 32 bits"]);
+}
+
+fn look(bench: &mut Bench, at_cycle: u64) -> Poll {
+    let mut poll = Poll::look(Hz::new(100_000_000).unwrap(), Cycles(at_cycle));
+    assert!(bench.bus.with_device(DeviceId(0), cycle(at_cycle), |device, _| device.polled(&mut poll)));
+    poll
+}
+
+#[test]
+fn a_loop_that_asks_for_the_flag_repeats_until_the_rollover() {
+    let mut bench = timer();
+    started(&mut bench, 0, 5_000, TCSR_UDT);
+    let before = look(&mut bench, 100);
+    bench.value(cycle(110), TCSR);
+    let after = look(&mut bench, 140);
+    assert!(after.repeats(&before));
+    // Counts down from 5000 at cycle 0; the rollover is the cycle after 0.
+    assert_eq!(after.deadline(), cycle(5_001));
+    assert_eq!(bench.value(cycle(5_000), TCSR) & TCSR_TINT, 0);
+    assert_eq!(bench.value(cycle(5_001), TCSR) & TCSR_TINT, TCSR_TINT);
+    assert!(!look(&mut bench, 5_002).repeats(&after));
+}
+
+#[test]
+fn a_loop_that_reads_or_loads_the_counter_repeats_nothing() {
+    let mut bench = timer();
+    started(&mut bench, 0, 5_000, TCSR_UDT);
+    let before = look(&mut bench, 100);
+    bench.value(cycle(110), TCR);
+    let read = look(&mut bench, 140);
+    assert!(!read.repeats(&before));
+    bench.write(cycle(150), TLR, 5_000).unwrap();
+    assert!(!look(&mut bench, 180).repeats(&read));
 }
