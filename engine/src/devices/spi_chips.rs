@@ -1,6 +1,7 @@
 //! Chips on SPI wires, by their compatibles: what a controller's child node stands for.
 
 use super::jedec_spi_nor::Flash;
+use super::mmc_spi_slot::Card;
 use crate::board::fault::{FaultKind, near_matches};
 use crate::board::node::{Node, Property};
 use crate::board::reader::NodeReader;
@@ -12,7 +13,10 @@ pub type Chip = Option<Box<dyn SpiTarget>>;
 type FromNode = fn(&mut NodeReader) -> Box<dyn SpiTarget>;
 
 /// All chips, in the order of their compatibles.
-const CHIPS: &[(&str, FromNode)] = &[("jedec,spi-nor", |reader| Box::new(Flash::from_node(reader)))];
+const CHIPS: &[(&str, FromNode)] = &[
+    ("jedec,spi-nor", |reader| Box::new(Flash::from_node(reader))),
+    ("mmc-spi-slot", |reader| Box::new(Card::from_node(reader))),
+];
 
 /// Builds the chip of a child node; `None`, with a fault, if no model answers to any of its compatibles.
 pub fn from_node(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {

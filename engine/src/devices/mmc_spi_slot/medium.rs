@@ -1,0 +1,154 @@
+//! What the card stores: blocks of 512 bytes in memory, kept only where something was written, or in a file.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Bytes of a block.
+pub const BLOCK_BYTES: usize = 512;
+/// Blocks that are kept, read and erased together.
+const CHUNK_BLOCKS: u32 = 8;
+const CHUNK_BYTES: usize = BLOCK_BYTES * CHUNK_BLOCKS as usize;
+/// What blocks hold that were never written, and erased ones (DATA_STAT_AFTER_ERASE in the SCR).
+const ERASED: u8 = 0;
+
+/// Why an image could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// It could not be opened.
+    #[error("it cannot be opened: {0}")]
+    Open(io::Error),
+    /// It is no regular file.
+    #[error("it is no file")]
+    NotAFile,
+    /// It has no whole number of blocks.
+    #[error("it has {0} bytes; an image is a multiple of 512, and not empty")]
+    Size(u64),
+}
+
+/// Contents of the card.
+#[derive(Debug)]
+pub enum Medium {
+    /// Chunks of eight blocks, where anything was written.
+    Memory(BTreeMap<u32, Box<[u8; CHUNK_BYTES]>>),
+    /// A raw image. What is written is handed to the system at once: it outlives a crash of this program.
+    Image(File),
+}
+
+impl Medium {
+    /// Memory in which nothing was written.
+    pub fn memory() -> Medium {
+        Medium::Memory(BTreeMap::new())
+    }
+
+    /// The image at `path`, and its size in bytes.
+    ///
+    /// # Errors
+    /// All of [`ImageError`]: it must exist, be writable (unless `read_only`) and hold whole blocks.
+    pub fn image(path: &Path, read_only: bool) -> Result<(Medium, u64), ImageError> {
+        let file = OpenOptions::new().read(true).write(!read_only).open(path).map_err(ImageError::Open)?;
+        let metadata = file.metadata().map_err(ImageError::Open)?;
+        if !metadata.is_file() {
+            return Err(ImageError::NotAFile);
+        }
+        let bytes = metadata.len();
+        if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES as u64) {
+            return Err(ImageError::Size(bytes));
+        }
+        Ok((Medium::Image(file), bytes))
+    }
+
+    /// Copies bytes out, from byte `at` on.
+    ///
+    /// # Errors
+    /// The host's, for an image.
+    pub fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        match self {
+            Medium::Memory(chunks) => {
+                for (at, byte) in (at..).zip(into) {
+                    let chunk = chunks.get(&((at / CHUNK_BYTES as u64) as u32));
+                    *byte = chunk.map_or(ERASED, |chunk| chunk[(at % CHUNK_BYTES as u64) as usize]);
+                }
+                Ok(())
+            }
+            Medium::Image(file) => {
+                let mut file = file;
+                file.seek(SeekFrom::Start(at))?;
+                file.read_exact(into)
+            }
+        }
+    }
+
+    /// Replaces bytes from byte `at` on.
+    ///
+    /// # Errors
+    /// The host's, for an image.
+    pub fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Medium::Memory(chunks) => {
+                let mut at = at;
+                let mut rest = bytes;
+                while !rest.is_empty() {
+                    let first = (at % CHUNK_BYTES as u64) as usize;
+                    let (now, later) = rest.split_at(rest.len().min(CHUNK_BYTES - first));
+                    let chunk = chunks.entry((at / CHUNK_BYTES as u64) as u32);
+                    let chunk = chunk.or_insert_with(|| Box::new([ERASED; CHUNK_BYTES]));
+                    chunk[first..first + now.len()].copy_from_slice(now);
+                    at += now.len() as u64;
+                    rest = later;
+                }
+                Ok(())
+            }
+            Medium::Image(file) => {
+                file.seek(SeekFrom::Start(at))?;
+                file.write_all(bytes)
+            }
+        }
+    }
+
+    /// Erases blocks `first` to `last`. What is erased already is not written, so that holes of a sparse image stay holes.
+    ///
+    /// # Errors
+    /// The host's, for an image; blocks before the faulty one are erased.
+    pub fn erase(&mut self, first: u32, last: u32) -> io::Result<()> {
+        let mut block = first;
+        while block <= last {
+            let end = (block | (CHUNK_BLOCKS - 1)).min(last);
+            let whole = end - block + 1 == CHUNK_BLOCKS;
+            match self {
+                Medium::Memory(chunks) if whole => {
+                    chunks.remove(&(block / CHUNK_BLOCKS));
+                }
+                _ => self.clear(block, end - block + 1)?,
+            }
+            let Some(next) = end.checked_add(1) else { break };
+            block = next;
+        }
+        Ok(())
+    }
+
+    /// Erases up to a chunk.
+    fn clear(&mut self, first: u32, blocks: u32) -> io::Result<()> {
+        let at = u64::from(first) * BLOCK_BYTES as u64;
+        let mut bytes = [ERASED; CHUNK_BYTES];
+        let bytes = &mut bytes[..blocks as usize * BLOCK_BYTES];
+        self.read(at, bytes)?;
+        if bytes.iter().all(|byte| *byte == ERASED) {
+            return Ok(());
+        }
+        bytes.fill(ERASED);
+        self.write(at, bytes)
+    }
+
+    /// Makes all writes durable even if the host fails.
+    ///
+    /// # Errors
+    /// The host's, for an image.
+    pub fn sync(&self) -> io::Result<()> {
+        match self {
+            Medium::Memory(_) => Ok(()),
+            Medium::Image(file) => file.sync_all(),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What the board says about the card.
+//!
+//! Linux's `mmc-spi-slot` binding: `compatible`, `reg`, `spi-max-frequency`, `voltage-ranges`, `disable-wp`. Ours: the contents and
+//! their size, what kind of card it is, its times, and faults to come.
+
+use std::path::Path;
+
+use super::capacity::{Capacity, STANDARD_MAX_BYTES};
+use super::medium::Medium;
+use crate::board::fault::FaultKind;
+use crate::board::reader::NodeReader;
+use crate::time::{Cycles, Hz, Ps};
+
+/// The specification's version that the card follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// 1.10: knows no CMD8.
+    V1_10,
+    /// 2.00.
+    V2_00,
+}
+
+/// How a card's kind is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// By its capacity.
+    Automatic,
+    Standard,
+    High,
+}
+
+/// Faults that the board asks for. Blocks are counted from 1; `None` is never.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// The card leaves the slot at this time.
+    pub removed_at: Option<Ps>,
+    /// The card leaves the slot when so many blocks have been acknowledged.
+    pub removed_after_blocks: Option<u64>,
+    /// This data block changes by a bit on the wire to the card.
+    pub crc_error_block: Option<u64>,
+    /// The card stays busy for ever after this block.
+    pub stuck_busy_block: Option<u64>,
+    /// This block of those read can't be corrected.
+    pub read_error_block: Option<u64>,
+}
+
+/// All that the node says.
+#[derive(Clone, Debug)]
+pub struct Parameters {
+    /// The fastest SCK that the board allows.
+    pub max_clock: Hz,
+    /// Size and kind.
+    pub capacity: Capacity,
+    /// Specification's version.
+    pub version: Version,
+    /// CMD23 exists, and the SCR says so.
+    pub set_block_count: bool,
+    /// Nothing can be written.
+    pub write_protect: bool,
+    /// NCR: byte times from the end of a command to its response, 1 to 8.
+    pub response_bytes: u8,
+    /// From the first ACMD41 or CMD1 to the end of the initialisation.
+    pub initialisation: Ps,
+    /// SPEED_CLASS of the SD Status.
+    pub speed_class_code: u8,
+    /// AU_SIZE of the SD Status.
+    pub au_size_code: u8,
+    /// Faults to come.
+    pub faults: Faults,
+}
+
+/// Reads the node; the contents come from its image.
+pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium) {
+    reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
+    reader.known(&["voltage-ranges", "disable-wp"]);
+    let max_hz = reader.u32_or("spi-max-frequency", 25_000_000, |hz| hz > 0, "it is a frequency in hertz, above 0");
+    let write_protect = reader.flag("cyclescope,write-protect");
+    let (medium, bytes) = contents(reader, write_protect);
+    let capacity = capacity(reader, bytes);
+    let version = version(reader, capacity);
+    let clocks = reader.timing_cycles("cyclescope,response-clocks", "NCR, clocks from a command to its response");
+    let parameters = Parameters {
+        max_clock: Hz::new(u64::from(max_hz)).unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency")),
+        capacity,
+        version,
+        set_block_count: reader.flag("cyclescope,set-block-count"),
+        write_protect,
+        response_bytes: response_bytes(reader, clocks),
+        initialisation: reader
+            .timing_ps("cyclescope,initialisation-us", "time from the first ACMD41 to the end of the initialisation"),
+        speed_class_code: speed_class_code(reader),
+        au_size_code: au_size_code(reader),
+        faults: faults(reader),
+    };
+    (parameters, medium)
+}
+
+fn response_bytes(reader: &mut NodeReader, clocks: Cycles) -> u8 {
+    const NAME: &str = "cyclescope,response-clocks";
+    if clocks.0.is_multiple_of(8) && (8..=64).contains(&clocks.0) {
+        return (clocks.0 / 8) as u8;
+    }
+    if reader.node.property(NAME).is_some() {
+        out_of_range(reader, NAME, clocks.0.to_string(), "NCR is 1 to 8 byte times: a multiple of 8, up to 64");
+    }
+    1
+}
+
+/// `cyclescope,image` is a path as the user's shell would take it; empty is none.
+fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64) {
+    const NAME: &str = "cyclescope,image";
+    let bytes = capacity_bytes(reader);
+    let Some(image) = reader.string(NAME).filter(|image| !image.is_empty()) else {
+        if bytes.is_none() {
+            let meaning = "the card's size, or cyclescope,image, a file that gives it".to_owned();
+            let property = "cyclescope,capacity-bytes".to_owned();
+            reader.fault_at("compatible", FaultKind::Missing { property, meaning });
+        }
+        return (Medium::memory(), bytes.unwrap_or(STANDARD_MAX_BYTES));
+    };
+    match Medium::image(Path::new(image), read_only) {
+        Ok(opened) => opened,
+        Err(error) => {
+            out_of_range(reader, NAME, image.to_owned(), &error.to_string());
+            (Medium::memory(), STANDARD_MAX_BYTES)
+        }
+    }
+}
+
+/// One cell, or two for more than 4 GiB.
+fn capacity_bytes(reader: &mut NodeReader) -> Option<u64> {
+    const NAME: &str = "cyclescope,capacity-bytes";
+    match *reader.bytes(NAME)? {
+        [a, b, c, d] => Some(u64::from(u32::from_be_bytes([a, b, c, d]))),
+        [a, b, c, d, e, f, g, h] => Some(u64::from_be_bytes([a, b, c, d, e, f, g, h])),
+        _ => {
+            let expected = "one cell, or two for 4 GiB and more".to_owned();
+            reader.fault_at(NAME, FaultKind::WrongType { property: NAME.to_owned(), expected });
+            None
+        }
+    }
+}
+
+fn capacity(reader: &mut NodeReader, bytes: u64) -> Capacity {
+    let kinds = [("automatic", Kind::Automatic), ("standard", Kind::Standard), ("high", Kind::High)];
+    let kind = reader.word_or_first("cyclescope,capacity-class", &kinds);
+    let high = kind == Kind::High || kind == Kind::Automatic && bytes > STANDARD_MAX_BYTES;
+    let capacity = if high { Capacity::high(bytes) } else { Capacity::standard(bytes) };
+    capacity.unwrap_or_else(|| {
+        let card = if high { "an SDHC" } else { "an SDSC" };
+        let advice = match Capacity::next(bytes, high) {
+            Some(next) => format!("{card} card's CSD can't say that; the next size that it can is {next} bytes"),
+            None if high => "an SDHC card has at most 34359738368 bytes (32 GiB)".to_owned(),
+            None => {
+                "an SDSC card has at most 2147483648 bytes (2 GiB); set cyclescope,capacity-class to \"high\"".into()
+            }
+        };
+        let image = reader.node.property("cyclescope,image").is_some_and(|image| image.value.len() > 1);
+        let (name, value) = if image {
+            ("cyclescope,image", format!("a file of {bytes} bytes"))
+        } else {
+            ("cyclescope,capacity-bytes", bytes.to_string())
+        };
+        out_of_range(reader, name, value, &advice);
+        Capacity::standard(STANDARD_MAX_BYTES).expect("2 GiB is a capacity")
+    })
+}
+
+fn version(reader: &mut NodeReader, capacity: Capacity) -> Version {
+    const NAME: &str = "cyclescope,specification";
+    let version = reader.word_or_first(NAME, &[("2.00", Version::V2_00), ("1.10", Version::V1_10)]);
+    if version == Version::V1_10 && capacity.is_high() {
+        out_of_range(reader, NAME, "\"1.10\"".to_owned(), "SDHC cards came with 2.00");
+    }
+    version
+}
+
+/// `cyclescope,speed-class`: 0 (none), 2, 4, 6 or 10.
+fn speed_class_code(reader: &mut NodeReader) -> u8 {
+    const CLASSES: [u32; 5] = [0, 2, 4, 6, 10];
+    let allowed = |class| CLASSES.contains(&class);
+    let class = reader.u32_or("cyclescope,speed-class", 0, allowed, "a speed class is 2, 4, 6 or 10, or 0 for none");
+    CLASSES.iter().position(|known| *known == class).unwrap_or(0) as u8
+}
+
+/// `cyclescope,au-bytes`: 0 (not defined), or 16 KiB to 4 MiB.
+fn au_size_code(reader: &mut NodeReader) -> u8 {
+    let allowed = |bytes: u32| bytes == 0 || bytes.is_power_of_two() && (1 << 14..=1 << 22).contains(&bytes);
+    let meaning = "an allocation unit has 16384 to 4194304 bytes, a power of two, or 0 for not defined";
+    let bytes = reader.u32_or("cyclescope,au-bytes", 0, allowed, meaning);
+    if bytes == 0 { 0 } else { (bytes.trailing_zeros() - 13) as u8 }
+}
+
+fn faults(reader: &mut NodeReader) -> Faults {
+    let mut number = |name| {
+        let value = reader.u32_or(name, 0, |_| true, "0 is never");
+        (value > 0).then_some(u64::from(value))
+    };
+    Faults {
+        removed_at: number("cyclescope,removed-at-ms").map(|ms| Ps::from_us(ms * 1000)),
+        removed_after_blocks: number("cyclescope,removed-after-blocks"),
+        crc_error_block: number("cyclescope,crc-error-block"),
+        stuck_busy_block: number("cyclescope,stuck-busy-block"),
+        read_error_block: number("cyclescope,read-error-block"),
+    }
+}
+
+fn out_of_range(reader: &mut NodeReader, property: &str, value: String, allowed: &str) {
+    let kind = FaultKind::OutOfRange { property: property.to_owned(), value, allowed: allowed.to_owned() };
+    reader.fault_at(property, kind);
+}

@@ -1,0 +1,101 @@
+//! What skipping of polling loops needs to know: all state, and when it will change by itself.
+
+use super::operations::Erase;
+use super::receiving::Stage;
+use super::sending::Source;
+use super::{Card, Data, State};
+use crate::polling::Poll;
+use crate::time::Ps;
+
+impl Card {
+    /// Lists the state; `false` within a byte, a command, a response or a block.
+    pub(super) fn list(&mut self, poll: &mut Poll) -> bool {
+        let widest = self.pace.take_widest();
+        let quiet = self.bits == 0 && self.command_bytes == 0 && !self.reply.is_pending() && !self.leaves_after_byte;
+        if !quiet || !self.list_data(poll, widest) {
+            return false;
+        }
+        self.list_state(poll);
+        self.change_at(poll, self.busy_until, widest);
+        if let State::Initialising(until) = self.state {
+            self.change_at(poll, until, widest);
+        }
+        if let Some(at) = self.parameters.faults.removed_at.filter(|_| !self.removed) {
+            self.change_at(poll, at, widest);
+        }
+        poll.counter(&mut self.totals.commands);
+        poll.counter(&mut self.totals.crc_errors);
+        poll.counter(&mut self.totals.busy_bytes);
+        self.translation.polled(poll);
+        true
+    }
+
+    /// What the data line is in use for.
+    fn list_data(&mut self, poll: &mut Poll, widest: Ps) -> bool {
+        match self.data {
+            Data::None => poll.state(0_u64),
+            Data::Receiving(receiving) => {
+                if receiving.stage != Stage::Token {
+                    return false;
+                }
+                poll.state(1 | u64::from(receiving.multiple) << 8 | u64::from(receiving.refused.unwrap_or(0)) << 16);
+                poll.state(receiving.lba);
+                poll.state(receiving.left);
+            }
+            Data::Sending(sending) => {
+                if sending.at > 0 || sending.gap > 0 {
+                    return false;
+                }
+                poll.state(2 | u64::from(sending.error.unwrap_or(0)) << 8 | u64::from(sending.len) << 16);
+                if let Source::Medium { place, multiple, left } = sending.source {
+                    poll.state(place);
+                    poll.state(u64::from(left) << 1 | u64::from(multiple));
+                }
+                self.change_at(poll, sending.ready, widest);
+            }
+        }
+        true
+    }
+
+    fn list_state(&self, poll: &mut Poll) {
+        let flags = [self.selected, self.removed, self.crc_on, self.application, self.knows_high_capacity];
+        poll.state(flags.iter().fold(0, |bits, flag| bits << 1 | u64::from(*flag)));
+        poll.state(match self.state {
+            State::PowerUp => 0,
+            State::Idle => 1,
+            State::Initialising(until) => 2_u64.saturating_add(until.0),
+            State::Ready => 3,
+        });
+        poll.state(u64::from(self.power_up_clocks) << 32 | u64::from(self.block_bytes) << 8 | u64::from(self.status));
+        poll.state(u64::from(self.announced) << 32 | u64::from(self.block_count));
+        poll.state(self.well_written);
+        let (first, last) = match self.erase {
+            Erase::None => (u64::MAX, u64::MAX),
+            Erase::From(first) => (u64::from(first), u64::MAX),
+            Erase::Range(first, last) => (u64::from(first), u64::from(last)),
+        };
+        poll.state(first);
+        poll.state(last);
+        // A loop that transfers blocks is none of polling.
+        for total in [
+            self.totals.blocks_read,
+            self.totals.blocks_written,
+            self.totals.sectors_erased,
+            self.totals.blocks_received,
+            self.busy_until.0,
+        ] {
+            poll.state(total);
+        }
+    }
+
+    /// Answers change at `at`. They do so byte by byte, and the answers of a byte are worked out when it begins, so rounds
+    /// can be skipped until so long before that as the longest byte of the last round took; those near it have to run.
+    fn change_at(&self, poll: &mut Poll, at: Ps, widest: Ps) {
+        let now = poll.now();
+        if now >= at.saturating_add(self.pace.byte()) && at != Ps::MAX {
+            return;
+        }
+        let safe = at.saturating_sub(widest);
+        if safe > now { poll.until(safe) } else { poll.refuse() }
+    }
+}

@@ -1,0 +1,154 @@
+//! The card's registers: SD Physical Layer Simplified Specification, chapter 5 (OCR, CID, CSD, SCR), 4.10.2 (SD Status) and
+//! 4.3.10.4 (status of the switch command).
+
+use super::capacity::Capacity;
+use super::crc::crc7;
+use super::parameters::{Parameters, Version};
+
+/// OCR: 2.7 to 3.6 V.
+const OCR_VOLTAGES: u32 = 0x00ff_8000;
+/// OCR, bit 31: the power-up procedure has ended.
+const OCR_POWERED_UP: u32 = 1 << 31;
+/// OCR, bit 30 (CCS): a high capacity card; valid with the bit above.
+const OCR_HIGH_CAPACITY: u32 = 1 << 30;
+
+/// Command classes of the CSD: basic, block read, block write, erase, application specific, switch.
+const CLASSES: u64 = 1 << 0 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 10;
+/// TRAN_SPEED: 25 MHz.
+const TRAN_SPEED: u64 = 0x32;
+
+/// Registers that do not change while the card runs, with their checksums.
+#[derive(Clone, Debug)]
+pub struct Registers {
+    /// Card identification.
+    pub cid: [u8; 16],
+    /// Card specific data.
+    pub csd: [u8; 16],
+    /// SD configuration.
+    pub scr: [u8; 8],
+    /// SD Status (ACMD13).
+    pub sd_status: [u8; 64],
+}
+
+impl Registers {
+    /// Those of the card that the node describes.
+    pub fn new(parameters: &Parameters) -> Registers {
+        Registers {
+            cid: cid(),
+            csd: csd(parameters),
+            scr: scr(parameters),
+            sd_status: sd_status(parameters.speed_class_code, parameters.au_size_code),
+        }
+    }
+}
+
+/// OCR of a card that is `ready` or not.
+pub fn ocr(capacity: Capacity, ready: bool) -> u32 {
+    match (ready, capacity.is_high()) {
+        (false, _) => OCR_VOLTAGES,
+        (true, false) => OCR_VOLTAGES | OCR_POWERED_UP,
+        (true, true) => OCR_VOLTAGES | OCR_POWERED_UP | OCR_HIGH_CAPACITY,
+    }
+}
+
+/// A register of 128 bits, put together from fields by their highest and lowest bit.
+#[derive(Default)]
+struct Fields(u128);
+
+impl Fields {
+    fn set(&mut self, high: u32, low: u32, value: u64) {
+        debug_assert!(high - low + 1 >= u64::BITS - value.leading_zeros(), "{value:#x} in [{high}:{low}]");
+        self.0 |= u128::from(value) << low;
+    }
+
+    /// With the CRC7 in bits 7 to 1 and the 1 in bit 0.
+    fn with_crc(self) -> [u8; 16] {
+        let mut bytes = self.0.to_be_bytes();
+        bytes[15] = crc7(&bytes[..15]) << 1 | 1;
+        bytes
+    }
+}
+
+/// CID, 5.2. Manufacturer 0 is nobody.
+fn cid() -> [u8; 16] {
+    let mut fields = Fields::default();
+    fields.set(119, 104, u64::from_be_bytes(*b"\0\0\0\0\0\0CY")); // OID
+    fields.set(103, 64, u64::from_be_bytes(*b"\0\0\0CYCLE")); // PNM
+    fields.set(63, 56, 0x10); // PRV: 1.0
+    fields.set(55, 24, 1); // PSN
+    fields.set(19, 8, 0x086); // MDT: June 2008
+    fields.with_crc()
+}
+
+fn csd(parameters: &Parameters) -> [u8; 16] {
+    let mut fields = Fields::default();
+    fields.set(103, 96, TRAN_SPEED);
+    fields.set(95, 84, CLASSES);
+    match parameters.capacity {
+        Capacity::Standard { c_size, c_size_mult, read_bl_len } => {
+            // Access times, currents and the write factor as Transcend's manual of the TS2GSD150 has them: the longest times
+            // that the fields can say, 25 to 45 mA, and 32.
+            fields.set(119, 112, 0x7f); // TAAC
+            fields.set(111, 104, 0xff); // NSAC
+            fields.set(83, 80, u64::from(read_bl_len));
+            fields.set(79, 79, 1); // READ_BL_PARTIAL
+            fields.set(73, 62, u64::from(c_size));
+            for low in [59, 56, 53, 50] {
+                fields.set(low + 2, low, 5); // VDD_R_CURR_MIN and _MAX, VDD_W_CURR_MIN and _MAX
+            }
+            fields.set(49, 47, u64::from(c_size_mult));
+            fields.set(45, 39, 31); // SECTOR_SIZE
+            fields.set(28, 26, 5); // R2W_FACTOR
+            fields.set(25, 22, u64::from(read_bl_len)); // WRITE_BL_LEN
+        }
+        Capacity::High { c_size } => {
+            // Version 2.0 fixes all but the size: 5.3.3.
+            fields.set(127, 126, 1); // CSD_STRUCTURE
+            fields.set(119, 112, 0x0e); // TAAC: 1 ms
+            fields.set(83, 80, 9); // READ_BL_LEN
+            fields.set(69, 48, u64::from(c_size));
+            fields.set(45, 39, 0x7f); // SECTOR_SIZE
+            fields.set(28, 26, 2); // R2W_FACTOR
+            fields.set(25, 22, 9); // WRITE_BL_LEN
+        }
+    }
+    fields.set(46, 46, 1); // ERASE_BLK_EN: single blocks can be erased
+    fields.set(12, 12, u64::from(parameters.write_protect)); // TMP_WRITE_PROTECT
+    fields.with_crc()
+}
+
+/// SCR, 5.6: no security, 1 and 4 bit buses, zeros after an erase.
+fn scr(parameters: &Parameters) -> [u8; 8] {
+    let sd_spec = match parameters.version {
+        Version::V1_10 => 1,
+        Version::V2_00 => 2,
+    };
+    [sd_spec, 0x05, 0, u8::from(parameters.set_block_count) << 1, 0, 0, 0, 0]
+}
+
+fn sd_status(speed_class_code: u8, au_size_code: u8) -> [u8; 64] {
+    let mut status = [0; 64];
+    status[8] = speed_class_code;
+    status[10] = au_size_code << 4;
+    status
+}
+
+/// Status of CMD6 with this argument: every group has its function 0 only, so nothing can be switched.
+pub fn switch_status(argument: u32) -> [u8; 64] {
+    let mut status = [0; 64];
+    let mut faulty = false;
+    for group in 0..6 {
+        // Groups 6 to 1 from byte 2 on: functions 0 and 15 (no influence).
+        status[2 + 2 * group] = 0x80;
+        status[3 + 2 * group] = 0x01;
+        // Selections from byte 14 on: group 6 first, a nibble each.
+        let wanted = argument >> (4 * (5 - group)) & 0xf;
+        if !matches!(wanted, 0 | 0xf) {
+            faulty = true;
+            status[14 + group / 2] |= if group % 2 == 0 { 0xf0 } else { 0x0f };
+        }
+    }
+    // The largest current, in mA; 0 says that a function is not there.
+    status[1] = if faulty { 0 } else { 45 };
+    status
+}

@@ -1,0 +1,164 @@
+//! Data to the host: registers and blocks, with their tokens: 7.2.3 and 7.3.3.
+
+use super::crc::crc16;
+use super::notes::Note;
+use super::reply::r2;
+use super::wire::Out;
+use super::{BLOCK_BYTES, Card, Data};
+use crate::time::Ps;
+
+/// Before each block.
+pub const START_BLOCK: u8 = 0xfe;
+
+/// Data error tokens: 7.3.3.3.
+pub mod error_token {
+    /// A general error.
+    pub const ERROR: u8 = 0x01;
+    /// Data could not be corrected.
+    pub const ECC_FAILED: u8 = 0x04;
+    /// Past the last block.
+    pub const OUT_OF_RANGE: u8 = 0x08;
+}
+
+/// Where data come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Register,
+    /// The contents, from this byte on.
+    Medium {
+        place: u64,
+        multiple: bool,
+        left: u32,
+    },
+}
+
+/// Data on their way: bytes that pass before the token, then the token, `len` bytes and their CRC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sending {
+    pub(super) source: Source,
+    pub(super) gap: u8,
+    /// The token cannot come before.
+    pub(super) ready: Ps,
+    /// Bytes that have gone out, the token among them.
+    pub(super) at: u16,
+    pub(super) len: u16,
+    /// The token says that there are no data.
+    pub(super) error: Option<u8>,
+}
+
+impl Sending {
+    /// What goes out in a byte that begins at `start`.
+    pub(super) fn next(&self, start: Ps, buffer: &[u8]) -> Out {
+        match self.at {
+            _ if self.gap > 0 || start < self.ready || self.is_over() => Out::Level,
+            0 => Out::Byte(self.error.unwrap_or(START_BLOCK)),
+            at => Out::Byte(buffer[usize::from(at) - 1]),
+        }
+    }
+
+    /// A byte begins.
+    pub(super) fn advance(&mut self, start: Ps) {
+        if self.gap > 0 {
+            self.gap -= 1;
+        } else if start >= self.ready {
+            self.at += 1;
+        }
+    }
+
+    /// All has gone out.
+    pub(super) fn is_over(&self) -> bool {
+        if self.error.is_some() { self.at > 0 } else { self.at == self.len + 3 }
+    }
+
+    /// Something has gone out, but not all data.
+    fn is_cut(&self) -> bool {
+        self.at <= self.len && self.error.is_none()
+    }
+}
+
+impl Card {
+    /// A register's bytes go out after the response, in the time that a response takes.
+    pub(super) fn start_register(&mut self, bytes: &[u8]) {
+        self.fill(bytes.len(), |_, into| into.copy_from_slice(bytes));
+        let (gap, len) = (self.parameters.response_bytes, bytes.len() as u16);
+        self.data = Data::Sending(Sending { source: Source::Register, gap, ready: Ps::ZERO, at: 0, len, error: None });
+    }
+
+    /// Blocks go out from byte `place` on: `left` of them, or without end if that is 0.
+    pub(super) fn start_read(&mut self, place: u64, multiple: bool, left: u32, end: Ps) {
+        self.load_block(place, multiple, left, false, end);
+    }
+
+    /// A block has gone out whole, or its error token.
+    pub(super) fn next_block(&mut self, end: Ps) {
+        let Data::Sending(sending) = self.data else { return };
+        let Source::Medium { place, multiple, left } = sending.source else {
+            self.data = Data::None;
+            return;
+        };
+        self.totals.blocks_read += u64::from(sending.error.is_none());
+        match (multiple, sending.error) {
+            (false, _) | (true, None) if left == 1 => self.data = Data::None,
+            (_, None) => self.load_block(place + u64::from(sending.len), multiple, left.saturating_sub(1), true, end),
+            // The host has to stop it.
+            (_, Some(_)) => self.data = Data::Sending(Sending { at: 0, ready: Ps::MAX, ..sending }),
+        }
+    }
+
+    fn load_block(&mut self, place: u64, multiple: bool, left: u32, sequential: bool, end: Ps) {
+        let len = self.block_bytes;
+        let error = self.block_error(place, len);
+        let ready = match error {
+            None => self.translation.read((place / BLOCK_BYTES as u64) as u32, sequential, end),
+            Some(_) => end,
+        };
+        let source = Source::Medium { place, multiple, left };
+        self.data = Data::Sending(Sending { source, gap: 1, ready, at: 0, len, error });
+    }
+
+    /// Gets a block into the buffer; or the error token that takes its place.
+    fn block_error(&mut self, place: u64, len: u16) -> Option<u8> {
+        if place + u64::from(len) > self.parameters.capacity.bytes() {
+            self.status |= r2::OUT_OF_RANGE;
+            return Some(error_token::OUT_OF_RANGE);
+        }
+        if place % BLOCK_BYTES as u64 + u64::from(len) > BLOCK_BYTES as u64 {
+            return Some(error_token::ERROR);
+        }
+        if self.parameters.faults.read_error_block == Some(self.totals.blocks_read + 1) {
+            self.status |= r2::ECC_FAILED;
+            self.notes.add(Note::Injected { what: "a block could not be read" });
+            return Some(error_token::ECC_FAILED);
+        }
+        let mut result = Ok(());
+        self.fill(usize::from(len), |medium, into| result = medium.read(place, into));
+        let error = result.err()?;
+        self.status |= r2::ERROR;
+        self.note_image("read", &error);
+        Some(error_token::ERROR)
+    }
+
+    /// Puts `len` bytes into the buffer, and their CRC behind them.
+    fn fill(&mut self, len: usize, copy: impl FnOnce(&super::Medium, &mut [u8])) {
+        copy(&self.medium, &mut self.buffer[..len]);
+        let crc = crc16(&self.buffer[..len]);
+        self.buffer[len..len + 2].copy_from_slice(&crc.to_be_bytes());
+    }
+
+    /// Chip select has risen: what is not over is given up. The busy signal goes on, and so does a multiple write between its blocks.
+    pub(super) fn abandon(&mut self, now: Ps) {
+        self.bits = 0;
+        self.command_bytes = 0;
+        self.reply = super::Reply::default();
+        match self.data {
+            Data::None => {}
+            Data::Sending(sending) => {
+                if sending.is_cut() {
+                    self.notes.add(Note::Abandoned { what: "a read" });
+                }
+                self.data = Data::None;
+            }
+            Data::Receiving(receiving) => self.abandon_write(receiving, now),
+        }
+    }
+}
