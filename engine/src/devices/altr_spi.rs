@@ -7,7 +7,8 @@
 //! after `h` more, the slave is let go `h` after SCK's last edge: `2 bits + 2` halves in all, and a clock more with CPHA 1. What the
 //! slave answers is known to the model when the word starts, and shown when its time has come.
 //!
-//! An access takes two clocks in the core: what it reads is that of the first, what it changes changes with the end of the second.
+//! An access takes two clocks in the core (an Avalon transfer with one wait state, as `cyclescope,read-cycles` and `cyclescope,write-cycles`
+//! should say): what it reads is that of the first, what it changes changes with the end of the second.
 //!
 //! Not modelled: slave mode, the generator's option of a longer delay after the slave select, synchronisers at the data input. A clock
 //! polarity and phase that differ, which the slaves do not support, are noted, and shifted as if they did not. A write narrower

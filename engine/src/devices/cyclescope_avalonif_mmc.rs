@@ -7,8 +7,8 @@
 //! SCK idles high, and both sides sample on its rising edge. The received byte is known to the model when the byte starts, and
 //! shown when its time has come.
 //!
-//! A write is taken in the first clock of its access, a read shows the last clock of its own. No byte enables: a write narrower
-//! than a word writes zeroes to the other lanes.
+//! `cyclescope,read-cycles` and `cyclescope,write-cycles` are Avalon's wait states. A write is taken with the end of the first clock of its
+//! transfer, a read shows the last clock. No byte enables: a write narrower than a word writes zeroes to the other lanes.
 //!
 //! Not modelled: the switches' bouncing; the level of the write protection switch for the first clock after reset.
 
@@ -162,7 +162,7 @@ impl AvalonifMmc {
         if !self.is_idle(cycle, ctx) {
             return;
         }
-        // Taken at the end of the first clock of the access.
+        // Taken at the end of the first clock of the transfer.
         let edge = Cycles(cycle.0 + 1);
         self.interrupt_enabled = value & ctl::IRQENA != 0;
         let (starts, ends_frame) = (value & ctl::IDLE == 0, self.selected && value & ctl::NCS != 0);
@@ -247,16 +247,16 @@ fn flag(bit: u32, on: bool) -> u32 {
 
 impl Device for AvalonifMmc {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let done = Cycles(self.cycle(ctx.now).0 + self.port.read_cycles.0);
-        let shown = Cycles(done.0.saturating_sub(1));
+        // The last clock of the transfer begins when the wait states are over.
+        let last = Cycles(self.cycle(ctx.now).0 + self.port.read_cycles.0);
         let register = match offset & 0xc {
-            CONTROL => self.control(shown),
+            CONTROL => self.control(last),
             DIVIDER => u32::from(self.divider),
-            COUNTER => self.counter.read(shown),
+            COUNTER => self.counter.read(last),
             // The source's generic for the frequency: what the interface runs at.
             _ => self.port.clock.get() as u32,
         };
-        Ok(Reply::read(size.extracted(register, offset), self.port.clock.ps_at_floor(done)))
+        Ok(Reply::read(size.extracted(register, offset), self.port.clock.ps_at_floor(last)))
     }
 
     fn write(

@@ -72,7 +72,7 @@ fn at(cycle: u64) -> Ps {
 /// Words of 8 bits, the highest first, in mode 0, with two slaves.
 fn params(half_cycles: u64) -> Params {
     Params {
-        port: AxiLitePort { clock: clock(), read_cycles: Cycles(2), write_cycles: Cycles(2) },
+        port: AxiLitePort { clock: clock(), read_cycles: Cycles(1), write_cycles: Cycles(1) },
         half_cycles,
         bits: 8,
         lsb_first: false,
@@ -98,12 +98,12 @@ impl Rig {
     }
 
     fn put(&mut self, cycle: u64, offset: u32, value: u32) {
-        assert_eq!(self.bench.write(at(cycle), offset, value), Ok(at(cycle + 2)));
+        assert_eq!(self.bench.write(at(cycle), offset, value), Ok(at(cycle + 1)));
     }
 
     fn get(&mut self, cycle: u64, offset: u32) -> u32 {
         let (value, done) = self.bench.read(at(cycle), offset).unwrap();
-        assert_eq!(done, at(cycle + 2));
+        assert_eq!(done, at(cycle + 1));
         value
     }
 

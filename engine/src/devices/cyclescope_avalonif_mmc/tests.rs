@@ -78,18 +78,18 @@ struct Rig {
     saw: Arc<Mutex<Vec<Saw>>>,
 }
 
-/// The interface with a card that leaves at `leaves`; reads and writes take a clock each.
+/// The interface with a card that leaves at `leaves`, without wait states.
 fn rig(leaves: Ps) -> Rig {
     let saw = Arc::new(Mutex::new(Vec::new()));
     let chip = Script { saw: saw.clone(), bytes: 0, leaves };
-    let port = AxiLitePort { clock: clock(), read_cycles: Cycles(1), write_cycles: Cycles(1) };
+    let port = AxiLitePort { clock: clock(), read_cycles: Cycles(0), write_cycles: Cycles(0) };
     let line = Some(IrqLine::Core { core: 0, bit: 17 });
     Rig { bench: Bench::new(AvalonifMmc::new(port, line, Some(Box::new(chip)), "card0".to_owned())), saw }
 }
 
 impl Rig {
     fn put(&mut self, cycle: u64, offset: u32, value: u32) {
-        assert_eq!(self.bench.write(at(cycle), offset, value), Ok(at(cycle + 1)));
+        assert_eq!(self.bench.write(at(cycle), offset, value), Ok(at(cycle)));
     }
 
     fn get(&mut self, cycle: u64, offset: u32) -> u32 {
@@ -134,6 +134,17 @@ fn a_byte_takes_17_half_periods() {
         assert_eq!(rig.get(end, CONTROL) & ctl::DATA, 5);
         assert_eq!(rig.saw(), [Saw::Select(at(21)), Saw::Byte(0xa5, at(end))]);
     }
+}
+
+#[test]
+fn a_read_shows_the_clock_behind_its_wait_states() {
+    let port = AxiLitePort { clock: clock(), read_cycles: Cycles(2), write_cycles: Cycles(1) };
+    let mut bench = Bench::new(AvalonifMmc::new(port, None, None, String::new()));
+    assert_eq!(bench.write(at(10), DIVIDER, 0), Ok(at(11)));
+    bench.write(at(20), CONTROL, NOTHING & !ctl::IDLE | 0xff).unwrap();
+    // On the wire until edge 38.
+    assert_eq!(bench.value(at(35), CONTROL) & ctl::IDLE, 0);
+    assert_eq!(bench.value(at(36), CONTROL) & ctl::IDLE, ctl::IDLE);
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl SpiTarget for Still {
 }
 
 fn still_rig() -> Rig {
-    let port = AxiLitePort { clock: clock(), read_cycles: Cycles(1), write_cycles: Cycles(1) };
+    let port = AxiLitePort { clock: clock(), read_cycles: Cycles(0), write_cycles: Cycles(0) };
     let mut rig = Rig {
         bench: Bench::new(AvalonifMmc::new(port, None, Some(Box::new(Still)), "card0".to_owned())),
         saw: Arc::default(),
