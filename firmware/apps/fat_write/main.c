@@ -108,7 +108,8 @@ static void print_results(int32_t size)
 static int fail(const char *step, const char *name, FRESULT result)
 {
     console_print("%s %s: ", step, name);
-    disk_print_result(result, DRIVE);
+    disk_print_result(result);
+    disk_print_card_error(DRIVE);
     console_print("\n");
     return EXIT_FAILED;
 }
@@ -119,9 +120,11 @@ static int fail_writing(const char *name, FRESULT result, uint32_t written)
     if (result == FR_OK) {
         console_print("disk full");
     } else {
-        disk_print_result(result, DRIVE);
+        disk_print_result(result);
     }
-    console_print(" after %u bytes\n", written);
+    console_print(" after %u bytes", written);
+    disk_print_card_error(DRIVE);
+    console_print("\n");
     return EXIT_FAILED;
 }
 
@@ -182,7 +185,7 @@ int main(void)
 #endif
     FRESULT result = f_mount(&volume, DRIVE_NAME, 1);
     if (result != FR_OK) {
-        return fail("f_mount", DRIVE_NAME, result);
+        return fail("f_mount", "card", result);
     }
     for (const uint32_t *size = sizes; *size; size++) {
         int status = run_size(*size);

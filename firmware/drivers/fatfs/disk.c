@@ -121,9 +121,13 @@ static const char *const result_names[] = {
     "FR_MKFS_ABORTED", "FR_TIMEOUT", "FR_LOCKED", "FR_NOT_ENOUGH_CORE", "FR_TOO_MANY_OPEN_FILES", "FR_INVALID_PARAMETER",
 };
 
-void disk_print_result(FRESULT result, BYTE drive)
+void disk_print_result(FRESULT result)
 {
     console_print("%s (%u)", result_names[result], (uint32_t)result);
+}
+
+void disk_print_card_error(BYTE drive)
+{
     if (cards[drive].error) {
         console_print("; card: ");
         sd_print_error(&cards[drive]);

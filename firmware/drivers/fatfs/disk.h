@@ -17,7 +17,10 @@ struct sd_card *disk_card(BYTE drive);
 /* disk_write without write_order.h in between: the sectors go to the card now. */
 DRESULT disk_write_through(BYTE drive, const BYTE *from, LBA_t sector, UINT count);
 
-/* Prints the name and number of a result of FatFs, "FR_DISK_ERR (1)", and if the drive failed what its card said. */
-void disk_print_result(FRESULT result, BYTE drive);
+/* Prints the name and number of a result of FatFs: "FR_DISK_ERR (1)". */
+void disk_print_result(FRESULT result);
+
+/* Prints what a drive's card said when it last failed, "; card: timed out waiting for ready"; nothing if it never did. */
+void disk_print_card_error(BYTE drive);
 
 #endif

@@ -1,0 +1,29 @@
+/* Blocks of the card that may be overwritten: those of a file, so nothing else on the card is touched. */
+#ifndef AREA_H
+#define AREA_H
+
+#include "disk.h"
+
+#if APP_PORT_SPI
+#define DRIVE DISK_SPI
+#define DRIVE_NAME "1:"
+#else
+#define DRIVE DISK_MMC
+#define DRIVE_NAME "0:"
+#endif
+#define FILE_NAME "PROBE.BIN"
+
+/* The file is longer than what is used of it: its first clusters may lie scattered. */
+#define AREA_BLOCKS 8192u
+#define AREA_FILE_BYTES (AREA_BLOCKS * SD_BLOCK_BYTES * 3 / 2)
+
+struct area {
+    uint32_t first; /* block of the card */
+    uint32_t blocks;
+};
+
+/* Makes the file and gives the longest stretch of blocks that it has in one piece, at most AREA_BLOCKS. FR_DENIED if
+   the disk is too full for the file. */
+FRESULT area_make(struct area *area);
+
+#endif

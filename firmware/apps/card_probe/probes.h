@@ -1,0 +1,39 @@
+/* What is found out about a card, each by a few hundred transfers. All functions give 0 or an error of the card. */
+#ifndef PROBES_H
+#define PROBES_H
+
+#include "area.h"
+
+#include <stdint.h>
+
+struct spread {
+    uint64_t min_clocks;
+    uint64_t sum_clocks;
+    uint64_t max_clocks;
+    uint32_t count;
+};
+
+void spread_add(struct spread *spread, uint64_t clocks);
+
+/* How long the card is busy after a block that is written alone, at `block`. */
+int probe_busy_after(struct sd_card *card, uint32_t block, uint64_t *clocks);
+
+/* The same for blocks in order. */
+int probe_single_writes(struct sd_card *card, const struct area *area, struct spread *busy);
+
+/* From the answer to CMD17 until the data block's token, for blocks here and there. */
+int probe_reads(struct sd_card *card, const struct area *area, struct spread *access);
+
+/* How many blocks one write takes as fast as the host sends them before the card is busy for longer than a tenth of a
+   block's time on the wire; `*limit` if it never is. */
+#define PROBE_BUFFER_LIMIT_BLOCKS 1024u
+int probe_write_buffer(struct sd_card *card, const struct area *area, uint32_t *blocks);
+
+/* Busy time after a block at `distance` blocks from where an ordered write ended. */
+int probe_jump(struct sd_card *card, const struct area *area, int32_t distance, uint64_t *clocks);
+
+/* Guesses the unit that the card erases, in blocks: a write away from the open place costs more the further behind the
+   beginning of its unit it lies. 0 if no such rise and fall is seen. */
+int probe_erase_block(struct sd_card *card, const struct area *area, uint32_t *blocks);
+
+#endif
