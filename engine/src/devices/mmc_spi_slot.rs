@@ -1,25 +1,28 @@
-//! An SD memory card in SPI mode (`mmc-spi-slot`), SDSC or SDHC. Document: SD Association, "SD Specifications Part 1, Physical
-//! Layer Simplified Specification", Version 4.10: chapter 7 (SPI mode), 5 (registers), 4 (commands, CRC, erase, switch). It is cited
-//! by section. The timing of 7.5 is not in the simplified version; NCR of 1 to 8 bytes is as card makers' manuals have it.
+//! An SD memory card in SPI mode (`mmc-spi-slot`), SDSC or SDHC. Document: SD Association, "SD Specifications Part 1,
+//! Physical Layer Simplified Specification", Version 4.10: chapter 7 (SPI mode), 5 (registers), 4 (commands, CRC,
+//! erase, switch). It is cited by section. The timing of 7.5 is not in the simplified version; NCR of 1 to 8 bytes is
+//! as card makers' manuals have it.
 //!
-//! Modelled, at the wire: the 74 clocks of power-up, the way into SPI mode, the initialisation by ACMD41 or CMD1 with its time, all
-//! commands of [`commands`], CRC on and off, the R1, R1b, R2, R3 and R7 responses, single and multiple reads and writes with their
-//! tokens, data responses and data error tokens, the busy signal (bit by bit), partial block reads of SDSC cards, erase, the
-//! registers, write protection, and faults that the board asks for. The contents are a raw image file or memory. A write is
-//! handed to the host's system before its data response goes out.
+//! Modelled, at the wire: the 74 clocks of power-up, the way into SPI mode, the initialisation by ACMD41 or CMD1 with
+//! its time, all commands of [`commands`], CRC on and off, the R1, R1b, R2, R3 and R7 responses, single and multiple
+//! reads and writes with their tokens, data responses and data error tokens, the busy signal (bit by bit), partial
+//! block reads of SDSC cards, erase, the registers, write protection, and faults that the board asks for. The contents
+//! are a raw image file or memory. A write is handed to the host's system before its data response goes out.
 //!
-//! How long the card is busy is worked out by [`translation`]. The card cannot know how fast the clock runs before a byte is over:
-//! it takes a byte to have begun eight periods of `spi-max-frequency` before its end, so that what it gets ready during a byte on a
-//! slower clock shows up to a byte earlier than on a card.
+//! How long the card is busy is worked out by [`translation`]. The card cannot know how fast the clock runs before a
+//! byte is over: it takes a byte to have begun eight periods of `spi-max-frequency` before its end, so that what it
+//! gets ready during a byte on a slower clock shows up to a byte earlier than on a card.
 //!
-//! Not modelled, and what then happens: SD mode (no answers before CMD0), locking, the write protection of groups, programming of
-//! the CSD and GEN_CMD (illegal commands), security (the SCR says that there is none), High Speed and all other functions of
-//! CMD6 (none can be selected), SDXC, and the limit of 400 kHz before initialisation. A data block is stored whole when its response
-//! begins, whatever is left of its busy time when the power fails. The stuff byte after CMD12 is what the card would have sent there.
-//! CMD23 is illegal in SPI mode (7.3.1.3); cards that know it all the same have `cyclescope,set-block-count`.
+//! Not modelled, and what then happens: SD mode (no answers before CMD0), locking, the write protection of groups,
+//! programming of the CSD and GEN_CMD (illegal commands), security (the SCR says that there is none), High Speed and
+//! all other functions of CMD6 (none can be selected), SDXC, and the limit of 400 kHz before initialisation. A data
+//! block is stored whole when its response begins, whatever is left of its busy time when the power fails. The stuff
+//! byte after CMD12 is what the card would have sent there. CMD23 is illegal in SPI mode (7.3.1.3); cards that know it
+//! all the same have `cyclescope,set-block-count`.
 //!
-//! `wire` is the wire, `commands` tells which commands there are, `operations` what they do, `reply` is a response, `sending` and `receiving` are data blocks, `registers` the bits,
-//! `medium` the contents, `polling` what skipping of polling loops needs.
+//! `wire` is the wire, `commands` tells which commands there are, `operations` what they do, `reply` is a response,
+//! `sending` and `receiving` are data blocks, `registers` the bits, `medium` the contents, `polling` what skipping of
+//! polling loops needs.
 
 mod capacity;
 pub mod commands;

@@ -107,7 +107,8 @@ impl Medium {
         }
     }
 
-    /// Erases blocks `first` to `last`. What is erased already is not written, so that holes of a sparse image stay holes.
+    /// Erases blocks `first` to `last`. What is erased already is not written, so that holes of a sparse image stay
+    /// holes.
     ///
     /// # Errors
     /// The host's, for an image; blocks before the faulty one are erased.

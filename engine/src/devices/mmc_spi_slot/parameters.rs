@@ -1,7 +1,7 @@
 //! What the board says about the card.
 //!
-//! Linux's `mmc-spi-slot` binding: `compatible`, `reg`, `spi-max-frequency`, `voltage-ranges`, `disable-wp`. Ours: the contents and
-//! their size, what kind of card it is, its times, and faults to come.
+//! Linux's `mmc-spi-slot` binding: `compatible`, `reg`, `spi-max-frequency`, `voltage-ranges`, `disable-wp`. Ours: the
+//! contents and their size, what kind of card it is, its times, and faults to come.
 
 use std::path::Path;
 

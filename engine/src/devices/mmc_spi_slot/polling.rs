@@ -88,8 +88,9 @@ impl Card {
         }
     }
 
-    /// Answers change at `at`. They do so byte by byte, and the answers of a byte are worked out when it begins, so rounds
-    /// can be skipped until so long before that as the longest byte of the last round took; those near it have to run.
+    /// Answers change at `at`. They do so byte by byte, and the answers of a byte are worked out when it begins, so
+    /// rounds can be skipped until so long before that as the longest byte of the last round took; those near it have
+    /// to run.
     fn change_at(&self, poll: &mut Poll, at: Ps, widest: Ps) {
         let now = poll.now();
         if now >= at.saturating_add(self.pace.byte()) && at != Ps::MAX {

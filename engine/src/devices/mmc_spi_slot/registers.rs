@@ -1,5 +1,5 @@
-//! The card's registers: SD Physical Layer Simplified Specification, chapter 5 (OCR, CID, CSD, SCR), 4.10.2 (SD Status) and
-//! 4.3.10.4 (status of the switch command).
+//! The card's registers: SD Physical Layer Simplified Specification, chapter 5 (OCR, CID, CSD, SCR), 4.10.2 (SD Status)
+//! and 4.3.10.4 (status of the switch command).
 
 use super::capacity::Capacity;
 use super::crc::crc7;
@@ -86,8 +86,8 @@ fn csd(parameters: &Parameters) -> [u8; 16] {
     fields.set(95, 84, CLASSES);
     match parameters.capacity {
         Capacity::Standard { c_size, c_size_mult, read_bl_len } => {
-            // Access times, currents and the write factor as Transcend's manual of the TS2GSD150 has them: the longest times
-            // that the fields can say, 25 to 45 mA, and 32.
+            // Access times, currents and the write factor as Transcend's manual of the TS2GSD150 has them: the longest
+            // times that the fields can say, 25 to 45 mA, and 32.
             fields.set(119, 112, 0x7f); // TAAC
             fields.set(111, 104, 0xff); // NSAC
             fields.set(83, 80, u64::from(read_bl_len));

@@ -145,7 +145,8 @@ impl Card {
         self.buffer[len..len + 2].copy_from_slice(&crc.to_be_bytes());
     }
 
-    /// Chip select has risen: what is not over is given up. The busy signal goes on, and so does a multiple write between its blocks.
+    /// Chip select has risen: what is not over is given up. The busy signal goes on, and so does a multiple write
+    /// between its blocks.
     pub(super) fn abandon(&mut self, now: Ps) {
         self.bits = 0;
         self.command_bytes = 0;

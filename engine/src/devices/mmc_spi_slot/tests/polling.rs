@@ -21,7 +21,8 @@ impl Bench {
         self.card.polled(&mut poll).then_some(poll)
     }
 
-    /// Waits for a byte other than `usual` with a byte a round, skipping where that is allowed: the byte, and how many were skipped.
+    /// Waits for a byte other than `usual` with a byte a round, skipping where that is allowed: the byte, and how many
+    /// were skipped.
     fn poll(&mut self, usual: u8, skipping: bool) -> (u8, u64) {
         let mut skipped = 0;
         loop {
