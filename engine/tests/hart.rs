@@ -2,6 +2,7 @@
 
 mod support;
 
+use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::Outcome;
 use support::*;
 
@@ -23,6 +24,17 @@ fn a_loop_pays_for_its_taken_branches() {
     assert_exit(&report);
     assert_eq!(report.cores[0].cycles.0, 1 + 10 + 9 * 3 + 1 + EXIT_CYCLES);
     assert_eq!(cause(&report, "jumps and taken branches"), 9 * 2);
+}
+
+#[test]
+fn a_predicted_loop_pays_most_for_its_end() {
+    // The branch is taken 9 times at 3 cycles, as predicted, once not at 6; the forward one behind it is taken at 6.
+    let timing = CoreTiming { mispredicted_branch: Some(6), ..timing() };
+    let program = then_exit(&[addi(5, 0, 10), addi(5, 5, -1), bne(5, 0, -4), beq(5, 0, 8), NOP]);
+    let report = run(&mut machine_with(timing, LOCAL, &program, 1));
+    assert_exit(&report);
+    assert_eq!(report.cores[0].cycles.0, 1 + 10 + 9 * 3 + 6 + 6 + EXIT_CYCLES);
+    assert_eq!(cause(&report, "jumps and taken branches"), 9 * 2 + 5 + 5);
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub fn timing() -> CoreTiming {
         multiply: 1,
         divide: 34,
         taken_branch: 3,
+        mispredicted_branch: None,
         jump: 3,
         indirect_jump: 3,
         csr: 1,
@@ -128,10 +129,14 @@ pub fn cache(ways: u32) -> Option<CacheShape> {
 
 /// The machine, with a program in one of its memories.
 pub fn machine(at: u32, program: &[u32], ways: u32) -> Machine {
+    machine_with(timing(), at, program, ways)
+}
+
+/// The machine with another timing table.
+pub fn machine_with(timing: CoreTiming, at: u32, program: &[u32], ways: u32) -> Machine {
     let name = "cpu0".to_owned();
     let (icache, dcache, interrupts) = (cache(ways), cache(ways), MACHINE_INTERRUPTS);
-    let mut hart =
-        Hart::new(CoreConfig { name, index: 0, clock: clock(), timing: timing(), icache, dcache, interrupts });
+    let mut hart = Hart::new(CoreConfig { name, index: 0, clock: clock(), timing, icache, dcache, interrupts });
     cyclescope_engine::core::Core::set_pc(&mut hart, at);
     let mut machine = Machine::new(bus(), vec![Box::new(hart)], Description::default());
     put(&mut machine, at, program);

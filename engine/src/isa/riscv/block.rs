@@ -31,7 +31,7 @@ pub struct Breakdown {
     pub operand_wait: u64,
     /// Further cycles of multiplications, divisions, CSR accesses.
     pub long_operation: u64,
-    /// Further cycles of jumps and taken branches.
+    /// Further cycles of jumps, taken branches and wrongly predicted ones.
     pub jump: u64,
 }
 
@@ -385,13 +385,16 @@ impl Blocks {
                 start_cycles: cycles as u16,
             });
         }
-        let further = u32::from(timing.taken_branch.max(1)) - 1;
-        let mut taken = (breakdown, pending);
-        if instrs.last().is_some_and(|last| last.op.code.class() == super::op::TimingClass::Branch) {
-            taken.0.jump += u64::from(further);
-            taken.1.pass(further);
+        let (mut breakdowns, mut pendings) = ([breakdown; 2], [pending; 2]);
+        if let Some(last) = instrs.last()
+            && last.op.code.class() == super::op::TimingClass::Branch
+        {
+            for (exit, cycles) in timing.branch_cycles(last.op.imm < 0).into_iter().enumerate() {
+                breakdowns[exit].jump += u64::from(cycles - 1);
+                pendings[exit].pass(cycles - 1);
+            }
         }
-        ([breakdown, taken.0], [pending, taken.1])
+        (breakdowns, pendings)
     }
 }
 

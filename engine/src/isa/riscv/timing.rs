@@ -16,8 +16,10 @@ pub struct CoreTiming {
     pub multiply: u8,
     /// A division or remainder.
     pub divide: u8,
-    /// A taken branch.
+    /// A taken branch; one that was predicted, where branches are.
     pub taken_branch: u8,
+    /// A branch that goes the other way than predicted: backward is predicted taken, forward not taken. `None` without prediction.
+    pub mispredicted_branch: Option<u8>,
     /// jal.
     pub jump: u8,
     /// jalr.
@@ -32,9 +34,15 @@ pub struct CoreTiming {
     pub fence_i: u8,
 }
 
+/// Of cores that predict branches, and by their direction.
+const MISPREDICTED_BRANCH: &str = "cyclescope,mispredicted-branch-cycles";
+
 impl CoreTiming {
     /// Reads the table from a `cpu` node.
     pub fn from_node(reader: &mut NodeReader) -> CoreTiming {
+        let mispredicted_branch = reader.node.property(MISPREDICTED_BRANCH).map(|_| {
+            reader.instruction_cycles(MISPREDICTED_BRANCH, 1, "cycles of a branch that was predicted wrongly")
+        });
         let mut cycles =
             |name: &str, meaning: &str| reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), 0, meaning);
         CoreTiming {
@@ -43,6 +51,7 @@ impl CoreTiming {
             multiply: cycles("multiply", "cycles of a multiplication"),
             divide: cycles("divide", "cycles of a division"),
             taken_branch: cycles("taken-branch", "cycles of a taken branch"),
+            mispredicted_branch,
             jump: cycles("jump", "cycles of jal"),
             indirect_jump: cycles("indirect-jump", "cycles of jalr"),
             csr: cycles("csr", "cycles of a CSR access"),
@@ -65,6 +74,16 @@ impl CoreTiming {
             _ => 1,
         };
         u32::from(cycles.max(1))
+    }
+
+    /// Cycles of a branch, by where it leads: not taken, taken.
+    pub fn branch_cycles(&self, backward: bool) -> [u32; 2] {
+        let taken = u32::from(self.taken_branch.max(1));
+        match self.mispredicted_branch.map(|cycles| u32::from(cycles.max(1))) {
+            None => [1, taken],
+            Some(mispredicted) if backward => [mispredicted, taken],
+            Some(mispredicted) => [1, mispredicted],
+        }
     }
 
     /// Stall of a dependent instruction right behind this one.
@@ -157,6 +176,7 @@ mod tests {
             multiply: 1,
             divide: 34,
             taken_branch: 3,
+            mispredicted_branch: None,
             jump: 3,
             indirect_jump: 3,
             csr: 1,
@@ -192,6 +212,13 @@ mod tests {
         let second = instr(Code::Lw, 6, 2, 0);
         let sum = instr(Code::Add, 7, 5, 6);
         assert_eq!(total(&[first, second, sum]), 1 + 1 + 2 + 1);
+    }
+
+    #[test]
+    fn a_branch_costs_by_its_way_and_its_prediction() {
+        assert_eq!((table().branch_cycles(true), table().branch_cycles(false)), ([1, 3], [1, 3]));
+        let predicted = CoreTiming { taken_branch: 2, mispredicted_branch: Some(4), ..table() };
+        assert_eq!((predicted.branch_cycles(true), predicted.branch_cycles(false)), ([4, 2], [1, 4]));
     }
 
     #[test]

@@ -286,6 +286,7 @@ fn board(program: &Program) -> (Hart, Bus) {
         multiply: 1,
         divide: 34,
         taken_branch: 2,
+        mispredicted_branch: Some(4),
         jump: 2,
         indirect_jump: 2,
         csr: 1,
