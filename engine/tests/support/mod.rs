@@ -46,7 +46,8 @@ pub fn timing() -> CoreTiming {
 
 /// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the external interrupt n cycles
 /// later and adds 1 to word 0, one to offset 8 lowers it. Offset 12 answers with an error. A write of n to offset 16 begins a transfer of n
-/// cycles, and reads give 1 until its end; after one of n to offset 20, reads there give 0 for n cycles, then 1.
+/// cycles, and reads give 1 until its end; after one of n to offset 20, reads there give 0 for n cycles, then 1. Offset 24
+/// reads both: bit 0 until the transfer's end, from then on bit 1 if those n cycles are over.
 #[derive(Default)]
 pub struct Late {
     value: u32,
@@ -62,6 +63,8 @@ impl Device for Late {
         match offset {
             12 => Err(SlaveError { done }),
             16 => Ok(Reply::read(u32::from(clock().cycles_until_ceil(done) < self.transfer_end), done)),
+            24 if clock().cycles_until_ceil(done) < self.transfer_end => Ok(Reply::read(1, done)),
+            24 => Ok(Reply::read(u32::from(done >= self.ready_at) << 1, done)),
             20 => Ok(Reply::read(u32::from(done >= self.ready_at), done)),
             _ => Ok(Reply::read(self.value, done)),
         }
@@ -185,6 +188,9 @@ pub fn lui(rd: u32, upper: u32) -> u32 {
 }
 pub fn addi(rd: u32, rs1: u32, imm: i32) -> u32 {
     (imm as u32) << 20 | rs1 << 15 | rd << 7 | 0x13
+}
+pub fn andi(rd: u32, rs1: u32, imm: i32) -> u32 {
+    (imm as u32) << 20 | rs1 << 15 | 7 << 12 | rd << 7 | 0x13
 }
 pub fn add(rd: u32, rs1: u32, rs2: u32) -> u32 {
     rs2 << 20 | rs1 << 15 | rd << 7 | 0x33
