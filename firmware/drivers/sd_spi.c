@@ -1,4 +1,5 @@
-/* The structure, and where its sections begin and end, is that of the driver that the report measured. */
+/* The structure, and where its sections begin and end, is that of the driver that a report measured
+   (published/fatfs_write_nios2.toml). */
 #include "sd_spi.h"
 
 #include "altera_performance_counter.h"
