@@ -27,12 +27,15 @@ pub struct Poll {
     clock: Hz,
     now: Cycles,
     state: Vec<u64>,
+    /// When something ends; zero if it has.
+    ends: Vec<Cycles>,
     counters: Vec<u64>,
-    /// How much each counter grows in a round; in the order of the counters, taken from the front.
+    /// Which of the ends move along with the loop, and how much each counter grows in a round; in order.
+    moving: Vec<bool>,
     growth: Vec<u64>,
-    next: usize,
+    next_end: usize,
+    next_counter: usize,
     until: Ps,
-    latest_end: Cycles,
     sound: bool,
 }
 
@@ -44,11 +47,13 @@ impl Poll {
             clock,
             now,
             state: Vec::new(),
+            ends: Vec::new(),
             counters: Vec::new(),
+            moving: Vec::new(),
             growth: Vec::new(),
-            next: 0,
+            next_end: 0,
+            next_counter: 0,
             until: Ps::MAX,
-            latest_end: Cycles(0),
             sound: true,
         }
     }
@@ -70,31 +75,31 @@ impl Poll {
         }
     }
 
-    /// A time, in cycles of [`Poll::clock`], at which something that the loop itself started comes to its end. It moves along
-    /// with the loop; once it has passed, all that counts is that it has.
+    /// A time, in cycles of [`Poll::clock`], at which something comes to its end that the firmware started: a transfer, say. If the loop starts
+    /// one each round, the end moves along with it; else it is a deadline. Once it has passed, all that counts is that it has.
     pub fn end(&mut self, at: &mut Cycles) {
         match self.purpose {
-            Purpose::Look => {
-                self.state.push(at.0.saturating_sub(self.now.0));
-                self.latest_end = self.latest_end.max(*at);
+            Purpose::Look => self.ends.push(if *at > self.now { *at } else { Cycles(0) }),
+            Purpose::Skip { rounds, cycles } => {
+                if self.moving.get(self.next_end) == Some(&true) {
+                    at.0 += rounds * cycles.0;
+                }
+                self.next_end += 1;
             }
-            Purpose::Skip { rounds, cycles } if at.0 > self.now.0 => at.0 += rounds * cycles.0,
-            Purpose::Skip { .. } => {}
         }
     }
 
     /// As [`Poll::end`], for a time kept in picoseconds: it has to be an edge of the polling clock while it lies ahead.
     pub fn end_ps(&mut self, at: &mut Ps) {
         let mut cycles = self.clock.cycles_until_ceil(*at);
-        if cycles.0 <= self.now.0 {
-            self.state(0_u64);
-            return;
-        }
-        if self.clock.ps_at_floor(cycles) != *at {
+        let lies_ahead = cycles > self.now;
+        if lies_ahead && self.clock.ps_at_floor(cycles) != *at {
             self.refuse();
         }
         self.end(&mut cycles);
-        *at = self.clock.ps_at_floor(cycles);
+        if lies_ahead {
+            *at = self.clock.ps_at_floor(cycles);
+        }
     }
 
     /// A total since reset, which may grow by the same number each round.
@@ -102,8 +107,8 @@ impl Poll {
         match self.purpose {
             Purpose::Look => self.counters.push(*total),
             Purpose::Skip { rounds, .. } => {
-                *total += rounds * self.growth.get(self.next).copied().unwrap_or(0);
-                self.next += 1;
+                *total += rounds * self.growth.get(self.next_counter).copied().unwrap_or(0);
+                self.next_counter += 1;
             }
         }
     }
@@ -128,26 +133,39 @@ impl Poll {
             && before.sound
             && before.until > self.now()
             && self.state == before.state
+            && self.ends.len() == before.ends.len()
+            && self
+                .ends
+                .iter()
+                .zip(&before.ends)
+                .all(|(after, before_end)| after == before_end || self.moves(*after, *before_end, before))
             && self.counters.len() == before.counters.len()
             && self.counters.iter().zip(&before.counters).all(|(after, before)| after >= before)
     }
 
-    /// The first deadline that was named.
-    pub fn deadline(&self) -> Ps {
-        self.until
+    /// The first deadline: one that was named, or an end that stayed where it was in the round since `before`.
+    pub fn deadline(&self, before: &Poll) -> Ps {
+        let ends = self.ends.iter().zip(&before.ends);
+        let staying = ends.filter(|(after, before)| after == before && after.0 != 0).map(|(after, _)| *after);
+        staying.min().map_or(self.until, |end| self.until.min(self.clock.ps_at_floor(end)))
     }
 
-    /// The latest end that was named; zero if none was.
+    /// The latest end to come; zero if there is none.
     pub fn latest_end(&self) -> Cycles {
-        self.latest_end
+        self.ends.iter().copied().max().unwrap_or_default()
+    }
+
+    /// True if an end to come lies as far ahead as its predecessor did one round before.
+    fn moves(&self, after: Cycles, earlier: Cycles, before: &Poll) -> bool {
+        after.0 != 0 && earlier.0 != 0 && after.0 - self.now.0 == earlier.0 - before.now.0
     }
 
     /// The list with which `rounds` more rounds of the loop are put behind, each like the one from `before` to `self`.
     pub fn skip(mut self, before: &Poll, rounds: u64) -> Poll {
         let cycles = Cycles(self.now.0 - before.now.0);
         self.growth = self.counters.iter().zip(&before.counters).map(|(after, before)| after - before).collect();
+        self.moving = self.ends.iter().zip(&before.ends).map(|(after, end)| self.moves(*after, *end, before)).collect();
         self.purpose = Purpose::Skip { rounds, cycles };
-        self.next = 0;
         self
     }
 }
@@ -195,7 +213,7 @@ mod tests {
         let (before, mut after) = (look(&mut part(1000, 5), 1000), part(1060, 7));
         let list = look(&mut after, 1060);
         assert!(list.repeats(&before));
-        assert_eq!(list.deadline(), Ps::from_us(900));
+        assert_eq!(list.deadline(&before), Ps::from_us(900));
         after.polled(&mut list.skip(&before, 10));
         assert_eq!((after.end, after.transfers), (Cycles(1060 + 34 + 600), 27));
         assert_eq!(after.end_ps, clock().ps_at_floor(after.end));
@@ -215,13 +233,23 @@ mod tests {
     }
 
     #[test]
+    fn an_end_that_stays_is_a_deadline() {
+        let (mut early, mut late) = (part(1000, 5), part(1000, 5));
+        let (before, list) = (look(&mut early, 1000), look(&mut late, 1010));
+        assert!(list.repeats(&before));
+        assert_eq!(list.deadline(&before), late.end_ps);
+        late.polled(&mut list.skip(&before, 2));
+        assert_eq!(late.end, Cycles(1034));
+    }
+
+    #[test]
     fn times_that_have_passed_stay_where_they_are() {
         let (mut early, mut late) = (part(100, 1), part(100, 1));
         early.busy_until = Ps::ZERO;
         late.busy_until = Ps::ZERO;
         let (before, list) = (look(&mut early, 1000), look(&mut late, 1060));
         assert!(list.repeats(&before));
-        assert_eq!(list.deadline(), Ps::MAX);
+        assert_eq!(list.deadline(&before), Ps::MAX);
         late.polled(&mut list.skip(&before, 10));
         assert_eq!((late.end, late.transfers), (Cycles(134), 1));
     }

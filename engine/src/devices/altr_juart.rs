@@ -311,7 +311,7 @@ mod tests {
         // A character is 1000 clocks: the first leaves at clock 2000.
         let (before, after) = (look(1100), look(1110));
         assert!(after.repeats(&before));
-        assert_eq!(after.deadline(), Ps(2 * CHARACTER));
+        assert_eq!(after.deadline(&before), Ps(2 * CHARACTER));
         assert!(!look(2000).repeats(&after));
     }
 

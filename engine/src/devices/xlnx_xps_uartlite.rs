@@ -302,7 +302,7 @@ mod tests {
         let after = look(&mut bench, 20).unwrap();
         assert!(after.repeats(&before));
         // The last data bit of the first: until then every answer is the same, and then another.
-        assert_eq!(after.deadline(), Ps(10 * BIT));
+        assert_eq!(after.deadline(&before), Ps(10 * BIT));
         assert_eq!(bench.value(Ps(10 * BIT - 1), STAT_REG), STAT_TX_FIFO_FULL);
         assert!(look(&mut bench, 10 * BIT / 10_000).is_none(), "the event comes first");
         bench.run(Ps(10 * BIT));

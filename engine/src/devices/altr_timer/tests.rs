@@ -141,7 +141,7 @@ fn polling_can_be_skipped_until_the_timeout() {
     };
     let (before, after) = (look(200), look(208));
     assert!(after.repeats(&before));
-    assert_eq!(after.deadline(), cycle(1101));
+    assert_eq!(after.deadline(&before), cycle(1101));
     assert!(!look(1101).repeats(&after));
 }
 

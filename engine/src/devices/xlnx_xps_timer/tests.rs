@@ -220,7 +220,7 @@ fn a_loop_that_asks_for_the_flag_repeats_until_the_rollover() {
     let after = look(&mut bench, 140);
     assert!(after.repeats(&before));
     // Counts down from 5000 at cycle 0; the rollover is the cycle after 0.
-    assert_eq!(after.deadline(), cycle(5_001));
+    assert_eq!(after.deadline(&before), cycle(5_001));
     assert_eq!(bench.value(cycle(5_000), TCSR) & TCSR_TINT, 0);
     assert_eq!(bench.value(cycle(5_001), TCSR) & TCSR_TINT, TCSR_TINT);
     assert!(!look(&mut bench, 5_002).repeats(&after));

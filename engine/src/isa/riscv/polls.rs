@@ -17,10 +17,12 @@ struct Slot {
     reads: u32,
     equal: u32,
     needed: u32,
+    /// Passes of this instruction in a round of the loop that was last skipped.
+    passes: u32,
 }
 
 /// A slot that stands for no instruction.
-const EMPTY: Slot = Slot { place: u64::MAX, registers: 0, reads: 0, equal: 0, needed: FIRST_NEEDED };
+const EMPTY: Slot = Slot { place: u64::MAX, registers: 0, reads: 0, equal: 0, needed: FIRST_NEEDED, passes: 0 };
 
 /// Watches reads of devices.
 #[derive(Debug)]
@@ -31,13 +33,15 @@ pub(super) struct Polls {
     pub enabled: bool,
     /// A loop seems to poll: the outer loop should look.
     pub found: bool,
+    /// Passes of the instruction in a round of the loop being looked at.
+    pub passes: u32,
     /// Cycles that were skipped.
     pub skipped_cycles: u64,
 }
 
 impl Default for Polls {
     fn default() -> Polls {
-        Polls { slots: [EMPTY; SLOTS], last: 0, enabled: true, found: false, skipped_cycles: 0 }
+        Polls { slots: [EMPTY; SLOTS], last: 0, enabled: true, found: false, passes: 0, skipped_cycles: 0 }
     }
 }
 
@@ -63,11 +67,17 @@ impl Polls {
         }
     }
 
+    /// Passes of the instruction that make up a round, if the loop that was found is the one that was last skipped there.
+    pub fn expected_passes(&self) -> u32 {
+        self.slots[self.last].passes
+    }
+
     /// What became of the loop that was found.
     pub fn looked(&mut self, skipped: bool) {
         self.found = false;
         let slot = &mut self.slots[self.last];
         slot.needed = if skipped { FIRST_NEEDED } else { MOST_NEEDED.min(2 * slot.needed) };
+        slot.passes = if skipped { self.passes } else { 0 };
         (slot.reads, slot.equal) = (0, 0);
     }
 }

@@ -1,9 +1,9 @@
 //! Skips rounds of a polling loop, with exactly the result of running them.
 //!
-//! A loop that was found is run for one round, instruction by instruction, with a look at everything before and behind it: registers,
-//! CSRs, results under way, the caches' directories, the memory that it wrote, events to come, and the lists of the devices that it
-//! accessed. If nothing has changed but times and totals, the next rounds are the same, up to the next event, the core's horizon, or the first deadline
-//! that a device names; all of them but the last are put behind at once.
+//! A loop that was found is run on, instruction by instruction, with a look at everything each time that it passes the instruction at which
+//! it was found (several times a round, if that belongs to a loop within the loop): registers, CSRs, results under way, the caches' directories, the memory that it wrote, events to come, and the lists of the devices that it
+//! accessed. Once nothing has changed since the first look but times and totals, what lies between is a round, and the next rounds are the same, up to
+//! the next event, the core's horizon, or the first deadline that a device names; all of them but the last are put behind at once.
 
 use super::accounts::{Cause, EntryCycles};
 use super::block::Breakdown;
@@ -20,11 +20,12 @@ use crate::time::{Cycles, Ps};
 
 /// Instructions of the longest loop that is looked at.
 const LONGEST_ROUND: usize = 1 << 10;
-/// Rounds that are run to see one repeat the one before: the first may still differ.
-const ROUNDS: usize = 3;
-/// Returns to the loop's head that a round may take: a wait for the end of each byte, within one for a certain byte, passes
-/// the same read several times a round.
-const MOST_RETURNS: usize = 16;
+/// Passes in the longest round.
+const MOST_PASSES: u32 = 24;
+/// A look costs about as much as running so many rounds.
+const LEAST_ROUNDS: u64 = 16;
+/// How often a round is looked for: the first time, the loop may still be on its way to go round the same way each time.
+const TRIES: usize = 2;
 /// Map entries whose accesses are told apart.
 const MOST_ENTRIES: usize = u64::BITS as usize;
 
@@ -49,9 +50,11 @@ struct Moment {
     entries: Vec<EntryCycles>,
 }
 
-/// What a round did.
+/// What was done since the first look.
 #[derive(Default)]
 struct Round {
+    /// Instructions.
+    steps: usize,
     /// Runs of blocks of one instruction: index and exit.
     runs: Vec<(u32, usize)>,
     /// Words of RAM that it wrote, as they were before.
@@ -63,7 +66,7 @@ impl Hart {
     #[cold]
     #[inline(never)]
     pub(super) fn skip_polling(&mut self, bus: &mut Bus) {
-        // Rounds that are run for the look are no news to the watch.
+        // Reads that are made for the look are no news to the watch.
         self.polls.enabled = false;
         let skipped = self.try_to_skip(bus).is_some();
         self.polls.enabled = true;
@@ -74,25 +77,45 @@ impl Hart {
         if self.blocks.are_full() || bus.map.len() > MOST_ENTRIES {
             return None;
         }
-        let mut before = self.moment(bus);
-        for _ in 0..ROUNDS {
-            self.touched = 0;
-            let mut round = Round::default();
-            for _ in 0..MOST_RETURNS {
-                self.walk_round(bus, before.pc, &mut round)?;
-                if self.x[..32] != before.x {
-                    continue;
-                }
-                let after = self.moment(bus);
-                if self.is_steady(bus, &before, &after, &round) {
-                    let rounds = self.rounds_to_come(bus, &before, &after)?;
-                    self.put_behind(bus, &before, after, &round, rounds);
-                    return Some(());
-                }
+        (0..TRIES).find_map(|_| {
+            let before = self.moment(bus);
+            let (after, round, rounds) = self.find_round(bus, &before)?;
+            self.put_behind(bus, &before, after, &round, rounds);
+            Some(())
+        })
+    }
+
+    /// Runs until everything is again as it was, and will be so often that it is worth while: how often. `None` if that does not happen soon.
+    fn find_round(&mut self, bus: &mut Bus, before: &Moment) -> Option<(Moment, Round, u64)> {
+        self.touched = 0;
+        let mut round = Round::default();
+        let expected = self.polls.expected_passes();
+        for pass in 1..=MOST_PASSES {
+            self.walk(bus, before.pc, &mut round)?;
+            // Of a loop that was skipped before, the passes within its rounds are known.
+            if pass < expected || self.x[..32] != before.x || !self.devices_repeat(bus, before) {
+                continue;
             }
-            before = self.moment(bus);
+            let after = self.moment(bus);
+            if self.is_steady(bus, before, &after, &round)
+                && let Some(rounds) = self.rounds_to_come(bus, before, &after)
+            {
+                self.polls.passes = pass;
+                return Some((after, round, rounds));
+            }
         }
         None
+    }
+
+    /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show it here.
+    fn devices_repeat(&self, bus: &mut Bus, before: &Moment) -> bool {
+        let (clock, now) = (self.config.clock, Cycles(self.cycles));
+        self.accessed(bus).all(|entry| {
+            let Target::Device(DeviceId(id), _) = bus.map[entry].target else { return true };
+            let mut poll = Poll::look(clock, now);
+            let earlier = before.devices[id as usize].as_ref();
+            polled(bus, id as usize, self.now(), &mut poll) && earlier.is_some_and(|earlier| poll.repeats(earlier))
+        })
     }
 
     fn moment(&mut self, bus: &mut Bus) -> Moment {
@@ -124,9 +147,10 @@ impl Hart {
     }
 
     /// Runs until the core is back at `head`, one instruction at a time. `None` if something comes up that the outer loop has to see first.
-    fn walk_round(&mut self, bus: &mut Bus, head: u32, round: &mut Round) -> Option<()> {
+    fn walk(&mut self, bus: &mut Bus, head: u32, round: &mut Round) -> Option<()> {
         let begun = self.instructions;
-        for _ in 0..LONGEST_ROUND {
+        while round.steps < LONGEST_ROUND {
+            round.steps += 1;
             self.left = None;
             self.follow_memory(bus);
             if self.stop.is_some() || self.cycles >= self.limit || self.has_news(bus) || self.sections.stops_at(self.pc)
@@ -213,16 +237,19 @@ impl Hart {
         self.update_limit(bus);
         let period = after.cycles - before.cycles;
         let clock = self.config.clock;
-        let lists = || self.accessed(bus).filter_map(|entry| list_of(bus, entry, after));
-        let deadline = lists().map(Poll::deadline).min().unwrap_or(Ps::MAX);
+        let lists = || {
+            let devices = self.accessed(bus).filter_map(|entry| device_at(bus, entry));
+            devices.filter_map(|id| Some((after.devices[id].as_ref()?, before.devices[id].as_ref()?)))
+        };
+        let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
         // What the loop started may end, and be seen by a chip, later than the loop's own time.
-        let ahead = lists().map(|list| list.latest_end().0.saturating_sub(self.cycles)).max().unwrap_or(0);
+        let ahead = lists().map(|(list, _)| list.latest_end().0.saturating_sub(self.cycles)).max().unwrap_or(0);
         let until = match deadline {
             Ps::MAX => u64::MAX,
             deadline => clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
         };
         let rounds = (self.limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1);
-        (rounds > 0).then_some(rounds)
+        (rounds >= LEAST_ROUNDS).then_some(rounds)
     }
 
     fn put_behind(&mut self, bus: &mut Bus, before: &Moment, after: Moment, round: &Round, rounds: u64) {
@@ -260,10 +287,10 @@ fn polled(bus: &mut Bus, device: usize, now: Ps, poll: &mut Poll) -> bool {
     bus.with_device(DeviceId(device as u32), now, |device: &mut dyn Device, _| device.polled(poll))
 }
 
-fn list_of<'a>(bus: &Bus, entry: usize, moment: &'a Moment) -> Option<&'a Poll> {
+fn device_at(bus: &Bus, entry: usize) -> Option<usize> {
     match bus.map[entry].target {
         Target::Ram(_) => None,
-        Target::Device(DeviceId(id), _) => moment.devices[id as usize].as_ref(),
+        Target::Device(DeviceId(id), _) => Some(id as usize),
     }
 }
 

@@ -59,7 +59,7 @@ fn rounds_that_are_skipped_leave_what_running_them_leaves() {
     round(&mut skipped, 3);
     let after = look(&mut skipped, cycle + ROUND_CYCLES).unwrap();
     assert!(after.repeats(&before));
-    assert_eq!(after.deadline(), Ps::from_us(900));
+    assert_eq!(after.deadline(&before), Ps::from_us(900));
     list(&mut skipped, cycle + ROUND_CYCLES, after.skip(&before, 100)).unwrap();
     (3..104).for_each(|index| drop(round(&mut run, index)));
     assert_eq!(round(&mut run, 104), round(&mut skipped, 104));

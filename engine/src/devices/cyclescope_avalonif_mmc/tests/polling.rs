@@ -67,7 +67,7 @@ fn rounds_that_are_skipped_leave_what_running_them_leaves() {
         round(&mut skipped, 1000 + 3 * ROUND_CYCLES);
         let after = look(&mut skipped, cycle + ROUND_CYCLES).unwrap();
         assert!(after.repeats(&before));
-        assert_eq!(after.deadline(), Ps::from_us(900));
+        assert_eq!(after.deadline(&before), Ps::from_us(900));
         list(&mut skipped, at(cycle + ROUND_CYCLES), after.skip(&before, 100)).unwrap();
         for index in 3..104 {
             round(&mut run, 1000 + index * ROUND_CYCLES);
@@ -100,7 +100,7 @@ fn a_flag_of_the_counter_is_a_deadline_and_its_value_is_not_skipped() {
     let after = look(&mut rig, 150).unwrap();
     assert!(after.repeats(&before));
     // Taken at edge 101; 5000 clocks to 0, and one to the flag.
-    assert_eq!(after.deadline(), at(101 + 5_000 + 1));
+    assert_eq!(after.deadline(&before), at(101 + 5_000 + 1));
     assert_eq!(rig.get(6101, CONTROL) & rig.get(6102, CONTROL) & ctl::FRCZERO, ctl::FRCZERO);
     rig.put(7000, COUNTER, 5_000);
     let before = look(&mut rig, 7010).unwrap();

@@ -35,7 +35,7 @@ impl Bench {
             if !skipping || !after.repeats(&before) {
                 continue;
             }
-            let until = clock().cycles_until_floor(after.deadline()).0;
+            let until = clock().cycles_until_floor(after.deadline(&before)).0;
             let rounds = until.saturating_sub(self.cycle().0) / ROUND_CYCLES;
             self.card.polled(&mut after.skip(&before, rounds));
             self.now += Ps(rounds * BYTE_PS);
