@@ -1,7 +1,7 @@
 """How many rows of one measurement are shown together: as a table of groups, or as lines of a plot.
 
 An experiment's cell declares a `Pivot` or a `Sweep`; the terminal's tables and the report draw it.
-Names are those of settings, or "board", or "metric".
+Names are those of settings, or "board", "metric" or "label".
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ class Table:
     def full_title(self) -> str:
         """The title, with what the columns are."""
         title = f"{self.title}, by {', '.join(self.column_names)}"
-        return f"{title}: simulated (published, error)" if self.whole.values else title
+        told = self.whole.values and self.whole.published
+        return f"{title}: simulated (published, error)" if told else title
 
     @property
     def total_name(self) -> str:
@@ -183,8 +184,8 @@ def loose(rows: Iterable[Row]) -> list[Row]:
 
 
 def value_of(row: Row, name: str) -> Value | None:
-    """What a row has under a name: a setting, its board or its metric."""
-    own: dict[str, Value] = {"board": row.board, "metric": row.metric}
+    """What a row has under a name: a setting, its board, metric or label."""
+    own: dict[str, Value] = {"board": row.board, "metric": row.metric, "label": row.label}
     return own[name] if name in own else row.settings.get(name)
 
 

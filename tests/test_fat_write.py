@@ -134,9 +134,9 @@ def test_what_the_write_order_costs_is_said_with_its_numbers() -> None:
     old = [total("r006", size, size / 4, 200.25) for size in fat_write.ODD_SIZES]
     new = [total("current", size, size / 100) for size in fat_write.ODD_SIZES]
     (sentence,) = EXPERIMENT.findings([*old, *new])
-    assert "192.0, 320.0 and 409.0 s" in sentence
+    assert "192, 320 and 409 s" in sentence
     assert "(published: 200.2, 200.2 and 200.2 s)" in sentence
-    assert "7.7, 12.8 and 16.4 s" in sentence
+    assert "7.68, 12.8 and 16.36 s" in sentence
     assert list(EXPERIMENT.findings(old)) == []
     short = [dataclasses.replace(row, published=None) for row in old]
     (sentence,) = EXPERIMENT.findings([*short, *new])

@@ -10,9 +10,15 @@ from collections.abc import Iterable
 
 from cyclescope.errors import UsageError
 from cyclescope.experiment import Experiment
-from cyclescope.experiments import picosoc_xip, quad_spi_throughput
+from cyclescope.experiments import (
+    card_probe,
+    fat_access,
+    fat_write,
+    picosoc_xip,
+    quad_spi_throughput,
+)
 
-_MODULES = (quad_spi_throughput, picosoc_xip)
+_MODULES = (quad_spi_throughput, picosoc_xip, fat_write, fat_access, card_probe)
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
 

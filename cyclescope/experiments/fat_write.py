@@ -15,13 +15,14 @@ from cyclescope.views import Pivot, Sweep
 
 BOARD = "nios2-mmc"
 APP = "fat_write"
+TABLE = "fatfs_write_nios2"
 LIMIT = "1000s"
 # In the order of the runs: the order in which the card fills.
 SIZES = (32768, 65536, 512, 4096, 1024, 64, 256, 768, 1280, 1636, 2048)
 # Calls that leave a part of a sector behind: where the order of writes matters.
 ODD_SIZES = (768, 1280, 1636)
 
-_MIB = 2**20
+CARD_BYTES = 1900 * 2**20  # of "2 GB"
 _FAT_SECTOR = 256  # clusters: 512 bytes with 2 for each
 _FIRST_FILE = 64  # clusters
 _FIRST_FREE = 132  # beyond the first 4 MiB of the card
@@ -47,7 +48,7 @@ def used_card(fragments: int = 12) -> Disk:
         stretches.append(Stretch(start - cluster, part))
         cluster = start + part
     rest = _LAST_FAT_SECTOR * _FAT_SECTOR + _CONTIGUOUS - cluster
-    return Disk(1900 * _MIB, stretches=(*stretches, Stretch(rest, 0)))
+    return Disk(CARD_BYTES, stretches=(*stretches, Stretch(rest, 0)))
 
 
 def slot(settings: Settings) -> str:
@@ -106,7 +107,7 @@ def _list(values: Sequence[object]) -> str:
 
 
 def _seconds(values: Sequence[float | None]) -> str:
-    return f"{_list([f'{value:.1f}' for value in values if value is not None])} s"
+    return f"{_list([f'{value:.4g}' for value in values if value is not None])} s"
 
 
 def _run(write_order: str, documented: bool = False) -> Run:
@@ -161,7 +162,7 @@ def _cell(
 EXPERIMENT = Experiment(
     name="fat-write",
     title="FatFs f_write on an SD card over SPI",
-    published="fatfs_write_nios2",
+    published=TABLE,
     runs=(_run("r006", documented=True), _run("current")),
     cells=(
         _cell("total_time", "total", "total_time_s", _TIMES, _TOTAL),

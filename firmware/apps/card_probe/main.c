@@ -53,7 +53,7 @@ static int find_write_buffer(struct sd_card *card, const struct area *area)
 
 static int find_jumps(struct sd_card *card, const struct area *area)
 {
-    static const int32_t distances[] = {0, 1, 4, 16, 64, 256, 1024, -1, -4, -16, -64, -256, -1024};
+    static const int32_t distances[] = {-1024, -256, -64, -16, -4, -1, 0, 1, 4, 16, 64, 256, 1024};
     int32_t reach = (int32_t)area->blocks / 4;
 
     for (uint32_t i = 0; i < sizeof distances / sizeof distances[0]; i++) {

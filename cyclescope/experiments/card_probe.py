@@ -1,0 +1,61 @@
+"""What a program can find out about an SD card below the file system: times, buffer, jumps.
+
+The document of `fat-write` wishes for such a program, and has no numbers.
+"""
+
+from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.experiments import fat_access, fat_write
+from cyclescope.views import Pivot, Sweep
+
+APP = "card_probe"
+_FOUND = Pivot("What the card shows", ("label",), ("port",), values=True)
+_JUMPS = Pivot("Busy after a jump, microseconds", ("distance",), ("port",), values=True)
+_FINDINGS = {
+    "write_busy_min": "shortest busy time after a single block, us",
+    "write_busy_mean": "mean busy time after a single block, us",
+    "write_busy_max": "longest busy time after a single block, us",
+    "read_access_min": "shortest access time of a block, us",
+    "read_access_mean": "mean access time of a block, us",
+    "read_access_max": "longest access time of a block, us",
+    "write_buffer": "blocks of a long write until the card holds the host back",
+    "erase_block": "size of an erase block as jumps show it, bytes",
+}
+
+
+def _run(port: str) -> Run:
+    return Run(
+        APP,
+        fat_write.BOARD,
+        {"port": port},
+        limit=fat_write.LIMIT,
+        disk=fat_access.FRESH,
+        slot=fat_write.slot,
+    )
+
+
+EXPERIMENT = Experiment(
+    name="card-probe",
+    title="What an SD card shows of itself over SPI",
+    published=fat_write.TABLE,
+    runs=(_run("mmc"), _run("spi")),
+    cells=(
+        *(Cell(APP, metric, label, pivot=_FOUND) for metric, label in _FINDINGS.items()),
+        Cell(
+            APP,
+            "jump_busy",
+            label="busy after a jump of {distance} blocks",
+            pivot=_JUMPS,
+            sweep=Sweep(
+                title="Busy time after a jump from where writes were in order",
+                x="distance",
+                x_title="blocks from the next in order",
+                line="port",
+                y_title="us",
+            ),
+        ),
+    ),
+    notes=(
+        "The document wishes for such a program; it has no numbers of it.",
+        "The program knows nothing of how the card is built: it sees responses and busy times.",
+    ),
+)

@@ -1,0 +1,73 @@
+"""Sequential and random reads and writes of a file through FatFs, by the size of a call.
+
+The document of `fat-write` names them as what it would take to judge a card, and has no numbers.
+"""
+
+from collections.abc import Mapping
+
+from cyclescope.disks import Disk
+from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.experiments import fat_write
+from cyclescope.results import Settings
+from cyclescope.views import Pivot, Sweep
+
+APP = "fat_access"
+
+
+def files(settings: Settings) -> Mapping[str, bytes]:
+    """Writes put the same bytes there again: the file stays as it was made."""
+    return {"ACCESS.BIN": fat_write.buffer(int(settings["file_bytes"]))}
+
+
+def _run(operation: str, access: str) -> Run:
+    return Run(
+        APP,
+        fat_write.BOARD,
+        {"operation": operation, "access": access},
+        limit=fat_write.LIMIT,
+        disk=FRESH,
+        slot=fat_write.slot,
+        files=files,
+    )
+
+
+def _cell(metric: str, pivot: Pivot, sweep: Sweep | None = None) -> Cell:
+    label = f"{{access}} {{operation}}, {{block}} B, {metric.replace('_', ' ')}"
+    return Cell(APP, metric, label, pivot=pivot, sweep=sweep)
+
+
+FRESH = Disk(fat_write.CARD_BYTES)
+_COLUMNS = ("operation", "access")
+_RATE = Pivot("Throughput in bytes a second", ("block",), _COLUMNS, values=True)
+_MEAN = Pivot("Mean time of a call in microseconds", ("block",), _COLUMNS, values=True)
+_MAX = Pivot("Longest time of a call in microseconds", ("block",), _COLUMNS, values=True)
+_SWEEP = Sweep(
+    title="Throughput by the size of a call",
+    x="block",
+    x_title="bytes a call",
+    line="access",
+    y_title="B/s",
+    each="operation",
+    log=True,
+)
+
+EXPERIMENT = Experiment(
+    name="fat-access",
+    title="FatFs on an SD card over SPI: in order and at random, reading and writing",
+    published=fat_write.TABLE,
+    runs=tuple(
+        _run(operation, access)
+        for operation in ("read", "write")
+        for access in ("sequential", "random")
+    ),
+    cells=(
+        _cell("throughput", _RATE, _SWEEP),
+        _cell("call_mean", _MEAN),
+        _cell("call_max", _MAX),
+    ),
+    quick={"calls": 8, "file_bytes": 65536},
+    notes=(
+        "The document names these measurements as work to be done; it has no numbers of them.",
+        "Throughput includes the sync at the end; a call's time includes the seek before it.",
+    ),
+)
