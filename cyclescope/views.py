@@ -21,7 +21,8 @@ class Pivot:
     """A table with a line for each value of `lines` that occurs and a column for each of `columns`.
 
     Where they meet stand all rows that have both: how well they agree with what was published, or,
-    with `values`, simulated values with the published ones and errors behind them.
+    with `values`, simulated values with the published ones and errors behind them, in the order of
+    the last of `lines` if that is a number.
     """
 
     title: str
@@ -214,7 +215,9 @@ def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
     def group(found: Iterable[Row]) -> Group:
         return Group(tuple(found), pivot.values)
 
-    lines = dict.fromkeys(line for line, _ in places)
+    lines = list(dict.fromkeys(line for line, _ in places))
+    if pivot.values:
+        lines = _by_number(lines)
     columns = tuple(dict.fromkeys(column for _, column in places))
     return Table(
         title=pivot.title,
@@ -231,6 +234,15 @@ def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
         ),
         whole=group(rows),
     )
+
+
+def _by_number(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Lines in the order of the numbers at their ends, below each other as before but for those."""
+    groups = list(dict.fromkeys(line[:-1] for line in lines))
+    try:
+        return sorted(lines, key=lambda line: (groups.index(line[:-1]), int(line[-1])))
+    except ValueError:
+        return lines
 
 
 def _text(row: Row, name: str) -> str:

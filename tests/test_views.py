@@ -155,3 +155,16 @@ def test_rounded_values_are_shown_with_five_digits() -> None:
     )
     (table,) = views.tables([found])
     assert table.whole.text == "199.46 (204.47, -2.4 %)"
+
+
+def test_values_are_in_the_order_of_their_numbers() -> None:
+    pivot = Pivot("Time", ("order", "size"), ("metric",), values=True)
+    rows = [
+        row({"program": "p", "mode": "m", "order": order, "size": size}, 1, None, pivot=pivot)
+        for order in ("old", "new")
+        for size in (1024, 64, -3, 768)
+    ]
+    (table,) = views.tables(rows)
+    assert [names for names, _ in table.lines] == [
+        (order, size) for order in ("old", "new") for size in ("-3", "64", "768", "1024")
+    ]

@@ -28,7 +28,7 @@ def _run(port: str) -> Run:
         fat_write.BOARD,
         {"port": port},
         limit=fat_write.LIMIT,
-        disk=fat_access.FRESH,
+        disk=fat_access.DISK,
         slot=fat_write.slot,
     )
 
