@@ -1,0 +1,97 @@
+"""FatFs on a virtual card: a fresh volume, one run on it, and what the run left there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclescope import Board, disks, firmware
+from cyclescope.disks import SECTOR_BYTES, Disk
+from cyclescope.experiments import fat_write
+from cyclescope.results import RunResult, Value
+
+BOARD, APP = fat_write.BOARD, fat_write.APP
+# The smallest that is FAT16 with clusters of 64 sectors.
+FRESH = Disk(136 * 2**20)
+CARD, PORT = "card0", "mmc0"
+FILE_BYTES = 16384
+# One size, in whole sectors and in order, in as little time as may be.
+SHORT: dict[str, Value] = {
+    "write_order": "current",
+    "transfer": "512",
+    "file_bytes": FILE_BYTES,
+    "gap_s": 0,
+}
+
+
+@dataclass(frozen=True)
+class Left:
+    """A run, and its volume before and afterwards."""
+
+    result: RunResult
+    master: Path
+    image: Path
+
+    @property
+    def last_line(self) -> str:
+        """The last that the app said: on an error, what went wrong."""
+        return self.result.console.strip().splitlines()[-1]
+
+    @property
+    def changed(self) -> list[int]:
+        """The sectors that are not as they were."""
+        before, after = self.master.read_bytes(), self.image.read_bytes()
+        assert len(before) == len(after)
+        return [
+            at // SECTOR_BYTES
+            for at in range(0, len(after), SECTOR_BYTES)
+            if before[at : at + SECTOR_BYTES] != after[at : at + SECTOR_BYTES]
+        ]
+
+    @property
+    def reported_bytes(self) -> int:
+        """How many bytes the app says were written before the error."""
+        found = re.search(r" after (\d+) bytes", self.last_line)
+        assert found is not None, self.last_line
+        return int(found[1])
+
+    def counter(self, name: str) -> int:
+        """One of the card's totals."""
+        return self.result.counters[f"{PORT}.{CARD}.{name}"]
+
+    def stored(self, contents: bytes) -> list[int]:
+        """Which sectors of a file's contents are in the image; the others must be as they were.
+
+        The file is the first of an empty volume: it lies from the first cluster on.
+        """
+        first = data_start(self.image) // SECTOR_BYTES
+        changed = [sector - first for sector in self.changed if sector >= first]
+        with self.image.open("rb") as volume:
+            for sector in changed:
+                volume.seek((first + sector) * SECTOR_BYTES)
+                at = sector * SECTOR_BYTES
+                assert volume.read(SECTOR_BYTES) == contents[at : at + SECTOR_BYTES], sector
+        return changed
+
+
+def data_start(image: Path) -> int:
+    """Where a FAT volume's first cluster is: behind the boot sectors, FATs and root directory."""
+    with image.open("rb") as volume:
+        boot = volume.read(SECTOR_BYTES)
+
+    def word(at: int) -> int:
+        return int.from_bytes(boot[at : at + 2], "little")
+
+    reserved, fats, root_entries, fat_sectors = word(14), boot[16], word(17), word(22)
+    return (reserved + fats * fat_sectors) * SECTOR_BYTES + root_entries * 32
+
+
+def run(image: Path, settings: dict[str, Value], **card: object) -> Left:
+    """The app on a volume; `card` are properties of its card (removed_after_blocks=3)."""
+    overrides = {
+        f"{CARD}.cyclescope,{name.replace('_', '-')}": str(value) for name, value in card.items()
+    }
+    elf = firmware.build_app(APP, BOARD, SHORT | settings)
+    board = Board(BOARD, overrides | {f"{CARD}.cyclescope,image": str(image)})
+    return Left(board.load(elf).run("100s"), disks.image(FRESH), image)
