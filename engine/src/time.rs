@@ -20,38 +20,53 @@ pub struct Cycles(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hz {
     hz: u64,
-    /// The period in picoseconds is `period_ps / per`, in lowest terms: spares nearly all conversions a 128-bit division.
-    period_ps: Divisor,
-    per: Divisor,
+    /// The period in picoseconds.
+    period_ps: Ratio,
+    /// Its reciprocal.
+    per_ps: Ratio,
 }
 
-/// A number to divide by again and again: a multiplication takes the place of the division.
+/// A fraction in lowest terms to multiply by again and again: multiplications take the place of the division.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Divisor {
-    value: u64,
-    /// `(2^64 - 1) / value`, rounded down.
+struct Ratio {
+    numerator: u64,
+    denominator: u64,
+    /// `numerator / denominator`, rounded down.
+    whole: u64,
+    /// What that leaves of the numerator.
+    rest: u64,
+    /// `2^64 * rest / denominator`, rounded down.
     reciprocal: u64,
 }
 
-impl Divisor {
-    const fn new(value: u64) -> Divisor {
-        Divisor { value, reciprocal: u64::MAX / value }
+impl Ratio {
+    const fn new(numerator: u64, denominator: u64) -> Ratio {
+        let common = greatest_common_divisor(numerator, denominator);
+        let (numerator, denominator) = (numerator / common, denominator / common);
+        let rest = numerator % denominator;
+        let reciprocal = (((rest as u128) << 64) / denominator as u128) as u64;
+        Ratio { numerator, denominator, whole: numerator / denominator, rest, reciprocal }
     }
 
-    /// `dividend / self`, rounded down.
+    /// `value * self`, rounded down, and whether there was anything to round.
     #[inline(always)]
-    const fn floor(self, dividend: u64) -> u64 {
-        // The reciprocal falls short by less than 1 + value / 2^64, so the estimate does by 1 at the most.
-        let estimate = ((dividend as u128 * self.reciprocal as u128) >> 64) as u64;
-        let rest = dividend - estimate * self.value;
-        estimate + (rest >= self.value) as u64
+    const fn floor(self, value: u64) -> (u64, bool) {
+        if self.denominator == 1 {
+            return (value.wrapping_mul(self.numerator), false);
+        }
+        // The reciprocal falls short by less than 1, so the estimate does by 1 at the most.
+        let estimate = ((value as u128 * self.reciprocal as u128) >> 64) as u64;
+        let left = value as u128 * self.rest as u128 - estimate as u128 * self.denominator as u128;
+        let short = left >= self.denominator as u128;
+        let exact = left == 0 || left == self.denominator as u128;
+        (value.wrapping_mul(self.whole).wrapping_add(estimate + short as u64), !exact)
     }
 
-    /// `dividend / self`, rounded up.
+    /// `value * self`, rounded up.
     #[inline(always)]
-    const fn ceil(self, dividend: u64) -> u64 {
-        let floor = self.floor(dividend);
-        floor + (floor * self.value != dividend) as u64
+    const fn ceil(self, value: u64) -> u64 {
+        let (floor, rounded) = self.floor(value);
+        floor + rounded as u64
     }
 }
 
@@ -92,8 +107,8 @@ impl Hz {
         if hz == 0 || hz > 1_000_000_000_000 {
             return None;
         }
-        let common = greatest_common_divisor(PS_PER_SECOND as u64, hz);
-        Some(Hz { hz, period_ps: Divisor::new(PS_PER_SECOND as u64 / common), per: Divisor::new(hz / common) })
+        let ps = PS_PER_SECOND as u64;
+        Some(Hz { hz, period_ps: Ratio::new(ps, hz), per_ps: Ratio::new(hz, ps) })
     }
 
     /// The frequency in hertz.
@@ -104,23 +119,14 @@ impl Hz {
     /// The time of edge number `cycles`, rounded down to a picosecond.
     #[inline]
     pub const fn ps_at_floor(self, cycles: Cycles) -> Ps {
-        if self.per.value == 1 {
-            return Ps(cycles.0 * self.period_ps.value);
-        }
-        match cycles.0.checked_mul(self.period_ps.value) {
-            Some(product) => Ps(self.per.floor(product)),
-            None => Ps((cycles.0 as u128 * self.period_ps.value as u128 / self.per.value as u128) as u64),
-        }
+        Ps(self.period_ps.floor(cycles.0).0)
     }
 
     /// The number of the first edge at `at` or later. The inverse of [`Hz::ps_at_floor`]: `cycles_until_ceil(ps_at_floor(n)) == n`.
     #[inline]
     pub const fn cycles_until_ceil(self, at: Ps) -> Cycles {
         // Edge n stands at floor(n * P): it is at or after `at` exactly when n * P >= at.
-        match at.0.checked_mul(self.per.value) {
-            Some(product) => Cycles(self.period_ps.ceil(product)),
-            None => Cycles((at.0 as u128 * self.per.value as u128).div_ceil(self.period_ps.value as u128) as u64),
-        }
+        Cycles(self.per_ps.ceil(at.0))
     }
 
     /// The number of whole cycles that fit before or at `at`.
@@ -216,16 +222,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn a_divisor_divides(dividend: u64, value in 1u64.., shifts in (0u32..64, 0u32..64)) {
-            let (dividend, value) = (dividend >> shifts.0, (value >> shifts.1).max(1));
-            for dividend in [dividend, u64::MAX - dividend, dividend / value * value] {
-                let divisor = Divisor::new(value);
-                prop_assert_eq!(divisor.floor(dividend), dividend / value);
-                prop_assert_eq!(divisor.ceil(dividend), dividend.div_ceil(value));
-            }
-        }
-
         /// The rational arithmetic is that of the definition, also where products leave 64 bits.
         #[test]
         fn conversions_are_exact(frequency in 1u64..=1_000_000_000_000, at: u64) {

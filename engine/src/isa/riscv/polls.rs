@@ -13,7 +13,7 @@ const PATIENCE: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     place: u64,
-    registers: u64,
+    registers: u32,
     reads: u32,
     equal: u32,
     needed: u32,
@@ -82,10 +82,10 @@ impl Polls {
     }
 }
 
-/// A number that differs, but for rare chance, when any register does.
-fn fingerprint(x: &[u32; 256]) -> u64 {
-    let weight = |register: usize| 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * register as u64 + 1);
-    (1..32).fold(0, |sum: u64, register| sum.wrapping_add(u64::from(x[register]).wrapping_mul(weight(register))))
+/// A number that differs, but for rare chance, when any register does. Narrow, so that the host takes several registers at once.
+fn fingerprint(x: &[u32; 256]) -> u32 {
+    let weight = |register: usize| 0x9e37_79b9_u32.wrapping_mul(2 * register as u32 + 1);
+    (0..32).fold(0, |sum: u32, register| sum.wrapping_add(x[register].wrapping_mul(weight(register))))
 }
 
 #[cfg(test)]
