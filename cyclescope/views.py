@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cyclescope.results import Row, Value
+from cyclescope.results import CALIBRATED, Row, Value
 
 ABSENT = "\N{EN DASH}"
 # What counts as close, and as still the same thing, where numbers were measured.
@@ -202,7 +202,8 @@ def _shown(row: Row) -> str:
         return simulated
     published = f"{row.published:.5g}" if isinstance(row.published, float) else f"{row.published}"
     error = "exact" if row.is_exact else f"{row.error_pct or 0:+.1f} %"
-    return f"{simulated} ({published}, {error})"
+    fitted = ", calibrated" if row.basis == CALIBRATED else ""
+    return f"{simulated} ({published}, {error}{fitted})"
 
 
 def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:

@@ -9,7 +9,15 @@ import pytest
 from test_report import Page, experiment
 
 from cyclescope.report import colours, render, spans, sweeps
-from cyclescope.results import PREDICTED, UNPUBLISHED, ExperimentResult, Row, RunRecord, Settings
+from cyclescope.results import (
+    CALIBRATED,
+    PREDICTED,
+    UNPUBLISHED,
+    ExperimentResult,
+    Row,
+    RunRecord,
+    Settings,
+)
 from cyclescope.views import Pivot, Sweep
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
@@ -149,6 +157,19 @@ def test_without_its_reference_a_sweep_shows_the_values_themselves() -> None:
 def test_a_sweep_of_nothing_but_zeros_is_drawn() -> None:
     rows = [dataclasses.replace(found, simulated=0) for found in swept()]
     assert "Speed: a" in Page(render([result(rows)])).words
+
+
+def test_what_two_parts_of_a_kind_have_alike_was_fitted_once() -> None:
+    ours = experiment()
+    ((board, parameters),) = ours.parameters.items()
+    (fitted,) = (found for found in parameters if found.basis == CALIBRATED)
+    twin = dataclasses.replace(fitted, node="/ddr2", label="ddr2")
+    other = dataclasses.replace(fitted, property="first-word-cycles")
+    more = {board: (*parameters, twin, other)}
+    words = Page(render([dataclasses.replace(ours, parameters=more)])).words
+    assert "What was calibrated, 2 parameters to 2 published numbers" in words
+    assert "board-a: ddr, ddr2: beat-cycles = 1 cycles" in words
+    assert "board-a: ddr: first-word-cycles = 1 cycles" in words
 
 
 LOG = Sweep("Time", "size", "bytes", "order", "s", published="the note", each="card", log=True)

@@ -6,7 +6,15 @@ import io
 from rich.console import Console
 
 from cyclescope import tables, views
-from cyclescope.results import PREDICTED, UNPUBLISHED, ExperimentResult, Row, RunRecord, Settings
+from cyclescope.results import (
+    CALIBRATED,
+    PREDICTED,
+    UNPUBLISHED,
+    ExperimentResult,
+    Row,
+    RunRecord,
+    Settings,
+)
 from cyclescope.views import Pivot
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
@@ -155,6 +163,8 @@ def test_rounded_values_are_shown_with_five_digits() -> None:
     )
     (table,) = views.tables([found])
     assert table.whole.text == "199.46 (204.47, -2.4 %)"
+    (table,) = views.tables([dataclasses.replace(found, basis=CALIBRATED)])
+    assert table.whole.text == "199.46 (204.47, -2.4 %, calibrated)"
 
 
 def test_values_are_in_the_order_of_their_numbers() -> None:

@@ -126,7 +126,7 @@ _TIME = Pivot("Total time in seconds", ("transfer",), ("write_order",), values=T
 _SECTION_TIMES = Pivot("Sections, seconds", ("write_order", "transfer"), ("metric",), values=True)
 _CALLS = Pivot("Occurrences", ("write_order", "transfer"), ("metric",), values=True)
 _TOTAL = Sweep(
-    title="Time to write 2 MiB by transfer size",
+    title="Total time by transfer size",
     x="transfer",
     x_title="bytes a call",
     line="write_order",

@@ -122,7 +122,11 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str) -> Markup:
         else:
             at = [across[x] for x, _ in line.points]
             dashes = (0, (2, 2)) if line.published else "solid"
-            axes.plot(at, heights, color=style.colour, linewidth=1.4, linestyle=dashes)
+            # dashes below a line that meets them would not be seen
+            above = 2.5 if line.published else 2
+            axes.plot(
+                at, heights, color=style.colour, linewidth=1.4, linestyle=dashes, zorder=above
+            )
             for place, ((x, row), height) in enumerate(zip(line.points, heights, strict=True)):
                 gid = f"point-{number}-{place}"
                 marks[gid] = _explanation(sweep, line, x, row, height if base else None)

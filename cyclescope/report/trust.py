@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cyclescope.results import CALIBRATED, PREDICTED, ExperimentResult, Parameter, Row
 
@@ -74,8 +74,19 @@ class Trust:
 
     @property
     def fitted(self) -> tuple[tuple[str, Parameter], ...]:
-        """The calibrated parameters, with their boards."""
-        return tuple(found for found in self.parameters if found[1].basis == CALIBRATED)
+        """The calibrated parameters, with their boards.
+
+        What several nodes of a kind have alike (two cards) was fitted once: it is one, of them all.
+        """
+        alike: dict[tuple[str, ...], list[Parameter]] = {}
+        for board, parameter in self.parameters:
+            if parameter.basis == CALIBRATED:
+                same = (board, parameter.property, parameter.value, parameter.source)
+                alike.setdefault(same, []).append(parameter)
+        return tuple(
+            (same[0], replace(found[0], label=", ".join(one.label or one.node for one in found)))
+            for same, found in alike.items()
+        )
 
     def resting_on(self, basis: str) -> int:
         """How many parameters have this basis."""
