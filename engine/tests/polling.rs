@@ -123,6 +123,18 @@ fn uncached_code_is_skipped_over() {
     assert!(skipped > 990_000, "{skipped}");
 }
 
+#[test]
+fn a_loop_whose_lines_push_each_other_out_is_skipped() {
+    // 240 bytes and a cache of 128.
+    let (report, skipped) = both_ways(DDR, &wait_for_event(1_000_000, 60));
+    assert!(skipped > 990_000, "{skipped}");
+    assert!(
+        report.counters.iter().any(|(name, fills)| name.ends_with("i-cache.fills") && *fills > 10_000),
+        "{:?}",
+        report.counters
+    );
+}
+
 /// Interrupts each `cycles` cycles count up a word of DDR; the program polls the device and that word, until it is 5.
 #[test]
 fn interrupts_are_taken_at_the_same_instruction() {
@@ -156,7 +168,7 @@ fn a_watched_loop_keeps_its_stack() {
 
 proptest! {
     #[test]
-    fn skipping_changes_nothing(cycles in 0_u32..200_000, byte_cycles in 0_i32..200, padding in 0_usize..20, at in 0_usize..3) {
+    fn skipping_changes_nothing(cycles in 0_u32..200_000, byte_cycles in 0_i32..200, padding in 0_usize..60, at in 0_usize..3) {
         let at = [LOCAL, DDR, BRAM][at];
         both_ways(at, &wait_for_event(cycles, padding));
         both_ways(at, &exchange_until_ready(cycles, byte_cycles));

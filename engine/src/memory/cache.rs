@@ -113,15 +113,22 @@ impl Cache {
         self.counters
     }
 
-    /// True if it will do with any further accesses what `other`, a copy of it from another time, would have done: the same lines, used in the
-    /// same order, and none has come or gone between.
+    /// True if it will do with any further accesses what `other`, a copy of it from another time, would have done: the same
+    /// lines, used in the same order.
     pub fn behaves_like(&self, other: &Cache) -> bool {
         if self.uses == other.uses {
             return true;
         }
         let ways = self.shape.ways as usize;
         let mut sets = self.lines.chunks(ways).zip(other.lines.chunks(ways));
-        self.counters == other.counters && sets.all(|(set, before)| alike(set, before))
+        self.turn == other.turn && sets.all(|(set, before)| alike(set, before))
+    }
+
+    /// Counts `rounds` more of all that came and went since `before`, a copy of it that behaves like it.
+    pub fn repeat(&mut self, before: &Cache, rounds: u64) {
+        let (now, then) = (self.counters, before.counters);
+        self.counters.fills += rounds * (now.fills - then.fills);
+        self.counters.write_backs += rounds * (now.write_backs - then.write_backs);
     }
 
     /// Address of the line that holds `addr`.

@@ -63,6 +63,11 @@ impl Ram {
         self.timing
     }
 
+    /// True if no transfer is under way at `now`.
+    pub fn is_idle(&self, now: Ps) -> bool {
+        self.free_at <= now
+    }
+
     /// True for tightly coupled memory: an access costs nothing beyond the core's own cycle.
     pub fn is_local(&self) -> bool {
         self.timing.first_word_cycles == Cycles(0)

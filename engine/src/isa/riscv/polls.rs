@@ -4,10 +4,10 @@
 const SLOTS: usize = 8;
 /// Equal reads that make a loop worth a closer look; doubled each time that the look was in vain.
 const FIRST_NEEDED: u32 = 8;
-/// No more than so many.
-const MOST_NEEDED: u32 = 1 << 20;
-/// A read that was remembered to compare with is replaced after so many others for each equal one that is needed.
-const PATIENCE: u32 = 8;
+/// No more than so many: a wait may see its registers change each millisecond, when a clock ticks.
+const MOST_NEEDED: u32 = 1 << 10;
+/// A read that was remembered to compare with is replaced after so many others in a row.
+const PATIENCE: u32 = 64;
 
 /// What is remembered of one instruction that reads a device.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,8 @@ const EMPTY: Slot = Slot { place: u64::MAX, registers: 0, reads: 0, equal: 0, ne
 pub(super) struct Polls {
     slots: [Slot; SLOTS],
     last: usize,
+    /// The slot that the next new instruction gets.
+    turn: usize,
     /// Skipping is switched on.
     pub enabled: bool,
     /// A loop seems to poll: the outer loop should look.
@@ -41,7 +43,7 @@ pub(super) struct Polls {
 
 impl Default for Polls {
     fn default() -> Polls {
-        Polls { slots: [EMPTY; SLOTS], last: 0, enabled: true, found: false, passes: 0, skipped_cycles: 0 }
+        Polls { slots: [EMPTY; SLOTS], last: 0, turn: 0, enabled: true, found: false, passes: 0, skipped_cycles: 0 }
     }
 }
 
@@ -51,17 +53,21 @@ impl Polls {
         if !self.enabled {
             return;
         }
-        self.last = (place ^ place >> 32) as usize % SLOTS;
+        self.last = self.slots.iter().position(|slot| slot.place == place).unwrap_or_else(|| {
+            self.turn = (self.turn + 1) % SLOTS;
+            self.turn
+        });
         let slot = &mut self.slots[self.last];
         let registers = fingerprint(x);
         if slot.place != place {
             *slot = Slot { place, registers, ..EMPTY };
         } else if slot.registers == registers {
             slot.equal += 1;
+            slot.reads = 0;
             self.found |= slot.equal >= slot.needed;
         } else {
             slot.reads += 1;
-            if slot.reads > PATIENCE * slot.needed {
+            if slot.reads > PATIENCE {
                 *slot = Slot { registers, reads: 0, equal: 0, ..*slot };
             }
         }
@@ -106,6 +112,30 @@ mod tests {
         assert_eq!(reads(&mut Polls::default(), |_| 0, 100), Some(8));
         assert_eq!(reads(&mut Polls::default(), |read| read % 3, 100), Some(24));
         assert_eq!(reads(&mut Polls::default(), |read| read / 3, 10_000), None);
+    }
+
+    #[test]
+    fn as_many_reads_as_there_are_slots_do_not_disturb_each_other() {
+        let mut polls = Polls::default();
+        // Places that differ in few bits, as those of neighbouring blocks do.
+        let places: Vec<u64> = (0..SLOTS as u64).map(|n| (0x150 + n) << 32 | (8 * n)).collect();
+        let rounds = (0..100).take_while(|_| {
+            places.iter().for_each(|place| polls.saw(*place, &[0; 256]));
+            !polls.found
+        });
+        assert_eq!(rounds.count(), 8);
+    }
+
+    #[test]
+    fn a_wait_is_found_however_many_looks_were_in_vain_before() {
+        let mut polls = Polls::default();
+        for wait in 0..30 {
+            assert!(reads(&mut polls, |_| wait, 5_000).is_some(), "{wait}");
+            polls.looked(false);
+        }
+        // From other places, with other registers: none of them equal to what was remembered.
+        assert!(reads(&mut polls, |read| 100 + read, 10_000).is_none());
+        assert!(reads(&mut polls, |_| 99, 5_000).is_some());
     }
 
     #[test]

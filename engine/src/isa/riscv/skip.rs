@@ -218,7 +218,10 @@ impl Hart {
             return false;
         }
         match entry.target {
-            Target::Ram(ram) => bus.rams[ram].timing().clock == clock && !bus.has_several_masters(),
+            Target::Ram(ram) => {
+                let ram = &bus.rams[ram];
+                ram.timing().clock == clock && ram.is_idle(self.now()) && !bus.has_several_masters()
+            }
             Target::Device(DeviceId(id), _) => match (&before.devices[id as usize], &after.devices[id as usize]) {
                 (Some(before), Some(after)) => after.repeats(before),
                 _ => false,
@@ -270,6 +273,11 @@ impl Hart {
         for (entry, sums) in self.entry_cycles.iter_mut().enumerate() {
             for (purpose, sum) in sums.iter_mut().enumerate() {
                 *sum += rounds * (after.entries[entry][purpose] - before.entries[entry][purpose]);
+            }
+        }
+        for (cache, before) in [(&mut self.icache, &before.icache), (&mut self.dcache, &before.dcache)] {
+            if let (Some(cache), Some(before)) = (cache, before) {
+                cache.repeat(before, rounds);
             }
         }
         let mut lists = after.devices;
