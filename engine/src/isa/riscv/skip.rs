@@ -93,7 +93,7 @@ impl Hart {
         for pass in 1..=MOST_PASSES {
             self.walk(bus, before.pc, &mut round)?;
             // Of a loop that was skipped before, the passes within its rounds are known.
-            if pass < expected || self.x[..32] != before.x || !self.devices_repeat(bus, before) {
+            if pass < expected || self.x[..32] != before.x || !self.devices_repeat(bus, before)? {
                 continue;
             }
             let after = self.moment(bus);
@@ -107,15 +107,18 @@ impl Hart {
         None
     }
 
-    /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show it here.
-    fn devices_repeat(&self, bus: &mut Bus, before: &Moment) -> bool {
+    /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show it here. `None`
+    /// if one of them had nothing to say.
+    fn devices_repeat(&self, bus: &mut Bus, before: &Moment) -> Option<bool> {
         let (clock, now) = (self.config.clock, Cycles(self.cycles));
-        self.accessed(bus).all(|entry| {
-            let Target::Device(DeviceId(id), _) = bus.map[entry].target else { return true };
+        let mut same = true;
+        for entry in self.accessed(bus) {
+            let Some(id) = device_at(bus, entry) else { continue };
             let mut poll = Poll::look(clock, now);
-            let earlier = before.devices[id as usize].as_ref();
-            polled(bus, id as usize, self.now(), &mut poll) && earlier.is_some_and(|earlier| poll.repeats(earlier))
-        })
+            let earlier = before.devices[id].as_ref()?;
+            same &= polled(bus, id, self.now(), &mut poll) && poll.repeats(earlier);
+        }
+        Some(same)
     }
 
     fn moment(&mut self, bus: &mut Bus) -> Moment {
