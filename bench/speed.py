@@ -8,6 +8,10 @@ Instructions are those that Cyclescope counted; QEMU runs the same ones but for 
 A second part runs fewer rounds of the program where every instruction is fetched over the bus: on
 the same board with its caches off, and on PicoSoC, from SPI flash in place.
 
+A third part writes a file to an SD card, which is waiting for the card nearly all of the time: with
+rounds of polling loops skipped and with each of them run. Both must give the same result. Then the
+experiment `fat-write` runs whole, once.
+
     python bench/speed.py [--iterations N] [--uncached-iterations N] [--pairs N]
 """
 
@@ -20,15 +24,19 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
-from cyclescope import firmware
+from cyclescope import disks, firmware
+from cyclescope.errors import DiskError
+from cyclescope.experiments import fat_write
 
 APP = "coremark_like"
 BOARD = "kc705-axi-quad-spi"
 CACHES_OFF = ("cpu0.i-cache-size=0", "cpu0.d-cache-size=0")
 PICOSOC = "picosoc-icebreaker"
 QEMU = "qemu-system-riscv32"
+POLLED_FILE_BYTES = 128 * 1024
 QEMU_ARGUMENTS = ["-M", "virt", "-bios", "none", "-nographic", "-semihosting", "-kernel"]
 
 
@@ -113,6 +121,45 @@ def compare_uncached(iterations: int, pairs: int) -> None:
     print_ratios("ratio of PicoSoC's speed to that", picosoc, off)
 
 
+def compare_polling(pairs: int) -> None:
+    """A program that waits for a card: its rounds of polling skipped, and each of them run."""
+    settings = {"transfer": "768", "file_bytes": POLLED_FILE_BYTES, "gap_s": 0}
+    elf = firmware.build_app(fat_write.APP, fat_write.BOARD, settings)
+    try:
+        card = disks.image(fat_write.used_card())
+    except DiskError as error:
+        print(f"{fat_write.APP}: not run: {error}")
+        return
+    seconds: dict[bool, list[float]] = {True: [], False: []}
+    results = []
+    for _ in range(pairs):
+        for skip, times in seconds.items():
+            with disks.copy_of(card) as copy:
+                image = f"card0.cyclescope,image={copy}"
+                host_seconds, done = timed(
+                    [
+                        *(sys.executable, "-m", "cyclescope", "run", str(elf)),
+                        *("--board", fat_write.BOARD, "--set", image, "--limit", "1000s"),
+                        *("--skip-polling" if skip else "--no-skip-polling", "--json", "-"),
+                    ]
+                )
+            times.append(host_seconds)
+            results.append(json.loads(done.stdout))
+    if any(result["cores"] != results[0]["cores"] for result in results):
+        sys.exit("bench/speed.py: skipping of polling loops changed a result")
+    simulated = results[0]["elapsed_ps"] / 1e12
+    print(f"{fat_write.APP} in calls of 768 bytes, {simulated:.1f} s simulated, the same cycles:")
+    for skip, times in seconds.items():
+        median = statistics.median(times)
+        name = "rounds of polling skipped" if skip else "each round run"
+        print(f"{name:<38} {median:6.2f} s  ({simulated / median:.1f} times as fast as the board)")
+    print_ratios("ratio of speeds", seconds[True], seconds[False])
+    with tempfile.TemporaryDirectory() as folder:
+        bench = [sys.executable, "-m", "cyclescope", "bench", "fat-write", "--out", folder]
+        whole, _ = timed(bench)
+    print(f"the experiment fat-write whole, both write orders at once: {whole:.1f} s")
+
+
 def print_ratios(what: str, seconds: list[float], peer_seconds: list[float]) -> None:
     """How many times faster than the peer, pair by pair."""
     ratios = [theirs / mine for mine, theirs in zip(seconds, peer_seconds, strict=True)]
@@ -136,6 +183,7 @@ def main() -> None:
     )
     compare_with_qemu(options.iterations, options.pairs)
     compare_uncached(options.uncached_iterations, options.pairs)
+    compare_polling(options.pairs)
 
 
 if __name__ == "__main__":
