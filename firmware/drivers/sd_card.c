@@ -8,6 +8,7 @@
 #define CMD1 1   /* SEND_OP_COND of MMC */
 #define CMD8 8   /* SEND_IF_COND */
 #define CMD9 9   /* SEND_CSD */
+#define CMD12 12 /* STOP_TRANSMISSION */
 #define CMD16 16 /* SET_BLOCKLEN */
 #define CMD17 17 /* READ_SINGLE_BLOCK */
 #define CMD18 18 /* READ_MULTIPLE_BLOCK */
@@ -58,6 +59,16 @@ static int command(struct sd_card *card, uint8_t index, uint32_t argument, uint8
         return ERROR_SD_COMMAND;
     }
     return 0;
+}
+
+/* Byte addresses end at 4 GiB: past that they would mean the card's first blocks, and a damaged volume may ask for such a
+   block. */
+static int block_command(struct sd_card *card, uint8_t index, uint32_t block)
+{
+    if (!card->has_block_addresses && block > UINT32_MAX / SD_BLOCK_BYTES) {
+        return ERROR_SD_NO_BLOCK;
+    }
+    return command(card, index, sd_address(card, block), SD_R1_READY);
 }
 
 static int app_command(struct sd_card *card, uint8_t index, uint32_t argument, uint8_t wanted)
@@ -178,7 +189,7 @@ uint32_t sd_address(const struct sd_card *card, uint32_t block)
 
 static int read_blocks(struct sd_card *card, uint32_t first, uint8_t *to, uint32_t count)
 {
-    int error = command(card, count == 1 ? CMD17 : CMD18, sd_address(card, first), SD_R1_READY);
+    int error = block_command(card, count == 1 ? CMD17 : CMD18, first);
     if (error) {
         return error;
     }
@@ -200,11 +211,28 @@ int sd_read(struct sd_card *card, uint32_t first, uint8_t *to, uint32_t count)
     return keep(card, error);
 }
 
+/* Whether the answer to a block was that the card does not take it. */
+static bool is_refusal(int error)
+{
+    return error == ERROR_SD_CRC || error == ERROR_SD_WRITE;
+}
+
+/* Ends a write of more than one block, which waits for more blocks after an error just the same. An SD card that refused
+   one must be told so by CMD12 (7.3.3.1); an MMC knows the token only. */
+static int stop_writing(struct sd_card *card, const uint8_t *last_block, int error)
+{
+    if (card->kind == SD_MMC || !is_refusal(error)) {
+        return sd_xmit_stop(&card->link, last_block);
+    }
+    int response = sd_command(&card->link, CMD12, 0);
+    return response < 0 ? response : sd_wait_ready(&card->link);
+}
+
 static int write_blocks(struct sd_card *card, uint32_t first, const uint8_t *from, uint32_t count)
 {
     int error = card->kind == SD_MMC ? 0 : app_command(card, ACMD23, count, SD_R1_READY);
     if (!error) {
-        error = command(card, CMD25, sd_address(card, first), SD_R1_READY);
+        error = block_command(card, CMD25, first);
     }
     if (error) {
         return error;
@@ -212,14 +240,13 @@ static int write_blocks(struct sd_card *card, uint32_t first, const uint8_t *fro
     for (uint32_t left = count; left && !error; left--, from += SD_BLOCK_BYTES) {
         error = sd_xmit_block(&card->link, from, SD_TOKEN_MULTIPLE_BLOCK);
     }
-    /* After an error the card waits for the token just the same. */
-    int stop_error = sd_xmit_stop(&card->link, from - SD_BLOCK_BYTES);
+    int stop_error = stop_writing(card, from - SD_BLOCK_BYTES, error);
     return error ? error : stop_error;
 }
 
 static int write_block(struct sd_card *card, uint32_t block, const uint8_t *from)
 {
-    int error = command(card, CMD24, sd_address(card, block), SD_R1_READY);
+    int error = block_command(card, CMD24, block);
 
     return error ? error : sd_xmit_block(&card->link, from, SD_TOKEN_BLOCK);
 }
@@ -245,9 +272,9 @@ int sd_erase(struct sd_card *card, uint32_t first, uint32_t last)
     uint32_t start = tick_ms();
 
     select(card);
-    int error = command(card, CMD32, sd_address(card, first), SD_R1_READY);
+    int error = block_command(card, CMD32, first);
     if (!error) {
-        error = command(card, CMD33, sd_address(card, last), SD_R1_READY);
+        error = block_command(card, CMD33, last);
     }
     if (!error) {
         error = command(card, CMD38, 0, SD_R1_READY);

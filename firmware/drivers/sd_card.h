@@ -20,7 +20,9 @@ struct sd_card {
     uint8_t response;
 };
 
-/* All that can fail give 0 or an error; ERROR_SD_COMMAND, ERROR_SD_BUSY and ERROR_SD_SILENT can come from each. */
+/* All that can fail give 0 or an error; ERROR_SD_COMMAND, ERROR_SD_BUSY and ERROR_SD_SILENT can come from each,
+   ERROR_SD_NO_BLOCK where blocks are named. Time is tick_ms's: without tick_start, a card that is not ready is waited for
+   without end. */
 
 /* Powers a card up and sets the fast clock; `crc` switches the CRC checks on in both directions (CMD59).
    ERROR_SD_NO_CARD, ERROR_SD_POWER_UP. */

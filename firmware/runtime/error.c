@@ -20,6 +20,7 @@ const char *error_text(int error)
     case ERROR_SD_READ: return "read error";
     case ERROR_SD_CRC: return "CRC error";
     case ERROR_SD_WRITE: return "write error";
+    case ERROR_SD_NO_BLOCK: return "no such block";
     default: return "unknown error";
     }
 }

@@ -19,6 +19,7 @@ enum error {
     ERROR_SD_READ = -14,     /* an error token came instead of a data block */
     ERROR_SD_CRC = -15,      /* CRC error in a data block: the card's finding in a write, the driver's in a read */
     ERROR_SD_WRITE = -16,    /* the card could not write a block */
+    ERROR_SD_NO_BLOCK = -17, /* a block's number that no address of the card has */
 };
 
 /* A few words for people. */
