@@ -177,6 +177,8 @@ EXPERIMENT = Experiment(
         "The document's processor is a Nios II; here a Nios V class RV32IM core stands in for it. "
         "Its FatFs is R0.06; here R0.15 runs, with R0.06's order of writes restored below it "
         "(write_order=r006).",
+        "The document does not print its CRC routine. The one here takes a bit at a time, as the "
+        "document's clocks show, and has its form of several since it comes to those clocks.",
         "What was on the author's card is not known. The one here has free space such that FAT "
         "sectors are written as often as the document's occurrences show; in how many fragments "
         "the first file lay is a choice, and its time depends on it.",
