@@ -222,6 +222,7 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
             for board in boards
         },
         exact=table.is_exact,
+        choices=experiment.choices,
     )
 
 
@@ -240,6 +241,7 @@ def _rows(job: Job, record: RunRecord, parameters: Iterable[Parameter]) -> list[
 def _row(
     job: Job, record: RunRecord, cell: Cell, metric: Metric, parameters: Iterable[Parameter]
 ) -> Row:
+    fitted = (*parameters, *job.experiment.choices)
     settings = dict(record.settings) | dict(metric.settings)
     value = job.experiment.published_value(job.run, cell, metric.settings)
     label = cell.label.format_map(settings)
@@ -251,7 +253,7 @@ def _row(
         unit=metric.unit,
         simulated=metric.value,
         published=value,
-        basis=UNPUBLISHED if value is None else basis(label, parameters),
+        basis=UNPUBLISHED if value is None else basis(label, fitted),
         label=label,
         run=record,
         timed=cell.timed,

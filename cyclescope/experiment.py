@@ -13,7 +13,7 @@ from typing import Any
 from cyclescope import published
 from cyclescope.disks import Disk
 from cyclescope.overrides import OverrideValue
-from cyclescope.results import Row, Settings, Value
+from cyclescope.results import CALIBRATED, Parameter, Row, Settings, Value
 from cyclescope.views import Pivot, Sweep
 
 
@@ -76,13 +76,14 @@ class Cell:
     count as the run's.
 
     `label` names the row in words, with settings in braces ("{mode} write"): so does the source
-    text of a parameter that was calibrated with it. The published number stands under `key` in
-    the row where `where` holds and each setting named in `match` has the run's value; without a
-    `key` there is none. `measured` are settings that each result states for itself, by name, with
-    what the document calls them: there they must have the result's value. `timed` names the app's
-    functions whose time the metric holds: the row's cycle stack is theirs. `exact` names metrics
-    that must be what the row says under the same name, or the run has failed: they show that the
-    program did what the published one did. `pivot` and `sweep` show many rows together.
+    text of a parameter that was calibrated with it; no label may begin another. The published
+    number stands under `key` in the row where `where` holds and each setting named in `match` has
+    the run's value; without a `key` there is none. `measured` are settings that each result states
+    for itself, by name, with what the document calls them: there they must have the result's value.
+    `timed` names the app's functions whose time the metric holds: the row's cycle stack is theirs.
+    `exact` names metrics that must be what the row says under the same name, or the run has failed:
+    they show that the program did what the published one did. `pivot` and `sweep` show many rows
+    together.
     """
 
     app: str
@@ -98,13 +99,22 @@ class Cell:
     sweep: Sweep | None = None
 
 
+def fitted(what: str, name: str, value: Value, cell: str) -> Parameter:
+    """A choice of an experiment that was fitted to a published cell, which `cell` names by label.
+
+    `what` has the property `name` of this value: the content of a card, say.
+    """
+    return Parameter(what, what, name, str(value), "", f"calibrated: {cell}", CALIBRATED)
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Apps on boards in settings, with the cells that were published.
 
     `published` names the table; `quick` holds settings that shorten the runs without a published
-    number; `notes` are what a reader must know to judge the comparison. `findings` says in
-    sentences what the rows show.
+    number; `notes` are what a reader must know to judge the comparison. `choices` are what was
+    fitted to published cells here and not in a board; they count as its parameters do. `findings`
+    says in sentences what the rows show.
     """
 
     name: str
@@ -114,6 +124,7 @@ class Experiment:
     cells: tuple[Cell, ...]
     quick: Settings = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    choices: tuple[Parameter, ...] = ()
     findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings
 
     def published_value(

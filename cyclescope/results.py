@@ -163,7 +163,7 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A timing parameter of a board, with where its value comes from.
+    """A timing parameter of a board, with where its value comes from; or a choice of an experiment.
 
     `basis` is "documented", "derived", "calibrated", or "override" for a value that the user set;
     `source` names the document and section, or the cells that the value was fitted to.
@@ -260,7 +260,8 @@ class ExperimentResult:
 
     `source` cites the published document, whose numbers are `exact` if they come from the
     hardware's own description; `notes` say what a reader must know to judge the comparison;
-    `parameters` maps a board's name to its timing parameters.
+    `parameters` maps a board's name to its timing parameters; `choices` are what the experiment
+    itself fitted to published numbers.
     """
 
     name: str
@@ -271,6 +272,7 @@ class ExperimentResult:
     runs: tuple[RunRecord, ...]
     parameters: Mapping[str, tuple[Parameter, ...]]
     exact: bool = False
+    choices: tuple[Parameter, ...] = ()
 
     @property
     def failures(self) -> tuple[RunRecord, ...]:

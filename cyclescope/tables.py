@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from cyclescope import views
+from cyclescope import trust, views
 from cyclescope.results import CoreResult, ExperimentResult, RunResult, StackEntry
 from cyclescope.units import format_hz, format_ps
 
@@ -40,7 +40,20 @@ def experiment_table(result: ExperimentResult) -> Group:
         )
     pivots = [part for pivot in views.tables(result.rows) for part in _pivot(pivot)]
     heading = [table] if table.row_count or not pivots else [Text(table.title, style="italic")]
-    return Group(*heading, *pivots, Text(f"published: {result.source}"), *map(Text, result.notes))
+    source = Text(f"published: {result.source}")
+    return Group(*heading, *pivots, source, *_fitted(result), *map(Text, result.notes))
+
+
+def _fitted(result: ExperimentResult) -> Iterator[Text]:
+    """What was fitted to an experiment's published numbers, and how many of those there are."""
+    found = trust.of(result)
+    if not found.published or not found.fitted:
+        return
+    yield Text(f"fitted: {len(found.fitted)} to {found.published} published numbers:")
+    for _, parameter in found.fitted:
+        value = f"{parameter.value} {parameter.unit}".strip()
+        owner = parameter.label or parameter.node
+        yield Text(f"  {owner}: {parameter.property} = {value}: {parameter.source}")
 
 
 def _pivot(pivot: views.Table) -> Iterator[Table | Text]:

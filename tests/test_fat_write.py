@@ -141,3 +141,13 @@ def test_what_the_write_order_costs_is_said_with_its_numbers() -> None:
     short = [dataclasses.replace(row, published=None) for row in old]
     (sentence,) = EXPERIMENT.findings([*short, *new])
     assert "published" not in sentence
+
+
+def test_what_was_fitted_to_the_card_is_no_prediction() -> None:
+    named = {
+        label
+        for label in EXPERIMENT.published_labels(R006)
+        if bench.basis(label, EXPERIMENT.choices) == CALIBRATED
+    }
+    assert named == {"32768 B total", "32768 B xmit occurrences", "65536 B xmit occurrences"}
+    assert len(EXPERIMENT.choices) == 3

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import re
 
 import pytest
+from rich.console import Console
 from test_report import Page, experiment
 
+from cyclescope import tables
+from cyclescope.experiment import fitted
 from cyclescope.report import colours, render, spans, sweeps
 from cyclescope.results import (
     CALIBRATED,
@@ -170,6 +174,19 @@ def test_what_two_parts_of_a_kind_have_alike_was_fitted_once() -> None:
     assert "What was calibrated, 2 parameters to 2 published numbers" in words
     assert "board-a: ddr, ddr2: beat-cycles = 1 cycles" in words
     assert "board-a: ddr: first-word-cycles = 1 cycles" in words
+
+
+def test_what_an_experiment_fitted_itself_counts_too() -> None:
+    choice = fitted("the card", "fragments", 12, "quad write")
+    ours = dataclasses.replace(experiment(), choices=(choice,))
+    words = Page(render([ours])).words
+    assert "What was calibrated, 2 parameters to 2 published numbers" in words
+    assert "quad: the card: fragments = 12: calibrated: quad write" in words
+    assert "rest on 1 choice of" in words
+    text = io.StringIO()
+    Console(file=text, width=200).print(tables.experiment_table(ours))
+    assert "fitted: 2 to 2 published numbers:" in text.getvalue()
+    assert "the card: fragments = 12: calibrated: quad write" in text.getvalue()
 
 
 LOG = Sweep("Time", "size", "bytes", "order", "s", published="the note", each="card", log=True)

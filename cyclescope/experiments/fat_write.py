@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from cyclescope.disks import Disk, Stretch
-from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.experiment import Cell, Experiment, Run, fitted
 from cyclescope.results import Row, Settings
 from cyclescope.views import Pivot, Sweep
 
@@ -26,20 +26,22 @@ CARD_BYTES = 1900 * 2**20  # of "2 GB"
 _FAT_SECTOR = 256  # clusters: 512 bytes with 2 for each
 _FIRST_FILE = 64  # clusters
 _FIRST_FREE = 132  # beyond the first 4 MiB of the card
-_LAST_FAT_SECTOR = 4
-# Where all is free from here on, in its FAT sector: 193 to 253 give the document's occurrences.
+# Fitted: over how many FAT sectors the first file is scattered, and in how many fragments.
+_FAT_SECTORS = 5
+_FRAGMENTS = 12
+# Fitted: where all is free from here on, in the last of them: 193 to 253 give the same occurrences.
 _CONTIGUOUS = 224
 
 
-def used_card(fragments: int = 12) -> Disk:
+def used_card(fragments: int = _FRAGMENTS) -> Disk:
     """A card like the author's, as far as the document's numbers tell what was on it.
 
     The first file crossed from one FAT sector to another four times: its clusters were scattered
     over five of them, here in so many fragments. The files after it lay one behind the other: the
-    second, sixth and tenth crossed once, the others never.
+    second, sixth and tenth crossed once, the others never. What was chosen so is in `CHOICES`.
     """
     parts = [_FIRST_FILE // fragments + (n < _FIRST_FILE % fragments) for n in range(fragments)]
-    sectors = [n * (_LAST_FAT_SECTOR + 1) // fragments for n in range(fragments)]
+    sectors = [n * _FAT_SECTORS // fragments for n in range(fragments)]
     stretches = []
     cluster = 2  # the first of a volume
     for number, (part, sector) in enumerate(zip(parts, sectors, strict=True)):
@@ -47,7 +49,7 @@ def used_card(fragments: int = 12) -> Disk:
         start = sector * _FAT_SECTOR + _FIRST_FREE + (number - sectors.index(sector)) * apart
         stretches.append(Stretch(start - cluster, part))
         cluster = start + part
-    rest = _LAST_FAT_SECTOR * _FAT_SECTOR + _CONTIGUOUS - cluster
+    rest = (_FAT_SECTORS - 1) * _FAT_SECTOR + _CONTIGUOUS - cluster
     return Disk(CARD_BYTES, stretches=(*stretches, Stretch(rest, 0)))
 
 
@@ -160,6 +162,13 @@ def _cell(
     )
 
 
+_CARD = "what is on the card"
+CHOICES = (
+    fitted(_CARD, "fragments of the first file", _FRAGMENTS, "32768 B total"),
+    fitted(_CARD, "FAT sectors of the first file", _FAT_SECTORS, "32768 B xmit occurrences"),
+    fitted(_CARD, "clusters before the free space", _CONTIGUOUS, "65536 B xmit occurrences"),
+)
+
 EXPERIMENT = Experiment(
     name="fat-write",
     title="FatFs f_write on an SD card over SPI",
@@ -167,9 +176,9 @@ EXPERIMENT = Experiment(
     runs=(_run("r006", documented=True), _run("current")),
     cells=(
         _cell("total_time", "total", "total_time_s", _TIME, _TOTAL),
-        _cell("xmit_time", "xmit", "xmit_time_s", _SECTION_TIMES, _SECTIONS),
-        _cell("crc_time", "CRC", "crc_time_s", _SECTION_TIMES, _SECTIONS),
-        _cell("busy_time", "busy", None, _SECTION_TIMES, _SECTIONS),
+        _cell("xmit_time", "xmit time", "xmit_time_s", _SECTION_TIMES, _SECTIONS),
+        _cell("crc_time", "CRC time", "crc_time_s", _SECTION_TIMES, _SECTIONS),
+        _cell("busy_time", "busy time", None, _SECTION_TIMES, _SECTIONS),
         _cell("xmit_occurrences", "xmit occurrences", "xmit_occurrences", _CALLS),
         _cell("crc_occurrences", "CRC occurrences", "crc_occurrences", _CALLS),
     ),
@@ -179,11 +188,13 @@ EXPERIMENT = Experiment(
         "(write_order=r006).",
         "The document does not print its CRC routine. The one here takes a bit at a time, as the "
         "document's clocks show, and has its form of several since it comes to those clocks.",
-        "What was on the author's card is not known. The one here has free space such that FAT "
-        "sectors are written as often as the document's occurrences show; in how many fragments "
-        "the first file lay is a choice, and its time depends on it.",
+        "What was on the author's card is not known: what is on the one here is fitted. Its free "
+        "space lies so that FAT sectors are written as often as the document's occurrences show "
+        "for 32768 and 65536 bytes (xmit and CRC alike; those for 64 and 1636 bytes follow), and "
+        "the number of fragments of the first file sets the total for 32768 bytes.",
         "After each run fsck.fat must find nothing on the card, and all files, read by mtools, "
         "must hold what was written, byte for byte.",
     ),
+    choices=CHOICES,
     findings=_findings,
 )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import jinja2
 from markupsafe import Markup
 
-from cyclescope import views
-from cyclescope.report import colours, figures, stacks, sweeps, trust
+from cyclescope import trust, views
+from cyclescope.report import colours, figures, stacks, sweeps
 from cyclescope.report.colours import Style
 from cyclescope.report.figures import NamedRow
 from cyclescope.report.stacks import Panel
@@ -81,6 +81,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
         "percent": signed_percent,
         "fine_percent": views.percent,
         "time": format_ps,
+        "quantity": lambda parameter: f"{parameter.value} {parameter.unit}".strip(),
         "count": count,
         "setting": lambda item: setting_text(*item),
     }

@@ -1,4 +1,4 @@
-"""How far a result may be trusted, counted from the result itself."""
+"""How far results may be trusted, counted from the results themselves."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from cyclescope.results import CALIBRATED, PREDICTED, ExperimentResult, Paramete
 class Trust:
     """The rows by what their numbers rest on, and the boards' timing parameters by theirs.
 
-    `exact` are those rows whose published numbers come from the hardware's own description.
+    `exact` are those rows whose published numbers come from the hardware's own description,
+    `choices` what experiments fitted beside the boards' parameters; both with whose they are.
     """
 
     rows: tuple[Row, ...]
     parameters: tuple[tuple[str, Parameter], ...]
     exact: tuple[Row, ...] = ()
+    choices: tuple[tuple[str, Parameter], ...] = ()
 
     @property
     def published(self) -> int:
@@ -39,7 +41,7 @@ class Trust:
         """The same of the other rows: those beside what was measured on hardware."""
         names = self.exact_names
         rows = tuple(row for row in self.rows if row.experiment not in names)
-        return Trust(rows, self.parameters)
+        return Trust(rows, self.parameters, choices=self.choices)
 
     @property
     def unpublished(self) -> int:
@@ -74,7 +76,7 @@ class Trust:
 
     @property
     def fitted(self) -> tuple[tuple[str, Parameter], ...]:
-        """The calibrated parameters, with their boards.
+        """The calibrated parameters, with their boards; then the choices, with their experiments.
 
         What several nodes of a kind have alike (two cards) was fitted once: it is one, of them all.
         """
@@ -83,10 +85,11 @@ class Trust:
             if parameter.basis == CALIBRATED:
                 same = (board, parameter.property, parameter.value, parameter.source)
                 alike.setdefault(same, []).append(parameter)
-        return tuple(
+        boards = (
             (same[0], replace(found[0], label=", ".join(one.label or one.node for one in found)))
             for same, found in alike.items()
         )
+        return (*boards, *self.choices)
 
     def resting_on(self, basis: str) -> int:
         """How many parameters have this basis."""
@@ -108,7 +111,8 @@ def overall(results: Sequence[ExperimentResult]) -> Trust:
         for row in result.rows
         if row.published is not None
     )
-    return Trust(rows, tuple(dict.fromkeys(_parameters(results))), exact)
+    choices = tuple((result.name, choice) for result in results for choice in result.choices)
+    return Trust(rows, tuple(dict.fromkeys(_parameters(results))), exact, choices)
 
 
 def _parameters(results: Iterable[ExperimentResult]) -> Iterable[tuple[str, Parameter]]:
