@@ -9,6 +9,7 @@ from conftest import NEEDS_DISK_TOOLS
 
 import cyclescope as package
 from cyclescope import bench, planning
+from cyclescope.disks import SECTOR_BYTES
 from cyclescope.experiments import card_probe, fat_access
 from cyclescope.results import ExperimentResult, Row
 
@@ -78,6 +79,8 @@ def test_the_probe_finds_what_the_board_says_of_its_card() -> None:
             if row.settings["port"] == port
         }
         assert found["erase_block", 0] == parameter("page-bytes") * parameter("pages-per-block")
+        # two page buffers: one is filled while the other's page waits for a merge
+        assert found["write_buffer", 0] == 2 * parameter("page-bytes") // SECTOR_BYTES
         single_us = parameter("page-program-us") + 3 * parameter("sector-copy-us")
         assert found["write_busy_mean", 0] == pytest.approx(single_us, rel=0.01)
         access_us = parameter("read-access-us") + parameter("page-read-us")

@@ -17,7 +17,7 @@ _FINDINGS = {
     "read_access_min": "shortest access time of a block, us",
     "read_access_mean": "mean access time of a block, us",
     "read_access_max": "longest access time of a block, us",
-    "write_buffer": "blocks of a long write until the card holds the host back",
+    "write_buffer": "blocks taken while the card makes ready to write elsewhere",
     "erase_block": "size of an erase block as jumps show it, bytes",
 }
 

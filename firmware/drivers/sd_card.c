@@ -288,6 +288,18 @@ int sd_erase(struct sd_card *card, uint32_t first, uint32_t last)
     return keep(card, error);
 }
 
+int sd_begin(struct sd_card *card, uint8_t index, uint32_t block)
+{
+    select(card);
+    return block_command(card, index, block);
+}
+
+int sd_end(struct sd_card *card, int error)
+{
+    deselect(card);
+    return keep(card, error);
+}
+
 static int read_register(struct sd_card *card, bool is_app, uint8_t index, uint8_t *to, uint32_t bytes)
 {
     select(card);

@@ -32,6 +32,11 @@ int sd_init(struct sd_card *card, const struct sd_port *port, bool crc);
 int sd_read(struct sd_card *card, uint32_t first, uint8_t *to, uint32_t count);
 int sd_write(struct sd_card *card, uint32_t first, const uint8_t *from, uint32_t count);
 
+/* For what goes below blocks: selects the card and sends it a command with a block's address, then deselects it, whatever
+   came between; `error` is kept for messages and given back. sd_end belongs to each sd_begin, failed ones too. */
+int sd_begin(struct sd_card *card, uint8_t index, uint32_t block);
+int sd_end(struct sd_card *card, int error);
+
 /* Waits until the card has done all that it was told. */
 int sd_sync(struct sd_card *card);
 

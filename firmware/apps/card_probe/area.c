@@ -50,6 +50,9 @@ FRESULT area_make(struct area *area)
     if (result == FR_OK) {
         result = longest_run(&file, &first_cluster, &clusters);
     }
+    if (result == FR_OK && clusters * file.obj.fs->csize < AREA_LEAST_BLOCKS) {
+        result = FR_DENIED;
+    }
     const FATFS *volume = file.obj.fs; /* closing forgets it */
     FRESULT close_result = f_close(&file);
     if (result == FR_OK && close_result == FR_OK) {

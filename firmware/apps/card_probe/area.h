@@ -15,6 +15,7 @@
 
 /* The file is longer than what is used of it: its first clusters may lie scattered. */
 #define AREA_BLOCKS 8192u
+#define AREA_LEAST_BLOCKS 512u
 #define AREA_FILE_BYTES (AREA_BLOCKS * SD_BLOCK_BYTES * 3 / 2)
 
 struct area {
@@ -22,8 +23,8 @@ struct area {
     uint32_t blocks;
 };
 
-/* Makes the file and gives the longest stretch of blocks that it has in one piece, at most AREA_BLOCKS. FR_DENIED if
-   the disk is too full for the file. */
+/* Makes the file and gives the longest stretch of blocks that it has in one piece, AREA_LEAST_BLOCKS to AREA_BLOCKS.
+   FR_DENIED if the disk is too full for the file, or too fragmented. */
 FRESULT area_make(struct area *area);
 
 #endif

@@ -7,12 +7,18 @@
 #define SINGLE_WRITES 64u
 #define READS 64u
 #define READ_LIMIT_MS 200u
+#define BUFFER_PLACES 16u
 
 #define CMD17 17u
 #define CMD25 25u
 
 /* Where jumps start: so many blocks in order are written first. */
 #define ORDERED_BLOCKS 8u
+
+/* No probe may leave the area. */
+_Static_assert(1 + SINGLE_WRITES <= AREA_LEAST_BLOCKS, "single writes");
+_Static_assert(BUFFER_PLACES + PROBE_BUFFER_LIMIT_BLOCKS < AREA_LEAST_BLOCKS, "long writes, and the block before them");
+_Static_assert(2 * ORDERED_BLOCKS <= AREA_LEAST_BLOCKS / 4, "jumps: up to a quarter of the area from its middle");
 
 static uint8_t block_data[SD_BLOCK_BYTES];
 
@@ -75,12 +81,9 @@ static int time_access(struct sd_card *card, uint64_t *clocks)
 
 static int read_one(struct sd_card *card, uint32_t block, uint64_t *clocks)
 {
-    card->link.port->select(true);
-    int response = sd_command(&card->link, CMD17, sd_address(card, block));
-    int error = response < 0 ? response : response ? ERROR_SD_COMMAND : time_access(card, clocks);
-    card->link.port->select(false);
-    sd_rcvr(&card->link);
-    return error;
+    int error = sd_begin(card, CMD17, block);
+
+    return sd_end(card, error ? error : time_access(card, clocks));
 }
 
 int probe_reads(struct sd_card *card, const struct area *area, struct spread *access)
@@ -115,37 +118,47 @@ static int send_fast(struct sd_card *card, uint64_t *wire_clocks, uint64_t *busy
     return (response & 0x1F) == 0x05 ? error : ERROR_SD_WRITE;
 }
 
+/* Until the card is busy for longer than a tenth of a block's time on the wire. */
 static int fill_buffer(struct sd_card *card, uint32_t limit, uint32_t *blocks)
 {
-    uint64_t wire_clocks, busy_clocks = 0;
+    uint64_t wire_clocks = 0, busy_clocks = 0;
     int error = 0;
 
-    for (*blocks = 0; *blocks < limit; ++*blocks) {
+    *blocks = 0;
+    while (*blocks < limit && !error && busy_clocks <= wire_clocks / 10) {
         error = send_fast(card, &wire_clocks, &busy_clocks);
-        if (error || busy_clocks > wire_clocks / 10) {
-            ++*blocks;
-            break;
-        }
+        ++*blocks;
     }
     int stop_error = sd_xmit_stop(&card->link, block_data);
     return error ? error : stop_error;
 }
 
-int probe_write_buffer(struct sd_card *card, const struct area *area, uint32_t *blocks)
+/* A write that begins elsewhere than the last one ended: the card has to make ready for it while blocks come. */
+static int fill_after_jump(struct sd_card *card, uint32_t away, uint32_t first, uint32_t *blocks)
 {
-    uint32_t limit = area->blocks < PROBE_BUFFER_LIMIT_BLOCKS ? area->blocks : PROBE_BUFFER_LIMIT_BLOCKS;
-    uint64_t clocks;
-    /* It begins in order, so what it costs to get there is paid. */
-    int error = probe_busy_after(card, area->first, &clocks);
+    uint64_t ignored;
+    int error = probe_busy_after(card, away, &ignored);
     if (error) {
         return error;
     }
-    card->link.port->select(true);
-    int response = sd_command(&card->link, CMD25, sd_address(card, area->first + 1));
-    error = response < 0 ? response : response ? ERROR_SD_COMMAND : fill_buffer(card, limit - 1, blocks);
-    card->link.port->select(false);
-    sd_rcvr(&card->link);
+    error = sd_begin(card, CMD25, first);
+    error = sd_end(card, error ? error : fill_buffer(card, PROBE_BUFFER_LIMIT_BLOCKS, blocks));
     return error ? error : sd_sync(card);
+}
+
+int probe_write_buffer(struct sd_card *card, const struct area *area, uint32_t *blocks)
+{
+    uint32_t away = area->first + area->blocks - 1;
+    int error = 0;
+
+    *blocks = 0;
+    /* Where its buffers begin is not known: somewhere among these. */
+    for (uint32_t i = 0; i < BUFFER_PLACES && *blocks < PROBE_BUFFER_LIMIT_BLOCKS && !error; i++) {
+        uint32_t taken = 0;
+        error = fill_after_jump(card, away, area->first + i, &taken);
+        *blocks = taken > *blocks ? taken : *blocks;
+    }
+    return error;
 }
 
 int probe_jump(struct sd_card *card, const struct area *area, int32_t distance, uint64_t *clocks)

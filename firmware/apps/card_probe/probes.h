@@ -24,9 +24,10 @@ int probe_single_writes(struct sd_card *card, const struct area *area, struct sp
 /* From the answer to CMD17 until the data block's token, for blocks here and there. */
 int probe_reads(struct sd_card *card, const struct area *area, struct spread *access);
 
-/* How many blocks one write takes as fast as the host sends them before the card is busy for longer than a tenth of a
-   block's time on the wire; `*limit` if it never is. */
-#define PROBE_BUFFER_LIMIT_BLOCKS 1024u
+/* How much the card buffers: the most blocks that it takes as fast as the host sends them, while it makes ready to write
+   elsewhere than before. PROBE_BUFFER_LIMIT_BLOCKS if it never holds the host back then: such a card does not show it. A
+   write in order is no measure: a card may keep up with it for as long as it has erased blocks. */
+#define PROBE_BUFFER_LIMIT_BLOCKS 256u
 int probe_write_buffer(struct sd_card *card, const struct area *area, uint32_t *blocks);
 
 /* Busy time after a block at `distance` blocks from where an ordered write ended. */
