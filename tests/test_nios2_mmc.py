@@ -14,17 +14,24 @@ from cyclescope.results import RunResult
 BOARD = "nios2-mmc"
 
 
-def run(name: str) -> RunResult:
-    """Runs a program of tests/firmware."""
+def run(name: str, **console: int) -> RunResult:
+    """Runs a program of tests/firmware; `console` are properties of its UART."""
     source = ROOT / "tests" / "firmware" / f"{name}.c"
     elf = firmware.build(firmware.board_recipe(name, BOARD, [source]))
-    return package.Board(BOARD).load(elf).run()
+    overrides = {f"uart0.cyclescope,{key.replace('_', '-')}": at for key, at in console.items()}
+    return package.Board(BOARD, overrides).load(elf).run("1s")
 
 
 def test_hello_runs() -> None:
     hello = package.Board(BOARD).load(firmware.build_app("hello", BOARD, {})).run()
     assert (hello.outcome, hello.exit_code) == ("exit", 0)
     assert hello.console == f"hello from {BOARD}\n"
+
+
+def test_a_program_does_not_wait_for_a_console_that_nobody_reads() -> None:
+    # a character every 100 s: the FIFO's 64 are all there is room for
+    result = run("performance_sections", character_us=100_000_000)
+    assert (result.outcome, result.exit_code) == ("exit", 0)
 
 
 @pytest.mark.parametrize(("name", "status"), [("exit_code", 42), ("illegal_instruction", 66)])

@@ -10,8 +10,11 @@
 
 #define JTAG_UART_FIFO_CHARACTERS 64u
 
-/* A host that takes no character while the control register is read so often is not there: no character waits for it. */
+/* A host that takes no character while the control register is read so often is not there: no further character waits
+   for it, until it takes one again. */
 #define JTAG_UART_LIMIT_READS 1000000u
+
+static int host_is_away;
 
 static uint32_t space(void)
 {
@@ -21,11 +24,13 @@ static uint32_t space(void)
 /* True once the FIFO has so many free places; false if the host takes too long. */
 static int wait_for_space(uint32_t places)
 {
-    for (uint32_t reads = 0; reads < JTAG_UART_LIMIT_READS; reads++) {
+    for (uint32_t reads = host_is_away ? 1 : JTAG_UART_LIMIT_READS; reads; reads--) {
         if (space() >= places) {
+            host_is_away = 0;
             return 1;
         }
     }
+    host_is_away = 1;
     return 0;
 }
 
