@@ -77,13 +77,12 @@ def program() -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def changed_board(tmp_path: Path) -> Callable[[str], Path]:
-    """A .dts that is the shipped board with lines of devicetree source after it."""
+def changed_board(tmp_path: Path) -> Callable[..., Path]:
+    """A .dts that is a shipped board with lines of devicetree source after it."""
     from cyclescope import resources
 
-    shipped = resources.boards().resolve() / f"{BOARD}.dts"
-
-    def change(source: str) -> Path:
+    def change(source: str, board: str = BOARD) -> Path:
+        shipped = resources.boards().resolve() / f"{board}.dts"
         path = tmp_path / "changed.dts"
         path.write_text(f'/dts-v1/;\n/include/ "{shipped}"\n{source}\n', encoding="utf-8")
         return path

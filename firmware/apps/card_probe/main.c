@@ -105,7 +105,7 @@ int main(void)
     tick_start();
     FRESULT result = f_mount(&volume, DRIVE_NAME, 1);
     if (result != FR_OK) {
-        return fail("f_mount", result);
+        return fail("f_mount card", result);
     }
     result = area_make(&area);
     if (result != FR_OK) {

@@ -137,7 +137,7 @@ static void print_results(int32_t block, const struct times *times)
 
 static int fail(const char *step, FRESULT result)
 {
-    console_print("%s " FILE_NAME ": ", step);
+    console_print("%s: ", step);
     disk_print_result(result);
     disk_print_card_error(DRIVE);
     console_print("\n");
@@ -168,21 +168,21 @@ int main(void)
     fill_data();
     FRESULT result = f_mount(&volume, DRIVE_NAME, 1);
     if (result != FR_OK) {
-        return fail("f_mount", result);
+        return fail("f_mount card", result);
     }
     result = make_file(&file);
     if (result != FR_OK) {
-        return fail("make", result);
+        return fail("make " FILE_NAME, result);
     }
     for (uint32_t block = BLOCK_MIN_BYTES; block <= BLOCK_MAX_BYTES; block *= 2) {
         struct times times;
 
         result = access_file(&file, block, &times);
         if (result != FR_OK) {
-            return fail("access", result);
+            return fail("access " FILE_NAME, result);
         }
         print_results((int32_t)block, &times);
     }
     result = f_close(&file);
-    return result == FR_OK ? EXIT_OK : fail("f_close", result);
+    return result == FR_OK ? EXIT_OK : fail("f_close " FILE_NAME, result);
 }
