@@ -143,11 +143,16 @@ def test_what_the_write_order_costs_is_said_with_its_numbers() -> None:
     assert "published" not in sentence
 
 
-def test_what_was_fitted_to_the_card_is_no_prediction() -> None:
+def test_what_was_fitted_is_no_prediction() -> None:
     named = {
         label
         for label in EXPERIMENT.published_labels(R006)
         if bench.basis(label, EXPERIMENT.choices) == CALIBRATED
     }
-    assert named == {"32768 B total", "32768 B xmit occurrences", "65536 B xmit occurrences"}
-    assert len(EXPERIMENT.choices) == 3
+    assert named == {
+        "32768 B total",
+        "32768 B xmit occurrences",
+        "65536 B xmit occurrences",
+        "65536 B CRC time",
+    }
+    assert len(EXPERIMENT.choices) == 4
