@@ -189,7 +189,8 @@ EXPERIMENT = Experiment(
         "Its FatFs is R0.06; here R0.15 runs, with R0.06's order of writes restored below it "
         "(write_order=r006).",
         "The document does not print its CRC routine. The one here takes a bit at a time, as the "
-        "document's clocks show, and has its form of several since it comes to those clocks.",
+        "document's clocks show. Among such loops it was chosen with those clocks in view, so it "
+        "counts as fitted.",
         "What was on the author's card is not known: what is on the one here is fitted. Its free "
         "space lies so that FAT sectors are written as often as the document's occurrences show "
         "for 32768 and 65536 bytes (xmit and CRC alike; those for 64 and 1636 bytes follow), and "
