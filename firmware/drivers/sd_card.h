@@ -28,7 +28,8 @@ struct sd_card {
    ERROR_SD_NO_CARD, ERROR_SD_POWER_UP. */
 int sd_init(struct sd_card *card, const struct sd_port *port, bool crc);
 
-/* Reads or writes `count` blocks (not 0) from `first` on. What a failed write has written is not told. */
+/* Reads or writes `count` blocks (not 0) from `first` on. What a failed write has written is not told. A card tells of
+   errors in its flash by CMD13 only, after it was busy (7.2.4): as in the report's driver, nobody asks. */
 int sd_read(struct sd_card *card, uint32_t first, uint8_t *to, uint32_t count);
 int sd_write(struct sd_card *card, uint32_t first, const uint8_t *from, uint32_t count);
 
