@@ -9,7 +9,7 @@ import pytest
 from conftest import NEEDS_DISK_TOOLS
 
 from cyclescope import Board, disks, firmware
-from cyclescope.disks import Disk
+from cyclescope.disks import Disk, Stretch
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.fat_write import BOARD
 from cyclescope.results import RunResult, Value
@@ -93,3 +93,15 @@ def test_crcs_may_be_checked_on_either_port(port: str) -> None:
         assert (result.outcome, result.exit_code) == ("exit", 0)
         disks.check(image)
         disks.compare(image, {"W4096.BIN": fat_write.buffer(FILE_BYTES)})
+
+
+@NEEDS_DISK_TOOLS
+def test_the_probe_leaves_a_fragmented_card_alone() -> None:
+    # free clusters in pieces of 480 blocks, fewer than the probes write
+    pieces = (Stretch(1, 60),) * 48
+    disk = Disk(12 * 2**20, fat_bits=12, sectors_per_cluster=8, stretches=pieces)
+    with disks.copy_of(disks.image(disk)) as image:
+        assert_fails(run("card_probe", "mmc", BOARD, image), "PROBE.BIN: FR_DENIED (7)")
+        disks.check(image)
+        used = disks.read_file(image, "USED000.BIN")
+        assert used == bytes(disk.cluster_bytes)
