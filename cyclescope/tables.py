@@ -60,7 +60,7 @@ def _pivot(pivot: views.Table) -> Iterator[Table | Text]:
     """A table of groups, a sentence on all of them, and the rows that are furthest off."""
     table = Table(title=pivot.full_title, title_justify="left")
     table.show_footer = bool(pivot.whole.published)
-    for number, name in enumerate(pivot.line_names):
+    for number, name in enumerate(pivot.line_headings):
         table.add_column(name, footer="" if number else pivot.total_name, no_wrap=True)
     for heading, group in zip(pivot.headings, pivot.total, strict=True):
         table.add_column(heading, footer=group.total, justify="right", overflow="fold")

@@ -6,6 +6,7 @@ read or printed.
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 
@@ -60,3 +61,9 @@ def parse_number(text: str) -> int | None:
         return None
     number = int(match[2], 16 if match[2][:2].lower() == "0x" else 10) * _FACTORS[match[3] or ""]
     return -number if match[1] else number
+
+
+def rounded(value: float, digits: int) -> str:
+    """A number with so many digits, zeros at its end too: 3.90; whole ones in full: 12345."""
+    before_point = math.floor(math.log10(abs(value))) + 1 if value else digits
+    return f"{value:.{max(digits - before_point, 0)}f}"

@@ -1,19 +1,40 @@
 """How many rows of one measurement are shown together: as a table of groups, or as lines of a plot.
 
 An experiment's cell declares a `Pivot` or a `Sweep`; the terminal's tables and the report draw it.
-Names are those of settings, or "board", "metric" or "label".
+Names are those of settings, or "board", "metric" or "label"; `Words` say how people call them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from cyclescope.results import CALIBRATED, Row, Value
+from cyclescope.units import rounded
 
 ABSENT = "\N{EN DASH}"
+# What a line of a table has under the names of its pivot.
+_Line = tuple[Value | None, ...]
 # What counts as close, and as still the same thing, where numbers were measured.
 CLOSE_PCT, FAR_PCT = 10, 25
+
+
+@dataclass(frozen=True)
+class Words:
+    """What people call a `name`: its `heading`, and its values by what they are.
+
+    A value that `values` does not name is put into the braces of `form`.
+    """
+
+    name: str
+    heading: str
+    values: tuple[tuple[Value, str], ...] = ()
+    form: str = "{}"
+
+    def of(self, value: Value) -> str:
+        """A value in words."""
+        return dict(self.values).get(value) or self.form.format(value)
 
 
 @dataclass(frozen=True)
@@ -22,13 +43,22 @@ class Pivot:
 
     Where they meet stand all rows that have both: how well they agree with what was published, or,
     with `values`, simulated values with the published ones and errors behind them, in the order of
-    the last of `lines` if that is a number.
+    the last of `lines` if that is a number. Then what is shown is a value divided by `per`, with so
+    many `digits`, in a unit that the title tells.
     """
 
     title: str
     lines: tuple[str, ...]
     columns: tuple[str, ...]
     values: bool = False
+    words: tuple[Words, ...] = ()
+    per: int = 1
+    digits: int = 5
+
+    def shown(self, value: float) -> str:
+        """A value as its place shows it; counts are shown in full."""
+        exact = isinstance(value, int) and self.per == 1
+        return str(value) if exact else rounded(value / self.per, self.digits)
 
 
 @dataclass(frozen=True)
@@ -39,7 +69,7 @@ class Sweep:
     no `x`, the line is level. With `published` there is a line of this name for the published
     numbers. With `log` both axes are logarithmic and `x` is a number. With a `reference`, a setting
     and its value, what is shown is how many times as fast as the row that has it on the same board
-    each row is.
+    each row is; else a value divided by `per`, in the unit that `y_title` tells.
     """
 
     title: str
@@ -51,14 +81,21 @@ class Sweep:
     each: str | None = None
     published: str | None = None
     log: bool = False
+    words: tuple[Words, ...] = ()
+    per: int = 1
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that share a place of a table; `values` has them shown one by one."""
+    """Rows that share a place of a table, which the pivot says how to show."""
 
     rows: tuple[Row, ...]
-    values: bool = False
+    pivot: Pivot
+
+    @property
+    def values(self) -> bool:
+        """Whether rows are shown one by one, by their values."""
+        return self.pivot.values
 
     @property
     def published(self) -> tuple[Row, ...]:
@@ -84,7 +121,7 @@ class Group:
         if not self.rows:
             return ""
         if self.values:
-            return "; ".join(map(_shown, self.rows))
+            return "; ".join(_shown(self.pivot, row) for row in self.rows)
         if self.off:
             return f"{len(self.off)} of {len(self.published)} off, {percent(self.worst)}"
         if self.published:
@@ -112,11 +149,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-    """A pivot filled in: its columns' headings, and lines of a heading and a group a column."""
+    """A pivot filled in: its columns' headings, and lines of a heading and a group a column.
+
+    `line_headings` and `column_headings` say what is in front of the lines and above the columns.
+    """
 
     title: str
-    line_names: tuple[str, ...]
-    column_names: tuple[str, ...]
+    line_headings: tuple[str, ...]
+    column_headings: tuple[str, ...]
     headings: tuple[str, ...]
     lines: tuple[tuple[tuple[str, ...], tuple[Group, ...]], ...]
     total: tuple[Group, ...]
@@ -124,10 +164,11 @@ class Table:
 
     @property
     def full_title(self) -> str:
-        """The title, with what the columns are."""
-        title = f"{self.title}, by {', '.join(self.column_names)}"
-        told = self.whole.values and self.whole.published
-        return f"{title}: simulated (published, error)" if told else title
+        """The title, with what the columns are; those of values say it themselves."""
+        if not self.whole.values:
+            return f"{self.title}, by {', '.join(self.column_headings)}"
+        told = ": simulated (published, error)" if self.whole.published else ""
+        return f"{self.title}{told}"
 
     @property
     def total_name(self) -> str:
@@ -159,15 +200,13 @@ class Table:
         return f"{text}." + (f" {beyond:,} more rows have none." if beyond else "")
 
     def _closeness(self, published: int) -> str:
+        if not self.whole.off:
+            return f"{published:,} of {published:,} published numbers are met exactly."
         close, near = (self.whole.within(limit) for limit in (CLOSE_PCT, FAR_PCT))
         text = f"{close:,} of {published:,} published numbers are met within {CLOSE_PCT} %"
         if near > close:
             text += f", {near:,} within {FAR_PCT} %"
-        return (
-            f"{text}; the furthest off is {percent(self.whole.worst)}."
-            if self.whole.off
-            else (f"{text}.")
-        )
+        return f"{text}; the furthest off is {self.whole.worst or 0:+.1f} %."
 
 
 def tables(rows: Iterable[Row]) -> list[Table]:
@@ -190,31 +229,43 @@ def value_of(row: Row, name: str) -> Value | None:
     return own[name] if name in own else row.settings.get(name)
 
 
+def in_words(words: Iterable[Words], name: str, value: Value | None) -> str:
+    """What people call a value that a row has under a name; a dash if it has none."""
+    if value is None:
+        return ABSENT
+    return next((word.of(value) for word in words if word.name == name), str(value))
+
+
 def percent(value: float | None) -> str:
     """An error with three digits behind the point, as rows that are nearly exact need it."""
     return "" if value is None else f"{value:+.3f} %"
 
 
-def _shown(row: Row) -> str:
+def _shown(pivot: Pivot, row: Row) -> str:
     """A value with the published one and the error, without its unit: titles tell that."""
-    simulated = f"{row.simulated:.5g}" if isinstance(row.simulated, float) else f"{row.simulated}"
+    simulated = pivot.shown(row.simulated)
     if row.published is None:
         return simulated
-    published = f"{row.published:.5g}" if isinstance(row.published, float) else f"{row.published}"
+    published = pivot.shown(row.published)
     error = "exact" if row.is_exact else f"{row.error_pct or 0:+.1f} %"
     fitted = ", calibrated" if row.basis == CALIBRATED else ""
     return f"{simulated} ({published}, {error}{fitted})"
 
 
 def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
-    places: dict[tuple[tuple[str, ...], str], list[Row]] = {}
+    places: dict[tuple[_Line, str], list[Row]] = {}
     for row in rows:
-        line = tuple(_text(row, name) for name in pivot.lines)
-        column = " ".join(_text(row, name) for name in pivot.columns)
+        line = tuple(value_of(row, name) for name in pivot.lines)
+        column = " ".join(
+            in_words(pivot.words, name, value_of(row, name)) for name in pivot.columns
+        )
         places.setdefault((line, column), []).append(row)
 
     def group(found: Iterable[Row]) -> Group:
-        return Group(tuple(found), pivot.values)
+        return Group(tuple(found), pivot)
+
+    def texts(line: _Line) -> tuple[str, ...]:
+        return tuple(map(partial(in_words, pivot.words), pivot.lines, line))
 
     lines = list(dict.fromkeys(line for line, _ in places))
     if pivot.values:
@@ -222,11 +273,11 @@ def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
     columns = tuple(dict.fromkeys(column for _, column in places))
     return Table(
         title=pivot.title,
-        line_names=pivot.lines,
-        column_names=pivot.columns,
+        line_headings=_headings(pivot, pivot.lines),
+        column_headings=_headings(pivot, pivot.columns),
         headings=columns,
         lines=tuple(
-            (line, tuple(group(places.get((line, column), ())) for column in columns))
+            (texts(line), tuple(group(places.get((line, column), ())) for column in columns))
             for line in lines
         ),
         total=tuple(
@@ -237,15 +288,14 @@ def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
     )
 
 
-def _by_number(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _by_number(lines: list[_Line]) -> list[_Line]:
     """Lines in the order of the numbers at their ends, below each other as before but for those."""
     groups = list(dict.fromkeys(line[:-1] for line in lines))
-    try:
-        return sorted(lines, key=lambda line: (groups.index(line[:-1]), int(line[-1])))
-    except ValueError:
+    if not all(isinstance(line[-1], int | float) for line in lines):
         return lines
+    return sorted(lines, key=lambda line: (groups.index(line[:-1]), line[-1]))
 
 
-def _text(row: Row, name: str) -> str:
-    value = value_of(row, name)
-    return ABSENT if value is None else str(value)
+def _headings(pivot: Pivot, names: Iterable[str]) -> tuple[str, ...]:
+    called = {word.name: word.heading for word in pivot.words}
+    return tuple(called.get(name, name) for name in names)

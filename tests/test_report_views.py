@@ -26,6 +26,7 @@ from cyclescope.views import Pivot, Sweep
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
 SWEEP = Sweep("Speed", "dummy", "dummy clocks", "mode", "times as fast", ("mode", "single"))
+VALUES = Pivot("Time", ("size",), ("mode",), values=True)
 RUN = RunRecord("run", "app", "a", {}, None)
 
 
@@ -182,7 +183,7 @@ def test_what_an_experiment_fitted_itself_counts_too() -> None:
     words = Page(render([ours])).words
     assert "What was calibrated, 2 parameters to 2 published numbers" in words
     assert "quad: the card: fragments = 12: calibrated: quad write" in words
-    assert "rest on 1 choice of" in words
+    assert "Beside them 1 choice of the experiments, such as what is on a card, was fitted" in words
     text = io.StringIO()
     Console(file=text, width=200).print(tables.experiment_table(ours))
     assert "fitted: 2 to 2 published numbers:" in text.getvalue()
@@ -246,3 +247,21 @@ def test_ticks_that_would_cover_each_other_are_left_out() -> None:
 def test_lines_have_a_colour_each(number: int) -> None:
     styles = colours.by_order(number)
     assert len(set(styles)) == number
+
+
+def test_a_run_that_measures_in_many_settings_has_one_stack_of_what_it_times() -> None:
+    ours = experiment()
+    many = [
+        dataclasses.replace(found, pivot=VALUES, settings=found.settings | {"size": size})
+        for found in ours.rows[1:]
+        for size in (64, 512)
+    ]
+    page = Page(render([dataclasses.replace(ours, rows=tuple(many))]))
+    # two causes and "other" of each of the two runs
+    assert page.of_class("share") == ["g"] * 3 * 2
+    assert "Where the time of whole runs went" in page.words
+    assert "timed mode=quad: load: spi0, 60 ms" in page.words
+    assert not page.of_class("simulated")
+    untimed = [dataclasses.replace(found, timed=()) for found in many]
+    page = Page(render([dataclasses.replace(ours, rows=tuple(untimed))]))
+    assert not page.of_class("share")

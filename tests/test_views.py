@@ -15,7 +15,7 @@ from cyclescope.results import (
     RunRecord,
     Settings,
 )
-from cyclescope.views import Pivot
+from cyclescope.views import Pivot, Words
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
 
@@ -141,20 +141,19 @@ def test_values_stand_with_the_published_number_and_the_error() -> None:
     ]
     assert [groups[0].is_far_off for _, groups in table.lines] == [False, False, True, False]
     assert table.summary == (
-        "2 of 3 published numbers are met within 10 %, 3 within 25 %; "
-        "the furthest off is -20.000 %."
+        "2 of 3 published numbers are met within 10 %, 3 within 25 %; the furthest off is -20.0 %."
     )
     # what is close needs no line of its own
     assert table.furthest_off == [rows[2]]
     text = " ".join(shown(rows).split())
-    assert "Time, by metric: simulated (published, error)" in text
+    assert "Time: simulated (published, error)" in text
     assert "within 10 %" in text
     assert "2 of 3" in text
 
 
-def test_values_that_are_all_exact_are_said_to_be_close() -> None:
+def test_values_that_are_all_exact_are_said_to_be_so() -> None:
     (table,) = views.tables([row(of("mul", "single"), 70, 70, pivot=VALUES)])
-    assert table.summary == "1 of 1 published numbers are met within 10 %."
+    assert table.summary == "1 of 1 published numbers are met exactly."
 
 
 def test_rounded_values_are_shown_with_five_digits() -> None:
@@ -178,3 +177,37 @@ def test_values_are_in_the_order_of_their_numbers() -> None:
     assert [names for names, _ in table.lines] == [
         (order, size) for order in ("old", "new") for size in ("-3", "64", "768", "1024")
     ]
+
+
+def test_names_and_values_are_called_as_people_do() -> None:
+    words = (
+        Words("size", "call", form="{} B"),
+        Words("order", "writes in", (("r006", "R0.06's order"),)),
+    )
+    pivot = Pivot("Time, s", ("order", "size"), ("metric",), values=True, words=words)
+    rows = [
+        row({"program": "p", "mode": "m", "order": order, "size": size}, 1, None, pivot=pivot)
+        for order in ("r006", "new")
+        for size in (1024, 64)
+    ]
+    (table,) = views.tables(rows)
+    assert table.line_headings == ("writes in", "call")
+    assert [names for names, _ in table.lines] == [
+        *(("R0.06's order", "64 B"), ("R0.06's order", "1024 B")),
+        *(("new", "64 B"), ("new", "1024 B")),
+    ]
+    assert "Time, s" in shown(rows)
+    assert "by metric" not in shown(rows)
+
+
+def test_values_can_be_shown_in_a_larger_unit_with_few_digits() -> None:
+    pivot = Pivot("Throughput, kB/s", ("program",), ("metric",), values=True, per=1000, digits=3)
+    for value, text in (
+        (1_188_674, "1189"),
+        (697_468, "697"),
+        (6_749, "6.75"),
+        (53_000, "53.0"),
+        (0, "0"),
+    ):
+        (table,) = views.tables([row(of("alu", "single"), value, None, pivot=pivot)])
+        assert table.whole.text == text

@@ -5,11 +5,22 @@ The document of `fat-write` wishes for such a program, and has no numbers.
 
 from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.experiments import fat_access, fat_write
-from cyclescope.views import Pivot, Sweep
+from cyclescope.views import Pivot, Sweep, Words
 
 APP = "card_probe"
-_FOUND = Pivot("What the card shows", ("label",), ("port",), values=True)
-_JUMPS = Pivot("Busy after a jump, microseconds", ("distance",), ("port",), values=True)
+_WORDS = (
+    Words("label", "by the controller that it is behind"),
+    Words("distance", "blocks from the next in order"),
+    Words("port", "controller", (("mmc", "the document's"), ("spi", "Altera's SPI"))),
+)
+_FOUND = Pivot("What the card shows", ("label",), ("port",), values=True, words=_WORDS)
+_JUMPS = Pivot(
+    *("Busy time after a jump, ms", ("distance",), ("port",)),
+    values=True,
+    words=_WORDS,
+    per=1000,
+    digits=4,
+)
 _FINDINGS = {
     "write_busy_min": "shortest busy time after a single block, us",
     "write_busy_mean": "mean busy time after a single block, us",
@@ -50,7 +61,9 @@ EXPERIMENT = Experiment(
                 x="distance",
                 x_title="blocks from the next in order",
                 line="port",
-                y_title="us",
+                y_title="ms",
+                words=_WORDS,
+                per=1000,
             ),
         ),
     ),

@@ -9,7 +9,7 @@ from cyclescope.disks import Disk, Stretch
 from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.experiments import fat_write
 from cyclescope.results import Settings
-from cyclescope.views import Pivot, Sweep
+from cyclescope.views import Pivot, Sweep, Words
 
 APP = "fat_access"
 # The first 8 MiB are in use: cards treat the place of a file system's tables in another way.
@@ -38,18 +38,22 @@ def _cell(metric: str, pivot: Pivot, sweep: Sweep | None = None) -> Cell:
     return Cell(APP, metric, label, pivot=pivot, sweep=sweep)
 
 
-_COLUMNS = ("operation", "access")
-_RATE = Pivot("Throughput in bytes a second", ("block",), _COLUMNS, values=True)
-_MEAN = Pivot("Mean time of a call in microseconds", ("block",), _COLUMNS, values=True)
-_MAX = Pivot("Longest time of a call in microseconds", ("block",), _COLUMNS, values=True)
+def _pivot(title: str) -> Pivot:
+    """Thousands of what the app prints, by the size of a call."""
+    words = (Words("block", "call", form="{} B"),)
+    columns = ("operation", "access")
+    return Pivot(title, ("block",), columns, values=True, words=words, per=1000, digits=3)
+
+
 _SWEEP = Sweep(
     title="Throughput by the size of a call",
     x="block",
     x_title="bytes a call",
     line="access",
-    y_title="B/s",
+    y_title="kB/s",
     each="operation",
     log=True,
+    per=1000,
 )
 
 EXPERIMENT = Experiment(
@@ -62,9 +66,9 @@ EXPERIMENT = Experiment(
         for access in ("sequential", "random")
     ),
     cells=(
-        _cell("throughput", _RATE, _SWEEP),
-        _cell("call_mean", _MEAN),
-        _cell("call_max", _MAX),
+        _cell("throughput", _pivot("Throughput, kB/s"), _SWEEP),
+        _cell("call_mean", _pivot("Mean time of a call, ms")),
+        _cell("call_max", _pivot("Longest time of a call, ms")),
     ),
     quick={"calls": 8, "file_bytes": 65536},
     notes=(

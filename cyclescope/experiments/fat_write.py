@@ -11,7 +11,7 @@ from functools import cache
 from cyclescope.disks import Disk, Stretch
 from cyclescope.experiment import Cell, Experiment, Run, fitted
 from cyclescope.results import Row, Settings
-from cyclescope.views import Pivot, Sweep
+from cyclescope.views import Pivot, Sweep, Words
 
 BOARD = "nios2-mmc"
 APP = "fat_write"
@@ -124,26 +124,41 @@ def _run(write_order: str, documented: bool = False) -> Run:
     )
 
 
-_TIME = Pivot("Total time in seconds", ("transfer",), ("write_order",), values=True)
-_SECTION_TIMES = Pivot("Sections, seconds", ("write_order", "transfer"), ("metric",), values=True)
-_CALLS = Pivot("Occurrences", ("write_order", "transfer"), ("metric",), values=True)
+_WORDS = (
+    Words("transfer", "call", form="{} B"),
+    Words("write_order", "writes in", (("r006", "R0.06's order"), ("current", "current order"))),
+    Words(
+        "metric",
+        "section",
+        (
+            *(("xmit_time", "xmit"), ("crc_time", "CRC"), ("busy_time", "busy")),
+            *(("xmit_occurrences", "xmit"), ("crc_occurrences", "CRC")),
+        ),
+    ),
+)
+_LINES = ("write_order", "transfer")
+_TIME = Pivot("Total time, s", ("transfer",), ("write_order",), values=True, words=_WORDS)
+_SECTION_TIMES = Pivot("Time of sections, s", _LINES, ("metric",), values=True, words=_WORDS)
+_CALLS = Pivot("Occurrences of sections", _LINES, ("metric",), values=True, words=_WORDS)
 _TOTAL = Sweep(
     title="Total time by transfer size",
     x="transfer",
     x_title="bytes a call",
     line="write_order",
-    y_title="s",
+    y_title="seconds",
     published="published",
     log=True,
+    words=_WORDS,
 )
 _SECTIONS = Sweep(
     title="Where the time goes by transfer size",
     x="transfer",
     x_title="bytes a call",
     line="metric",
-    y_title="s",
+    y_title="seconds",
     each="write_order",
     log=True,
+    words=_WORDS,
 )
 
 
@@ -157,6 +172,7 @@ def _cell(
         key=key,
         where={"kind": "fwrite"},
         measured={"transfer": "transfer_bytes"},
+        timed=("write_file",) if metric == "total_time" else (),
         pivot=pivot,
         sweep=sweep,
     )

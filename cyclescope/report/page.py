@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jinja2
 from markupsafe import Markup
@@ -21,6 +21,7 @@ from cyclescope.units import format_ps
 
 # Of more rows that are off a table says how many there are.
 _MOST_OFF = 200
+_WHOLE_RUNS = "Where the time of whole runs went"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,10 @@ class StackFigure:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that are shown together: those with a published value, or those beyond."""
+    """Rows that are shown together: those with a published value, those beyond, or whole runs.
+
+    Whole runs have a stack each and no bars: tables have their values.
+    """
 
     title: str
     published: bool
@@ -100,12 +104,29 @@ def _panels(result: ExperimentResult) -> list[tuple[str, list[NamedRow], Panel |
     rows = views.loose(result.rows)
     published = _named([row for row in rows if row.published is not None])
     beyond = _named([row for row in rows if row.published is None])
-    titles = ("Published and simulated", "Beyond the document" if published else "Simulated")
+    parts = {
+        "Published and simulated": published,
+        "Beyond the document" if published else "Simulated": beyond,
+        _WHOLE_RUNS: _named(_timed_runs(result.rows)),
+    }
     return [
         (title, rows, stacks.panel([(row.name, row.row.stack) for row in rows]))
-        for title, rows in zip(titles, (published, beyond), strict=True)
+        for title, rows in parts.items()
         if rows
     ]
+
+
+def _timed_runs(rows: Sequence[Row]) -> list[Row]:
+    """Of the rows in tables, one for each run and the functions that it timed.
+
+    A run that measured in many settings has one stack for all of them.
+    """
+    found: dict[tuple[int, tuple[str, ...]], Row] = {}
+    for row in rows:
+        if row.pivot is not None and row.timed:
+            whole = replace(row, label=" + ".join(row.timed), settings=row.run.settings)
+            found.setdefault((id(row.run), row.timed), whole)
+    return list(found.values())
 
 
 def _named(rows: Sequence[Row]) -> list[NamedRow]:
@@ -155,12 +176,13 @@ def _part(
     panel: Panel | None,
     styles: Mapping[str, Style],
 ) -> Part:
-    by_unit = itertools.groupby(sorted(rows, key=_unit), key=_unit)
+    shown = () if title == _WHOLE_RUNS else rows
+    by_unit = itertools.groupby(sorted(shown, key=_unit), key=_unit)
     bars = tuple(
         figures.comparison(list(group), f"{prefix}-bars-{number}", f"{title}, {unit}")
         for number, (unit, group) in enumerate(by_unit)
     )
-    published = any(named.row.published is not None for named in rows)
+    published = any(named.row.published is not None for named in shown)
     if panel is None:
         return Part(title, published, bars, None)
     drawn = figures.stacks(panel, styles, f"{prefix}-stacks", f"{title}: time by cause")

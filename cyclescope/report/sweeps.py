@@ -16,7 +16,7 @@ from cyclescope.report.figures import FONT, INCH, WIDTH, quieten
 from cyclescope.report.spans import Span
 from cyclescope.report.text import plain
 from cyclescope.results import ExperimentResult, Row
-from cyclescope.views import Sweep, value_of
+from cyclescope.views import Sweep, in_words, value_of
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _FOOT = 300, 48, 110, 12, 44
 # Between the names at the lines' ends, in SVG units.
@@ -56,7 +56,7 @@ def plots(result: ExperimentResult) -> Iterator[Plot]:
     found: dict[tuple[Sweep, str, str], list[Row]] = {}
     for row in result.rows:
         if row.sweep is not None:
-            each = f", {value_of(row, row.sweep.each)}" if row.sweep.each else ""
+            each = f", {_called(row.sweep, row, row.sweep.each)}" if row.sweep.each else ""
             found.setdefault((row.sweep, row.board, each), []).append(row)
     for number, ((sweep, board, each), rows) in enumerate(found.items()):
         title = f"{sweep.title}: {board}{each}"
@@ -67,12 +67,16 @@ def lines(sweep: Sweep, rows: Sequence[Row]) -> list[Line]:
     """The lines of a plot, in the order of their first rows; what was published comes first."""
     by_name: dict[str, list[Row]] = {}
     for row in rows:
-        by_name.setdefault(str(value_of(row, sweep.line)), []).append(row)
+        by_name.setdefault(_called(sweep, row, sweep.line), []).append(row)
     found = [_line(sweep, name, rows) for name, rows in by_name.items()]
     known = [row for row in rows if row.published is not None]
     if sweep.published is None or not known:
         return found
     return [replace(_line(sweep, sweep.published, known), published=True), *found]
+
+
+def _called(sweep: Sweep, row: Row, name: str) -> str:
+    return in_words(sweep.words, name, value_of(row, name))
 
 
 def _line(sweep: Sweep, name: str, rows: Sequence[Row]) -> Line:
@@ -102,7 +106,7 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str) -> Markup:
     base = reference(sweep, rows)
     drawn = lines(sweep, rows)
     places = list(dict.fromkeys(x for line in drawn if not line.level for x, _ in line.points))
-    heights = [_height(line, row, base) for line in drawn for _, row in line.points]
+    heights = [_height(sweep, line, row, base) for line in drawn for _, row in line.points]
     span = spans.logarithmic(heights, margin=1.5) if sweep.log else spans.linear(heights)
     axes, figure = _axes()
     across = _number(axes, places) if sweep.log else _enumerate(axes, places)
@@ -112,11 +116,12 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str) -> Markup:
         axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(lambda value, position: plain(value))
     axes.set_xlabel(sweep.x_title)
-    axes.set_ylabel(sweep.y_title if base else rows[0].unit)
+    # without the row to compare with, values are shown in their own unit
+    axes.set_ylabel(rows[0].unit if sweep.reference and not base else sweep.y_title)
     marks: dict[str, str] = {}
     ends = []
     for number, (line, style) in enumerate(zip(drawn, by_order(len(drawn)), strict=True)):
-        heights = [span.drawn(_height(line, row, base)) for _, row in line.points]
+        heights = [span.drawn(_height(sweep, line, row, base)) for _, row in line.points]
         if line.level:
             axes.axhline(heights[0], color=style.colour, linewidth=1.4, linestyle=(0, (5, 3)))
         else:
@@ -137,10 +142,10 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str) -> Markup:
     return svg.inline(figure, prefix, title, marks)
 
 
-def _height(line: Line, row: Row, base: Row | None) -> float:
+def _height(sweep: Sweep, line: Line, row: Row, base: Row | None) -> float:
     """What is drawn: the value, or how often it fits into the reference's."""
     if base is None:
-        return line.value(row)
+        return line.value(row) / sweep.per
     return base.simulated / row.simulated if row.simulated else 0.0
 
 
