@@ -6,6 +6,7 @@ the order of current versions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from cyclescope.disks import Disk, Stretch
@@ -150,15 +151,12 @@ _TOTAL = Sweep(
     log=True,
     words=_WORDS,
 )
-_SECTIONS = Sweep(
+_SECTIONS = replace(
+    _TOTAL,
     title="Where the time goes by transfer size",
-    x="transfer",
-    x_title="bytes a call",
     line="metric",
-    y_title="seconds",
     each="write_order",
-    log=True,
-    words=_WORDS,
+    published=None,
 )
 
 

@@ -2,15 +2,8 @@
 #ifndef AREA_H
 #define AREA_H
 
-#include "disk.h"
+#include "drive.h"
 
-#if APP_PORT_SPI
-#define DRIVE DISK_SPI
-#define DRIVE_NAME "1:"
-#else
-#define DRIVE DISK_MMC
-#define DRIVE_NAME "0:"
-#endif
 #define FILE_NAME "PROBE.BIN"
 
 /* The file is longer than what is used of it: its first clusters may lie scattered. */

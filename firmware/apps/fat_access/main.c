@@ -3,7 +3,7 @@
 #include "altera_timer.h"
 #include "board.h"
 #include "console.h"
-#include "disk.h"
+#include "drive.h"
 #include "exit.h"
 #include "result.h"
 #include "riscv.h"
@@ -13,13 +13,6 @@
 #define BLOCK_MIN_BYTES 512u
 #define BLOCK_MAX_BYTES 65536u
 
-#if APP_PORT_SPI
-#define DRIVE DISK_SPI
-#define DRIVE_NAME "1:"
-#else
-#define DRIVE DISK_MMC
-#define DRIVE_NAME "0:"
-#endif
 #define FILE_NAME "ACCESS.BIN"
 
 _Static_assert(APP_FILE_BYTES % BLOCK_MAX_BYTES == 0, "the file holds whole blocks of any size");

@@ -5,7 +5,7 @@
 #include "altera_timer.h"
 #include "board.h"
 #include "console.h"
-#include "disk.h"
+#include "drive.h"
 #include "exit.h"
 #include "result.h"
 #include "section.h"
@@ -13,14 +13,6 @@
 #include "write_order.h"
 
 #define SECTION_TOTAL 1
-
-#if APP_PORT_SPI
-#define DRIVE DISK_SPI
-#define DRIVE_NAME "1:"
-#else
-#define DRIVE DISK_MMC
-#define DRIVE_NAME "0:"
-#endif
 
 #define PATH_BYTES sizeof DRIVE_NAME "W65536.BIN"
 /* The path without its drive, for people. */
