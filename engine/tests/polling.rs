@@ -2,7 +2,7 @@
 
 mod support;
 
-use cyclescope_engine::machine::RunReport;
+use cyclescope_engine::machine::{Machine, RunReport};
 use cyclescope_engine::time::Ps;
 use proptest::prelude::*;
 use support::*;
@@ -18,8 +18,13 @@ const RA: u32 = 1;
 
 /// Runs a program with and without skipping. Gives what both have in common, and the cycles that were skipped.
 fn both_ways(at: u32, program: &[u32]) -> (RunReport, u64) {
+    both_ways_of(|| machine(at, program, 2))
+}
+
+/// As [`both_ways`], for a machine of one's own.
+fn both_ways_of(prepared: impl Fn() -> Machine) -> (RunReport, u64) {
     let once = |skip: bool| {
-        let mut machine = machine(at, program, 2);
+        let mut machine = prepared();
         machine.skip_polling(skip);
         let report = machine.run(Ps::from_us(20_000), |_| true);
         assert_exit(&report);
@@ -115,6 +120,38 @@ fn a_loop_that_counts_is_run() {
     assert_eq!(skipped, 0);
     let (_, skipped) = both_ways(LOCAL, &count_in_a_register(100_000));
     assert_eq!(skipped, 0);
+}
+
+/// As [`wait_for_event`], with a store in each round to memory so near to the code that what was decoded of it is dropped.
+fn store_beside_the_code(cycles: u32) -> Vec<u32> {
+    let mut program = set_up(cycles);
+    program.extend([sw(T0, S0, 4), jal(T1, 8), 0, lw(A0, S0, 0), NOP, sw(0, T1, 0), beq(A0, 0, -12)]);
+    then_exit(&program)
+}
+
+#[test]
+fn a_loop_that_writes_beside_its_code_is_run() {
+    for at in [LOCAL, DDR] {
+        let (_, skipped) = both_ways(at, &store_beside_the_code(100_000));
+        assert_eq!(skipped, 0);
+    }
+}
+
+/// The table of decoded blocks has 65536 places, and each instruction of uncached code takes two: straight-line code leaves so few that
+/// the first look at the loop behind it may not find room for the loop's single instructions.
+#[test]
+fn a_loop_is_skipped_when_the_table_of_blocks_is_nearly_full() {
+    const C_NOP_TWICE: u32 = 0x0001_0001;
+    for shorter in [0, 4, 8, 12, 16, 20] {
+        let mut filler = vec![C_NOP_TWICE; 0x1_0000 / 4 - 2 - shorter];
+        filler.extend([addi(T2, 0, LOCAL as i32), jalr(0, T2, 0)]);
+        let (_, skipped) = both_ways_of(|| {
+            let mut machine = machine(BRAM, &filler, 2);
+            put(&mut machine, LOCAL, &wait_for_event(100_000, 60));
+            machine
+        });
+        assert!(skipped > 90_000, "{skipped}");
+    }
 }
 
 #[test]

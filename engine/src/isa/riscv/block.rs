@@ -292,6 +292,7 @@ impl Blocks {
         }
         let bytes: u32 = instrs.iter().map(|instr| u32::from(instr.len_bytes)).sum();
         bus.mark_code(place.pc, bytes);
+        debug_assert!(self.hot.len() < MOST_BLOCKS, "compiled code knows where the table is: it must not grow");
         let index = self.hot.len() as u32;
         let first_op = self.ops.len() as u32;
         let (breakdown, pending) = self.append(timing, place, &instrs);

@@ -378,7 +378,7 @@ impl Core for Hart {
     }
 
     fn skip_polling(&mut self, skip: bool) {
-        self.polls.enabled = skip;
+        self.polls.enable(skip);
     }
 
     fn skipped(&self) -> Cycles {

@@ -32,7 +32,9 @@ pub(super) struct Polls {
     /// The slot that the next new instruction gets.
     turn: usize,
     /// Skipping is switched on.
-    pub enabled: bool,
+    enabled: bool,
+    /// A look is under way, whose own reads are no news.
+    looking: bool,
     /// A loop seems to poll: the outer loop should look.
     pub found: bool,
     /// Passes of the instruction in a round of the loop being looked at.
@@ -43,14 +45,23 @@ pub(super) struct Polls {
 
 impl Default for Polls {
     fn default() -> Polls {
-        Polls { slots: [EMPTY; SLOTS], last: 0, turn: 0, enabled: true, found: false, passes: 0, skipped_cycles: 0 }
+        Polls {
+            slots: [EMPTY; SLOTS],
+            last: 0,
+            turn: 0,
+            enabled: true,
+            looking: false,
+            found: false,
+            passes: 0,
+            skipped_cycles: 0,
+        }
     }
 }
 
 impl Polls {
     /// A device was read by the instruction that `place` stands for; `x` are the registers behind it.
     pub fn saw(&mut self, place: u64, x: &[u32; 256]) {
-        if !self.enabled {
+        if !self.enabled || self.looking {
             return;
         }
         self.last = self.slots.iter().position(|slot| slot.place == place).unwrap_or_else(|| {
@@ -78,9 +89,20 @@ impl Polls {
         self.slots[self.last].passes
     }
 
-    /// What became of the loop that was found.
-    pub fn looked(&mut self, skipped: bool) {
+    /// Switches skipping on or off.
+    pub fn enable(&mut self, skip: bool) {
+        self.enabled = skip;
         self.found = false;
+    }
+
+    /// The loop that was found is looked at from now on.
+    pub fn look(&mut self) {
+        self.looking = true;
+    }
+
+    /// What became of the loop that was looked at.
+    pub fn looked(&mut self, skipped: bool) {
+        (self.looking, self.found) = (false, false);
         let slot = &mut self.slots[self.last];
         slot.needed = if skipped { FIRST_NEEDED } else { MOST_NEEDED.min(2 * slot.needed) };
         slot.passes = if skipped { self.passes } else { 0 };
@@ -136,6 +158,23 @@ mod tests {
         // From other places, with other registers: none of them equal to what was remembered.
         assert!(reads(&mut polls, |read| 100 + read, 10_000).is_none());
         assert!(reads(&mut polls, |_| 99, 5_000).is_some());
+    }
+
+    #[test]
+    fn nothing_is_found_while_skipping_is_off_or_a_look_under_way() {
+        let mut polls = Polls::default();
+        assert_eq!(reads(&mut polls, |_| 0, 100), Some(8));
+        polls.enable(false);
+        assert!(!polls.found, "what had been found is forgotten");
+        assert_eq!(reads(&mut polls, |_| 0, 100), None);
+        polls.look();
+        polls.looked(true);
+        assert_eq!(reads(&mut polls, |_| 0, 100), None, "a look does not switch it on");
+        polls.enable(true);
+        polls.look();
+        assert_eq!(reads(&mut polls, |_| 0, 100), None);
+        polls.looked(true);
+        assert!(reads(&mut polls, |_| 0, 100).is_some());
     }
 
     #[test]

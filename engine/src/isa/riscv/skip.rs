@@ -66,10 +66,8 @@ impl Hart {
     #[cold]
     #[inline(never)]
     pub(super) fn skip_polling(&mut self, bus: &mut Bus) {
-        // Reads that are made for the look are no news to the watch.
-        self.polls.enabled = false;
+        self.polls.look();
         let skipped = self.try_to_skip(bus).is_some();
-        self.polls.enabled = true;
         self.polls.looked(skipped);
     }
 
@@ -155,9 +153,12 @@ impl Hart {
         while round.steps < LONGEST_ROUND {
             round.steps += 1;
             self.left = None;
+            // Blocks that are dropped, because code was written or for want of room, would take the runs in `round` with them.
+            if self.has_news(bus) || self.blocks.are_full() {
+                return None;
+            }
             self.follow_memory(bus);
-            if self.stop.is_some() || self.cycles >= self.limit || self.has_news(bus) || self.sections.stops_at(self.pc)
-            {
+            if self.stop.is_some() || self.cycles >= self.limit || self.sections.stops_at(self.pc) {
                 return None;
             }
             let index = self.block_at(bus, true)?;
