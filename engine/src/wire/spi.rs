@@ -142,6 +142,7 @@ pub trait SpiTarget: Send {
     }
 
     /// Lists all state that answers can depend on, for skipping of polling loops, as [`crate::device::Device::polled`] does.
+    /// Deadlines are times of the wire. Clocks that have been shifted may lie ahead of the list: their end is for the controller to list.
     fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
     }

@@ -10,18 +10,17 @@ use crate::time::Ps;
 impl Card {
     /// Lists the state; `false` within a byte, a command, a response or a block.
     pub(super) fn list(&mut self, poll: &mut Poll) -> bool {
-        let widest = self.pace.take_widest();
         let quiet = self.bits == 0 && self.command_bytes == 0 && !self.reply.is_pending() && !self.leaves_after_byte;
-        if !quiet || !self.list_data(poll, widest) {
+        if !quiet || !self.list_data(poll) {
             return false;
         }
         self.list_state(poll);
-        self.change_at(poll, self.busy_until, widest);
+        self.change_at(poll, self.busy_until);
         if let State::Initialising(until) = self.state {
-            self.change_at(poll, until, widest);
+            self.change_at(poll, until);
         }
         if let Some(at) = self.parameters.faults.removed_at.filter(|_| !self.removed) {
-            self.change_at(poll, at, widest);
+            self.change_at(poll, at);
         }
         poll.counter(&mut self.totals.commands);
         poll.counter(&mut self.totals.crc_errors);
@@ -31,7 +30,7 @@ impl Card {
     }
 
     /// What the data line is in use for.
-    fn list_data(&mut self, poll: &mut Poll, widest: Ps) -> bool {
+    fn list_data(&mut self, poll: &mut Poll) -> bool {
         match self.data {
             Data::None => poll.state(0_u64),
             Data::Receiving(receiving) => {
@@ -51,7 +50,11 @@ impl Card {
                     poll.state(place);
                     poll.state(u64::from(left) << 1 | u64::from(multiple));
                 }
-                self.change_at(poll, sending.ready, widest);
+                // Registers come from no place.
+                for bytes in self.buffer[..usize::from(sending.len) + 2].chunks(8) {
+                    poll.state(bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+                }
+                self.change_at(poll, sending.ready);
             }
         }
         true
@@ -63,8 +66,8 @@ impl Card {
         poll.state(match self.state {
             State::PowerUp => 0,
             State::Idle => 1,
-            State::Initialising(until) => 2_u64.saturating_add(until.0),
-            State::Ready => 3,
+            State::Ready => 2,
+            State::Initialising(until) => 3_u64.saturating_add(until.0),
         });
         poll.state(u64::from(self.power_up_clocks) << 32 | u64::from(self.block_bytes) << 8 | u64::from(self.status));
         poll.state(u64::from(self.announced) << 32 | u64::from(self.block_count));
@@ -88,15 +91,15 @@ impl Card {
         }
     }
 
-    /// Answers change at `at`. They do so byte by byte, and the answers of a byte are worked out when it begins, so
-    /// rounds can be skipped until so long before that as the longest byte of the last round took; those near it have
-    /// to run.
-    fn change_at(&self, poll: &mut Poll, at: Ps, widest: Ps) {
+    /// What goes out changes with the clock that ends at `at`. A byte under way may have seen that before `poll` is made: its controller
+    /// says how far it is ahead. One that ends later is taken to have begun no earlier than a byte at the fastest clock before, and may
+    /// for so long see both sides of the change.
+    fn change_at(&self, poll: &mut Poll, at: Ps) {
         let now = poll.now();
-        if now >= at.saturating_add(self.pace.byte()) && at != Ps::MAX {
-            return;
+        if now < at {
+            poll.until(at);
+        } else if now < at.saturating_add(self.pace.byte()) {
+            poll.refuse();
         }
-        let safe = at.saturating_sub(widest);
-        if safe > now { poll.until(safe) } else { poll.refuse() }
     }
 }

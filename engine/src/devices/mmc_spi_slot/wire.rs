@@ -22,29 +22,28 @@ pub(super) struct Pace {
     clocks: [Ps; 33],
     half_clock: Ps,
     last_edge: Ps,
-    /// The longest time between the ends of two stretches since [`Pace::take_widest`].
-    widest: Ps,
+    /// A clock that was too fast has been told of.
+    told: bool,
 }
 
 impl Pace {
     pub(super) fn new(max_clock: Hz) -> Pace {
         let clocks: [Ps; 33] = std::array::from_fn(|clocks| max_clock.ps_at_floor(Cycles(clocks as u64)));
-        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, widest: Ps::ZERO }
+        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, told: false }
     }
 
     /// The clock rests until `now`.
     pub(super) fn rest(&mut self, now: Ps) {
-        self.widest = self.widest.max(now.saturating_sub(self.last_edge));
         self.last_edge = now;
     }
 
-    /// A stretch of clocks ends: their frequency at least, in hertz, if that is above the maximum.
+    /// A stretch of clocks ends: their frequency at least, in hertz, if that is above the maximum for the first time. Spans
+    /// of as many clocks differ by a picosecond, and so would the frequencies of later ones.
     #[inline]
     pub(super) fn too_fast(&mut self, clocks: u32, end: Ps) -> Option<u64> {
         let span = end.saturating_sub(self.last_edge);
         self.last_edge = end;
-        self.widest = self.widest.max(span);
-        if span >= self.clocks[clocks.min(32) as usize] {
+        if span >= self.clocks[clocks.min(32) as usize] || std::mem::replace(&mut self.told, true) {
             return None;
         }
         Some(u64::from(clocks) * 1_000_000_000_000 / span.0.max(1))
@@ -59,10 +58,6 @@ impl Pace {
     /// The time of a byte at the fastest clock.
     pub(super) fn byte(&self) -> Ps {
         self.clocks[8]
-    }
-
-    pub(super) fn take_widest(&mut self) -> Ps {
-        std::mem::take(&mut self.widest)
     }
 }
 

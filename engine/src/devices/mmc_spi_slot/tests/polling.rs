@@ -36,7 +36,8 @@ impl Bench {
                 continue;
             }
             let until = clock().cycles_until_floor(after.deadline(&before)).0;
-            let rounds = until.saturating_sub(self.cycle().0) / ROUND_CYCLES;
+            // The last round before the deadline runs.
+            let rounds = (until.saturating_sub(self.cycle().0) / ROUND_CYCLES).saturating_sub(1);
             self.card.polled(&mut after.skip(&before, rounds));
             self.now += Ps(rounds * BYTE_PS);
             skipped += rounds;
@@ -103,6 +104,42 @@ fn a_card_that_will_leave_is_watched_until_then() {
         bench
     };
     assert!(assert_exact(start, 0) > 50_000);
+}
+
+/// Two registers of the same length: the card is in the same state but for what it will send.
+#[test]
+fn a_register_on_its_way_is_part_of_the_state() {
+    let mut bench = Bench::new();
+    let mut look_at = |index| {
+        bench.deselect();
+        bench.select();
+        bench.command(index, 0);
+        bench.exchange(0xff);
+        bench.look().unwrap()
+    };
+    let (csd, cid, again) = (look_at(9), look_at(10), look_at(10));
+    assert!(!cid.repeats(&csd));
+    assert!(again.repeats(&cid));
+}
+
+/// A byte that is over soon after the end of busy has bits of both kinds.
+#[test]
+fn nothing_is_skipped_in_the_byte_in_which_busy_ends() {
+    let mut bench = Bench::new();
+    bench.command(24, 0);
+    bench.block(0xfe, &pattern(1));
+    let before = bench.look().unwrap();
+    let end = before.deadline(&before);
+    bench.now = Ps(end.0 - 10_000);
+    assert!(bench.look().unwrap().repeats(&before));
+    for late in [0, BYTE_PS - 10_000] {
+        bench.now = Ps(end.0 + late);
+        let look = bench.look().unwrap();
+        assert!(!look.repeats(&look), "{late}");
+    }
+    bench.now = Ps(end.0 + BYTE_PS);
+    let look = bench.look().unwrap();
+    assert!(look.repeats(&look));
 }
 
 #[test]

@@ -105,10 +105,13 @@ fn other_lines_are_noted_and_see_the_cards_own() {
 }
 
 #[test]
-fn a_fast_clock_is_noted() {
+fn a_fast_clock_is_noted_once() {
     let mut bench = Bench::new();
-    bench.now += Ps(BYTE_PS / 2);
-    bench.card.shift(Stretch::byte_out(Lines::Single, 0xff), bench.now);
+    // As times are rounded, bytes on one clock differ by a picosecond.
+    for shorter in [0, 1] {
+        bench.now += Ps(BYTE_PS / 2 - shorter);
+        bench.card.shift(Stretch::byte_out(Lines::Single, 0xff), bench.now);
+    }
     assert_eq!(bench.notes(), ["SCK runs at 50000000 Hz; spi-max-frequency is 25000000"]);
 }
 
