@@ -66,9 +66,16 @@ impl Medium {
     pub fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         match self {
             Medium::Memory(chunks) => {
-                for (at, byte) in (at..).zip(into) {
-                    let chunk = chunks.get(&((at / CHUNK_BYTES as u64) as u32));
-                    *byte = chunk.map_or(ERASED, |chunk| chunk[(at % CHUNK_BYTES as u64) as usize]);
+                let (mut at, mut rest) = (at, into);
+                while !rest.is_empty() {
+                    let first = (at % CHUNK_BYTES as u64) as usize;
+                    let (now, later) = rest.split_at_mut(rest.len().min(CHUNK_BYTES - first));
+                    match chunks.get(&((at / CHUNK_BYTES as u64) as u32)) {
+                        Some(chunk) => now.copy_from_slice(&chunk[first..first + now.len()]),
+                        None => now.fill(ERASED),
+                    }
+                    at += now.len() as u64;
+                    rest = later;
                 }
                 Ok(())
             }
