@@ -290,8 +290,11 @@ impl Device for AvalonifMmc {
             return false;
         }
         self.slot.look(clock, cycle, &self.chip);
+        if !self.slot.is_settled(clock, cycle, &self.chip) {
+            return false;
+        }
         poll.end(&mut self.idle_from);
-        for flag in [self.interrupt_enabled, self.selected, self.slot.card_in, self.slot.changed] {
+        for flag in [self.interrupt_enabled, self.irq_level, self.selected, self.slot.card_in, self.slot.changed] {
             poll.state(flag);
         }
         for byte in [self.divider, self.received, self.received_before] {

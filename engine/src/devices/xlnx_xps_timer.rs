@@ -274,6 +274,10 @@ impl Device for XpsTimer {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
+        // On another clock, each round's accesses would wait for other edges.
+        if poll.clock() != self.params.port.clock {
+            return false;
+        }
         self.settle(poll.now());
         poll.state(self.moving_accesses);
         for timer in &self.timers {

@@ -244,7 +244,12 @@ impl Device for Uartlite {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
+        // On another clock, each round's accesses would wait for other edges.
+        if poll.clock() != self.params.port.clock {
+            return false;
+        }
         poll.state(self.interrupt_enabled);
+        poll.state(self.sent_characters);
         self.tx_fifo.iter().for_each(|character| poll.state(*character));
         if let Some(sending) = self.sending {
             let Sending { character, start_bit, in_fifo, data_sent } = sending;
@@ -308,6 +313,12 @@ mod tests {
         bench.run(Ps(10 * BIT));
         assert_eq!(bench.value(Ps(10 * BIT), STAT_REG), 0);
         assert!(!look(&mut bench, 10 * BIT / 10_000 + 1).unwrap().repeats(&after));
+    }
+
+    #[test]
+    fn a_core_on_another_clock_skips_nothing() {
+        let mut poll = Poll::look(Hz::new(50_000_000).unwrap(), Cycles(10));
+        assert!(!uart().bus.with_device(DeviceId(0), Ps::from_us(1), |device, _| device.polled(&mut poll)));
     }
 
     #[test]

@@ -49,6 +49,8 @@ impl DownCounter {
         let flagged = Cycles(self.loaded_at.0 + u64::from(self.loaded) + 1);
         if cycle < flagged {
             poll.state(self.accesses);
+            // The flag of before the load is gone a clock after it.
+            poll.until(clock.ps_at_floor(Cycles(self.loaded_at.0 + 1)));
             poll.until(clock.ps_at_floor(flagged));
         }
     }

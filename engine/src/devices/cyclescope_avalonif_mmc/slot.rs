@@ -32,6 +32,11 @@ impl Slot {
         self.card_in = card_in;
     }
 
+    /// True if the last register shows in clock `cycle` what the switch says: no change is on its way.
+    pub fn is_settled(&self, clock: Hz, cycle: Cycles, chip: &Chip) -> bool {
+        self.card_in == chip.as_ref().is_some_and(|chip| chip.present(clock.ps_at_floor(cycle)))
+    }
+
     /// A write in clock `cycle` clears the flag; a change that is seen with that write sets it again.
     pub fn clear_changed(&mut self, clock: Hz, cycle: Cycles, chip: &Chip) {
         self.look(clock, cycle, chip);

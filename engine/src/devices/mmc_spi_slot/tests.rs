@@ -11,6 +11,7 @@ use crate::time::Ps;
 use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
 
 mod addressing;
+mod controller;
 mod crcs;
 mod erasing;
 mod faults;

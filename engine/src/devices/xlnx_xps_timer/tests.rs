@@ -227,6 +227,12 @@ fn a_loop_that_asks_for_the_flag_repeats_until_the_rollover() {
 }
 
 #[test]
+fn a_core_on_another_clock_skips_nothing() {
+    let mut poll = Poll::look(Hz::new(50_000_000).unwrap(), Cycles(10));
+    assert!(!timer().bus.with_device(DeviceId(0), Ps::from_us(1), |device, _| device.polled(&mut poll)));
+}
+
+#[test]
 fn a_loop_that_reads_or_loads_the_counter_repeats_nothing() {
     let mut bench = timer();
     started(&mut bench, 0, 5_000, TCSR_UDT);

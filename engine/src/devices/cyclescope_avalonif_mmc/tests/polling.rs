@@ -110,6 +110,28 @@ fn a_flag_of_the_counter_is_a_deadline_and_its_value_is_not_skipped() {
 }
 
 #[test]
+fn the_flag_of_before_a_load_is_a_state_of_its_own() {
+    let mut rig = still_rig();
+    rig.put(100, COUNTER, 5_000);
+    // Taken at edge 101, in whose clock the flag is still that of the counter at 0.
+    let list = look(&mut rig, 100).unwrap();
+    assert_eq!(list.deadline(&list), at(102));
+    assert_eq!([101, 102].map(|cycle| rig.get(cycle, CONTROL) & ctl::FRCZERO), [ctl::FRCZERO, 0]);
+}
+
+#[test]
+fn a_change_on_its_way_from_the_slot_refuses() {
+    let mut rig = rig(at(100));
+    assert!(look(&mut rig, 2).is_none(), "the card that is in from the start");
+    let before = look(&mut rig, 3).unwrap();
+    let after = look(&mut rig, 50).unwrap();
+    assert!(after.repeats(&before));
+    assert_eq!(after.deadline(&before), at(100));
+    assert!(look(&mut rig, 101).is_none());
+    assert!(!look(&mut rig, 102).unwrap().repeats(&after));
+}
+
+#[test]
 fn what_differs_is_not_skipped() {
     let mut rig = rig(Ps::MAX);
     rig.put(5, DIVIDER, 0);
