@@ -35,6 +35,9 @@ from cyclescope.results import (
     Value,
 )
 
+# Of the notes of a run that fails, so many are told at once.
+_MOST_NOTES = 3
+
 # ---- running
 
 
@@ -158,7 +161,8 @@ def _failure(job: Job, result: RunResult) -> str | None:
     if result.exit_code != 0:
         lines = [line.strip() for line in result.console.splitlines() if line.strip()]
         last = " / ".join(lines[-2:])
-        return f"the firmware exited with status {result.exit_code}; its last lines: {last}"
+        noted = "".join(f"; note: {note}" for note in result.notes[:_MOST_NOTES])
+        return f"the firmware exited with status {result.exit_code}; its last lines: {last}{noted}"
     wanted = {cell.metric for cell in job.experiment.cells_of(job.run)}
     metrics = _metrics(job, result)
     if not any(name in wanted for name, _ in metrics):

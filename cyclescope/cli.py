@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from cyclescope import experiments, tables
+from cyclescope import disks, experiments, tables
 from cyclescope.bench_command import bench_command
 from cyclescope.board import Board, shipped_boards
 from cyclescope.errors import EngineError
@@ -150,6 +150,7 @@ def _complain(message: str) -> None:
 
 def _leave(status: int) -> None:
     """End at once: a simulation that still runs in a thread can't be waited for."""
+    disks.discard()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

@@ -74,16 +74,21 @@ def _metadata(manifest: Path) -> dict[str, Any]:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as error:
         raise FirmwareError(
-            f"{manifest}: cargo, which fetches these crates, can't be run: {error.strerror}"
+            f"{manifest}: cargo, which fetches these crates, can't be run: {error.strerror}; "
+            "it comes with Rust: see https://rustup.rs"
         ) from error
     if done.returncode != 0:
-        raise FirmwareError(f"{manifest}: cargo can't give the crates: {_reason(done.stderr)}")
+        raise FirmwareError(
+            f"{manifest}: cargo can't give the crates: {_reason(done.stderr)}; it fetches them "
+            f"once, with a network: cargo fetch --locked --manifest-path {manifest}"
+        )
     metadata: dict[str, Any] = json.loads(done.stdout)
     return metadata
 
 
 def _reason(stderr: bytes) -> str:
-    """Cargo's error and its causes on one line, without the progress before."""
+    """Cargo's error and its causes on one line, without the progress before and advice behind."""
     text = stderr.decode(errors="replace").strip()
     error = text[text.find("error:") :].removeprefix("error:") if "error:" in text else text
+    error = re.split(r"^As a reminder|^hint:", error, flags=re.MULTILINE)[0]
     return re.sub(r"\s+", " ", error).strip() or "it said nothing"

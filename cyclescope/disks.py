@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from cyclescope import resources
 from cyclescope.errors import DiskError
@@ -68,11 +69,38 @@ def missing_packages() -> list[str]:
 
 @contextmanager
 def copy_of(master: Path) -> Iterator[Path]:
-    """A copy of an image for one run, gone afterwards. Raises `OSError` if it can't be copied."""
-    with tempfile.TemporaryDirectory(prefix="cyclescope-disk-") as folder:
-        copy = Path(folder) / "disk.img"
-        copy_sparse(master, copy)
+    """A copy of an image for one run, gone afterwards. Raises `DiskError` if it can't be copied."""
+    with _scratch(prefix="cyclescope-disk-") as folder:
+        copy = folder / "disk.img"
+        try:
+            copy_sparse(master, copy)
+        except OSError as error:
+            # the folder's own name is another each time
+            place = folder.parent
+            raise DiskError(f"{master} can't be copied to {place}: {error.strerror}") from error
         yield copy
+
+
+def discard() -> None:
+    """Remove all copies and half-made images: the program ends at once, with runs under way."""
+    for folder in tuple(_scratches):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# What is to go however the program ends.
+_scratches: set[Path] = set()
+
+
+@contextmanager
+def _scratch(**place: Any) -> Iterator[Path]:
+    """A folder that is gone afterwards, placed as `tempfile` does."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True, **place) as name:
+        folder = Path(name)
+        _scratches.add(folder)
+        try:
+            yield folder
+        finally:
+            _scratches.discard(folder)
 
 
 def image(disk: Disk) -> Path:
@@ -86,13 +114,16 @@ def image(disk: Disk) -> Path:
     kept = folder / f"fat{disk.fat_bits}-{digest}.img"
     if kept.is_file():
         return kept
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        made = Path(scratch) / "disk.img"
-        _make(disk, made)
-        packed = Path(scratch) / "packed.img"
-        copy_sparse(made, packed)
-        packed.replace(kept)  # another process may have made the same: either will do
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _scratch(dir=folder) as scratch:
+            made = scratch / "disk.img"
+            _make(disk, made)
+            packed = scratch / "packed.img"
+            copy_sparse(made, packed)
+            packed.replace(kept)  # another process may have made the same: either will do
+    except OSError as error:
+        raise DiskError(f"{folder}: no disk image can be made there: {error.strerror}") from error
     return kept
 
 
@@ -232,7 +263,7 @@ def _found(tool: str) -> str:
     found = _find(tool)
     if found is None:
         raise DiskError(
-            f"{tool} is not installed: disk images need the Debian packages "
+            f"{tool} is not installed: disk images need Debian's "
             f"{' and '.join(missing_packages())}, which scripts/install-debian-packages installs"
         )
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cyclescope import overrides
-from cyclescope.board import board_tree
+from cyclescope.board import Board, board_tree
 from cyclescope.errors import SettingError
 from cyclescope.experiment import Experiment, Run
 from cyclescope.firmware import is_available, load_app, with_defaults
@@ -38,7 +38,7 @@ def plan(
     """The jobs of some experiments, each configuration once.
 
     Raises `SettingError` for a `--set` that fits no app setting and no property of any board, and
-    where there is no prebuilt ELF for what was set.
+    where there is no prebuilt ELF for what was set; `BoardError` if a board is at fault with it.
     """
     jobs = [
         Job(experiment, experiment.quickened(run) if quick else run)
@@ -54,7 +54,19 @@ def plan(
         # of the same configurations, one that the document measured
         if name not in unique or (run.documented and not unique[name].run.documented):
             unique[name] = job
-    return list(unique.values())
+    planned = list(unique.values())
+    _check_boards(planned)
+    return planned
+
+
+def _check_boards(jobs: Sequence[Job]) -> None:
+    """What `--set` makes of a board must be right before the first run, not after the last."""
+    checked: list[tuple[str, Mapping[str, str]]] = []
+    for job in jobs:
+        changed = (job.run.board, job.extra)
+        if job.extra and changed not in checked:
+            checked.append(changed)
+            Board(*changed)
 
 
 def _possible(jobs: Sequence[Job]) -> list[Job]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import BOARD, NEEDS_DISK_TOOLS
+from conftest import BOARD, NEEDS_DISK_TOOLS, Command
 
 from cyclescope import bench, disks, export
 from cyclescope.disks import Disk
@@ -112,3 +115,33 @@ def test_without_the_tools_a_run_fails_with_what_to_install(
     assert record.result is None
     assert record.error is not None
     assert "dosfstools" in record.error
+
+
+@pytest.mark.parametrize("size_bytes", [0, 1000, 1049088, 3 * 2**40, None])
+def test_an_image_that_is_no_card_is_refused_before_anything_runs(
+    cyclescope: Command, tmp_path: Path, size_bytes: int | None
+) -> None:
+    own = tmp_path / "own.img"
+    if size_bytes is None:
+        own.mkdir()
+    else:
+        with own.open("wb") as new:
+            new.truncate(size_bytes)
+    done = cyclescope("bench", "fat-write", "--set", f"card0.cyclescope,image={own}")
+    assert done.status == 2
+    assert done.error.startswith("--set: mmc@0: cyclescope,image is ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_room_for_copies_a_run_fails_and_says_where(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*arguments: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    disks.image(DISK)
+    monkeypatch.setattr(os, "pwrite", full)
+    record = outcome(READS)
+    assert record.result is None
+    assert record.error is not None
+    assert f"can't be copied to {tempfile.gettempdir()}: No space left on device" in record.error

@@ -81,7 +81,9 @@ def test_without_a_network_the_message_names_the_crate(
     manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CARGO_HOME", str(tmp_path / "empty"))
-    with pytest.raises(FirmwareError, match=r"cargo can't give the crates: .*offline"):
+    with pytest.raises(
+        FirmwareError, match=r"can't give the crates: .*`fatfs-embedded`.*: cargo fetch --locked"
+    ):
         crates.folder(CRATE)
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from conftest import BOARD
+from conftest import BOARD, NEEDS_DISK_TOOLS
 
 
 def interrupted(
@@ -58,3 +58,28 @@ def test_an_interrupted_bench_keeps_what_was_finished(tmp_path: Path) -> None:
     rows = json.loads((tmp_path / "results" / "results.json").read_text())
     assert status == 130
     assert len(rows) >= 4
+
+
+@NEEDS_DISK_TOOLS
+def test_an_interrupted_bench_leaves_no_disk_behind(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    # the copies are made once the firmware is built
+    sets = ("--set", "fat_write.transfer=768")
+    command = subprocess.Popen(
+        [sys.executable, "-m", "cyclescope", "bench", "fat-write", *sets],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(scratch)},
+    )
+    until = time.monotonic() + 120
+    while not list(scratch.glob("*/disk.img")) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert list(scratch.glob("*/disk.img"))
+    command.send_signal(signal.SIGINT)
+    _, stderr = command.communicate(timeout=60)
+    assert (command.returncode, stderr.strip()) == (130, "cyclescope: error: interrupted")
+    assert list(scratch.iterdir()) == []
