@@ -8,7 +8,7 @@
 //! Not modelled: input. The host types nothing, so the read FIFO is empty, RVALID is 0 and the read interrupt never comes.
 
 use super::axi_lite::{AxiLitePort, on_lanes};
-use super::registers::{AccessKind, Register};
+use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
@@ -127,11 +127,10 @@ impl Juart {
     }
 
     fn control(&self, now: Ps) -> u32 {
-        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let wants_data = self.waiting <= WRITE_THRESHOLD_CHARACTERS;
         self.enables
-            | flag(self.enables & CONTROL_WE != 0 && wants_data, CONTROL_WI)
-            | flag(self.active_from <= now, CONTROL_AC)
+            | flag(CONTROL_WI, self.enables & CONTROL_WE != 0 && wants_data)
+            | flag(CONTROL_AC, self.active_from <= now)
             | ((FIFO_CHARACTERS - self.waiting) as u32) << WSPACE_SHIFT
     }
 }

@@ -23,7 +23,7 @@ mod tests;
 use self::params::Params;
 use self::shifter::Shifter;
 use super::axi_lite::on_lanes;
-use super::registers::{AccessKind, Register};
+use super::registers::{AccessKind, Register, flag};
 use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
@@ -229,10 +229,6 @@ impl AltrSpi {
     fn cycle(&self, at: Ps) -> u64 {
         self.params.port.clock.cycles_until_ceil(at).0
     }
-}
-
-fn flag(bit: u32, on: bool) -> u32 {
-    if on { bit } else { 0 }
 }
 
 impl Device for AltrSpi {

@@ -8,7 +8,7 @@
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
-use super::registers::{AccessKind, Register};
+use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
@@ -134,9 +134,8 @@ impl IntervalTimer {
     }
 
     fn register(&self, offset: u32) -> u32 {
-        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         match offset {
-            STATUS => flag(self.timeout, STATUS_TO) | flag(matches!(self.counter, Counter::Running { .. }), STATUS_RUN),
+            STATUS => flag(STATUS_TO, self.timeout) | flag(STATUS_RUN, matches!(self.counter, Counter::Running { .. })),
             CONTROL => self.control,
             PERIODL => self.period & 0xffff,
             PERIODH => self.period >> 16,

@@ -21,7 +21,7 @@ mod tests;
 use self::counter::DownCounter;
 use self::slot::Slot;
 use super::axi_lite::{AxiLitePort, on_lanes};
-use super::registers::{AccessKind, Register};
+use super::registers::{AccessKind, Register, flag};
 use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -239,10 +239,6 @@ impl AvalonifMmc {
     fn cycle(&self, at: Ps) -> Cycles {
         self.port.clock.cycles_until_ceil(at)
     }
-}
-
-fn flag(bit: u32, on: bool) -> u32 {
-    if on { bit } else { 0 }
 }
 
 impl Device for AvalonifMmc {

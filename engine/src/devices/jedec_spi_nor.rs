@@ -46,13 +46,14 @@ mod tests;
 use array::Array;
 use commands::{Command, EraseUnit};
 use frame::{Frame, Phase};
-use notes::{Note, Notes};
+use notes::Note;
 use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
 use registers::Registers;
 use shifting::Span;
 
+use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
 use crate::time::{Hz, Ps};
 use crate::wire::spi::{Lines, Outlook, SpiTarget, Stretch};
@@ -86,7 +87,7 @@ pub struct Flash {
     last_edge: Ps,
     totals: Totals,
     bytes_read: u64,
-    notes: Notes,
+    notes: Notes<Note>,
 }
 
 /// A flash as its node describes it, on a controller's wire.

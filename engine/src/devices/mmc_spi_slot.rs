@@ -42,7 +42,7 @@ pub mod translation;
 mod wire;
 
 use medium::{BLOCK_BYTES, Medium};
-use notes::{Note, Notes};
+use notes::Note;
 use operations::Erase;
 use parameters::Parameters;
 use receiving::Receiving;
@@ -52,6 +52,7 @@ use sending::Sending;
 use translation::Translation;
 use wire::{Out, Pace};
 
+use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
@@ -101,7 +102,7 @@ pub struct Card {
     medium: Medium,
     translation: Translation,
     pace: Pace,
-    notes: Notes,
+    notes: Notes<Note>,
     totals: Totals,
     removed: bool,
     /// The card is taken out when the current byte is over.

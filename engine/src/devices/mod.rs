@@ -9,6 +9,7 @@ pub mod altr_timer;
 pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
+pub mod chip_notes;
 pub mod cyclescope_avalon_performance_counter;
 pub mod cyclescope_avalonif_mmc;
 pub mod cyclescope_exit;

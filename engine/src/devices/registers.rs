@@ -52,6 +52,11 @@ pub fn find(map: &'static [Register], offset: u32) -> Option<&'static Register> 
     map.iter().find(|register| register.offset == offset)
 }
 
+/// `bit` of a register where something is so, else no bit.
+pub const fn flag(bit: u32, on: bool) -> u32 {
+    if on { bit } else { 0 }
+}
+
 /// For the tests of device models: holds a device against its table.
 #[cfg(test)]
 pub mod walk {

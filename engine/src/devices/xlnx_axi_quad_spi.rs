@@ -22,7 +22,7 @@ use self::fifo::{RxFifo, TxFifo};
 use self::params::Params;
 use self::wire::{Control, Wire};
 use super::axi_lite::on_lanes;
-use super::registers::{AccessKind, Register, find};
+use super::registers::{AccessKind, Register, find, flag};
 use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
@@ -359,10 +359,6 @@ fn only_registers(range: usize, ctx: &mut Ctx) -> Result<(), SlaveError> {
     }
     ctx.note("the read window was accessed, but the core is not configured for XIP mode (xlnx,xip-mode)");
     Err(SlaveError { done: ctx.now })
-}
-
-fn flag(bit: u32, on: bool) -> u32 {
-    if on { bit } else { 0 }
 }
 
 fn clock_modes_differ(value: u32) -> bool {

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use super::axi_lite::{AxiLitePort, on_lanes};
-use super::registers::{AccessKind, Register};
+use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
@@ -189,10 +189,9 @@ impl Uartlite {
     }
 
     fn status(&self) -> u32 {
-        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-        flag(self.tx_fifo.is_empty(), STAT_TX_FIFO_EMPTY)
-            | flag(self.tx_fifo.len() == FIFO_DEPTH_CHARACTERS, STAT_TX_FIFO_FULL)
-            | flag(self.interrupt_enabled, STAT_INTR_ENABLED)
+        flag(STAT_TX_FIFO_EMPTY, self.tx_fifo.is_empty())
+            | flag(STAT_TX_FIFO_FULL, self.tx_fifo.len() == FIFO_DEPTH_CHARACTERS)
+            | flag(STAT_INTR_ENABLED, self.interrupt_enabled)
     }
 
     /// Bits of a character on the wire: start, data, parity, stop.

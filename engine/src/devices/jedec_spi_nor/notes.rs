@@ -1,6 +1,5 @@
 //! What a user should know and the wire does not show.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::wire::spi::{Lines, Rate};
@@ -132,27 +131,4 @@ impl fmt::Display for Note {
 
 fn command(opcode: Option<u8>) -> String {
     opcode.map_or_else(|| "a command".to_owned(), |opcode| format!("command {opcode:02X}h"))
-}
-
-/// Collects notes, each once.
-#[derive(Clone, Debug, Default)]
-pub struct Notes {
-    seen: BTreeSet<Note>,
-    new: Vec<String>,
-}
-
-impl Notes {
-    /// Records a note unless it is known already.
-    #[cold]
-    pub fn add(&mut self, note: Note) {
-        if !self.seen.contains(&note) {
-            self.new.push(note.to_string());
-            self.seen.insert(note);
-        }
-    }
-
-    /// Takes away the notes that are new since the last call.
-    pub fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.new)
-    }
 }

@@ -1,6 +1,5 @@
 //! What a user should know and the wire does not show.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// A note; each is reported once a run.
@@ -62,29 +61,5 @@ impl fmt::Display for Note {
             Note::Injected { what } => write!(f, "as the board asked: {what}"),
             Note::Image { what, error } => write!(f, "the image could not be {what}: {error}"),
         }
-    }
-}
-
-/// Collects notes, each once.
-#[derive(Clone, Debug, Default)]
-pub struct Notes {
-    seen: BTreeSet<Note>,
-    new: Vec<String>,
-}
-
-impl Notes {
-    /// Records a note unless it is known already.
-    #[cold]
-    pub fn add(&mut self, note: Note) {
-        // A host that errs for ever must not fill the memory.
-        if self.seen.len() < 1000 && !self.seen.contains(&note) {
-            self.new.push(note.to_string());
-            self.seen.insert(note);
-        }
-    }
-
-    /// Takes away the notes that are new since the last call.
-    pub fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.new)
     }
 }

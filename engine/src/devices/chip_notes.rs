@@ -1,0 +1,53 @@
+//! What a chip on a wire has to tell the user, collected until its controller asks for it.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+/// A host that errs for ever must not fill the memory.
+const MOST_NOTES: usize = 1000;
+
+/// Collects notes of type `N`, each once.
+#[derive(Clone, Debug)]
+pub struct Notes<N> {
+    seen: BTreeSet<N>,
+    new: Vec<String>,
+}
+
+impl<N> Default for Notes<N> {
+    fn default() -> Notes<N> {
+        Notes { seen: BTreeSet::new(), new: Vec::new() }
+    }
+}
+
+impl<N: Ord + Display> Notes<N> {
+    /// Records a note unless it is known already.
+    #[cold]
+    pub fn add(&mut self, note: N) {
+        if self.seen.len() < MOST_NOTES && !self.seen.contains(&note) {
+            self.new.push(note.to_string());
+            self.seen.insert(note);
+        }
+    }
+
+    /// Takes away the notes that are new since the last call.
+    pub fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_told_once_and_there_is_an_end_to_them() {
+        let mut notes = Notes::default();
+        notes.add(7);
+        notes.add(7);
+        assert_eq!(notes.take(), ["7"]);
+        notes.add(7);
+        assert_eq!(notes.take(), [""; 0]);
+        (100..100 + 2 * MOST_NOTES).for_each(|note| notes.add(note));
+        assert_eq!(notes.take().len(), MOST_NOTES - 1);
+    }
+}
