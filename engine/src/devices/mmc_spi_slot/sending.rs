@@ -18,6 +18,15 @@ pub mod error_token {
     pub const ECC_FAILED: u8 = 0x04;
     /// Past the last block.
     pub const OUT_OF_RANGE: u8 = 0x08;
+
+    /// The bit of R2 that tells the same.
+    pub const fn in_r2(token: u8) -> u8 {
+        match token {
+            ERROR => super::r2::ERROR,
+            ECC_FAILED => super::r2::ECC_FAILED,
+            _ => super::r2::OUT_OF_RANGE,
+        }
+    }
 }
 
 /// Where data come from.
@@ -103,6 +112,8 @@ impl Card {
             // The host has to stop it.
             (_, Some(_)) => self.data = Data::Sending(Sending { at: 0, ready: Ps::MAX, ..sending }),
         }
+        // Errors are cleared when they are read, whatever tells them (SanDisk, SD Card Product Manual, Clearing Status Bits).
+        self.status &= !sending.error.map_or(0, error_token::in_r2);
     }
 
     fn load_block(&mut self, place: u64, multiple: bool, left: u32, sequential: bool, end: Ps) {

@@ -79,5 +79,14 @@ fn a_block_that_cannot_be_read_gives_an_error_token() {
     bench.read(0);
     assert_eq!(bench.command(17, 512), 0);
     assert_eq!(bench.first_other_than(0xff), 0x04);
+    assert_eq!(bench.status(), (0, 0), "the token has told it");
+}
+
+#[test]
+fn an_error_whose_token_nobody_read_is_told_by_cmd13() {
+    let mut bench = with("cyclescope,read-error-block", 1);
+    assert_eq!(bench.command(17, 512), 0);
+    bench.deselect();
+    bench.select();
     assert_eq!((bench.status(), bench.status()), ((0, 0x10), (0, 0)));
 }
