@@ -152,7 +152,9 @@ def test_what_was_fitted_is_no_prediction() -> None:
     assert named == {
         "32768 B total",
         "32768 B xmit occurrences",
+        "32768 B CRC occurrences",
         "65536 B xmit occurrences",
+        "65536 B CRC occurrences",
         "65536 B CRC time",
     }
     assert len(EXPERIMENT.choices) == 4

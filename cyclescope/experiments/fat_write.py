@@ -177,10 +177,17 @@ def _cell(
 
 
 _CARD = "what is on the card"
+
+
+def _occurrences(size: int) -> str:
+    """The two cells that are the same number: for each CRC a block is sent."""
+    return f"{size} B xmit occurrences, {size} B CRC occurrences"
+
+
 CHOICES = (
     fitted(_CARD, "fragments of the first file", _FRAGMENTS, "32768 B total"),
-    fitted(_CARD, "FAT sectors of the first file", _FAT_SECTORS, "32768 B xmit occurrences"),
-    fitted(_CARD, "clusters before the free space", _CONTIGUOUS, "65536 B xmit occurrences"),
+    fitted(_CARD, "FAT sectors of the first file", _FAT_SECTORS, _occurrences(32768)),
+    fitted(_CARD, "clusters before the free space", _CONTIGUOUS, _occurrences(65536)),
     # Other forms of a bitwise loop have 7 or more: this one was chosen by the document's clocks.
     fitted("the SD driver", "instructions of the CRC routine a bit", 13, "65536 B CRC time"),
 )
