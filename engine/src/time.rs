@@ -54,11 +54,12 @@ impl Ratio {
         if self.denominator == 1 {
             return (value.wrapping_mul(self.numerator), false);
         }
-        // The reciprocal falls short by less than 1, so the estimate does by 1 at the most.
+        // The reciprocal falls short by less than 1, so the estimate does by 1 at the most. What is left is less than two
+        // denominators, however large the products are of which it is the difference.
         let estimate = ((value as u128 * self.reciprocal as u128) >> 64) as u64;
-        let left = value as u128 * self.rest as u128 - estimate as u128 * self.denominator as u128;
-        let short = left >= self.denominator as u128;
-        let exact = left == 0 || left == self.denominator as u128;
+        let left = value.wrapping_mul(self.rest).wrapping_sub(estimate.wrapping_mul(self.denominator));
+        let short = left >= self.denominator;
+        let exact = left == 0 || left == self.denominator;
         (value.wrapping_mul(self.whole).wrapping_add(estimate + short as u64), !exact)
     }
 

@@ -7,6 +7,7 @@ use super::accounts::{ON_THE_WAY, Purpose};
 use super::core::Hart;
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
+use super::skip::is_ram;
 use crate::bus::{Access, Bus, BusFault, BusFaultKind, Target};
 use crate::core::FaultedAccess;
 use crate::device::AccessSize;
@@ -170,7 +171,7 @@ impl Hart {
         match value {
             Ok(value) => {
                 self.x[op.rd as usize] = extend(op.code, value);
-                if way == Way::Uncached {
+                if way == Way::Uncached && !is_ram(bus, addr) {
                     self.polls.saw(u64::from(index) << 32 | begins_cycles, &self.x);
                 }
                 self.after_access(bus, index)

@@ -307,7 +307,8 @@ fn device_at(bus: &Bus, entry: usize) -> Option<usize> {
     }
 }
 
-fn is_ram(bus: &Bus, addr: u32) -> bool {
+/// True if a RAM answers at `addr`.
+pub(super) fn is_ram(bus: &Bus, addr: u32) -> bool {
     bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_)))
 }
 
