@@ -165,6 +165,27 @@ pub enum IrqLine {
     },
 }
 
+/// The event that a device waits for: asked for once, however often the device finds that it needs it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Alarm {
+    due: Option<Ps>,
+}
+
+impl Alarm {
+    /// Asks for [`Device::event`] with `token` at `due`, unless one comes by then.
+    pub fn set(&mut self, due: Ps, token: u32, ctx: &mut Ctx) {
+        if self.due.is_none_or(|earlier| due < earlier) {
+            self.due = Some(due);
+            ctx.schedule(due, token);
+        }
+    }
+
+    /// An event has come at `now`: to be called first in [`Device::event`].
+    pub fn rang(&mut self, now: Ps) {
+        self.due = self.due.filter(|due| *due != now);
+    }
+}
+
 /// Why a device ends the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExitRequest {

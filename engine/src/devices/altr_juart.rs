@@ -10,7 +10,7 @@
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Ps;
 
@@ -60,7 +60,7 @@ pub struct Juart {
     active_from: Ps,
     enables: u32,
     /// The event asked for and not yet run.
-    scheduled: Option<Ps>,
+    alarm: Alarm,
     sent_characters: u64,
 }
 
@@ -85,7 +85,7 @@ impl Juart {
             next_taken: Ps::ZERO,
             active_from: params.character_ps,
             enables: 0,
-            scheduled: None,
+            alarm: Alarm::default(),
             sent_characters: 0,
         }
     }
@@ -105,11 +105,7 @@ impl Juart {
         let excess = self.waiting.saturating_sub(WRITE_THRESHOLD_CHARACTERS);
         ctx.set_irq(self.interrupt, enabled && excess == 0);
         if enabled && excess > 0 {
-            let due = Ps(self.next_taken.0 + (excess - 1) * self.params.character_ps.0);
-            if self.scheduled.is_none_or(|scheduled| due < scheduled) {
-                self.scheduled = Some(due);
-                ctx.schedule(due, 0);
-            }
+            self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.params.character_ps.0), 0, ctx);
         }
     }
 
@@ -167,9 +163,7 @@ impl Device for Juart {
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        if self.scheduled == Some(ctx.now) {
-            self.scheduled = None;
-        }
+        self.alarm.rang(ctx.now);
         self.settle(ctx.now);
         self.update(ctx);
     }

@@ -10,7 +10,7 @@
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Ps;
 
@@ -66,7 +66,7 @@ pub struct IntervalTimer {
     timeout: bool,
     counter: Counter,
     /// The earliest event asked for and not yet run; later ones are asked for when it comes.
-    scheduled: Option<Ps>,
+    alarm: Alarm,
 }
 
 /// Builds the device from its node.
@@ -88,7 +88,7 @@ impl IntervalTimer {
             snapshot: 0,
             timeout: false,
             counter: Counter::Stopped(period),
-            scheduled: None,
+            alarm: Alarm::default(),
         }
     }
 
@@ -126,10 +126,8 @@ impl IntervalTimer {
         if !enabled || self.timeout {
             return;
         }
-        let due = edge_in_reach(self.port.clock, reload_cycle);
-        if let Some(due) = due.filter(|due| self.scheduled.is_none_or(|scheduled| *due < scheduled)) {
-            self.scheduled = Some(due);
-            ctx.schedule(due, 0);
+        if let Some(due) = edge_in_reach(self.port.clock, reload_cycle) {
+            self.alarm.set(due, 0, ctx);
         }
     }
 
@@ -199,9 +197,7 @@ impl Device for IntervalTimer {
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        if self.scheduled == Some(ctx.now) {
-            self.scheduled = None;
-        }
+        self.alarm.rang(ctx.now);
         self.settle(self.cycle(ctx.now));
         self.update(ctx);
     }

@@ -9,7 +9,7 @@ use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register};
 use crate::board::node::Property;
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::time::{Hz, Ps};
 
 /// The register map, for hart 0: further harts follow every 4 (`msip`) and 8 bytes (`mtimecmp`).
@@ -42,7 +42,7 @@ struct Hart {
     msip: bool,
     mtimecmp: u64,
     /// The earliest event asked for and not yet run; later ones are asked for when it comes.
-    scheduled: Option<Ps>,
+    alarm: Alarm,
 }
 
 /// The device.
@@ -75,7 +75,7 @@ impl Clint {
             timer: pair.get(1).copied().flatten(),
             msip: false,
             mtimecmp: u64::MAX,
-            scheduled: None,
+            alarm: Alarm::default(),
         };
         Clint { params, harts: lines.chunks(2).map(hart).collect(), offset: 0, latest: Ps::ZERO }
     }
@@ -93,9 +93,8 @@ impl Clint {
         ctx.set_irq(hart.timer, mtime >= hart.mtimecmp);
         let Some(remaining) = hart.mtimecmp.checked_sub(mtime).filter(|remaining| *remaining > 0) else { return };
         let due = edges.checked_add(remaining).and_then(|edge| edge_in_reach(self.params.mtime_clock, edge));
-        if let Some(due) = due.filter(|due| hart.scheduled.is_none_or(|scheduled| *due < scheduled)) {
-            hart.scheduled = Some(due);
-            ctx.schedule(due, index as u32);
+        if let Some(due) = due {
+            hart.alarm.set(due, index as u32, ctx);
         }
     }
 
@@ -194,9 +193,7 @@ impl Device for Clint {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let hart = token as usize;
-        if self.harts[hart].scheduled == Some(ctx.now) {
-            self.harts[hart].scheduled = None;
-        }
+        self.harts[hart].alarm.rang(ctx.now);
         self.update_timer(hart, ctx);
     }
 }

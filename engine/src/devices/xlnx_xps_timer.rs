@@ -9,7 +9,7 @@
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Ps;
 use counter::{Counter, Setting};
@@ -72,7 +72,7 @@ pub struct XpsTimer {
     interrupt: Option<IrqLine>,
     timers: [Timer; 2],
     /// The earliest event asked for and not yet run; later ones are asked for when it comes.
-    scheduled: Option<Ps>,
+    alarm: Alarm,
     /// Writes, and reads of a counter's value, so far: a loop with one of them is in another state each round.
     moving_accesses: u64,
 }
@@ -94,7 +94,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl XpsTimer {
     /// The device after reset.
     pub fn new(params: Params, interrupt: Option<IrqLine>) -> XpsTimer {
-        XpsTimer { params, interrupt, timers: [Timer::default(); 2], scheduled: None, moving_accesses: 0 }
+        XpsTimer { params, interrupt, timers: [Timer::default(); 2], alarm: Alarm::default(), moving_accesses: 0 }
     }
 
     fn is_cascaded(&self) -> bool {
@@ -147,9 +147,8 @@ impl XpsTimer {
             .filter_map(|index| self.timers[index].counter.rollover_cycle(&self.setting(index)))
             .filter_map(|cycle| edge_in_reach(self.params.port.clock, cycle))
             .min();
-        if let Some(due) = due.filter(|due| !raised && self.scheduled.is_none_or(|scheduled| *due < scheduled)) {
-            self.scheduled = Some(due);
-            ctx.schedule(due, 0);
+        if let Some(due) = due.filter(|_| !raised) {
+            self.alarm.set(due, 0, ctx);
         }
     }
 
@@ -266,9 +265,7 @@ impl Device for XpsTimer {
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        if self.scheduled == Some(ctx.now) {
-            self.scheduled = None;
-        }
+        self.alarm.rang(ctx.now);
         self.settle(ctx.now);
         self.update(ctx);
     }
