@@ -45,19 +45,19 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Adds what came between two moments.
-    pub fn add_difference(&mut self, to: &Totals, from: &Totals) {
-        self.instructions += to.instructions - from.instructions;
-        self.cycles += to.cycles - from.cycles;
-        self.fixed.add_difference(to.fixed, from.fixed);
+    /// Adds what came between two moments, `times` times.
+    pub fn add_difference(&mut self, to: &Totals, from: &Totals, times: u64) {
+        self.instructions += times * (to.instructions - from.instructions);
+        self.cycles += times * (to.cycles - from.cycles);
+        self.fixed.add_difference(to.fixed, from.fixed, times);
         for (cause, sum) in self.causes.iter_mut().enumerate() {
-            *sum += to.causes[cause] - from.causes[cause];
+            *sum += times * (to.causes[cause] - from.causes[cause]);
         }
         self.entries.resize(to.entries.len(), EntryCycles::default());
         for (entry, sums) in self.entries.iter_mut().enumerate() {
             let before = from.entries.get(entry).copied().unwrap_or_default();
             for (purpose, sum) in sums.iter_mut().enumerate() {
-                *sum += to.entries[entry][purpose] - before[purpose];
+                *sum += times * (to.entries[entry][purpose] - before[purpose]);
             }
         }
     }

@@ -49,12 +49,12 @@ impl Breakdown {
         }
     }
 
-    /// Adds what came between two moments.
-    pub fn add_difference(&mut self, to: Breakdown, from: Breakdown) {
-        self.issue += to.issue - from.issue;
-        self.operand_wait += to.operand_wait - from.operand_wait;
-        self.long_operation += to.long_operation - from.long_operation;
-        self.jump += to.jump - from.jump;
+    /// Adds what came between two moments, `times` times.
+    pub fn add_difference(&mut self, to: Breakdown, from: Breakdown, times: u64) {
+        self.issue += times * (to.issue - from.issue);
+        self.operand_wait += times * (to.operand_wait - from.operand_wait);
+        self.long_operation += times * (to.long_operation - from.long_operation);
+        self.jump += times * (to.jump - from.jump);
     }
 
     /// Adds `times` runs of a block.

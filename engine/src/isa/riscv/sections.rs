@@ -79,7 +79,7 @@ impl Sections {
             if let Some(open) = self.open.pop() {
                 let section = &mut self.sections[open.section];
                 section.calls += 1;
-                section.totals.add_difference(now, &open.begun);
+                section.totals.add_difference(now, &open.begun, 1);
             }
         }
         let Place { pc, return_pc, sp } = place;
@@ -102,12 +102,17 @@ impl Sections {
 impl Hart {
     /// Everything so far.
     pub(super) fn totals(&mut self) -> Totals {
-        let mut fixed = self.blocks.totals();
-        fixed.add_runs(self.parts, 1);
+        let mut totals = self.counted();
+        totals.fixed.add_runs(self.blocks.totals(), 1);
+        totals
+    }
+
+    /// Everything so far but the static time of whole blocks, which is in their runs.
+    pub(super) fn counted(&self) -> Totals {
         Totals {
             instructions: self.instructions,
             cycles: self.cycles,
-            fixed,
+            fixed: self.parts,
             causes: self.causes,
             entries: self.entry_cycles.clone(),
         }

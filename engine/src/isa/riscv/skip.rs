@@ -5,8 +5,7 @@
 //! accessed. Once nothing has changed since the first look but times and totals, what lies between is a round, and the next rounds are the same, up to
 //! the next event, the core's horizon, or the first deadline that a device names; all of them but the last are put behind at once.
 
-use super::accounts::{Cause, EntryCycles};
-use super::block::Breakdown;
+use super::accounts::Totals;
 use super::core::Hart;
 use super::op::{Code, TimingClass};
 use super::system::Csrs;
@@ -42,12 +41,7 @@ struct Moment {
     traps: u64,
     events: (u64, Ps),
     devices: Vec<Option<Poll>>,
-    // What grows:
-    cycles: u64,
-    instructions: u64,
-    parts: Breakdown,
-    causes: [u64; Cause::Count as usize],
-    entries: Vec<EntryCycles>,
+    counted: Totals,
 }
 
 /// What was done since the first look.
@@ -139,11 +133,7 @@ impl Hart {
             dcache: self.dcache.clone(),
             traps: self.traps,
             events: (bus.events.scheduled(), bus.events.next_due()),
-            cycles: self.cycles,
-            instructions: self.instructions,
-            parts: self.parts,
-            causes: self.causes,
-            entries: self.entry_cycles.clone(),
+            counted: self.counted(),
         }
     }
 
@@ -243,7 +233,7 @@ impl Hart {
     /// How many rounds certainly go like the last one: the one in which something may happen is left to be run, and so is the one before.
     fn rounds_to_come(&mut self, bus: &Bus, before: &Moment, after: &Moment) -> Option<u64> {
         self.update_limit(bus);
-        let period = after.cycles - before.cycles;
+        let period = after.counted.cycles - before.counted.cycles;
         let clock = self.config.clock;
         let lists = || {
             let devices = self.accessed(bus).filter_map(|entry| device_at(bus, entry));
@@ -263,22 +253,14 @@ impl Hart {
     fn put_behind(&mut self, bus: &mut Bus, before: &Moment, after: Moment, round: &Round, rounds: u64) {
         let accessed: Vec<usize> = self.accessed(bus).collect();
         let now = self.now();
-        self.polls.skipped_cycles += rounds * (after.cycles - before.cycles);
-        self.cycles += rounds * (after.cycles - before.cycles);
-        self.instructions += rounds * (after.instructions - before.instructions);
+        let mut counted = after.counted.clone();
+        counted.add_difference(&after.counted, &before.counted, rounds);
+        self.polls.skipped_cycles += counted.cycles - self.cycles;
+        let Totals { instructions, cycles, fixed, causes, entries } = counted;
+        (self.instructions, self.cycles, self.parts) = (instructions, cycles, fixed);
+        (self.causes, self.entry_cycles) = (causes, entries);
         for (index, exit) in &round.runs {
             self.blocks.hot[*index as usize].runs[*exit] += rounds;
-        }
-        let mut parts = Breakdown::default();
-        parts.add_difference(after.parts, before.parts);
-        self.parts.add_runs(parts, rounds);
-        for (cause, sum) in self.causes.iter_mut().enumerate() {
-            *sum += rounds * (after.causes[cause] - before.causes[cause]);
-        }
-        for (entry, sums) in self.entry_cycles.iter_mut().enumerate() {
-            for (purpose, sum) in sums.iter_mut().enumerate() {
-                *sum += rounds * (after.entries[entry][purpose] - before.entries[entry][purpose]);
-            }
         }
         for (cache, before) in [(&mut self.icache, &before.icache), (&mut self.dcache, &before.dcache)] {
             if let (Some(cache), Some(before)) = (cache, before) {
