@@ -1,3 +1,4 @@
 //! Instruction sets: one folder each.
 
+pub mod arm;
 pub mod riscv;

@@ -1,0 +1,6 @@
+//! Arm: ARMv7-A, in A32 and T32.
+//!
+//! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows only those.
+
+pub mod op;
+pub mod registers;
