@@ -2,5 +2,6 @@
 //!
 //! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows only those.
 
+pub mod alu;
 pub mod op;
 pub mod registers;
