@@ -5,3 +5,4 @@
 pub mod alu;
 pub mod op;
 pub mod registers;
+pub mod summary;
