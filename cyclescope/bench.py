@@ -34,6 +34,7 @@ from cyclescope.results import (
     RunResult,
     Value,
 )
+from cyclescope.views import takes
 
 # Of the notes of a run that fails, so many are told at once.
 _MOST_NOTES = 3
@@ -213,6 +214,7 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
     shipped = {board: Board(board).parameters for board in boards}
     extra = {job.run.board: job.extra for job, _ in done}
     rows = [row for job, record in done for row in _rows(job, record, shipped[job.run.board])]
+    rows += experiment.derived(rows)
     table = published.load(experiment.published)
     return ExperimentResult(
         name=experiment.name,
@@ -261,8 +263,11 @@ def _row(
         label=label,
         run=record,
         timed=cell.timed,
-        pivot=cell.pivot,
-        sweep=cell.sweep,
+        pivot=next((pivot for pivot in cell.pivots if takes(pivot, settings)), None),
+        sweeps=tuple(sweep for sweep in cell.sweeps if takes(sweep, settings)),
+        digits=None
+        if value is None
+        else job.experiment.printed_digits(job.run, cell, metric.settings),
     )
 
 

@@ -25,6 +25,10 @@ def _no_slot(settings: Settings) -> str:
     return ""
 
 
+def _no_derived(rows: Sequence[Row]) -> Iterable[Row]:
+    return ()
+
+
 def _no_findings(rows: Sequence[Row]) -> Iterable[str]:
     return ()
 
@@ -78,12 +82,14 @@ class Cell:
     `label` names the row in words, with settings in braces ("{mode} write"): so does the source
     text of a parameter that was calibrated with it; no label may begin another. The published
     number stands under `key` in the row where `where` holds and each setting named in `match` has
-    the run's value; without a `key` there is none. `measured` are settings that each result states
+    the run's value; without a `key` there is none. Where the document rounds some of its numbers, a
+    row of the table has such a number under the key that `rounded` names, with how many significant
+    digits it prints. `measured` are settings that each result states
     for itself, by name, with what the document calls them: there they must have the result's value.
     `timed` names the app's functions whose time the metric holds: the row's cycle stack is theirs.
     `exact` names metrics that must be what the row says under the same name, or the run has failed:
-    they show that the program did what the published one did. `pivot` and `sweep` show many rows
-    together.
+    they show that the program did what the published one did. `pivots` and `sweeps` show many rows
+    together: the first pivot and all sweeps that take the row.
     """
 
     app: str
@@ -95,8 +101,15 @@ class Cell:
     measured: Mapping[str, str] = field(default_factory=dict)
     timed: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
-    pivot: Pivot | None = None
-    sweep: Sweep | None = None
+    pivots: tuple[Pivot, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    rounded: tuple[str, int] | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys under which the table may have its number."""
+        exact = () if self.key is None else (self.key,)
+        return exact if self.rounded is None else (*exact, self.rounded[0])
 
 
 def fitted(what: str, name: str, value: Value, cell: str) -> Parameter:
@@ -113,8 +126,9 @@ class Experiment:
 
     `published` names the table; `quick` holds settings that shorten the runs without a published
     number; `notes` are what a reader must know to judge the comparison. `choices` are what was
-    fitted to published cells here and not in a board; they count as its parameters do. `findings`
-    says in sentences what the rows show.
+    fitted to published cells here and not in a board; they count as its parameters do. `derived`
+    gives rows that follow from the others, such as ratios; `findings` says in sentences what
+    the rows show.
     """
 
     name: str
@@ -125,6 +139,7 @@ class Experiment:
     quick: Settings = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     choices: tuple[Parameter, ...] = ()
+    derived: Callable[[Sequence[Row]], Iterable[Row]] = _no_derived
     findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings
 
     def published_value(
@@ -142,13 +157,23 @@ class Experiment:
             return None
         measured = {theirs: stated[ours] for ours, theirs in cell.measured.items()}
         where = _where(run, cell, known) | measured
-        return published.load(self.published).find(key or cell.key, where)
+        found = published.load(self.published).find(key or cell.key, where)
+        if found is None and key is None and cell.rounded is not None:
+            return published.load(self.published).find(cell.rounded[0], where)
+        return found
+
+    def printed_digits(self, run: Run, cell: Cell, settings: Settings | None = None) -> int | None:
+        """How many digits the document prints of a cell's number; None for all of them."""
+        if cell.rounded is None:
+            return None
+        key, digits = cell.rounded
+        return None if self.published_value(run, cell, settings, key) is None else digits
 
     def has_published(self, run: Run) -> bool:
         """Whether the document has any number for this run."""
         table = published.load(self.published)
         return run.documented and any(
-            cell.key is not None and table.has(cell.key, _where(run, cell, run.settings))
+            any(table.has(key, _where(run, cell, run.settings)) for key in cell.keys)
             for cell in self.cells_of(run)
         )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PREDICTED = "predicted"
 CALIBRATED = "calibrated"
 UNPUBLISHED = "unpublished"
+DERIVED = "derived"
 
 _METRIC_KEYS = ("metric", "unit", "value")
 
@@ -198,9 +199,11 @@ class Row:
     """One line of an experiment's table.
 
     `label` names the cell in words ("quad write"); `published` is None where the document has no
-    such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished".
+    such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished", or
+    "derived" where the row follows from others (a ratio of two) and is no cell of its own.
     `timed` names the functions whose time the metric holds; none stands for the whole run.
-    `pivot` and `sweep` say how it is shown where it is one of many.
+    `pivot` and `sweeps` say how it is shown where it is one of many. `digits` is how many
+    significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
     """
 
     experiment: str
@@ -215,12 +218,22 @@ class Row:
     run: RunRecord = field(repr=False)
     timed: tuple[str, ...] = ()
     pivot: Pivot | None = field(default=None, repr=False)
-    sweep: Sweep | None = field(default=None, repr=False)
+    sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
+    digits: int | None = None
 
     @property
     def is_exact(self) -> bool:
-        """Whether the simulated value is the published one, to the last digit."""
-        return self.simulated == self.published
+        """Whether the simulated value is the published one, to the last digit that was printed."""
+        if self.digits is None or self.published is None:
+            return self.simulated == self.published
+        return _to_digits(self.simulated, self.digits) == _to_digits(self.published, self.digits)
+
+    @property
+    def printed(self) -> str:
+        """The published value as the document prints it."""
+        if self.digits is None or self.published is None:
+            return "" if self.published is None else str(self.published)
+        return _to_digits(self.published, self.digits)
 
     @property
     def stack(self) -> tuple[StackEntry, ...]:
@@ -237,6 +250,8 @@ class Row:
         """The simulated value's deviation from the published one, in percent of the latter."""
         if not self.published:
             return None
+        if self.digits is not None and self.is_exact:
+            return 0.0
         return round((self.simulated - self.published) / self.published * 100, 3)
 
     def to_dict(self) -> dict[str, Any]:
@@ -325,6 +340,11 @@ def _sum(stacks: Iterable[Iterable[StackEntry]]) -> tuple[StackEntry, ...]:
             cycles, ps = sofar.cycles + entry.cycles, sofar.ps + entry.ps
             totals[entry.cause] = StackEntry(entry.cause, cycles, ps)
     return tuple(totals.values())
+
+
+def _to_digits(value: float, digits: int) -> str:
+    """A value rounded to so many significant digits: "2E+05"."""
+    return f"{value:.{digits - 1}E}"
 
 
 def _is_number(value: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cyclescope.results import CALIBRATED, PREDICTED, ExperimentResult, Parameter, Row
+from cyclescope.results import CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Parameter, Row
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def of(result: ExperimentResult) -> Trust:
 
 def overall(results: Sequence[ExperimentResult]) -> Trust:
     """What all experiments rest on; a parameter that several of them use counts once."""
-    rows = tuple(row for result in results for row in result.rows)
+    rows = tuple(row for result in results for row in result.rows if row.basis != DERIVED)
     exact = tuple(
         row
         for result in results

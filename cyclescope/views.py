@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cyclescope.results import CALIBRATED, Row, Value
+from cyclescope.results import CALIBRATED, Row, Settings, Value
 from cyclescope.units import rounded
 
 ABSENT = "\N{EN DASH}"
@@ -44,7 +44,8 @@ class Pivot:
     Where they meet stand all rows that have both: how well they agree with what was published, or,
     with `values`, simulated values with the published ones and errors behind them, in the order of
     the last of `lines` if that is a number. Then what is shown is a value divided by `per`, with so
-    many `digits`, in a unit that the title tells.
+    many `digits`, in a unit that the title tells. Only rows whose settings are
+    among those of `where` take part.
     """
 
     title: str
@@ -54,6 +55,7 @@ class Pivot:
     words: tuple[Words, ...] = ()
     per: int = 1
     digits: int = 5
+    where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
 
     def shown(self, value: float) -> str:
         """A value as its place shows it; counts are shown in full."""
@@ -67,9 +69,11 @@ class Sweep:
 
     A line for each value of `line`, a plot for each board and each value of `each`; where rows have
     no `x`, the line is level. With `published` there is a line of this name for the published
-    numbers. With `log` both axes are logarithmic and `x` is a number. With a `reference`, a setting
+    numbers, or one beside each that has some. With `log` the axes are logarithmic, that of `x` only
+    if its values are numbers. With a `reference`, a setting
     and its value, what is shown is how many times as fast as the row that has it on the same board
-    each row is; else a value divided by `per`, in the unit that `y_title` tells.
+    each row is; else a value divided by `per`, in the unit that `y_title` tells. Only rows whose
+    settings are among those of `where` take part.
     """
 
     title: str
@@ -83,6 +87,12 @@ class Sweep:
     log: bool = False
     words: tuple[Words, ...] = ()
     per: int = 1
+    where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+
+
+def takes(view: Pivot | Sweep, settings: Settings) -> bool:
+    """Whether a row with these settings takes part in a view."""
+    return all(settings.get(name) in allowed for name, allowed in view.where)
 
 
 @dataclass(frozen=True)
@@ -246,8 +256,14 @@ def _shown(pivot: Pivot, row: Row) -> str:
     simulated = pivot.shown(row.simulated)
     if row.published is None:
         return simulated
-    published = pivot.shown(row.published)
-    error = "exact" if row.is_exact else f"{row.error_pct or 0:+.1f} %"
+    published = pivot.shown(row.published) if row.digits is None else row.printed
+    error = (
+        "as printed"
+        if row.digits and row.is_exact
+        else "exact"
+        if row.is_exact
+        else f"{row.error_pct or 0:+.1f} %"
+    )
     fitted = ", calibrated" if row.basis == CALIBRATED else ""
     return f"{simulated} ({published}, {error}{fitted})"
 

@@ -54,11 +54,11 @@ def kernels(*off: int) -> list[Row]:
 def swept() -> list[Row]:
     times = {"dual": (60, 50), "quad": (30, 20)}
     rows = [
-        row({"mode": mode, "dummy": 2 - place}, time, sweep=SWEEP)
+        row({"mode": mode, "dummy": 2 - place}, time, sweeps=(SWEEP,))
         for mode, both in times.items()
         for place, time in enumerate(both)
     ]
-    return [row({"mode": "single"}, 100, sweep=SWEEP), *rows]
+    return [row({"mode": "single"}, 100, sweeps=(SWEEP,)), *rows]
 
 
 def result(rows: list[Row], exact: bool = True) -> ExperimentResult:
@@ -199,7 +199,7 @@ def sized(**changed: object) -> list[Row]:
         for card in ("old", "new")
         for order, found in (("here", {"published": 7}), ("there", {}))
         for size, time in ((4096, 4), (64, 14), (768, 199))
-        for found in [found | {"sweep": LOG} | changed]
+        for found in [found | {"sweeps": (LOG,)} | changed]
     ]
 
 

@@ -1,8 +1,18 @@
+import dataclasses
 import sys
 
 import pytest
 
-from cyclescope.results import CoreResult, Metric, RunResult, StackEntry, parse_metrics
+from cyclescope.results import (
+    PREDICTED,
+    CoreResult,
+    Metric,
+    Row,
+    RunRecord,
+    RunResult,
+    StackEntry,
+    parse_metrics,
+)
 
 
 def run_result(console: str = "") -> RunResult:
@@ -49,3 +59,15 @@ def test_host_time_is_in_no_file_and_no_comparison() -> None:
 def test_a_board_that_takes_no_results_has_none() -> None:
     assert run_result().results == {}
     assert run_result().to_dict()["results"] == {}
+
+
+def test_a_rounded_number_is_met_by_all_that_is_printed_alike() -> None:
+    run = RunRecord("run", "app", "b", {}, None)
+    row = Row("x", "b", {}, "cycles", "cycles", 233_500, 2e5, PREDICTED, "row", run, digits=1)
+    assert row.printed == "2E+05"
+    assert row.is_exact
+    assert row.error_pct == 0
+    far = dataclasses.replace(row, simulated=251_000)
+    assert not far.is_exact
+    assert far.error_pct == 25.5
+    assert dataclasses.replace(row, digits=None).error_pct == 16.75

@@ -211,3 +211,16 @@ def test_values_can_be_shown_in_a_larger_unit_with_few_digits() -> None:
     ):
         (table,) = views.tables([row(of("alu", "single"), value, None, pivot=pivot)])
         assert table.whole.text == text
+
+
+def test_a_view_takes_rows_with_its_settings_only() -> None:
+    pivot = Pivot("Quad", ("program",), ("mode",), where=(("mode", ("quad", "octal")),))
+    assert views.takes(pivot, {"mode": "quad", "program": "alu"})
+    assert not views.takes(pivot, {"mode": "dual"})
+    assert not views.takes(pivot, {})
+    assert views.takes(VALUES, {})
+
+
+def test_a_rounded_number_stands_as_it_was_printed() -> None:
+    rounded = dataclasses.replace(row(of("alu", "single"), 233_500, 2e5, pivot=VALUES), digits=1)
+    assert "233500 (2E+05, as printed)" in shown([rounded])

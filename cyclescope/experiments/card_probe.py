@@ -50,20 +50,22 @@ EXPERIMENT = Experiment(
     published=fat_write.TABLE,
     runs=(_run("mmc"), _run("spi")),
     cells=(
-        *(Cell(APP, metric, label, pivot=_FOUND) for metric, label in _FINDINGS.items()),
+        *(Cell(APP, metric, label, pivots=(_FOUND,)) for metric, label in _FINDINGS.items()),
         Cell(
             APP,
             "jump_busy",
             label="busy after a jump of {distance} blocks",
-            pivot=_JUMPS,
-            sweep=Sweep(
-                title="Busy time after a jump from where writes were in order",
-                x="distance",
-                x_title="blocks from the next in order",
-                line="port",
-                y_title="ms",
-                words=_WORDS,
-                per=1000,
+            pivots=(_JUMPS,),
+            sweeps=(
+                Sweep(
+                    title="Busy time after a jump from where writes were in order",
+                    x="distance",
+                    x_title="blocks from the next in order",
+                    line="port",
+                    y_title="ms",
+                    words=_WORDS,
+                    per=1000,
+                ),
             ),
         ),
     ),

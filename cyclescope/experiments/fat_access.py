@@ -33,9 +33,9 @@ def _run(operation: str, access: str) -> Run:
     )
 
 
-def _cell(metric: str, pivot: Pivot, sweep: Sweep | None = None) -> Cell:
+def _cell(metric: str, pivot: Pivot, *sweeps: Sweep) -> Cell:
     label = f"{{access}} {{operation}}, {{block}} B, {metric.replace('_', ' ')}"
-    return Cell(APP, metric, label, pivot=pivot, sweep=sweep)
+    return Cell(APP, metric, label, pivots=(pivot,), sweeps=sweeps)
 
 
 def _pivot(title: str) -> Pivot:

@@ -160,9 +160,7 @@ _SECTIONS = replace(
 )
 
 
-def _cell(
-    metric: str, label: str, key: str | None, pivot: Pivot | None, sweep: Sweep | None = None
-) -> Cell:
+def _cell(metric: str, label: str, key: str | None, pivot: Pivot, *sweeps: Sweep) -> Cell:
     return Cell(
         APP,
         metric=metric,
@@ -171,8 +169,8 @@ def _cell(
         where={"kind": "fwrite"},
         measured={"transfer": "transfer_bytes"},
         timed=("write_file",) if metric == "total_time" else (),
-        pivot=pivot,
-        sweep=sweep,
+        pivots=(pivot,),
+        sweeps=sweeps,
     )
 
 

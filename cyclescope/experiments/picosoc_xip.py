@@ -38,20 +38,24 @@ EXPERIMENT = Experiment(
             key="cycles",
             match=(*_FILE, "mode_index"),
             exact=("instret", "checksum"),
-            pivot=Pivot("Kernels, cycle for cycle", ("board", "program"), ("flash_mode",)),
+            pivots=(Pivot("Kernels, cycle for cycle", ("board", "program"), ("flash_mode",)),),
         ),
         Cell(
             FLASH_BENCH,
             metric="cycles",
             label="flash bench {flash_mode}",
-            pivot=Pivot("A mix of code from flash, cycles", ("board", "flash_mode"), ("dummy",)),
-            sweep=Sweep(
-                title="Speed by flash mode and dummy clocks",
-                x="dummy",
-                x_title="dummy clocks",
-                line="flash_mode",
-                y_title="times as fast as single mode",
-                reference=("flash_mode", "single"),
+            pivots=(
+                Pivot("A mix of code from flash, cycles", ("board", "flash_mode"), ("dummy",)),
+            ),
+            sweeps=(
+                Sweep(
+                    title="Speed by flash mode and dummy clocks",
+                    x="dummy",
+                    x_title="dummy clocks",
+                    line="flash_mode",
+                    y_title="times as fast as single mode",
+                    reference=("flash_mode", "single"),
+                ),
             ),
         ),
     ),

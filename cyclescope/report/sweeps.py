@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
@@ -55,9 +55,9 @@ def plots(result: ExperimentResult) -> Iterator[Plot]:
     """A plot for each sweep, board and value of what has a plot each, of an experiment."""
     found: dict[tuple[Sweep, str, str], list[Row]] = {}
     for row in result.rows:
-        if row.sweep is not None:
-            each = f", {_called(row.sweep, row, row.sweep.each)}" if row.sweep.each else ""
-            found.setdefault((row.sweep, row.board, each), []).append(row)
+        for sweep in row.sweeps:
+            each = f", {_called(sweep, row, sweep.each)}" if sweep.each else ""
+            found.setdefault((sweep, row.board, each), []).append(row)
     for number, ((sweep, board, each), rows) in enumerate(found.items()):
         title = f"{sweep.title}: {board}{each}"
         yield Plot(title, _draw(sweep, rows, f"{result.name}-sweep-{number}", title))
@@ -69,10 +69,20 @@ def lines(sweep: Sweep, rows: Sequence[Row]) -> list[Line]:
     for row in rows:
         by_name.setdefault(_called(sweep, row, sweep.line), []).append(row)
     found = [_line(sweep, name, rows) for name, rows in by_name.items()]
-    known = [row for row in rows if row.published is not None]
-    if sweep.published is None or not known:
-        return found
-    return [replace(_line(sweep, sweep.published, known), published=True), *found]
+    return [*_published(sweep, by_name), *found]
+
+
+def _published(sweep: Sweep, by_name: Mapping[str, Sequence[Row]]) -> Iterator[Line]:
+    """A line for each one that has published numbers, named after it if there are many."""
+    if sweep.published is None:
+        return
+    known = {
+        name: [row for row in rows if row.published is not None] for name, rows in by_name.items()
+    }
+    known = {name: rows for name, rows in known.items() if rows}
+    for name, rows in known.items():
+        called = sweep.published if len(known) == 1 else f"{name}, {sweep.published}"
+        yield replace(_line(sweep, called, rows), published=True)
 
 
 def _called(sweep: Sweep, row: Row, name: str) -> str:
@@ -80,12 +90,19 @@ def _called(sweep: Sweep, row: Row, name: str) -> str:
 
 
 def _line(sweep: Sweep, name: str, rows: Sequence[Row]) -> Line:
-    ordered = sorted(rows, key=lambda row: _place(sweep, row)) if sweep.log else rows
+    ordered = (
+        sorted(rows, key=lambda row: _place(sweep, row)) if _is_numbered(sweep, rows) else rows
+    )
     return Line(
         name,
         tuple((str(value_of(row, sweep.x)), row) for row in ordered),
         level=all(value_of(row, sweep.x) is None for row in rows),
     )
+
+
+def _is_numbered(sweep: Sweep, rows: Iterable[Row]) -> bool:
+    """Whether rows stand along a logarithmic axis; words stand side by side."""
+    return sweep.log and not any(isinstance(value_of(row, sweep.x), str) for row in rows)
 
 
 def _place(sweep: Sweep, row: Row) -> float:
@@ -109,7 +126,8 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str) -> Markup:
     heights = [_height(sweep, line, row, base) for line in drawn for _, row in line.points]
     span = spans.logarithmic(heights, margin=1.5) if sweep.log else spans.linear(heights)
     axes, figure = _axes()
-    across = _number(axes, places) if sweep.log else _enumerate(axes, places)
+    numbered = _is_numbered(sweep, rows)
+    across = _number(axes, places) if numbered else _enumerate(axes, places, sweep)
     if sweep.log:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -163,10 +181,11 @@ def _axes() -> tuple[Axes, Figure]:
     return axes, figure
 
 
-def _enumerate(axes: Axes, places: Sequence[str]) -> dict[str, float]:
+def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep) -> dict[str, float]:
     """Values side by side, each with its tick; where each is."""
     axes.set_xlim(-0.25, max(len(places) - 1, 0) + 0.25)
-    axes.set_xticks(range(len(places)), places)
+    called = [in_words(sweep.words, sweep.x, place) for place in places]
+    axes.set_xticks(range(len(places)), called)
     return {x: place for place, x in enumerate(places)}
 
 
