@@ -51,10 +51,12 @@ class Recipe:
         """Every file that the ELF may depend on, sorted by its portable name."""
         # a source of ours may include one of a crate
         patterns = {
-            folder: "*.[ch]" if self._is_foreign(folder) else "*.h" for folder in self.include
+            folder: "*.[chS]" if self._is_foreign(folder) else "*.h" for folder in self.include
         }
         included = {path for folder, pattern in patterns.items() for path in folder.rglob(pattern)}
-        files = {self.linker_script, *self.sources, *included}
+        # one linker script may include others beside it
+        scripts = self.linker_script.parent.glob("*.ld")
+        files = {self.linker_script, *scripts, *self.sources, *included}
         return sorted(files, key=lambda path: self.portable(str(path)))
 
     def arguments(self) -> list[str]:
@@ -163,7 +165,7 @@ def app_recipe(app: App, board: str, settings: Settings) -> Recipe:
         sources, include = _placed(app.sources, folders), _placed(app.include, folders)
     except KeyError as absent:
         raise FirmwareError(f"app {app.name}: {absent} is not among its crates") from absent
-    recipe = board_recipe(app.name, board, sources, defines(settings), include)
+    recipe = board_recipe(app.name, board, sources, settings=settings, include=include)
     named = {crates.versioned_name(name): folder for name, folder in folders.items()}
     return replace(recipe, crates=named)
 
@@ -190,25 +192,30 @@ def board_recipe(
     sources: Iterable[Path],
     macros: Mapping[str, str] | None = None,
     include: Iterable[Path] = (),
+    settings: Settings | None = None,
 ) -> Recipe:
     """How to build sources for a board, with its runtime.
 
+    `settings` are a program's own; what else the board's programs may set has its value there.
     Raises `FirmwareError` if the board has no build description.
     """
     root = resources.firmware().resolve()
     description = _read_toml(root / "boards" / board / "board.toml", f"board {board}")
     toolchain = description["toolchain"]
+    chosen = {**description.get("settings", {}), **(settings or {})}
+    defined = {**defines(chosen), **(macros or {})}
+    linker_script = root / toolchain["linker-script"].format_map(chosen)
     runtime = [root / source for source in description["runtime"]["sources"]]
     return Recipe(
         name=name,
         target=toolchain["target"],
         mcpu=toolchain["mcpu"],
-        linker_script=root / toolchain["linker-script"],
+        linker_script=linker_script,
         include=(*(root / path for path in toolchain["include"]), *_resolved(include)),
         flags=(
-            *toolchain["cflags"],
+            *(flag.format_map(chosen) for flag in toolchain["cflags"]),
             *toolchain["ldflags"],
-            *(f"-D{macro}={value}" for macro, value in (macros or {}).items()),
+            *(f"-D{macro}={value}" for macro, value in defined.items()),
         ),
         sources=(*runtime, *_resolved(sources)),
     )
@@ -232,14 +239,20 @@ def build(recipe: Recipe) -> Path:
 
 
 def _compile(recipe: Recipe, output: Path) -> None:
-    zig_cache = resources.cache() / "zig"
+    zig_cache = (resources.cache() / "zig").absolute()
     environment = os.environ | {
         "ZIG_GLOBAL_CACHE_DIR": str(zig_cache),
         "ZIG_LOCAL_CACHE_DIR": str(zig_cache),
     }
+    output = output.absolute()
     command = [sys.executable, "-m", "ziglang", "cc", *recipe.arguments(), "-o", str(output)]
     done = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        command,
+        cwd=resources.firmware(),  # what a linker script's INCLUDE is relative to
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
     )
     if done.returncode != 0 or not output.is_file():
         messages = done.stderr.decode(errors="replace").strip() or "the compiler said nothing"

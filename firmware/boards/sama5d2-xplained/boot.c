@@ -1,0 +1,39 @@
+/* What the ROM code and a first-stage loader do before a program runs: clocks, DDR3L, the flash to be read in place. In SRAM: it uses
+ * nothing of the program proper. */
+#include "atmel_mpddrc.h"
+#include "atmel_pio4.h"
+#include "atmel_pmc.h"
+#include "atmel_qspi.h"
+#include "board.h"
+#include "mmio.h"
+
+#define WDT_MR 0x04u
+#define WDT_MR_WDDIS (1u << 15)
+
+#if APP_CONTINUOUS_READ_ON
+#define CONTINUOUS_READ true
+#else
+#define CONTINUOUS_READ false
+#endif
+
+void boot(void);
+
+/* PA22 to PA27, function F: SCK, CS and IO0 to IO3 of QSPI0, I/O set 3, which the flash is wired to. */
+static BOARD_BOOT_CODE void start_flash(void)
+{
+    pmc_enable_peripheral(BOARD_ID_PIO);
+    pio_select(PIO_A, 0x3Fu << 22, PIO_FUNCTION_F);
+    pmc_enable_peripheral(BOARD_ID_QSPI);
+    qspi_start(APP_SPCK_DIVIDER);
+    qspi_map(CONTINUOUS_READ);
+}
+
+BOARD_BOOT_CODE void boot(void)
+{
+    mmio_write(BOARD_WDT_BASE, WDT_MR, WDT_MR_WDDIS);
+    pmc_set_clocks();
+    pmc_enable_peripheral(BOARD_ID_MPDDRC);
+    pmc_enable_ddr_clock();
+    mpddrc_start();
+    start_flash();
+}

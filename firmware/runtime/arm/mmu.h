@@ -1,0 +1,22 @@
+/* A flat map of 1 MB sections, addresses as they are: ARM ARM, B3.5, the short-descriptor format. */
+#ifndef MMU_H
+#define MMU_H
+
+#include <stdint.h>
+
+enum mmu_kind {
+    MMU_CACHED,           /* normal memory, write-back, write-allocate, code allowed */
+    MMU_CACHED_READ_ONLY, /* the same, faulting on stores */
+    MMU_DEVICE,           /* shareable device, no code */
+};
+
+/* Nothing is mapped. */
+void mmu_clear(void);
+
+/* Maps `bytes` from `base` on, both whole megabytes. */
+void mmu_map(uint32_t base, uint32_t bytes, enum mmu_kind kind);
+
+/* Empties the L1 caches and the TLB and turns them on: MMU, data and instruction cache, branch prediction. */
+void mmu_enable_with_caches(void);
+
+#endif
