@@ -90,6 +90,9 @@ pub trait Device: Send {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError>;
 
+    /// The board comes out of reset, at time 0: a device that does something from then on by itself asks for its first event.
+    fn reset(&mut self, _ctx: &mut Ctx) {}
+
     /// An event that the device scheduled is due: `ctx.now` is the time at which it was due.
     fn event(&mut self, _token: u32, _ctx: &mut Ctx) {}
 

@@ -75,6 +75,16 @@ impl Poll {
         }
     }
 
+    /// The device's accesses happen on the edges of `clock`, which [`Poll::clock`] may outpace a whole number of times: where between them the loop
+    /// is, is state. On any other clock each round waits for other edges.
+    pub fn phase(&mut self, clock: Hz) {
+        if self.clock.get().is_multiple_of(clock.get()) {
+            self.state(self.now.0 % (self.clock.get() / clock.get()));
+        } else {
+            self.refuse();
+        }
+    }
+
     /// A time, in cycles of [`Poll::clock`], at which something comes to its end that the firmware started: a transfer, say. If the loop starts
     /// one each round, the end moves along with it; else it is a deadline. Once it has passed, all that counts is that it has.
     pub fn end(&mut self, at: &mut Cycles) {
@@ -230,6 +240,19 @@ mod tests {
         assert!(!look(&mut part(1060, 7), 1060).repeats(&look(late, 1000)));
         let between_edges = &mut Part { end_ps: Ps(clock().ps_at_floor(Cycles(1094)).0 - 1), ..part(1060, 7) };
         assert!(!look(between_edges, 1060).repeats(&before));
+    }
+
+    #[test]
+    fn rounds_repeat_between_the_same_edges_of_a_slower_clock() {
+        let at = |now: u64, slower: u64| {
+            let mut poll = Poll::look(Hz::new(498_000_000).unwrap(), Cycles(now));
+            poll.phase(Hz::new(slower).unwrap());
+            poll
+        };
+        assert!(at(1060, 83_000_000).repeats(&at(1000, 83_000_000)));
+        assert!(!at(1061, 83_000_000).repeats(&at(1000, 83_000_000)));
+        assert!(at(1061, 498_000_000).repeats(&at(1000, 498_000_000)));
+        assert!(!at(1060, 82_000_000).repeats(&at(1000, 82_000_000)));
     }
 
     #[test]

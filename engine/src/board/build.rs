@@ -12,11 +12,14 @@ use crate::device::{DeviceId, IrqLine};
 use crate::devices::{MODELS, Model};
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::{PortTiming, Ram};
+use crate::time::Ps;
 
 /// Compatibles of nodes that describe the board without being devices.
 const PASSIVE: [&str; 3] = ["fixed-clock", "simple-bus", "riscv,cpu-intc"];
 /// Largest RAM: a 32-bit board has no more.
 const LARGEST_RAM_BYTES: u64 = 1 << 32;
+/// No interrupt controller has more inputs.
+const MOST_INPUTS: u32 = 256;
 
 /// What a node with addresses is.
 #[derive(Clone, Copy)]
@@ -78,6 +81,9 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     description.paths = entries.iter().map(|(_, node)| node.path.clone()).collect();
     description.parameters = board.parameters;
     bus.map = entries.into_iter().map(|(entry, _)| entry).collect();
+    for index in 0..bus.devices.len() {
+        bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
+    }
     Ok(Machine::new(bus, cores, description))
 }
 
@@ -171,8 +177,10 @@ fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> BTreeMap<u32, IrqL
 }
 
 fn resolve_interrupt(controllers: &BTreeMap<u32, IrqLine>, phandle: u32, cells: &[u32]) -> Option<IrqLine> {
-    let number = *cells.first().filter(|number| **number < 32)?;
+    let number = *cells.first()?;
     Some(match controllers.get(&phandle)? {
+        IrqLine::Core { .. } if number >= u32::BITS => return None,
+        IrqLine::Device { .. } if number >= MOST_INPUTS => return None,
         IrqLine::Core { core, .. } => IrqLine::Core { core: *core, bit: number },
         IrqLine::Device { device, .. } => IrqLine::Device { device: *device, input: number },
     })

@@ -6,6 +6,10 @@ use crate::device::Device;
 pub mod altr_juart;
 pub mod altr_spi;
 pub mod altr_timer;
+pub mod apb;
+pub mod atmel_at91sam9260_pit;
+pub mod atmel_sama5d2_aic;
+pub mod atmel_sama5d2_tcb;
 pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
@@ -42,6 +46,10 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "altr,juart-1.0", ranges: 1, from_node: altr_juart::from_node },
     Model { compatible: "altr,spi-1.0", ranges: 1, from_node: altr_spi::from_node },
     Model { compatible: "altr,timer-1.0", ranges: 1, from_node: altr_timer::from_node },
+    Model { compatible: "atmel,at91sam9260-pit", ranges: 1, from_node: atmel_at91sam9260_pit::from_node },
+    Model { compatible: "atmel,at91sam9x5-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
+    Model { compatible: "atmel,sama5d2-aic", ranges: 1, from_node: atmel_sama5d2_aic::from_node },
+    Model { compatible: "atmel,sama5d2-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
     Model {
         compatible: "cyclescope,avalon-performance-counter",
         ranges: 1,

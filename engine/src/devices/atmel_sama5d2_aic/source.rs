@@ -1,0 +1,69 @@
+//! One interrupt source.
+
+/// Bits of AIC_SMR: PRIOR and SRCTYPE.
+pub const SMR_MASK: u32 = SMR_PRIOR | 3 << 5;
+
+const SMR_PRIOR: u32 = 7;
+/// Of SRCTYPE: edges, not levels.
+const SMR_SRCTYPE_EDGE: u32 = 1 << 5;
+
+/// A source: its settings, and how far its signal has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Source {
+    /// AIC_SMR.
+    pub mode: u32,
+    /// AIC_SVR.
+    pub vector: u32,
+    /// Of AIC_IMR.
+    pub enabled: bool,
+    /// Level of the input.
+    pub level: bool,
+    /// The level is active and has come through the input stage.
+    pub seen: bool,
+    /// Rising edges in the input stage.
+    pub under_way: u32,
+    /// The edge detector's flip-flop.
+    edge: bool,
+}
+
+impl Source {
+    pub const fn priority(&self) -> u32 {
+        self.mode & SMR_PRIOR
+    }
+
+    pub const fn is_edge_sensitive(&self) -> bool {
+        self.mode & SMR_SRCTYPE_EDGE != 0
+    }
+
+    /// Its bit in AIC_IPR.
+    pub const fn is_pending(&self) -> bool {
+        if self.is_edge_sensitive() { self.edge } else { self.seen }
+    }
+
+    pub const fn requests(&self) -> bool {
+        self.enabled && self.is_pending()
+    }
+
+    /// A rising edge has come through the input stage.
+    pub fn arrive(&mut self) {
+        self.under_way -= 1;
+        self.edge |= self.is_edge_sensitive();
+        // What fell and rose again meanwhile is there when its last edge is.
+        self.seen |= self.level && self.under_way == 0;
+    }
+
+    /// The interrupt is taken: an edge is done with, a level stays as long as the peripheral holds it.
+    pub fn acknowledge(&mut self) {
+        self.edge = false;
+    }
+
+    /// AIC_ISCR, which acts on edge-sensitive sources only.
+    pub fn set(&mut self) {
+        self.edge |= self.is_edge_sensitive();
+    }
+
+    /// AIC_ICCR, likewise.
+    pub fn clear(&mut self) {
+        self.edge = false;
+    }
+}
