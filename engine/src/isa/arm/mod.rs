@@ -3,6 +3,8 @@
 //! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows only those.
 
 pub mod alu;
+pub mod decode_coprocessor;
+pub mod emit;
 pub mod op;
 pub mod registers;
 pub mod summary;
