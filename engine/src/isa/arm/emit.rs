@@ -31,9 +31,14 @@ impl Emit<'_> {
         self.op(code, 0, 0, ZERO, imm);
     }
 
+    /// A move of a constant.
+    pub fn constant(&mut self, rd: u8, value: u32) {
+        self.op(Code::Mov, rd, ZERO, ZERO, value);
+    }
+
     /// Does nothing.
     pub fn nothing(&mut self) {
-        self.op(Code::Mov, SINK, ZERO, ZERO, 0);
+        self.constant(SINK, 0);
     }
 
     /// The register to read for an encoding's `register`: for the program counter, one that is given its value.
@@ -41,7 +46,7 @@ impl Emit<'_> {
         if register != PC {
             return register;
         }
-        self.op(Code::Mov, PC_VALUE, ZERO, ZERO, self.pc_value);
+        self.constant(PC_VALUE, self.pc_value);
         PC_VALUE
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod alu;
 pub mod decode_coprocessor;
+pub mod decode_t32;
 pub mod emit;
 pub mod op;
 pub mod registers;

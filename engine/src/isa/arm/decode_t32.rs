@@ -1,0 +1,117 @@
+//! T32: the 16-bit and 32-bit instructions of Thumb-2, decoded into micro-operations.
+//!
+//! ARMv7-A/R Architecture Reference Manual, DDI 0406C.d, chapters A6 (encodings) and A8 (instructions); the groups here are those of A6.
+//! Of encodings that the manual calls unpredictable, those that name SP or set their fields to what is deprecated do what one would
+//! expect, as compilers' and assemblers' output may have them; others are undefined, so that a fault's message tells of them.
+
+mod operand;
+mod short_control;
+mod short_data;
+mod short_memory;
+mod transfer;
+
+use super::emit::{Emit, bits, register};
+use super::op::{Code, Features, Instr, Op, TimingClass};
+use super::registers::ZERO;
+use super::summary;
+
+/// The micro-operations of the instruction at `pc`, whose halfwords are `first` and, if it has two, `second`.
+///
+/// They are appended to `ops`. `it` is ITSTATE as in the CPSR: that of this instruction before, of the next one afterwards.
+pub fn decode(first: u16, second: u16, pc: u32, features: Features, it: &mut u8, ops: &mut Vec<Op>) -> Instr {
+    let start = ops.len();
+    let block = ItBlock::new(*it);
+    let half = u32::from(first);
+    let (len_bytes, encoding) = if first < 0xe800 { (2, half) } else { (4, half << 16 | u32::from(second)) };
+    let mut emit = Emit { ops, pc_value: pc.wrapping_add(4), features };
+    let class = match len_bytes {
+        2 => short(&mut emit, half, block),
+        _ => long(&mut emit, encoding),
+    };
+    let class = class.unwrap_or_else(|| {
+        emit.ops.truncate(start);
+        emit.imm(Code::Undefined, encoding);
+        TimingClass::Exception
+    });
+    block.impose(ops, start);
+    *it = if is_it(encoding) && !block.inside { encoding as u8 } else { block.next };
+    summary::instr(len_bytes, class, &ops[start..])
+}
+
+/// What the IT block that an instruction is in means for it.
+#[derive(Clone, Copy)]
+struct ItBlock {
+    /// There is one.
+    inside: bool,
+    /// Under which the instruction is executed. 14 and 15 are always.
+    condition: u8,
+    /// ITSTATE of the next instruction (A2.5.2).
+    next: u8,
+}
+
+impl ItBlock {
+    const fn new(state: u8) -> Self {
+        let inside = state & 0xf != 0;
+        let condition = if inside { state >> 4 } else { 14 };
+        let next = if state & 7 == 0 { 0 } else { state & 0xe0 | state << 1 & 0x1f };
+        Self { inside, condition, next }
+    }
+
+    /// Puts the condition before the micro-operations from index `start` on, or into a jump that is the only one. Breakpoints have none.
+    fn impose(self, ops: &mut Vec<Op>, start: usize) {
+        if self.condition >= 14 {
+            return;
+        }
+        match ops[start].code {
+            Code::Jump if ops.len() == start + 1 => {
+                ops[start] = Op { code: Code::JumpIf, rd: self.condition, ..ops[start] }
+            }
+            Code::JumpIf | Code::Bkpt => {}
+            _ => {
+                let imm = (ops.len() - start) as u32;
+                ops.insert(start, Op { code: Code::SkipUnless, rd: self.condition, rn: 0, rm: ZERO, ra: 0, imm });
+            }
+        }
+    }
+}
+
+/// True for it: what else has its upper bits are hints.
+const fn is_it(encoding: u32) -> bool {
+    encoding >> 8 == 0xbf && encoding & 0xf != 0
+}
+
+/// A 16-bit instruction (A6.2); nothing for what is undefined.
+fn short(emit: &mut Emit, half: u32, block: ItBlock) -> Option<TimingClass> {
+    let flags = !block.inside;
+    match half >> 12 {
+        0..=3 => short_data::immediate(emit, half, flags),
+        4 if half & 0x0c00 == 0 => short_data::register(emit, half, flags),
+        4 if half & 0x0800 == 0 => short_data::special(emit, half),
+        4..=9 => short_memory::single(emit, half),
+        10 => short_memory::address(emit, half),
+        11 if is_it(half) && block.inside => None,
+        11 => short_control::miscellaneous(emit, half),
+        12 => short_memory::several(emit, half),
+        _ => short_control::branch(emit, half),
+    }
+}
+
+/// A 32-bit instruction (A6.3).
+fn long(_emit: &mut Emit, _encoding: u32) -> Option<TimingClass> {
+    None
+}
+
+/// The base of addresses relative to the program counter.
+const fn aligned_pc(emit: &Emit) -> u32 {
+    emit.pc_value & !3
+}
+
+/// A jump to a constant in T32, `offset` from the program counter's value, if `condition` holds.
+fn branch(emit: &mut Emit, condition: u8, offset: u32) -> Option<TimingClass> {
+    let code = if condition < 14 { Code::JumpIf } else { Code::Jump };
+    emit.op(code, condition, 0, ZERO, emit.pc_value.wrapping_add(offset) | 1);
+    Some(TimingClass::Branch)
+}
+
+#[cfg(test)]
+mod tests;

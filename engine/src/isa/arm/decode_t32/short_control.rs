@@ -1,0 +1,106 @@
+//! 16-bit branches and miscellaneous instructions: A6.2.5 and A6.2.6.
+
+use super::short_data::narrow;
+use super::transfer::Block;
+use crate::isa::arm::emit::{Emit, bit, bits};
+use crate::isa::arm::op::{Code, TimingClass};
+use crate::isa::arm::registers::{LR, PC, SP, ZERO};
+
+/// A6.2.5.
+pub fn miscellaneous(emit: &mut Emit, half: u32) -> Option<TimingClass> {
+    let list = bits(half, 7, 0);
+    match bits(half, 11, 8) {
+        0 => {
+            let code = if bit(half, 7) { Code::Sub } else { Code::Add };
+            emit.op(code, SP, SP, ZERO, 4 * bits(half, 6, 0));
+            Some(TimingClass::Alu)
+        }
+        1 | 3 | 9 | 11 => Some(compare_and_branch(emit, half)),
+        2 => {
+            let code = [Code::Sxth, Code::Sxtb, Code::Uxth, Code::Uxtb][bits(half, 7, 6) as usize];
+            Some(unary(emit, code, half))
+        }
+        4 | 5 => {
+            let list = list | bits(half, 8, 8) << LR;
+            (list != 0).then(|| Block::decrement_before(SP, list, true).store(emit))
+        }
+        6 => state(emit, half),
+        10 => match bits(half, 7, 6) {
+            0 => Some(unary(emit, Code::Rev, half)),
+            1 => Some(unary(emit, Code::Rev16, half)),
+            3 => Some(unary(emit, Code::Revsh, half)),
+            _ => None,
+        },
+        12 | 13 => {
+            let list = list | bits(half, 8, 8) << PC;
+            (list != 0).then(|| Block::increment_after(SP, list, true).load(emit))
+        }
+        14 => {
+            emit.imm(Code::Bkpt, list);
+            Some(TimingClass::Exception)
+        }
+        15 if half & 0xf == 0 => Some(hint(emit, bits(half, 7, 4))),
+        15 => Some(if_then(emit)),
+        _ => None,
+    }
+}
+
+/// An operation on one register.
+fn unary(emit: &mut Emit, code: Code, half: u32) -> TimingClass {
+    emit.op(code, narrow(half, 0), ZERO, narrow(half, 3), 0);
+    TimingClass::Alu
+}
+
+/// cbz and cbnz.
+fn compare_and_branch(emit: &mut Emit, half: u32) -> TimingClass {
+    let offset = bits(half, 9, 9) << 6 | bits(half, 7, 3) << 1;
+    let code = if bit(half, 11) { Code::JumpIfNotZero } else { Code::JumpIfZero };
+    emit.op(code, ZERO, narrow(half, 0), ZERO, emit.pc_value.wrapping_add(offset) | 1);
+    TimingClass::Branch
+}
+
+/// setend and cps.
+fn state(emit: &mut Emit, half: u32) -> Option<TimingClass> {
+    match bits(half, 7, 5) {
+        2 if half & 0x17 == 0x10 => emit.imm(Code::Setend, bits(half, 3, 3)),
+        3 if !bit(half, 3) => {
+            let way = if bit(half, 4) { 1 << 9 } else { 1 << 10 };
+            emit.imm(Code::Cps, bits(half, 2, 0) << 6 | way);
+        }
+        _ => return None,
+    }
+    Some(TimingClass::Status)
+}
+
+/// Hints, of both lengths: those that are not allocated do nothing.
+pub fn hint(emit: &mut Emit, operation: u32) -> TimingClass {
+    match operation {
+        1 => emit.imm(Code::Hint, 0),
+        2 => emit.imm(Code::Wfe, 0),
+        3 => emit.imm(Code::Wfi, 0),
+        4 => emit.imm(Code::Sev, 0),
+        _ => emit.nothing(),
+    }
+    TimingClass::Hint
+}
+
+/// it: the instructions that follow get conditions; it does nothing itself.
+fn if_then(emit: &mut Emit) -> TimingClass {
+    emit.nothing();
+    TimingClass::Alu
+}
+
+/// b, with and without a condition, svc, and what is undefined for ever.
+pub fn branch(emit: &mut Emit, half: u32) -> Option<TimingClass> {
+    if half >> 12 == 14 {
+        return super::branch(emit, 14, ((half << 21) as i32 >> 20) as u32);
+    }
+    match bits(half, 11, 8) {
+        14 => None,
+        15 => {
+            emit.imm(Code::Svc, half & 0xff);
+            Some(TimingClass::Exception)
+        }
+        condition => super::branch(emit, condition as u8, ((half << 24) as i32 >> 23) as u32),
+    }
+}

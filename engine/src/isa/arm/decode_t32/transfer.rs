@@ -1,0 +1,88 @@
+//! Loads and stores of several registers, for both lengths.
+
+use crate::isa::arm::emit::Emit;
+use crate::isa::arm::op::{Code, TimingClass, how};
+use crate::isa::arm::registers::{PC, RESULT, ZERO};
+
+/// Where several registers go to or come from.
+#[derive(Clone, Copy)]
+pub struct Block {
+    /// Register that holds an address.
+    pub base: u8,
+    /// Of the first word, from there.
+    pub offset: i32,
+    /// What the base changes by afterwards.
+    pub step: Option<i32>,
+    /// Bit n: register n.
+    pub list: u32,
+}
+
+impl Block {
+    /// From the base upwards.
+    pub fn increment_after(base: u8, list: u32, write_back: bool) -> Self {
+        Self { base, offset: 0, step: write_back.then(|| size(list)), list }
+    }
+
+    /// From the base downwards, the base itself excluded.
+    pub fn decrement_before(base: u8, list: u32, write_back: bool) -> Self {
+        Self { base, offset: -size(list), step: write_back.then(|| -size(list)), list }
+    }
+
+    /// Registers in the list, with their words' places from the base.
+    fn places(self) -> impl Iterator<Item = (u8, u32)> {
+        let registers = (0..16).filter(move |register| self.list >> register & 1 == 1);
+        registers.zip(0i32..).map(move |(register, index)| (register, (self.offset + 4 * index) as u32))
+    }
+
+    /// Tells of the words if they are more than one; gives the flags of their accesses.
+    fn announce(self, emit: &mut Emit, store: u8) -> u8 {
+        let count = self.list.count_ones();
+        if count < 2 {
+            return how::ALIGNED;
+        }
+        let imm = count | (self.offset as u32) << 8;
+        emit.op4(Code::Several, ZERO, self.base, ZERO, how::ALIGNED | store, imm);
+        how::ALIGNED | how::TOLD
+    }
+
+    fn write_back(self, emit: &mut Emit) {
+        if let Some(step) = self.step {
+            emit.op(Code::Add, self.base, self.base, ZERO, step as u32);
+        }
+    }
+
+    /// The loads: the base after all others, as it is needed till then.
+    pub fn load(self, emit: &mut Emit) -> TimingClass {
+        let flags = self.announce(emit, 0);
+        let mut load = |register: u8, place| {
+            let rd = if register == PC { RESULT } else { register };
+            emit.op4(Code::Ldr, rd, self.base, ZERO, flags, place);
+        };
+        self.places()
+            .filter(|&(register, _)| register != self.base)
+            .for_each(|(register, place)| load(register, place));
+        self.places()
+            .filter(|&(register, _)| register == self.base)
+            .for_each(|(register, place)| load(register, place));
+        self.write_back(emit);
+        if self.list >> PC & 1 == 0 {
+            return TimingClass::LoadMultiple;
+        }
+        emit.op(Code::JumpTo, ZERO, ZERO, RESULT, 0);
+        TimingClass::IndirectBranch
+    }
+
+    /// The stores.
+    pub fn store(self, emit: &mut Emit) -> TimingClass {
+        let flags = self.announce(emit, how::STORE);
+        for (register, place) in self.places() {
+            emit.op4(Code::Str, register, self.base, ZERO, flags, place);
+        }
+        self.write_back(emit);
+        TimingClass::StoreMultiple
+    }
+}
+
+fn size(list: u32) -> i32 {
+    4 * list.count_ones() as i32
+}
