@@ -9,3 +9,4 @@ pub mod emit;
 pub mod op;
 pub mod registers;
 pub mod summary;
+pub mod system;

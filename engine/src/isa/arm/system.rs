@@ -1,0 +1,117 @@
+//! What is not the general registers: modes and their banked registers, exceptions, coprocessor 15, translation, counters.
+//!
+//! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); "TRM" the Cortex-A5 Technical Reference
+//! Manual (DDI 0433). There is one world here: the secure one, in which a core starts. There is no monitor mode, and smc is undefined.
+
+pub mod attributes;
+pub mod config;
+pub mod effect;
+pub mod exceptions;
+mod execute;
+mod identification;
+mod maintenance;
+pub mod mmu;
+pub mod modes;
+pub mod monitor;
+pub mod pmu;
+mod psr;
+pub mod registers;
+pub mod vfp_control;
+
+pub use attributes::{Cacheability, MemoryType};
+pub use config::SystemConfig;
+pub use effect::{Barrier, Effect, Lines, Lookup, Maintenance, Now, TlbEntries};
+pub use exceptions::{Abort, Exception, FaultStatus};
+pub use mmu::{Access, Kind, Translation};
+pub use modes::Mode;
+pub use pmu::Events;
+
+use super::registers::COUNT;
+use modes::Banks;
+use monitor::Monitor;
+use pmu::Pmu;
+use registers::Registers;
+use vfp_control::VfpControl;
+
+/// The register file of micro-operations: see [`super::registers`].
+pub type X = [u32; COUNT];
+
+/// The system side of a core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct System {
+    config: SystemConfig,
+    mode: Mode,
+    thumb: bool,
+    it: u8,
+    /// CPSR.A, I and F, in their places.
+    masks: u32,
+    /// The event register of wfe.
+    event: bool,
+    banks: Banks,
+    registers: Registers,
+    monitor: Monitor,
+    pmu: Pmu,
+    vfp: VfpControl,
+}
+
+impl System {
+    /// After reset: Supervisor mode, A32, all interrupts masked, caches and MMU off.
+    pub fn new(config: SystemConfig) -> System {
+        System {
+            mode: Mode::Supervisor,
+            thumb: false,
+            it: 0,
+            masks: psr::A | psr::I | psr::F,
+            event: false,
+            banks: Banks::default(),
+            registers: Registers::new(),
+            monitor: Monitor::default(),
+            pmu: Pmu::default(),
+            vfp: VfpControl::default(),
+            config,
+        }
+    }
+
+    /// What the board says of it.
+    pub fn config(&self) -> &SystemConfig {
+        &self.config
+    }
+
+    /// True in T32.
+    #[inline]
+    pub fn thumb(&self) -> bool {
+        self.thumb
+    }
+
+    /// Chooses T32 or A32 for the next instruction.
+    #[inline]
+    pub fn set_thumb(&mut self, thumb: bool) {
+        self.thumb = thumb;
+    }
+
+    /// ITSTATE of the next instruction.
+    #[inline]
+    pub fn it(&self) -> u8 {
+        self.it
+    }
+
+    /// Sets ITSTATE: it has to be that of the instruction at hand whenever something here is called that reads the CPSR or saves it.
+    #[inline]
+    pub fn set_it(&mut self, it: u8) {
+        self.it = it;
+    }
+
+    /// The mode of the core.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// True in all modes but User.
+    #[inline]
+    pub fn is_privileged(&self) -> bool {
+        self.mode != Mode::User
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! System instructions.
+
+use super::super::op::{Code, Op};
+use super::super::registers::PC;
+use super::effect::{Barrier, Effect, Maintenance, Now};
+use super::exceptions::Exception;
+use super::psr::{self, MRS_MASK, set_nzcv};
+use super::{System, X};
+
+/// Semihosting calls: svc with these numbers ("Semihosting for AArch32 and AArch64", 2.0, section 3).
+const SEMIHOSTING_A32: u32 = 0x12_3456;
+const SEMIHOSTING_T32: u32 = 0xab;
+/// setend be, in A32.
+const SETEND_BE: u32 = 0xf101_0200;
+/// smc #0, in A32.
+const SMC: u32 = 0xe160_0070;
+/// A coprocessor whose trivial registers of Jazelle read as zero: cp14 with this opc1.
+const JAZELLE: u32 = 7;
+
+/// The fields of mrc and mcr, as [`Code::Mrc`] has them.
+#[derive(Clone, Copy)]
+struct Coprocessor {
+    number: u32,
+    opc1: u32,
+    crn: u32,
+    crm: u32,
+    opc2: u32,
+}
+
+impl Coprocessor {
+    fn of(op: &Op) -> Coprocessor {
+        let field = |at: u32| op.imm >> at & 15;
+        Coprocessor { number: field(0), opc1: field(4), crn: field(8), crm: field(12), opc2: field(16) }
+    }
+
+    /// The encoding of mrc (or mcr) again, for messages.
+    fn undefined(self, op: &Op) -> Exception {
+        let read = u32::from(op.code == Code::Mrc) << 20;
+        let fields = self.opc1 << 21 | self.crn << 16 | u32::from(op.rd & 15) << 12 | self.number << 8 | self.opc2 << 5;
+        Exception::Undefined(0xee00_0010 | read | fields | self.crm)
+    }
+}
+
+impl System {
+    /// Executes a system instruction, other than those that use memory (rfe, srs, swap, exclusive ones, accesses to User registers). What is
+    /// no system instruction does nothing.
+    pub fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
+        let barrier = |barrier| Ok(Effect::Maintain(Maintenance::Barrier(barrier)));
+        match op.code {
+            Code::Svc => self.call(op.imm),
+            Code::Smc => Err(Exception::Undefined(SMC | op.imm & 15)),
+            Code::Bkpt => Err(Exception::Bkpt(op.imm)),
+            Code::Undefined => Err(Exception::Undefined(op.imm)),
+            Code::Mrs => {
+                x[op.rd as usize] = if op.imm & 1 != 0 { self.spsr() } else { self.cpsr(x) & MRS_MASK };
+                Ok(Effect::Next)
+            }
+            Code::Msr => {
+                let value = x[op.rm as usize];
+                if op.imm >> 8 & 1 != 0 {
+                    self.write_spsr(value, op.ra)
+                } else {
+                    self.write_cpsr(x, value, op.ra)
+                }
+                Ok(Effect::Next)
+            }
+            Code::Cps => {
+                if self.is_privileged() {
+                    self.change_state(x, op.imm);
+                }
+                Ok(Effect::Next)
+            }
+            Code::Setend if op.imm != 0 => Err(Exception::Undefined(SETEND_BE)),
+            Code::Mrc => self.read_coprocessor(x, op, now),
+            Code::Mcr => self.write_coprocessor(x, op, now),
+            Code::Mrrc | Code::Mcrr => Err(undefined_pair(op)),
+            Code::Vmrs => self.vmrs(x, op),
+            Code::Vmsr => {
+                let written = self.write_vfp(op.imm, x[op.rd as usize]);
+                written.ok_or(Exception::Undefined(0xeee0_0a10 | op.imm << 16 | u32::from(op.rd & 15) << 12))
+            }
+            Code::Wfi => Ok(Effect::Wait),
+            Code::Wfe => Ok(self.wait_for_event()),
+            Code::Sev => {
+                self.event = true;
+                Ok(Effect::Next)
+            }
+            Code::Clrex => {
+                self.clear_reservation();
+                Ok(Effect::Next)
+            }
+            Code::Dsb => barrier(Barrier::DataSynchronization),
+            Code::Dmb => barrier(Barrier::DataMemory),
+            Code::Isb => barrier(Barrier::InstructionSynchronization),
+            Code::ExceptionReturn => Ok(Effect::JumpTo(self.exception_return(x, x[op.rm as usize]))),
+            _ => Ok(Effect::Next),
+        }
+    }
+
+    fn call(&self, number: u32) -> Result<Effect, Exception> {
+        let semihosting = if self.thumb { SEMIHOSTING_T32 } else { SEMIHOSTING_A32 };
+        if number == semihosting { Ok(Effect::Semihosting) } else { Err(Exception::Svc(number)) }
+    }
+
+    /// Unpredictable in User and System mode: there it is a jump.
+    fn exception_return(&mut self, x: &mut X, target: u32) -> u32 {
+        let cpsr = if self.mode.has_spsr() { self.spsr() } else { self.cpsr(x) };
+        self.leave(x, target, cpsr)
+    }
+
+    /// An interrupt ends the wait only if it is not masked (ARM, B1.8.13). With all masked nothing could end it here: it does not begin, as
+    /// it need not.
+    fn wait_for_event(&mut self) -> Effect {
+        let happened = std::mem::replace(&mut self.event, false);
+        if happened || self.masked(psr::I | psr::F) { Effect::Next } else { Effect::Wait }
+    }
+
+    fn read_coprocessor(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
+        let what = Coprocessor::of(op);
+        let value = match what.number {
+            15 => self.read_register((what.crn, what.opc1, what.crm, what.opc2), now),
+            14 if what.opc1 == JAZELLE => Some(0),
+            _ => None,
+        };
+        let value = value.ok_or(what.undefined(op))?;
+        if op.rd == PC {
+            set_nzcv(x, value);
+        } else {
+            x[op.rd as usize] = value;
+        }
+        Ok(Effect::Next)
+    }
+
+    fn write_coprocessor(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
+        let what = Coprocessor::of(op);
+        let value = x[op.rd as usize];
+        let effect = match what.number {
+            15 => self.write_register((what.crn, what.opc1, what.crm, what.opc2), value, now),
+            14 if what.opc1 == JAZELLE => Some(Effect::Next),
+            _ => None,
+        };
+        effect.ok_or(what.undefined(op))
+    }
+
+    fn vmrs(&mut self, x: &mut X, op: &Op) -> Result<Effect, Exception> {
+        let undefined = Exception::Undefined(0xeef0_0a10 | op.imm << 16 | u32::from(op.rd & 15) << 12);
+        let value = self.read_vfp(op.imm).ok_or(undefined)?;
+        if op.rd == PC {
+            set_nzcv(x, value);
+        } else {
+            x[op.rd as usize] = value;
+        }
+        Ok(Effect::Next)
+    }
+}
+
+/// mrrc and mcrr: no coprocessor has 64-bit registers here.
+fn undefined_pair(op: &Op) -> Exception {
+    let what = Coprocessor::of(op);
+    let read = u32::from(op.code == Code::Mrrc) << 20;
+    let registers = u32::from(op.ra & 15) << 16 | u32::from(op.rd & 15) << 12;
+    Exception::Undefined(0xec40_0000 | read | registers | what.number << 8 | what.opc1 << 4 | what.crm)
+}

@@ -1,0 +1,44 @@
+//! Registers of c0, which tell what the core is (ARM, B4.1; values of the TRM's c0 registers).
+
+use super::System;
+
+/// Of CRm 1: processor, debug, auxiliary and memory model features.
+const FEATURES: [u32; 8] =
+    [0x0000_1231, 0x0000_0011, 0x0201_0444, 0, 0x0010_0103, 0x4000_0000, 0x0123_0000, 0x0010_2211];
+/// Of CRm 2: instruction set attributes.
+const INSTRUCTIONS: [u32; 8] = [0x0010_1111, 0x1311_2111, 0x2123_2041, 0x1111_2131, 0x0001_1142, 0, 0, 0];
+/// ID_ISAR0.Divide_instrs: in A32 and T32.
+const ISAR0_DIVIDE: u32 = 2 << 24;
+
+impl System {
+    /// The register with these numbers, of c0.
+    pub(super) fn identification(&self, opc1: u32, crm: u32, opc2: u32) -> Option<u32> {
+        let config = &self.config;
+        Some(match (opc1, crm, opc2) {
+            (0, 0, 1) => config.ctr,
+            // No tightly coupled memory; a unified TLB; no revision of its own.
+            (0, 0, 2 | 3 | 6) => 0,
+            (0, 0, 5) => config.mpidr,
+            (0, 0, _) => config.midr,
+            (0, 1, n) => FEATURES[n as usize & 7],
+            (0, 2, 0) => INSTRUCTIONS[0] | if config.features.divide { ISAR0_DIVIDE } else { 0 },
+            (0, 2, n) => INSTRUCTIONS[n as usize & 7],
+            // Reserved for more of them: read as zero.
+            (0, 3..=7, _) => 0,
+            (1, 0, 0) => self.ccsidr(),
+            (1, 0, 1) => config.clidr,
+            (1, 0, 7) => 0,
+            (2, 0, 0) => self.registers.csselr,
+            _ => return None,
+        })
+    }
+
+    /// CCSIDR of the cache that CSSELR selects: level 1, data or instructions.
+    fn ccsidr(&self) -> u32 {
+        match self.registers.csselr {
+            0 => self.config.ccsidr[0],
+            1 => self.config.ccsidr[1],
+            _ => 0,
+        }
+    }
+}

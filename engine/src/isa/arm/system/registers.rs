@@ -1,0 +1,258 @@
+//! Coprocessor 15 (ARM, B4.1): which registers there are, and who may use them.
+
+use super::effect::{Effect, Now};
+use super::exceptions::{Abort, PENDING_FIQ, PENDING_IRQ};
+use super::mmu::Translation;
+use super::{System, maintenance};
+
+/// SCTLR.M: the MMU is on.
+pub(super) const SCTLR_M: u32 = 1 << 0;
+/// SCTLR.A: alignment is checked.
+const SCTLR_A: u32 = 1 << 1;
+/// SCTLR.C: data caches are on.
+pub(super) const SCTLR_C: u32 = 1 << 2;
+/// SCTLR.Z: branch prediction is on.
+const SCTLR_Z: u32 = 1 << 11;
+/// SCTLR.I: the instruction cache is on.
+pub(super) const SCTLR_I: u32 = 1 << 12;
+/// SCTLR.V: high vectors.
+pub(super) const SCTLR_V: u32 = 1 << 13;
+/// SCTLR.TRE: TEX remap.
+pub(super) const SCTLR_TRE: u32 = 1 << 28;
+/// SCTLR.AFE: AP\[0\] is the access flag.
+pub(super) const SCTLR_AFE: u32 = 1 << 29;
+/// SCTLR.TE: exceptions are taken in T32.
+pub(super) const SCTLR_TE: u32 = 1 << 30;
+/// SCTLR.SW: swp and swpb are there.
+const SCTLR_SW: u32 = 1 << 10;
+/// Bits of SCTLR that can be written; little-endian is all there is, so EE is not one of them.
+const SCTLR_WRITABLE: u32 =
+    SCTLR_M | SCTLR_A | SCTLR_C | SCTLR_SW | SCTLR_Z | SCTLR_I | SCTLR_V | SCTLR_TRE | SCTLR_AFE | SCTLR_TE;
+/// SCTLR after reset: the bits that are always 1.
+const SCTLR_RESET: u32 = 0x00c5_0078;
+/// TTBCR: N, PD0 and PD1.
+const TTBCR_MASK: u32 = 0x37;
+/// PAR.F: the translation failed.
+const PAR_F: u32 = 1 << 0;
+/// PAR.SS: the page is a supersection.
+const PAR_SS: u32 = 1 << 1;
+
+/// A register of coprocessor 15: CRn, opc1, CRm, opc2.
+pub type Number = (u32, u32, u32, u32);
+
+const SCTLR: Number = (1, 0, 0, 0);
+const TTBR0: Number = (2, 0, 0, 0);
+const CONTEXTIDR: Number = (13, 0, 0, 1);
+
+/// The registers that hold what was written, or what faults left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Registers {
+    pub(super) sctlr: u32,
+    actlr: u32,
+    pub(super) cpacr: u32,
+    scr: u32,
+    sder: u32,
+    nsacr: u32,
+    pub(super) ttbr: [u32; 2],
+    pub(super) ttbcr: u32,
+    pub(super) dacr: u32,
+    pub(super) dfsr: u32,
+    pub(super) ifsr: u32,
+    pub(super) dfar: u32,
+    pub(super) ifar: u32,
+    par: u32,
+    pub(super) prrr: u32,
+    pub(super) nmrr: u32,
+    pub(super) vbar: u32,
+    mvbar: u32,
+    pub(super) contextidr: u32,
+    tpidr: [u32; 3],
+    pub(super) csselr: u32,
+}
+
+impl Registers {
+    pub(super) fn new() -> Registers {
+        Registers {
+            sctlr: SCTLR_RESET,
+            actlr: 0,
+            cpacr: 0,
+            scr: 0,
+            sder: 0,
+            nsacr: 0,
+            ttbr: [0; 2],
+            ttbcr: 0,
+            dacr: 0,
+            dfsr: 0,
+            ifsr: 0,
+            dfar: 0,
+            ifar: 0,
+            par: 0,
+            // Reset values of the TRM: as without TEX remap.
+            prrr: 0x0009_8aa4,
+            nmrr: 0x44e0_48e0,
+            vbar: 0,
+            mvbar: 0,
+            contextidr: 0,
+            tpidr: [0; 3],
+            csselr: 0,
+        }
+    }
+
+    /// The register that just holds what is written, and the bits of it that exist.
+    fn plain(&mut self, number: Number) -> Option<(&mut u32, u32)> {
+        Some(match number {
+            SCTLR => (&mut self.sctlr, SCTLR_WRITABLE),
+            (1, 0, 0, 1) => (&mut self.actlr, u32::MAX),
+            (1, 0, 1, 0) => (&mut self.scr, 0x7e),
+            (1, 0, 1, 1) => (&mut self.sder, 3),
+            (1, 0, 1, 2) => (&mut self.nsacr, 0x0007_ffff),
+            TTBR0 => (&mut self.ttbr[0], u32::MAX),
+            (2, 0, 0, 1) => (&mut self.ttbr[1], u32::MAX),
+            (2, 0, 0, 2) => (&mut self.ttbcr, TTBCR_MASK),
+            (3, 0, 0, 0) => (&mut self.dacr, u32::MAX),
+            (5, 0, 0, 0) => (&mut self.dfsr, u32::MAX),
+            (5, 0, 0, 1) => (&mut self.ifsr, u32::MAX),
+            (6, 0, 0, 0) => (&mut self.dfar, u32::MAX),
+            (6, 0, 0, 2) => (&mut self.ifar, u32::MAX),
+            (7, 0, 4, 0) => (&mut self.par, u32::MAX),
+            (10, 0, 2, 0) => (&mut self.prrr, u32::MAX),
+            (10, 0, 2, 1) => (&mut self.nmrr, u32::MAX),
+            (12, 0, 0, 0) => (&mut self.vbar, !0x1f),
+            (12, 0, 0, 1) => (&mut self.mvbar, !0x1f),
+            CONTEXTIDR => (&mut self.contextidr, u32::MAX),
+            (13, 0, 0, n @ 2..=4) => (&mut self.tpidr[n as usize - 2], u32::MAX),
+            (0, 2, 0, 0) => (&mut self.csselr, 0xf),
+            _ => return None,
+        })
+    }
+
+    /// Its value.
+    fn plain_value(&self, number: Number) -> Option<u32> {
+        Some(match number {
+            SCTLR => self.sctlr,
+            (1, 0, 0, 1) => self.actlr,
+            (1, 0, 1, 0) => self.scr,
+            (1, 0, 1, 1) => self.sder,
+            (1, 0, 1, 2) => self.nsacr,
+            (2, 0, 0, n @ 0..=1) => self.ttbr[n as usize],
+            (2, 0, 0, 2) => self.ttbcr,
+            (3, 0, 0, 0) => self.dacr,
+            (5, 0, 0, 0) => self.dfsr,
+            (5, 0, 0, 1) => self.ifsr,
+            (6, 0, 0, 0) => self.dfar,
+            (6, 0, 0, 2) => self.ifar,
+            (7, 0, 4, 0) => self.par,
+            (10, 0, 2, 0) => self.prrr,
+            (10, 0, 2, 1) => self.nmrr,
+            (12, 0, 0, 0) => self.vbar,
+            (12, 0, 0, 1) => self.mvbar,
+            CONTEXTIDR => self.contextidr,
+            (13, 0, 0, n @ 2..=4) => self.tpidr[n as usize - 2],
+            _ => return None,
+        })
+    }
+}
+
+/// True for the registers on which translation, permissions and the use of caches depend.
+fn is_of_translation(number: Number) -> bool {
+    matches!(number, SCTLR | (2 | 3, ..) | (10, 0, 2, _) | CONTEXTIDR)
+}
+
+impl System {
+    /// True if alignment is checked for all accesses (SCTLR.A).
+    pub fn checks_alignment(&self) -> bool {
+        self.registers.sctlr & SCTLR_A != 0
+    }
+
+    /// True if the instruction cache is on (SCTLR.I).
+    pub fn icache_is_on(&self) -> bool {
+        self.registers.sctlr & SCTLR_I != 0
+    }
+
+    /// True if data caches are on (SCTLR.C); they keep nothing without the MMU.
+    pub fn dcache_is_on(&self) -> bool {
+        self.registers.sctlr & SCTLR_C != 0
+    }
+
+    /// True if the MMU is on (SCTLR.M).
+    pub fn mmu_is_on(&self) -> bool {
+        self.registers.sctlr & SCTLR_M != 0
+    }
+
+    /// True if branches are predicted (SCTLR.Z).
+    pub fn predicts_branches(&self) -> bool {
+        self.registers.sctlr & SCTLR_Z != 0
+    }
+
+    /// True if swp and swpb are there (SCTLR.SW).
+    pub fn has_swap(&self) -> bool {
+        self.registers.sctlr & SCTLR_SW != 0
+    }
+
+    /// Reads a register; `None` if there is no such one in this mode.
+    pub(super) fn read_register(&self, number: Number, now: &Now) -> Option<u32> {
+        if !self.is_privileged() && !self.user_may(number, false) {
+            return None;
+        }
+        match number {
+            (0, opc1, crm, opc2) => self.identification(opc1, crm, opc2),
+            (1, 0, 0, 2) => Some(self.registers.cpacr),
+            // Auxiliary fault status: nothing.
+            (5, 0, 1, 0 | 1) => Some(0),
+            (9, 0, crm, opc2) => self.pmu.read(crm, opc2, self.config.counters, now),
+            (12, 0, 1, 0) => {
+                let pending = |bit| u32::from(now.pending & bit != 0);
+                Some(pending(PENDING_IRQ) << 7 | pending(PENDING_FIQ) << 6)
+            }
+            // The FCSE's process ID: there is none.
+            (13, 0, 0, 0) => Some(0),
+            (15, 4, 0, 0) => Some(self.config.cbar),
+            _ => self.registers.plain_value(number),
+        }
+    }
+
+    /// Writes a register; `None` if there is no such one in this mode or it can only be read.
+    pub(super) fn write_register(&mut self, number: Number, value: u32, now: &Now) -> Option<Effect> {
+        if !self.is_privileged() && !self.user_may(number, true) {
+            return None;
+        }
+        match number {
+            (1, 0, 0, 2) => self.set_cpacr(value),
+            (5, 0, 1, 0 | 1) | (13, 0, 0, 0) => {}
+            (7, 0, crm, opc2) if crm != 4 => return maintenance::cache_operation(crm, opc2, value),
+            (8, 0, crm, opc2) => return maintenance::tlb_operation(crm, opc2, value),
+            (9, 0, crm, opc2) => self.pmu.write(crm, opc2, value, self.config.counters, now)?,
+            _ => {
+                let (register, mask) = self.registers.plain(number)?;
+                let before = std::mem::replace(register, *register & !mask | value & mask);
+                if is_of_translation(number) && *register != before {
+                    return Some(Effect::TranslationChanged);
+                }
+            }
+        }
+        Some(Effect::Next)
+    }
+
+    /// The result of an [`Effect::Translate`] goes into PAR (ARM, B4.1.112).
+    pub fn translated(&mut self, result: Result<Translation, Abort>) {
+        self.registers.par = match result {
+            Ok(to) if to.page_bytes > 1 << 20 => to.physical & 0xff00_0000 | to.memory.par() | PAR_SS,
+            Ok(to) => to.physical & 0xffff_f000 | to.memory.par(),
+            Err(abort) => {
+                let fsr = abort.fsr();
+                PAR_F | (fsr & 15 | fsr >> 10 & 1 << 4 | fsr >> 12 << 5) << 1
+            }
+        };
+    }
+
+    fn user_may(&self, number: Number, write: bool) -> bool {
+        match number {
+            (7, 0, crm, opc2) => write && maintenance::is_barrier(crm, opc2),
+            (9, 0, 14, 0) => !write,
+            (9, 0, 12 | 13, _) => self.pmu.for_user(),
+            (13, 0, 0, 2) => true,
+            (13, 0, 0, 3) => !write,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Access to VFP, and its system registers (ARM, B1.11 and B4.1).
+
+use super::super::op::Features;
+use super::System;
+use super::effect::Effect;
+
+/// CPACR: cp10 and cp11, and D32DIS (bit 30), ASEDIS (bit 31).
+const CPACR_WRITABLE: u32 = 0xf << 20 | 3 << 30;
+/// FPEXC.EN.
+const FPEXC_EN: u32 = 1 << 30;
+/// What FPSCR keeps: flags, AHP, DN, FZ, rounding mode, Stride, Len, and the cumulative exceptions. Exceptions trap nothing, so their enables are
+/// not there, nor is QC.
+pub const FPSCR_MASK: u32 = 0xf7f7_009f;
+/// Number of FPSCR in vmrs and vmsr.
+const FPSCR: u32 = 1;
+
+/// Registers of VFP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct VfpControl {
+    fpscr: u32,
+    fpexc: u32,
+}
+
+/// Identification: VFPv4 of a Cortex-A5; with 16 or 32 registers; both precisions, division, square root, no trapped exceptions; no Advanced SIMD.
+fn identification(number: u32, features: Features) -> Option<u32> {
+    Some(match number {
+        0 => 0x4102_3051,
+        6 => 0x1100_0011,
+        7 => 0x1011_0220 | if features.vfp_d32 { 2 } else { 1 },
+        _ => return None,
+    })
+}
+
+impl System {
+    /// FPSCR.
+    pub fn fpscr(&self) -> u32 {
+        self.vfp.fpscr
+    }
+
+    /// Sets FPSCR, as far as its bits are there.
+    pub fn set_fpscr(&mut self, value: u32) {
+        self.vfp.fpscr = value & FPSCR_MASK;
+    }
+
+    /// True if VFP instructions may be executed: CPACR allows it in this mode, and FPEXC.EN is set. Else they are undefined.
+    #[inline]
+    pub fn vfp_is_on(&self) -> bool {
+        self.vfp.fpexc & FPEXC_EN != 0 && self.cpacr_allows_vfp()
+    }
+
+    fn cpacr_allows_vfp(&self) -> bool {
+        self.config.features.vfp
+            && match self.registers.cpacr >> 20 & 15 {
+                0b1111 => true,
+                0b0101 => self.is_privileged(),
+                _ => false,
+            }
+    }
+
+    pub(super) fn set_cpacr(&mut self, value: u32) {
+        // The fields of coprocessors that are not there read as zero.
+        self.registers.cpacr = if self.config.features.vfp { value & CPACR_WRITABLE } else { 0 };
+    }
+
+    /// Reads a system register of VFP; `None` if it is undefined here.
+    pub(super) fn read_vfp(&self, number: u32) -> Option<u32> {
+        if !self.cpacr_allows_vfp() {
+            return None;
+        }
+        match number {
+            FPSCR => self.vfp_is_on().then_some(self.vfp.fpscr),
+            8 => self.is_privileged().then_some(self.vfp.fpexc),
+            _ => identification(number, self.config.features).filter(|_| self.is_privileged()),
+        }
+    }
+
+    /// Writes one.
+    pub(super) fn write_vfp(&mut self, number: u32, value: u32) -> Option<Effect> {
+        if !self.cpacr_allows_vfp() {
+            return None;
+        }
+        match number {
+            FPSCR if self.vfp_is_on() => self.set_fpscr(value),
+            0 if self.is_privileged() => {}
+            8 if self.is_privileged() => self.vfp.fpexc = value & FPEXC_EN,
+            _ => return None,
+        }
+        Some(Effect::Next)
+    }
+}
