@@ -168,7 +168,7 @@ fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> BTreeMap<u32, IrqL
     }
     for place in places {
         if let (Kind::Device(_, device), Some(phandle)) = (place.kind, place.node.phandle)
-            && place.node.property("interrupt-controller").is_some()
+            && ["interrupt-controller", "#dma-cells"].iter().any(|name| place.node.property(name).is_some())
         {
             controllers.insert(phandle, IrqLine::Device { device, input: 0 });
         }

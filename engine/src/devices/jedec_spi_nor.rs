@@ -43,8 +43,10 @@ mod shifting;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use array::Array;
-use commands::{Command, EraseUnit};
+use commands::{Command, EraseUnit, Source};
 use frame::{Frame, Phase};
 use notes::Note;
 use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
@@ -55,8 +57,9 @@ use shifting::Span;
 
 use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
+use crate::polling::Poll;
 use crate::time::{Hz, Ps};
-use crate::wire::spi::{Lines, Outlook, SpiTarget, Stretch};
+use crate::wire::spi::{Lines, Outlook, Rate, ReadOutlook, SpiTarget, Stretch};
 
 /// The flash.
 #[derive(Clone, Debug)]
@@ -67,7 +70,8 @@ pub struct Flash {
     max_clock: Option<Hz>,
     /// The shortest time that 0 to 32 clocks may take.
     shortest: [Ps; 33],
-    array: Array,
+    /// Shared with copies.
+    array: Arc<Array>,
     otp: [u8; OTP_BYTES],
     registers: Registers,
     latch: Latch,
@@ -87,6 +91,8 @@ pub struct Flash {
     last_edge: Ps,
     totals: Totals,
     bytes_read: u64,
+    /// Frames that may have changed something, and were no reads.
+    changes: u64,
     notes: Notes<Note>,
 }
 
@@ -110,7 +116,7 @@ impl Flash {
             times,
             max_clock,
             shortest: Flash::shortest_spans(max_clock),
-            array,
+            array: Arc::new(array),
             otp: [0xff; OTP_BYTES],
             registers,
             latch: Latch::Closed,
@@ -126,6 +132,7 @@ impl Flash {
             last_edge: Ps::ZERO,
             totals: Totals::default(),
             bytes_read: 0,
+            changes: 0,
             notes: Notes::default(),
         };
         flash.reset();
@@ -191,15 +198,53 @@ impl SpiTarget for Flash {
     }
 
     fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
-        self.array.write(addr, bytes)
+        Arc::make_mut(&mut self.array).write(addr, bytes)
     }
 
     fn outlook(&self) -> Outlook {
         if self.selected { self.next_output() } else { Outlook::default() }
     }
 
+    /// A frame under way is listed where its answers have no times: in a read of the array.
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let frame = &self.frame;
+        if self.selected && frame.phase != Phase::Output(Source::Array) {
+            return false;
+        }
+        let opcode = |command: Option<&Command>| command.map_or(u32::MAX, |command| u32::from(command.opcode));
+        for state in [u32::from(self.selected), opcode(self.xip), u32::from(self.reset_enabled), u32::from(self.asleep)]
+        {
+            poll.state(state);
+        }
+        if self.selected {
+            let turn = u32::from(frame.turned) | frame.deaf_clocks << 1;
+            let level = frame.confirmation.map_or(2, u32::from) | frame.mode.map_or(0x400, |mode| u32::from(mode) << 2);
+            for state in [opcode(frame.command), frame.address, frame.bits, frame.shifter.into(), turn, level] {
+                poll.state(state);
+            }
+        }
+        if let Some(busy) = self.busy {
+            poll.until(busy.until);
+        }
+        poll.state(self.changes);
+        poll.state(self.busy.is_some());
+        poll.counter(&mut self.bytes_read);
+        true
+    }
+
+    fn copy(&self) -> Option<Box<dyn SpiTarget>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn outlook_of_read(&self) -> Option<ReadOutlook> {
+        let Frame { phase, bits, rate, lines, address, count_mask, .. } = self.frame;
+        let last_address = self.part.size_bytes - 1;
+        let whole = phase == Phase::Output(Source::Array) && bits == 0 && rate == Rate::Single;
+        (self.selected && whole && count_mask == last_address).then_some(ReadOutlook { address, last_address, lines })
+    }
+
     fn finish(&mut self, _now: Ps) {
-        if let Err(error) = self.array.save() {
+        if let Err(error) = Arc::make_mut(&mut self.array).save() {
             self.notes.add(Note::Image { what: error.to_string() });
         }
     }

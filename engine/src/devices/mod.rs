@@ -9,6 +9,7 @@ pub mod altr_timer;
 pub mod apb;
 pub mod atmel_at91sam9260_pit;
 pub mod atmel_sama5d2_aic;
+pub mod atmel_sama5d2_qspi;
 pub mod atmel_sama5d2_tcb;
 pub mod axi_lite;
 #[cfg(test)]
@@ -49,6 +50,7 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "atmel,at91sam9260-pit", ranges: 1, from_node: atmel_at91sam9260_pit::from_node },
     Model { compatible: "atmel,at91sam9x5-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
     Model { compatible: "atmel,sama5d2-aic", ranges: 1, from_node: atmel_sama5d2_aic::from_node },
+    Model { compatible: "atmel,sama5d2-qspi", ranges: 2, from_node: atmel_sama5d2_qspi::from_node },
     Model { compatible: "atmel,sama5d2-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
     Model {
         compatible: "cyclescope,avalon-performance-counter",

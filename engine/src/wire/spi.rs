@@ -114,6 +114,17 @@ pub struct Outlook {
     pub levels: [u8; 2],
 }
 
+/// A read in which the target's next clock begins a byte that it stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOutlook {
+    /// The byte's address. The next ones follow it.
+    pub address: u32,
+    /// The last address that there is, all ones: behind it comes 0.
+    pub last_address: u32,
+    /// The width at which bytes come.
+    pub lines: Lines,
+}
+
 /// A chip on an SPI wire. Times are those at which the wire changes, never earlier than in the call before.
 pub trait SpiTarget: Send {
     /// Chip select goes active.
@@ -151,6 +162,16 @@ pub trait SpiTarget: Send {
     /// read by hand. Without side effects. By default it drives nothing.
     fn outlook(&self) -> Outlook {
         Outlook::default()
+    }
+
+    /// A copy, on which a controller can try what the chip would do, if the chip can be copied cheaply.
+    fn copy(&self) -> Option<Box<dyn SpiTarget>> {
+        None
+    }
+
+    /// The read that is going on, if its next clock at the single rate begins a stored byte and the ones behind it follow.
+    fn outlook_of_read(&self) -> Option<ReadOutlook> {
+        None
     }
 
     /// What a user should know and the wire does not show (a frame that the chip ignored, a wait too short), as one line

@@ -1,5 +1,7 @@
 //! The inside: what a complete frame makes the chip do, and how long that takes.
 
+use std::sync::Arc;
+
 use super::Flash;
 use super::commands::{Action, Command, EraseUnit, Source, Target};
 use super::frame::Phase;
@@ -141,6 +143,7 @@ impl Flash {
         if let Action::Read(source) = command.action {
             return self.finish_read(command, source, now);
         }
+        self.changes += 1;
         if let Err(expected) = self.check_length(command) {
             return self.notes.add(Note::WrongLength { opcode, expected });
         }
@@ -210,7 +213,9 @@ impl Flash {
             mode: frame.mode.filter(|_| frame.phase == Phase::Output(source)),
             continuing: frame.continuing,
         };
-        self.xip = self.registers.continues(end).then_some(command);
+        let before = std::mem::replace(&mut self.xip, self.registers.continues(end).then_some(command));
+        // The end of a continuous read may be in a register, too.
+        self.changes += u64::from(before != self.xip);
     }
 
     /// RESET MEMORY, and the start of a run.
@@ -264,7 +269,7 @@ impl Flash {
             return self.fail(opcode, address, Failure::Program, now);
         }
         let page = address & !(PAGE_BYTES - 1);
-        self.array.program(page, &self.buffer);
+        Arc::make_mut(&mut self.array).program(page, &self.buffer);
         self.totals.pages_programmed += 1;
         let bytes = self.frame.data_bytes.min(PAGE_BYTES);
         self.start(Cycle::Program { address: page }, now, self.times.program(bytes));
@@ -301,7 +306,7 @@ impl Flash {
         if protected {
             return self.fail(opcode, address, Failure::Erase, now);
         }
-        self.array.erase(address, bytes);
+        Arc::make_mut(&mut self.array).erase(address, bytes);
         match unit {
             EraseUnit::Subsector => self.totals.subsectors_erased += 1,
             EraseUnit::HalfBlock => self.totals.half_blocks_erased += 1,

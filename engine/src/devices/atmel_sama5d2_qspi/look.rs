@@ -1,0 +1,116 @@
+//! The bytes that a read of the window would get, without the read: for instructions, which are decoded before they are fetched.
+//!
+//! Where the memory takes a frame as the controller means it, these are the stored bytes. Otherwise (wrong dummy clocks, wrong
+//! lines, a command that the memory does not know) they are what a copy of the memory answers to a frame at that address.
+
+use std::cell::Cell;
+
+use super::Sama5d2Qspi;
+use super::scrambling::Scrambler;
+use super::window::Access;
+use crate::device::Ctx;
+use crate::wire::spi::{Rate, Stretch};
+
+/// An address that all memories have and that is none by chance: for a trial.
+const TRIAL_ADDRESS: u32 = 0x1a64;
+/// After a change of settings, what the memory makes of a frame may change with the first one (it goes into continuous read) and with
+/// the second (it did so, but gets an instruction).
+const UNSETTLED_FRAMES: u8 = 2;
+
+/// How the memory takes frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answers {
+    /// Not known yet.
+    #[default]
+    Unknown,
+    /// With the bytes from the address on, which has the bits of a mask.
+    Truly(u32),
+    /// With something else.
+    Falsely,
+}
+
+/// What is known of the memory's answers.
+#[derive(Debug, Default)]
+pub struct Look {
+    answers: Cell<Answers>,
+    /// Somebody has looked since the answers changed.
+    looked: Cell<bool>,
+    unsettled: u8,
+}
+
+impl Look {
+    /// Settings have changed.
+    pub fn forget(&mut self, ctx: &mut Ctx) {
+        self.unsettled = UNSETTLED_FRAMES;
+        self.doubt(ctx);
+    }
+
+    /// A frame has begun.
+    #[inline]
+    pub fn framed(&mut self, ctx: &mut Ctx) {
+        if self.unsettled > 0 {
+            self.unsettled -= 1;
+            self.doubt(ctx);
+        }
+    }
+
+    fn doubt(&mut self, ctx: &mut Ctx) {
+        self.answers.set(Answers::Unknown);
+        // Nobody knows which of the bytes have been decoded.
+        if self.looked.take() {
+            ctx.bus.code_epoch += 1;
+        }
+    }
+}
+
+impl Sama5d2Qspi {
+    /// The bytes from `offset` on. While the window is no memory, those of the chip: that is where a program is loaded.
+    pub(super) fn window_peek(&self, offset: u32, into: &mut [u8]) -> bool {
+        self.look.looked.set(true);
+        if self.window.access != Access::Memory {
+            return self.wire.chip.peek(offset, into);
+        }
+        if self.look.answers.get() == Answers::Unknown {
+            self.look.answers.set(self.try_frame());
+        }
+        match self.look.answers.get() {
+            Answers::Truly(mask) => {
+                let present = self.wire.chip.peek(offset & mask, into);
+                self.scrambler.apply(offset, into);
+                present
+            }
+            _ => self.read_on_trial(offset, into),
+        }
+    }
+
+    fn try_frame(&self) -> Answers {
+        let Some(mut trial) = self.wire.trial() else { return Answers::Falsely };
+        self.begin_on(&mut trial, TRIAL_ADDRESS);
+        let sends_address = self.settings().instruction.address_bits().is_some();
+        match trial.chip.outlook_of_read() {
+            Some(read) if sends_address && read.address == TRIAL_ADDRESS && read.lines == self.data_lines => {
+                Answers::Truly(read.last_address)
+            }
+            _ => Answers::Falsely,
+        }
+    }
+
+    fn read_on_trial(&self, offset: u32, into: &mut [u8]) -> bool {
+        let Some(mut trial) = self.wire.trial() else { return self.wire.chip.peek(offset, into) };
+        self.begin_on(&mut trial, offset);
+        for byte in into.iter_mut() {
+            *byte = trial.shift(0, Stretch::input(self.data_lines, Rate::Single, 8)) as u8;
+        }
+        let scrambler: Scrambler = self.scrambler;
+        scrambler.apply(offset, into);
+        true
+    }
+
+    fn begin_on(&self, trial: &mut super::wire::Wire, offset: u32) {
+        let instruction = self.settings().instruction;
+        trial.deselect(0);
+        trial.select(0);
+        let with_opcode = !(instruction.continuous() && self.window.sent);
+        trial.send_header(0, instruction, with_opcode, offset);
+    }
+}

@@ -1,0 +1,44 @@
+//! What the controller's node says.
+
+use crate::board::reader::NodeReader;
+use crate::device::IrqLine;
+use crate::devices::axi_lite::AxiLitePort;
+use crate::time::Cycles;
+
+/// The device's value in the scrambling function, unless the node says another.
+const RANDOM: u32 = 0x5a3d_2d51;
+
+/// The controller's configuration and timing.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// Register port; its clock is also the window's and the one that the serial clock is divided from.
+    pub port: AxiLitePort,
+    /// From an access's arrival at the window to the frame's or the data's first clock.
+    pub request_cycles: Cycles,
+    /// From the data's last clock to the answer.
+    pub response_cycles: Cycles,
+    /// The device's own value in the scrambling function.
+    pub random: u32,
+    /// Interrupt output.
+    pub interrupt: Option<IrqLine>,
+    /// Requests to the DMA controller: QSPI_TDR is empty, QSPI_RDR is full.
+    pub dma: [Option<IrqLine>; 2],
+}
+
+impl Params {
+    /// Reads the node, all but its children.
+    pub fn from_node(reader: &mut NodeReader) -> Params {
+        // Names only: the order of `clocks` and `dmas` is the binding's (pclk; tx, rx).
+        reader.known(&["clock-names", "dma-names", "reg-names", "ranges"]);
+        Params {
+            port: AxiLitePort::from_node(reader),
+            request_cycles: reader
+                .timing_cycles("cyclescope,window-request-cycles", "clocks from an access to its first serial clock"),
+            response_cycles: reader
+                .timing_cycles("cyclescope,window-response-cycles", "clocks from the last serial clock to the answer"),
+            random: reader.u32_or("cyclescope,scrambling-random-value", RANDOM, |_| true, "any number"),
+            interrupt: reader.interrupt(0),
+            dma: [reader.dma_request(0), reader.dma_request(1)],
+        }
+    }
+}

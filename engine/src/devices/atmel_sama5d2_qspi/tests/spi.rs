@@ -1,0 +1,139 @@
+//! SPI mode.
+
+use super::*;
+
+const LLB: u32 = 1 << 1;
+const WDRBT: u32 = 1 << 2;
+const LASTXFER: u32 = 1 << 4;
+const SYSTEMATICALLY: u32 = 2 << 4;
+
+fn spi(mode: u32) -> Rig {
+    let mut rig = Rig::new();
+    rig.put(QSPI_SCR, THIRD);
+    rig.put(QSPI_MR, mode);
+    rig.put(QSPI_CR, cr::QSPIEN);
+    rig
+}
+
+/// Sends words one by one, and gives what comes back.
+fn exchange(rig: &mut Rig, words: &[u32]) -> Vec<u32> {
+    let mut received = Vec::new();
+    for word in words {
+        rig.until(sr::TDRE);
+        rig.put(QSPI_TDR, *word);
+        rig.until(sr::RDRF);
+        received.push(rig.get(QSPI_RDR));
+    }
+    received
+}
+
+#[test]
+fn words_pass_both_ways() {
+    let mut rig = spi(LASTXFER);
+    assert_eq!(exchange(&mut rig, &[0x9f, 0, 0, 0]), [0xff, 0x20, 0xba, 0x18]);
+    rig.put(QSPI_CR, cr::LASTXFER);
+    assert_eq!(rig.get(QSPI_SR) & (sr::CSR | sr::CSS | sr::INSTRE), sr::CSR | sr::CSS);
+    assert_eq!((rig.counter("frames"), rig.counter("sck_clocks")), (1, 32));
+    let mut wide = spi(LASTXFER | 8 << 8);
+    assert_eq!(exchange(&mut wide, &[0x9f00, 0]), [0xff20, 0xba18]);
+}
+
+#[test]
+fn chip_select_goes_inactive_as_its_mode_says() {
+    // Not reloaded in time: each byte is a frame of its own.
+    let mut rig = spi(0);
+    assert_eq!(exchange(&mut rig, &[0x9f, 0]), [0xff, 0xff]);
+    assert_eq!(rig.counter("frames"), 2);
+    // The second byte waits in the register when the first one ends.
+    let mut rig = spi(0);
+    rig.put(QSPI_TDR, 0x9f);
+    rig.until(sr::TDRE);
+    rig.put(QSPI_TDR, 0);
+    rig.until(sr::TXEMPTY);
+    assert_eq!((rig.get(QSPI_RDR), rig.counter("frames")), (0x20, 1));
+    assert_ne!(rig.get(QSPI_SR) & sr::CSS, 0);
+    let mut rig = spi(SYSTEMATICALLY);
+    rig.put(QSPI_TDR, 0x9f);
+    rig.until(sr::TDRE);
+    rig.put(QSPI_TDR, 0);
+    rig.until(sr::TXEMPTY);
+    assert_eq!((rig.get(QSPI_RDR), rig.counter("frames")), (0xff, 2));
+    // LASTXFER with a word waiting: behind that word.
+    let mut rig = spi(LASTXFER);
+    rig.put(QSPI_TDR, 0x9f);
+    rig.until(sr::TDRE);
+    rig.put(QSPI_TDR, 0);
+    rig.put(QSPI_CR, cr::LASTXFER);
+    rig.until(sr::CSR);
+    assert_eq!((rig.get(QSPI_RDR), rig.counter("frames")), (0x20, 1));
+}
+
+#[test]
+fn words_take_their_clocks_and_delays() {
+    // From the write to RDRF, in clocks; reads of QSPI_SR are four apart.
+    let until_received = |mode: u32, words: u32| {
+        let mut rig = spi(mode);
+        rig.cycles(|rig| {
+            for _ in 0..words {
+                rig.until(sr::TDRE);
+                rig.put(QSPI_TDR, 0);
+            }
+            rig.until(sr::TXEMPTY);
+        })
+    };
+    let (one, two) = (until_received(LASTXFER, 1), until_received(LASTXFER, 2));
+    assert!((8 * PERIOD..8 * PERIOD + 16).contains(&one), "{one}");
+    assert!((8 * PERIOD - 4..8 * PERIOD + 5).contains(&(two - one)), "{one} {two}");
+    // DLYBCT of 3: 96 clocks between two words.
+    let delayed = until_received(LASTXFER | 3 << 16, 2);
+    assert!((96 - 4..=96 + 4).contains(&(delayed - two)), "{two} {delayed}");
+    // DLYCS of 100 between two frames.
+    let apart = until_received(SYSTEMATICALLY | 100 << 24, 2);
+    assert!((100 - 4..=100 + 4).contains(&(apart - two)), "{two} {apart}");
+}
+
+#[test]
+fn an_unread_word_is_overrun_or_waited_for() {
+    let mut rig = spi(LASTXFER | LLB);
+    rig.put(QSPI_TDR, 0x11);
+    rig.until(sr::TDRE);
+    rig.put(QSPI_TDR, 0x22);
+    assert_ne!(rig.until(sr::TXEMPTY) & sr::OVRES, 0);
+    assert_eq!((rig.get(QSPI_RDR), rig.get(QSPI_SR) & (sr::OVRES | sr::RDRF)), (0x22, 0));
+    let mut rig = spi(LASTXFER | LLB | WDRBT);
+    rig.put(QSPI_TDR, 0x11);
+    rig.until(sr::RDRF);
+    rig.put(QSPI_TDR, 0x22);
+    rig.now += Ps::from_us(10);
+    assert_eq!(rig.get(QSPI_SR) & (sr::TDRE | sr::RDRF | sr::OVRES), sr::RDRF);
+    assert_eq!(rig.get(QSPI_RDR), 0x11);
+    rig.until(sr::RDRF);
+    assert_eq!(rig.get(QSPI_RDR), 0x22);
+}
+
+#[test]
+fn words_interrupt() {
+    let mut rig = spi(LASTXFER | LLB);
+    rig.put(QSPI_IER, sr::RDRF);
+    rig.put(QSPI_TDR, 0x5a);
+    assert_eq!(rig.bench.pending(), 0);
+    rig.now += Ps::from_us(1);
+    rig.bench.run(rig.now);
+    assert_eq!(rig.bench.pending(), 1 << 4);
+    assert_eq!((rig.get(QSPI_RDR), rig.bench.pending()), (0x5a, 0));
+    rig.put(QSPI_IDR, sr::RDRF);
+    assert_eq!(rig.get(QSPI_IMR), 0);
+}
+
+#[test]
+fn clock_modes_0_and_3_read_and_the_others_do_not() {
+    for (serial, reads) in [(0, true), (3, true), (1, false), (2, false)] {
+        let mut rig = Rig::new();
+        rig.put(QSPI_SCR, THIRD | serial);
+        rig.put(QSPI_MR, LASTXFER);
+        rig.put(QSPI_CR, cr::QSPIEN);
+        let id = exchange(&mut rig, &[0x9f, 0, 0, 0]);
+        assert_eq!(id[1..] == [0x20, 0xba, 0x18], reads, "{serial}: {id:x?}");
+        assert_eq!(rig.notes().contains("CPOL and CPHA differ"), !reads);
+    }
+}

@@ -1,0 +1,228 @@
+//! The memory window (AHB, and its alias behind the AES bridge): data of instruction frames.
+//!
+//! With TRSFR_READ_MEMORY, reads at consecutive addresses go on in one frame, clock by clock as they come; any other address ends
+//! the frame and begins a new one. Nothing is read ahead. With the other types one frame goes on until QSPI_CR.LASTXFER, and
+//! only the address of its first access counts (SAMA5D2 Series datasheet, "Instruction Frame Transmission", "Read Memory
+//! Transfer").
+
+use super::Sama5d2Qspi;
+use super::registers::Transfer;
+use super::serial::Flow;
+use crate::device::{AccessSize, Ctx, Reply, SlaveError};
+use crate::time::{Cycles, Ps};
+use crate::wire::spi::{Rate, Stretch};
+
+/// What the window does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing: why, for the user.
+    Closed(&'static str),
+    /// Reads, at any address.
+    #[default]
+    Memory,
+    /// Reads of one frame.
+    Read,
+    /// Writes of one frame.
+    Write,
+}
+
+/// Where the window's frame is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window {
+    /// What accesses do.
+    pub access: Access,
+    /// A frame is open, and its next byte has this address.
+    pub next: Option<u32>,
+    /// The instruction has been sent since QSPI_IFR was written: in continuous read mode, not again.
+    pub sent: bool,
+    /// QSPI_IFR has been written and not been read back since.
+    pub unsynchronised: bool,
+    /// Reads and writes that went on in a frame.
+    pub continued: u64,
+}
+
+impl Sama5d2Qspi {
+    /// A read of the window.
+    #[inline]
+    pub(super) fn window_read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let at = self.arrive(ctx);
+        if !matches!(self.window.access, Access::Memory | Access::Read) {
+            return Err(self.refuse_read(ctx));
+        }
+        self.seek(offset, at, ctx);
+        let bytes = size.bytes();
+        let bits = self.wire.shift(at, Stretch::input(self.data_lines, Rate::Single, 8 * bytes));
+        // The first byte on the wire is the one at the lowest address.
+        let mut value = bits.swap_bytes() >> (32 - 8 * bytes);
+        if self.scrambler.is_on() && self.window.access == Access::Memory {
+            let mut data = value.to_le_bytes();
+            self.scrambler.apply(offset, &mut data[..bytes as usize]);
+            value = u32::from_le_bytes(data);
+        }
+        self.moved(offset, bytes, ctx);
+        Ok(Reply::read(value, self.answer()))
+    }
+
+    /// A burst: a line fill.
+    pub(super) fn window_burst(&mut self, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        let at = self.arrive(ctx);
+        match self.window.access {
+            Access::Memory => {}
+            Access::Read => ctx.note(
+                "a burst (a cacheable read) in a TRSFR_READ frame: its clocks pass, but the data seen is that of the memory",
+            ),
+            _ => return Err(self.refuse_read(ctx)),
+        }
+        self.seek(offset, at, ctx);
+        let mut left = bytes;
+        while left > 0 {
+            let now = left.min(4);
+            self.wire.shift(at, Stretch::input(self.data_lines, Rate::Single, 8 * now));
+            left -= now;
+        }
+        self.moved(offset, bytes, ctx);
+        Ok(self.answer())
+    }
+
+    /// A write to the window.
+    pub(super) fn window_write(
+        &mut self,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        let at = self.arrive(ctx);
+        if self.window.access != Access::Write {
+            let why = match self.window.access {
+                Access::Closed(why) => why,
+                _ => "QSPI_IFR.TFRTYP is a read",
+            };
+            ctx.note(&format!("a write to the memory window has no effect: {why}"));
+            return Ok(Reply::written(self.params.port.written(ctx.now).done));
+        }
+        self.seek(offset, at, ctx);
+        let bytes = size.bytes();
+        let mut data = value.to_le_bytes();
+        if self.settings().instruction.transfer() == Transfer::WriteMemory {
+            self.scrambler.apply(offset, &mut data[..bytes as usize]);
+        }
+        let bits = u32::from_be_bytes(data) >> (32 - 8 * bytes);
+        self.wire.shift(at, Stretch::output(self.data_lines, Rate::Single, 8 * bytes, bits));
+        self.moved(offset, bytes, ctx);
+        Ok(Reply::written(self.answer()))
+    }
+
+    /// The edge from which on an access can have serial clocks.
+    #[inline]
+    fn arrive(&mut self, ctx: &mut Ctx) -> u64 {
+        let edge = self.edge(ctx.now) + self.params.request_cycles.0;
+        if self.serial.is_idle() && self.serial.flow == Flow::None {
+            return edge;
+        }
+        self.settle(edge)
+    }
+
+    /// What QSPI_TDR or a frame without data has on the wire comes first.
+    #[cold]
+    pub(super) fn settle(&mut self, edge: u64) -> u64 {
+        let mut edge = edge;
+        self.serial.advance(edge, &mut self.wire);
+        while let Some(change) = self.serial.next_change() {
+            edge = edge.max(change);
+            self.serial.advance(edge, &mut self.wire);
+        }
+        edge
+    }
+
+    /// The frame's next byte is the one at `offset`.
+    #[inline]
+    fn seek(&mut self, offset: u32, at: u64, ctx: &mut Ctx) {
+        match self.window.next {
+            Some(next) if next == offset => self.window.continued += 1,
+            Some(_) if self.window.access != Access::Memory => self.go_on_elsewhere(ctx),
+            _ => self.begin(offset, at, ctx),
+        }
+    }
+
+    #[cold]
+    fn go_on_elsewhere(&mut self, ctx: &mut Ctx) {
+        self.window.continued += 1;
+        ctx.note(
+            "an access to the memory window is not behind the last one: a frame that is no memory read goes on all the same, up to \
+             QSPI_CR.LASTXFER",
+        );
+    }
+
+    /// A new frame at `offset`.
+    fn begin(&mut self, offset: u32, at: u64, ctx: &mut Ctx) {
+        if std::mem::take(&mut self.window.unsynchronised) {
+            ctx.note(
+                "the memory window was accessed without a read of QSPI_IFR after its write: on the chip the access may come before \
+                 the new settings; here they hold",
+            );
+        }
+        self.serial.end_frame(at, &mut self.wire);
+        let instruction = self.settings().instruction;
+        let with_opcode = !(instruction.continuous() && self.window.sent);
+        self.window.sent = true;
+        self.wire.select(at);
+        self.wire.send_header(at, instruction, with_opcode, offset);
+        self.look.framed(ctx);
+    }
+
+    #[inline]
+    fn moved(&mut self, offset: u32, bytes: u32, ctx: &mut Ctx) {
+        self.window.next = Some(offset.wrapping_add(bytes));
+        if self.wire.notes_due {
+            self.after_frame(ctx);
+        }
+    }
+
+    /// A frame has ended and another one begun.
+    fn after_frame(&mut self, ctx: &mut Ctx) {
+        self.take_notes(ctx);
+        if self.interrupts != 0 {
+            self.update_lines(ctx);
+        }
+    }
+
+    /// When the data's last clock has become an answer.
+    #[inline]
+    fn answer(&self) -> Ps {
+        self.params.port.clock.ps_at_floor(Cycles(self.wire.free + self.params.response_cycles.0))
+    }
+
+    #[cold]
+    fn refuse_read(&self, ctx: &mut Ctx) -> SlaveError {
+        let why = match self.window.access {
+            Access::Closed(why) => why,
+            _ => "QSPI_IFR.TFRTYP is a write",
+        };
+        ctx.note(&format!("a read of the memory window is answered with an error: {why}"));
+        SlaveError { done: self.params.port.written(ctx.now).done }
+    }
+
+    /// What accesses to the window do with the present settings.
+    pub(super) fn window_access(&self) -> Access {
+        let settings = self.settings();
+        if !self.enabled {
+            return Access::Closed("the controller is disabled (QSPI_CR.QSPIEN has not been written)");
+        }
+        if !settings.mode.serial_memory() {
+            return Access::Closed("the controller is in SPI mode (QSPI_MR.SMM is 0)");
+        }
+        if !settings.instruction.has_data() {
+            return Access::Closed("the instruction frame has no data (QSPI_IFR.DATAEN is 0)");
+        }
+        match settings.instruction.transfer() {
+            Transfer::ReadMemory => Access::Memory,
+            Transfer::WriteMemory => Access::Write,
+            _ if settings.mode.register_mode() => {
+                Access::Closed("the frame's data passes through QSPI_RDR and QSPI_TDR (QSPI_MR.SMRM is 1)")
+            }
+            Transfer::Read => Access::Read,
+            Transfer::Write => Access::Write,
+        }
+    }
+}
