@@ -3,6 +3,7 @@
 //! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows only those.
 
 pub mod alu;
+pub mod decode_a32;
 pub mod decode_coprocessor;
 pub mod decode_t32;
 pub mod emit;
