@@ -32,12 +32,12 @@ use self::params::Params;
 use self::registers::{
     Mode, QSPI_CR, QSPI_IAR, QSPI_ICR, QSPI_IDR, QSPI_IER, QSPI_IFR, QSPI_IMR, QSPI_MR, QSPI_RDR, QSPI_SCR, QSPI_SKR,
     QSPI_SMR, QSPI_SR, QSPI_TDR, QSPI_WPMR, QSPI_WPSR, REGISTERS, SerialClock, Transfer, cr, is_protected, smr, sr,
-    wpmr,
 };
 use self::scrambling::Scrambler;
 use self::serial::{Flow, Serial, Settings};
 use self::window::Window;
 use self::wire::Wire;
+use super::apb::{self, WriteProtection};
 use super::registers::{Register, find, flag};
 use super::spi_chips;
 use crate::board::reader::NodeReader;
@@ -45,6 +45,9 @@ use crate::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::spi::{Lines, SpiTarget};
+
+/// QSPI_WPMR.WPKEY: "QSP".
+const PROTECTION_KEY: u32 = 0x51_5350;
 
 /// The controller.
 pub struct Sama5d2Qspi {
@@ -61,8 +64,7 @@ pub struct Sama5d2Qspi {
     scrambler: Scrambler,
     /// Lines of the frame's data.
     data_lines: Lines,
-    protected: bool,
-    violation: u32,
+    protection: WriteProtection,
     look: look::Look,
     alarm: Alarm,
     irq_level: bool,
@@ -96,7 +98,7 @@ impl Sama5d2Qspi {
         let mut qspi = Sama5d2Qspi {
             params,
             label,
-            wire: Wire::new(params.port.clock, chip),
+            wire: Wire::new(params.clock, chip),
             serial: Serial::default(),
             window: Window::default(),
             enabled: false,
@@ -106,8 +108,7 @@ impl Sama5d2Qspi {
             key: 0,
             scrambler: Scrambler::off(),
             data_lines: Lines::Single,
-            protected: false,
-            violation: 0,
+            protection: WriteProtection::new(PROTECTION_KEY),
             look: look::Look::default(),
             alarm: Alarm::default(),
             irq_level: false,
@@ -122,7 +123,7 @@ impl Sama5d2Qspi {
     }
 
     fn edge(&self, now: Ps) -> u64 {
-        self.params.port.clock.cycles_until_ceil(now).0
+        self.params.clock.cycles_until_ceil(now).0
     }
 
     /// QSPI_SR without the effect of reading it.
@@ -151,16 +152,14 @@ impl Sama5d2Qspi {
                 self.settings().instruction.ifr
             }
             QSPI_SMR => self.scrambling,
-            QSPI_WPMR => flag(wpmr::WPEN, self.protected),
-            QSPI_WPSR => std::mem::take(&mut self.violation),
+            QSPI_WPMR => self.protection.mode(),
+            QSPI_WPSR => self.protection.take_status(),
             _ => 0,
         }
     }
 
     fn set_register(&mut self, register: &Register, value: u32, edge: u64, ctx: &mut Ctx) {
-        if self.protected && is_protected(register.offset) {
-            self.violation = wpmr::WPVS | register.offset << wpmr::WPVSRC_SHIFT;
-            ctx.note(&format!("a write to {} has no effect: QSPI_WPMR.WPEN protects it", register.name));
+        if is_protected(register.offset) && self.protection.refuses(register.offset, ctx) {
             return;
         }
         let value = value & register.mask;
@@ -176,8 +175,7 @@ impl Sama5d2Qspi {
             QSPI_IFR => self.set_frame(value, edge, ctx),
             QSPI_SMR => self.scrambling = value,
             QSPI_SKR => self.key = value,
-            QSPI_WPMR if value & wpmr::WPKEY == wpmr::KEY => self.protected = value & wpmr::WPEN != 0,
-            QSPI_WPMR => ctx.note("a write to QSPI_WPMR without its key (\"QSP\", 515350h) has no effect"),
+            QSPI_WPMR => self.protection.set_mode(value),
             _ => ctx.note(&format!("a write to {}, which is read only, has no effect", register.name)),
         }
         if matches!(register.offset, QSPI_CR | QSPI_MR | QSPI_SCR | QSPI_ICR | QSPI_IFR | QSPI_SMR | QSPI_SKR) {
@@ -211,9 +209,9 @@ impl Sama5d2Qspi {
         self.serial = Serial::default();
         self.window = Window { continued: self.window.continued, ..Window::default() };
         self.enabled = false;
-        (self.interrupts, self.scrambling, self.key, self.violation) = (0, 0, 0, 0);
+        (self.interrupts, self.scrambling, self.key) = (0, 0, 0);
         self.serial_clock = SerialClock::default();
-        self.protected = false;
+        self.protection = WriteProtection::new(PROTECTION_KEY);
     }
 
     fn set_mode(&mut self, mode: Mode, edge: u64) {
@@ -346,7 +344,7 @@ impl Device for Sama5d2Qspi {
         self.serial.advance(edge, &mut self.wire);
         self.take_notes(ctx);
         self.update_lines(ctx);
-        Ok(self.params.port.read(value, offset, size, ctx.now))
+        Ok(apb::read(value, offset, size, ctx))
     }
 
     fn write(
@@ -362,22 +360,22 @@ impl Device for Sama5d2Qspi {
         }
         let edge = self.edge(ctx.now);
         self.serial.advance(edge, &mut self.wire);
-        match find(REGISTERS, offset & !3) {
-            // Byte lanes that an access does not write are those of zero.
+        let (offset, value) = apb::written(value, offset, size);
+        match find(REGISTERS, offset) {
             Some(register) => {
-                self.set_register(register, size.merged(0, offset, value), edge, ctx);
+                self.set_register(register, value, edge, ctx);
                 self.serial.advance(edge, &mut self.wire);
             }
             None => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
         }
         self.take_notes(ctx);
         self.update_lines(ctx);
-        Ok(self.params.port.written(ctx.now))
+        Ok(Reply::written(ctx.now))
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        let edge = self.params.port.clock.cycles_until_floor(ctx.now).0;
+        let edge = self.params.clock.cycles_until_floor(ctx.now).0;
         self.serial.advance(edge, &mut self.wire);
         let requests = self.dma_requests();
         for (index, request) in requests.into_iter().enumerate() {
@@ -409,7 +407,7 @@ impl Device for Sama5d2Qspi {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        let clock = self.params.port.clock;
+        let clock = self.params.clock;
         self.serial.advance(clock.cycles_until_floor(poll.now()).0, &mut self.wire);
         let asks = self.interrupts != 0 || self.params.dma.iter().any(Option::is_some);
         if asks && !self.serial.is_idle() {
@@ -418,10 +416,11 @@ impl Device for Sama5d2Qspi {
         poll.phase(clock);
         self.serial.polled(poll, |edge, poll| Wire::end(clock, edge, poll));
         let Window { next, sent, unsynchronised, .. } = self.window;
-        for state in [self.enabled, sent, unsynchronised, self.protected, self.irq_level, next.is_some()] {
+        for state in [self.enabled, sent, unsynchronised, self.irq_level, next.is_some()] {
             poll.state(state);
         }
-        let registers = [self.interrupts, self.serial_clock.0, self.scrambling, self.key, self.violation];
+        poll.state(self.protection.state());
+        let registers = [self.interrupts, self.serial_clock.0, self.scrambling, self.key];
         for state in registers.into_iter().chain(next) {
             poll.state(state);
         }
@@ -430,7 +429,7 @@ impl Device for Sama5d2Qspi {
     }
 
     fn finish(&mut self, now: Ps) {
-        let edge = self.params.port.clock.cycles_until_floor(now).0;
+        let edge = self.params.clock.cycles_until_floor(now).0;
         self.serial.advance(edge, &mut self.wire);
         self.wire.chip.finish(now);
     }

@@ -2,8 +2,7 @@
 
 use crate::board::reader::NodeReader;
 use crate::device::IrqLine;
-use crate::devices::axi_lite::AxiLitePort;
-use crate::time::Cycles;
+use crate::time::{Cycles, Hz};
 
 /// The device's value in the scrambling function, unless the node says another.
 const RANDOM: u32 = 0x5a3d_2d51;
@@ -11,8 +10,8 @@ const RANDOM: u32 = 0x5a3d_2d51;
 /// The controller's configuration and timing.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
-    /// Register port; its clock is also the window's and the one that the serial clock is divided from.
-    pub port: AxiLitePort,
+    /// Peripheral clock: that of the registers, of the window, and the one that the serial clock is divided from.
+    pub clock: Hz,
     /// From an access's arrival at the window to the frame's or the data's first clock.
     pub request_cycles: Cycles,
     /// From the data's last clock to the answer.
@@ -28,10 +27,10 @@ pub struct Params {
 impl Params {
     /// Reads the node, all but its children.
     pub fn from_node(reader: &mut NodeReader) -> Params {
-        // Names only: the order of `clocks` and `dmas` is the binding's (pclk; tx, rx).
+        // Names only: the order of `clocks` and `dmas` is that of the names (pclk; tx, rx).
         reader.known(&["clock-names", "dma-names", "reg-names", "ranges"]);
         Params {
-            port: AxiLitePort::from_node(reader),
+            clock: reader.clock(0, "the peripheral clock"),
             request_cycles: reader
                 .timing_cycles("cyclescope,window-request-cycles", "clocks from an access to its first serial clock"),
             response_cycles: reader

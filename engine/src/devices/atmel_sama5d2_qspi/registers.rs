@@ -36,7 +36,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("QSPI_IFR", QSPI_IFR, AccessKind::Rw, 0, 0x001f_77f7),
     Register::new("QSPI_SMR", QSPI_SMR, AccessKind::Rw, 0, 0x3),
     Register::new("QSPI_SKR", QSPI_SKR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QSPI_WPMR", QSPI_WPMR, AccessKind::Rw, 0, wpmr::WPKEY | wpmr::WPEN),
+    Register::new("QSPI_WPMR", QSPI_WPMR, AccessKind::Rw, 0, 0xffff_ff01),
     Register::new("QSPI_WPSR", QSPI_WPSR, AccessKind::Ro, 0, 0xff01),
 ];
 
@@ -65,16 +65,6 @@ pub mod sr {
 pub mod smr {
     pub const SCREN: u32 = 1 << 0;
     pub const RVDIS: u32 = 1 << 1;
-}
-
-/// Fields of QSPI_WPMR and QSPI_WPSR.
-pub mod wpmr {
-    pub const WPEN: u32 = 1 << 0;
-    pub const WPKEY: u32 = 0xffff_ff00;
-    /// "QSP"
-    pub const KEY: u32 = 0x5153_5000;
-    pub const WPVS: u32 = 1 << 0;
-    pub const WPVSRC_SHIFT: u32 = 8;
 }
 
 /// True for the registers that QSPI_WPMR.WPEN protects.

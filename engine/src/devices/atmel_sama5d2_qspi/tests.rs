@@ -5,7 +5,6 @@ use super::*;
 use crate::board::node::{Location, Node, Property};
 use crate::board::reader::Board;
 use crate::device::{DeviceId, IrqLine};
-use crate::devices::axi_lite::AxiLitePort;
 use crate::devices::bench::Bench;
 use crate::time::{Cycles, Hz};
 
@@ -66,10 +65,10 @@ fn clock() -> Hz {
     Hz::new(166_000_000).unwrap()
 }
 
-/// Registers answer in 4 and 3 clocks, the window takes 5 before and 3 behind its serial clocks.
+/// The window takes 5 clocks before and 3 behind its serial clocks.
 fn params() -> Params {
     Params {
-        port: AxiLitePort { clock: clock(), read_cycles: Cycles(4), write_cycles: Cycles(3) },
+        clock: clock(),
         request_cycles: Cycles(5),
         response_cycles: Cycles(3),
         random: 1,
@@ -141,13 +140,15 @@ impl Rig {
         rig
     }
 
+    /// Writes a register. A way of four clocks follows each access.
     fn put(&mut self, offset: u32, value: u32) {
-        self.now = self.bench.write(self.now, offset, value).unwrap();
+        let done = self.bench.write(self.now, offset, value).unwrap();
+        self.now = clock().after(done, Cycles(4));
     }
 
     fn get(&mut self, offset: u32) -> u32 {
         let (value, done) = self.bench.read(self.now, offset).unwrap();
-        self.now = done;
+        self.now = clock().after(done, Cycles(4));
         value
     }
 

@@ -99,7 +99,7 @@ impl Sama5d2Qspi {
                 _ => "QSPI_IFR.TFRTYP is a read",
             };
             ctx.note(&format!("a write to the memory window has no effect: {why}"));
-            return Ok(Reply::written(self.params.port.written(ctx.now).done));
+            return Ok(Reply::written(ctx.now));
         }
         self.seek(offset, at, ctx);
         let bytes = size.bytes();
@@ -190,7 +190,7 @@ impl Sama5d2Qspi {
     /// When the data's last clock has become an answer.
     #[inline]
     fn answer(&self) -> Ps {
-        self.params.port.clock.ps_at_floor(Cycles(self.wire.free + self.params.response_cycles.0))
+        self.params.clock.ps_at_floor(Cycles(self.wire.free + self.params.response_cycles.0))
     }
 
     #[cold]
@@ -200,7 +200,7 @@ impl Sama5d2Qspi {
             _ => "QSPI_IFR.TFRTYP is a write",
         };
         ctx.note(&format!("a read of the memory window is answered with an error: {why}"));
-        SlaveError { done: self.params.port.written(ctx.now).done }
+        SlaveError { done: ctx.now }
     }
 
     /// What accesses to the window do with the present settings.
