@@ -4,13 +4,21 @@
 //! Of encodings that the manual calls unpredictable, those that name SP or set their fields to what is deprecated do what one would
 //! expect, as compilers' and assemblers' output may have them; others are undefined, so that a fault's message tells of them.
 
+mod control;
+mod data;
+mod dual;
+mod immediate;
+mod memory;
+mod multiply;
 mod operand;
+mod register;
 mod short_control;
 mod short_data;
 mod short_memory;
 mod transfer;
 
-use super::emit::{Emit, bits, register};
+use super::decode_coprocessor;
+use super::emit::{Emit, bit, bits};
 use super::op::{Code, Features, Instr, Op, TimingClass};
 use super::registers::ZERO;
 use super::summary;
@@ -97,8 +105,24 @@ fn short(emit: &mut Emit, half: u32, block: ItBlock) -> Option<TimingClass> {
 }
 
 /// A 32-bit instruction (A6.3).
-fn long(_emit: &mut Emit, _encoding: u32) -> Option<TimingClass> {
-    None
+fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    let is_data = !bit(encoding, 15);
+    match (bits(encoding, 28, 27), bits(encoding, 26, 24)) {
+        // Advanced SIMD, and instructions to coprocessors for which 1111 stands in front.
+        (1, 7) | (3, 4..) => None,
+        (1, 4..) => decode_coprocessor::decode(emit, encoding),
+        (1, 2 | 3) => data::shifted_register(emit, encoding),
+        (1, _) if bit(encoding, 22) => dual::decode(emit, encoding),
+        (1, _) if bit(encoding, 24) == bit(encoding, 23) => control::return_state(emit, encoding),
+        (1, _) => transfer::several(emit, encoding),
+        (2, _) if is_data && bit(encoding, 25) => immediate::decode(emit, encoding),
+        (2, _) if is_data => data::immediate(emit, encoding),
+        (2, _) => control::decode(emit, encoding),
+        (_, 0 | 1) => memory::decode(emit, encoding),
+        (_, 2) => register::decode(emit, encoding),
+        _ if bit(encoding, 23) => multiply::long(emit, encoding),
+        _ => multiply::short(emit, encoding),
+    }
 }
 
 /// The base of addresses relative to the program counter.

@@ -34,7 +34,7 @@ pub fn shift(emit: &mut Emit, carry: bool, rd: u8, rm: u8, kind: u32, amount: u3
         (_, 0) => (Code::Rrx, Code::Rrxs, 0),
         _ => (Code::RorImm, Code::RorImms, amount),
     };
-    emit.op(if carry { with_carry } else { plain }, rd, ZERO, rm, imm);
+    emit.op(if carry { with_carry } else { plain }, rd, 0, rm, imm);
 }
 
 /// Shift of `rm` into `rd` by the low byte of `rs`; with `carry`, C is the carry out.
@@ -110,5 +110,5 @@ pub fn data(emit: &mut Emit, code: Code, flags: bool, rd: u8, rn: u8, operand: O
 
 /// `rd` is what has been shifted, its carry out taken: the other flags.
 pub fn test_shifted(emit: &mut Emit, rd: u8) {
-    emit.op(Code::TestNz, ZERO, ZERO, rd, 0);
+    emit.op(Code::TestNz, 0, 0, rd, 0);
 }

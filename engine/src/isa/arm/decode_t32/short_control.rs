@@ -47,7 +47,7 @@ pub fn miscellaneous(emit: &mut Emit, half: u32) -> Option<TimingClass> {
 
 /// An operation on one register.
 fn unary(emit: &mut Emit, code: Code, half: u32) -> TimingClass {
-    emit.op(code, narrow(half, 0), ZERO, narrow(half, 3), 0);
+    emit.op(code, narrow(half, 0), 0, narrow(half, 3), 0);
     TimingClass::Alu
 }
 
@@ -55,7 +55,7 @@ fn unary(emit: &mut Emit, code: Code, half: u32) -> TimingClass {
 fn compare_and_branch(emit: &mut Emit, half: u32) -> TimingClass {
     let offset = bits(half, 9, 9) << 6 | bits(half, 7, 3) << 1;
     let code = if bit(half, 11) { Code::JumpIfNotZero } else { Code::JumpIfZero };
-    emit.op(code, ZERO, narrow(half, 0), ZERO, emit.pc_value.wrapping_add(offset) | 1);
+    emit.op(code, 0, narrow(half, 0), ZERO, emit.pc_value.wrapping_add(offset) | 1);
     TimingClass::Branch
 }
 

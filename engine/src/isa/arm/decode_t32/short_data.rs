@@ -105,7 +105,7 @@ pub fn special(emit: &mut Emit, half: u32) -> Option<TimingClass> {
         _ if bit(half, 7) => link_and_exchange(emit, rm),
         _ => {
             let rm = emit.read(rm);
-            emit.op(Code::JumpTo, ZERO, ZERO, rm, 0);
+            emit.op(Code::JumpTo, 0, 0, rm, 0);
             Some(TimingClass::IndirectBranch)
         }
     }
@@ -116,7 +116,7 @@ fn jump_if_pc(emit: &mut Emit, rd: u8, target: u8) -> TimingClass {
     if rd != PC {
         return TimingClass::Alu;
     }
-    emit.op(Code::JumpToSame, ZERO, ZERO, target, 0);
+    emit.op(Code::JumpToSame, 0, 0, target, 0);
     TimingClass::IndirectBranch
 }
 
@@ -130,6 +130,6 @@ fn link_and_exchange(emit: &mut Emit, rm: u8) -> Option<TimingClass> {
         emit.op(Code::Mov, RESULT, ZERO, LR, 0);
     }
     emit.constant(LR, emit.pc_value.wrapping_sub(2) | 1);
-    emit.op(Code::JumpTo, ZERO, ZERO, target, 0);
+    emit.op(Code::JumpTo, 0, 0, target, 0);
     Some(TimingClass::IndirectBranch)
 }

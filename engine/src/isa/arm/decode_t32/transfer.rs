@@ -1,6 +1,6 @@
 //! Loads and stores of several registers, for both lengths.
 
-use crate::isa::arm::emit::Emit;
+use crate::isa::arm::emit::{Emit, bit, bits, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass, how};
 use crate::isa::arm::registers::{PC, RESULT, ZERO};
 
@@ -41,7 +41,7 @@ impl Block {
             return how::ALIGNED;
         }
         let imm = count | (self.offset as u32) << 8;
-        emit.op4(Code::Several, ZERO, self.base, ZERO, how::ALIGNED | store, imm);
+        emit.op4(Code::Several, 0, self.base, ZERO, how::ALIGNED | store, imm);
         how::ALIGNED | how::TOLD
     }
 
@@ -68,7 +68,7 @@ impl Block {
         if self.list >> PC & 1 == 0 {
             return TimingClass::LoadMultiple;
         }
-        emit.op(Code::JumpTo, ZERO, ZERO, RESULT, 0);
+        emit.op(Code::JumpTo, 0, 0, RESULT, 0);
         TimingClass::IndirectBranch
     }
 
@@ -83,6 +83,22 @@ impl Block {
     }
 }
 
+/// 32-bit ldm and stm: upwards after (bit 23 set), or downwards before.
+pub fn several(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    let (rn, list) = (register(encoding, 16), bits(encoding, 15, 0));
+    let (write_back, is_load) = (bit(encoding, 21), bit(encoding, 20));
+    only_if(rn != PC && list.count_ones() >= 2)?;
+    only_if(!write_back || list >> rn & 1 == 0)?;
+    only_if(is_load || list >> PC & 1 == 0)?;
+    let block = if bit(encoding, 23) {
+        Block::increment_after(rn, list, write_back)
+    } else {
+        Block::decrement_before(rn, list, write_back)
+    };
+    Some(if is_load { block.load(emit) } else { block.store(emit) })
+}
+
+/// Bytes of the registers in a list.
 fn size(list: u32) -> i32 {
     4 * list.count_ones() as i32
 }

@@ -75,10 +75,10 @@ fn arithmetic_sets_flags_outside_it_blocks_only() {
 #[test]
 fn shifts_by_an_immediate() {
     assert_eq!(ops(0x0008), [op(Code::Movs, 0, ZERO, 1, 0)]);
-    let test = op(Code::TestNz, ZERO, ZERO, 0, 0);
-    assert_eq!(ops(0x0088), [op(Code::LslImms, 0, ZERO, 1, 2), test]);
-    assert_eq!(ops(0x0808), [op(Code::LsrImms, 0, ZERO, 1, 32), test]);
-    assert_eq!(ops(0x17c8), [op(Code::AsrImms, 0, ZERO, 1, 31), test]);
+    let test = op(Code::TestNz, 0, 0, 0, 0);
+    assert_eq!(ops(0x0088), [op(Code::LslImms, 0, 0, 1, 2), test]);
+    assert_eq!(ops(0x0808), [op(Code::LsrImms, 0, 0, 1, 32), test]);
+    assert_eq!(ops(0x17c8), [op(Code::AsrImms, 0, 0, 1, 31), test]);
     assert_eq!(ops(0x41c8), [op(Code::RorRegs, 0, 1, 0, 0), test]);
     assert_eq!(ops(0x4348), [op(Code::Mul, 0, 1, 0, 0), test]);
 }
@@ -88,9 +88,9 @@ fn the_program_counter_as_an_operand_and_a_target() {
     let value = op(Code::Mov, PC_VALUE, ZERO, ZERO, PC + 4);
     // add r0, pc; add pc, r1; mov pc, lr; mov r1, pc
     assert_eq!(ops(0x4478), [value, op(Code::Add, 0, 0, PC_VALUE, 0)]);
-    let jump = op(Code::JumpToSame, ZERO, ZERO, RESULT, 0);
+    let jump = op(Code::JumpToSame, 0, 0, RESULT, 0);
     assert_eq!(ops(0x448f), [value, op(Code::Add, RESULT, PC_VALUE, 1, 0), jump]);
-    assert_eq!(ops(0x46f7), [op(Code::JumpToSame, ZERO, ZERO, LR, 0)]);
+    assert_eq!(ops(0x46f7), [op(Code::JumpToSame, 0, 0, LR, 0)]);
     assert_eq!(ops(0x4679), [value, op(Code::Mov, 1, ZERO, PC_VALUE, 0)]);
     // adr r0, pc, 4; ldr r0, [pc, 4]: relative to the aligned value
     assert_eq!(ops(0xa001), [op(Code::Mov, 0, ZERO, ZERO, 0x2000_0008)]);
@@ -101,18 +101,18 @@ fn the_program_counter_as_an_operand_and_a_target() {
 fn branches() {
     // b to itself; beq +4; blt -2 after the value
     assert_eq!(ops(0xe7fe), [op(Code::Jump, 14, 0, ZERO, PC | 1)]);
-    assert_eq!(ops(0xd002), [op(Code::JumpIf, 0, 0, ZERO, PC + 8 | 1)]);
-    assert_eq!(ops(0xdbff), [op(Code::JumpIf, 11, 0, ZERO, PC + 2 | 1)]);
+    assert_eq!(ops(0xd002), [op(Code::JumpIf, 0, 0, ZERO, (PC + 8) | 1)]);
+    assert_eq!(ops(0xdbff), [op(Code::JumpIf, 11, 0, ZERO, (PC + 2) | 1)]);
     // In an IT block the condition is the block's, and needs no skip.
-    assert_eq!(decode_in(&mut 0x18, 0xe000).1, [op(Code::JumpIf, 1, 0, ZERO, PC + 4 | 1)]);
+    assert_eq!(decode_in(&mut 0x18, 0xe000).1, [op(Code::JumpIf, 1, 0, ZERO, (PC + 4) | 1)]);
     // cbz r1, +2; cbnz r7, +126
-    assert_eq!(ops(0xb109), [op(Code::JumpIfZero, ZERO, 1, ZERO, PC + 6 | 1)]);
-    assert_eq!(ops(0xbbff), [op(Code::JumpIfNotZero, ZERO, 7, ZERO, PC + 4 + 126 | 1)]);
+    assert_eq!(ops(0xb109), [op(Code::JumpIfZero, 0, 1, ZERO, (PC + 6) | 1)]);
+    assert_eq!(ops(0xbbff), [op(Code::JumpIfNotZero, 0, 7, ZERO, (PC + 4 + 126) | 1)]);
     // bx lr; blx r3; blx lr
-    assert_eq!(ops(0x4770), [op(Code::JumpTo, ZERO, ZERO, LR, 0)]);
-    let link = op(Code::Mov, LR, ZERO, ZERO, PC + 2 | 1);
-    assert_eq!(ops(0x4798), [link, op(Code::JumpTo, ZERO, ZERO, 3, 0)]);
-    let to_lr = [op(Code::Mov, RESULT, ZERO, LR, 0), link, op(Code::JumpTo, ZERO, ZERO, RESULT, 0)];
+    assert_eq!(ops(0x4770), [op(Code::JumpTo, 0, 0, LR, 0)]);
+    let link = op(Code::Mov, LR, ZERO, ZERO, (PC + 2) | 1);
+    assert_eq!(ops(0x4798), [link, op(Code::JumpTo, 0, 0, 3, 0)]);
+    let to_lr = [op(Code::Mov, RESULT, ZERO, LR, 0), link, op(Code::JumpTo, 0, 0, RESULT, 0)];
     assert_eq!(ops(0x47f0), to_lr);
     assert!(decoded(0x47f0).0.ends_block);
 }
@@ -134,7 +134,7 @@ fn several_registers() {
     let told = how::ALIGNED | how::TOLD;
     // push {r4, lr}
     let push = [
-        access(Code::Several, ZERO, SP, ZERO, how::ALIGNED | how::STORE, 0xffff_f802),
+        access(Code::Several, 0, SP, ZERO, how::ALIGNED | how::STORE, 0xffff_f802),
         access(Code::Str, 4, SP, ZERO, told, 0xffff_fff8),
         access(Code::Str, LR, SP, ZERO, told, 0xffff_fffc),
         op(Code::Add, SP, SP, ZERO, 0xffff_fff8),
@@ -142,18 +142,18 @@ fn several_registers() {
     assert_eq!(ops(0xb510), push);
     // pop {r4, pc}
     let pop = [
-        access(Code::Several, ZERO, SP, ZERO, how::ALIGNED, 2),
+        access(Code::Several, 0, SP, ZERO, how::ALIGNED, 2),
         access(Code::Ldr, 4, SP, ZERO, told, 0),
         access(Code::Ldr, RESULT, SP, ZERO, told, 4),
         op(Code::Add, SP, SP, ZERO, 8),
-        op(Code::JumpTo, ZERO, ZERO, RESULT, 0),
+        op(Code::JumpTo, 0, 0, RESULT, 0),
     ];
     assert_eq!(ops(0xbd10), pop);
     let instr = decoded(0xbd10).0;
     assert_eq!((instr.class, instr.words, instr.ends_block), (TimingClass::IndirectBranch, 2, true));
     // ldm r1, {r0, r1, r2}: the base is loaded last and not written back
     let ldm = [
-        access(Code::Several, ZERO, 1, ZERO, how::ALIGNED, 3),
+        access(Code::Several, 0, 1, ZERO, how::ALIGNED, 3),
         access(Code::Ldr, 0, 1, ZERO, told, 0),
         access(Code::Ldr, 2, 1, ZERO, told, 8),
         access(Code::Ldr, 1, 1, ZERO, told, 4),

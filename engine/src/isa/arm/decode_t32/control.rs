@@ -1,0 +1,141 @@
+//! 32-bit branches and what is for the system: A6.3.4, and rfe and srs of A6.3.5.
+
+use super::aligned_pc;
+use super::short_control::hint;
+use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
+use crate::isa::arm::op::{Code, TimingClass};
+use crate::isa::arm::registers::{LR, PC, RESULT, SINK, SP, ZERO};
+
+/// Branches and miscellaneous control.
+pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    match (bit(encoding, 14), bit(encoding, 12)) {
+        (false, false) if bits(encoding, 25, 23) == 7 => {
+            only_if(!bit(encoding, 13))?;
+            control(emit, encoding)
+        }
+        (false, false) => super::branch(emit, bits(encoding, 25, 22) as u8, near_offset(encoding)),
+        (false, true) => super::branch(emit, 14, far_offset(encoding)),
+        (true, true) => {
+            emit.constant(LR, emit.pc_value | 1);
+            super::branch(emit, 14, far_offset(encoding))
+        }
+        (true, false) => {
+            only_if(!bit(encoding, 0))?;
+            emit.constant(LR, emit.pc_value | 1);
+            emit.imm(Code::Jump, aligned_pc(emit).wrapping_add(far_offset(encoding)));
+            Some(TimingClass::Branch)
+        }
+    }
+}
+
+/// S:J2:J1:imm6:imm11:0, of branches with conditions.
+fn near_offset(encoding: u32) -> u32 {
+    let upper = bits(encoding, 26, 26) << 20 | bits(encoding, 11, 11) << 19 | bits(encoding, 13, 13) << 18;
+    let offset = upper | bits(encoding, 21, 16) << 12 | bits(encoding, 10, 0) << 1;
+    ((offset << 11) as i32 >> 11) as u32
+}
+
+/// S:I1:I2:imm10:imm11:0; I1 and I2 are J1 and J2 where S is 1, else their opposites.
+fn far_offset(encoding: u32) -> u32 {
+    let s = bits(encoding, 26, 26);
+    let (i1, i2) = (bits(encoding, 13, 13) ^ s ^ 1, bits(encoding, 11, 11) ^ s ^ 1);
+    let offset = s << 24 | i1 << 23 | i2 << 22 | bits(encoding, 25, 16) << 12 | bits(encoding, 10, 0) << 1;
+    ((offset << 7) as i32 >> 7) as u32
+}
+
+/// By bits 26:20, the upper three of which are 011 or 111.
+fn control(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    let (rn, rd) = (register(encoding, 16), register(encoding, 8));
+    let low = bits(encoding, 7, 0);
+    match bits(encoding, 26, 20) {
+        spsr @ (0x38 | 0x39) => {
+            let mask = bits(encoding, 11, 8);
+            not_pc(&[rn])?;
+            only_if(low == 0 && mask != 0)?;
+            emit.op4(Code::Msr, 0, 0, rn, mask as u8, (spsr & 1) << 8);
+            Some(TimingClass::Status)
+        }
+        0x3a => {
+            only_if(rn == PC && !bit(encoding, 11))?;
+            state_or_hint(emit, encoding)
+        }
+        0x3b => {
+            only_if(rn == PC && rd == PC)?;
+            barrier(emit, encoding)
+        }
+        // Jazelle is trivial: bxj is bx.
+        0x3c => {
+            only_if(bits(encoding, 11, 0) == 0xf00)?;
+            not_pc(&[rn])?;
+            emit.op(Code::JumpTo, 0, 0, rn, 0);
+            Some(TimingClass::IndirectBranch)
+        }
+        0x3d => {
+            only_if(rn == LR && rd == PC)?;
+            emit.op(Code::Sub, RESULT, LR, ZERO, low);
+            emit.op(Code::ExceptionReturn, 0, 0, RESULT, 0);
+            Some(TimingClass::Exception)
+        }
+        spsr @ (0x3e | 0x3f) => {
+            not_pc(&[rd])?;
+            only_if(rn == PC && low == 0)?;
+            emit.op(Code::Mrs, rd, 0, ZERO, spsr & 1);
+            Some(TimingClass::Status)
+        }
+        0x7f => {
+            only_if(bits(encoding, 11, 0) == 0)?;
+            emit.imm(Code::Smc, bits(encoding, 19, 16));
+            Some(TimingClass::Exception)
+        }
+        _ => None,
+    }
+}
+
+/// cps with a mode, or a hint where nothing changes.
+fn state_or_hint(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    let (change, sets_mode) = (bits(encoding, 10, 9), bits(encoding, 8, 8));
+    let low = bits(encoding, 7, 0);
+    let way = match (change, sets_mode) {
+        (0, 0) if low >> 4 == 15 => {
+            emit.imm(Code::Hint, 0);
+            return Some(TimingClass::Hint);
+        }
+        (0, 0) => return Some(hint(emit, low)),
+        (0, _) => 0,
+        (2, _) => 1 << 10,
+        (3, _) => 1 << 9,
+        _ => return None,
+    };
+    emit.imm(Code::Cps, bits(low, 4, 0) | sets_mode << 5 | bits(low, 7, 5) << 6 | way);
+    Some(TimingClass::Status)
+}
+
+/// clrex, dsb, dmb, isb.
+fn barrier(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    let (code, class) = match bits(encoding, 7, 4) {
+        2 if bits(encoding, 3, 0) == 15 => (Code::Clrex, TimingClass::Hint),
+        4 => (Code::Dsb, TimingClass::Barrier),
+        5 => (Code::Dmb, TimingClass::Barrier),
+        6 => (Code::Isb, TimingClass::Barrier),
+        _ => return None,
+    };
+    emit.imm(code, 0);
+    Some(class)
+}
+
+/// rfe and srs, which go downwards before (bit 24 clear) or upwards after.
+pub fn return_state(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    let rn = register(encoding, 16);
+    let (offset, step) = if bit(encoding, 24) { (0, 8) } else { (-8, -8i8) };
+    let write_back = bit(encoding, 21);
+    let rd = if write_back { step as u8 } else { 0 };
+    if bit(encoding, 20) {
+        not_pc(&[rn])?;
+        only_if(bits(encoding, 15, 0) == 0xc000)?;
+        emit.op4(Code::Rfe, rd, rn, ZERO, if write_back { rn } else { SINK }, offset as u32);
+    } else {
+        only_if(rn == SP && bits(encoding, 15, 5) == 0x600)?;
+        emit.op(Code::Srs, rd, 0, ZERO, (offset as u32) << 8 | bits(encoding, 4, 0));
+    }
+    Some(TimingClass::Exception)
+}

@@ -1,0 +1,85 @@
+//! 32-bit data processing with a modified immediate or a shifted register: A6.3.1, A6.3.11.
+
+use super::operand::{Operand, data, modified_immediate, shift, shift_amount, shifted, test_shifted};
+use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
+use crate::isa::arm::op::{Code, Media, TimingClass};
+use crate::isa::arm::registers::{OPERAND, PC, SINK, ZERO};
+
+/// What an encoding's bits 24:21 say, and its registers as a micro-operation has them.
+struct Operation {
+    code: Code,
+    rd: u8,
+    rn: u8,
+}
+
+impl Operation {
+    /// The program counter stands for what has no result (comparisons) or no first operand (moves).
+    fn of(encoding: u32) -> Option<Self> {
+        let (rd, rn) = (register(encoding, 8), register(encoding, 16));
+        let flags = bit(encoding, 20);
+        let (code, compares, moves) = match bits(encoding, 24, 21) {
+            0 => (Code::And, true, None),
+            1 => (Code::Bic, false, None),
+            2 => (Code::Orr, false, Some(Code::Mov)),
+            3 => (Code::Orn, false, Some(Code::Mvn)),
+            4 => (Code::Eor, true, None),
+            8 => (Code::Add, true, None),
+            10 => (Code::Adc, false, None),
+            11 => (Code::Sbc, false, None),
+            13 => (Code::Sub, true, None),
+            14 => (Code::Rsb, false, None),
+            _ => return None,
+        };
+        let (code, rn) = if rn == PC { (moves?, ZERO) } else { (code, rn) };
+        only_if(rd != PC || compares && flags)?;
+        Some(Self { code, rd: if rd == PC { SINK } else { rd }, rn })
+    }
+
+    /// Logical ones take C from their second operand's shift.
+    fn is_logical(&self) -> bool {
+        matches!(self.code, Code::And | Code::Bic | Code::Orr | Code::Orn | Code::Eor | Code::Mov | Code::Mvn)
+    }
+}
+
+/// With a modified immediate.
+pub fn immediate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    let operation = Operation::of(encoding)?;
+    let flags = bit(encoding, 20);
+    let (value, carry) = modified_immediate(encoding);
+    if let Some(carry) = carry.filter(|_| flags && operation.is_logical()) {
+        emit.imm(Code::SetC, carry.into());
+    }
+    Some(data(emit, operation.code, flags, operation.rd, operation.rn, Operand::immediate(value)))
+}
+
+/// With a register, shifted by an immediate.
+pub fn shifted_register(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    only_if(!bit(encoding, 15))?;
+    let (rm, kind, amount) = (register(encoding, 0), bits(encoding, 5, 4), shift_amount(encoding));
+    not_pc(&[rm])?;
+    if bits(encoding, 24, 21) == 6 {
+        return pack(emit, encoding);
+    }
+    let operation = Operation::of(encoding)?;
+    let flags = bit(encoding, 20);
+    if operation.code == Code::Mov && (kind, amount) != (0, 0) {
+        shift(emit, flags, operation.rd, rm, kind, amount);
+        if flags {
+            test_shifted(emit, operation.rd);
+        }
+        return Some(TimingClass::AluShift);
+    }
+    let operand = shifted(emit, flags && operation.is_logical(), rm, kind, amount);
+    Some(data(emit, operation.code, flags, operation.rd, operation.rn, operand))
+}
+
+/// pkhbt, pkhtb.
+fn pack(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+    let (rn, rd, rm) = (register(encoding, 16), register(encoding, 8), register(encoding, 0));
+    only_if(!bit(encoding, 20) && !bit(encoding, 4))?;
+    not_pc(&[rn, rd])?;
+    let (media, kind) = if bit(encoding, 5) { (Media::Pkhtb, 2) } else { (Media::Pkhbt, 0) };
+    shift(emit, false, OPERAND, rm, kind, shift_amount(encoding));
+    emit.op(Code::Media, rd, rn, OPERAND, media as u32);
+    Some(TimingClass::Media)
+}
