@@ -31,7 +31,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let is_loaded = is_load && bit(list, u32::from(rn));
     if writes_back && !is_loaded {
         emit.op(Code::Add, rn, rn, ZERO, change);
-    } else if is_loaded && !(user && !loads_pc) {
+    } else if is_loaded && (loads_pc || !user) {
         emit.op(Code::Mov, rn, 0, SPARE, 0);
     }
     Some(match (is_load, loads_pc) {

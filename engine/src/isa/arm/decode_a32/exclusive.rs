@@ -20,12 +20,12 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let next = |register: u8| if bytes == 8 { register + 1 } else { 0 };
     if is_load {
         only_if(rm == 15)?;
-        only_if(bytes != 8 || rt % 2 == 0 && rt < 14)?;
+        only_if(bytes != 8 || rt.is_multiple_of(2) && rt < 14)?;
         emit.op4(Code::Ldrex, rt, rn, 0, next(rt), bytes);
     } else {
         let rd = rt;
         not_pc(&[rm])?;
-        only_if(rd != rn && rd != rm && (bytes != 8 || rm % 2 == 0 && rm < 14 && rd != rm + 1))?;
+        only_if(rd != rn && rd != rm && (bytes != 8 || rm.is_multiple_of(2) && rm < 14 && rd != rm + 1))?;
         emit.op4(Code::Strex, rd, rn, rm, next(rm), bytes);
     }
     Some(TimingClass::Exclusive)

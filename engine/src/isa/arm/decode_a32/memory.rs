@@ -160,7 +160,7 @@ fn write_back(emit: &mut Emit, mode: &Mode, sum: Option<u8>) {
 /// ldrd, strd: x[rt] and the next.
 fn two(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> Option<TimingClass> {
     let (rt2, is_load) = (rt + 1, code == Code::Ldr);
-    only_if(rt % 2 == 0 && rt2 != PC && !mode.is_unprivileged)?;
+    only_if(rt.is_multiple_of(2) && rt2 != PC && !mode.is_unprivileged)?;
     // QEMU writes back before it puts what was loaded into registers: then a loaded base register keeps that.
     let writes_back = mode.writes_back && !(is_load && (mode.rn == rt || mode.rn == rt2));
     let needed_later = writes_back && is_load && (mode.needs(rt) || mode.needs(rt2));

@@ -184,7 +184,7 @@ fn branches() {
     check(0x1a00_0002, Branch, &[op(Code::JumpIf, [1, 0, ZERO, 0], AT + 16)]);
     check(0xebff_fffc, Branch, &[link, jump(AT - 8)]);
     check(0x0bff_fffc, Branch, &[op(Code::SkipUnless, [0, 0, ZERO, 0], 2), link, jump(AT - 8)]);
-    check(0xfbff_ffff, Branch, &[link, jump(AT + 6 | 1)]);
+    check(0xfbff_ffff, Branch, &[link, jump((AT + 6) | 1)]);
     // bx r1; bx pc; blx r1; blx lr
     let jump_to = |rm| op(Code::JumpTo, [0, 0, rm, 0], 0);
     check(0xe12f_ff11, IndirectBranch, &[jump_to(1)]);

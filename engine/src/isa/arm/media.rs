@@ -1,0 +1,205 @@
+//! What [`Code::Media`](super::op::Code::Media) does: saturating, parallel and packing instructions, and multiplications of halves.
+//!
+//! ARM DDI 0406C, section A4.4 and chapter A8. In words of two halves or four bytes, each is a lane of its own.
+
+use super::alu::{Registers, pair};
+use super::op::{Media, Op};
+use super::registers::{GE, Q};
+
+const QADD: u32 = Media::Qadd as u32;
+const QSUB: u32 = Media::Qsub as u32;
+const QDADD: u32 = Media::Qdadd as u32;
+const QDSUB: u32 = Media::Qdsub as u32;
+const SSAT: u32 = Media::Ssat as u32;
+const USAT: u32 = Media::Usat as u32;
+const SSAT16: u32 = Media::Ssat16 as u32;
+const USAT16: u32 = Media::Usat16 as u32;
+const PARALLEL: u32 = Media::Parallel as u32;
+const SEL: u32 = Media::Sel as u32;
+const USADA8: u32 = Media::Usada8 as u32;
+const SXTAB16: u32 = Media::Sxtab16 as u32;
+const UXTAB16: u32 = Media::Uxtab16 as u32;
+const SMLAXY: u32 = Media::Smlaxy as u32;
+const SMLAWY: u32 = Media::Smlawy as u32;
+const SMLALXY: u32 = Media::Smlalxy as u32;
+const SMLAD: u32 = Media::Smlad as u32;
+const SMLSD: u32 = Media::Smlsd as u32;
+const SMLALD: u32 = Media::Smlald as u32;
+const SMLSLD: u32 = Media::Smlsld as u32;
+const SMMLA: u32 = Media::Smmla as u32;
+const SMMLS: u32 = Media::Smmls as u32;
+const PKHBT: u32 = Media::Pkhbt as u32;
+const PKHTB: u32 = Media::Pkhtb as u32;
+
+/// Does a media micro-operation.
+pub fn execute(x: &mut Registers, op: &Op) {
+    let [a, b, c] = [op.rn, op.rm, op.ra].map(|register| x[usize::from(register)]);
+    let (first, second) = (op.imm >> 8 & 1 != 0, op.imm >> 9 & 1 != 0);
+    let value = match op.imm & 0xff {
+        QADD => saturated(x, signed(b) + signed(a), 32),
+        QSUB => saturated(x, signed(b) - signed(a), 32),
+        QDADD => doubled(x, a, |twice| signed(b) + twice),
+        QDSUB => doubled(x, a, |twice| signed(b) - twice),
+        SSAT => saturated(x, signed(b), op.imm >> 8),
+        USAT => saturated_unsigned(x, signed(b), op.imm >> 8),
+        SSAT16 => halves(|lane| saturated(x, signed_half(b, lane), op.imm >> 8)),
+        USAT16 => halves(|lane| saturated_unsigned(x, signed_half(b, lane), op.imm >> 8)),
+        PARALLEL => parallel(x, a, b, op.imm),
+        SEL => selected(x, a, b),
+        USADA8 => c.wrapping_add((0..4).map(|lane| byte(a, lane).abs_diff(byte(b, lane))).sum()),
+        SXTAB16 => halves(|lane| half(a, lane).wrapping_add(byte(b, 2 * lane) as i8 as u32)),
+        UXTAB16 => halves(|lane| half(a, lane).wrapping_add(byte(b, 2 * lane))),
+        SMLAXY => accumulated(x, c, product(a, first, b, second)),
+        SMLAWY => accumulated(x, c, (signed(a) * signed_half(b, u32::from(second))) >> 16),
+        SMLALXY => return accumulated_long(x, op, product(a, first, b, second)),
+        SMLAD => accumulated(x, c, sum_of_products(a, b, first)),
+        SMLSD => accumulated(x, c, difference_of_products(a, b, first)),
+        SMLALD => return accumulated_long(x, op, sum_of_products(a, b, first)),
+        SMLSLD => return accumulated_long(x, op, difference_of_products(a, b, first)),
+        SMMLA => top_word(pair(0, c).wrapping_add((signed(a) * signed(b)) as u64), first),
+        SMMLS => top_word(pair(0, c).wrapping_sub((signed(a) * signed(b)) as u64), first),
+        PKHBT => b & 0xffff_0000 | a & 0xffff,
+        PKHTB => a & 0xffff_0000 | b & 0xffff,
+        _ => return,
+    };
+    x[usize::from(op.rd)] = value;
+}
+
+fn signed(word: u32) -> i64 {
+    i64::from(word as i32)
+}
+
+/// Lane 0 or 1 of a word.
+fn half(word: u32, lane: u32) -> u32 {
+    word >> (16 * lane) & 0xffff
+}
+
+fn signed_half(word: u32, lane: u32) -> i64 {
+    i64::from(half(word, lane) as i16)
+}
+
+/// Lane 0 to 3 of a word.
+fn byte(word: u32, lane: u32) -> u32 {
+    word >> (8 * lane) & 0xff
+}
+
+/// A word of two halves: the low 16 bits of each.
+fn halves(mut lane: impl FnMut(u32) -> u32) -> u32 {
+    let low = lane(0) & 0xffff;
+    low | lane(1) << 16
+}
+
+/// The nearest of `bits` bits, signed; sets Q if that is another.
+fn saturated(x: &mut Registers, value: i64, bits: u32) -> u32 {
+    let most = (1i64 << (bits - 1)) - 1;
+    limited(x, value, -most - 1, most)
+}
+
+/// The nearest of `bits` bits, unsigned; sets Q if that is another.
+fn saturated_unsigned(x: &mut Registers, value: i64, bits: u32) -> u32 {
+    limited(x, value, 0, (1i64 << bits) - 1)
+}
+
+fn limited(x: &mut Registers, value: i64, least: i64, most: i64) -> u32 {
+    let limited = value.clamp(least, most);
+    if limited != value {
+        x[usize::from(Q)] = 1;
+    }
+    limited as u32
+}
+
+/// Twice `a`, saturated, put to use, saturated.
+fn doubled(x: &mut Registers, a: u32, using: impl Fn(i64) -> i64) -> u32 {
+    let twice = saturated(x, 2 * signed(a), 32);
+    saturated(x, using(signed(twice)), 32)
+}
+
+/// Bytes of `a` where GE is set, else of `b`.
+fn selected(x: &Registers, a: u32, b: u32) -> u32 {
+    // A bit a lane, to the lowest bit of each byte.
+    let lanes = x[usize::from(GE)].wrapping_mul(0x0020_4081) & 0x0101_0101;
+    let mask = lanes * 0xff;
+    a & mask | b & !mask
+}
+
+fn product(a: u32, a_top: bool, b: u32, b_top: bool) -> i64 {
+    signed_half(a, u32::from(a_top)) * signed_half(b, u32::from(b_top))
+}
+
+fn sum_of_products(a: u32, b: u32, swaps: bool) -> i64 {
+    product(a, false, b, swaps) + product(a, true, b, !swaps)
+}
+
+fn difference_of_products(a: u32, b: u32, swaps: bool) -> i64 {
+    product(a, false, b, swaps) - product(a, true, b, !swaps)
+}
+
+/// `c` + `value`, which wraps; sets Q then.
+fn accumulated(x: &mut Registers, c: u32, value: i64) -> u32 {
+    let sum = signed(c) + value;
+    if sum != i64::from(sum as i32) {
+        x[usize::from(Q)] = 1;
+    }
+    sum as u32
+}
+
+/// Adds to the 64 bits of x[rd] (low) and x[ra] (high).
+fn accumulated_long(x: &mut Registers, op: &Op, value: i64) {
+    let (low, high) = (usize::from(op.rd), usize::from(op.ra));
+    let sum = pair(x[low], x[high]).wrapping_add(value as u64);
+    (x[low], x[high]) = (sum as u32, (sum >> 32) as u32);
+}
+
+fn top_word(value: u64, rounds: bool) -> u32 {
+    let half = if rounds { 1 << 31 } else { 0 };
+    (value.wrapping_add(half) >> 32) as u32
+}
+
+/// Parallel addition and subtraction: kind and operation in `imm`, as [`Media::Parallel`] tells. The plain kinds set GE: for signed ones where
+/// the result isn't negative, for unsigned ones where a sum carries or a difference doesn't borrow.
+fn parallel(x: &mut Registers, a: u32, b: u32, imm: u32) -> u32 {
+    const SIGNED: u32 = 0;
+    const SIGNED_SATURATING: u32 = 1;
+    const SIGNED_HALVING: u32 = 2;
+    const UNSIGNED: u32 = 3;
+    const UNSIGNED_SATURATING: u32 = 4;
+    let (kind, operation) = (imm >> 8 & 7, imm >> 12 & 7);
+    let is_signed = kind <= SIGNED_HALVING;
+    let lane_bits = if operation >= 4 { 8 } else { 16 };
+    let (mut result, mut ge) = (0, 0);
+    for lane in 0..32 / lane_bits {
+        // Halves exchange their operands in asx, which subtracts in the low one, and in sax, which adds there.
+        let (other, subtracts) = match operation {
+            0 | 4 => (lane, false),
+            1 => (1 - lane, lane == 0),
+            2 => (1 - lane, lane == 1),
+            _ => (lane, true),
+        };
+        let (a, b) = (lane_of(a, lane, lane_bits, is_signed), lane_of(b, other, lane_bits, is_signed));
+        let exact = if subtracts { a - b } else { a + b };
+        let (most_signed, ones) = ((1 << (lane_bits - 1)) - 1, (1 << lane_bits) - 1);
+        let value = match kind {
+            SIGNED | UNSIGNED => exact,
+            SIGNED_SATURATING => exact.clamp(-most_signed - 1, most_signed),
+            UNSIGNED_SATURATING => exact.clamp(0, ones),
+            _ => exact >> 1,
+        };
+        let sets_ge = if is_signed || subtracts { exact >= 0 } else { exact > ones };
+        let lane_ge = if lane_bits == 8 { 1 } else { 3 };
+        ge |= if sets_ge { lane_ge << (lane * lane_bits / 8) } else { 0 };
+        result |= ((value & ones) as u32) << (lane * lane_bits);
+    }
+    if kind == SIGNED || kind == UNSIGNED {
+        x[usize::from(GE)] = ge;
+    }
+    result
+}
+
+fn lane_of(word: u32, lane: u32, lane_bits: u32, is_signed: bool) -> i32 {
+    let above = 32 - lane_bits;
+    let moved = word << (above - lane * lane_bits);
+    if is_signed { moved as i32 >> above } else { (moved >> above) as i32 }
+}
+
+#[cfg(test)]
+mod tests;
