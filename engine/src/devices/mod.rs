@@ -8,9 +8,18 @@ pub mod altr_spi;
 pub mod altr_timer;
 pub mod apb;
 pub mod atmel_at91sam9260_pit;
+pub mod atmel_at91sam9260_usart;
 pub mod atmel_sama5d2_aic;
+pub mod atmel_sama5d2_chipid;
+pub mod atmel_sama5d2_pinctrl;
+pub mod atmel_sama5d2_pmc;
 pub mod atmel_sama5d2_qspi;
+pub mod atmel_sama5d2_sfr;
+pub mod atmel_sama5d2_shdwc;
 pub mod atmel_sama5d2_tcb;
+pub mod atmel_sama5d3_ddramc;
+pub mod atmel_sama5d3_rstc;
+pub mod atmel_sama5d4_wdt;
 pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
@@ -21,8 +30,10 @@ pub mod cyclescope_exit;
 pub mod cyclescope_picosoc_simpleuart;
 pub mod cyclescope_picosoc_spimemio;
 pub mod cyclescope_result_port;
+pub mod cyclescope_sama5d2_matrix;
 pub mod jedec_spi_nor;
 pub mod mmc_spi_slot;
+pub mod register_file;
 pub mod registers;
 pub mod riscv_clint0;
 pub mod spi_chips;
@@ -47,11 +58,21 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "altr,juart-1.0", ranges: 1, from_node: altr_juart::from_node },
     Model { compatible: "altr,spi-1.0", ranges: 1, from_node: altr_spi::from_node },
     Model { compatible: "altr,timer-1.0", ranges: 1, from_node: altr_timer::from_node },
+    Model { compatible: "atmel,at91sam9260-dbgu", ranges: 1, from_node: atmel_at91sam9260_usart::from_node },
     Model { compatible: "atmel,at91sam9260-pit", ranges: 1, from_node: atmel_at91sam9260_pit::from_node },
+    Model { compatible: "atmel,at91sam9260-usart", ranges: 1, from_node: atmel_at91sam9260_usart::from_node },
     Model { compatible: "atmel,at91sam9x5-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
     Model { compatible: "atmel,sama5d2-aic", ranges: 1, from_node: atmel_sama5d2_aic::from_node },
+    Model { compatible: "atmel,sama5d2-chipid", ranges: 1, from_node: atmel_sama5d2_chipid::from_node },
+    Model { compatible: "atmel,sama5d2-pinctrl", ranges: 1, from_node: atmel_sama5d2_pinctrl::from_node },
+    Model { compatible: "atmel,sama5d2-pmc", ranges: 1, from_node: atmel_sama5d2_pmc::from_node },
     Model { compatible: "atmel,sama5d2-qspi", ranges: 2, from_node: atmel_sama5d2_qspi::from_node },
+    Model { compatible: "atmel,sama5d2-sfr", ranges: 1, from_node: atmel_sama5d2_sfr::from_node },
+    Model { compatible: "atmel,sama5d2-shdwc", ranges: 1, from_node: atmel_sama5d2_shdwc::from_node },
     Model { compatible: "atmel,sama5d2-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
+    Model { compatible: "atmel,sama5d3-ddramc", ranges: 1, from_node: atmel_sama5d3_ddramc::from_node },
+    Model { compatible: "atmel,sama5d3-rstc", ranges: 1, from_node: atmel_sama5d3_rstc::from_node },
+    Model { compatible: "atmel,sama5d4-wdt", ranges: 1, from_node: atmel_sama5d4_wdt::from_node },
     Model {
         compatible: "cyclescope,avalon-performance-counter",
         ranges: 1,
@@ -66,6 +87,7 @@ pub const MODELS: &[Model] = &[
     },
     Model { compatible: "cyclescope,picosoc-spimemio", ranges: 2, from_node: cyclescope_picosoc_spimemio::from_node },
     Model { compatible: "cyclescope,result-port", ranges: 1, from_node: cyclescope_result_port::from_node },
+    Model { compatible: "cyclescope,sama5d2-matrix", ranges: 1, from_node: cyclescope_sama5d2_matrix::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },

@@ -1,0 +1,168 @@
+//! Oscillators and PLLs: when each is ready, and what the master clock's settings make of them.
+
+use crate::time::{Cycles, Hz, Ps};
+
+/// CKGR_MOR: the RC oscillator runs.
+pub const MOR_RESET: u32 = MOR_MOSCRCEN;
+/// MOSCXTEN, MOSCXTBY, MOSCRCEN, MOSCXTST, MOSCSEL, CFDEN; the key is not kept.
+pub const MOR_MASK: u32 = 0x0300_ff0b;
+/// CKGR_UCKR, with its start-up times.
+pub const UCKR_RESET: u32 = 0x1020_0000;
+/// CKGR_PLLAR, with the longest count.
+pub const PLLAR_RESET: u32 = 0x3f << 8;
+/// DIVA, PLLACOUNT, OUTA, MULA, and the bit that is always 1.
+pub const PLLAR_MASK: u32 = 0x21ff_ffff;
+/// PMC_MCKR: the main clock.
+pub const MCKR_RESET: u32 = 1;
+/// CSS, PRES, MDIV, PLLADIV2, H32MXDIV.
+pub const MCKR_MASK: u32 = MCKR_CSS | 7 << 4 | 3 << 8 | MCKR_PLLADIV2 | MCKR_H32MXDIV;
+
+/// PMC_SR: the crystal oscillator is stable.
+pub const SR_MOSCXTS: u32 = 1 << 0;
+/// PLLA is locked.
+pub const SR_LOCKA: u32 = 1 << 1;
+/// The master clock is that which was selected.
+pub const SR_MCKRDY: u32 = 1 << 3;
+/// The UTMI PLL is locked.
+pub const SR_LOCKU: u32 = 1 << 6;
+/// So is the main clock's oscillator.
+pub const SR_MOSCSELS: u32 = 1 << 16;
+/// The RC oscillator is stable.
+pub const SR_MOSCRCS: u32 = 1 << 17;
+
+const MOR_MOSCXTEN: u32 = 1 << 0;
+const MOR_MOSCRCEN: u32 = 1 << 3;
+const MOR_MOSCSEL: u32 = 1 << 24;
+const MOR_KEY: u32 = 0x37;
+const UCKR_UPLLEN: u32 = 1 << 16;
+const MCKR_CSS: u32 = 3;
+const MCKR_CSS_SLOW: u32 = 0;
+const MCKR_CSS_MAIN: u32 = 1;
+const MCKR_CSS_PLLA: u32 = 2;
+const MCKR_PLLADIV2: u32 = 1 << 12;
+const MCKR_H32MXDIV: u32 = 1 << 24;
+/// MCK's divisors by MDIV.
+const MDIV: [u64; 4] = [1, 2, 4, 3];
+
+/// Start-up counts of the oscillator and of the UTMI PLL are eights of slow clocks.
+const STARTUP_UNIT: u64 = 8;
+
+/// The sources' registers, and when each is ready: never while it is disabled.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources {
+    slow: Hz,
+    pub uckr: u32,
+    pub mor: u32,
+    pub pllar: u32,
+    pub mckr: u32,
+    crystal_ready: Ps,
+    plla_ready: Ps,
+    upll_ready: Ps,
+}
+
+impl Sources {
+    /// On the RC oscillator.
+    pub const fn after_reset(slow: Hz) -> Sources {
+        Sources {
+            slow,
+            uckr: UCKR_RESET,
+            mor: MOR_RESET,
+            pllar: PLLAR_RESET,
+            mckr: MCKR_RESET,
+            crystal_ready: Ps::MAX,
+            plla_ready: Ps::MAX,
+            upll_ready: Ps::MAX,
+        }
+    }
+
+    /// CKGR_MOR; false without its key.
+    pub fn set_mor(&mut self, value: u32, now: Ps) -> bool {
+        if value >> 16 & 0xff != MOR_KEY {
+            return false;
+        }
+        let started = value & !self.mor & MOR_MOSCXTEN != 0;
+        self.mor = value & MOR_MASK;
+        if value & MOR_MOSCXTEN == 0 {
+            self.crystal_ready = Ps::MAX;
+        } else if started {
+            self.crystal_ready = self.slow.after(now, Cycles(STARTUP_UNIT * u64::from(value >> 8 & 0xff)));
+        }
+        true
+    }
+
+    /// CKGR_PLLAR: the PLL locks anew, unless its multiplier or its divider is 0.
+    pub fn set_pllar(&mut self, value: u32, now: Ps) {
+        self.pllar = value & PLLAR_MASK;
+        let runs = self.mula() != 0 && value & 0xff != 0;
+        self.plla_ready = if runs { self.slow.after(now, Cycles(u64::from(value >> 8 & 0x3f))) } else { Ps::MAX };
+    }
+
+    /// CKGR_UCKR.
+    pub fn set_uckr(&mut self, value: u32, now: Ps) {
+        self.uckr = value & 0xf1f1_0000;
+        self.upll_ready = if value & UCKR_UPLLEN != 0 {
+            self.slow.after(now, Cycles(STARTUP_UNIT * u64::from(value >> 20 & 0xf)))
+        } else {
+            Ps::MAX
+        };
+    }
+
+    fn mula(&self) -> u64 {
+        u64::from(self.pllar >> 18 & 0x7f)
+    }
+
+    /// When the oscillator that CKGR_MOR selects is stable.
+    fn main_ready(&self) -> Ps {
+        match self.mor & (MOR_MOSCSEL | MOR_MOSCRCEN) {
+            0 => Ps::MAX,
+            MOR_MOSCRCEN => Ps::ZERO,
+            _ => self.crystal_ready,
+        }
+    }
+
+    /// When the master clock's source is.
+    fn master_ready(&self) -> Ps {
+        match self.mckr & MCKR_CSS {
+            MCKR_CSS_SLOW => Ps::ZERO,
+            MCKR_CSS_MAIN => self.main_ready(),
+            MCKR_CSS_PLLA => self.main_ready().max(self.plla_ready),
+            _ => self.main_ready().max(self.upll_ready),
+        }
+    }
+
+    /// The readiness bits of PMC_SR, in order with their times.
+    fn readiness(&self) -> [(u32, Ps); 5] {
+        [
+            (SR_MOSCXTS, self.crystal_ready),
+            (SR_LOCKA, self.plla_ready),
+            (SR_LOCKU, self.upll_ready),
+            (SR_MOSCSELS, self.main_ready()),
+            (SR_MCKRDY, self.master_ready()),
+        ]
+    }
+
+    /// What PMC_SR says of them.
+    pub fn status(&self, now: Ps) -> u32 {
+        let ready = self.readiness().into_iter().filter(|(_, ready)| *ready <= now);
+        let oscillator = if self.mor & MOR_MOSCRCEN != 0 { SR_MOSCRCS } else { 0 };
+        ready.fold(oscillator, |bits, (bit, _)| bits | bit)
+    }
+
+    /// When the next of them gets ready.
+    pub fn next_ready(&self, now: Ps) -> Option<Ps> {
+        self.readiness().into_iter().map(|(_, ready)| ready).filter(|ready| *ready > now && *ready != Ps::MAX).min()
+    }
+
+    /// The clocks of processor, master and 32-bit matrix in hertz, once the master clock is made from PLLA.
+    pub fn frequencies(&self, crystal: Hz) -> Option<[u64; 3]> {
+        if self.mckr & MCKR_CSS != MCKR_CSS_PLLA {
+            return None;
+        }
+        let plla = (crystal.get() * (self.mula() + 1)).checked_div(u64::from(self.pllar & 0xff))?;
+        let source = if self.mckr & MCKR_PLLADIV2 != 0 { plla / 2 } else { plla };
+        let processor = source >> (self.mckr >> 4 & 7);
+        let master = processor / MDIV[(self.mckr >> 8 & 3) as usize];
+        let h32mx = if self.mckr & MCKR_H32MXDIV != 0 { master / 2 } else { master };
+        Some([processor, master, h32mx])
+    }
+}
