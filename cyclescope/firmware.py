@@ -49,11 +49,11 @@ class Recipe:
 
     def inputs(self) -> list[Path]:
         """Every file that the ELF may depend on, sorted by its portable name."""
-        # a source of ours may include one of a crate
-        patterns = {
-            folder: "*.[chS]" if self._is_foreign(folder) else "*.h" for folder in self.include
-        }
-        included = {path for folder, pattern in patterns.items() for path in folder.rglob(pattern)}
+        included: set[Path] = set()
+        for folder in self.include:
+            # a source of ours may include one of a crate; what is deeper has the crate's version
+            foreign = self._is_foreign(folder)
+            included.update(folder.glob("*.[chS]") if foreign else folder.rglob("*.h"))
         # one linker script may include others beside it
         scripts = self.linker_script.parent.glob("*.ld")
         files = {self.linker_script, *scripts, *self.sources, *included}

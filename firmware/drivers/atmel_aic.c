@@ -2,6 +2,7 @@
 
 #include "board.h"
 #include "mmio.h"
+#include "unoptimised.h"
 
 #define AIC_SSR 0x00u
 #define AIC_SMR 0x04u
@@ -24,6 +25,17 @@
 #define AICREDIR_KEY 0x5F67B102u
 #define AICREDIR_NSAIC (1u << 0)
 
+/* Sources of secure peripherals are at the secure controller unless they are redirected. */
+static uintptr_t controller(void)
+{
+    return mmio_read(BOARD_SFR_BASE, SFR_AICREDIR) & AICREDIR_NSAIC ? BOARD_AIC_BASE : BOARD_SAIC_BASE;
+}
+
+static void select_source(uintptr_t base, uint32_t source)
+{
+    mmio_write(base, AIC_SSR, source);
+}
+
 static void ignore(void)
 {
 }
@@ -32,7 +44,7 @@ void aic_start(void)
 {
     mmio_write(BOARD_SFR_BASE, SFR_AICREDIR, (AICREDIR_KEY ^ mmio_read(BOARD_SFR_BASE, SFR_SN1)) | AICREDIR_NSAIC);
     for (uint32_t source = 0; source < AIC_SOURCES; source++) {
-        mmio_write(BOARD_AIC_BASE, AIC_SSR, source);
+        select_source(BOARD_AIC_BASE, source);
         mmio_write(BOARD_AIC_BASE, AIC_IDCR, 1);
         mmio_write(BOARD_AIC_BASE, AIC_ICCR, 1);
     }
@@ -45,16 +57,20 @@ void aic_start(void)
 
 void aic_enable(uint32_t source, uint32_t priority, enum aic_trigger trigger, aic_handler *handler)
 {
-    mmio_write(BOARD_AIC_BASE, AIC_SSR, source);
-    mmio_write(BOARD_AIC_BASE, AIC_IDCR, 1);
-    mmio_write(BOARD_AIC_BASE, AIC_SMR, (trigger == AIC_EDGE ? SMR_INT_EDGE : SMR_INT_LEVEL) | priority);
-    mmio_write(BOARD_AIC_BASE, AIC_SVR, (uint32_t)handler);
-    mmio_write(BOARD_AIC_BASE, AIC_ICCR, 1);
-    mmio_write(BOARD_AIC_BASE, AIC_IECR, 1);
+    uintptr_t base = controller();
+
+    select_source(base, source);
+    mmio_write(base, AIC_IDCR, 1);
+    mmio_write(base, AIC_SMR, (trigger == AIC_EDGE ? SMR_INT_EDGE : SMR_INT_LEVEL) | priority);
+    mmio_write(base, AIC_SVR, (uint32_t)handler);
+    mmio_write(base, AIC_ICCR, 1);
+    mmio_write(base, AIC_IECR, 1);
 }
 
 void aic_set_pending(uint32_t source)
 {
-    mmio_write(BOARD_AIC_BASE, AIC_SSR, source);
-    mmio_write(BOARD_AIC_BASE, AIC_ISCR, 1);
+    uintptr_t base = controller();
+
+    select_source(base, source);
+    mmio_write(base, AIC_ISCR, 1);
 }

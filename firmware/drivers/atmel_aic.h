@@ -13,7 +13,7 @@ typedef void aic_handler(void);
 
 enum aic_trigger { AIC_LEVEL, AIC_EDGE };
 
-/* All sources off, all of them sent to this controller and not to the secure one; what nobody asked for goes to a handler that does
+/* All sources off, all of them, those of secure peripherals too, sent to this controller; what nobody asked for goes to a handler that does
  * nothing. */
 void aic_start(void);
 

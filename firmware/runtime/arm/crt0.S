@@ -23,6 +23,15 @@ program_start:
     cps     #MODE_SVC
     ldr     sp, =__stack_top
 
+    @ Coprocessors 10 and 11 are there and enabled: a kernel may save floating-point registers.
+    .fpu    vfpv4-d16
+    mrc     p15, 0, r0, c1, c0, 2       @ CPACR
+    orr     r0, r0, #0x00F00000
+    mcr     p15, 0, r0, c1, c0, 2
+    isb
+    mov     r0, #0x40000000
+    vmsr    fpexc, r0
+
     ldr     r0, =arm_vectors
     mcr     p15, 0, r0, c12, c0, 0      @ VBAR
     isb

@@ -27,7 +27,6 @@ fiq_address:            .word fiq_entry
 @ Each gives abort_report the kind, the address of the instruction and the status register of the interrupted code: the link register is ahead by
 @ the bytes of ARM ARM, table B1-7.
     .macro report name kind thumb_offset arm_offset
-    .globl \name
     .weak \name
 \name:
     mrs     r2, spsr

@@ -1,0 +1,74 @@
+#include "measure.h"
+
+#include "atmel_tc.h"
+
+#include "unoptimised.h"
+
+#define TASKS 3
+
+#define TIMER 0u
+
+struct measurement measured;
+volatile uint32_t measure_count;
+
+static TaskHandle_t controller;
+static TaskHandle_t tasks[TASKS];
+static int task_count;
+
+SECTION void measure_begin(void)
+{
+    tc_start(TIMER);
+}
+
+SECTION uint32_t measure_end(void)
+{
+    return tc_ticks(TIMER);
+}
+
+uint32_t measure_empty_loop(uint32_t turns)
+{
+    measure_begin();
+    for (measure_count = 0; measure_count < turns; measure_count++) {
+    }
+    return measure_end();
+}
+
+void measure_control(void)
+{
+    tc_configure(TIMER);
+    controller = xTaskGetCurrentTaskHandle();
+}
+
+TaskHandle_t measure_create(TaskFunction_t task, const char *name, UBaseType_t priority)
+{
+    configASSERT(task_count < TASKS);
+    /* Before the task runs, which may be within the call. */
+    TaskHandle_t *handle = &tasks[task_count++];
+    BaseType_t made = xTaskCreate(task, name, configMINIMAL_STACK_SIZE, NULL, priority, handle);
+    configASSERT(made == pdPASS);
+    return *handle;
+}
+
+_Noreturn void measure_finish(uint32_t total)
+{
+    measured.total = total;
+    /* The controlling task has the lowest priority: it gets to run when none of the others can. */
+    xTaskNotifyGive(controller);
+    for (int i = 0; i < task_count; i++) {
+        if (tasks[i] != xTaskGetCurrentTaskHandle()) {
+            vTaskSuspend(tasks[i]);
+        }
+    }
+    for (;;) {
+        vTaskSuspend(NULL);
+    }
+}
+
+void measure_wait(void)
+{
+    ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+    measured.overflowed = tc_overflowed(TIMER);
+    while (task_count) {
+        vTaskDelete(tasks[--task_count]);
+    }
+}

@@ -1,0 +1,133 @@
+"""Programs for the SAMA5D2 Xplained: where each memory's build has its parts, what settings do."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from cyclescope import firmware
+from cyclescope.errors import FirmwareError
+from cyclescope.results import Value
+
+BOARD = "sama5d2-xplained"
+SRAM, DDR, QSPI = range(0x0020_0000, 0x0022_0000), range(0x2000_0000, 0x3000_0000), 0xD000_0000
+FLASH = range(QSPI, QSPI + (16 << 20))
+RHEALSTONE: dict[str, Value] = {"loops": 2}
+
+
+def words(data: bytes, offset: int, count: int) -> tuple[int, ...]:
+    return struct.unpack_from(f"<{count}I", data, offset)
+
+
+def segments(elf: Path) -> list[range]:
+    """The addresses that an ELF's loadable segments take."""
+    data = elf.read_bytes()
+    (table,) = words(data, 28, 1)
+    size, count = struct.unpack_from("<2H", data, 42)
+    headers = [words(data, table + i * size, 8) for i in range(count)]
+    return [range(at, at + length) for kind, _, at, _, _, length, _, _ in headers if kind == 1]
+
+
+def symbols(elf: Path) -> dict[str, int]:
+    """The values of an ELF's symbols."""
+    data = elf.read_bytes()
+    (table,) = words(data, 32, 1)
+    size, count = struct.unpack_from("<2H", data, 46)
+    sections = [words(data, table + i * size, 10) for i in range(count)]
+    (symbol_table,) = [section for section in sections if section[1] == 2]
+    names = sections[symbol_table[6]][4]
+    found = {}
+    for at in range(symbol_table[4], symbol_table[4] + symbol_table[5], 16):
+        name, value = words(data, at, 2)
+        end = data.index(b"\0", names + name)
+        found[data[names + name : end].decode()] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("memory", "code", "data"),
+    [("sram", SRAM, SRAM), ("ddr", DDR, DDR), ("qspi", FLASH, SRAM)],
+)
+@pytest.mark.parametrize("optimise", ["O0", "O2"])
+def test_each_memory_has_its_parts_of_the_program(
+    memory: str, code: range, data: range, optimise: str
+) -> None:
+    settings = RHEALSTONE | {"memory": memory, "optimise": optimise}
+    elf = firmware.build_app("rhealstone", BOARD, settings)
+    where = symbols(elf)
+    # the debugger's or ROM code's part, and what the core jumps to by itself
+    for name in ("_start", "boot", "qspi_map", "mpddrc_start", "arm_vectors"):
+        assert where[name] in SRAM, name
+    for name in ("program_start", "main", "vTaskSwitchContext", "FreeRTOS_IRQ_Handler"):
+        assert where[name] in code, name
+    for name in ("pxCurrentTCB", "ucHeap", "__stack_top", "table"):
+        assert where[name] in data, name
+    assert where["arm_vectors"] % 32 == 0
+    for segment in segments(elf):
+        assert any(segment[0] in place and segment[-1] in place for place in (SRAM, DDR, FLASH))
+
+
+def test_all_of_the_program_fits_into_sram_with_every_option() -> None:
+    settings = RHEALSTONE | {
+        "memory": "sram",
+        "optimise": "O0",
+        "cache": "on",
+        "fpu_context": "on",
+        "run_time_stats": "on",
+    }
+    where = symbols(firmware.build_app("rhealstone", BOARD, settings))
+    assert where["table"] % 16384 == 0
+    assert where["table"] + 16384 <= SRAM.stop
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"cache": "off"},
+        {"spck_divider": 4},
+        {"continuous_read": "off"},
+        {"l2_prefetch": "on"},
+        {"loops": 3},
+        {"operation": "task-switch"},
+        {"debug_drivers": "off"},
+        {"stack_check": 0},
+    ],
+)
+def test_a_setting_changes_the_program(setting: dict[str, Value]) -> None:
+    plain = firmware.build_app("rhealstone", BOARD, RHEALSTONE)
+    changed = firmware.build_app("rhealstone", BOARD, RHEALSTONE | setting)
+    assert plain.read_bytes() != changed.read_bytes()
+
+
+def test_an_app_without_the_boards_settings_has_their_defaults() -> None:
+    where = symbols(firmware.build_app("hello", BOARD, {}))
+    assert where["main"] in SRAM
+
+
+def test_a_program_may_choose_what_the_board_has_defaults_for(tmp_path: Path) -> None:
+    path = tmp_path / "main.c"
+    path.write_text("int main(void) { return APP_MEMORY_DDR + APP_CACHE_OFF - 2; }\n")
+    recipe = firmware.board_recipe("chosen", BOARD, [path], settings={"memory": "ddr"})
+    assert symbols(firmware.build(recipe))["main"] in DDR
+
+
+def test_a_memory_that_the_board_does_not_have_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "main.c"
+    path.write_text("int main(void) { return 0; }\n")
+    recipe = firmware.board_recipe("nowhere", BOARD, [path], settings={"memory": "rom"})
+    with pytest.raises(FirmwareError, match=r"rom\.ld: No such file"):
+        firmware.build(recipe)
+
+
+def test_an_included_linker_script_is_part_of_what_a_build_depends_on() -> None:
+    recipe = firmware.board_recipe("scripts", BOARD, [])
+    names = {path.name for path in recipe.inputs()}
+    assert {"sram.ld", "memories.ld", "sections.ld"} <= names
+
+
+def test_no_path_of_this_machine_is_in_the_program() -> None:
+    content = firmware.build_app("rhealstone", BOARD, RHEALSTONE).read_bytes()
+    assert str(firmware.resources.firmware().resolve()).encode() not in content
+    assert str(Path.home()).encode() not in content
