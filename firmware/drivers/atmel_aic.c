@@ -22,7 +22,7 @@
 
 #define SFR_SN1 0x50u
 #define SFR_AICREDIR 0x54u
-#define AICREDIR_KEY 0x5F67B102u
+#define AICREDIR_KEY 0xB6D81C4Du
 #define AICREDIR_NSAIC (1u << 0)
 
 /* Sources of secure peripherals are at the secure controller unless they are redirected. */

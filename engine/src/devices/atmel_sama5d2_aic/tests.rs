@@ -262,3 +262,22 @@ fn a_node_gives_lines_and_latencies() {
     raise(&mut bench, 0);
     assert_eq!(bench.pending(), FIQ);
 }
+
+#[test]
+fn a_timers_interrupt_reaches_the_core_after_the_latency_and_goes_with_its_acknowledge() {
+    use super::super::atmel_at91sam9260_pit::Pit;
+    let line = IrqLine::Device { device: DeviceId(0), input: 3 };
+    let mut bench = aic(&[(3, 5)]).and(Pit::new(params().clock, Some(line)));
+    let pit = DeviceId(1);
+    // A count of 16 clocks of 10 ns, with its interrupt.
+    let start = |device: &mut dyn Device, ctx: &mut Ctx| device.write(0, 0, AccessSize::Word, 3 << 24, ctx);
+    bench.bus.with_device(pit, NOW, start).unwrap();
+    bench.run(Ps(189_999));
+    assert_eq!(bench.pending(), 0);
+    bench.run(Ps::from_ns(190));
+    assert_eq!((bench.pending(), bench.value(Ps::from_ns(190), IVR), bench.pending()), (IRQ, 0x1003, 0));
+    let acknowledge = |device: &mut dyn Device, ctx: &mut Ctx| device.read(0, 8, AccessSize::Word, ctx);
+    bench.bus.with_device(pit, Ps::from_ns(200), acknowledge).unwrap();
+    bench.write(Ps::from_ns(210), EOICR, 0).unwrap();
+    assert_eq!(bench.pending(), 0);
+}
