@@ -19,6 +19,7 @@ pub mod atmel_sama5d2_shdwc;
 pub mod atmel_sama5d2_tcb;
 pub mod atmel_sama5d3_ddramc;
 pub mod atmel_sama5d3_rstc;
+pub mod atmel_sama5d4_dma;
 pub mod atmel_sama5d4_wdt;
 pub mod axi_lite;
 #[cfg(test)]
@@ -72,6 +73,7 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "atmel,sama5d2-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
     Model { compatible: "atmel,sama5d3-ddramc", ranges: 1, from_node: atmel_sama5d3_ddramc::from_node },
     Model { compatible: "atmel,sama5d3-rstc", ranges: 1, from_node: atmel_sama5d3_rstc::from_node },
+    Model { compatible: "atmel,sama5d4-dma", ranges: 1, from_node: atmel_sama5d4_dma::from_node },
     Model { compatible: "atmel,sama5d4-wdt", ranges: 1, from_node: atmel_sama5d4_wdt::from_node },
     Model {
         compatible: "cyclescope,avalon-performance-counter",

@@ -8,6 +8,7 @@ use crate::device::{DeviceId, IrqLine};
 use crate::devices::bench::Bench;
 use crate::time::{Cycles, Hz};
 
+mod dma;
 mod frames;
 mod look;
 mod registers;
