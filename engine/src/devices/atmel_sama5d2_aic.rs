@@ -101,6 +101,8 @@ pub struct Params {
 pub struct Aic {
     params: Params,
     sources: Vec<Source>,
+    /// Sources that are enabled: bit n is source n.
+    enabled: u128,
     selected: usize,
     spurious_vector: u32,
     debug: u32,
@@ -131,6 +133,7 @@ impl Aic {
         Aic {
             params,
             sources: vec![Source::default(); SOURCES],
+            enabled: 0,
             selected: 0,
             spurious_vector: 0,
             debug: 0,
@@ -144,16 +147,21 @@ impl Aic {
 
     /// The pending enabled source of the highest priority, of equals the first, if it may interrupt what is in service.
     fn requesting(&self) -> Option<usize> {
-        let candidates = (1..SOURCES).filter(|source| self.sources[*source].requests());
-        // `max_by_key` gives the last of equals.
-        let first = candidates.rev().max_by_key(|source| self.sources[*source].priority())?;
-        self.service.admits(self.sources[first].priority()).then_some(first)
+        let mut first: Option<usize> = None;
+        let mut left = self.enabled & !1;
+        while left != 0 {
+            let source = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let higher = first.is_none_or(|first| self.sources[source].priority() > self.sources[first].priority());
+            first = if higher && self.sources[source].is_pending() { Some(source) } else { first };
+        }
+        first.filter(|source| self.service.admits(self.sources[*source].priority()))
     }
 
     /// Drives the core's lines.
     fn update(&mut self, ctx: &mut Ctx) {
         let open = self.debug & DCR_GMSK == 0;
-        let lines = (open && self.requesting().is_some(), open && self.sources[0].requests());
+        let lines = (open && self.requesting().is_some(), open && self.fast_requests());
         if lines != self.lines {
             if !self.redirected && (lines.0 || lines.1) {
                 ctx.note(
@@ -185,8 +193,12 @@ impl Aic {
         self.service.push(source.map(|source| (self.sources[source].priority(), source as u32)));
     }
 
+    fn fast_requests(&self) -> bool {
+        self.enabled & 1 != 0 && self.sources[0].is_pending()
+    }
+
     fn take_fiq(&mut self) -> u32 {
-        if !self.sources[0].requests() {
+        if !self.fast_requests() {
             return self.spurious_vector;
         }
         self.sources[0].acknowledge();
@@ -208,7 +220,7 @@ impl Aic {
             FVR => self.take_fiq(),
             ISR => self.service.current(),
             IPR0..=IPR3 => self.pending((offset - IPR0) / 4),
-            IMR => u32::from(source.enabled),
+            IMR => (self.enabled >> self.selected) as u32 & 1,
             CISR => flag(CISR_NFIQ, self.lines.1) | flag(CISR_NIRQ, self.lines.0),
             SPU => self.spurious_vector,
             DCR => self.debug,
@@ -234,8 +246,8 @@ impl Aic {
             }
             EOICR => self.service.pop(),
             SPU => self.spurious_vector = value,
-            IECR if commanded => source.enabled = true,
-            IDCR if commanded => source.enabled = false,
+            IECR if commanded => self.enabled |= 1 << self.selected,
+            IDCR if commanded => self.enabled &= !(1 << self.selected),
             ICCR if commanded => source.clear(),
             ISCR if commanded => source.set(),
             DCR => self.debug = value & (DCR_PROT | DCR_GMSK),

@@ -14,8 +14,6 @@ pub struct Source {
     pub mode: u32,
     /// AIC_SVR.
     pub vector: u32,
-    /// Of AIC_IMR.
-    pub enabled: bool,
     /// Level of the input.
     pub level: bool,
     /// The level is active and has come through the input stage.
@@ -38,10 +36,6 @@ impl Source {
     /// Its bit in AIC_IPR.
     pub const fn is_pending(&self) -> bool {
         if self.is_edge_sensitive() { self.edge } else { self.seen }
-    }
-
-    pub const fn requests(&self) -> bool {
-        self.enabled && self.is_pending()
     }
 
     /// A rising edge has come through the input stage.
