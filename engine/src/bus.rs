@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::core::CoreFault;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::event::EventQueue;
+use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -97,6 +98,8 @@ pub struct Bus {
     pub routes: Vec<Route>,
     /// Memories.
     pub rams: Vec<Ram>,
+    /// The second-level cache that the core's accesses pass, if there is one.
+    pub outer: Option<OuterCache>,
     /// Devices; a slot is empty while its device is being called.
     pub devices: Vec<Option<Box<dyn Device>>>,
     /// Labels of the devices, for messages.

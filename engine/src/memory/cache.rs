@@ -8,6 +8,8 @@ pub enum Replacement {
     LeastRecentlyUsed,
     /// Way after way in turn.
     RoundRobin,
+    /// A way that a shift register of 16 bits chooses, which moves with every line that goes.
+    PseudoRandom,
 }
 
 /// What a store does.
@@ -121,7 +123,9 @@ impl Cache {
         }
         let ways = self.shape.ways as usize;
         let mut sets = self.lines.chunks(ways).zip(other.lines.chunks(ways));
-        self.turn == other.turn && sets.all(|(set, before)| alike(set, before))
+        let by_use = self.shape.replacement == Replacement::LeastRecentlyUsed;
+        self.turn == other.turn
+            && sets.all(|(set, before)| same_lines(set, before) && (!by_use || same_order(set, before)))
     }
 
     /// Counts `rounds` more of all that came and went since `before`, a copy of it that behaves like it.
@@ -155,11 +159,16 @@ impl Cache {
 
     /// Brings in the line that holds `addr`, which is absent; gives what had to go.
     pub fn fill(&mut self, addr: u32, store: bool) -> Option<Victim> {
+        self.fill_unlocked(addr, store, 0)
+    }
+
+    /// As [`Cache::fill`], but no way whose bit in `locked` is set gives up a line or takes one; one way at least is not locked.
+    pub fn fill_unlocked(&mut self, addr: u32, store: bool, locked: u32) -> Option<Victim> {
         let dirty = store && self.shape.write == WritePolicy::WriteBack;
         self.uses += 1;
         self.counters.fills += 1;
         let (uses, line_addr) = (self.uses, self.line_addr(addr));
-        let way = self.victim_way(addr);
+        let way = self.victim_way(addr, locked);
         let line = &mut self.set_of(addr)[way];
         let victim = (line.addr != NO_LINE).then_some(Victim { line_addr: line.addr, dirty: line.dirty });
         *line = Line { addr: line_addr, dirty, last_use: uses };
@@ -167,13 +176,39 @@ impl Cache {
         victim
     }
 
+    /// Makes the line that holds `addr` clean. True if it was present and dirty: it has to be written back.
+    pub fn clean(&mut self, addr: u32) -> bool {
+        let line_addr = self.line_addr(addr);
+        let line = self.set_of(addr).iter_mut().find(|line| line.addr == line_addr && line.dirty);
+        let cleaned = line.map(|line| line.dirty = false).is_some();
+        // What it does with further accesses is no longer what it was.
+        self.uses += u64::from(cleaned);
+        self.counters.write_backs += u64::from(cleaned);
+        cleaned
+    }
+
+    /// The line in a way of a set, if one is there.
+    pub fn line_at(&self, set: u32, way: u32) -> Option<Victim> {
+        let index = (set & self.set_mask) * self.shape.ways + way % self.shape.ways;
+        let line = self.lines[index as usize];
+        (line.addr != NO_LINE).then_some(Victim { line_addr: line.addr, dirty: line.dirty })
+    }
+
+    /// How many sets it has.
+    pub fn sets(&self) -> u32 {
+        self.set_mask + 1
+    }
+
     /// Forgets a line, dirty or not.
     pub fn drop_line(&mut self, addr: u32) {
         let line_addr = self.line_addr(addr);
+        let mut dropped = 0;
         for line in self.set_of(addr).iter_mut().filter(|line| line.addr == line_addr) {
             line.addr = NO_LINE;
             line.dirty = false;
+            dropped = 1;
         }
+        self.uses += dropped;
     }
 
     /// The other lines of the set that `addr` belongs to.
@@ -184,27 +219,39 @@ impl Cache {
 
     /// Forgets all lines, dirty ones too.
     pub fn invalidate_all(&mut self) {
+        self.uses += 1;
         for line in &mut self.lines {
             line.addr = NO_LINE;
             line.dirty = false;
         }
     }
 
-    fn victim_way(&mut self, addr: u32) -> usize {
+    fn victim_way(&mut self, addr: u32, locked: u32) -> usize {
         let ways = self.shape.ways;
-        let turn = self.turn;
+        let is_free = |way: usize| locked.checked_shr(way as u32).unwrap_or(0) & 1 == 0;
         let set = self.set_of(addr);
-        if let Some(empty) = set.iter().position(|line| line.addr == NO_LINE) {
+        if let Some(empty) = set.iter().enumerate().position(|(way, line)| line.addr == NO_LINE && is_free(way)) {
             return empty;
         }
+        // The first that is not locked from the chosen way on.
+        let from =
+            |chosen: u32| (0..ways).map(|n| ((chosen + n) % ways) as usize).find(|way| is_free(*way)).unwrap_or(0);
         match self.shape.replacement {
             Replacement::LeastRecentlyUsed => {
-                let oldest = self.set_of(addr).iter().enumerate().min_by_key(|(_, line)| line.last_use);
-                oldest.map_or(0, |(way, _)| way)
+                let lines = self.set_of(addr).iter().enumerate().filter(|(way, _)| is_free(*way));
+                lines.min_by_key(|(_, line)| line.last_use).map_or(0, |(way, _)| way)
             }
             Replacement::RoundRobin => {
-                self.turn = (turn + 1) % ways;
-                turn as usize
+                let way = from(self.turn);
+                self.turn = (way as u32 + 1) % ways;
+                way
+            }
+            Replacement::PseudoRandom => {
+                // x^16 + x^14 + x^13 + x^11 + 1; the state is kept inverted, so that it starts at a legal one.
+                let state = !self.turn & 0xffff;
+                let bit = (state ^ state >> 2 ^ state >> 3 ^ state >> 5) & 1;
+                self.turn = !(state >> 1 | bit << 15) & 0xffff;
+                from(state % ways)
             }
         }
     }
@@ -216,11 +263,15 @@ impl Cache {
     }
 }
 
-/// True if two states of a set hold the same lines, used in the same order.
-fn alike(set: &[Line], before: &[Line]) -> bool {
+/// True if two states of a set hold the same lines.
+fn same_lines(set: &[Line], before: &[Line]) -> bool {
+    set.iter().zip(before).all(|(line, before)| (line.addr, line.dirty) == (before.addr, before.dirty))
+}
+
+/// True if they were used in the same order.
+fn same_order(set: &[Line], before: &[Line]) -> bool {
     let later = |set: &[Line], one: usize, other: usize| set[one].last_use > set[other].last_use;
-    let same = set.iter().zip(before).all(|(line, before)| (line.addr, line.dirty) == (before.addr, before.dirty));
-    same && (0..set.len()).all(|one| (0..one).all(|other| later(set, one, other) == later(before, one, other)))
+    (0..set.len()).all(|one| (0..one).all(|other| later(set, one, other) == later(before, one, other)))
 }
 
 #[cfg(test)]
@@ -262,6 +313,46 @@ mod tests {
             assert_eq!(cache.fill(0x140, false), Some(Victim { line_addr: 0x100, dirty }));
             assert_eq!(cache.counters().write_backs, u64::from(dirty));
         }
+    }
+
+    #[test]
+    fn a_random_way_goes_and_all_of_them_do() {
+        let replacement = Replacement::PseudoRandom;
+        let shape = CacheShape { size_bytes: 256, line_bytes: 16, ways: 4, replacement, write: WritePolicy::WriteBack };
+        let mut cache = Cache::new(shape);
+        (0..4).for_each(|n| assert_eq!(cache.fill(n * 64, false), None));
+        let mut went = [0; 4];
+        for n in 4..4000 {
+            let set = (0..4).map(|way| cache.line_at(0, way)).collect::<Vec<_>>();
+            let victim = cache.fill(n * 64, false);
+            went[set.iter().position(|line| *line == victim).unwrap()] += 1;
+        }
+        assert!(went.iter().all(|times| (900..1100).contains(times)), "{went:?}");
+    }
+
+    #[test]
+    fn locked_ways_keep_their_lines() {
+        for replacement in [Replacement::LeastRecentlyUsed, Replacement::RoundRobin, Replacement::PseudoRandom] {
+            let shape =
+                CacheShape { size_bytes: 256, line_bytes: 16, ways: 4, replacement, write: WritePolicy::WriteBack };
+            let mut cache = Cache::new(shape);
+            assert_eq!(cache.fill_unlocked(0x000, false, 0b0101), None);
+            assert_eq!(cache.fill_unlocked(0x040, false, 0b0101), None);
+            assert_eq!([0, 2].map(|way| cache.line_at(0, way)), [None, None]);
+            for n in 2..40 {
+                assert!(cache.fill_unlocked(n * 0x40, false, 0b0101).is_some());
+                assert_eq!([0, 2].map(|way| cache.line_at(0, way)), [None, None]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cleaned_line_stays_and_is_written_back_once() {
+        let mut cache = cache(2, WritePolicy::WriteBack);
+        cache.fill(0x100, true);
+        assert!(cache.clean(0x10c) && !cache.clean(0x100) && !cache.clean(0x200));
+        assert!(cache.touch(0x100, false) && !cache.is_dirty(0x100));
+        assert_eq!(cache.counters().write_backs, 1);
     }
 
     #[test]

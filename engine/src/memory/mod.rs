@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod fetch;
+pub mod outer;
 pub mod port;
 pub mod ram;
 pub mod shortcut;

@@ -85,6 +85,27 @@ impl Shortcuts {
         }
     }
 
+    /// Removes all lines whose bytes are the line at `host`, whatever their address; `low` is an address with the same low 12 bits, which no
+    /// translation changes.
+    pub fn remove_host(&mut self, low: u32, host: *const u8) {
+        let in_page = (low & 0xfff) >> self.line_shift;
+        let step = (0x1000 >> self.line_shift).max(1) as usize;
+        for slot in self.slots.iter_mut().skip(in_page as usize).step_by(step) {
+            if slot.load_line != NO_LINE && slot.host_zero.wrapping_add(slot.load_line as usize) == host as usize {
+                *slot = EMPTY;
+            }
+        }
+    }
+
+    /// Removes the lines of `bytes` from `addr` on, both multiples of a line.
+    pub fn remove_span(&mut self, addr: u32, bytes: u32) {
+        for slot in self.slots.iter_mut() {
+            if slot.load_line.wrapping_sub(addr) < bytes {
+                *slot = EMPTY;
+            }
+        }
+    }
+
     /// Removes all lines for stores: some of them may hold decoded instructions now.
     pub fn forbid_stores(&mut self) {
         for slot in self.slots.iter_mut() {
@@ -117,6 +138,21 @@ mod tests {
         assert_eq!(shortcuts.load(0x101e, 4), None);
         assert_eq!(shortcuts.load(0x1020, 4), None);
         assert_eq!(shortcuts.store(0x1014, 4), None);
+    }
+
+    #[test]
+    fn a_line_goes_under_all_its_addresses() {
+        let mut memory = [0u8; 64];
+        let host = memory.as_mut_ptr();
+        let mut shortcuts = Shortcuts::new(32);
+        shortcuts.add(0x1_0024, host.wrapping_add(4), true);
+        shortcuts.add(0x2_3020, host, true);
+        shortcuts.add(0x3_5020, host.wrapping_add(32), true);
+        shortcuts.remove_host(0xf_e020, host);
+        assert!(shortcuts.load(0x1_0020, 4).is_none() && shortcuts.load(0x2_3020, 4).is_none());
+        assert!(shortcuts.store(0x3_5020, 4).is_some());
+        shortcuts.remove_span(0x3_5000, 0x1000);
+        assert!(shortcuts.load(0x3_5020, 4).is_none());
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod decode_coprocessor;
 pub mod decode_t32;
 pub mod emit;
 pub mod media;
+pub mod memory;
 pub mod op;
 pub mod registers;
 pub mod summary;

@@ -25,6 +25,8 @@ pub(super) const SCTLR_AFE: u32 = 1 << 29;
 pub(super) const SCTLR_TE: u32 = 1 << 30;
 /// SCTLR.SW: swp and swpb are there.
 const SCTLR_SW: u32 = 1 << 10;
+/// ACTLR.SMP: shareable memory is kept in the data cache (TRM, Auxiliary Control Register).
+const ACTLR_SMP: u32 = 1 << 6;
 /// Bits of SCTLR that can be written; little-endian is all there is, so EE is not one of them.
 const SCTLR_WRITABLE: u32 =
     SCTLR_M | SCTLR_A | SCTLR_C | SCTLR_SW | SCTLR_Z | SCTLR_I | SCTLR_V | SCTLR_TRE | SCTLR_AFE | SCTLR_TE;
@@ -41,6 +43,7 @@ const PAR_SS: u32 = 1 << 1;
 pub type Number = (u32, u32, u32, u32);
 
 const SCTLR: Number = (1, 0, 0, 0);
+const ACTLR: Number = (1, 0, 0, 1);
 const TTBR0: Number = (2, 0, 0, 0);
 const CONTEXTIDR: Number = (13, 0, 0, 1);
 
@@ -102,7 +105,7 @@ impl Registers {
     fn plain(&mut self, number: Number) -> Option<(&mut u32, u32)> {
         Some(match number {
             SCTLR => (&mut self.sctlr, SCTLR_WRITABLE),
-            (1, 0, 0, 1) => (&mut self.actlr, u32::MAX),
+            ACTLR => (&mut self.actlr, u32::MAX),
             (1, 0, 1, 0) => (&mut self.scr, 0x7e),
             (1, 0, 1, 1) => (&mut self.sder, 3),
             (1, 0, 1, 2) => (&mut self.nsacr, 0x0007_ffff),
@@ -130,7 +133,7 @@ impl Registers {
     fn plain_value(&self, number: Number) -> Option<u32> {
         Some(match number {
             SCTLR => self.sctlr,
-            (1, 0, 0, 1) => self.actlr,
+            ACTLR => self.actlr,
             (1, 0, 1, 0) => self.scr,
             (1, 0, 1, 1) => self.sder,
             (1, 0, 1, 2) => self.nsacr,
@@ -155,7 +158,7 @@ impl Registers {
 
 /// True for the registers on which translation, permissions and the use of caches depend.
 fn is_of_translation(number: Number) -> bool {
-    matches!(number, SCTLR | (2 | 3, ..) | (10, 0, 2, _) | CONTEXTIDR)
+    matches!(number, SCTLR | ACTLR | (2 | 3, ..) | (10, 0, 2, _) | CONTEXTIDR)
 }
 
 impl System {
@@ -177,6 +180,16 @@ impl System {
     /// True if the MMU is on (SCTLR.M).
     pub fn mmu_is_on(&self) -> bool {
         self.registers.sctlr & SCTLR_M != 0
+    }
+
+    /// True if shareable memory is cached, too (ACTLR.SMP).
+    pub fn keeps_shareable(&self) -> bool {
+        self.registers.actlr & ACTLR_SMP != 0
+    }
+
+    /// The current address space (CONTEXTIDR.ASID).
+    pub fn asid(&self) -> u8 {
+        self.registers.contextidr as u8
     }
 
     /// True if branches are predicted (SCTLR.Z).

@@ -1,0 +1,263 @@
+//! What is between the core and the bus: first-level caches, translation lookaside buffers, the store buffer, instruction fetches.
+//!
+//! The caches are directories: bytes stay in the memories, so contents are always coherent, and only time depends on what is here. What an
+//! access costs beyond its instruction is worked out in the core's cycles by a [`meter::Meter`], which charges each of them to a cause: so
+//! causes sum to what the core waited.
+//!
+//! "TRM" is the Cortex-A5 Technical Reference Manual (DDI 0433).
+
+mod accounts;
+pub mod config;
+mod data;
+mod fetch;
+mod maintain;
+mod meter;
+mod mmu;
+mod outward;
+mod several;
+mod stores;
+#[cfg(test)]
+mod tests;
+mod tlb;
+mod translate;
+
+pub use accounts::{Accounts, Part, Purpose};
+pub use config::MemoryConfig;
+pub use mmu::Mmu;
+
+use super::system::{Abort, FaultStatus};
+use crate::bus::{Bus, BusFault, Target};
+use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement};
+use crate::memory::shortcut::Shortcuts;
+use crate::time::Ps;
+use fetch::{FetchLines, Prefetch};
+use meter::Meter;
+use stores::StoreBuffer;
+use tlb::Tlb;
+
+/// Bytes of a line where there is no data cache to say it.
+const LINE_BYTES: u32 = 32;
+
+/// What an access came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done<T> {
+    /// Core cycles that it took beyond the instruction's own issue.
+    pub cycles: u64,
+    /// What came of it.
+    pub result: Result<T, Abort>,
+}
+
+/// What an access costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Nothing: tightly coupled memory.
+    Local,
+    /// Nothing if the cache has it, else a line fill.
+    Cached,
+    /// An access over the bus.
+    Uncached,
+}
+
+/// The memory side of a core.
+#[derive(Debug)]
+pub struct Memory {
+    config: MemoryConfig,
+    /// All that accesses to come depend on, but for what is worked out from it below.
+    state: State,
+    accounts: Accounts,
+    /// Lines of data whose accesses cost and change nothing, by virtual address.
+    quick: Shortcuts,
+    /// The privilege for which `quick` holds.
+    quick_privileged: bool,
+    /// Lines of instructions whose fetches cost and change nothing, by virtual address.
+    fetched: FetchLines,
+    /// Map entries that were accessed since [`Memory::forget_touched`]: bit n is entry n.
+    touched: u64,
+}
+
+/// What accesses to come depend on.
+#[derive(Clone, Debug)]
+pub struct State {
+    icache: Option<Cache>,
+    dcache: Option<Cache>,
+    tlb: Tlb,
+    prefetch: Prefetch,
+    stores: StoreBuffer,
+    /// The core cycle in which a line fill ends that nobody waits for.
+    fill_ends: u64,
+}
+
+impl Memory {
+    /// After reset: nothing in the caches.
+    pub fn new(config: MemoryConfig) -> Memory {
+        let line_bytes = |shape: Option<CacheShape>| shape.map_or(LINE_BYTES, |shape| shape.line_bytes);
+        Memory {
+            state: State {
+                icache: config.icache.map(Cache::new),
+                dcache: config.dcache.map(Cache::new),
+                tlb: Tlb::new(config.tlb),
+                prefetch: Prefetch::default(),
+                stores: StoreBuffer::default(),
+                fill_ends: 0,
+            },
+            accounts: Accounts::default(),
+            quick: Shortcuts::new(line_bytes(config.dcache)),
+            quick_privileged: true,
+            fetched: FetchLines::new(line_bytes(config.icache)),
+            touched: 0,
+            config,
+        }
+    }
+
+    /// What the board says of it.
+    pub fn config(&self) -> &MemoryConfig {
+        &self.config
+    }
+
+    // ---- Quick accesses
+
+    /// Where the bytes of an aligned load are, if it costs and changes nothing. For the privilege that [`Memory::privilege_changed`] told.
+    #[inline(always)]
+    pub fn quick_load(&self, va: u32, bytes: u32) -> Option<*const u8> {
+        self.quick.load(va, bytes)
+    }
+
+    /// Where the bytes of an aligned store go, if it costs and changes nothing.
+    #[inline(always)]
+    pub fn quick_store(&self, va: u32, bytes: u32) -> Option<*mut u8> {
+        self.quick.store(va, bytes)
+    }
+
+    /// The core is in a privileged mode now, or no longer. To be told after each change of mode.
+    #[inline]
+    pub fn privilege_changed(&mut self, privileged: bool) {
+        if self.quick_privileged != privileged {
+            self.quick_privileged = privileged;
+            self.quick.clear();
+            self.fetched.clear();
+        }
+    }
+
+    /// Registers that say what addresses mean, who may use them or which caches are on have changed.
+    pub fn translation_changed(&mut self) {
+        self.quick.clear();
+        self.fetched.clear();
+        self.state.prefetch.flush();
+        // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
+        self.state.tlb.flush_micro();
+    }
+
+    /// Some memory holds decoded instructions now: stores have to look. To be told when [`Bus::code_marks`] has grown.
+    pub fn forbid_quick_stores(&mut self) {
+        self.quick.forbid_stores();
+    }
+
+    // ---- What it has done
+
+    /// Where the time went.
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// For putting rounds of a loop behind at once.
+    pub fn accounts_mut(&mut self) -> &mut Accounts {
+        &mut self.accounts
+    }
+
+    /// All that accesses to come depend on, to be compared with later.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// True if further accesses, the first of them at core cycle `now`, go as they did in the state `before`, `then` cycles after reset.
+    pub fn behaves_like(&self, now: u64, before: &State, then: u64) -> bool {
+        let (state, alike) = (&self.state, |now: &Option<Cache>, before: &Option<Cache>| match (now, before) {
+            (Some(now), Some(before)) => now.behaves_like(before),
+            _ => true,
+        });
+        alike(&state.icache, &before.icache)
+            && alike(&state.dcache, &before.dcache)
+            && state.tlb == before.tlb
+            && state.prefetch.behaves_like(now, &before.prefetch, then)
+            && state.stores.behaves_like(now, &before.stores, then)
+            && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
+    }
+
+    /// Counts `rounds` more of all that came and went since `before`, and moves what lies ahead on by `cycles`.
+    pub fn repeat(&mut self, before: &State, rounds: u64, cycles: u64) {
+        let state = &mut self.state;
+        for (cache, before) in [(&mut state.icache, &before.icache), (&mut state.dcache, &before.dcache)] {
+            if let (Some(cache), Some(before)) = (cache, before) {
+                cache.repeat(before, rounds);
+            }
+        }
+        state.tlb.repeat(&before.tlb, rounds);
+        state.prefetch.move_on(self.config.clock, cycles);
+        state.stores.move_on(cycles);
+        state.fill_ends += cycles;
+    }
+
+    /// Map entries that were accessed since this was last forgotten: bit n is entry n.
+    pub fn touched(&self) -> u64 {
+        self.touched
+    }
+
+    /// See [`Memory::touched`].
+    pub fn forget_touched(&mut self) {
+        self.touched = 0;
+    }
+
+    /// Totals of the instruction and the data cache.
+    pub fn cache_counters(&self) -> [CacheCounters; 2] {
+        let counters = |cache: &Option<Cache>| cache.as_ref().map_or_else(CacheCounters::default, Cache::counters);
+        [counters(&self.state.icache), counters(&self.state.dcache)]
+    }
+
+    /// Named totals since reset.
+    pub fn counters(&self) -> Vec<(String, u64)> {
+        let [instructions, data] = self.cache_counters();
+        let (misses, walks) = self.state.tlb.counters();
+        let named = [
+            ("i-cache fills", instructions.fills),
+            ("d-cache fills", data.fills),
+            ("d-cache write-backs", data.write_backs),
+            ("micro TLB misses", misses),
+            ("table walks", walks),
+        ];
+        named.map(|(name, total)| (name.to_owned(), total)).to_vec()
+    }
+
+    // ---- Helpers of the slow paths
+
+    fn meter(&self, at: Ps) -> Meter {
+        Meter::new(self.config.clock, self.config.clock.cycles_until_ceil(at).0)
+    }
+
+    /// Takes the quick accesses of the line at a physical address.
+    fn forget_quick(&mut self, bus: &Bus, physical: u32) {
+        if let Some(host) = host_of(bus, physical) {
+            self.quick.remove_host(physical, host);
+        }
+    }
+
+    /// A line was used: under this policy, that changes what accesses to the others of its set do.
+    fn forget_neighbours(&mut self, bus: &Bus, physical: u32) {
+        let Some(cache) = &mut self.state.dcache else { return };
+        if cache.shape().replacement == Replacement::LeastRecentlyUsed {
+            let others: Vec<u32> = cache.neighbours(physical).collect();
+            others.into_iter().for_each(|other| self.forget_quick(bus, other));
+        }
+    }
+}
+
+/// Where the byte at a physical address is on the host, if a RAM has it.
+fn host_of(bus: &Bus, physical: u32) -> Option<*mut u8> {
+    let entry = &bus.map[bus.entry_at(physical)?];
+    let Target::Ram(ram) = entry.target else { return None };
+    Some(bus.rams[ram].as_ptr().wrapping_add((physical - entry.base) as usize))
+}
+
+/// The abort of an access that went wrong on the bus.
+fn abort_of(va: u32, write: bool, fault: BusFault) -> Abort {
+    Abort { va, status: FaultStatus::External, write, domain: 0, bus: Some(fault.kind) }
+}

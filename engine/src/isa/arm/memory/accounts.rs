@@ -1,0 +1,126 @@
+//! Where the time of accesses went.
+
+use super::meter::Meter;
+use crate::bus::{Access, Bus};
+use crate::time::Cycles;
+
+/// What an access was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Purpose {
+    /// An instruction fetch.
+    Fetch,
+    /// A load.
+    Load,
+    /// A store, or a line that is written back.
+    Store,
+    /// A table walk.
+    Walk,
+}
+
+/// Index of the interconnect's share in [`EntryCycles`].
+const ON_THE_WAY: usize = 4;
+/// The purposes' names, in the order of [`Purpose`].
+const PURPOSES: [&str; ON_THE_WAY] = ["fetch", "load", "store", "walk"];
+
+/// Time of accesses through one map entry: at the memory or device itself by purpose, and on the interconnect.
+type EntryCycles = [u64; ON_THE_WAY + 1];
+
+/// Time that belongs to no map entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Part {
+    /// The second-level cache's controller.
+    Outer,
+    /// A miss in a micro TLB, up to the main TLB's answer.
+    Tlb,
+    /// Waiting for stores that are under way.
+    Stores,
+    /// Waiting for the end of an earlier line fill.
+    Fill,
+    /// Cache and TLB maintenance.
+    Maintenance,
+    /// Not a part: how many there are.
+    Count,
+}
+
+/// The parts' names, in the order of [`Part`].
+const PARTS: [&str; Part::Count as usize] =
+    ["second-level cache", "TLB miss", "store buffer", "earlier line fill", "cache and TLB maintenance"];
+
+/// The time of accesses so far, by cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Accounts {
+    entries: Vec<EntryCycles>,
+    parts: [u64; Part::Count as usize],
+}
+
+impl Accounts {
+    /// Adds what came between two moments, `times` times.
+    pub fn add_difference(&mut self, to: &Accounts, from: &Accounts, times: u64) {
+        for (index, sum) in self.parts.iter_mut().enumerate() {
+            *sum += times * (to.parts[index] - from.parts[index]);
+        }
+        self.entries.resize(to.entries.len().max(self.entries.len()), EntryCycles::default());
+        for (index, to) in to.entries.iter().enumerate() {
+            let before = from.entries.get(index).copied().unwrap_or_default();
+            for (purpose, sum) in self.entries[index].iter_mut().enumerate() {
+                *sum += times * (to[purpose] - before[purpose]);
+            }
+        }
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.parts.iter().sum::<u64>() + self.entries.iter().flatten().sum::<u64>()
+    }
+
+    /// The time by cause, under the names that the user sees.
+    pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
+        let mut causes = Vec::new();
+        let mut on_the_way = vec![0; bus.routes.len()];
+        for (entry, cycles) in bus.map.iter().zip(&self.entries) {
+            for (purpose, cycles) in PURPOSES.into_iter().zip(cycles) {
+                causes.push((format!("{purpose}: {}", entry.name), *cycles));
+            }
+            if let Some(route) = entry.route {
+                on_the_way[route] += cycles[ON_THE_WAY];
+            }
+        }
+        let interconnects = bus.routes.iter().zip(on_the_way);
+        causes.extend(interconnects.map(|(route, cycles)| (format!("interconnect: {}", route.name), cycles)));
+        causes.extend(PARTS.into_iter().zip(self.parts).map(|(name, cycles)| (name.to_owned(), cycles)));
+        causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect()
+    }
+
+    /// Room for each of the bus's map entries.
+    pub(super) fn follow(&mut self, bus: &Bus) {
+        if self.entries.len() != bus.map.len() {
+            self.entries.resize(bus.map.len(), EntryCycles::default());
+        }
+    }
+
+    /// Goes on to core cycle `until` for this part's sake.
+    #[inline]
+    pub(super) fn spend(&mut self, meter: &mut Meter, part: Part, until: u64) {
+        self.parts[part as usize] += meter.pass(until);
+    }
+
+    /// Goes on to core cycle `until`, at a map entry.
+    pub(super) fn spend_at(&mut self, meter: &mut Meter, purpose: Purpose, entry: usize, until: u64) {
+        self.entries[entry][purpose as usize] += meter.pass(until);
+    }
+
+    /// Goes on to the end of an access. A part of it may have passed already.
+    #[inline]
+    pub(super) fn charge(&mut self, meter: &mut Meter, bus: &Bus, purpose: Purpose, access: &Access) {
+        let cycles = &mut self.entries[access.entry];
+        if bus.map[access.entry].route.is_some() {
+            cycles[ON_THE_WAY] += meter.pass(meter.edge(access.arrived));
+            cycles[purpose as usize] += meter.pass(meter.edge(access.answered));
+            cycles[ON_THE_WAY] += meter.pass(meter.edge(access.done));
+        } else {
+            cycles[purpose as usize] += meter.pass(meter.edge(access.done));
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Loads and stores that find no quick way.
+
+use super::super::op::how;
+use super::super::system::{Abort, Access, FaultStatus, Kind};
+use super::accounts::{Part, Purpose};
+use super::meter::Meter;
+use super::mmu::Mmu;
+use super::outward::Transfer;
+use super::translate::Place;
+use super::{Done, Memory, Way, abort_of, host_of};
+use crate::bus::{Bus, BusFault, Target};
+use crate::device::AccessSize;
+use crate::memory::cache::WritePolicy;
+use crate::time::Ps;
+
+/// A load or a store, as far as its instruction says it.
+#[derive(Clone, Copy)]
+struct Asked {
+    va: u32,
+    size: AccessSize,
+    how: u8,
+    kind: Kind,
+}
+
+impl Asked {
+    fn access(self, mmu: &impl Mmu) -> Access {
+        Access { kind: self.kind, privileged: mmu.is_privileged() && self.how & how::UNPRIVILEGED == 0 }
+    }
+
+    fn is_write(self) -> bool {
+        self.kind == Kind::Write
+    }
+
+    fn refused(self) -> Abort {
+        Abort { va: self.va, status: FaultStatus::Alignment, write: self.is_write(), domain: 0, bus: None }
+    }
+}
+
+impl Memory {
+    /// A load that begins at `at`. `how` is that of the micro-operation.
+    pub fn load<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, va: u32, size: AccessSize, how: u8) -> Done<u32> {
+        let mut meter = self.meter(at);
+        let asked = Asked { va, size, how, kind: Kind::Read };
+        let result = if va.is_multiple_of(size.bytes()) {
+            self.load_aligned(bus, mmu, &mut meter, asked)
+        } else {
+            self.load_split(bus, mmu, &mut meter, asked)
+        };
+        Done { cycles: meter.spent(), result }
+    }
+
+    /// A store of the low bytes of `value`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn store<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        at: Ps,
+        va: u32,
+        size: AccessSize,
+        value: u32,
+        how: u8,
+    ) -> Done<()> {
+        let mut meter = self.meter(at);
+        let asked = Asked { va, size, how, kind: Kind::Write };
+        let result = if va.is_multiple_of(size.bytes()) {
+            self.store_aligned(bus, mmu, &mut meter, asked, value)
+        } else {
+            self.store_split(bus, mmu, &mut meter, asked, value)
+        };
+        Done { cycles: meter.spent(), result }
+    }
+
+    fn load_aligned<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, asked: Asked) -> Result<u32, Abort> {
+        let place = self.data_place(bus, mmu, meter, asked.va, asked.access(mmu))?;
+        let value = self.load_at(bus, meter, place, asked).map_err(|fault| abort_of(asked.va, false, fault))?;
+        if place.way != Way::Uncached {
+            self.add_quick(bus, mmu, place, asked);
+        }
+        Ok(value)
+    }
+
+    fn load_at(&mut self, bus: &mut Bus, meter: &mut Meter, place: Place, asked: Asked) -> Result<u32, BusFault> {
+        match place.way {
+            Way::Local => {}
+            Way::Cached => self.use_line(bus, meter, place, Purpose::Load)?,
+            // The transfer that brought it has been paid for.
+            Way::Uncached if asked.how & how::TOLD != 0 && host_of(bus, place.physical).is_some() => {}
+            Way::Uncached => {
+                if place.ordered {
+                    self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
+                }
+                return self.read(bus, meter, Purpose::Load, place, Transfer::Read(asked.size));
+            }
+        }
+        let mut bytes = [0; 4];
+        bus.peek(place.physical, &mut bytes[..asked.size.bytes() as usize]);
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    fn store_aligned<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        asked: Asked,
+        value: u32,
+    ) -> Result<(), Abort> {
+        let place = self.data_place(bus, mmu, meter, asked.va, asked.access(mmu))?;
+        let in_ram = host_of(bus, place.physical).is_some();
+        // What an execute-in-place window gets is not memory: it can't wait in a cache.
+        let way = if place.way == Way::Cached && !in_ram { Way::Uncached } else { place.way };
+        match way {
+            Way::Local => {}
+            Way::Cached => {
+                self.use_line(bus, meter, place, Purpose::Store).map_err(|fault| abort_of(asked.va, true, fault))?
+            }
+            Way::Uncached if asked.how & how::TOLD != 0 && in_ram => {}
+            Way::Uncached => {
+                let result = if place.ordered || !in_ram {
+                    self.store_in_order(bus, meter, place, asked.size, value)
+                } else {
+                    self.store_late(bus, meter, place, asked.size)
+                };
+                result.map_err(|fault| abort_of(asked.va, true, fault))?;
+                if place.ordered || !in_ram {
+                    return Ok(());
+                }
+            }
+        }
+        bus.poke(place.physical, &value.to_le_bytes()[..asked.size.bytes() as usize]);
+        if way != Way::Uncached {
+            self.add_quick(bus, mmu, place, asked);
+        }
+        Ok(())
+    }
+
+    /// A store to Strongly-ordered or Device memory: it begins when all before it are done, and the core goes on unless there is no store
+    /// buffer.
+    fn store_in_order(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        place: Place,
+        size: AccessSize,
+        value: u32,
+    ) -> Result<(), BusFault> {
+        self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
+        let transfer = Transfer::Write(size, value);
+        if self.config.store_buffer_entries == 0 {
+            return self.transfer(bus, meter, Purpose::Store, place.physical, transfer).map(|_| ());
+        }
+        let mut behind = meter.behind();
+        self.transfer(bus, &mut behind, Purpose::Store, place.physical, transfer)?;
+        self.state.stores.push(behind.now(), None);
+        Ok(())
+    }
+
+    /// A store to Normal memory in a RAM: it waits in the store buffer for those before it. Its time only.
+    fn store_late(&mut self, bus: &mut Bus, meter: &mut Meter, place: Place, size: AccessSize) -> Result<(), BusFault> {
+        let entries = self.config.store_buffer_entries;
+        if entries > 0 && self.state.stores.merges(meter.now(), place.physical) {
+            return Ok(());
+        }
+        if entries == 0 {
+            if !self.write_outer(bus, meter, place) {
+                self.transfer(bus, meter, Purpose::Store, place.physical, Transfer::WriteBurst(size.bytes()))?;
+            }
+            return Ok(());
+        }
+        self.accounts.spend(meter, Part::Stores, self.state.stores.has_room(entries));
+        let mut behind = meter.behind();
+        behind.pass(self.state.stores.all_done());
+        if !self.write_outer(bus, &mut behind, place) {
+            let late = Transfer::LateWriteBurst(size.bytes());
+            self.transfer(bus, &mut behind, Purpose::Store, place.physical, late)?;
+        }
+        self.state.stores.push(behind.now(), Some(place.physical));
+        Ok(())
+    }
+
+    /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer), but the next miss
+    /// waits for the end of that. What has to be written back is so behind the fill.
+    pub(super) fn use_line(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        place: Place,
+        purpose: Purpose,
+    ) -> Result<(), BusFault> {
+        let Some(cache) = &mut self.state.dcache else { return Ok(()) };
+        let store = purpose == Purpose::Store;
+        if !cache.touch(place.physical, store) {
+            let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
+            self.accounts.spend(meter, Part::Fill, self.state.fill_ends);
+            let mut posted = meter.behind();
+            let whole = Place { physical: line, ..place };
+            let fill = if store && self.config.store_buffer_entries > 0 { &mut posted } else { &mut *meter };
+            self.read_line(bus, fill, purpose, whole, bytes)?;
+            let mut behind = fill.behind();
+            self.state.fill_ends = behind.now();
+            let victim = self.state.dcache.as_mut().and_then(|cache| cache.fill(place.physical, store));
+            if let Some(victim) = victim {
+                self.forget_quick(bus, victim.line_addr);
+                if victim.dirty {
+                    self.write_line(bus, &mut behind, victim.line_addr, bytes, place.outer);
+                }
+            }
+        }
+        self.forget_neighbours(bus, place.physical);
+        Ok(())
+    }
+
+    /// From now on, accesses to the line cost and change nothing.
+    fn add_quick<M: Mmu>(&mut self, bus: &Bus, mmu: &M, place: Place, asked: Asked) {
+        // The table is for the mode's own privilege; access as if from User mode says nothing of that.
+        if asked.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.quick_privileged {
+            return;
+        }
+        let Some(entry) = bus.entry_at(place.physical).map(|entry| &bus.map[entry]) else { return };
+        let Target::Ram(ram) = entry.target else { return };
+        let (_, bytes) = self.quick.line_of(asked.va);
+        let line = place.physical & !(bytes - 1);
+        if line < entry.base || entry.last - line < bytes - 1 {
+            return;
+        }
+        let stays =
+            place.way == Way::Local
+                || self.state.dcache.as_mut().is_some_and(|cache| {
+                    cache.shape().write == WritePolicy::WriteBack && cache.is_dirty(place.physical)
+                });
+        // A load tells nothing of the permission to store.
+        let stores = asked.is_write() && stays && !bus.rams[ram].holds_code(line - entry.base, bytes);
+        let host = bus.rams[ram].as_ptr().wrapping_add((place.physical - entry.base) as usize);
+        self.quick.add(asked.va, host, stores);
+    }
+
+    // ---- Unaligned
+
+    /// An unaligned load: the two words that it lies in.
+    fn load_split<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, asked: Asked) -> Result<u32, Abort> {
+        let places = self.split_places(bus, mmu, meter, asked)?;
+        let mut words = [0; 2];
+        for (word, place) in words.iter_mut().zip(places.into_iter().flatten()) {
+            let part = Asked { size: AccessSize::Word, how: 0, ..asked };
+            *word = self.load_at(bus, meter, place, part).map_err(|fault| abort_of(asked.va, false, fault))?;
+        }
+        let both = u64::from(words[1]) << 32 | u64::from(words[0]);
+        let value = (both >> (8 * (asked.va & 3))) as u32;
+        Ok(value & u32::MAX >> (32 - 8 * asked.size.bytes()))
+    }
+
+    /// An unaligned store: its bytes one by one, but as one transfer in each of the two words that it lies in.
+    fn store_split<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        asked: Asked,
+        value: u32,
+    ) -> Result<(), Abort> {
+        let places = self.split_places(bus, mmu, meter, asked)?;
+        let fault = |fault| abort_of(asked.va, true, fault);
+        for place in places.into_iter().flatten() {
+            match place.way {
+                Way::Local => {}
+                Way::Cached if host_of(bus, place.physical).is_some() => {
+                    self.use_line(bus, meter, place, Purpose::Store).map_err(fault)?;
+                }
+                _ if host_of(bus, place.physical).is_some() => {
+                    self.store_late(bus, meter, place, AccessSize::Word).map_err(fault)?;
+                }
+                _ => {}
+            }
+        }
+        let first_word = asked.va & !3;
+        for n in 0..asked.size.bytes() {
+            let va = asked.va.wrapping_add(n);
+            let place = places[usize::from(va & !3 != first_word)].or(places[0]);
+            let Some(place) = place else { continue };
+            let (place, byte) = (Place { physical: place.physical + (va & 3), ..place }, (value >> (8 * n)) & 0xff);
+            if host_of(bus, place.physical).is_some() {
+                bus.poke(place.physical, &[byte as u8]);
+            } else {
+                self.store_in_order(bus, meter, place, AccessSize::Byte, byte).map_err(fault)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the words lie that hold an unaligned access: one or two. Only Normal memory allows such, and only if software doesn't want them
+    /// refused.
+    fn split_places<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        asked: Asked,
+    ) -> Result<[Option<Place>; 2], Abort> {
+        if asked.how & how::ALIGNED != 0 || mmu.checks_alignment() {
+            return Err(asked.refused());
+        }
+        let (first, last) = (asked.va & !3, asked.va.wrapping_add(asked.size.bytes() - 1) & !3);
+        let mut places = [None; 2];
+        for (place, word) in places.iter_mut().zip([first, last]).take(1 + usize::from(first != last)) {
+            let found = self
+                .data_place(bus, mmu, meter, word, asked.access(mmu))
+                .map_err(|abort| Abort { va: abort.va.max(asked.va), ..abort })?;
+            // Tightly coupled memory takes them as they come.
+            if found.ordered && found.way != Way::Local {
+                return Err(asked.refused());
+            }
+            *place = Some(found);
+        }
+        Ok(places)
+    }
+}

@@ -1,0 +1,316 @@
+//! Instruction fetches: through the instruction cache, line by line, or past it, a few bytes at a time.
+
+use super::super::system::{Abort, Access as Asked, Kind};
+use super::accounts::{Part, Purpose};
+use super::meter::Meter;
+use super::mmu::Mmu;
+use super::outward::Transfer;
+use super::translate::{Place, descriptor};
+use super::{Done, Memory, Way, abort_of};
+use crate::bus::{Bus, BusFault, BusFaultKind, Target};
+use crate::memory::cache::{NO_LINE, Replacement};
+use crate::time::{Cycles, Hz, Ps};
+
+/// Lines that [`FetchLines`] can hold.
+const SLOTS: usize = 1 << 10;
+
+/// Lines whose fetch costs and changes nothing, in the slots that their virtual addresses choose.
+#[derive(Debug)]
+pub(super) struct FetchLines {
+    /// Virtual and physical address.
+    slots: Box<[(u32, u32); SLOTS]>,
+    shift: u32,
+    /// Grows whenever a line goes; never 0.
+    epoch: u32,
+}
+
+impl FetchLines {
+    pub fn new(line_bytes: u32) -> FetchLines {
+        FetchLines { slots: Box::new([(NO_LINE, NO_LINE); SLOTS]), shift: line_bytes.trailing_zeros(), epoch: 1 }
+    }
+
+    #[inline(always)]
+    fn has(&self, line: u32) -> bool {
+        self.slots[(line >> self.shift) as usize & (SLOTS - 1)].0 == line
+    }
+
+    fn add(&mut self, line: u32, physical: u32) {
+        let slot = &mut self.slots[(line >> self.shift) as usize & (SLOTS - 1)];
+        let before = std::mem::replace(slot, (line, physical));
+        if before.0 != line && before.0 != NO_LINE {
+            self.went();
+        }
+    }
+
+    /// Removes the line at a physical address, under all its virtual ones: their low 12 bits are the same.
+    fn remove_physical(&mut self, physical: u32) {
+        let in_page = ((physical & 0xfff) >> self.shift) as usize;
+        let step = (0x1000 >> self.shift).max(1) as usize;
+        self.remove(in_page, step, |slot| slot.1 == physical);
+    }
+
+    /// Removes the lines of a page.
+    pub fn remove_span(&mut self, page: u32, bytes: u32) {
+        self.remove(0, 1, |slot| slot.0.wrapping_sub(page) < bytes);
+    }
+
+    pub fn clear(&mut self) {
+        self.slots.fill((NO_LINE, NO_LINE));
+        self.went();
+    }
+
+    fn remove(&mut self, first: usize, step: usize, goes: impl Fn((u32, u32)) -> bool) {
+        let mut some = false;
+        for slot in self.slots.iter_mut().skip(first).step_by(step).filter(|slot| slot.0 != NO_LINE && goes(**slot)) {
+            *slot = (NO_LINE, NO_LINE);
+            some = true;
+        }
+        if some {
+            self.went();
+        }
+    }
+
+    fn went(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1).max(1);
+    }
+}
+
+/// Bytes that were fetched past the cache: virtual addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Chunk {
+    first: u32,
+    last: u32,
+}
+
+/// A fetch that is under way, or was when last looked at.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    chunk: Chunk,
+    /// The core cycle in which it has come.
+    ends: u64,
+    access: crate::bus::Access,
+}
+
+/// What the prefetch unit holds where no cache holds the instructions. It follows the flow of instructions; where that goes elsewhere, all
+/// is dropped and fetched anew.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prefetch {
+    chunk: Option<Chunk>,
+    ahead: Option<Ahead>,
+    /// Where the flow goes on if it doesn't jump.
+    next_pc: Option<u32>,
+    /// An instruction whose fetch was waited for, and that has yet to run.
+    granted: Option<u32>,
+}
+
+impl Prefetch {
+    /// Drops all of it.
+    pub fn flush(&mut self) {
+        // A fetch under way has to come to its end.
+        *self = Prefetch { ahead: self.ahead, ..Prefetch::default() };
+    }
+
+    pub fn behaves_like(&self, now: u64, before: &Prefetch, then: u64) -> bool {
+        let ahead =
+            |prefetch: &Prefetch, now: u64| prefetch.ahead.map(|ahead| (ahead.chunk, ahead.ends.saturating_sub(now)));
+        (self.chunk, self.next_pc, self.granted) == (before.chunk, before.next_pc, before.granted)
+            && ahead(self, now) == ahead(before, then)
+    }
+
+    pub fn move_on(&mut self, clock: Hz, cycles: u64) {
+        let later = |at: Ps| clock.ps_at_floor(Cycles(clock.cycles_until_ceil(at).0 + cycles));
+        if let Some(ahead) = &mut self.ahead {
+            ahead.ends += cycles;
+            let access = &mut ahead.access;
+            (access.arrived, access.answered, access.done) =
+                (later(access.arrived), later(access.answered), later(access.done));
+        }
+    }
+}
+
+impl Memory {
+    /// How the instruction at `va` is fetched, and its physical address. Takes no time.
+    ///
+    /// # Errors
+    /// The abort that the fetch takes.
+    pub fn code_way<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Way, u32), Abort> {
+        let access = Asked { kind: Kind::Execute, privileged: mmu.is_privileged() };
+        let to = mmu.translate(va, access, |physical| descriptor(bus, physical))?;
+        let place = self.code_place_of(bus, mmu, to);
+        if !bus.peek(place.physical, &mut [0; 2]) {
+            return Err(abort_of(va, false, no_code(bus, place.physical, Ps::ZERO)));
+        }
+        Ok((place.way, place.physical))
+    }
+
+    /// Copies what is at `va` as instructions, without time. False if some of it is not there, or must not be executed.
+    pub fn read_code<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32, into: &mut [u8]) -> bool {
+        let access = Asked { kind: Kind::Execute, privileged: mmu.is_privileged() };
+        let mut done = 0;
+        while done < into.len() {
+            let from = va.wrapping_add(done as u32);
+            let Ok(to) = mmu.translate(from, access, |physical| descriptor(bus, physical)) else { return false };
+            let in_page = to.page_bytes - (from & (to.page_bytes - 1));
+            let here = (into.len() - done).min(in_page as usize);
+            if !bus.peek(to.physical, &mut into[done..done + here]) {
+                return false;
+            }
+            done += here;
+        }
+        true
+    }
+
+    /// True if the instruction cache has the line at `va_line` and its use changes nothing.
+    #[inline(always)]
+    pub fn has_fetch_line(&self, va_line: u32) -> bool {
+        self.fetched.has(va_line)
+    }
+
+    /// A number that grows whenever one of the lines of [`Memory::has_fetch_line`] goes; never 0.
+    #[inline(always)]
+    pub fn fetch_epoch(&self) -> u32 {
+        self.fetched.epoch
+    }
+
+    /// Bytes of a line of instructions, as a shift.
+    pub fn fetch_line_shift(&self) -> u32 {
+        self.fetched.shift
+    }
+
+    /// Gets a line into the instruction cache. True if that took no time.
+    pub fn fetch_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, va_line: u32) -> Done<bool> {
+        let mut meter = self.meter(at);
+        let result = self.look_up_line(bus, mmu, &mut meter, va_line).map(|()| meter.spent() == 0);
+        Done { cycles: meter.spent(), result }
+    }
+
+    fn look_up_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) -> Result<(), Abort> {
+        let place = self.code_place(bus, mmu, meter, va)?;
+        let Some(cache) = self.state.icache.as_mut().filter(|_| place.way == Way::Cached) else { return Ok(()) };
+        let line = cache.line_addr(place.physical);
+        if !cache.touch(line, false) {
+            let bytes = cache.shape().line_bytes;
+            let whole = Place { physical: line, ..place };
+            self.accounts.spend(meter, Part::Fill, self.state.fill_ends);
+            self.read_line(bus, meter, Purpose::Fetch, whole, bytes).map_err(|fault| abort_of(va, false, fault))?;
+            if let Some(victim) = self.state.icache.as_mut().and_then(|cache| cache.fill(line, false)) {
+                self.fetched.remove_physical(victim.line_addr);
+            }
+        }
+        let Some(cache) = &mut self.state.icache else { return Ok(()) };
+        if cache.shape().replacement == Replacement::LeastRecentlyUsed {
+            cache.neighbours(line).for_each(|other| self.fetched.remove_physical(other));
+        }
+        if mmu.is_privileged() == self.quick_privileged {
+            self.fetched.add(va & !(cache.shape().line_bytes - 1), line);
+        }
+        Ok(())
+    }
+
+    /// Drops what was fetched past the cache: an exception, or what a barrier asks for.
+    pub fn flush_prefetch(&mut self) {
+        self.state.prefetch.flush();
+    }
+
+    /// Fetches the instruction from `pc` up to `end_pc` past the cache. True if nothing had to be waited for; else the caller looks whether an
+    /// interrupt has come, and asks again before the instruction runs.
+    pub fn fetch_uncached<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, pc: u32, end_pc: u32) -> Done<bool> {
+        let prefetch = &mut self.state.prefetch;
+        if prefetch.granted.take() == Some(pc) {
+            return Done { cycles: 0, result: Ok(true) };
+        }
+        if prefetch.next_pc != Some(pc) {
+            prefetch.chunk = None;
+        }
+        prefetch.next_pc = Some(end_pc);
+        let mut meter = self.meter(at);
+        let last = end_pc.wrapping_sub(1);
+        let result = self.hold(bus, mmu, &mut meter, pc).and_then(|()| self.hold(bus, mmu, &mut meter, last));
+        if result.is_err() {
+            self.state.prefetch.flush();
+        } else if meter.spent() > 0 {
+            self.state.prefetch.granted = Some(pc);
+        }
+        Done { cycles: meter.spent(), result: result.map(|()| meter.spent() == 0) }
+    }
+
+    /// Waits until the byte at `va` has been fetched.
+    fn hold<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) -> Result<(), Abort> {
+        let holds = |chunk: Chunk| chunk.first <= va && va <= chunk.last;
+        let prefetch = &mut self.state.prefetch;
+        if prefetch.chunk.is_some_and(holds) {
+            return Ok(());
+        }
+        // One fetch at a time: what is under way is waited for, wanted or not.
+        let in_flow = prefetch.chunk.is_some();
+        let ahead = prefetch.ahead.take();
+        if let Some(ahead) = &ahead {
+            self.accounts.charge(meter, bus, Purpose::Fetch, &ahead.access);
+            self.accounts.spend(meter, Part::Outer, ahead.ends);
+        }
+        let chunk = match ahead {
+            Some(ahead) if in_flow && holds(ahead.chunk) => ahead.chunk,
+            _ => {
+                let place = self.code_place(bus, mmu, meter, va)?;
+                let chunk = self.chunk_at(va);
+                self.fetch_chunk(bus, meter, place, chunk, va).map_err(|fault| abort_of(va, false, fault))?;
+                chunk
+            }
+        };
+        self.state.prefetch.chunk = Some(chunk);
+        if self.config.fetches_ahead {
+            self.fetch_ahead(bus, mmu, meter, chunk.last.wrapping_add(1));
+        }
+        Ok(())
+    }
+
+    /// What one fetch for `va` brings.
+    fn chunk_at(&self, va: u32) -> Chunk {
+        let bytes = self.config.uncached_fetch_bytes;
+        // The bus is not wider than 8 bytes: a longer fetch begins with the beat that is wanted.
+        Chunk { first: va & !(bytes.min(super::config::BUS_BYTES) - 1), last: va | (bytes - 1) }
+    }
+
+    fn fetch_chunk(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        place: Place,
+        chunk: Chunk,
+        va: u32,
+    ) -> Result<(), BusFault> {
+        let physical = place.physical.wrapping_sub(va.wrapping_sub(chunk.first));
+        if !bus.peek(physical, &mut [0; 4]) {
+            return Err(no_code(bus, physical, meter.at()));
+        }
+        let transfer = Transfer::ReadBurst(chunk.last - chunk.first + 1);
+        self.read(bus, meter, Purpose::Fetch, Place { physical, ..place }, transfer).map(|_| ())
+    }
+
+    /// Starts the fetch of what comes next. It is given up if it can't be had.
+    fn fetch_ahead<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) {
+        let mut behind = meter.behind();
+        let Ok(place) = self.code_place(bus, mmu, &mut behind, va) else { return };
+        let (chunk, kept) = (self.chunk_at(va), place.outer && bus.outer.as_ref().is_some_and(|outer| outer.enabled));
+        let in_sight = bus.entry_at(place.physical).is_some_and(|entry| bus.map[entry].last - place.physical >= 31);
+        if place.way != Way::Uncached || kept || !in_sight || !bus.peek(place.physical, &mut [0; 4]) {
+            return;
+        }
+        let bytes = chunk.last - chunk.first + 1;
+        if let Ok(access) =
+            self.transfer_access(bus, &mut behind, Purpose::Fetch, place.physical, Transfer::ReadBurst(bytes))
+        {
+            self.state.prefetch.ahead = Some(Ahead { chunk, ends: behind.now(), access });
+        }
+    }
+}
+
+/// Why nothing can be fetched at an address: registers, or nothing at all.
+fn no_code(bus: &Bus, physical: u32, at: Ps) -> BusFault {
+    let entry = bus.entry_at(physical);
+    let kind = match entry.map(|entry| bus.map[entry].target) {
+        None | Some(Target::Ram(_)) => BusFaultKind::Unmapped,
+        Some(Target::Device(..)) => BusFaultKind::Slave,
+    };
+    BusFault { addr: physical, kind, done: at, entry }
+}

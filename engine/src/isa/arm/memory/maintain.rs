@@ -1,0 +1,137 @@
+//! Maintenance of caches and TLBs, and barriers.
+
+use super::super::system::{Abort, Access, Barrier, Kind, Lines, Maintenance};
+use super::accounts::Part;
+use super::meter::Meter;
+use super::mmu::Mmu;
+use super::{Done, Memory};
+use crate::bus::Bus;
+use crate::memory::cache::Cache;
+use crate::time::Ps;
+
+/// What happens to a line of the data cache.
+#[derive(Clone, Copy)]
+struct Work {
+    clean: bool,
+    invalidate: bool,
+}
+
+impl Memory {
+    /// Does what a system instruction asked for.
+    pub fn maintain<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, what: Maintenance) -> Done<()> {
+        let mut meter = self.meter(at);
+        let result = match what {
+            Maintenance::Barrier(barrier) => {
+                self.barrier(&mut meter, barrier);
+                Ok(())
+            }
+            Maintenance::Tlb(entries) => {
+                self.work(&mut meter);
+                self.state.tlb.invalidate(entries);
+                self.translations_went();
+                Ok(())
+            }
+            Maintenance::BranchPredictor(_) => Ok(()),
+            Maintenance::Icache(lines) => self.icache_lines(bus, mmu, &mut meter, lines),
+            Maintenance::Dcache { lines, clean, invalidate } => {
+                self.dcache_lines(bus, mmu, &mut meter, lines, Work { clean, invalidate })
+            }
+        };
+        Done { cycles: meter.spent(), result }
+    }
+
+    fn work(&mut self, meter: &mut Meter) {
+        self.accounts.spend(meter, Part::Maintenance, meter.now() + self.config.maintenance_cycles);
+    }
+
+    fn translations_went(&mut self) {
+        self.quick.clear();
+        self.fetched.clear();
+        self.state.prefetch.flush();
+    }
+
+    fn barrier(&mut self, meter: &mut Meter, barrier: Barrier) {
+        match barrier {
+            // Later accesses wait by themselves for those that they have to come behind.
+            Barrier::DataMemory => {}
+            Barrier::DataSynchronization => {
+                self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
+                self.accounts.spend(meter, Part::Fill, self.state.fill_ends);
+            }
+            Barrier::InstructionSynchronization => self.state.prefetch.flush(),
+        }
+    }
+
+    fn icache_lines<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, lines: Lines) -> Result<(), Abort> {
+        self.work(meter);
+        self.state.prefetch.flush();
+        self.fetched.clear();
+        match lines {
+            Lines::At(va) => {
+                let place = self.data_place(bus, mmu, meter, va, reading(mmu))?;
+                self.state.icache.iter_mut().for_each(|cache| cache.drop_line(place.physical));
+            }
+            _ => self.state.icache.iter_mut().for_each(Cache::invalidate_all),
+        }
+        Ok(())
+    }
+
+    fn dcache_lines<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        lines: Lines,
+        work: Work,
+    ) -> Result<(), Abort> {
+        let Some(shape) = self.config.dcache else { return Ok(()) };
+        match lines {
+            Lines::At(va) => {
+                let place = self.data_place(bus, mmu, meter, va, reading(mmu))?;
+                self.dcache_line(bus, meter, place.physical, work);
+            }
+            Lines::SetWay(register) => {
+                let way = register.checked_shr(32 - shape.ways.trailing_zeros()).unwrap_or(0);
+                let set = register >> shape.line_bytes.trailing_zeros();
+                let line = self.state.dcache.as_ref().and_then(|cache| cache.line_at(set, way));
+                match line {
+                    Some(line) => self.dcache_line(bus, meter, line.line_addr, work),
+                    None => self.work(meter),
+                }
+            }
+            Lines::All => {
+                let sets = self.state.dcache.as_ref().map_or(0, Cache::sets);
+                for (set, way) in (0..sets).flat_map(|set| (0..shape.ways).map(move |way| (set, way))) {
+                    let line = self.state.dcache.as_ref().and_then(|cache| cache.line_at(set, way));
+                    line.into_iter().for_each(|line| self.dcache_line(bus, meter, line.line_addr, work));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The line that holds a physical address, if it is there.
+    fn dcache_line(&mut self, bus: &mut Bus, meter: &mut Meter, physical: u32, work: Work) {
+        self.work(meter);
+        self.forget_quick(bus, physical & !(self.quick.line_of(0).1 - 1));
+        let Some(cache) = &mut self.state.dcache else { return };
+        let (line, bytes) = (cache.line_addr(physical), cache.shape().line_bytes);
+        let dirty = work.clean && cache.clean(physical);
+        if work.invalidate {
+            cache.drop_line(physical);
+        }
+        if dirty {
+            let mut behind = meter.behind();
+            behind.pass(self.state.fill_ends);
+            self.write_line(bus, &mut behind, line, bytes, true);
+            // The next is written behind it.
+            self.state.fill_ends = behind.now();
+            self.accounts.spend(meter, Part::Maintenance, behind.now());
+        }
+    }
+}
+
+/// Maintenance by address needs no more permission than a load.
+fn reading(mmu: &impl Mmu) -> Access {
+    Access { kind: Kind::Read, privileged: mmu.is_privileged() }
+}

@@ -1,0 +1,52 @@
+//! How far an access has come, in the core's cycles.
+
+use crate::time::{Cycles, Hz, Ps};
+
+/// The time of an access: when it began, and how far it has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meter {
+    clock: Hz,
+    begun: u64,
+    now: u64,
+    /// The core waits for it: its time is charged.
+    pub waits: bool,
+}
+
+impl Meter {
+    /// An access that begins in core cycle `begun`, and that the core waits for.
+    pub fn new(clock: Hz, begun: u64) -> Meter {
+        Meter { clock, begun, now: begun, waits: true }
+    }
+
+    /// One that begins when this one is so far, and that the core does not wait for.
+    pub fn behind(&self) -> Meter {
+        Meter { begun: self.now, waits: false, ..*self }
+    }
+
+    /// The core's cycle.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Its time.
+    pub fn at(&self) -> Ps {
+        self.clock.ps_at_floor(Cycles(self.now))
+    }
+
+    /// Cycles so far.
+    pub fn spent(&self) -> u64 {
+        self.now - self.begun
+    }
+
+    /// The core cycle that begins at `at` or later.
+    pub fn edge(&self, at: Ps) -> u64 {
+        self.clock.cycles_until_ceil(at).0
+    }
+
+    /// Goes on to a cycle, if that is still to come: how many cycles there are to charge.
+    pub fn pass(&mut self, until: u64) -> u64 {
+        let passed = until.saturating_sub(self.now);
+        self.now += passed;
+        if self.waits { passed } else { 0 }
+    }
+}

@@ -1,0 +1,200 @@
+//! What leaves the core: through the second-level cache's controller, over the bus.
+
+use super::Memory;
+use super::accounts::{Part, Purpose};
+use super::meter::Meter;
+use super::translate::Place;
+use crate::bus::{Access, Bus, BusFault};
+use crate::device::AccessSize;
+use crate::time::Cycles;
+
+/// A transfer on the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transfer {
+    Read(AccessSize),
+    Write(AccessSize, u32),
+    /// So many bytes, for their timing.
+    ReadBurst(u32),
+    WriteBurst(u32),
+    /// The same for a store or a line that had to wait: it comes after the core's own time, and its events may still be to come.
+    LateWriteBurst(u32),
+}
+
+impl Memory {
+    /// A read that the second-level cache may answer.
+    pub(super) fn read(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        purpose: Purpose,
+        place: Place,
+        transfer: Transfer,
+    ) -> Result<u32, BusFault> {
+        if !place.outer || !outer_keeps(bus, place.physical) {
+            return self.transfer(bus, meter, purpose, place.physical, transfer);
+        }
+        let line = self.outer_line(bus, place.physical);
+        self.read_outer(bus, meter, purpose, line)?;
+        let size = match transfer {
+            Transfer::Read(size) => size,
+            _ => return Ok(0),
+        };
+        let mut bytes = [0; 4];
+        bus.peek(place.physical, &mut bytes[..size.bytes() as usize]);
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// The time of reading a line of the first level.
+    pub(super) fn read_line(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        purpose: Purpose,
+        place: Place,
+        bytes: u32,
+    ) -> Result<(), BusFault> {
+        self.read(bus, meter, purpose, place, Transfer::ReadBurst(bytes)).map(|_| ())
+    }
+
+    /// The time of writing a line back, `outer` if the second level may keep it. Nobody waits for that.
+    pub(super) fn write_line(&mut self, bus: &mut Bus, meter: &mut Meter, line: u32, bytes: u32, outer: bool) {
+        if !outer || !outer_keeps(bus, line) {
+            // A line that was read from here can be written here.
+            let _ = self.transfer(bus, meter, Purpose::Store, line, Transfer::LateWriteBurst(bytes));
+            return;
+        }
+        self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(true));
+        let line = self.outer_line(bus, line);
+        let Some(cache) = &mut bus.outer else { return };
+        if !cache.write(line)
+            && let Some(victim) = cache.fill(line, false, true).filter(|victim| victim.dirty)
+        {
+            self.cast_out(bus, meter, victim.line_addr);
+        }
+    }
+
+    /// A store of a part of a line that the first level does not keep. True if the second-level cache took it.
+    pub(super) fn write_outer(&mut self, bus: &mut Bus, meter: &mut Meter, place: Place) -> bool {
+        if !place.outer || !outer_keeps(bus, place.physical) {
+            return false;
+        }
+        let line = self.outer_line(bus, place.physical);
+        let hit = bus.outer.as_mut().is_some_and(|cache| cache.write(line));
+        if hit {
+            self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(false));
+        }
+        hit
+    }
+
+    /// The time of reading a line from the second-level cache, which gets it if need be.
+    fn read_outer(&mut self, bus: &mut Bus, meter: &mut Meter, purpose: Purpose, line: u32) -> Result<(), BusFault> {
+        let Some(cache) = &mut bus.outer else { return Ok(()) };
+        let (instruction, bytes) = (purpose == Purpose::Fetch, cache.shape().line_bytes);
+        let hit = cache.read(line, instruction);
+        self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(hit));
+        if !hit {
+            self.over_bus(bus, meter, purpose, line, Transfer::ReadBurst(bytes))?;
+            let victim = bus.outer.as_mut().and_then(|cache| cache.fill(line, instruction, false));
+            if let Some(victim) = victim.filter(|victim| victim.dirty) {
+                self.cast_out(bus, &mut meter.behind(), victim.line_addr);
+            }
+        }
+        self.pass_outer(bus, meter, |outer| outer.timing().response_cycles);
+        Ok(())
+    }
+
+    fn cast_out(&mut self, bus: &mut Bus, meter: &mut Meter, line: u32) {
+        let bytes = bus.outer.as_ref().map_or(0, |cache| cache.shape().line_bytes);
+        // A line that was read from here can be written here.
+        let _ = self.over_bus(bus, meter, Purpose::Store, line, Transfer::LateWriteBurst(bytes));
+    }
+
+    /// A transfer that the second-level cache does not keep; its controller passes it on.
+    pub(super) fn transfer(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        purpose: Purpose,
+        physical: u32,
+        transfer: Transfer,
+    ) -> Result<u32, BusFault> {
+        self.transfer_access(bus, meter, purpose, physical, transfer).map(|access| access.value)
+    }
+
+    /// The same, with all that there is to say of it.
+    pub(super) fn transfer_access(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        purpose: Purpose,
+        physical: u32,
+        transfer: Transfer,
+    ) -> Result<Access, BusFault> {
+        self.pass_outer(bus, meter, |outer| outer.timing().request_cycles);
+        let access = self.over_bus(bus, meter, purpose, physical, transfer)?;
+        self.pass_outer(bus, meter, |outer| outer.timing().response_cycles);
+        Ok(access)
+    }
+
+    /// A transfer from the second-level cache's master port on.
+    fn over_bus(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        purpose: Purpose,
+        physical: u32,
+        transfer: Transfer,
+    ) -> Result<Access, BusFault> {
+        self.accounts.follow(bus);
+        let at = meter.at();
+        if !matches!(transfer, Transfer::LateWriteBurst(_)) {
+            bus.run_events_before(at, physical);
+        }
+        let result = match transfer {
+            Transfer::Read(size) => bus.read(at, physical, size),
+            Transfer::Write(size, value) => bus.write(at, physical, size, value),
+            Transfer::ReadBurst(bytes) => bus.read_burst(at, physical, bytes),
+            Transfer::WriteBurst(bytes) | Transfer::LateWriteBurst(bytes) => bus.write_burst(at, physical, bytes),
+        };
+        match &result {
+            Ok(access) => {
+                self.touched |= 1_u64.checked_shl(access.entry as u32).unwrap_or(0);
+                self.accounts.charge(meter, bus, purpose, access);
+            }
+            Err(fault) => {
+                if let Some(entry) = fault.entry {
+                    self.accounts.spend_at(meter, purpose, entry, meter.edge(fault.done));
+                }
+            }
+        }
+        result
+    }
+
+    /// Time in the second-level cache's controller, if there is one.
+    #[inline]
+    fn pass_outer(
+        &mut self,
+        bus: &Bus,
+        meter: &mut Meter,
+        cycles: impl Fn(&crate::memory::outer::OuterCache) -> Cycles,
+    ) {
+        let Some(outer) = &bus.outer else { return };
+        let (clock, cycles) = (outer.timing().clock, cycles(outer));
+        let until = if clock.get() == self.config.clock.get() {
+            meter.now() + cycles.0
+        } else {
+            meter.edge(clock.after(meter.at(), cycles))
+        };
+        self.accounts.spend(meter, Part::Outer, until);
+    }
+
+    fn outer_line(&self, bus: &Bus, physical: u32) -> u32 {
+        bus.outer.as_ref().map_or(physical, |cache| physical & !(cache.shape().line_bytes - 1))
+    }
+}
+
+/// True if the second-level cache is on, and may keep what is at a physical address.
+fn outer_keeps(bus: &Bus, physical: u32) -> bool {
+    bus.outer.as_ref().is_some_and(|cache| cache.enabled)
+        && bus.entry_at(physical).is_some_and(|entry| bus.map[entry].cacheable)
+}

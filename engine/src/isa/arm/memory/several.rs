@@ -1,0 +1,82 @@
+//! Loads and stores of several registers where no cache holds the memory: one transfer for what lies in the same 32 bytes.
+
+use super::super::op::how;
+use super::super::system::{Access, Kind};
+use super::accounts::{Part, Purpose};
+use super::meter::Meter;
+use super::mmu::Mmu;
+use super::outward::Transfer;
+use super::translate::Place;
+use super::{Done, Memory, Way, host_of};
+use crate::bus::{Bus, BusFault, Target};
+use crate::time::Ps;
+
+/// No transfer crosses a multiple of this (a line).
+const LONGEST_BYTES: u32 = 32;
+
+impl Memory {
+    /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::TOLD`]), which then cost nothing where
+    /// it was made. It never fails: what an access meets, it says itself.
+    #[allow(clippy::too_many_arguments)]
+    pub fn several<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, va: u32, words: u32, how: u8) -> Done<()> {
+        let mut meter = self.meter(at);
+        let kind = if how & how::STORE != 0 { Kind::Write } else { Kind::Read };
+        let access = Access { kind, privileged: mmu.is_privileged() && how & how::UNPRIVILEGED == 0 };
+        let mut left = if va.is_multiple_of(4) { 4 * words } else { 0 };
+        let mut from = va;
+        while left > 0 {
+            let bytes = left.min(LONGEST_BYTES - from % LONGEST_BYTES);
+            let Ok(place) = self.data_place(bus, mmu, &mut meter, from, access) else { break };
+            if self.chunk(bus, &mut meter, place, bytes, kind).is_err() {
+                break;
+            }
+            from = from.wrapping_add(bytes);
+            left -= bytes;
+        }
+        Done { cycles: meter.spent(), result: Ok(()) }
+    }
+
+    fn chunk(
+        &mut self,
+        bus: &mut Bus,
+        meter: &mut Meter,
+        place: Place,
+        bytes: u32,
+        kind: Kind,
+    ) -> Result<(), BusFault> {
+        // Registers are accessed one by one.
+        if place.way != Way::Uncached || host_of(bus, place.physical).is_none() {
+            return Ok(());
+        }
+        if place.ordered {
+            self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
+        }
+        let on_port = self.bytes_on_port(bus, place.physical, bytes);
+        if kind == Kind::Read {
+            return self.read(bus, meter, Purpose::Load, place, Transfer::ReadBurst(on_port)).map(|_| ());
+        }
+        let entries = self.config.store_buffer_entries;
+        if entries == 0 {
+            return self
+                .transfer(bus, meter, Purpose::Store, place.physical, Transfer::WriteBurst(on_port))
+                .map(|_| ());
+        }
+        self.accounts.spend(meter, Part::Stores, self.state.stores.has_room(entries));
+        let mut behind = meter.behind();
+        behind.pass(self.state.stores.all_done());
+        self.transfer(bus, &mut behind, Purpose::Store, place.physical, Transfer::LateWriteBurst(on_port))?;
+        self.state.stores.push(behind.now(), None);
+        Ok(())
+    }
+
+    /// How many bytes a RAM's port would move in as many beats as the core's bus makes of `bytes`.
+    fn bytes_on_port(&self, bus: &Bus, physical: u32, bytes: u32) -> u32 {
+        let beat = self.config.several_beat_bytes;
+        let beats = (physical % beat + bytes).div_ceil(beat);
+        let port = bus.entry_at(physical).map_or(beat, |entry| match bus.map[entry].target {
+            Target::Ram(ram) => bus.rams[ram].timing().beat_bytes,
+            Target::Device(..) => beat,
+        });
+        (beats * port).max(bytes)
+    }
+}

@@ -1,0 +1,75 @@
+//! Translation lookaside buffers and walks.
+
+use super::*;
+use crate::isa::arm::system::TlbEntries;
+
+/// Of a table that the data cache has not: a line.
+const WALK: u64 = READ + 9;
+
+fn tlb_config() -> MemoryConfig {
+    MemoryConfig { tlb_cycles: 2, walk_hit_cycles: 1, ..config() }
+}
+
+fn table(mb: u32) -> u32 {
+    RAM + 0x1_0000 + mb * 4
+}
+
+#[test]
+fn a_walk_reads_the_table_and_is_remembered() {
+    let mut rig = rig(all_on(), tlb_config());
+    assert_eq!(rig.load(DEVICE, AccessSize::Word, 0).0, 2 + 1 + WALK + 18);
+    assert_eq!(rig.load(DEVICE, AccessSize::Word, 0).0, 18);
+    let causes = rig.causes();
+    assert!(causes.contains(&("TLB miss".to_owned(), 3)) && causes.contains(&("walk: ram".to_owned(), 15)));
+    // The micro TLB has 2 entries: this takes the place of the device's, which the main TLB still has.
+    for n in 0..2 {
+        let _ = rig.load(LOCAL + (n << 20), AccessSize::Word, 0);
+    }
+    rig.now += 100;
+    assert_eq!(rig.load(DEVICE, AccessSize::Word, 0).0, 2 + 18);
+}
+
+#[test]
+fn an_entry_stays_until_it_is_invalidated() {
+    let mut rig = rig(all_on(), tlb_config());
+    rig.load(LOCAL, AccessSize::Word, 0).1.unwrap();
+    rig.bus.poke(table(LOCAL >> 20), &0xdead_u32.to_le_bytes());
+    assert!(rig.load(LOCAL, AccessSize::Word, 0).1.is_ok());
+    rig.maintain(Maintenance::Tlb(TlbEntries::Page { va: LOCAL, asid: 0 }));
+    let abort = rig.load(LOCAL, AccessSize::Word, 0).1.unwrap_err();
+    assert_eq!((abort.status, abort.va), (FaultStatus::TranslationSection, LOCAL));
+}
+
+#[test]
+fn address_spaces_have_entries_of_their_own() {
+    let mut rig = rig(all_on(), tlb_config());
+    rig.load(LOCAL, AccessSize::Word, 0).1.unwrap();
+    let walks = |rig: &Rig| rig.memory.counters().into_iter().find(|(name, _)| name == "table walks").unwrap().1;
+    assert_eq!(walks(&rig), 1);
+    for (asid, expected) in [(1, 2), (0, 2), (1, 2)] {
+        rig.registers.asid = asid;
+        rig.memory.translation_changed();
+        rig.load(LOCAL, AccessSize::Word, 0).1.unwrap();
+        assert_eq!(walks(&rig), expected);
+    }
+    rig.maintain(Maintenance::Tlb(TlbEntries::Asid(0)));
+    rig.load(LOCAL, AccessSize::Word, 0).1.unwrap();
+    assert_eq!(walks(&rig), 2);
+}
+
+#[test]
+fn a_page_that_leaves_the_micro_tlb_takes_its_quick_lines_along() {
+    let mut rig = rig(Registers { page_bytes: 4096, ..all_on() }, tlb_config());
+    for n in 0..3 {
+        rig.word(LOCAL + (n << 12));
+    }
+    let quick = |rig: &Rig, n: u32| rig.memory.quick_load(LOCAL + (n << 12), 4).is_some();
+    assert_eq!([0, 1, 2].map(|n| quick(&rig, n)), [false, true, true]);
+}
+
+#[test]
+fn without_the_mmu_nothing_is_walked() {
+    let mut rig = rig(all_off(), tlb_config());
+    assert_eq!(rig.load(LOCAL, AccessSize::Word, 0), (0, Ok(0)));
+    assert_eq!(rig.memory.counters()[4], ("table walks".to_owned(), 0));
+}

@@ -1,0 +1,222 @@
+//! Translation lookaside buffers: one of a few entries each for instructions and data, and a main one behind both (TRM, TLB organization).
+//!
+//! Entries hold what a walk found, and stay until software invalidates them. Permissions are looked up once for each kind of access, and
+//! remembered.
+
+use super::super::system::{Access, Kind, TlbEntries, Translation};
+
+/// Sizes of the buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TlbShape {
+    /// Entries of each micro TLB, fully associative.
+    pub micro_entries: u32,
+    /// Entries of the main TLB.
+    pub main_entries: u32,
+    /// Its ways.
+    pub main_ways: u32,
+}
+
+impl TlbShape {
+    /// True if its numbers fit together.
+    pub fn is_sound(&self) -> bool {
+        let sets = self.main_entries.checked_div(self.main_ways).unwrap_or(0);
+        self.micro_entries > 0
+            && self.main_ways > 0
+            && sets.is_power_of_two()
+            && sets * self.main_ways == self.main_entries
+    }
+}
+
+/// What one entry knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// First virtual address of the page.
+    pub page: u32,
+    /// What its first address leads to.
+    pub to: Translation,
+    /// Accesses that are known to be allowed: [`permission`].
+    pub allowed: u8,
+    /// Address space, unless the page is global.
+    asid: u8,
+}
+
+impl Entry {
+    /// What a walk for `va` found.
+    pub fn new(va: u32, to: Translation, asid: u8) -> Entry {
+        let offset = va & (to.page_bytes - 1);
+        Entry { page: va - offset, to: Translation { physical: to.physical - offset, ..to }, allowed: 0, asid }
+    }
+
+    fn holds(&self, va: u32, asid: u8) -> bool {
+        va & !(self.to.page_bytes - 1) == self.page && (self.to.global || self.asid == asid)
+    }
+
+    /// Where `va`, an address within the page, leads.
+    pub fn translation(&self, va: u32) -> Translation {
+        Translation { physical: self.to.physical + (va - self.page), ..self.to }
+    }
+
+    /// True if this access is known to be allowed.
+    pub fn allows(&self, access: Access) -> bool {
+        let asked = permission(access);
+        self.allowed & asked == asked
+    }
+}
+
+/// The bits of an access in [`Entry::allowed`]. What may be written may be read (ARM DDI 0406C, table B3-8).
+pub(super) fn permission(access: Access) -> u8 {
+    let kind = match access.kind {
+        Kind::Read => 1,
+        Kind::Write => 3,
+        Kind::Execute => 4,
+    };
+    if access.privileged { kind } else { kind << 4 }
+}
+
+/// Which micro TLB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Side {
+    Instructions,
+    Data,
+}
+
+/// A fully associative buffer whose entries go in turn: to use one changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Micro {
+    entries: Vec<Option<Entry>>,
+    turn: usize,
+}
+
+/// The buffers.
+#[derive(Clone, Debug)]
+pub(super) struct Tlb {
+    micro: [Micro; 2],
+    main: Vec<Option<Entry>>,
+    ways: usize,
+    /// The way that is replaced next.
+    turn: usize,
+    /// Page sizes that have been entered since all was invalidated.
+    sizes: u32,
+    /// The caches that were on when entries were made: data, instructions. Memory types depend on it.
+    caches: (bool, bool),
+    misses: u64,
+    walks: u64,
+}
+
+impl PartialEq for Tlb {
+    /// Equal contents: they do the same with further accesses. Counters don't matter.
+    fn eq(&self, other: &Tlb) -> bool {
+        self.micro == other.micro && self.main == other.main && (self.turn, self.sizes) == (other.turn, other.sizes)
+    }
+}
+
+impl Tlb {
+    pub fn new(shape: TlbShape) -> Tlb {
+        let micro = Micro { entries: vec![None; shape.micro_entries as usize], turn: 0 };
+        Tlb {
+            micro: [micro.clone(), micro],
+            main: vec![None; shape.main_entries as usize],
+            ways: shape.main_ways as usize,
+            turn: 0,
+            sizes: 0,
+            caches: (false, false),
+            misses: 0,
+            walks: 0,
+        }
+    }
+
+    /// Micro TLB misses and table walks so far.
+    pub fn counters(&self) -> (u64, u64) {
+        (self.misses, self.walks)
+    }
+
+    /// Counts `rounds` more of what happened since `before`.
+    pub fn repeat(&mut self, before: &Tlb, rounds: u64) {
+        self.misses += rounds * (self.misses - before.misses);
+        self.walks += rounds * (self.walks - before.walks);
+    }
+
+    /// The entry for `va` in a micro TLB.
+    #[inline]
+    pub fn micro(&mut self, side: Side, va: u32, asid: u8) -> Option<&mut Entry> {
+        self.micro[side as usize].entries.iter_mut().flatten().find(|entry| entry.holds(va, asid))
+    }
+
+    /// Puts an entry into a micro TLB: what had to go.
+    pub fn refill(&mut self, side: Side, entry: Entry) -> Option<Entry> {
+        self.misses += 1;
+        let micro = &mut self.micro[side as usize];
+        let turn = micro.turn;
+        let free = micro.entries.iter().position(Option::is_none);
+        if free.is_none() {
+            micro.turn = (turn + 1) % micro.entries.len();
+        }
+        micro.entries[free.unwrap_or(turn)].replace(entry)
+    }
+
+    /// The entry for `va` in the main TLB.
+    pub fn main(&self, va: u32, asid: u8) -> Option<Entry> {
+        let mut sizes = self.sizes;
+        while sizes != 0 {
+            let page_bytes = sizes & sizes.wrapping_neg();
+            sizes &= sizes - 1;
+            let set = self.set_of(va, page_bytes);
+            let found = self.main[set..set + self.ways].iter().flatten();
+            if let Some(entry) =
+                found.into_iter().find(|entry| entry.to.page_bytes == page_bytes && entry.holds(va, asid))
+            {
+                return Some(*entry);
+            }
+        }
+        None
+    }
+
+    /// The caches are on, or not: what was entered otherwise is entered anew.
+    pub fn follow_caches(&mut self, data: bool, instructions: bool) {
+        if self.caches != (data, instructions) {
+            self.caches = (data, instructions);
+            self.invalidate(TlbEntries::All);
+        }
+    }
+
+    /// Puts what a walk found into the main TLB.
+    pub fn insert(&mut self, entry: Entry) {
+        self.walks += 1;
+        self.sizes |= entry.to.page_bytes;
+        let (set, turn) = (self.set_of(entry.page, entry.to.page_bytes), self.turn);
+        let free = self.main[set..set + self.ways].iter().position(Option::is_none);
+        if free.is_none() {
+            self.turn = (turn + 1) % self.ways;
+        }
+        self.main[set + free.unwrap_or(turn)] = Some(entry);
+    }
+
+    /// Empties the micro TLBs.
+    pub fn flush_micro(&mut self) {
+        self.micro.iter_mut().for_each(|micro| micro.entries.fill(None));
+    }
+
+    /// Invalidates entries, and empties the micro TLBs.
+    pub fn invalidate(&mut self, which: TlbEntries) {
+        self.flush_micro();
+        let goes = |entry: &Entry| match which {
+            TlbEntries::All => true,
+            TlbEntries::Page { va, asid } => entry.holds(va, asid),
+            TlbEntries::PageOfAll(va) => va & !(entry.to.page_bytes - 1) == entry.page,
+            TlbEntries::Asid(asid) => !entry.to.global && entry.asid == asid,
+        };
+        for entry in &mut self.main {
+            *entry = entry.filter(|entry| !goes(entry));
+        }
+        if which == TlbEntries::All {
+            self.sizes = 0;
+        }
+    }
+
+    /// Index of the first way of the set for a page of this size.
+    fn set_of(&self, va: u32, page_bytes: u32) -> usize {
+        let sets = self.main.len() / self.ways;
+        (va >> page_bytes.trailing_zeros()) as usize % sets * self.ways
+    }
+}

@@ -1,0 +1,190 @@
+//! Where accesses lead, and the time that it takes to find out.
+
+use super::super::system::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
+use super::accounts::{Part, Purpose};
+use super::meter::Meter;
+use super::mmu::Mmu;
+use super::outward::Transfer;
+use super::tlb::{Entry, Side, permission};
+use super::{Memory, Way};
+use crate::bus::{Bus, Target};
+use crate::device::AccessSize;
+
+/// Where an access goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Physical address.
+    pub physical: u32,
+    /// What it costs.
+    pub way: Way,
+    /// Strongly-ordered or Device: accesses one after the other.
+    pub ordered: bool,
+    /// The second-level cache may keep it.
+    pub outer: bool,
+}
+
+/// MMU off, seen from the data side.
+const FLAT_BYTES: u32 = 1 << 20;
+
+impl Memory {
+    /// Where a load or store goes. Takes the time of the TLBs and of a walk.
+    pub(super) fn data_place<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        va: u32,
+        access: Access,
+    ) -> Result<Place, Abort> {
+        let to = self.translation(bus, mmu, meter, va, access, Side::Data)?;
+        Ok(self.place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on()))
+    }
+
+    /// Where an instruction fetch goes.
+    pub(super) fn code_place<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        va: u32,
+    ) -> Result<Place, Abort> {
+        let access = Access { kind: Kind::Execute, privileged: mmu.is_privileged() };
+        let to = self.translation(bus, mmu, meter, va, access, Side::Instructions)?;
+        Ok(self.code_place_of(bus, mmu, to))
+    }
+
+    pub(super) fn code_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
+        self.place_of(bus, mmu, to, self.config.icache.is_some() && mmu.icache_is_on())
+    }
+
+    /// TRM, memory types: write-through is treated as non-cacheable, and so is shareable memory unless ACTLR.SMP is set.
+    fn place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation, has_cache: bool) -> Place {
+        let keeps = |level| matches!(level, Cacheability::WriteBack | Cacheability::WriteBackAllocate);
+        let (inner, outer, ordered) = match to.memory {
+            MemoryType::Normal { inner, outer, shareable } => {
+                (keeps(inner) && (!shareable || mmu.keeps_shareable()), keeps(outer), false)
+            }
+            _ => (false, false, true),
+        };
+        let way = match bus.entry_at(to.physical).map(|entry| &bus.map[entry]) {
+            None => Way::Uncached,
+            Some(entry) => match entry.target {
+                Target::Ram(ram) if bus.rams[ram].is_local() && entry.route.is_none() => Way::Local,
+                _ if inner && has_cache && entry.cacheable => Way::Cached,
+                _ => Way::Uncached,
+            },
+        };
+        Place { physical: to.physical, way, ordered, outer }
+    }
+
+    fn translation<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        va: u32,
+        access: Access,
+        side: Side,
+    ) -> Result<Translation, Abort> {
+        if !mmu.mmu_is_on() {
+            return if side == Side::Data { Ok(flat(va)) } else { mmu.translate(va, access, |_| None) };
+        }
+        let asid = mmu.asid();
+        if self.state.tlb.micro(side, va, asid).is_none() {
+            self.refill(bus, mmu, meter, va, access, side)?;
+        }
+        let entry = self.state.tlb.micro(side, va, asid).copied();
+        // Only a page that changed under the walk is not there now.
+        let Some(entry) = entry else { return mmu.translate(va, access, |physical| descriptor(bus, physical)) };
+        if !entry.allows(access) {
+            mmu.translate(va, access, |physical| descriptor(bus, physical))?;
+            if let Some(entry) = self.state.tlb.micro(side, va, asid) {
+                entry.allowed |= permission(access);
+            }
+        }
+        Ok(entry.translation(va))
+    }
+
+    /// Gets an entry into a micro TLB, from the main one or by a walk.
+    #[cold]
+    fn refill<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        va: u32,
+        access: Access,
+        side: Side,
+    ) -> Result<(), Abort> {
+        self.state.tlb.follow_caches(mmu.dcache_is_on(), mmu.icache_is_on());
+        self.accounts.spend(meter, Part::Tlb, meter.now() + self.config.tlb_cycles);
+        let entry = match self.state.tlb.main(va, mmu.asid()) {
+            Some(entry) => entry,
+            None => {
+                let mut read = [None; 2];
+                let found = mmu.translate(va, access, |physical| {
+                    let free = read.iter_mut().find(|place| place.is_none());
+                    free.into_iter().for_each(|place| *place = Some(physical));
+                    descriptor(bus, physical)
+                });
+                let memory = found.as_ref().map_or(MemoryType::NON_CACHEABLE, |to| to.walk_memory);
+                read.into_iter().flatten().for_each(|physical| self.walk(bus, mmu, meter, physical, memory));
+                let mut entry = Entry::new(va, found?, mmu.asid());
+                entry.allowed = permission(access);
+                self.state.tlb.insert(entry);
+                entry
+            }
+        };
+        if let Some(went) = self.state.tlb.refill(side, entry) {
+            match side {
+                Side::Data => self.quick.remove_span(went.page, went.to.page_bytes),
+                Side::Instructions => self.fetched.remove_span(went.page, went.to.page_bytes),
+            }
+        }
+        Ok(())
+    }
+
+    /// The time of reading a descriptor (TRM, Main TLB: walks look into the data cache if the tables are cacheable). What answers with an
+    /// error is an abort of the translation.
+    fn walk<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, physical: u32, memory: MemoryType) {
+        let to = Translation {
+            physical,
+            page_bytes: 4,
+            memory,
+            walk: [None; 2],
+            walk_memory: memory,
+            global: true,
+            asid: 0,
+        };
+        let place = self.place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on());
+        // The descriptor was not there for the translation either, if it is not here.
+        let _ = match place.way {
+            Way::Local => Ok(()),
+            Way::Cached => {
+                self.accounts.spend(meter, Part::Tlb, meter.now() + self.config.walk_hit_cycles);
+                self.use_line(bus, meter, place, Purpose::Walk)
+            }
+            Way::Uncached => self.read(bus, meter, Purpose::Walk, place, Transfer::Read(AccessSize::Word)).map(|_| ()),
+        };
+    }
+}
+
+/// The descriptor at a physical address.
+pub(super) fn descriptor(bus: &Bus, physical: u32) -> Option<u32> {
+    let mut bytes = [0; 4];
+    bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
+}
+
+/// Data with the MMU off (ARM, B3.2.1).
+fn flat(va: u32) -> Translation {
+    let memory = MemoryType::StronglyOrdered;
+    Translation {
+        physical: va,
+        page_bytes: FLAT_BYTES,
+        memory,
+        walk: [None; 2],
+        walk_memory: memory,
+        global: true,
+        asid: 0,
+    }
+}

@@ -1,0 +1,216 @@
+//! A second-level cache between the cores and the interconnect, as the accesses that pass it see it: a directory and its latencies. Its
+//! registers are a device's (`arm,pl310-cache`), which finds it on the bus.
+
+use super::cache::{Cache, CacheShape, Victim};
+use crate::time::{Cycles, Hz};
+
+/// Where it gets its times from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OuterTiming {
+    /// Its clock.
+    pub clock: Hz,
+    /// From a request at its slave port to the same at its master port, or to its RAMs; with the cache off, too.
+    pub request_cycles: Cycles,
+    /// From an answer at its master port, or from its RAMs, to the same at its slave port.
+    pub response_cycles: Cycles,
+    /// From one beat of a line to the next.
+    pub beat_cycles: Cycles,
+    /// Bytes of a beat.
+    pub beat_bytes: u32,
+}
+
+/// What can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+#[allow(missing_docs)]
+pub enum OuterEvent {
+    DataReadHit,
+    DataReadRequest,
+    DataWriteHit,
+    DataWriteRequest,
+    InstructionReadHit,
+    InstructionReadRequest,
+    CastOut,
+    WriteAllocation,
+    /// Not an event: how many there are.
+    Count,
+}
+
+/// The cache.
+#[derive(Clone, Debug)]
+pub struct OuterCache {
+    timing: OuterTiming,
+    cache: Cache,
+    /// It keeps lines.
+    pub enabled: bool,
+    /// Cycles of a look at the tags, and of one at the data.
+    pub ram_cycles: [Cycles; 2],
+    /// Ways that data and instructions are not allocated in: bit n is way n.
+    pub locked: [u32; 2],
+    events: [u64; OuterEvent::Count as usize],
+    /// Grows with everything that happens here.
+    stamp: u64,
+}
+
+impl OuterCache {
+    /// An empty cache, off.
+    ///
+    /// # Panics
+    /// If the shape is not sound; a board's validation sees to that.
+    pub fn new(shape: CacheShape, timing: OuterTiming) -> OuterCache {
+        OuterCache {
+            timing,
+            cache: Cache::new(shape),
+            enabled: false,
+            ram_cycles: [Cycles(1); 2],
+            locked: [0; 2],
+            events: [0; OuterEvent::Count as usize],
+            stamp: 0,
+        }
+    }
+
+    /// Its times.
+    pub fn timing(&self) -> &OuterTiming {
+        &self.timing
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> CacheShape {
+        self.cache.shape()
+    }
+
+    /// How often something has happened.
+    pub fn events(&self, event: OuterEvent) -> u64 {
+        self.events[event as usize]
+    }
+
+    /// Lines brought in and written back.
+    pub fn counters(&self) -> super::cache::CacheCounters {
+        self.cache.counters()
+    }
+
+    /// The same as long as nothing has happened here.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    /// How long its RAMs take for a request: to find the line, and if it is there, to read all of it.
+    pub fn lookup_cycles(&self, hit: bool) -> Cycles {
+        let beats = u64::from(self.shape().line_bytes / self.timing.beat_bytes.max(1));
+        let data = self.ram_cycles[1].0 + beats.saturating_sub(1) * self.timing.beat_cycles.0;
+        Cycles(self.ram_cycles[0].0 + if hit { data } else { 0 })
+    }
+
+    /// A read of a line. True for a hit; a miss is to be followed by [`OuterCache::fill`].
+    pub fn read(&mut self, line: u32, instruction: bool) -> bool {
+        let hit = self.cache.touch(line, false);
+        let events = if instruction {
+            [OuterEvent::InstructionReadRequest, OuterEvent::InstructionReadHit]
+        } else {
+            [OuterEvent::DataReadRequest, OuterEvent::DataReadHit]
+        };
+        self.count(events[0], true);
+        self.count(events[1], hit);
+        hit
+    }
+
+    /// A write of a whole line, or of a part of it: true if the line is here, and dirty now.
+    pub fn write(&mut self, line: u32) -> bool {
+        let hit = self.cache.touch(line, true);
+        self.count(OuterEvent::DataWriteRequest, true);
+        self.count(OuterEvent::DataWriteHit, hit);
+        hit
+    }
+
+    /// Brings in an absent line, unless all ways are locked: what had to go.
+    pub fn fill(&mut self, line: u32, instruction: bool, dirty: bool) -> Option<Victim> {
+        let locked = self.locked[usize::from(instruction)];
+        let ways = u32::MAX >> (32 - self.shape().ways.min(32));
+        if locked & ways == ways {
+            // A line that is written and finds no place goes on as it is.
+            return dirty.then_some(Victim { line_addr: line, dirty });
+        }
+        let victim = self.cache.fill_unlocked(line, dirty, locked);
+        self.count(OuterEvent::WriteAllocation, dirty);
+        self.count(OuterEvent::CastOut, victim.is_some_and(|victim| victim.dirty));
+        victim
+    }
+
+    /// Forgets a line, dirty or not.
+    pub fn drop_line(&mut self, addr: u32) {
+        self.stamp += 1;
+        self.cache.drop_line(addr);
+    }
+
+    /// Makes a line clean: true if it was dirty.
+    pub fn clean(&mut self, addr: u32) -> bool {
+        self.stamp += 1;
+        self.cache.clean(addr)
+    }
+
+    /// The line in a way of a set.
+    pub fn line_at(&self, set: u32, way: u32) -> Option<Victim> {
+        self.cache.line_at(set, way)
+    }
+
+    /// How many sets it has.
+    pub fn sets(&self) -> u32 {
+        self.cache.sets()
+    }
+
+    fn count(&mut self, event: OuterEvent, happened: bool) {
+        self.stamp += 1;
+        self.events[event as usize] += u64::from(happened);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::cache::{Replacement, WritePolicy};
+
+    fn outer() -> OuterCache {
+        let (replacement, write) = (Replacement::RoundRobin, WritePolicy::WriteBack);
+        let shape = CacheShape { size_bytes: 256, line_bytes: 32, ways: 2, replacement, write };
+        let clock = Hz::new(498_000_000).unwrap();
+        let timing = OuterTiming {
+            clock,
+            request_cycles: Cycles(3),
+            response_cycles: Cycles(2),
+            beat_cycles: Cycles(1),
+            beat_bytes: 8,
+        };
+        OuterCache::new(shape, timing)
+    }
+
+    #[test]
+    fn a_line_is_found_once_it_was_brought_in() {
+        let mut outer = outer();
+        assert!(!outer.read(0x100, false) && !outer.write(0x100));
+        assert_eq!(outer.fill(0x100, false, false), None);
+        assert!(outer.read(0x100, true) && outer.write(0x100));
+        assert!(outer.clean(0x100) && !outer.clean(0x100));
+        let events = [OuterEvent::DataReadRequest, OuterEvent::InstructionReadHit, OuterEvent::DataWriteHit];
+        assert_eq!(events.map(|event| outer.events(event)), [1, 1, 1]);
+    }
+
+    #[test]
+    fn locked_ways_take_nothing() {
+        let mut outer = outer();
+        outer.locked = [0b11, 0b01];
+        assert_eq!(outer.fill(0x100, false, false), None);
+        assert!(!outer.read(0x100, false));
+        assert_eq!(outer.fill(0x100, false, true), Some(Victim { line_addr: 0x100, dirty: true }));
+        assert_eq!(outer.fill(0x100, true, false), None);
+        assert!(outer.read(0x100, true) && outer.line_at(0, 0).is_none());
+    }
+
+    #[test]
+    fn ram_latencies_make_the_time_of_a_hit() {
+        let mut outer = outer();
+        // Tags, data and three further beats.
+        assert_eq!((outer.lookup_cycles(true), outer.lookup_cycles(false)), (Cycles(5), Cycles(1)));
+        outer.ram_cycles = [Cycles(2), Cycles(4)];
+        assert_eq!((outer.lookup_cycles(true), outer.lookup_cycles(false)), (Cycles(9), Cycles(2)));
+    }
+}
