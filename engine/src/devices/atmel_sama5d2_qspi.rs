@@ -126,6 +126,10 @@ impl Sama5d2Qspi {
         self.params.clock.cycles_until_ceil(now).0
     }
 
+    fn register_answer(&self, ctx: &Ctx) -> Ps {
+        self.params.clock.after(ctx.now, self.params.register_cycles)
+    }
+
     /// QSPI_SR without the effect of reading it.
     fn status(&self) -> u32 {
         if !self.enabled {
@@ -344,7 +348,7 @@ impl Device for Sama5d2Qspi {
         self.serial.advance(edge, &mut self.wire);
         self.take_notes(ctx);
         self.update_lines(ctx);
-        Ok(apb::read(value, offset, size, ctx))
+        Ok(Reply::read(size.extracted(value, offset), self.register_answer(ctx)))
     }
 
     fn write(
@@ -370,7 +374,7 @@ impl Device for Sama5d2Qspi {
         }
         self.take_notes(ctx);
         self.update_lines(ctx);
-        Ok(Reply::written(ctx.now))
+        Ok(Reply::written(self.register_answer(ctx)))
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {

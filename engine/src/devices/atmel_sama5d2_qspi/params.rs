@@ -12,6 +12,8 @@ const RANDOM: u32 = 0x5a3d_2d51;
 pub struct Params {
     /// Peripheral clock: that of the registers, of the window, and the one that the serial clock is divided from.
     pub clock: Hz,
+    /// What a register's access takes more than its way to the controller: registers are behind a peripheral bridge, the window is not.
+    pub register_cycles: Cycles,
     /// From an access's arrival at the window to the frame's or the data's first clock.
     pub request_cycles: Cycles,
     /// From the data's last clock to the answer.
@@ -31,6 +33,10 @@ impl Params {
         reader.known(&["clock-names", "dma-names", "reg-names", "ranges"]);
         Params {
             clock: reader.clock(0, "the peripheral clock"),
+            register_cycles: reader.timing_cycles(
+                "cyclescope,register-cycles",
+                "clocks of a register's access behind the way to the window",
+            ),
             request_cycles: reader
                 .timing_cycles("cyclescope,window-request-cycles", "clocks from an access to its first serial clock"),
             response_cycles: reader

@@ -66,10 +66,11 @@ fn clock() -> Hz {
     Hz::new(166_000_000).unwrap()
 }
 
-/// The window takes 5 clocks before and 3 behind its serial clocks.
+/// Registers take 4 clocks, the window 5 clocks before and 3 behind its serial clocks.
 fn params() -> Params {
     Params {
         clock: clock(),
+        register_cycles: Cycles(4),
         request_cycles: Cycles(5),
         response_cycles: Cycles(3),
         random: 1,
@@ -141,15 +142,14 @@ impl Rig {
         rig
     }
 
-    /// Writes a register. A way of four clocks follows each access.
+    /// Writes a register.
     fn put(&mut self, offset: u32, value: u32) {
-        let done = self.bench.write(self.now, offset, value).unwrap();
-        self.now = clock().after(done, Cycles(4));
+        self.now = self.bench.write(self.now, offset, value).unwrap();
     }
 
     fn get(&mut self, offset: u32) -> u32 {
         let (value, done) = self.bench.read(self.now, offset).unwrap();
-        self.now = clock().after(done, Cycles(4));
+        self.now = done;
         value
     }
 
