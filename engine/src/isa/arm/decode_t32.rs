@@ -36,6 +36,8 @@ pub fn decode(first: u16, second: u16, pc: u32, features: Features, it: &mut u8,
         2 => short(&mut emit, half, block),
         _ => long(&mut emit, encoding),
     };
+    // A branch with a condition of its own can't have a block's as well.
+    let class = class.filter(|_| !block.inside || emit.ops[start].code != Code::JumpIf);
     let class = class.unwrap_or_else(|| {
         emit.ops.truncate(start);
         emit.imm(Code::Undefined, encoding);
@@ -65,7 +67,8 @@ impl ItBlock {
         Self { inside, condition, next }
     }
 
-    /// Puts the condition before the micro-operations from index `start` on, or into a jump that is the only one. Breakpoints have none.
+    /// Puts the condition before the micro-operations from index `start` on, or into a jump that is the only one.
+    /// Breakpoints have none.
     fn impose(self, ops: &mut Vec<Op>, start: usize) {
         if self.condition >= 14 {
             return;
@@ -74,7 +77,7 @@ impl ItBlock {
             Code::Jump if ops.len() == start + 1 => {
                 ops[start] = Op { code: Code::JumpIf, rd: self.condition, ..ops[start] }
             }
-            Code::JumpIf | Code::Bkpt => {}
+            Code::Bkpt => {}
             _ => {
                 let imm = (ops.len() - start) as u32;
                 ops.insert(start, Op { code: Code::SkipUnless, rd: self.condition, rn: 0, rm: ZERO, ra: 0, imm });

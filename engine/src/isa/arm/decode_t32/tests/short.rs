@@ -105,6 +105,9 @@ fn branches() {
     assert_eq!(ops(0xdbff), [op(Code::JumpIf, 11, 0, ZERO, (PC + 2) | 1)]);
     // In an IT block the condition is the block's, and needs no skip.
     assert_eq!(decode_in(&mut 0x18, 0xe000).1, [op(Code::JumpIf, 1, 0, ZERO, (PC + 4) | 1)]);
+    // One with a condition of its own must not be there.
+    let undefined = op(Code::Undefined, 0, 0, ZERO, 0xd002);
+    assert_eq!(decode_in(&mut 0x18, 0xd002).1, [op(Code::SkipUnless, 1, 0, ZERO, 1), undefined]);
     // cbz r1, +2; cbnz r7, +126
     assert_eq!(ops(0xb109), [op(Code::JumpIfZero, 0, 1, ZERO, (PC + 6) | 1)]);
     assert_eq!(ops(0xbbff), [op(Code::JumpIfNotZero, 0, 7, ZERO, (PC + 4 + 126) | 1)]);
