@@ -1,4 +1,6 @@
 //! Instruction sets: one folder each.
 
 pub mod arm;
+mod polls;
 pub mod riscv;
+mod sections;

@@ -1,9 +1,9 @@
 //! Where a core's time went: what is counted while it runs, and the names under which the user sees it.
 
 use super::block::Breakdown;
-use super::sections::Section;
 use crate::bus::Bus;
 use crate::core::SectionReport;
+use crate::isa::sections::{self, Section};
 use crate::time::Cycles;
 
 /// Causes of a core's time that are neither an instruction's own nor an access's.
@@ -44,9 +44,8 @@ pub(super) struct Totals {
     pub entries: Vec<EntryCycles>,
 }
 
-impl Totals {
-    /// Adds what came between two moments, `times` times.
-    pub fn add_difference(&mut self, to: &Totals, from: &Totals, times: u64) {
+impl sections::Totals for Totals {
+    fn add_difference(&mut self, to: &Totals, from: &Totals, times: u64) {
         self.instructions += times * (to.instructions - from.instructions);
         self.cycles += times * (to.cycles - from.cycles);
         self.fixed.add_difference(to.fixed, from.fixed, times);
@@ -61,7 +60,9 @@ impl Totals {
             }
         }
     }
+}
 
+impl Totals {
     /// The time by cause, under the names that the user sees.
     pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
         let mut causes = vec![
@@ -88,7 +89,7 @@ impl Totals {
 }
 
 /// The watched functions, as the user sees them.
-pub(super) fn section_reports(sections: &[Section], bus: &Bus) -> Vec<SectionReport> {
+pub(super) fn section_reports(sections: &[Section<Totals>], bus: &Bus) -> Vec<SectionReport> {
     let reports = sections.iter().map(|section| SectionReport {
         name: section.name.clone(),
         calls: section.calls,

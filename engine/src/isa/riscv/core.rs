@@ -1,16 +1,16 @@
 //! A hart: its state, and the loop that chooses what runs next.
 
 use super::access::{Way, way_to};
-use super::accounts::{Cause, EntryCycles, section_reports};
+use super::accounts::{Cause, EntryCycles, Totals, section_reports};
 use super::block::{Blocks, Place};
 use super::compile::{COMPILE_AFTER, Compiler};
 use super::exceptions::Exception;
-use super::polls::Polls;
-use super::sections::Sections;
 use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::{Bus, BusFaultKind};
 use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
+use crate::isa::polls::Polls;
+use crate::isa::sections::Sections;
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
@@ -72,7 +72,7 @@ pub struct Hart {
     pub(super) entry_cycles: Vec<EntryCycles>,
     /// Static time of parts of blocks, where one was left in the middle.
     pub(super) parts: super::block::Breakdown,
-    pub(super) sections: Sections,
+    pub(super) sections: Sections<Totals>,
     pub(super) polls: Polls,
     /// Map entries that were accessed since this was last cleared: bit n is entry n.
     pub(super) touched: u64,

@@ -19,7 +19,6 @@ pub mod exceptions;
 pub mod execute;
 pub mod op;
 pub mod picorv32;
-mod polls;
 mod sections;
 mod skip;
 pub mod system;

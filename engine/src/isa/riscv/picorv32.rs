@@ -27,9 +27,10 @@ use self::decoded::Table;
 use self::interrupts::Interrupts;
 use super::accounts::{Cause, EntryCycles, Totals, section_reports};
 use super::block::Breakdown;
-use super::sections::{Place, Sections};
+use super::sections::place_of;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
+use crate::isa::sections::Sections;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
 use crate::memory::port::Port;
 use crate::time::{Cycles, Hz, Ps};
@@ -73,7 +74,7 @@ pub struct Picorv32 {
     fixed: Breakdown,
     causes: [u64; Cause::Count as usize],
     entry_cycles: Vec<EntryCycles>,
-    sections: Sections,
+    sections: Sections<Totals>,
 }
 
 impl Picorv32 {
@@ -149,7 +150,7 @@ impl Picorv32 {
     fn follow_sections(&mut self) {
         if self.sections.stops_at(self.pc) {
             let now = self.totals();
-            self.sections.follow(Place::of(self.pc, &self.x), &now);
+            self.sections.follow(place_of(self.pc, &self.x), &now);
         }
     }
 }

@@ -12,6 +12,7 @@ use super::system::Csrs;
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
 use crate::device::{Device, DeviceId};
+use crate::isa::sections::Totals as _;
 use crate::memory::cache::Cache;
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::polling::Poll;

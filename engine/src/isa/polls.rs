@@ -26,7 +26,7 @@ const EMPTY: Slot = Slot { place: u64::MAX, registers: 0, reads: 0, equal: 0, ne
 
 /// Watches reads of devices.
 #[derive(Debug)]
-pub(super) struct Polls {
+pub(crate) struct Polls {
     slots: [Slot; SLOTS],
     last: usize,
     /// The slot that the next new instruction gets.

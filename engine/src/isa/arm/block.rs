@@ -1,0 +1,467 @@
+//! Blocks: straight-line code, decoded once, with everything about its time that does not depend on memory.
+//!
+//! A block is known by its virtual address, the instruction set, ITSTATE and the privilege with which it was read. Whatever changes what is there,
+//! or what an address means, drops all blocks.
+
+use std::collections::BTreeMap;
+
+use super::memory::Way;
+use super::op::{Code, Instr, Op, TimingClass};
+use super::predictor::Jump;
+use super::registers::{LR, RegisterSet, SINK, SP, one};
+use super::timing::{CoreTiming, Cost, Pending};
+
+/// No block.
+pub const NO_BLOCK: u32 = u32::MAX;
+/// Exit of a block that is fallen through.
+pub const FALLEN: usize = 0;
+/// Exit of a block that ends in a jump.
+pub const TAKEN: usize = 1;
+const LOOKUP_SLOTS: usize = 1 << 12;
+/// Blocks there is room for before all are dropped: some megabytes of code.
+const MOST_BLOCKS: usize = 1 << 16;
+/// Longest time of an instruction: 64 of them fit the counts of a block.
+const LONGEST_INSTRUCTION_CYCLES: u32 = 1000;
+
+/// Static cycles of a block by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Breakdown {
+    /// One a instruction.
+    pub issue: u64,
+    /// Waiting for a result.
+    pub operand_wait: u64,
+    /// Further cycles of multiplications, transfers of several registers, system instructions.
+    pub long_operation: u64,
+    /// Further cycles of taken branches.
+    pub jump: u64,
+}
+
+impl Breakdown {
+    /// Adds what an instruction cost.
+    pub fn add(&mut self, cost: Cost) {
+        self.issue += u64::from(cost.issue_cycles.min(1));
+        self.operand_wait += u64::from(cost.stall_cycles);
+        self.long_operation += u64::from(cost.issue_cycles.saturating_sub(1));
+    }
+
+    /// Adds what came between two moments, `times` times.
+    pub fn add_difference(&mut self, to: Breakdown, from: Breakdown, times: u64) {
+        self.issue += times * (to.issue - from.issue);
+        self.operand_wait += times * (to.operand_wait - from.operand_wait);
+        self.long_operation += times * (to.long_operation - from.long_operation);
+        self.jump += times * (to.jump - from.jump);
+    }
+
+    /// Adds `times` runs of a block.
+    pub fn add_runs(&mut self, block: Breakdown, times: u64) {
+        self.add_difference(block, Breakdown::default(), times);
+    }
+
+    fn cycles(self) -> u64 {
+        self.issue + self.operand_wait + self.long_operation + self.jump
+    }
+}
+
+/// What the inner loop needs of a block: one cache line of the host. Addresses have the T bit in bit 0.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Hot {
+    /// Times the block ran to its end: fallen through, taken.
+    pub runs: [u64; 2],
+    /// Index of its first operation.
+    pub first_op: u32,
+    /// The block behind each exit, where that can be entered without further thought.
+    pub links: [u32; 2],
+    /// Its address.
+    pub pc: u32,
+    /// The address behind it.
+    pub end_pc: u32,
+    /// Where a taken branch or a jump leads.
+    pub taken_pc: u32,
+    /// The state of fetched lines under which all of its lines were found in the instruction cache.
+    pub fetched_epoch: u32,
+    /// Its static cycles: fallen through, taken.
+    pub cycles: [u16; 2],
+    /// The longest time that it may take, but for memory.
+    pub longest_cycles: u16,
+    /// Its instructions.
+    pub instructions: u16,
+    /// Cache lines that it lies in; 0 if it is not fetched through the cache.
+    pub lines: u16,
+    /// What has to be predicted at its end.
+    pub jump: Jump,
+}
+
+impl Hot {
+    /// Its address.
+    pub fn address(&self) -> u32 {
+        self.pc & !1
+    }
+
+    /// The T bit.
+    pub fn thumb(&self) -> bool {
+        self.pc & 1 != 0
+    }
+}
+
+/// What the slow paths need of a block.
+#[derive(Debug)]
+pub struct Cold {
+    /// Static cycles by cause: fallen through, taken.
+    pub breakdown: [Breakdown; 2],
+    /// How it was asked for.
+    pub entry: Entry,
+    /// Results under way at each exit.
+    pub pending: [Pending; 2],
+    /// ITSTATE behind it, where it is fallen through.
+    pub it: u8,
+    /// How it is fetched.
+    pub fetch: Way,
+    /// Index of its first instruction.
+    pub first_instr: u32,
+}
+
+/// What slow paths need of an operation, under the same index.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// Number of its instruction in the block.
+    pub instr: u16,
+    /// Static cycles from the block's beginning to the end of its instruction's first cycle.
+    pub begins_cycles: u16,
+}
+
+/// An instruction as decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// What the decoder said.
+    pub instr: Instr,
+    /// General registers that it loads.
+    pub loaded: RegisterSet,
+    /// ITSTATE before it.
+    pub it: u8,
+}
+
+/// How a block is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Its address, with the T bit in bit 0.
+    pub pc: u32,
+    /// ITSTATE at its beginning.
+    pub it: u8,
+    /// In a privileged mode.
+    pub privileged: bool,
+    /// Only one instruction.
+    pub single: bool,
+    /// Results under way when it is entered: its static time depends on them.
+    pub pending: Pending,
+}
+
+/// Code that was read and decoded, for a block.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// Its micro-operations.
+    pub ops: Vec<Op>,
+    /// Its instructions, with the index behind the last micro-operation of each.
+    pub instrs: Vec<(Decoded, usize)>,
+    /// ITSTATE behind it.
+    pub it: u8,
+}
+
+/// All decoded blocks of a core.
+#[derive(Debug)]
+pub struct Blocks {
+    /// The inner loop's part of each block.
+    pub hot: Vec<Hot>,
+    /// The rest of each block.
+    pub cold: Vec<Cold>,
+    /// Operations of all blocks; each block's end with one that ends it.
+    pub ops: Vec<Op>,
+    /// What goes with each operation.
+    pub infos: Vec<OpInfo>,
+    /// Instructions of all blocks.
+    pub instrs: Vec<Decoded>,
+    /// Direct-mapped by address: whole blocks, then single instructions.
+    lookup: [Vec<Option<(Entry, u32)>>; 2],
+    by_entry: BTreeMap<Entry, u32>,
+    totals: Breakdown,
+}
+
+impl Blocks {
+    /// No blocks.
+    pub fn new() -> Blocks {
+        Blocks {
+            hot: Vec::new(),
+            cold: Vec::new(),
+            ops: Vec::new(),
+            infos: Vec::new(),
+            instrs: Vec::new(),
+            lookup: [vec![None; LOOKUP_SLOTS], vec![None; LOOKUP_SLOTS]],
+            by_entry: BTreeMap::new(),
+            totals: Breakdown::default(),
+        }
+    }
+
+    /// The block that was decoded for `entry`, if there is one.
+    #[inline]
+    pub fn find(&mut self, entry: Entry) -> Option<u32> {
+        let slot = &mut self.lookup[usize::from(entry.single)][(entry.pc >> 1) as usize & (LOOKUP_SLOTS - 1)];
+        match slot {
+            Some((known, index)) if *known == entry => Some(*index),
+            _ => {
+                let index = *self.by_entry.get(&entry)?;
+                *slot = Some((entry, index));
+                Some(index)
+            }
+        }
+    }
+
+    /// The block that takes the same time with what is under way as with nothing: found for that entry too from now on.
+    pub fn find_unaffected(&mut self, timing: &CoreTiming, entry: Entry) -> Option<u32> {
+        let index = self.find(Entry { pending: Pending::NONE, ..entry })?;
+        self.is_unaffected(timing, index, entry.pending).then(|| {
+            self.by_entry.insert(entry, index);
+            index
+        })
+    }
+
+    /// Address of what comes behind an exit, with the T bit.
+    pub fn exit_pc(&self, index: u32, exit: usize) -> u32 {
+        let hot = &self.hot[index as usize];
+        if exit == FALLEN { hot.end_pc } else { hot.taken_pc }
+    }
+
+    /// True if there may be no room for two more blocks, a whole one and a single instruction: drop them all first.
+    pub fn are_full(&self) -> bool {
+        self.hot.len() + 2 > MOST_BLOCKS
+    }
+
+    /// No block is known to be in the instruction cache any more.
+    pub fn forget_fetched(&mut self) {
+        self.hot.iter_mut().for_each(|hot| hot.fetched_epoch = 0);
+    }
+
+    /// The instructions of a block.
+    pub fn instrs_of(&self, index: u32) -> &[Decoded] {
+        let first = self.cold[index as usize].first_instr as usize;
+        &self.instrs[first..first + self.hot[index as usize].instructions as usize]
+    }
+
+    /// Drops all blocks, keeping their totals.
+    pub fn flush(&mut self) {
+        self.fold();
+        self.hot.clear();
+        self.cold.clear();
+        self.ops.clear();
+        self.infos.clear();
+        self.instrs.clear();
+        self.by_entry.clear();
+        self.lookup.iter_mut().for_each(|slots| slots.fill(None));
+    }
+
+    /// Static cycles by cause of all blocks run so far.
+    pub fn totals(&mut self) -> Breakdown {
+        self.fold();
+        self.totals
+    }
+
+    /// Makes a block of code that was read. `predicts` tells whether branches are predicted; `line_bytes` is the size of the
+    /// instruction cache's lines.
+    pub fn add(
+        &mut self,
+        timing: &CoreTiming,
+        predicts: bool,
+        entry: Entry,
+        fetch: Way,
+        line_bytes: u32,
+        read: &Read,
+    ) -> u32 {
+        let index = self.hot.len() as u32;
+        let (first_op, first_instr) = (self.ops.len() as u32, self.instrs.len() as u32);
+        let bytes: u32 = read.instrs.iter().map(|(decoded, _)| u32::from(decoded.instr.len_bytes)).sum();
+        let (breakdown, pending) = self.append(timing, predicts, entry, read);
+        let end = Ending::of(read);
+        let jump = if predicts { end.jump } else { Jump::Sure };
+        let cycles = breakdown.map(|part| part.cycles() as u16);
+        let wrong = if jump == Jump::Sure { 0 } else { u16::from(timing.mispredicted_branch) };
+        let (start, line_mask) = (entry.pc & !1, !(line_bytes - 1));
+        let (first_line, last_line) = (start & line_mask, start.wrapping_add(bytes - 1) & line_mask);
+        let lines = if fetch == Way::Cached { last_line.wrapping_sub(first_line) / line_bytes + 1 } else { 0 };
+        self.hot.push(Hot {
+            runs: [0; 2],
+            first_op,
+            links: [NO_BLOCK; 2],
+            pc: entry.pc,
+            end_pc: entry.pc.wrapping_add(bytes),
+            taken_pc: end.target,
+            fetched_epoch: 0,
+            cycles,
+            longest_cycles: cycles[FALLEN].max(cycles[TAKEN]) + wrong,
+            instructions: read.instrs.len() as u16,
+            lines: lines as u16,
+            jump,
+        });
+        self.cold.push(Cold { breakdown, entry, pending, it: read.it, fetch, first_instr });
+        self.by_entry.insert(entry, index);
+        index
+    }
+
+    /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.
+    fn is_unaffected(&self, timing: &CoreTiming, index: u32, mut pending: Pending) -> bool {
+        let mut clean = Pending::NONE;
+        let same = |decoded: &Decoded| {
+            timing.step(&decoded.instr, decoded.loaded, &mut pending)
+                == timing.step(&decoded.instr, decoded.loaded, &mut clean)
+        };
+        self.instrs_of(index).iter().all(same) && pending == clean
+    }
+
+    /// Moves the blocks' run counts into the totals.
+    fn fold(&mut self) {
+        for (hot, cold) in self.hot.iter_mut().zip(&self.cold) {
+            for exit in [FALLEN, TAKEN] {
+                self.totals.add_runs(cold.breakdown[exit], hot.runs[exit]);
+            }
+            hot.runs = [0; 2];
+        }
+    }
+
+    /// Appends the operations and works out their static time: by cause, and what is under way, for each exit.
+    fn append(
+        &mut self,
+        timing: &CoreTiming,
+        predicts: bool,
+        entry: Entry,
+        read: &Read,
+    ) -> ([Breakdown; 2], [Pending; 2]) {
+        let (mut pending, mut breakdown, mut first) = (entry.pending, Breakdown::default(), 0);
+        let mut last = Cost::default();
+        for (number, (decoded, end)) in read.instrs.iter().enumerate() {
+            let mut cost = timing.step(&decoded.instr, decoded.loaded, &mut pending);
+            cost.issue_cycles = cost.issue_cycles.min(LONGEST_INSTRUCTION_CYCLES);
+            let begins = breakdown.cycles() as u16 + cost.stall_cycles as u16 + 1;
+            for op in &read.ops[first..*end] {
+                let saved = cost.issue_cycles.saturating_sub(1).min(255) as u8;
+                let ra = if op.code == Code::SkipUnless && !decoded.instr.ends_block { saved } else { op.ra };
+                self.push(Op { ra, ..*op }, number, begins);
+            }
+            breakdown.add(cost);
+            self.instrs.push(*decoded);
+            (first, last) = (*end, cost);
+        }
+        let end = Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 };
+        self.push(end, read.instrs.len(), breakdown.cycles() as u16);
+        let (mut breakdowns, mut pendings) = ([breakdown; 2], [pending; 2]);
+        if Ending::of(read).skipped {
+            breakdowns[FALLEN].long_operation -= u64::from(last.issue_cycles.saturating_sub(1));
+        }
+        let unpredicted = if predicts { 0 } else { timing.mispredicted_branch };
+        let jump_cycles = u32::from(timing.taken_branch.max(1)) - 1 + u32::from(unpredicted);
+        breakdowns[TAKEN].jump += u64::from(jump_cycles);
+        pendings[TAKEN].jump(jump_cycles);
+        (breakdowns, pendings)
+    }
+
+    fn push(&mut self, op: Op, instr: usize, begins_cycles: u16) {
+        self.ops.push(op);
+        self.infos.push(OpInfo { instr: instr as u16, begins_cycles });
+    }
+}
+
+impl Default for Blocks {
+    fn default() -> Blocks {
+        Blocks::new()
+    }
+}
+
+impl Read {
+    /// Adds an instruction whose micro-operations have been appended to `ops` from index `first` on.
+    pub fn push(&mut self, instr: Instr, it: u8, first: usize) {
+        let ops = &mut self.ops[first..];
+        let loads = ops.iter().filter(|op| is_load(op.code));
+        let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
+        self.instrs.push((Decoded { instr, loaded, it }, self.ops.len()));
+    }
+
+    /// The instructions' micro-operations that belong to the last one.
+    fn last_ops(&self) -> &[Op] {
+        let from = self.instrs.iter().rev().nth(1).map_or(0, |(_, end)| *end);
+        &self.ops[from..]
+    }
+}
+
+/// How a block ends.
+struct Ending {
+    jump: Jump,
+    /// The target, where it is fixed.
+    target: u32,
+    /// Falling through means that the last instruction, which may take several cycles, was skipped.
+    skipped: bool,
+}
+
+impl Ending {
+    fn of(read: &Read) -> Ending {
+        let ops = read.last_ops();
+        let Some(((decoded, _), last)) = read.instrs.last().zip(ops.last()) else {
+            return Ending { jump: Jump::Sure, target: 0, skipped: false };
+        };
+        let conditional = ops[0].code == Code::SkipUnless;
+        let skipped = conditional && decoded.instr.ends_block;
+        let calls = decoded.instr.writes & one(LR) != 0;
+        let jump = match last.code {
+            Code::Jump => match (conditional, calls) {
+                (false, false) => Jump::Sure,
+                (false, true) => Jump::Call,
+                (true, false) => Jump::Conditional,
+                (true, true) => Jump::ConditionalCall,
+            },
+            Code::JumpIf | Code::JumpIfZero | Code::JumpIfNotZero => Jump::Conditional,
+            Code::JumpTo | Code::JumpToSame => {
+                let popped = decoded.instr.words > 0 && decoded.instr.reads & one(SP) != 0;
+                match (conditional, last.rm == LR || popped) {
+                    (true, true) => Jump::ConditionalReturn,
+                    (true, false) => Jump::ConditionalIndirect,
+                    (false, true) => Jump::Return,
+                    (false, false) if calls => Jump::IndirectCall,
+                    (false, false) => Jump::Indirect,
+                }
+            }
+            _ => Jump::Sure,
+        };
+        Ending { jump, target: last.imm, skipped }
+    }
+}
+
+fn is_load(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Ldr | Code::Ldrb | Code::Ldrh | Code::Ldrsb | Code::Ldrsh | Code::Ldrex | Code::Swap | Code::LdrUser
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_need_of_a_block_is_one_cache_line() {
+        assert_eq!(size_of::<Hot>(), 64);
+    }
+
+    #[test]
+    fn a_class_alone_does_not_make_a_jump() {
+        let instr = Instr {
+            len_bytes: 4,
+            class: TimingClass::Status,
+            reads: 0,
+            reads_early: 0,
+            writes: 0,
+            words: 0,
+            ends_block: true,
+        };
+        let mut read = Read::default();
+        read.ops.push(Op { code: Code::Cps, rd: 0, rn: 0, rm: 0, ra: 0, imm: 0 });
+        read.push(instr, 0, 0);
+        let ending = Ending::of(&read);
+        assert!(ending.jump == Jump::Sure && !ending.skipped);
+    }
+}

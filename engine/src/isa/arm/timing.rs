@@ -1,0 +1,283 @@
+//! What instructions cost a core that issues one a cycle, in order, and waits: a table of a few numbers over both instruction sets.
+//!
+//! A direct branch may go down the pipeline together with the instruction before it. Memory adds its own costs, as they arise, and so
+//! does what the branch predictor got wrong.
+
+use super::op::{Instr, TimingClass};
+use super::registers::{FLAGS, PC, RegisterSet};
+use crate::board::reader::NodeReader;
+
+/// The timing table of a core, in core cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CoreTiming {
+    /// Stall of an instruction right behind one whose arithmetic result it needs early: shifted, or for an address.
+    pub early_use: u8,
+    /// Stall of an instruction right behind a load whose result it uses.
+    pub load_use: u8,
+    /// The same behind a multiplication.
+    pub multiply_use: u8,
+    /// The same behind an instruction that moves or compares VFP registers and has a general register or the flags as result.
+    pub vfp_move_use: u8,
+    /// An operand shifted by a register.
+    pub register_shift: u8,
+    /// A multiplication with a result of 32 bits.
+    pub multiply: u8,
+    /// One with a result of 64 bits.
+    pub multiply_long: u8,
+    /// A division; 0 in a core that has none.
+    pub divide: u8,
+    /// Each word of a load or store of several.
+    pub multiple_word: u8,
+    /// mrs, msr, cps.
+    pub status: u8,
+    /// mrc, mcr.
+    pub coprocessor: u8,
+    /// A barrier, with nothing to wait for.
+    pub barrier: u8,
+    /// Entry to an exception or interrupt, until the handler's first instruction issues.
+    pub exception: u8,
+    /// Return from an exception.
+    pub exception_return: u8,
+    /// A taken branch whose target was predicted; 1 where a taken branch costs no more than others.
+    pub taken_branch: u8,
+    /// What a branch costs beyond that if it was not predicted, or wrongly: the pipeline is filled anew.
+    pub mispredicted_branch: u8,
+    /// A direct branch goes with the instruction before it.
+    pub dual_issue: bool,
+    /// VFP additions, comparisons, conversions.
+    pub vfp_add: u8,
+    /// VFP multiplications.
+    pub vfp_multiply: u8,
+    /// VFP multiplications that accumulate.
+    pub vfp_multiply_add: u8,
+    /// VFP divisions and square roots, single precision.
+    pub vfp_divide_single: u8,
+    /// In double precision.
+    pub vfp_divide_double: u8,
+}
+
+impl CoreTiming {
+    /// Reads the table from a `cpu` node; `divide` and `vfp` tell whether the core has these instructions.
+    pub fn from_node(reader: &mut NodeReader, divide: bool, vfp: bool) -> CoreTiming {
+        let dual_issue = reader.flag("cyclescope,dual-issue-branches");
+        let mut cycles = |name: &str, least: u8, meaning: &str| {
+            reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
+        };
+        let mut table = CoreTiming {
+            dual_issue,
+            early_use: cycles("early-use", 0, "stall of an instruction right behind a result that it shifts or addresses with"),
+            load_use: cycles("load-use", 0, "stall of an instruction right behind a load that it depends on"),
+            multiply_use: cycles("multiply-use", 0, "stall of an instruction right behind a multiplication"),
+            register_shift: cycles("register-shift", 1, "cycles of an instruction that shifts by a register"),
+            multiply: cycles("multiply", 1, "cycles of a multiplication"),
+            multiply_long: cycles("multiply-long", 1, "cycles of a multiplication with a 64-bit result"),
+            multiple_word: cycles("multiple-word", 1, "cycles of each word of a load or store of several"),
+            status: cycles("status", 1, "cycles of mrs, msr and cps"),
+            coprocessor: cycles("coprocessor", 1, "cycles of mrc and mcr"),
+            barrier: cycles("barrier", 1, "cycles of a barrier with nothing to wait for"),
+            exception: cycles("exception", 0, "cycles from an exception or interrupt to the handler"),
+            exception_return: cycles("exception-return", 1, "cycles of a return from an exception"),
+            taken_branch: cycles("taken-branch", 1, "cycles of a taken branch that was predicted"),
+            mispredicted_branch: cycles("mispredicted-branch", 0, "further cycles of a branch that was not"),
+            ..CoreTiming::default()
+        };
+        if divide {
+            table.divide = cycles("divide", 1, "cycles of a division");
+        }
+        if vfp {
+            table.vfp_move_use = cycles("vfp-move-use", 0, "stall of an instruction right behind a move from a VFP register");
+            table.vfp_add = cycles("vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
+            table.vfp_multiply = cycles("vfp-multiply", 1, "cycles of a VFP multiplication");
+            table.vfp_multiply_add = cycles("vfp-multiply-add", 1, "cycles of a VFP multiplication that accumulates");
+            table.vfp_divide_single = cycles("vfp-divide-single", 1, "cycles of a single VFP division or square root");
+            table.vfp_divide_double = cycles("vfp-divide-double", 1, "cycles of a double VFP division or square root");
+        }
+        table
+    }
+
+    /// Cycles that an instruction occupies the pipeline for, at least 1. A branch counts as not taken.
+    pub fn issue_cycles(&self, instr: &Instr) -> u32 {
+        use TimingClass::*;
+        let words = u32::from(self.multiple_word) * u32::from(instr.words);
+        let cycles = match instr.class {
+            AluShiftRegister => self.register_shift,
+            Multiply => self.multiply,
+            MultiplyLong => self.multiply_long,
+            Divide => self.divide,
+            Status => self.status,
+            Coprocessor => self.coprocessor,
+            Barrier => self.barrier,
+            Exception => self.exception_return,
+            VfpAdd => self.vfp_add,
+            VfpMultiply => self.vfp_multiply,
+            VfpMultiplyAdd => self.vfp_multiply_add,
+            VfpDivide32 => self.vfp_divide_single,
+            VfpDivide64 => self.vfp_divide_double,
+            LoadMultiple | StoreMultiple | VfpLoad | VfpStore | IndirectBranch => return words.max(1),
+            Alu | AluShift | Media | Load | Store | Branch | Hint | Exclusive | VfpMove => 1,
+        };
+        u32::from(cycles.max(1))
+    }
+
+    /// Stalls of an instruction right behind this one that needs its result: as usual, early.
+    fn use_stall_cycles(&self, class: TimingClass) -> [u8; 2] {
+        use TimingClass::*;
+        match class {
+            Multiply | MultiplyLong | Media | Divide => [self.multiply_use, self.multiply_use.max(self.early_use)],
+            VfpMove | VfpAdd => [self.vfp_move_use, self.vfp_move_use.max(self.early_use)],
+            _ => [0, self.early_use],
+        }
+    }
+
+    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after it. `loaded` are the
+    /// registers that it loads.
+    pub fn step(&self, instr: &Instr, loaded: RegisterSet, pending: &mut Pending) -> Cost {
+        let stall_cycles = pending.stall_cycles(instr);
+        let alone_cycles = self.issue_cycles(instr);
+        let joins = self.dual_issue && instr.class == TimingClass::Branch && pending.pairs && stall_cycles == 0;
+        let issue_cycles = if joins { 0 } else { alone_cycles };
+        pending.pass(stall_cycles + issue_cycles);
+        pending.set(instr.writes & !loaded, self.use_stall_cycles(instr.class));
+        pending.set(loaded, [self.load_use, self.load_use]);
+        pending.pairs = self.dual_issue && alone_cycles == 1 && instr.class != TimingClass::Branch;
+        Cost { stall_cycles, issue_cycles }
+    }
+}
+
+/// What one instruction cost, without memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Waiting for operands.
+    pub stall_cycles: u32,
+    /// In the pipeline, the first cycle included; 0 for a branch that went with the instruction before it.
+    pub issue_cycles: u32,
+}
+
+/// Results under way at an instruction boundary: in how many cycles each register can be read, and in how many it can be read early. The
+/// flags are in the place of the program counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pending {
+    /// Four bits a register.
+    ready: u64,
+    early: u64,
+    /// The last instruction would have taken a branch along.
+    pairs: bool,
+}
+
+/// Longest wait that is kept.
+const LONGEST_CYCLES: u32 = 15;
+
+impl Pending {
+    /// Nothing under way.
+    pub const NONE: Pending = Pending { ready: 0, early: 0, pairs: false };
+
+    /// True if an instruction can't be held up by what went before, nor helped.
+    pub fn is_none(&self) -> bool {
+        *self == Pending::NONE
+    }
+
+    /// Cycles until the instruction's sources are ready.
+    pub fn stall_cycles(&self, instr: &Instr) -> u32 {
+        if self.ready | self.early == 0 {
+            return 0;
+        }
+        let late = registers(instr.reads & !instr.reads_early).map(|register| self.ready >> (4 * register) & 15);
+        let early = registers(instr.reads_early).map(|register| self.early >> (4 * register) & 15);
+        late.chain(early).max().unwrap_or(0) as u32
+    }
+
+    /// `cycles` pass.
+    fn pass(&mut self, cycles: u32) {
+        if self.ready | self.early != 0 {
+            let passed = |waits: u64| {
+                let left = |at: u32| (waits >> at & 15).saturating_sub(u64::from(cycles)) << at;
+                (0..16).fold(0, |sum, register| sum | left(4 * register))
+            };
+            (self.ready, self.early) = (passed(self.ready), passed(self.early));
+        }
+    }
+
+    /// A branch was taken: nothing goes with it, and `cycles` pass.
+    pub fn jump(&mut self, cycles: u32) {
+        self.pass(cycles);
+        self.pairs = false;
+    }
+
+    /// These registers will be ready in so many cycles, and for early readers in so many.
+    fn set(&mut self, set: RegisterSet, [ready, early]: [u8; 2]) {
+        let wait = |cycles: u8| u64::from(u32::from(cycles).min(LONGEST_CYCLES));
+        for register in registers(set) {
+            let mask = !(15 << (4 * register));
+            self.ready = self.ready & mask | wait(ready) << (4 * register);
+            self.early = self.early & mask | wait(early) << (4 * register);
+        }
+    }
+}
+
+/// The registers of a set; the flags are number 15.
+fn registers(set: RegisterSet) -> impl Iterator<Item = u32> {
+    let set = set & ((1 << PC) - 1) | u32::from(set & FLAGS != 0) << PC;
+    (0..16).filter(move |register| set >> register & 1 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> CoreTiming {
+        CoreTiming {
+            early_use: 1,
+            load_use: 1,
+            multiply_use: 1,
+            register_shift: 2,
+            multiply: 1,
+            multiple_word: 1,
+            dual_issue: true,
+            ..CoreTiming::default()
+        }
+    }
+
+    fn instr(class: TimingClass, writes: RegisterSet, reads: RegisterSet) -> Instr {
+        Instr { len_bytes: 4, class, reads, reads_early: 0, writes, words: 0, ends_block: false }
+    }
+
+    fn total(program: &[(Instr, RegisterSet)]) -> u32 {
+        let mut pending = Pending::NONE;
+        let costs = program.iter().map(|(instr, loaded)| table().step(instr, *loaded, &mut pending));
+        costs.map(|cost| cost.stall_cycles + cost.issue_cycles).sum()
+    }
+
+    #[test]
+    fn a_dependent_instruction_waits_for_a_load_and_a_later_one_does_not() {
+        let load = (instr(TimingClass::Load, 1, 4), 1);
+        let uses = (instr(TimingClass::Alu, 2, 1), 0);
+        let other = (instr(TimingClass::Alu, 8, 16), 0);
+        assert_eq!(total(&[load, uses]), 3);
+        assert_eq!(total(&[load, other, uses]), 3);
+    }
+
+    #[test]
+    fn an_arithmetic_result_is_forwarded_but_not_to_shifters_and_addresses() {
+        let sum = (instr(TimingClass::Alu, 1, 0), 0);
+        let shifts = (Instr { reads_early: 1, ..instr(TimingClass::AluShift, 2, 1) }, 0);
+        assert_eq!(total(&[sum, sum]), 2);
+        assert_eq!(total(&[sum, shifts]), 3);
+    }
+
+    #[test]
+    fn a_branch_goes_with_a_single_instruction_before_it() {
+        let one = (instr(TimingClass::Alu, 1, 0), 0);
+        let two = (instr(TimingClass::AluShiftRegister, 1, 0), 0);
+        let branch = (instr(TimingClass::Branch, 0, 0), 0);
+        assert_eq!(total(&[one, branch]), 1);
+        assert_eq!(total(&[two, branch]), 3);
+        assert_eq!(total(&[one, branch, branch]), 2);
+    }
+
+    #[test]
+    fn several_words_take_a_cycle_each() {
+        let several = (Instr { words: 5, ..instr(TimingClass::LoadMultiple, 0x1f, 0x20) }, 0x1f);
+        assert_eq!(total(&[several]), 5);
+        assert_eq!(total(&[several, (instr(TimingClass::Alu, 0x40, 0x10), 0)]), 7);
+    }
+}
