@@ -1,6 +1,7 @@
 //! What the machine knows of a core, whatever its instruction set.
 
 use crate::bus::{Bus, BusFaultKind};
+use crate::elf::Machine;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Why a core came back to the machine.
@@ -38,8 +39,19 @@ pub struct FaultedAccess {
     pub addr: u32,
     /// "4-byte load" and the like.
     pub kind: &'static str,
-    /// What came back; `None` for an address that the core itself refused (misaligned).
-    pub answer: Option<BusFaultKind>,
+    /// What came back.
+    pub answer: Answer,
+}
+
+/// Why an access was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The core takes no such address: it is no multiple of the access's size.
+    Misaligned,
+    /// The core's memory management refused it, under this name.
+    Refused(&'static str),
+    /// The bus answered with an error.
+    Bus(BusFaultKind),
 }
 
 /// What a core has done so far.
@@ -95,7 +107,10 @@ pub trait Core: Send {
     /// Lets a waiting core's local time pass to the first of its edges at `until` or later.
     fn idle(&mut self, until: Ps);
 
-    /// Sets the address of the next instruction.
+    /// The instruction set, as ELF files name it.
+    fn machine(&self) -> Machine;
+
+    /// Sets the address of the next instruction, as an ELF file has the entry.
     fn set_pc(&mut self, pc: u32);
 
     /// The address of the next instruction, then the general registers.

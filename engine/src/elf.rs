@@ -87,7 +87,7 @@ pub struct Symbol {
 pub struct Image {
     /// What to load.
     pub segments: Vec<Segment>,
-    /// Address of the first instruction.
+    /// Address of the first instruction; for Arm, bit 0 says that it is T32.
     pub entry: u32,
     /// Code symbols by address.
     pub symbols: Vec<Symbol>,
@@ -98,18 +98,30 @@ pub struct Image {
 pub enum Machine {
     /// EM_RISCV.
     RiscV,
+    /// EM_ARM. Bit 0 of a function's address says that it is T32.
+    Arm,
 }
 
 impl Machine {
     const fn name(self) -> &'static str {
         match self {
             Machine::RiscV => "RISC-V",
+            Machine::Arm => "Arm",
         }
     }
 
     const fn number(self) -> elf::Machine {
         match self {
             Machine::RiscV => elf::EM_RISCV,
+            Machine::Arm => elf::EM_ARM,
+        }
+    }
+
+    /// The bit of a function's address that belongs to no address.
+    const fn function_bit(self) -> u32 {
+        match self {
+            Machine::RiscV => 0,
+            Machine::Arm => 1,
         }
     }
 }
@@ -139,12 +151,12 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
     let entry = header.e_entry(endian);
     let holds_entry = |header: &elf::ProgramHeader32<Endianness>| {
         header.p_type(endian) == elf::PT_LOAD
-            && entry.checked_sub(header.p_vaddr(endian)).is_some_and(|offset| offset < header.p_memsz(endian))
+            && (entry & !wanted.function_bit()).checked_sub(header.p_vaddr(endian)).is_some_and(|offset| offset < header.p_memsz(endian))
     };
     if !headers.iter().any(holds_entry) {
         return Err(ElfError::BadEntry { entry });
     }
-    Ok(Image { segments, entry, symbols: symbols(&file) })
+    Ok(Image { segments, entry, symbols: symbols(&file, wanted) })
 }
 
 fn check_ident(data: &[u8]) -> Result<(), ElfError> {
@@ -169,14 +181,16 @@ fn segment(header: &elf::ProgramHeader32<Endianness>, endian: Endianness, data: 
     Ok(Segment { addr, runs_at: header.p_vaddr(endian), bytes: bytes.to_vec(), memory_bytes })
 }
 
-fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>) -> Vec<Symbol> {
+fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> Vec<Symbol> {
     let code = file.symbols().filter(|symbol| {
         matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown) && symbol.is_definition()
     });
     let mut symbols: Vec<Symbol> = code
         .filter_map(|symbol| {
             let name = symbol.name().ok().filter(|name| !name.is_empty() && !name.starts_with(['$', '.']))?;
-            Some(Symbol { addr: symbol.address() as u32, bytes: symbol.size() as u32, name: name.to_owned() })
+            let function_bit = if symbol.kind() == SymbolKind::Text { machine.function_bit() } else { 0 };
+            let addr = symbol.address() as u32 & !function_bit;
+            Some(Symbol { addr, bytes: symbol.size() as u32, name: name.to_owned() })
         })
         .collect();
     symbols.sort();

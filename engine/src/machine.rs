@@ -2,7 +2,7 @@
 
 use crate::board::params::Parameter;
 use crate::bus::{Bus, BusFaultKind};
-use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
+use crate::core::{Answer, Core, CoreFault, CoreReport, FaultedAccess, Stop};
 use crate::elf::{self, ElfError, Image};
 use crate::lines;
 use crate::time::{Cycles, Hz, Ps};
@@ -137,7 +137,7 @@ impl Machine {
     /// # Errors
     /// [`ElfError`]; nothing has been loaded then.
     pub fn load(&mut self, data: &[u8]) -> Result<(), ElfError> {
-        let image = elf::read(data, elf::Machine::RiscV)?;
+        let image = elf::read(data, self.cores[0].machine())?;
         for segment in &image.segments {
             let last = segment.addr + (segment.memory_bytes - 1);
             if !self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes) {
@@ -313,12 +313,13 @@ impl Machine {
     fn access_text(&self, access: FaultedAccess) -> String {
         let FaultedAccess { addr, kind, answer } = access;
         match answer {
-            None => format!("{kind} at {addr:#010x}, which is no multiple of its size"),
-            Some(BusFaultKind::Slave) => {
+            Answer::Misaligned => format!("{kind} at {addr:#010x}, which is no multiple of its size"),
+            Answer::Refused(why) => format!("{kind} at {addr:#010x}: {why}"),
+            Answer::Bus(BusFaultKind::Slave) => {
                 let entry = self.bus.entry_at(addr).map_or("the device", |entry| &self.bus.map[entry].name);
                 format!("{kind} at {addr:#010x}: {entry} answered with an error")
             }
-            Some(BusFaultKind::Unmapped) => {
+            Answer::Bus(BusFaultKind::Unmapped) => {
                 format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {}", self.nearest_text(addr))
             }
         }

@@ -4,6 +4,7 @@ use super::fault::FaultKind;
 use super::node::Node;
 use super::reader::NodeReader;
 use crate::core::Core;
+use crate::isa::arm::{self, core::Arm};
 use crate::isa::riscv::core::{CoreConfig, Hart};
 use crate::isa::riscv::exceptions::{Interrupt, MACHINE_INTERRUPTS, PLATFORM_INTERRUPTS};
 use crate::isa::riscv::picorv32::{self, Picorv32};
@@ -20,7 +21,8 @@ const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
 type FromNode = fn(&mut NodeReader, u32) -> (Box<dyn Core>, CoreInfo);
 
 /// Core types by compatible. Any other `cpu` is a pipelined RISC-V core.
-const TYPES: &[(&str, FromNode)] = &[("intel,niosv", read_nios_v), ("yosyshq,picorv32", read_picorv32)];
+const TYPES: &[(&str, FromNode)] =
+    &[("intel,niosv", read_nios_v), ("yosyshq,picorv32", read_picorv32), ("arm,cortex-a5", read_cortex_a5)];
 
 /// mip of a Nios V core: software and timer interrupt, and sixteen platform interrupts in the place of an external one (Nios V Processor
 /// Reference Manual, Interrupt Controller).
@@ -65,6 +67,22 @@ fn read_hart(reader: &mut NodeReader, index: u32, interrupts: u32) -> (Box<dyn C
     (Box::new(Hart::new(config)), info)
 }
 
+fn read_cortex_a5(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
+    let (replacement, write) = read_policies(reader);
+    let icache = read_cache(reader, "i-cache", replacement, write);
+    let dcache = read_cache(reader, "d-cache", replacement, write);
+    let config = arm::config::CoreConfig::cortex_a5(reader, index, icache, dcache);
+    let info = CoreInfo {
+        name: config.name.clone(),
+        compatible: compatible_of(reader.node),
+        isa: config.isa(),
+        clock: config.clock,
+        caches: [cache_text("i-cache", icache), cache_text("d-cache", dcache)].into_iter().flatten().collect(),
+        fetch_policy: WordBuffer::NAME,
+    };
+    (Box::new(Arm::new(config)), info)
+}
+
 fn compatible_of(node: &Node) -> String {
     node.compatibles().first().map_or_else(String::new, |name| (*name).to_owned())
 }
@@ -72,14 +90,7 @@ fn compatible_of(node: &Node) -> String {
 fn read_core(reader: &mut NodeReader, index: u32, interrupts: u32) -> CoreConfig {
     reader.known(&["riscv,isa", "riscv,isa-base", "mmu-type"]);
     reader.isa_extensions("the core", &EXTENSIONS);
-    let replacement = reader.word_or_first(
-        "cyclescope,cache-replacement",
-        &[("lru", Replacement::LeastRecentlyUsed), ("round-robin", Replacement::RoundRobin)],
-    );
-    let write = reader.word_or_first(
-        "cyclescope,d-cache-write-policy",
-        &[("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)],
-    );
+    let (replacement, write) = read_policies(reader);
     CoreConfig {
         name: reader.node.label().to_owned(),
         index,
@@ -89,6 +100,18 @@ fn read_core(reader: &mut NodeReader, index: u32, interrupts: u32) -> CoreConfig
         dcache: read_cache(reader, "d-cache", replacement, write),
         interrupts,
     }
+}
+
+fn read_policies(reader: &mut NodeReader) -> (Replacement, WritePolicy) {
+    let replacement = reader.word_or_first(
+        "cyclescope,cache-replacement",
+        &[("lru", Replacement::LeastRecentlyUsed), ("round-robin", Replacement::RoundRobin)],
+    );
+    let write = reader.word_or_first(
+        "cyclescope,d-cache-write-policy",
+        &[("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)],
+    );
+    (replacement, write)
 }
 
 fn read_cache(
@@ -121,20 +144,24 @@ fn read_cache(
     None
 }
 
+fn cache_text(name: &str, shape: Option<CacheShape>) -> Option<String> {
+    shape.map(|shape| {
+        let ways = if shape.ways == 1 { "way" } else { "ways" };
+        format!("{name} {} KiB, {}-byte lines, {} {ways}", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
+    })
+}
+
 fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
-    let cache = |name: &str, shape: Option<CacheShape>| {
-        shape.map(|shape| {
-            let ways = if shape.ways == 1 { "way" } else { "ways" };
-            format!("{name} {} KiB, {}-byte lines, {} {ways}", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
-        })
-    };
     let platform = if config.interrupts & PLATFORM_INTERRUPTS == 0 { "" } else { ", platform interrupts" };
     CoreInfo {
         name: config.name.clone(),
         compatible: compatible_of(node),
         isa: format!("RV32IMC_Zicsr_Zifencei, machine mode{platform}"),
         clock: config.clock,
-        caches: [cache("i-cache", config.icache), cache("d-cache", config.dcache)].into_iter().flatten().collect(),
+        caches: [cache_text("i-cache", config.icache), cache_text("d-cache", config.dcache)]
+            .into_iter()
+            .flatten()
+            .collect(),
         fetch_policy: WordBuffer::NAME,
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::memory::Way;
-use super::op::{Code, Instr, Op, TimingClass};
+use super::op::{Code, Instr, Op};
 use super::predictor::Jump;
 use super::registers::{LR, RegisterSet, SINK, SP, one};
 use super::timing::{CoreTiming, Cost, Pending};
@@ -20,8 +20,6 @@ pub const TAKEN: usize = 1;
 const LOOKUP_SLOTS: usize = 1 << 12;
 /// Blocks there is room for before all are dropped: some megabytes of code.
 const MOST_BLOCKS: usize = 1 << 16;
-/// Longest time of an instruction: 64 of them fit the counts of a block.
-const LONGEST_INSTRUCTION_CYCLES: u32 = 1000;
 
 /// Static cycles of a block by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -277,7 +275,7 @@ impl Blocks {
     ) -> u32 {
         let index = self.hot.len() as u32;
         let (first_op, first_instr) = (self.ops.len() as u32, self.instrs.len() as u32);
-        let bytes: u32 = read.instrs.iter().map(|(decoded, _)| u32::from(decoded.instr.len_bytes)).sum();
+        let bytes = read.bytes();
         let (breakdown, pending) = self.append(timing, predicts, entry, read);
         let end = Ending::of(read);
         let jump = if predicts { end.jump } else { Jump::Sure };
@@ -336,8 +334,7 @@ impl Blocks {
         let (mut pending, mut breakdown, mut first) = (entry.pending, Breakdown::default(), 0);
         let mut last = Cost::default();
         for (number, (decoded, end)) in read.instrs.iter().enumerate() {
-            let mut cost = timing.step(&decoded.instr, decoded.loaded, &mut pending);
-            cost.issue_cycles = cost.issue_cycles.min(LONGEST_INSTRUCTION_CYCLES);
+            let cost = timing.step(&decoded.instr, decoded.loaded, &mut pending);
             let begins = breakdown.cycles() as u16 + cost.stall_cycles as u16 + 1;
             for op in &read.ops[first..*end] {
                 let saved = cost.issue_cycles.saturating_sub(1).min(255) as u8;
@@ -382,7 +379,12 @@ impl Read {
         self.instrs.push((Decoded { instr, loaded, it }, self.ops.len()));
     }
 
-    /// The instructions' micro-operations that belong to the last one.
+    /// Size of what was read.
+    pub fn bytes(&self) -> u32 {
+        self.instrs.iter().map(|(decoded, _)| u32::from(decoded.instr.len_bytes)).sum()
+    }
+
+    /// The micro-operations of the last instruction.
     fn last_ops(&self) -> &[Op] {
         let from = self.instrs.iter().rev().nth(1).map_or(0, |(_, end)| *end);
         &self.ops[from..]
@@ -440,6 +442,7 @@ fn is_load(code: Code) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::op::TimingClass;
     use super::*;
 
     #[test]

@@ -1,15 +1,31 @@
 //! Arm: ARMv7-A, in A32 and T32.
 //!
 //! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows only those.
+//! [`block`] collects them into straight-line code with its static [`timing`]; [`execute`] runs it; [`core`] chooses what runs next and
+//! takes interrupts; [`system`] is all that is not the general registers, and [`memory`] every load, store and fetch that costs more than
+//! its instruction.
 
+mod access;
+mod accounts;
 pub mod alu;
+pub mod block;
+pub mod config;
+pub mod core;
 pub mod decode_a32;
 pub mod decode_coprocessor;
 pub mod decode_t32;
 pub mod emit;
 pub mod media;
+mod exclusive;
+mod execute;
+mod faults;
+mod instructions;
 pub mod memory;
 pub mod op;
+pub mod predictor;
+mod reading;
 pub mod registers;
+mod skip;
 pub mod summary;
 pub mod system;
+pub mod timing;

@@ -7,6 +7,9 @@ use super::op::{Instr, TimingClass};
 use super::registers::{FLAGS, PC, RegisterSet};
 use crate::board::reader::NodeReader;
 
+/// Longest time of an instruction that is worked out: those of a block have to fit 16 bits together.
+const LONGEST_INSTRUCTION_CYCLES: u32 = 1000;
+
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreTiming {
@@ -113,7 +116,9 @@ impl CoreTiming {
             VfpMultiplyAdd => self.vfp_multiply_add,
             VfpDivide32 => self.vfp_divide_single,
             VfpDivide64 => self.vfp_divide_double,
-            LoadMultiple | StoreMultiple | VfpLoad | VfpStore | IndirectBranch => return words.max(1),
+            LoadMultiple | StoreMultiple | VfpLoad | VfpStore | IndirectBranch => {
+                return words.clamp(1, LONGEST_INSTRUCTION_CYCLES);
+            }
             Alu | AluShift | Media | Load | Store | Branch | Hint | Exclusive | VfpMove => 1,
         };
         u32::from(cycles.max(1))

@@ -9,7 +9,7 @@ use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use super::skip::is_ram;
 use crate::bus::{Access, Bus, BusFault, BusFaultKind, Target};
-use crate::core::FaultedAccess;
+use crate::core::{Answer, FaultedAccess};
 use crate::device::AccessSize;
 use crate::memory::cache::{NO_LINE, WritePolicy};
 use crate::time::{Cycles, Ps};
@@ -147,7 +147,7 @@ impl Hart {
     /// Raises the exception of a fetch that nothing, or an error, answered.
     pub(super) fn fetch_fault(&mut self, bus: &mut Bus, addr: u32, answer: BusFaultKind) {
         let answer = if bus.entry_at(addr).is_some() { BusFaultKind::Slave } else { answer };
-        self.note_fault(FaultedAccess { addr, kind: "instruction fetch", answer: Some(answer) });
+        self.note_fault(FaultedAccess { addr, kind: "instruction fetch", answer: Answer::Bus(answer) });
         self.raise(bus, Exception { cause: ExceptionCause::InstructionAccessFault, value: addr });
     }
 
@@ -323,7 +323,7 @@ impl Hart {
     }
 
     fn refuse(&mut self, cause: ExceptionCause, code: Code, addr: u32) -> Flow {
-        self.note_fault(FaultedAccess { addr, kind: access_kind(code), answer: None });
+        self.note_fault(FaultedAccess { addr, kind: access_kind(code), answer: Answer::Misaligned });
         Flow::Raise(Exception { cause, value: addr })
     }
 
@@ -333,7 +333,7 @@ impl Hart {
             let access = Access { value: 0, entry, arrived: at, answered: fault.done, done: fault.done };
             self.charge(bus, purpose, at, access);
         }
-        self.note_fault(FaultedAccess { addr: fault.addr, kind: access_kind(code), answer: Some(fault.kind) });
+        self.note_fault(FaultedAccess { addr: fault.addr, kind: access_kind(code), answer: Answer::Bus(fault.kind) });
         Flow::Raise(Exception { cause, value: fault.addr })
     }
 }

@@ -9,6 +9,7 @@ use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::{Bus, BusFaultKind};
 use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
+use crate::elf::Machine;
 use crate::isa::polls::Polls;
 use crate::isa::sections::Sections;
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
@@ -344,6 +345,10 @@ impl Core for Hart {
         self.cycles += cycles;
         self.causes[Cause::Idle as usize] += cycles;
         self.pending = Pending::NONE;
+    }
+
+    fn machine(&self) -> Machine {
+        Machine::RiscV
     }
 
     fn set_pc(&mut self, pc: u32) {

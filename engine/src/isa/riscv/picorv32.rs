@@ -30,6 +30,7 @@ use super::block::Breakdown;
 use super::sections::place_of;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
+use crate::elf::Machine;
 use crate::isa::sections::Sections;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
 use crate::memory::port::Port;
@@ -182,6 +183,10 @@ impl Core for Picorv32 {
         let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
         self.cycles += cycles;
         self.causes[Cause::Idle as usize] += cycles;
+    }
+
+    fn machine(&self) -> Machine {
+        Machine::RiscV
     }
 
     fn set_pc(&mut self, pc: u32) {

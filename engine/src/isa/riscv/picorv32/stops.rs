@@ -4,7 +4,7 @@ use super::Picorv32;
 use super::decoded::{Decoded, Kind};
 use super::interrupts::BUS_ERROR;
 use crate::bus::BusFault;
-use crate::core::{CoreFault, FaultedAccess, Stop};
+use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
 use crate::isa::riscv::access::access_kind;
 use crate::isa::riscv::accounts::Cause;
 use crate::isa::riscv::op::TimingClass;
@@ -32,7 +32,7 @@ impl Picorv32 {
         if self.interrupts.raise(BUS_ERROR) {
             return self.look_ahead();
         }
-        let access = FaultedAccess { addr, kind: access_kind(decoded.op.code), answer: None };
+        let access = FaultedAccess { addr, kind: access_kind(decoded.op.code), answer: Answer::Misaligned };
         let why_fatal = self.interrupts.why_fatal();
         let pc = decoded.pc;
         self.fault(CoreFault { pc, what: "misaligned access", access: Some(access), encoding: None, why_fatal });
@@ -42,14 +42,14 @@ impl Picorv32 {
     #[cold]
     pub(super) fn unanswered_fetch(&mut self, fault: BusFault, accepts: u64) {
         self.cycles = accepts + 1;
-        let access = FaultedAccess { addr: fault.addr, kind: "instruction fetch", answer: Some(fault.kind) };
+        let access = FaultedAccess { addr: fault.addr, kind: "instruction fetch", answer: Answer::Bus(fault.kind) };
         self.hang(self.pc, "instruction fetch without an answer", access);
     }
 
     /// A data access that nothing answers.
     #[cold]
     pub(super) fn unanswered(&mut self, decoded: Decoded, fault: BusFault) {
-        let access = FaultedAccess { addr: fault.addr, kind: access_kind(decoded.op.code), answer: Some(fault.kind) };
+        let access = FaultedAccess { addr: fault.addr, kind: access_kind(decoded.op.code), answer: Answer::Bus(fault.kind) };
         self.hang(decoded.pc, "access without an answer", access);
     }
 

@@ -1,0 +1,235 @@
+//! Accesses that cost more than their instruction, or may: the slow paths of fetch, load and store.
+//!
+//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is charged, is the
+//! memory's business.
+
+use super::core::Arm;
+use super::memory::{Done, Way};
+use super::op::{Code, Op, how};
+use super::system::Exception;
+use crate::bus::{Bus, Target};
+use crate::device::AccessSize;
+use crate::time::{Cycles, Ps};
+
+impl Arm {
+    // ---- Fetch
+
+    /// Fetches a block's instructions. False if the caller has to look again before running it.
+    pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
+        match self.blocks.cold[index as usize].fetch {
+            Way::Local => true,
+            Way::Cached => self.fetch_cached(bus, index),
+            Way::Uncached => self.fetch_uncached(bus, index),
+        }
+    }
+
+    /// True if all of a block's lines but perhaps the first are present: then nothing in the middle of it waits for a fetch.
+    pub(super) fn only_first_line_misses(&self, index: u32) -> bool {
+        self.lines_of(index).skip(1).all(|line| self.memory.has_fetch_line(line))
+    }
+
+    fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<> {
+        let hot = &self.blocks.hot[index as usize];
+        let bytes = self.line_bytes;
+        let first = hot.address() & !(bytes - 1);
+        (0..u32::from(hot.lines)).map(move |line| first.wrapping_add(line * bytes))
+    }
+
+    fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
+        for line in self.lines_of(index) {
+            if !self.memory.has_fetch_line(line) {
+                let done = self.memory.fetch_line(bus, &self.system, self.now(), line);
+                if !self.fetched(bus, done) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Fetches what a single instruction lacks, over the bus.
+    fn fetch_uncached(&mut self, bus: &mut Bus, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        let (pc, end_pc) = (hot.address(), hot.end_pc & !1);
+        let done = self.memory.fetch_uncached(bus, &self.system, self.now(), pc, end_pc);
+        self.fetched(bus, done)
+    }
+
+    /// Accounts for a fetch: true if nothing was missing.
+    fn fetched(&mut self, bus: &mut Bus, done: Done<bool>) -> bool {
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(present) => {
+                if !present {
+                    // Whatever was under way has arrived meanwhile.
+                    self.pending = super::timing::Pending::NONE;
+                    self.update_limit(bus);
+                }
+                present
+            }
+            Err(abort) => {
+                self.raise(bus, Exception::PrefetchAbort(abort));
+                false
+            }
+        }
+    }
+
+    /// Blocks can be entered without a look at their lines where those were found present, and nobody watches for them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_lines(&mut self, index: u32) -> bool {
+        let here = match self.blocks.cold[index as usize].fetch {
+            _ if self.sections.stops_at(self.blocks.hot[index as usize].address()) => false,
+            Way::Local => true,
+            Way::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
+            Way::Uncached => false,
+        };
+        if here {
+            self.blocks.hot[index as usize].fetched_epoch = self.memory.fetch_epoch();
+        }
+        here
+    }
+
+    // ---- Loads and stores
+
+    /// When an access by operation `at` begins.
+    pub(super) fn begins(&self, index: u32, at: u32) -> Ps {
+        let info = &self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
+        self.config.clock.ps_at_floor(Cycles(self.cycles.wrapping_add(u64::from(info.begins_cycles))))
+    }
+
+    /// A load that found no shortcut. True if the block goes on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let (size, now) = (size_of_access(op.code), self.begins(index, at));
+        let done = self.memory.load(bus, &self.system, now, addr, size, op.ra);
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(value) => {
+                self.x[usize::from(op.rd)] = extended(op.code, value);
+                if !is_ram(bus, addr) {
+                    self.polls.saw(u64::from(index) << 32 | u64::from(at), &self.x);
+                }
+                self.after_access(bus, index, at)
+            }
+            Err(abort) => {
+                self.access_kind = kind_of_access(op.code);
+                self.raise_at(bus, index, at, Exception::DataAbort(abort))
+            }
+        }
+    }
+
+    /// A store that found no shortcut. True if the block goes on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let (size, now) = (size_of_access(op.code), self.begins(index, at));
+        let value = self.x[usize::from(op.rd)];
+        let done = self.memory.store(bus, &self.system, now, addr, size, value, op.ra);
+        self.access_kind = kind_of_access(op.code);
+        self.written(bus, index, at, done)
+    }
+
+    fn written(&mut self, bus: &mut Bus, index: u32, at: u32, done: Done<()>) -> bool {
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(()) => self.after_access(bus, index, at),
+            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
+        }
+    }
+
+    /// A load or store of several words follows.
+    pub(super) fn several(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let addr = self.x[usize::from(op.rn)].wrapping_add((op.imm as i32 >> 8) as u32);
+        self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };
+        let done = self.memory.several(bus, &self.system, self.begins(index, at), addr, op.imm & 0xff, op.ra);
+        self.written(bus, index, at, done)
+    }
+
+    /// Vldr, Vstr.
+    pub(super) fn access_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
+        let (word, now) = (usize::from(op.rd), self.begins(index, at));
+        self.access_kind = kind_of_access(op.code);
+        if op.code == Code::Vstr {
+            let value = self.s[word];
+            let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, op.ra);
+            return self.written(bus, index, at, done);
+        }
+        let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, op.ra);
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(value) => {
+                self.s[word] = value;
+                self.after_access(bus, index, at)
+            }
+            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
+        }
+    }
+
+    /// Looks whether the block may go on behind an access; if not, it is left behind the instruction. False if that is at once.
+    pub(super) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
+        self.update_limit(bus);
+        let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+        if self.polls.found || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.limit {
+            self.leave_behind(index, at);
+        }
+        true
+    }
+
+    // ---- Instructions that access memory in more than one way, or change more than registers
+
+    /// A word for an instruction that ends its block, which has been left before it.
+    pub(super) fn load_word(&mut self, bus: &mut Bus, addr: u32, how: u8) -> Result<u32, Exception> {
+        let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
+        self.access_kind = "4-byte load";
+        let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, how);
+        self.cycles += done.cycles;
+        done.result.map_err(Exception::DataAbort)
+    }
+
+    /// As [`Arm::load_word`].
+    pub(super) fn store_word(&mut self, bus: &mut Bus, addr: u32, value: u32, how: u8) -> Result<(), Exception> {
+        let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
+        self.access_kind = "4-byte store";
+        let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, how);
+        self.cycles += done.cycles;
+        done.result.map_err(Exception::DataAbort)
+    }
+}
+
+/// True if a RAM answers at `addr`, as it is where translation changes no address: elsewhere, a loop that polls may go unnoticed.
+fn is_ram(bus: &Bus, addr: u32) -> bool {
+    bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_)))
+}
+
+fn size_of_access(code: Code) -> AccessSize {
+    match code {
+        Code::Ldrb | Code::Ldrsb | Code::Strb => AccessSize::Byte,
+        Code::Ldrh | Code::Ldrsh | Code::Strh => AccessSize::Half,
+        _ => AccessSize::Word,
+    }
+}
+
+pub(super) fn kind_of_access(code: Code) -> &'static str {
+    match code {
+        Code::Ldrb | Code::Ldrsb => "1-byte load",
+        Code::Ldrh | Code::Ldrsh => "2-byte load",
+        Code::Strb => "1-byte store",
+        Code::Strh => "2-byte store",
+        Code::Str | Code::StrUser | Code::Vstr => "4-byte store",
+        _ => "4-byte load",
+    }
+}
+
+/// A loaded value as the register gets it.
+fn extended(code: Code, value: u32) -> u32 {
+    match code {
+        Code::Ldrsb => value as i8 as u32,
+        Code::Ldrsh => value as i16 as u32,
+        Code::Ldrb => value & 0xff,
+        Code::Ldrh => value & 0xffff,
+        _ => value,
+    }
+}

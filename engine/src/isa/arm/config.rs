@@ -1,0 +1,62 @@
+//! What a board says of a core.
+
+use super::memory::MemoryConfig;
+use super::op::Features;
+use super::system::SystemConfig;
+use super::timing::CoreTiming;
+use crate::board::reader::NodeReader;
+use crate::memory::cache::CacheShape;
+use crate::time::Hz;
+
+/// What a board says of a core.
+#[derive(Clone, Debug)]
+pub struct CoreConfig {
+    /// Label of its node.
+    pub name: String,
+    /// Its index in the machine.
+    pub index: u32,
+    /// Its clock.
+    pub clock: Hz,
+    /// Its timing table.
+    pub timing: CoreTiming,
+    /// Its system side, with the instructions that it has.
+    pub system: SystemConfig,
+    /// Its memory side.
+    pub memory: MemoryConfig,
+}
+
+/// Floating-point units that a Cortex-A5 can have, by the names that compilers give them: D registers, or none.
+const FPUS: [(&str, u32); 3] = [("none", 0), ("vfpv4-d16", 16), ("vfpv4", 32)];
+
+impl CoreConfig {
+    /// Reads a Cortex-A5 from its node.
+    pub fn cortex_a5(
+        reader: &mut NodeReader,
+        index: u32,
+        icache: Option<CacheShape>,
+        dcache: Option<CacheShape>,
+    ) -> CoreConfig {
+        reader.known(&["next-level-cache", "mmu-type"]);
+        let registers = reader.word_or_first("cyclescope,fpu", &FPUS);
+        let features = Features { vfp: registers > 0, vfp_d32: registers > 16, ..Features::default() };
+        let clock = reader.clock(0, "clock of the core");
+        CoreConfig {
+            name: reader.node.label().to_owned(),
+            index,
+            clock,
+            timing: CoreTiming::from_node(reader, features.divide, features.vfp),
+            system: SystemConfig::cortex_a5(features, icache, dcache),
+            memory: MemoryConfig::from_node(reader, clock, icache, dcache),
+        }
+    }
+
+    /// Its instruction sets, for the user.
+    pub fn isa(&self) -> String {
+        let fpu = match (self.system.features.vfp, self.system.features.vfp_d32) {
+            (false, _) => "",
+            (true, false) => ", VFPv4-D16",
+            (true, true) => ", VFPv4-D32",
+        };
+        format!("ARMv7-A (A32, T32){fpu}, MMU")
+    }
+}

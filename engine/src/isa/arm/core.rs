@@ -1,0 +1,369 @@
+//! A core: its state, and the loop that chooses what runs next.
+
+use super::accounts::{Totals, section_reports};
+use super::block::{Blocks, Breakdown, Entry};
+use super::config::CoreConfig;
+use super::memory::{Memory, Way};
+use super::op::Op;
+use super::predictor::Predictor;
+use super::system::{Events, Exception, System, X};
+use super::timing::Pending;
+use crate::bus::Bus;
+use crate::core::{Core, CoreReport, Stop};
+use crate::elf::Machine;
+use crate::isa::polls::Polls;
+use crate::isa::sections::Sections;
+use crate::time::{Cycles, Hz, Ps};
+
+/// A core.
+pub struct Arm {
+    pub(super) config: CoreConfig,
+    /// The registers of micro-operations: see [`super::registers`].
+    pub(super) x: X,
+    /// VFP registers, in words.
+    pub(super) s: [u32; 64],
+    pub(super) system: System,
+    pub(super) memory: Memory,
+    pub(super) predictor: Predictor,
+    /// Address of the next instruction. T and ITSTATE are in `system`.
+    pub(super) pc: u32,
+    pub(super) cycles: u64,
+    /// The cycle at which the current run of the inner loop has to end.
+    pub(super) limit: u64,
+    pub(super) instructions: u64,
+    /// Exceptions and interrupts taken.
+    pub(super) exceptions: u64,
+    /// Results under way at the current address.
+    pub(super) pending: Pending,
+    pub(super) blocks: Blocks,
+    /// Size of the instruction cache's lines.
+    pub(super) line_bytes: u32,
+    /// Where the last block was left, to link it to the next.
+    pub(super) left: Option<(u32, usize)>,
+    /// An operation in whose place the block is to be left, and its index.
+    pub(super) patched: Option<(usize, Op)>,
+    pub(super) stop: Option<Stop>,
+    /// Static time of parts of blocks, where one was left in the middle.
+    pub(super) parts: Breakdown,
+    /// Static time of instructions whose condition did not hold.
+    pub(super) saved_cycles: u64,
+    pub(super) mispredicted_cycles: u64,
+    pub(super) mispredictions: u64,
+    pub(super) exception_cycles: u64,
+    pub(super) idle_cycles: u64,
+    pub(super) sections: Sections<Totals>,
+    pub(super) polls: Polls,
+    /// The horizon given by the machine, in cycles.
+    horizon: u64,
+    next_due: Ps,
+    pub(super) waiting: bool,
+    /// What the last access was that did not go the quick way, for messages.
+    pub(super) access_kind: &'static str,
+    code_epoch: u64,
+    code_marks: u64,
+}
+
+impl Arm {
+    /// A core after reset.
+    pub fn new(config: CoreConfig) -> Arm {
+        Arm {
+            x: [0; super::registers::COUNT],
+            s: [0; 64],
+            system: System::new(config.system),
+            memory: Memory::new(config.memory),
+            predictor: Predictor::default(),
+            pc: 0,
+            cycles: 0,
+            limit: 0,
+            instructions: 0,
+            exceptions: 0,
+            pending: Pending::NONE,
+            blocks: Blocks::new(),
+            line_bytes: config.memory.icache.map_or(32, |shape| shape.line_bytes),
+            left: None,
+            patched: None,
+            stop: None,
+            parts: Breakdown::default(),
+            saved_cycles: 0,
+            mispredicted_cycles: 0,
+            mispredictions: 0,
+            exception_cycles: 0,
+            idle_cycles: 0,
+            sections: Sections::default(),
+            polls: Polls::default(),
+            horizon: 0,
+            next_due: Ps::ZERO,
+            waiting: false,
+            access_kind: "",
+            code_epoch: 0,
+            code_marks: 0,
+            config,
+        }
+    }
+
+    /// The core's time, as simulated time.
+    pub(super) fn now(&self) -> Ps {
+        self.config.clock.ps_at_floor(Cycles(self.cycles))
+    }
+
+    /// Sets where the core is: an address with the T bit, and ITSTATE.
+    pub(super) fn set_place(&mut self, pc: u32, it: u8) {
+        self.pc = pc & !1;
+        self.system.set_thumb(pc & 1 != 0);
+        self.system.set_it(it);
+    }
+
+    /// Brings the limit in line with what the bus has scheduled.
+    pub(super) fn update_limit(&mut self, bus: &Bus) {
+        let due = bus.events.next_due();
+        if due != self.next_due {
+            self.next_due = due;
+            self.limit = self.horizon.min(self.config.clock.cycles_until_ceil(due).0);
+        }
+    }
+
+    /// The interrupt lines that are up.
+    pub(super) fn interrupts(&self, bus: &Bus) -> u32 {
+        bus.core_irqs[self.config.index as usize]
+    }
+
+    /// True if something has happened that the loop below has to look at before the next instruction.
+    pub(super) fn has_news(&self, bus: &Bus) -> bool {
+        bus.exit.is_some()
+            || bus.code_epoch != self.code_epoch
+            || self.system.deliverable(self.interrupts(bus)).is_some()
+    }
+
+    /// What the performance monitors can count.
+    pub(super) fn events(&self) -> Events {
+        let [icache, dcache] = self.memory.cache_counters();
+        Events {
+            instructions: self.instructions,
+            icache_refills: icache.fills,
+            dcache_refills: dcache.fills,
+            dcache_write_backs: dcache.write_backs,
+            exceptions: self.exceptions,
+            ..Events::default()
+        }
+    }
+
+    /// Runs until something stops the core; only one instruction if `single`.
+    fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
+        self.stop = None;
+        if self.waiting && !self.system.wakes(self.interrupts(bus)) {
+            return Stop::Waiting;
+        }
+        self.waiting = false;
+        loop {
+            if let Some(stop) = self.stop.take() {
+                self.left = None;
+                return stop;
+            }
+            if self.cycles >= self.limit || bus.exit.is_some() {
+                self.left = None;
+                return Stop::Horizon;
+            }
+            self.follow_memory(bus);
+            if let Some(interrupt) = self.system.deliverable(self.interrupts(bus)) {
+                self.take(bus, interrupt);
+                if single {
+                    return self.stop.take().unwrap_or(Stop::Horizon);
+                }
+                continue;
+            }
+            self.follow_sections();
+            if self.polls.found && !single {
+                self.skip_rounds(bus);
+                continue;
+            }
+            let before = (self.instructions, self.exceptions);
+            self.run_once(bus, single);
+            if single && (self.instructions, self.exceptions) != before {
+                return self.stop.take().unwrap_or(Stop::Horizon);
+            }
+        }
+    }
+
+    /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
+    fn run_once(&mut self, bus: &mut Bus, single: bool) {
+        if self.blocks.are_full() {
+            self.drop_blocks();
+        }
+        let left = self.left.take();
+        // Within an IT block, instructions run one by one: what they are depends on ITSTATE.
+        let whole = !single && self.system.it() == 0;
+        let Some(mut index) = self.block_at(bus, !whole) else { return };
+        if whole {
+            let wants_whole = self.blocks.cold[index as usize].fetch != Way::Uncached;
+            if wants_whole && let Some((from, exit)) = left {
+                self.link(from, exit, index);
+            }
+            let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.limit;
+            if !(wants_whole && fits && self.only_first_line_misses(index)) {
+                let Some(one) = self.block_at(bus, true) else { return };
+                index = one;
+            }
+        }
+        if self.fetch(bus, index) {
+            self.execute(bus, index);
+        }
+    }
+
+    /// The block at the current address, decoded if need be. `None` if it can't be fetched: the core is at its handler then.
+    pub(super) fn block_at(&mut self, bus: &mut Bus, single: bool) -> Option<u32> {
+        let entry = Entry {
+            pc: self.pc | u32::from(self.system.thumb()),
+            it: self.system.it(),
+            privileged: self.system.is_privileged(),
+            single,
+            pending: self.pending,
+        };
+        if let Some(index) = self.blocks.find(entry) {
+            return Some(index);
+        }
+        if !entry.pending.is_none()
+            && let Some(index) = self.blocks.find_unaffected(&self.config.timing, entry)
+        {
+            return Some(index);
+        }
+        match self.read_block(bus, entry) {
+            Ok(index) => {
+                self.follow_memory(bus);
+                Some(index)
+            }
+            Err(abort) => {
+                self.raise(bus, Exception::PrefetchAbort(abort));
+                None
+            }
+        }
+    }
+
+    fn link(&mut self, from: u32, exit: usize, to: u32) {
+        // Single instructions stay unlinked, so that a step is one.
+        let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
+        let same = cold.entry.privileged == entry.privileged && cold.pending[exit] == self.pending && entry.it == 0;
+        if !cold.entry.single && !self.sections.stops_at(self.pc) && same {
+            self.blocks.hot[from as usize].links[exit] = to;
+        }
+    }
+
+    /// Drops decoded blocks if memory under them was written, and shortcuts for stores if instructions were decoded.
+    pub(super) fn follow_memory(&mut self, bus: &mut Bus) {
+        if bus.code_epoch != self.code_epoch {
+            self.code_epoch = bus.code_epoch;
+            self.drop_blocks();
+        }
+        if bus.code_marks != self.code_marks {
+            self.code_marks = bus.code_marks;
+            self.memory.forbid_quick_stores();
+        }
+    }
+
+    /// Drops all decoded blocks.
+    pub(super) fn drop_blocks(&mut self) {
+        self.blocks.flush();
+        self.left = None;
+    }
+
+    /// Leaves a block by an exit that has no link.
+    pub(super) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
+        let cold = &self.blocks.cold[index as usize];
+        self.pending = cold.pending[exit];
+        let it = if exit == super::block::FALLEN { cold.it } else { 0 };
+        self.left = (it == 0).then_some((index, exit));
+        self.set_place(pc, it);
+    }
+
+    fn begin(&mut self, bus: &Bus, until: Ps) {
+        self.horizon = self.config.clock.cycles_until_ceil(until).0;
+        self.next_due = Ps::MAX;
+        self.limit = self.horizon;
+        self.update_limit(bus);
+    }
+}
+
+impl Core for Arm {
+    fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    fn clock(&self) -> Hz {
+        self.config.clock
+    }
+
+    fn cycles(&self) -> Cycles {
+        Cycles(self.cycles)
+    }
+
+    fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
+        self.begin(bus, until);
+        self.run_loop(bus, false)
+    }
+
+    fn step(&mut self, bus: &mut Bus) -> Stop {
+        self.begin(bus, Ps(u64::MAX / 2));
+        self.run_loop(bus, true)
+    }
+
+    fn idle(&mut self, until: Ps) {
+        let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
+        self.cycles += cycles;
+        self.idle_cycles += cycles;
+        self.pending = Pending::NONE;
+    }
+
+    fn machine(&self) -> Machine {
+        Machine::Arm
+    }
+
+    fn set_pc(&mut self, pc: u32) {
+        self.set_place(pc, 0);
+    }
+
+    fn registers(&self) -> Vec<u32> {
+        let general = std::iter::once(self.pc).chain(self.x[..15].iter().copied());
+        let mut registers: Vec<u32> = general.chain([self.system.cpsr(&self.x)]).collect();
+        if self.config.system.features.vfp {
+            registers.extend(self.s);
+            registers.push(self.system.fpscr());
+        }
+        registers
+    }
+
+    fn watch(&mut self, name: &str, pc: u32) {
+        self.sections.watch(name, pc & !1);
+        self.drop_blocks();
+    }
+
+    fn report(&mut self, bus: &Bus) -> CoreReport {
+        let totals = self.totals();
+        CoreReport {
+            name: self.config.name.clone(),
+            clock: self.config.clock,
+            instructions: self.instructions,
+            cycles: Cycles(self.cycles),
+            causes: totals.named(bus),
+            sections: section_reports(&self.sections.sections, bus),
+            counters: self.counters(),
+        }
+    }
+
+    fn compile_after(&mut self, _runs: u16) {}
+
+    fn skip_polling(&mut self, skip: bool) {
+        self.polls.enable(skip);
+    }
+
+    fn skipped(&self) -> Cycles {
+        Cycles(self.polls.skipped_cycles)
+    }
+}
+
+impl Arm {
+    fn counters(&self) -> Vec<(String, u64)> {
+        let own = [("exceptions", self.exceptions), ("mispredicted branches", self.mispredictions)];
+        let own = own.map(|(what, count)| (what.to_owned(), count));
+        let all = own.into_iter().chain(self.memory.counters());
+        all.map(|(what, count)| (format!("{}.{what}", self.config.name), count)).collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! Exclusive accesses and swaps, which go on in the middle of a block.
+
+use super::core::Arm;
+use super::op::{Op, how};
+use super::system::{Access, Exception, Kind};
+use crate::bus::Bus;
+use crate::device::AccessSize;
+
+impl Arm {
+    /// Ldrex and the like.
+    pub(super) fn load_exclusive(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let addr = self.x[usize::from(op.rn)];
+        let loaded = self.exclusive_load(bus, index, at, addr, op.imm);
+        match loaded {
+            Ok([low, high]) => {
+                self.x[usize::from(op.rd)] = low;
+                if op.imm == 8 {
+                    self.x[usize::from(op.ra)] = high;
+                }
+                self.after_access(bus, index, at)
+            }
+            Err(exception) => self.raise_at(bus, index, at, exception),
+        }
+    }
+
+    fn exclusive_load(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32) -> Result<[u32; 2], Exception> {
+        let low = self.load_part(bus, index, at, addr, bytes)?;
+        let high = if bytes == 8 { self.load_part(bus, index, at, addr.wrapping_add(4), 4)? } else { 0 };
+        let physical = self.physical(bus, addr, Kind::Read)?;
+        self.system.reserve(physical, bytes);
+        Ok([low, high])
+    }
+
+    /// Strex and the like.
+    pub(super) fn store_exclusive(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let addr = self.x[usize::from(op.rn)];
+        let values = [self.x[usize::from(op.rm)], self.x[usize::from(op.ra)]];
+        match self.exclusive_store(bus, index, at, addr, op.imm, values) {
+            Ok(done) => {
+                self.x[usize::from(op.rd)] = u32::from(!done);
+                self.after_access(bus, index, at)
+            }
+            Err(exception) => self.raise_at(bus, index, at, exception),
+        }
+    }
+
+    fn exclusive_store(
+        &mut self,
+        bus: &mut Bus,
+        index: u32,
+        at: u32,
+        addr: u32,
+        bytes: u32,
+        [low, high]: [u32; 2],
+    ) -> Result<bool, Exception> {
+        let physical = self.physical(bus, addr, Kind::Write)?;
+        if !self.system.claim(physical, bytes) {
+            return Ok(false);
+        }
+        self.store_part(bus, index, at, addr, bytes, low)?;
+        if bytes == 8 {
+            self.store_part(bus, index, at, addr.wrapping_add(4), 4, high)?;
+        }
+        Ok(true)
+    }
+
+    /// Swp, Swpb.
+    pub(super) fn swap(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let (addr, value) = (self.x[usize::from(op.rn)], self.x[usize::from(op.rm)]);
+        if !self.system.has_swap() {
+            // swp, or swpb in bit 22, with these registers.
+            let fields = u32::from(op.rn & 15) << 16 | u32::from(op.rd & 15) << 12 | u32::from(op.rm & 15);
+            let encoding = 0xe100_0090 | u32::from(op.imm == 1) << 22 | fields;
+            return self.raise_at(bus, index, at, Exception::Undefined(encoding));
+        }
+        let swapped = self.load_part(bus, index, at, addr, op.imm).and_then(|old| {
+            self.store_part(bus, index, at, addr, op.imm, value)?;
+            Ok(old)
+        });
+        match swapped {
+            Ok(old) => {
+                self.x[usize::from(op.rd)] = old;
+                self.after_access(bus, index, at)
+            }
+            Err(exception) => self.raise_at(bus, index, at, exception),
+        }
+    }
+
+    fn load_part(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32) -> Result<u32, Exception> {
+        let now = self.begins(index, at);
+        self.access_kind = "exclusive load";
+        let done = self.memory.load(bus, &self.system, now, addr, size_of(bytes), how::ALIGNED);
+        self.cycles += done.cycles;
+        done.result.map_err(Exception::DataAbort)
+    }
+
+    fn store_part(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, value: u32) -> Result<(), Exception> {
+        let now = self.begins(index, at);
+        self.access_kind = "exclusive store";
+        let done = self.memory.store(bus, &self.system, now, addr, size_of(bytes), value, how::ALIGNED);
+        self.cycles += done.cycles;
+        done.result.map_err(Exception::DataAbort)
+    }
+
+    /// Where an access goes.
+    pub(super) fn physical(&self, bus: &Bus, addr: u32, kind: Kind) -> Result<u32, Exception> {
+        let access = Access { kind, privileged: self.system.is_privileged() };
+        let read = |physical: u32| {
+            let mut bytes = [0; 4];
+            bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
+        };
+        Ok(self.system.translate(addr, access, read).map_err(Exception::DataAbort)?.physical)
+    }
+}
+
+fn size_of(bytes: u32) -> AccessSize {
+    match bytes {
+        1 => AccessSize::Byte,
+        2 => AccessSize::Half,
+        _ => AccessSize::Word,
+    }
+}

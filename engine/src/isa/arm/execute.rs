@@ -1,0 +1,259 @@
+//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
+
+use super::alu::{holds, match_arithmetic};
+use super::block::{FALLEN, NO_BLOCK, TAKEN};
+use super::core::Arm;
+use super::op::{Code, Op, how};
+use super::predictor::Jump;
+use super::registers::SINK;
+use super::system::Exception;
+use crate::bus::Bus;
+
+/// [`Op::rm`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
+const LEAVE: u8 = 1;
+
+impl Arm {
+    /// Runs the block `index`, whose first line has been fetched, and those behind it.
+    pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
+        loop {
+            let first = self.blocks.hot[index as usize].first_op as usize;
+            // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays among them, and skips
+            // stay in their instruction; `ops` only grows outside this function.
+            let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
+            let mut ip = begin;
+            macro_rules! at {
+                () => {
+                    // SAFETY: as above: both point into the same block.
+                    unsafe { ip.offset_from_unsigned(begin) as u32 }
+                };
+            }
+            let exit = loop {
+                // SAFETY: as above.
+                let op = unsafe { *ip };
+                macro_rules! x {
+                    ($register:ident) => {
+                        self.x[usize::from(op.$register)]
+                    };
+                }
+                macro_rules! address {
+                    () => {
+                        x!(rn).wrapping_add(x!(rm)).wrapping_add(op.imm)
+                    };
+                }
+                macro_rules! load {
+                    ($bytes:literal, $type:ty) => {{
+                        let addr = address!();
+                        if op.ra & how::UNPRIVILEGED == 0
+                            && let Some(host) = self.memory.quick_load(addr, $bytes)
+                        {
+                            // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
+                            x!(rd) = unsafe { host.cast::<$type>().read_unaligned() } as u32;
+                        } else if !self.load_slowly(bus, index, at!(), op, addr) {
+                            return;
+                        }
+                    }};
+                }
+                macro_rules! store {
+                    ($bytes:literal, $type:ty) => {{
+                        let addr = address!();
+                        if op.ra & how::UNPRIVILEGED == 0
+                            && let Some(host) = self.memory.quick_store(addr, $bytes)
+                        {
+                            // SAFETY: as for loads.
+                            unsafe { host.cast::<$type>().write_unaligned(x!(rd) as $type) }
+                        } else if !self.store_slowly(bus, index, at!(), op, addr) {
+                            return;
+                        }
+                    }};
+                }
+                let x = &mut self.x;
+                match_arithmetic! {
+                    (x, op)
+                    done => (),
+                    Code::Ldr => load!(4, u32),
+                    Code::Ldrb => load!(1, u8),
+                    Code::Ldrh => load!(2, u16),
+                    Code::Ldrsb => load!(1, i8),
+                    Code::Ldrsh => load!(2, i16),
+                    Code::Str => store!(4, u32),
+                    Code::Strb => store!(1, u8),
+                    Code::Strh => store!(2, u16),
+                    Code::SkipUnless => {
+                        if !holds(&self.x, op.rd) {
+                            // The block's time counts it as run.
+                            self.cycles = self.cycles.wrapping_sub(u64::from(op.ra));
+                            self.saved_cycles += u64::from(op.ra);
+                            // SAFETY: as above.
+                            ip = unsafe { ip.add(op.imm as usize) };
+                        }
+                    }
+                    Code::Jump => break TAKEN,
+                    Code::JumpIf => break usize::from(holds(&self.x, op.rd)),
+                    Code::JumpIfZero => break usize::from(x!(rn) == 0),
+                    Code::JumpIfNotZero => break usize::from(x!(rn) != 0),
+                    Code::JumpTo => {
+                        let target = x!(rm);
+                        self.jump_to(index, if target & 1 != 0 { target } else { target & !3 });
+                        break TAKEN;
+                    }
+                    Code::JumpToSame => {
+                        let (target, thumb) = (x!(rm), self.blocks.hot[index as usize].pc & 1);
+                        self.jump_to(index, if thumb != 0 { target | 1 } else { target & !3 });
+                        break TAKEN;
+                    }
+                    Code::End if op.rm == LEAVE => {
+                        self.unpatch();
+                        let instr = self.blocks.infos[first + at!() as usize].instr;
+                        return self.leave_in_the_middle(index, instr);
+                    }
+                    Code::End => break FALLEN,
+                    _ => {
+                        if !self.seldom(bus, index, at!(), op) {
+                            return;
+                        }
+                    }
+                }
+                // SAFETY: the last operation of a block breaks or returns above.
+                ip = unsafe { ip.add(1) };
+            };
+            let hot = &mut self.blocks.hot[index as usize];
+            hot.runs[exit] += 1;
+            self.cycles = self.cycles.wrapping_add(u64::from(hot.cycles[exit]));
+            self.instructions += u64::from(hot.instructions);
+            let next = hot.links[exit];
+            if hot.jump != Jump::Sure
+                && !self.predictor.resolve(hot.jump, hot.end_pc, exit == TAKEN, hot.taken_pc, hot.end_pc)
+            {
+                self.mispredicted();
+            }
+            if next == NO_BLOCK {
+                return self.leave(index, exit, self.blocks.exit_pc(index, exit));
+            }
+            if !self.may_enter(next) {
+                return self.stop_before(next);
+            }
+            index = next;
+        }
+    }
+
+    /// The block ends in an indirect jump to `target`, whose bit 0 is T.
+    #[inline(always)]
+    fn jump_to(&mut self, index: u32, target: u32) {
+        let hot = &mut self.blocks.hot[index as usize];
+        hot.taken_pc = target;
+        // The link of an indirect jump is a guess: the target of last time.
+        let guess = hot.links[TAKEN];
+        if guess != NO_BLOCK && self.blocks.hot[guess as usize].pc != target {
+            self.blocks.hot[index as usize].links[TAKEN] = NO_BLOCK;
+        }
+    }
+
+    #[inline(always)]
+    fn mispredicted(&mut self) {
+        let cycles = u64::from(self.config.timing.mispredicted_branch);
+        self.cycles += cycles;
+        self.mispredicted_cycles += cycles;
+        self.mispredictions += 1;
+    }
+
+    /// Stops between two blocks.
+    fn stop_before(&mut self, next: u32) {
+        let pc = self.blocks.hot[next as usize].pc;
+        self.set_place(pc, 0);
+        self.pending = self.blocks.cold[next as usize].entry.pending;
+    }
+
+    /// True if a block fits before the limit, all of its lines are in the instruction cache, and nobody watches for it.
+    #[inline(always)]
+    fn may_enter(&mut self, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        self.cycles + u64::from(hot.longest_cycles) <= self.limit
+            && (hot.fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index))
+    }
+
+    /// The micro-operations that are rare. True if the block goes on; otherwise it has been left.
+    #[cold]
+    #[inline(never)]
+    fn seldom(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        match op.code {
+            Code::Media => {
+                super::media::execute(&mut self.x, &op);
+                true
+            }
+            Code::Pld => true,
+            Code::Several => self.several(bus, index, at, op),
+            Code::Ldrex => self.load_exclusive(bus, index, at, op),
+            Code::Strex => self.store_exclusive(bus, index, at, op),
+            Code::Swap => self.swap(bus, index, at, op),
+            Code::Clrex => {
+                self.system.clear_reservation();
+                true
+            }
+            Code::Vldr | Code::Vstr => self.access_vfp(bus, index, at, op),
+            Code::Vfp => self.vfp(bus, index, at, op),
+            _ => {
+                self.system_instruction(bus, index, at, op);
+                false
+            }
+        }
+    }
+
+    /// Has the block left behind the instruction of operation `at`, which is in its middle.
+    pub(super) fn leave_behind(&mut self, index: u32, at: u32) {
+        let first = self.blocks.hot[index as usize].first_op as usize;
+        let infos = &self.blocks.infos[first..];
+        let instr = infos[at as usize].instr;
+        if instr + 1 == self.blocks.hot[index as usize].instructions {
+            // The block ends there anyway; no other may be entered.
+            self.limit = 0;
+            return;
+        }
+        let behind = infos[at as usize..].iter().position(|info| info.instr != instr).unwrap_or(1);
+        let place = first + at as usize + behind;
+        if self.patched.is_none() {
+            self.patched = Some((place, self.blocks.ops[place]));
+            let op = Op { code: Code::End, rd: SINK, rn: 0, rm: LEAVE, ra: 0, imm: 0 };
+            // SAFETY: `place` is one of the block's operations; the inner loop reads them through pointers only.
+            unsafe { self.blocks.ops.as_mut_ptr().add(place).write(op) };
+        }
+    }
+
+    /// Puts the operation back in whose place the block was to be left.
+    pub(super) fn unpatch(&mut self) {
+        if let Some((place, op)) = self.patched.take() {
+            self.blocks.ops[place] = op;
+        }
+    }
+
+    /// Leaves a block before its instruction number `count`, accounting for those that ran.
+    pub(super) fn leave_in_the_middle(&mut self, index: u32, count: u16) {
+        let cold = &self.blocks.cold[index as usize];
+        let first = cold.first_instr as usize;
+        let (mut pending, mut pc, mut it) = (cold.entry.pending, cold.entry.pc, cold.entry.it);
+        for (number, decoded) in self.blocks.instrs_of(index).iter().enumerate() {
+            it = decoded.it;
+            if number == usize::from(count) {
+                break;
+            }
+            let cost = self.config.timing.step(&decoded.instr, decoded.loaded, &mut pending);
+            self.parts.add(cost);
+            self.cycles = self.cycles.wrapping_add(u64::from(cost.stall_cycles + cost.issue_cycles));
+            pc = pc.wrapping_add(u32::from(decoded.instr.len_bytes));
+            it = cold.it;
+        }
+        debug_assert!(first + usize::from(count) <= self.blocks.instrs.len());
+        self.instructions += u64::from(count);
+        self.pending = pending;
+        self.left = None;
+        self.set_place(pc, it);
+    }
+
+    /// Raises the exception of the instruction of operation `at`, which has changed nothing.
+    pub(super) fn raise_at(&mut self, bus: &mut Bus, index: u32, at: u32, exception: Exception) -> bool {
+        self.unpatch();
+        let instr = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr;
+        self.leave_in_the_middle(index, instr);
+        self.raise(bus, exception);
+        false
+    }
+}

@@ -1,0 +1,104 @@
+//! Exceptions: how they are taken, and what the user gets to read about those that are faults.
+
+use super::core::Arm;
+use super::system::{Abort, Exception, FaultStatus};
+use super::timing::Pending;
+use crate::bus::Bus;
+use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+
+/// b . in A32, and in T32.
+const FOREVER_A32: u32 = 0xeaff_fffe;
+const FOREVER_T32: u32 = 0xe7fe;
+/// Jumps from a vector that are followed to see where it leads.
+const MOST_HOPS: usize = 4;
+
+impl Arm {
+    /// Takes an interrupt, or an exception that is no fault.
+    pub(super) fn take(&mut self, bus: &mut Bus, exception: Exception) {
+        self.pc = self.system.enter(&mut self.x, exception, self.pc);
+        self.exceptions += 1;
+        let cycles = u64::from(self.config.timing.exception);
+        self.cycles += cycles;
+        self.exception_cycles += cycles;
+        self.pending = Pending::NONE;
+        self.left = None;
+        self.memory.privilege_changed(self.system.is_privileged());
+        self.update_limit(bus);
+    }
+
+    /// Enters the handler of an exception raised by the instruction at the current address.
+    pub(super) fn raise(&mut self, bus: &mut Bus, exception: Exception) {
+        let Some(fault) = self.fault_of(exception) else { return self.take(bus, exception) };
+        self.take(bus, exception);
+        match self.why_fatal(bus, fault.pc) {
+            Some(why_fatal) => self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault })),
+            None => bus.note_trap(fault),
+        }
+    }
+
+    /// What is said of an exception; `None` for a supervisor call or an interrupt.
+    fn fault_of(&mut self, exception: Exception) -> Option<CoreFault> {
+        let (access, encoding) = match exception {
+            Exception::Svc(_) | Exception::Irq | Exception::Fiq => return None,
+            Exception::Undefined(encoding) => (None, Some(encoding)),
+            Exception::Bkpt(_) => (None, None),
+            Exception::PrefetchAbort(abort) => (Some(faulted("instruction fetch", abort)), None),
+            Exception::DataAbort(abort) => (Some(faulted(self.access_kind, abort)), None),
+        };
+        Some(CoreFault { pc: self.pc, what: exception.name(), access, encoding, why_fatal: "" })
+    }
+
+    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at.
+    fn why_fatal(&mut self, bus: &mut Bus, pc: u32) -> Option<&'static str> {
+        if self.pc == pc {
+            return Some("it happened at its own exception vector");
+        }
+        let Some(mut word) = self.code_word(bus, self.pc) else { return Some("its exception vector leads to no memory") };
+        if word == 0 {
+            return Some("its exception vector holds no instruction");
+        }
+        let (mut at, thumb) = (self.pc, self.system.thumb());
+        for _ in 0..MOST_HOPS {
+            let is_t32 = thumb || at & 1 != 0;
+            if (is_t32 && word & 0xffff == FOREVER_T32) || (!is_t32 && word == FOREVER_A32) {
+                return Some("its handler is a branch to itself");
+            }
+            if is_t32 {
+                return None;
+            }
+            at = self.jump_target(bus, at, word)?;
+            word = match self.code_word(bus, at & !1) {
+                Some(word) => word,
+                None => return Some("its exception vector leads to no memory"),
+            };
+        }
+        None
+    }
+
+    /// Where an A32 instruction at `at` jumps to, if it is `b` or `ldr pc, [pc, #n]`. Bit 0 is the T bit.
+    fn jump_target(&mut self, bus: &mut Bus, at: u32, word: u32) -> Option<u32> {
+        let pc = at.wrapping_add(8);
+        if word >> 24 == 0xea {
+            return Some(pc.wrapping_add(((word << 8) as i32 >> 6) as u32));
+        }
+        if word & 0xff7f_f000 != 0xe51f_f000 {
+            return None;
+        }
+        let offset = word & 0xfff;
+        let from = if word >> 23 & 1 != 0 { pc.wrapping_add(offset) } else { pc.wrapping_sub(offset) };
+        self.code_word(bus, from)
+    }
+
+    fn code_word(&mut self, bus: &mut Bus, at: u32) -> Option<u32> {
+        let mut bytes = [0; 4];
+        self.memory.read_code(bus, &self.system, at, &mut bytes).then(|| u32::from_le_bytes(bytes))
+    }
+}
+
+fn faulted(kind: &'static str, abort: Abort) -> FaultedAccess {
+    let answer = match abort.bus {
+        Some(kind) if abort.status == FaultStatus::External => Answer::Bus(kind),
+        _ => Answer::Refused(abort.status.name()),
+    };
+    FaultedAccess { addr: abort.va, kind, answer }
+}

@@ -1,0 +1,151 @@
+//! Instructions that are more than arithmetic, jumps, loads and stores.
+
+use super::core::Arm;
+use super::op::{Code, Op, how};
+use super::registers::{LR, SINK};
+use super::system::{Effect, Exception, Lines, Maintenance, Now};
+use super::timing::Pending;
+use crate::bus::Bus;
+use crate::core::Stop;
+use crate::semihosting;
+
+impl Arm {
+    /// The last instruction of a block, where it is one that changes more than registers.
+    pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
+        let info = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
+        self.leave_in_the_middle(index, info.instr);
+        let decoded = self.blocks.instrs_of(index)[usize::from(info.instr)];
+        let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
+        let done = match op.code {
+            Code::Rfe | Code::Srs | Code::LdrUser | Code::StrUser => self.with_memory(bus, op),
+            _ => {
+                let events = self.events();
+                let now = Now { cycles: self.cycles, events: &events, pending: self.interrupts(bus) };
+                self.system.execute(&mut self.x, &op, &now)
+            }
+        };
+        let effect = match done {
+            Ok(effect) => effect,
+            Err(exception) => return self.raise(bus, exception),
+        };
+        let mut pending = self.pending;
+        let cost = self.config.timing.step(&decoded.instr, decoded.loaded, &mut pending);
+        self.parts.add(cost);
+        self.cycles += u64::from(cost.stall_cycles + cost.issue_cycles);
+        self.instructions += 1;
+        self.pending = pending;
+        self.memory.privilege_changed(self.system.is_privileged());
+        match effect {
+            Effect::JumpTo(target) => {
+                self.pc = target;
+                self.pending = Pending::NONE;
+            }
+            effect => {
+                self.pc = next_pc;
+                self.advance_it();
+                self.follow(bus, effect);
+            }
+        }
+        self.update_limit(bus);
+    }
+
+    /// An instruction of VFP.
+    pub(super) fn vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        self.raise_at(bus, index, at, Exception::Undefined(op.imm))
+    }
+
+    /// ITSTATE behind an instruction.
+    fn advance_it(&mut self) {
+        let it = self.system.it();
+        self.system.set_it(if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f });
+    }
+
+    /// Does what a system instruction asked for.
+    fn follow(&mut self, bus: &mut Bus, effect: Effect) {
+        match effect {
+            Effect::Next | Effect::JumpTo(_) => {}
+            Effect::Wait => {
+                self.waiting = !self.system.wakes(self.interrupts(bus));
+                if self.waiting {
+                    self.stop = Some(Stop::Waiting);
+                }
+            }
+            Effect::Semihosting => match semihosting::call(bus, self.x[0], self.x[1]) {
+                semihosting::Answer::Value(value) => self.x[0] = value,
+                semihosting::Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
+            },
+            Effect::TranslationChanged => {
+                self.memory.translation_changed();
+                self.drop_blocks();
+            }
+            Effect::Maintain(maintenance) => self.maintain(bus, maintenance),
+            Effect::Translate(lookup) => {
+                let read = |physical: u32| {
+                    let mut bytes = [0; 4];
+                    bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
+                };
+                let result = self.system.translate(lookup.va, lookup.access, read);
+                self.system.translated(result);
+            }
+        }
+    }
+
+    fn maintain(&mut self, bus: &mut Bus, maintenance: Maintenance) {
+        match maintenance {
+            Maintenance::BranchPredictor(_) | Maintenance::Icache(Lines::All) => self.predictor.invalidate(),
+            Maintenance::Tlb(_) => self.drop_blocks(),
+            _ => {}
+        }
+        let done = self.memory.maintain(bus, &self.system, self.now(), maintenance);
+        self.cycles += done.cycles;
+        if let Err(abort) = done.result {
+            self.raise(bus, Exception::DataAbort(abort));
+        }
+    }
+
+    // ---- Instructions that need memory and the system's registers
+
+    fn with_memory(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
+        match op.code {
+            Code::Rfe => self.return_from_exception(bus, op),
+            Code::Srs => self.store_return_state(bus, op),
+            Code::LdrUser => {
+                let value = self.load_word(bus, self.address(op), op.ra)?;
+                self.system.set_user_register(&mut self.x, op.rd, value);
+                Ok(Effect::Next)
+            }
+            _ => {
+                let value = self.system.user_register(&self.x, op.rd);
+                self.store_word(bus, self.address(op), value, op.ra)?;
+                Ok(Effect::Next)
+            }
+        }
+    }
+
+    fn address(&self, op: Op) -> u32 {
+        self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm)
+    }
+
+    fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
+        let addr = self.x[usize::from(op.rn)].wrapping_add(op.imm);
+        let pc = self.load_word(bus, addr, how::ALIGNED)?;
+        let cpsr = self.load_word(bus, addr.wrapping_add(4), how::ALIGNED)?;
+        if op.ra != SINK {
+            let base = &mut self.x[usize::from(op.ra)];
+            *base = base.wrapping_add(i32::from(op.rd as i8) as u32);
+        }
+        Ok(Effect::JumpTo(self.system.leave(&mut self.x, pc, cpsr)))
+    }
+
+    fn store_return_state(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
+        let mode = op.imm & 31;
+        // Unpredictable for a mode that there is not: nothing happens.
+        let Some(sp) = self.system.sp_of(&self.x, mode) else { return Ok(Effect::Next) };
+        let addr = sp.wrapping_add((op.imm as i32 >> 8) as u32);
+        let (lr, spsr) = (self.x[usize::from(LR)], self.system.spsr());
+        self.store_word(bus, addr, lr, how::ALIGNED)?;
+        self.store_word(bus, addr.wrapping_add(4), spsr, how::ALIGNED)?;
+        self.system.set_sp_of(&mut self.x, mode, sp.wrapping_add(i32::from(op.rd as i8) as u32));
+        Ok(Effect::Next)
+    }
+}

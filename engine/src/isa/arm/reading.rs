@@ -1,0 +1,76 @@
+//! Reads and decodes the code of a block.
+
+use super::block::{Entry, Read};
+use super::core::Arm;
+use super::system::{Abort, FaultStatus};
+use super::{decode_a32, decode_t32};
+use crate::bus::{Bus, BusFaultKind};
+
+/// Instructions a block has at the most.
+const LONGEST_BLOCK: usize = 64;
+/// A block does not go on in another page, which may be somewhere else.
+const PAGE_BYTES: u32 = 1 << 12;
+
+impl Arm {
+    /// Decodes the block for `entry`. The abort is that of its first instruction.
+    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: Entry) -> Result<u32, Abort> {
+        let start = entry.pc & !1;
+        let (way, physical) = self.memory.code_way(bus, &self.system, start)?;
+        let longest = if entry.single { 1 } else { LONGEST_BLOCK };
+        let mut read = Read { it: entry.it, ..Read::default() };
+        let mut at = start;
+        while read.instrs.len() < longest && (at ^ start) < PAGE_BYTES {
+            let ends = match self.read_instr(bus, &mut read, at, entry.pc & 1 != 0) {
+                Ok(ends) => ends,
+                Err(abort) if read.instrs.is_empty() => return Err(abort),
+                Err(_) => break,
+            };
+            at = start.wrapping_add(read.bytes());
+            if ends {
+                break;
+            }
+        }
+        self.mark_code(bus, start, physical, at.wrapping_sub(start));
+        let predicts = self.system.predicts_branches();
+        Ok(self.blocks.add(&self.config.timing, predicts, entry, way, self.line_bytes, &read))
+    }
+
+    /// Reads the instruction at `at`: true if it ends a block.
+    fn read_instr(&mut self, bus: &mut Bus, read: &mut Read, at: u32, thumb: bool) -> Result<bool, Abort> {
+        let (first, it) = (read.ops.len(), read.it);
+        let features = self.config.system.features;
+        let instr = if thumb {
+            let halves = [self.half(bus, at)?, 0];
+            let long = halves[0] >> 11 >= 0b11101;
+            let second = if long { self.half(bus, at.wrapping_add(2))? } else { halves[1] };
+            decode_t32::decode(halves[0], second, at, features, &mut read.it, &mut read.ops)
+        } else {
+            let [low, high] = [self.half(bus, at)?, self.half(bus, at.wrapping_add(2))?];
+            decode_a32::decode(u32::from(high) << 16 | u32::from(low), at, features, &mut read.ops)
+        };
+        read.push(instr, it, first);
+        Ok(instr.ends_block)
+    }
+
+    /// The halfword of code at `at`.
+    fn half(&mut self, bus: &mut Bus, at: u32) -> Result<u16, Abort> {
+        let mut bytes = [0; 2];
+        if self.memory.read_code(bus, &self.system, at, &mut bytes) {
+            return Ok(u16::from_le_bytes(bytes));
+        }
+        let (_, physical) = self.memory.code_way(bus, &self.system, at)?;
+        let answer = if bus.entry_at(physical).is_some() { BusFaultKind::Slave } else { BusFaultKind::Unmapped };
+        Err(Abort { va: at, status: FaultStatus::External, write: false, domain: 0, bus: Some(answer) })
+    }
+
+    /// Has stores to the code noticed; its last instruction may reach into the next page.
+    fn mark_code(&mut self, bus: &mut Bus, start: u32, physical: u32, bytes: u32) {
+        let here = bytes.min(PAGE_BYTES - start % PAGE_BYTES);
+        bus.mark_code(physical, here);
+        if bytes > here
+            && let Ok((_, physical)) = self.memory.code_way(bus, &self.system, start.wrapping_add(here))
+        {
+            bus.mark_code(physical, bytes - here);
+        }
+    }
+}
