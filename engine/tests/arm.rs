@@ -31,3 +31,246 @@ fn a_loop_without_prediction_pays_for_its_taken_branches() {
     // 10 rounds of subs and bne; taken 9 times at 1 + 5 cycles, once not at 1.
     assert_eq!(cycles_of(&[mov(2, 10), subs(2, 2, 1), when(NE, b(-4))]), 1 + 10 + 9 * 6 + 1);
 }
+
+#[test]
+fn a_loop_with_prediction_pays_until_it_is_learned() {
+    // SCTLR.Z: the history of ten branches taken is new each time, so that nothing is known of the first nine.
+    let program = [mrc(5, SCTLR), ORR_Z, mcr(5, SCTLR), mov(2, 200), subs(2, 2, 1), when(NE, b(-4))];
+    let (report, _) = run_program(&then_exit(&program));
+    assert_exit(&report);
+    // Nine at the beginning, until history is all taken; the last.
+    assert_eq!(cause(&report, "mispredicted branches"), (9 + 1) * 5);
+    assert_eq!(cause(&report, "taken branches"), 0);
+}
+
+#[test]
+fn results_are_waited_for() {
+    for (program, waits) in [
+        (vec![mov(3, 0x40), ldr(2, 3, 0), add(4, 2, 1)], 1 + 1),
+        (vec![mov(3, 0x40), NOP, ldr(2, 3, 0), NOP, add(4, 2, 1)], 0),
+        (vec![mov(3, 1), add_shifted(2, 2, 3, 4)], 1),
+        (vec![mov(3, 1), add_register(2, 2, 3)], 0),
+        (vec![mul(3, 2, 2), add(4, 3, 1)], 1),
+    ] {
+        let (report, _) = run_program(&then_exit(&program));
+        assert_exit(&report);
+        assert_eq!(cause(&report, "operand results"), waits, "{program:x?}");
+    }
+}
+
+#[test]
+fn an_instruction_whose_condition_fails_takes_its_own_cycle_only() {
+    let compared = [mov(2, 1), mov(13, 0x800), cmp(2, 1)];
+    let list = 0x10f0;
+    let with = |condition| cycles_of(&[&compared[..], &[when(condition, stmdb(13, list)), NOP]].concat());
+    // One result is needed early: sp, but three cycles before.
+    assert_eq!((with(EQ), with(NE)), (3 + 5 + 1, 3 + 1 + 1));
+    let with = |condition| cycles_of(&[&compared[..], &[when(condition, b(8)), NOP, NOP]].concat());
+    assert_eq!((with(EQ), with(NE)), (3 + 6 + 1, 3 + 1 + 2));
+}
+
+#[test]
+fn calls_return_to_behind_themselves() {
+    let mut program = vec![bl(8), b(12), add(2, 2, 7), bx(14)];
+    program.extend(EXIT);
+    let (report, registers) = run_program(&program);
+    assert_exit(&report);
+    assert_eq!(registers[1 + 2], 7);
+}
+
+// ---- Memory
+
+#[test]
+fn with_the_caches_off_each_access_goes_over_the_bus() {
+    let program = then_exit(&[movt(3, DDR >> 16), ldr(2, 3, 0), str(2, 3, 4)]);
+    let (report, _) = run_program(&program);
+    assert_exit(&report);
+    assert_eq!((cause(&report, "load: ddr"), cause(&report, "store: ddr")), (10, 10));
+}
+
+#[test]
+fn uncached_code_is_fetched_word_by_word() {
+    let mut machine = machine(SLOW, &then_exit(&[NOP]));
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!((cause(&report, "fetch: slow"), cause(&report, "interconnect: axi")), (5 * 3, 5 * 3));
+}
+
+#[test]
+fn code_that_is_written_runs_as_written() {
+    // A subroutine's first instruction is replaced between two calls.
+    let subroutine = PROGRAM + 0x80;
+    let program = [mov(4, subroutine), bl(0x7c), mov(3, 7), movt(3, 0xe3a0), str(3, 4, 0), bl(0x6c), b(0x30 - 0x18)];
+    let mut words = vec![NOP; 0x88 / 4];
+    words[..7].copy_from_slice(&program);
+    words[0x30 / 4..0x30 / 4 + 4].copy_from_slice(&EXIT);
+    words[0x80 / 4] = mov(0, 5);
+    words[0x84 / 4] = 0xe080_6006 & !0xf000 | 6 << 12;
+    words.push(bx(14));
+    let (report, registers) = run_program(&words);
+    assert_exit(&report);
+    assert_eq!(registers[1 + 6], 5 + 7);
+}
+
+// ---- Exceptions
+
+/// Vectors at 0: each entry jumps to what its handler's offset from [`PROGRAM`] says.
+fn with_vectors(program: &[u32], vector: u32, handler: &[u32]) -> cyclescope_engine::machine::Machine {
+    let at = PROGRAM + 0x400;
+    let mut machine = machine(PROGRAM, program);
+    put(&mut machine, vector, &[b((at - vector) as i32)]);
+    put(&mut machine, at, handler);
+    machine
+}
+
+#[test]
+fn a_supervisor_call_comes_back() {
+    let mut machine = with_vectors(&then_exit(&[0xef00_0001, add(2, 2, 1)]), 8, &[add(2, 2, 0x10), RETURN]);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(machine.registers()[1 + 2], 0x11);
+    assert_eq!(cause(&report, "exception entry"), 5);
+    assert!(report.notes.is_empty());
+}
+
+#[test]
+fn an_undefined_instruction_with_a_handler_is_a_note() {
+    let mut machine = with_vectors(&then_exit(&[0xe7f0_00f0, add(2, 2, 1)]), 4, &[add(2, 2, 0x10), RETURN]);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(machine.registers()[1 + 2], 0x11);
+    assert_eq!(
+        report.notes,
+        ["pc 0x00000100: undefined instruction 0xe7f000f0 (the firmware's trap handler took it)"]
+    );
+}
+
+fn fault_of(program: &[u32], vector: u32, at_vector: u32) -> String {
+    let mut machine = machine(PROGRAM, program);
+    put(&mut machine, vector, &[at_vector]);
+    let report = run(&mut machine);
+    assert_sums(&report);
+    let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
+    text
+}
+
+#[test]
+fn faults_without_a_handler_end_the_run() {
+    assert_eq!(
+        fault_of(&[0xe7f0_00f0], 4, 0),
+        "cpu0: pc 0x00000100: undefined instruction 0xe7f000f0; its exception vector leads to no instruction"
+    );
+    let forever = b(0);
+    assert_eq!(
+        fault_of(&[movt(3, 0x7000), NOP, ldr(2, 3, 0)], 0x10, forever),
+        "cpu0: pc 0x00000108: data abort: 4-byte load at 0x70000000: nothing is mapped there; nearest: ddr \
+         0x80000000-0x8000ffff; its handler is a branch to itself"
+    );
+    assert_eq!(
+        fault_of(&[movt(3, 0x4000), str(2, 3, 12)], 0x10, b(0x10)),
+        "cpu0: pc 0x00000104: data abort: 4-byte store at 0x4000000c: late answered with an error; its exception \
+         vector leads to no instruction"
+    );
+    assert_eq!(
+        fault_of(&[movt(3, 0x7000), bx(3)], 0x0c, 0),
+        "cpu0: pc 0x70000000: prefetch abort: instruction fetch at 0x70000000: nothing is mapped there; nearest: ddr \
+         0x80000000-0x8000ffff; its exception vector leads to no instruction"
+    );
+    assert_eq!(
+        fault_of(&[movt(3, 0x4000), ldr(2, 3, 1)], 0x10, 0),
+        "cpu0: pc 0x00000104: data abort: 4-byte load at 0x40000001: alignment fault; its exception vector leads to no \
+         instruction"
+    );
+}
+
+#[test]
+fn an_interrupt_is_taken_at_its_time_and_returned_from() {
+    let handler = [add(2, 2, 1), str(3, 3, 8), RETURN_FROM_IRQ];
+    let waits = [movt(3, DEVICE >> 16), mov(4, 100), str(4, 3, 4), ENABLE, cmp(2, 0), when(EQ, b(-4))];
+    let mut machine = with_vectors(&then_exit(&waits), 0x18, &handler);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(report.cores[0].instructions % 1000, report.cores[0].instructions);
+    assert!(report.counters.contains(&("cpu0.exceptions".into(), 1)));
+}
+
+#[test]
+fn a_core_waits_for_its_interrupt() {
+    let handler = [add(2, 2, 1), str(3, 3, 8), RETURN_FROM_IRQ];
+    let waits = [movt(3, DEVICE >> 16), mov(4, 1000), str(4, 3, 4), ENABLE, WFI];
+    let mut machine = with_vectors(&then_exit(&waits), 0x18, &handler);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(machine.registers()[1 + 2], 1);
+    assert!((980..1000).contains(&cause(&report, "wait for interrupt")), "{:?}", report.cores[0].causes);
+}
+
+// ---- T32
+
+/// Halfwords as words.
+fn halves(code: &[u16]) -> Vec<u32> {
+    let padded: Vec<u16> = code.iter().copied().chain([0xbf00; 2]).collect();
+    padded.chunks_exact(2).map(|pair| u32::from(pair[1]) << 16 | u32::from(pair[0])).collect()
+}
+
+#[test]
+fn an_it_block_runs_what_its_conditions_say() {
+    // movs r2, #5; cmp r2, #5; itte eq; moveq r3, #1; addeq r3, r3, #2; movne r3, #9; then, in A32, the exit.
+    let code = [0x2205, 0x2a05, 0xbf06, 0x2301, 0x3302, 0x2309, 0x4778, 0xbf00];
+    let program = [halves(&code)[..4].to_vec(), EXIT.to_vec()].concat();
+    for at in [PROGRAM, SLOW] {
+        let mut machine = machine(at | 1, &program);
+        let report = run(&mut machine);
+        assert_exit(&report);
+        assert_eq!(machine.registers()[1 + 3], 3);
+        assert_eq!(report.cores[0].instructions, 7 + 4);
+    }
+}
+
+// ---- Running and stepping
+
+#[test]
+fn stepping_and_running_take_the_same_time() {
+    let program = [
+        &[mrc(5, SCTLR), ORR_Z, mcr(5, SCTLR), mov(13, 0x800), mov(2, 20), movt(6, DDR >> 16)][..],
+        &[cmp(2, 10), when(NE, mul(3, 2, 2)), when(EQ, stmdb(13, 0xf0)), ldr(4, 6, 8), add_shifted(3, 3, 4, 2)],
+        &[str(3, 6, 8), subs(2, 2, 1), when(NE, b(-7 * 4))],
+        &EXIT,
+    ]
+    .concat();
+    for at in [PROGRAM, DDR + 0x1000, SLOW] {
+        let (mut running, mut stepping) = (machine(at, &program), machine(at, &program));
+        let ran = run(&mut running);
+        assert_exit(&ran);
+        assert_eq!(stepping.trace(1000, |_| {}), Some(Outcome::Exit(0)));
+        let stepped = stepping.report(Outcome::Exit(0));
+        assert_eq!(stepped.cores, ran.cores);
+        assert_eq!(stepping.registers(), running.registers());
+    }
+}
+
+#[test]
+fn a_watched_function_has_a_stack_of_its_own() {
+    let mut program = vec![mov(13, 0x800), bl(12), bl(8), b(12), mul(2, 2, 2), bx(14)];
+    program.extend(EXIT);
+    let mut machine = machine(PROGRAM, &program);
+    machine.watch_address("square", PROGRAM + 16);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    let section = &report.cores[0].sections[0];
+    assert_eq!((section.calls, section.instructions), (2, 4));
+    assert_eq!(section.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), 2 * (1 + 6));
+}
+
+#[test]
+fn rounds_of_a_polling_loop_are_skipped_without_a_trace() {
+    let polls = [movt(3, DEVICE >> 16), mov(4, 5000), str(4, 3, 20), ldr(2, 3, 20), cmp(2, 0), when(EQ, b(-8))];
+    for at in [PROGRAM, SLOW] {
+        let (mut skipping, mut plain) = (machine(at, &then_exit(&polls)), machine(at, &then_exit(&polls)));
+        plain.skip_polling(false);
+        let (skipped, all) = (run(&mut skipping), run(&mut plain));
+        assert_exit(&skipped);
+        assert_eq!(skipped, all);
+        assert!(skipping.skipped()[0].0 > 2000, "{:?}", skipping.skipped());
+    }
+}

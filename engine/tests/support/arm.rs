@@ -268,6 +268,10 @@ pub fn mcr(rt: u32, (crn, opc1, crm, opc2): (u32, u32, u32, u32)) -> u32 {
 pub fn mrc(rt: u32, register: (u32, u32, u32, u32)) -> u32 {
     mcr(rt, register) | 1 << 20
 }
+/// orr r5, r5, #1 << 11 (SCTLR.Z), and #1 << 12 (SCTLR.I).
+pub const ORR_Z: u32 = 0xe385_5b02;
+pub const ORR_I: u32 = 0xe385_5a01;
+pub const ISB: u32 = 0xf57f_f06f;
 pub const SCTLR: (u32, u32, u32, u32) = (1, 0, 0, 0);
 pub const EQ: u32 = 0;
 pub const NE: u32 = 1;

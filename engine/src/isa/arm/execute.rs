@@ -205,7 +205,9 @@ impl Arm {
         let instr = infos[at as usize].instr;
         if instr + 1 == self.blocks.hot[index as usize].instructions {
             // The block ends there anyway; no other may be entered.
-            self.limit = 0;
+            if !self.blocks.cold[index as usize].entry.single {
+                self.limit = 0;
+            }
             return;
         }
         let behind = infos[at as usize..].iter().position(|info| info.instr != instr).unwrap_or(1);

@@ -9,6 +9,7 @@ use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
 /// b . in A32, and in T32.
 const FOREVER_A32: u32 = 0xeaff_fffe;
 const FOREVER_T32: u32 = 0xe7fe;
+const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
 /// Jumps from a vector that are followed to see where it leads.
 const MOST_HOPS: usize = 4;
 
@@ -53,24 +54,21 @@ impl Arm {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
         }
-        let Some(mut word) = self.code_word(bus, self.pc) else { return Some("its exception vector leads to no memory") };
-        if word == 0 {
-            return Some("its exception vector holds no instruction");
-        }
         let (mut at, thumb) = (self.pc, self.system.thumb());
         for _ in 0..MOST_HOPS {
-            let is_t32 = thumb || at & 1 != 0;
-            if (is_t32 && word & 0xffff == FOREVER_T32) || (!is_t32 && word == FOREVER_A32) {
-                return Some("its handler is a branch to itself");
+            let Some(word) = self.code_word(bus, at & !1) else {
+                return Some("its exception vector leads to no memory");
+            };
+            if word == 0 {
+                return Some("its exception vector leads to no instruction");
             }
-            if is_t32 {
-                return None;
+            if thumb || at & 1 != 0 {
+                return (word & 0xffff == FOREVER_T32).then_some(HANDLER_IS_STUCK);
+            }
+            if word == FOREVER_A32 {
+                return Some(HANDLER_IS_STUCK);
             }
             at = self.jump_target(bus, at, word)?;
-            word = match self.code_word(bus, at & !1) {
-                Some(word) => word,
-                None => return Some("its exception vector leads to no memory"),
-            };
         }
         None
     }
