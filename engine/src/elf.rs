@@ -151,7 +151,9 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
     let entry = header.e_entry(endian);
     let holds_entry = |header: &elf::ProgramHeader32<Endianness>| {
         header.p_type(endian) == elf::PT_LOAD
-            && (entry & !wanted.function_bit()).checked_sub(header.p_vaddr(endian)).is_some_and(|offset| offset < header.p_memsz(endian))
+            && (entry & !wanted.function_bit())
+                .checked_sub(header.p_vaddr(endian))
+                .is_some_and(|offset| offset < header.p_memsz(endian))
     };
     if !headers.iter().any(holds_entry) {
         return Err(ElfError::BadEntry { entry });

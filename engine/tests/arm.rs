@@ -1,5 +1,7 @@
 //! The Arm core in a small machine: what instructions cost, exceptions, interrupts, and that no cycle is lost.
 
+#![allow(clippy::panic)]
+
 #[path = "support/arm.rs"]
 mod support;
 
@@ -139,10 +141,7 @@ fn an_undefined_instruction_with_a_handler_is_a_note() {
     let report = run(&mut machine);
     assert_exit(&report);
     assert_eq!(machine.registers()[1 + 2], 0x11);
-    assert_eq!(
-        report.notes,
-        ["pc 0x00000100: undefined instruction 0xe7f000f0 (the firmware's trap handler took it)"]
-    );
+    assert_eq!(report.notes, ["pc 0x00000100: undefined instruction 0xe7f000f0 (the firmware's trap handler took it)"]);
 }
 
 fn fault_of(program: &[u32], vector: u32, at_vector: u32) -> String {

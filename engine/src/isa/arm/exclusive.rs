@@ -23,7 +23,14 @@ impl Arm {
         }
     }
 
-    fn exclusive_load(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32) -> Result<[u32; 2], Exception> {
+    fn exclusive_load(
+        &mut self,
+        bus: &mut Bus,
+        index: u32,
+        at: u32,
+        addr: u32,
+        bytes: u32,
+    ) -> Result<[u32; 2], Exception> {
         let low = self.load_part(bus, index, at, addr, bytes)?;
         let high = if bytes == 8 { self.load_part(bus, index, at, addr.wrapping_add(4), 4)? } else { 0 };
         let physical = self.physical(bus, addr, Kind::Read)?;
@@ -94,7 +101,15 @@ impl Arm {
         done.result.map_err(Exception::DataAbort)
     }
 
-    fn store_part(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, value: u32) -> Result<(), Exception> {
+    fn store_part(
+        &mut self,
+        bus: &mut Bus,
+        index: u32,
+        at: u32,
+        addr: u32,
+        bytes: u32,
+        value: u32,
+    ) -> Result<(), Exception> {
         let now = self.begins(index, at);
         self.access_kind = "exclusive store";
         let done = self.memory.store(bus, &self.system, now, addr, size_of(bytes), value, how::ALIGNED);

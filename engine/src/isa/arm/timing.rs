@@ -68,7 +68,11 @@ impl CoreTiming {
         };
         let mut table = CoreTiming {
             dual_issue,
-            early_use: cycles("early-use", 0, "stall of an instruction right behind a result that it shifts or addresses with"),
+            early_use: cycles(
+                "early-use",
+                0,
+                "stall of an instruction right behind a result that it shifts or addresses with",
+            ),
             load_use: cycles("load-use", 0, "stall of an instruction right behind a load that it depends on"),
             multiply_use: cycles("multiply-use", 0, "stall of an instruction right behind a multiplication"),
             register_shift: cycles("register-shift", 1, "cycles of an instruction that shifts by a register"),
@@ -88,7 +92,8 @@ impl CoreTiming {
             table.divide = cycles("divide", 1, "cycles of a division");
         }
         if vfp {
-            table.vfp_move_use = cycles("vfp-move-use", 0, "stall of an instruction right behind a move from a VFP register");
+            table.vfp_move_use =
+                cycles("vfp-move-use", 0, "stall of an instruction right behind a move from a VFP register");
             table.vfp_add = cycles("vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
             table.vfp_multiply = cycles("vfp-multiply", 1, "cycles of a VFP multiplication");
             table.vfp_multiply_add = cycles("vfp-multiply-add", 1, "cycles of a VFP multiplication that accumulates");

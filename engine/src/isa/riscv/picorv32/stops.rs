@@ -49,7 +49,8 @@ impl Picorv32 {
     /// A data access that nothing answers.
     #[cold]
     pub(super) fn unanswered(&mut self, decoded: Decoded, fault: BusFault) {
-        let access = FaultedAccess { addr: fault.addr, kind: access_kind(decoded.op.code), answer: Answer::Bus(fault.kind) };
+        let access =
+            FaultedAccess { addr: fault.addr, kind: access_kind(decoded.op.code), answer: Answer::Bus(fault.kind) };
         self.hang(decoded.pc, "access without an answer", access);
     }
 
