@@ -29,3 +29,4 @@ mod skip;
 pub mod summary;
 pub mod system;
 pub mod timing;
+pub mod vfp;
