@@ -273,3 +273,57 @@ fn rounds_of_a_polling_loop_are_skipped_without_a_trace() {
         assert!(skipping.skipped()[0].0 > 2000, "{:?}", skipping.skipped());
     }
 }
+
+// ---- Floating point
+
+/// mov r5, #0xf << 20; mcr to CPACR, which allows cp10 and cp11 then.
+const ALLOW_VFP: [u32; 2] = [0xe3a0_560f, 0xee01_5f50];
+/// mov r5, #1 << 30; vmsr fpexc, r5: EN.
+const ENABLE_VFP: [u32; 2] = [0xe3a0_5101, 0xeee8_5a10];
+
+#[test]
+fn vfp_is_undefined_until_it_is_on() {
+    // vmrs r6, fpexc without CPACR; vadd.f32 s0, s0, s1; vldr s0, [r2]; vldmia r2!, {d0, d1} without FPEXC.EN.
+    for (before, encoding) in [
+        (&[][..], 0xeef8_6a10),
+        (&ALLOW_VFP[..], 0xee30_0a20),
+        (&ALLOW_VFP[..], 0xed92_0a00),
+        (&ALLOW_VFP[..], 0xecb2_0b04),
+    ] {
+        let mut machine = machine(PROGRAM, &then_exit(&[before, &[encoding, NOP]].concat()));
+        // The undefined instruction's vector: back behind it.
+        put(&mut machine, 4, &[RETURN]);
+        let report = run(&mut machine);
+        assert_exit(&report);
+        let pc = PROGRAM + 4 * before.len() as u32;
+        let note =
+            format!("pc {pc:#010x}: undefined instruction {encoding:#010x} (the firmware's trap handler took it)");
+        assert_eq!(report.notes, [note]);
+        assert_eq!(machine.registers()[1 + 2], 0, "no write-back");
+    }
+}
+
+#[test]
+fn floating_point_computes_loads_and_stores() {
+    let on = [ALLOW_VFP, ENABLE_VFP].concat();
+    let program = [
+        mov(2, 0x600),
+        // vmov.f64 d16, #1.0; vmov.f64 d1, #3.0; vdiv.f64 d0, d16, d1; vstmia r2!, {d0, d1}; vldr d20, [r2, #-16]; vmov r6, r7, d20.
+        0xeef7_0b00,
+        0xeeb0_1b08,
+        0xee80_0b81,
+        0xeca2_0b04,
+        0xed52_4b04,
+        0xec57_6b34,
+        // vmrs r8, fpscr; vcmp.f64 d0, d1; vmrs APSR_nzcv, fpscr; movmi r9, #1.
+        0xeef1_8a10,
+        0xeeb4_0b41,
+        0xeef1_fa10,
+        when(4, mov(9, 1)),
+    ];
+    let (report, registers) = run_program(&then_exit(&[&on[..], &program].concat()));
+    assert_exit(&report);
+    // A third: inexact.
+    assert_eq!((registers[1 + 7], registers[1 + 6], registers[1 + 8]), (0x3fd5_5555, 0x5555_5555, 0x10));
+    assert_eq!((registers[1 + 2], registers[1 + 9]), (0x610, 1));
+}

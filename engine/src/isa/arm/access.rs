@@ -131,7 +131,7 @@ impl Arm {
         self.written(bus, index, at, done)
     }
 
-    fn written(&mut self, bus: &mut Bus, index: u32, at: u32, done: Done<()>) -> bool {
+    pub(super) fn written(&mut self, bus: &mut Bus, index: u32, at: u32, done: Done<()>) -> bool {
         self.cycles += done.cycles;
         match done.result {
             Ok(()) => self.after_access(bus, index, at),
@@ -141,31 +141,13 @@ impl Arm {
 
     /// A load or store of several words follows.
     pub(super) fn several(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        if !self.system.vfp_is_on() && self.is_of_vfp(index, at) {
+            return self.refuse_vfp(bus, index, at);
+        }
         let addr = self.x[usize::from(op.rn)].wrapping_add((op.imm as i32 >> 8) as u32);
         self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };
         let done = self.memory.several(bus, &self.system, self.begins(index, at), addr, op.imm & 0xff, op.ra);
         self.written(bus, index, at, done)
-    }
-
-    /// Vldr, Vstr.
-    pub(super) fn access_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
-        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
-        let (word, now) = (usize::from(op.rd), self.begins(index, at));
-        self.access_kind = kind_of_access(op.code);
-        if op.code == Code::Vstr {
-            let value = self.s[word];
-            let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, op.ra);
-            return self.written(bus, index, at, done);
-        }
-        let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, op.ra);
-        self.cycles += done.cycles;
-        match done.result {
-            Ok(value) => {
-                self.s[word] = value;
-                self.after_access(bus, index, at)
-            }
-            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
-        }
     }
 
     /// Looks whether the block may go on behind an access; if not, it is left behind the instruction. False if that is at once.
@@ -218,7 +200,7 @@ pub(super) fn kind_of_access(code: Code) -> &'static str {
         Code::Ldrh | Code::Ldrsh => "2-byte load",
         Code::Strb => "1-byte store",
         Code::Strh => "2-byte store",
-        Code::Str | Code::StrUser | Code::Vstr => "4-byte store",
+        Code::Str | Code::StrUser => "4-byte store",
         _ => "4-byte load",
     }
 }

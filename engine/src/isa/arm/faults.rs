@@ -87,7 +87,7 @@ impl Arm {
         self.code_word(bus, from)
     }
 
-    fn code_word(&mut self, bus: &mut Bus, at: u32) -> Option<u32> {
+    pub(super) fn code_word(&mut self, bus: &mut Bus, at: u32) -> Option<u32> {
         let mut bytes = [0; 4];
         self.memory.read_code(bus, &self.system, at, &mut bytes).then(|| u32::from_le_bytes(bytes))
     }

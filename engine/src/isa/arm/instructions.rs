@@ -49,11 +49,6 @@ impl Arm {
         self.update_limit(bus);
     }
 
-    /// An instruction of VFP.
-    pub(super) fn vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
-        self.raise_at(bus, index, at, Exception::Undefined(op.imm))
-    }
-
     /// ITSTATE behind an instruction.
     fn advance_it(&mut self) {
         let it = self.system.it();

@@ -18,6 +18,7 @@ pub mod emit;
 mod exclusive;
 mod execute;
 mod faults;
+mod floating;
 mod instructions;
 pub mod media;
 pub mod memory;

@@ -1,0 +1,84 @@
+//! Instructions of VFP, in the core: they are undefined while it is switched off.
+
+use super::core::Arm;
+use super::op::{Code, Op, TimingClass};
+use super::system::Exception;
+use super::vfp;
+use crate::bus::Bus;
+use crate::device::AccessSize;
+
+impl Arm {
+    /// Arithmetic, and moves between the register files.
+    pub(super) fn vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let mut fpscr = self.system.fpscr();
+        let done = self.system.vfp_is_on() && vfp::execute(op.imm, &mut self.s, &mut self.x, &mut fpscr).is_ok();
+        if !done {
+            return self.refuse_vfp(bus, index, at);
+        }
+        self.system.set_fpscr(fpscr);
+        true
+    }
+
+    /// Vldr, Vstr.
+    pub(super) fn access_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        if !self.system.vfp_is_on() {
+            return self.refuse_vfp(bus, index, at);
+        }
+        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
+        if op.code == Code::Vstr {
+            self.store_vfp(bus, index, at, op, addr)
+        } else {
+            self.load_vfp(bus, index, at, op, addr)
+        }
+    }
+
+    fn load_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        if let Some(host) = self.memory.quick_load(addr, 4) {
+            // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
+            self.s[usize::from(op.rd)] = unsafe { host.cast::<u32>().read_unaligned() };
+            return true;
+        }
+        self.access_kind = "4-byte load";
+        let done = self.memory.load(bus, &self.system, self.begins(index, at), addr, AccessSize::Word, op.ra);
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(value) => {
+                self.s[usize::from(op.rd)] = value;
+                self.after_access(bus, index, at)
+            }
+            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
+        }
+    }
+
+    fn store_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let value = self.s[usize::from(op.rd)];
+        if let Some(host) = self.memory.quick_store(addr, 4) {
+            // SAFETY: as for loads.
+            unsafe { host.cast::<u32>().write_unaligned(value) };
+            return true;
+        }
+        self.access_kind = "4-byte store";
+        let now = self.begins(index, at);
+        let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, op.ra);
+        self.written(bus, index, at, done)
+    }
+
+    /// True if the instruction of operation `at` loads or stores VFP registers.
+    pub(super) fn is_of_vfp(&self, index: u32, at: u32) -> bool {
+        let instr = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr;
+        let class = self.blocks.instrs_of(index)[usize::from(instr)].instr.class;
+        matches!(class, TimingClass::VfpLoad | TimingClass::VfpStore)
+    }
+
+    /// The instruction of operation `at` is undefined: the block has been left, so this is false.
+    pub(super) fn refuse_vfp(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
+        self.unpatch();
+        let instr = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr;
+        self.leave_in_the_middle(index, instr);
+        // It has just been fetched. T32 has its first halfword on top.
+        let word = self.code_word(bus, self.pc).unwrap_or(0);
+        let encoding = if self.system.thumb() { word.rotate_left(16) } else { word };
+        self.raise(bus, Exception::Undefined(encoding));
+        false
+    }
+}
