@@ -80,7 +80,7 @@ impl Unit {
         }
     }
 
-    /// ARM, table A7-16.
+    /// VFP data processing (ARM, A7.5).
     fn process(&mut self, s: &mut S) -> Result<(), Undefined> {
         let opcode = self.encoding >> 20 & 0b1011;
         if opcode == 0b1011 && self.bit(6) {
@@ -119,7 +119,7 @@ impl Unit {
         Ok(())
     }
 
-    /// What has its operation in bits 19:16 and 7 (ARM, table A7-17).
+    /// What has its operation in bits 19:16 and 7 (ARM, A7.5).
     fn further(&mut self, s: &mut S) -> Result<(), Undefined> {
         let f = self.format;
         let (opcode, op) = (self.encoding >> 16 & 15, self.bit(7));
@@ -166,7 +166,7 @@ impl Unit {
         Ok(())
     }
 
-    /// vcvt from and to fixed point, in place (ARM, A8.8.308).
+    /// vcvt from and to fixed point, in place (ARM, A8.8).
     fn fixed(&mut self, s: &mut S) -> Result<(), Undefined> {
         let f = self.format;
         let bits = if self.bit(7) { 32 } else { 16 };

@@ -45,7 +45,7 @@ impl Cacheability {
         }
     }
 
-    /// The inner attributes in PAR (ARM, B4.1.112).
+    /// The inner attributes in PAR (ARM, PAR).
     fn par_inner(self) -> u32 {
         match self {
             Cacheability::NonCacheable => 0,
@@ -71,7 +71,7 @@ impl MemoryType {
     pub const NON_CACHEABLE: MemoryType =
         MemoryType::Normal { inner: Cacheability::NonCacheable, outer: Cacheability::NonCacheable, shareable: false };
 
-    /// Without TEX remap: TEX in `tex`, and bits C, B, S (ARM, table B3-10).
+    /// Without TEX remap: TEX in `tex`, and bits C, B, S (ARM, B3.8).
     pub(super) fn plain(tex: u32, c: bool, b: bool, s: bool) -> MemoryType {
         let normal = |outer, inner| MemoryType::Normal {
             inner: Cacheability::from_bits(inner),
@@ -91,7 +91,7 @@ impl MemoryType {
         }
     }
 
-    /// With TEX remap: TEX\[0\], C, B choose a field of PRRR and NMRR (ARM, B3.8.3).
+    /// With TEX remap: TEX\[0\], C, B choose a field of PRRR and NMRR (ARM, B3.8).
     pub(super) fn remapped(tex: u32, c: bool, b: bool, s: bool, prrr: u32, nmrr: u32) -> MemoryType {
         let n = (tex & 1) << 2 | u32::from(c) << 1 | u32::from(b);
         let shareable = |at_0: u32| prrr >> (at_0 + u32::from(s)) & 1 != 0;

@@ -50,7 +50,7 @@ impl SystemConfig {
     }
 }
 
-/// NumSets, Associativity and LineSize of a CCSIDR (ARM, B4.1.19).
+/// NumSets, Associativity and LineSize of a CCSIDR (ARM, CCSIDR).
 fn ccsidr_shape(shape: CacheShape) -> u32 {
     let sets = shape.size_bytes / (shape.line_bytes * shape.ways);
     (sets - 1) << 13 | (shape.ways - 1) << 3 | (shape.line_bytes / 16).trailing_zeros()

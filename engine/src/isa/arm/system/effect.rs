@@ -34,7 +34,7 @@ pub enum Effect {
     Translate(Lookup),
 }
 
-/// A translation that software asked for (ARM, B3.13: ATS1CPR and the like).
+/// A translation that software asked for (ARM, B4.2: ATS1CPR and the like).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// The virtual address.

@@ -52,7 +52,7 @@ pub struct Abort {
     pub bus: Option<BusFaultKind>,
 }
 
-/// Causes of aborts, under their codes in DFSR and IFSR (ARM, table B3-23).
+/// Causes of aborts, under their codes in DFSR and IFSR (ARM, short-descriptor fault status).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -120,7 +120,7 @@ impl Exception {
         }
     }
 
-    /// Mode, vector's offset, masks that it sets, and LR less the instruction's address in A32 and T32 (ARM, table B1-7).
+    /// Mode, vector's offset, masks that it sets, and LR less the instruction's address in A32 and T32 (ARM, B1.8).
     fn entry(self) -> (Mode, u32, u32, [u32; 2]) {
         match self {
             Exception::Undefined(_) => (Mode::Undefined, 0x04, psr::I, [4, 2]),
@@ -173,7 +173,7 @@ impl System {
         (pending & PENDING_IRQ != 0 && !self.masked(psr::I)).then_some(Exception::Irq)
     }
 
-    /// True if what is pending ends a wfi: masks do not matter (ARM, B1.8.14).
+    /// True if what is pending ends a wfi: masks do not matter (ARM, B1.8).
     pub fn wakes(&self, pending: u32) -> bool {
         pending & (PENDING_IRQ | PENDING_FIQ) != 0
     }

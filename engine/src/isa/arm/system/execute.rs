@@ -108,7 +108,7 @@ impl System {
         self.leave(x, target, cpsr)
     }
 
-    /// An interrupt ends the wait only if it is not masked (ARM, B1.8.13). With all masked nothing could end it here: it does not begin, as
+    /// An interrupt ends the wait only if it is not masked (ARM, B1.8). With all masked nothing could end it here: it does not begin, as
     /// it need not.
     fn wait_for_event(&mut self) -> Effect {
         let happened = std::mem::replace(&mut self.event, false);

@@ -1,4 +1,4 @@
-//! Registers of c0, which tell what the core is (ARM, B4.1; values of the TRM's c0 registers).
+//! Registers of c0, which tell what the core is (ARM, B4.1).
 
 use super::System;
 

@@ -1,4 +1,4 @@
-//! Operations of c7 and c8: caches, TLBs, branch predictors, barriers, translation (ARM, B3.18).
+//! Operations of c7 and c8: caches, TLBs, branch predictors, barriers, translation (ARM, B4.2).
 
 use super::effect::{Barrier, Effect, Lines, Lookup, Maintenance, TlbEntries};
 use super::mmu::{Access, Kind};

@@ -113,7 +113,7 @@ impl Leaf {
         }
     }
 
-    /// True if its permissions allow the access (ARM, table B3-8).
+    /// True if its permissions allow the access (ARM, access permissions).
     fn allows(&self, access: Access) -> bool {
         let write = access.kind == Kind::Write;
         let data = match (self.permissions, access.privileged) {
@@ -155,7 +155,7 @@ impl System {
         })
     }
 
-    /// Without the MMU (ARM, B3.2.1).
+    /// Without the MMU (ARM, B3.2).
     fn flat(&self, va: u32, access: Access) -> Translation {
         let cached = MemoryType::Normal {
             inner: Cacheability::WriteThrough,
@@ -208,7 +208,8 @@ impl System {
         Ok(Walked { leaf: Leaf::page(descriptor, domain), read: [Some(first_at), Some(second_at)], memory })
     }
 
-    /// As what the tables below a TTBR are read: IRGN is in bits 0 and 6, RGN in 4:3, S in 1 (ARM, B4.1.154, with the Multiprocessing Extensions).
+    /// As what the tables below a TTBR are read: IRGN is in bits 0 and 6, RGN in 4:3, S in 1 (ARM, TTBR0,
+    /// with the Multiprocessing Extensions).
     fn walk_memory(&self, ttbr: u32) -> MemoryType {
         let memory = MemoryType::Normal {
             inner: Cacheability::from_bits(ttbr << 1 & 2 | ttbr >> 6 & 1),
@@ -218,7 +219,7 @@ impl System {
         if self.registers.sctlr & SCTLR_C == 0 { memory.uncached() } else { memory }
     }
 
-    /// Access flag, then domain, then permissions (ARM, B3.12.4).
+    /// Access flag, then domain, then permissions (ARM, B3.12).
     fn check(&self, leaf: &Leaf, access: Access) -> Result<(), FaultStatus> {
         let status = |page, section| if leaf.page { page } else { section };
         let access_flag = self.registers.sctlr & SCTLR_AFE != 0;

@@ -90,7 +90,7 @@ impl Registers {
             dfar: 0,
             ifar: 0,
             par: 0,
-            // Reset values of the TRM: as without TEX remap.
+            // After reset they give what TEX, C and B say without remap.
             prrr: 0x0009_8aa4,
             nmrr: 0x44e0_48e0,
             vbar: 0,
@@ -246,7 +246,7 @@ impl System {
         Some(Effect::Next)
     }
 
-    /// The result of an [`Effect::Translate`] goes into PAR (ARM, B4.1.112).
+    /// The result of an [`Effect::Translate`] goes into PAR (ARM, PAR).
     pub fn translated(&mut self, result: Result<Translation, Abort>) {
         self.registers.par = match result {
             Ok(to) if to.page_bytes > 1 << 20 => to.physical & 0xff00_0000 | to.memory.par() | PAR_SS,

@@ -1,4 +1,4 @@
-//! Sum, product, quotient, square root, comparison (ARM, A2.7.6).
+//! Sum, product, quotient, square root, comparison (ARM, A2.7).
 
 use super::control::{Control, DIVISION_BY_ZERO};
 use super::format::{Finite, Format, Value};

@@ -1,4 +1,4 @@
-//! FPSCR: how arithmetic is done, and what has happened in it (ARM, A2.5.3).
+//! FPSCR: how arithmetic is done, and what has happened in it (ARM, A2.5).
 
 use super::Comparison;
 use super::round::Mode;
@@ -56,7 +56,7 @@ impl Control {
         self.0 |= flags;
     }
 
-    /// Sets N, Z, C and V (ARM, A2.7.6).
+    /// Sets N, Z, C and V (ARM, A2.7).
     pub fn set_comparison(&mut self, comparison: Comparison) {
         let flags = match comparison {
             Comparison::Less => 0b1000,

@@ -1,4 +1,4 @@
-//! Conversions between formats, and from and to integers and fixed point (ARM, A2.7.8).
+//! Conversions between formats, and from and to integers and fixed point (ARM, A2.7).
 
 use super::control::{Control, INEXACT, INVALID};
 use super::format::{Finite, Format, Value};

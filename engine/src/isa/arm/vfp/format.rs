@@ -1,4 +1,4 @@
-//! Formats of numbers (ARM, A2.7.1), and values taken apart. Bits of a number are in the low bits of a u64.
+//! Formats of numbers (ARM, A2.7), and values taken apart. Bits of a number are in the low bits of a u64.
 
 use super::control::{Control, INPUT_DENORMAL, INVALID};
 
@@ -112,7 +112,7 @@ impl Format {
         bits | self.quiet()
     }
 
-    /// The immediate of vmov (ARM, A7.5.1): a sign, three bits of exponent, four of fraction.
+    /// The immediate of vmov (ARM, A7.5): a sign, three bits of exponent, four of fraction.
     pub fn expand(self, imm8: u32) -> u64 {
         let exponent = match imm8 & 0x40 {
             0 => 1 << (self.bits - 2),
@@ -146,7 +146,7 @@ impl Control {
         bits
     }
 
-    /// The result if one of the operands is a NaN: the first signaling one, else the first (ARM, A2.7.5).
+    /// The result if one of the operands is a NaN: the first signaling one, else the first (ARM, A2.7).
     pub fn nan_of(&mut self, format: Format, operands: &[u64]) -> Option<u64> {
         let signaling = operands.iter().find(|bits| format.is_signaling(**bits));
         if signaling.is_some() {

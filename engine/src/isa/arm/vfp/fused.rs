@@ -1,4 +1,4 @@
-//! Multiplication and addition with one rounding (ARM, A2.7.6, FPMulAdd).
+//! Multiplication and addition with one rounding (ARM, A2.7, FPMulAdd).
 
 use super::arithmetic::product;
 use super::control::Control;

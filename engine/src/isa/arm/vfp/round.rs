@@ -1,4 +1,4 @@
-//! Rounding: one function for the results of all operations (ARM, A2.7.7).
+//! Rounding: one function for the results of all operations (ARM, A2.7, FPRound).
 
 use super::control::{Control, INEXACT, OVERFLOW, UNDERFLOW};
 use super::format::{Finite, Format};
