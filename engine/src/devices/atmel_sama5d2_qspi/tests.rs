@@ -11,6 +11,7 @@ use crate::time::{Cycles, Hz};
 mod dma;
 mod frames;
 mod look;
+mod polling;
 mod registers;
 mod spi;
 mod window;

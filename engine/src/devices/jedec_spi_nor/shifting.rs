@@ -86,6 +86,10 @@ impl Flash {
             return word;
         }
         let width = stretch.bits_per_clock();
+        if self.frame.phase == Phase::Dummy && stretch.drive == Drive::Nobody && stretch.clocks <= self.frame.left {
+            self.take_dummies(true, Drive::Nobody, stretch.clocks);
+            return u32::MAX.unbounded_shr(32u32.saturating_sub(stretch.clocks * width));
+        }
         let byte_clocks = 8 / width;
         // Where the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
         let bits_before = |left: u32| stretch.bits.checked_shr(left * width).unwrap_or(0);
@@ -147,7 +151,9 @@ impl Flash {
                 Some(echo)
             }
             Phase::Opcode | Phase::Address | Phase::Mode if matches && driven => {
-                self.take_header(out, span.at(done + byte_clocks));
+                // Only a command asks for the time.
+                let is_command = self.frame.phase == Phase::Opcode;
+                self.take_header(out, if is_command { span.at(done + byte_clocks) } else { span.end });
                 Some(echo)
             }
             Phase::Dummy if self.frame.left >= byte_clocks => {
