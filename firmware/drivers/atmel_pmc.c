@@ -14,7 +14,8 @@
 
 #define MOR_MOSCXTEN (1u << 0)
 #define MOR_MOSCRCEN (1u << 3)
-#define MOR_MOSCXTST (0xFFu << 8)
+/* 32 * 8 slow clocks: 7.8 ms for the crystal to start. */
+#define MOR_MOSCXTST (32u << 8)
 #define MOR_KEY (0x37u << 16)
 #define MOR_MOSCSEL (1u << 24)
 
