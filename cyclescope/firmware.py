@@ -65,6 +65,8 @@ class Recipe:
             *("-target", self.target, f"-mcpu={self.mcpu}"),
             # paths of this machine would get into the debug information
             *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots().items()),
+            # the compiler runs in such a folder: sources there are relative to it
+            f"-ffile-prefix-map={resources.firmware().resolve()}/=",
             *self.flags,
             # warnings about the headers of others would be errors here
             *(

@@ -1,4 +1,4 @@
-/* What the ROM code and a first-stage loader do before a program runs: clocks, DDR3L, the flash to be read in place. In SRAM: it uses
+/* What the ROM code and a first-stage loader do before a program runs: clocks, DDR3L if the program is there, the flash to be read in place. In SRAM: it uses
  * nothing of the program proper. */
 #include "atmel_mpddrc.h"
 #include "atmel_pio4.h"
@@ -32,8 +32,10 @@ BOARD_BOOT_CODE void boot(void)
 {
     mmio_write(BOARD_WDT_BASE, WDT_MR, WDT_MR_WDDIS);
     pmc_set_clocks();
+#if APP_MEMORY_DDR
     pmc_enable_peripheral(BOARD_ID_MPDDRC);
     pmc_enable_ddr_clock();
     mpddrc_start();
+#endif
     start_flash();
 }
