@@ -150,6 +150,27 @@ impl Arm {
         self.written(bus, index, at, done)
     }
 
+    /// A load or store of a register of User mode.
+    pub(super) fn access_user(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
+        let now = self.begins(index, at);
+        self.access_kind = kind_of_access(op.code);
+        if op.code == Code::StrUser {
+            let value = self.system.user_register(&self.x, op.rd);
+            let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, op.ra);
+            return self.written(bus, index, at, done);
+        }
+        let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, op.ra);
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(value) => {
+                self.system.set_user_register(&mut self.x, op.rd, value);
+                self.after_access(bus, index, at)
+            }
+            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
+        }
+    }
+
     /// Looks whether the block may go on behind an access; if not, it is left behind the instruction. False if that is at once.
     pub(super) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
         self.update_limit(bus);

@@ -190,6 +190,7 @@ impl Arm {
                 true
             }
             Code::Vldr | Code::Vstr => self.access_vfp(bus, index, at, op),
+            Code::LdrUser | Code::StrUser => self.access_user(bus, index, at, op),
             Code::Vfp => self.vfp(bus, index, at, op),
             _ => {
                 self.system_instruction(bus, index, at, op);

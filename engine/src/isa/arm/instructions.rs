@@ -17,7 +17,8 @@ impl Arm {
         let decoded = self.blocks.instrs_of(index)[usize::from(info.instr)];
         let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
         let done = match op.code {
-            Code::Rfe | Code::Srs | Code::LdrUser | Code::StrUser => self.with_memory(bus, op),
+            Code::Rfe => self.return_from_exception(bus, op),
+            Code::Srs => self.store_return_state(bus, op),
             _ => {
                 let events = self.events();
                 let now = Now { cycles: self.cycles, events: &events, pending: self.interrupts(bus) };
@@ -99,27 +100,6 @@ impl Arm {
     }
 
     // ---- Instructions that need memory and the system's registers
-
-    fn with_memory(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
-        match op.code {
-            Code::Rfe => self.return_from_exception(bus, op),
-            Code::Srs => self.store_return_state(bus, op),
-            Code::LdrUser => {
-                let value = self.load_word(bus, self.address(op), op.ra)?;
-                self.system.set_user_register(&mut self.x, op.rd, value);
-                Ok(Effect::Next)
-            }
-            _ => {
-                let value = self.system.user_register(&self.x, op.rd);
-                self.store_word(bus, self.address(op), value, op.ra)?;
-                Ok(Effect::Next)
-            }
-        }
-    }
-
-    fn address(&self, op: Op) -> u32 {
-        self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm)
-    }
 
     fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
         let addr = self.x[usize::from(op.rn)].wrapping_add(op.imm);

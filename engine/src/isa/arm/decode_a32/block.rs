@@ -9,7 +9,8 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let [before, up, user, writes_back, is_load] = [24, 23, 22, 21, 20].map(|index| bit(encoding, index));
     let (rn, list) = (register(encoding, 16), bits(encoding, 15, 0));
     not_pc(&[rn])?;
-    only_if(list != 0)?;
+    let is_loaded = is_load && bit(list, u32::from(rn));
+    only_if(list != 0 && !(is_loaded && writes_back))?;
     let words = list.count_ones();
     let change = if up { 4 * words } else { (4 * words).wrapping_neg() };
     // The lowest address: each is 4 higher where the base register moves before the access.
@@ -27,9 +28,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (false, true) => block.store(emit, Code::StrUser),
         (false, false) => block.store(emit, Code::Str),
     }
-    // A base register that was loaded keeps that.
-    let is_loaded = is_load && bit(list, u32::from(rn));
-    if writes_back && !is_loaded {
+    if writes_back {
         emit.op(Code::Add, rn, rn, ZERO, change);
     } else if is_loaded && (loads_pc || !user) {
         emit.op(Code::Mov, rn, 0, SPARE, 0);
