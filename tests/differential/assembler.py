@@ -76,7 +76,12 @@ class Instruction:
     encode: Callable[[int], int]
 
 
-Item = Label | Instruction
+class Align:
+    """Zeroes up to the next multiple of four; nothing runs there."""
+
+
+ALIGN = Align()
+Item = Label | Instruction | Align
 
 
 def word(encoding: int) -> Instruction:
@@ -96,12 +101,19 @@ def assemble(items: Iterable[Item], base: int) -> bytes:
         if isinstance(item, Label):
             item.address = address
         else:
-            address += item.length
+            address += length(item, address)
     code = b""
     for item in items:
         if isinstance(item, Instruction):
             code += item.encode(base + len(code)).to_bytes(item.length, "little")
+        elif isinstance(item, Align):
+            code += bytes(length(item, base + len(code)))
     return code
+
+
+def length(item: Instruction | Align, address: int) -> int:
+    """Bytes that it takes at an address."""
+    return item.length if isinstance(item, Instruction) else -address % 4
 
 
 def r_type(base: int, rd: int, rs1: int, rs2: int) -> int:

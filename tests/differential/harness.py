@@ -29,7 +29,7 @@ def seeds(first: int, count: int) -> range:
 
 
 @functools.cache
-def _tree(board: str, overrides: tuple[tuple[str, OverrideValue], ...]) -> dict[str, Any]:
+def tree(board: str, overrides: tuple[tuple[str, OverrideValue], ...]) -> dict[str, Any]:
     tree = board_tree(board)
     apply_overrides(tree, dict(overrides))
     return tree.to_dict()
@@ -41,7 +41,7 @@ def engine(
     overrides: Mapping[str, OverrideValue] | None = None,
 ) -> _engine.Machine:
     """A machine with these segments loaded, at RAM's first instruction."""
-    machine = _engine.Machine(_tree(board, tuple((overrides or {}).items())))
+    machine = _engine.Machine(tree(board, tuple((overrides or {}).items())))
     machine.load(elf32.executable(*segments, entry=RAM), "random program")
     return machine
 
