@@ -8,9 +8,9 @@ use super::effect::Effect;
 const CPACR_WRITABLE: u32 = 0xf << 20 | 3 << 30;
 /// FPEXC.EN.
 const FPEXC_EN: u32 = 1 << 30;
-/// What FPSCR keeps: flags, AHP, DN, FZ, rounding mode, Stride, Len, and the cumulative exceptions. Exceptions trap nothing, so their enables are
-/// not there, nor is QC.
-pub const FPSCR_MASK: u32 = 0xf7f7_009f;
+/// What FPSCR keeps: flags, QC (which only Advanced SIMD would set), AHP, DN, FZ, rounding mode, Stride, Len, and the cumulative exceptions.
+/// Exceptions trap nothing, so their enables are not there.
+pub const FPSCR_MASK: u32 = 0xfff7_009f;
 /// Number of FPSCR in vmrs and vmsr.
 const FPSCR: u32 = 1;
 
