@@ -175,7 +175,7 @@ impl Bus {
         let arrived = self.request(entry, at);
         let offset = addr - self.map[entry].base;
         let answered = match self.map[entry].target {
-            Target::Ram(ram) => self.rams[ram].transfer(arrived, bytes, Direction::Read),
+            Target::Ram(ram) => self.rams[ram].transfer(arrived, offset, bytes, Direction::Read),
             Target::Device(id, range) => self
                 .with_device(id, arrived, |device, ctx| device.burst(range, offset, bytes, ctx))
                 .map_err(|error| self.slave_fault(entry, addr, error.done))?,
@@ -193,7 +193,8 @@ impl Bus {
         let Target::Ram(ram) = self.map[entry].target else {
             return Err(self.slave_fault(entry, addr, arrived));
         };
-        let answered = self.rams[ram].transfer(arrived, bytes, Direction::Write);
+        let offset = addr - self.map[entry].base;
+        let answered = self.rams[ram].transfer(arrived, offset, bytes, Direction::Write);
         Ok(Access { value: 0, entry, arrived, answered, done: self.response(entry, answered) })
     }
 
@@ -205,7 +206,7 @@ impl Bus {
         let offset = addr - self.map[entry].base;
         match self.map[entry].target {
             Target::Ram(ram) => {
-                let done = self.rams[ram].transfer(at, size.bytes(), Direction::Read);
+                let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Read);
                 let mut bytes = [0; 4];
                 self.rams[ram].read(offset, &mut bytes[..size.bytes() as usize]);
                 Ok((u32::from_le_bytes(bytes), done))
@@ -232,7 +233,7 @@ impl Bus {
         let offset = addr - self.map[entry].base;
         match self.map[entry].target {
             Target::Ram(ram) => {
-                let done = self.rams[ram].transfer(at, size.bytes(), Direction::Write);
+                let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Write);
                 let met_code = self.rams[ram].write(offset, &value.to_le_bytes()[..size.bytes() as usize]);
                 self.code_epoch += u64::from(met_code);
                 Ok(done)

@@ -1,6 +1,7 @@
 //! What a device model implements, and what it may use while the bus calls it.
 
 use crate::bus::Bus;
+use crate::memory::outer::OuterCache;
 use crate::polling::Poll;
 use crate::time::Ps;
 
@@ -123,6 +124,11 @@ pub trait Device: Send {
     /// AXI4-Lite slave behind a protocol converter).
     fn streams(&self, _range: usize, _offset: u32) -> bool {
         false
+    }
+
+    /// The second-level cache whose registers the device has: handed to the bus once, when the machine is built.
+    fn outer_cache(&mut self) -> Option<OuterCache> {
+        None
     }
 
     /// True if the device makes accesses of its own (DMA).

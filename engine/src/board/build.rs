@@ -11,6 +11,7 @@ use crate::core::Core;
 use crate::device::{DeviceId, IrqLine};
 use crate::devices::{MODELS, Model};
 use crate::machine::{Description, DeviceInfo, Machine};
+use crate::memory::dram::{Decoding, DramTiming, MOST_BANKS};
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::Ps;
 
@@ -233,10 +234,16 @@ fn add_place<'a>(
         Kind::Ram => {
             let timing = read_port(&mut reader);
             let (base, last) = ranges.first().copied().unwrap_or((0, 0));
-            bus.rams.push(Ram::new(last - base + 1, timing));
+            let size_bytes = last - base + 1;
+            bus.rams.push(match read_dram(&mut reader, size_bytes) {
+                None => Ram::new(size_bytes, timing),
+                Some(dram) => Ram::with_dram(size_bytes, timing, dram),
+            });
         }
         Kind::Device(model, _) => {
-            bus.devices.push(Some((model.from_node)(&mut reader)));
+            let mut device = (model.from_node)(&mut reader);
+            bus.outer = bus.outer.take().or_else(|| device.outer_cache());
+            bus.devices.push(Some(device));
             bus.device_names.push(name.clone());
             let (compatible, path) = (model.compatible.to_owned(), place.node.path.clone());
             description.devices.push(DeviceInfo { name, compatible, path, ranges });
@@ -277,6 +284,51 @@ fn read_port(reader: &mut NodeReader) -> PortTiming {
         beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a burst to the next"),
         beat_bytes: reader.u32_or("cyclescope,beat-bytes", 4, beats, "a beat has 1 to 64 bytes, a power of two").max(1),
     }
+}
+
+/// Banks and rows of an SDRAM, for a memory that tells of them.
+fn read_dram(reader: &mut NodeReader, size_bytes: u32) -> Option<DramTiming> {
+    const BANKS: &str = "cyclescope,banks";
+    reader.node.property(BANKS)?;
+    let power = |n: u32| n.is_power_of_two();
+    let timing = DramTiming {
+        banks: reader.timing_u32(
+            BANKS,
+            |n| power(n) && n as usize <= MOST_BANKS,
+            "a memory has 1 to 8 banks, a power of two",
+        ),
+        row_bytes: reader.timing_u32(
+            "cyclescope,row-bytes",
+            |n| power(n) && (64..=1 << 20).contains(&n),
+            "a row has 64 bytes to 1 MiB, a power of two",
+        ),
+        decoding: reader.word_or_first(
+            "cyclescope,bank-decoding",
+            &[("interleaved", Decoding::Interleaved), ("sequential", Decoding::Sequential)],
+        ),
+        size_bytes,
+        cas_cycles: reader.timing_cycles("cyclescope,cas-cycles", "from a command to its first data").0,
+        activate_cycles: reader.timing_cycles("cyclescope,trcd-cycles", "from activating a row to a command in it").0,
+        precharge_cycles: reader.timing_cycles("cyclescope,trp-cycles", "from closing a row to activating another").0,
+        row_cycles: reader.timing_cycles("cyclescope,tras-cycles", "from activating a row to closing it").0,
+        write_recovery_cycles: reader.timing_cycles("cyclescope,twr-cycles", "from written data to closing the row").0,
+        write_to_read_cycles: reader.timing_cycles("cyclescope,twtr-cycles", "from written data to a read command").0,
+        burst_cycles: reader.timing_cycles("cyclescope,burst-cycles", "clocks of data of a burst").0,
+        refresh_interval_cycles: reader.timing_cycles("cyclescope,trefi-cycles", "from one refresh to the next").0,
+        refresh_cycles: reader.timing_cycles("cyclescope,trfc-cycles", "a refresh").0,
+    };
+    if timing.is_sound() {
+        return Some(timing);
+    }
+    if reader.node.property("cyclescope,trefi-cycles").is_some() {
+        let value = timing.refresh_interval_cycles.to_string();
+        let allowed = "refreshes come more than twice as long after each other as they take".to_owned();
+        reader.fault_at(
+            "cyclescope,trefi-cycles",
+            FaultKind::OutOfRange { property: "cyclescope,trefi-cycles".into(), value, allowed },
+        );
+    }
+    None
 }
 
 fn find_overlaps(entries: &[(MapEntry, &Node)], faults: &mut Vec<BoardFault>) {

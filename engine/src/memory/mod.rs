@@ -1,6 +1,7 @@
 //! Memories: RAM with port timing, caches, and what is between a core and memory where there is no cache.
 
 pub mod cache;
+pub mod dram;
 pub mod fetch;
 pub mod outer;
 pub mod port;

@@ -48,8 +48,6 @@ pub struct OuterCache {
     /// Ways that data and instructions are not allocated in: bit n is way n.
     pub locked: [u32; 2],
     events: [u64; OuterEvent::Count as usize],
-    /// Grows with everything that happens here.
-    stamp: u64,
 }
 
 impl OuterCache {
@@ -65,7 +63,6 @@ impl OuterCache {
             ram_cycles: [Cycles(1); 2],
             locked: [0; 2],
             events: [0; OuterEvent::Count as usize],
-            stamp: 0,
         }
     }
 
@@ -87,11 +84,6 @@ impl OuterCache {
     /// Lines brought in and written back.
     pub fn counters(&self) -> super::cache::CacheCounters {
         self.cache.counters()
-    }
-
-    /// The same as long as nothing has happened here.
-    pub fn stamp(&self) -> u64 {
-        self.stamp
     }
 
     /// How long its RAMs take for a request: to find the line, and if it is there, to read all of it.
@@ -138,13 +130,11 @@ impl OuterCache {
 
     /// Forgets a line, dirty or not.
     pub fn drop_line(&mut self, addr: u32) {
-        self.stamp += 1;
         self.cache.drop_line(addr);
     }
 
     /// Makes a line clean: true if it was dirty.
     pub fn clean(&mut self, addr: u32) -> bool {
-        self.stamp += 1;
         self.cache.clean(addr)
     }
 
@@ -159,7 +149,6 @@ impl OuterCache {
     }
 
     fn count(&mut self, event: OuterEvent, happened: bool) {
-        self.stamp += 1;
         self.events[event as usize] += u64::from(happened);
     }
 }

@@ -3,6 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
+use super::dram::{Dram, DramTiming};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Code is tracked in granules of this many bytes: a store to a granule that holds decoded instructions drops them.
@@ -45,6 +46,8 @@ pub enum Direction {
 pub struct Ram {
     bytes: Bytes,
     timing: PortTiming,
+    /// What is behind the port, if that has a time of its own.
+    dram: Option<Dram>,
     /// The port is busy with an earlier transfer until then.
     free_at: Ps,
     /// One flag a [`CODE_GRANULE_BYTES`].
@@ -55,7 +58,14 @@ impl Ram {
     /// A RAM of `size_bytes` zeroes.
     pub fn new(size_bytes: u32, timing: PortTiming) -> Ram {
         let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
-        Ram { bytes: Bytes::zeroed(size_bytes as usize), timing, free_at: Ps::ZERO, code: vec![false; granules] }
+        let bytes = Bytes::zeroed(size_bytes as usize);
+        Ram { bytes, timing, dram: None, free_at: Ps::ZERO, code: vec![false; granules] }
+    }
+
+    /// An SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port takes a write's data before the memory
+    /// has them.
+    pub fn with_dram(size_bytes: u32, timing: PortTiming, dram: DramTiming) -> Ram {
+        Ram { dram: Some(Dram::new(dram)), ..Ram::new(size_bytes, timing) }
     }
 
     /// Timing of the port.
@@ -63,9 +73,9 @@ impl Ram {
         self.timing
     }
 
-    /// True if no transfer is under way at `now`.
+    /// True if no transfer is under way at `now`, and nothing comes by itself, as a refresh does: transfers take the same time again.
     pub fn is_idle(&self, now: Ps) -> bool {
-        self.free_at <= now
+        self.free_at <= now && self.dram.is_none()
     }
 
     /// True for tightly coupled memory: an access costs nothing beyond the core's own cycle.
@@ -73,8 +83,8 @@ impl Ram {
         self.timing.first_word_cycles == Cycles(0)
     }
 
-    /// When a transfer of `bytes` that reaches the port at `at` is complete; the port is busy until then.
-    pub fn transfer(&mut self, at: Ps, bytes: u32, direction: Direction) -> Ps {
+    /// When a transfer of `bytes` from `offset` on that reaches the port at `at` is complete; the port is busy until then.
+    pub fn transfer(&mut self, at: Ps, offset: u32, bytes: u32, direction: Direction) -> Ps {
         if self.is_local() {
             return at;
         }
@@ -84,7 +94,15 @@ impl Ram {
             Direction::Write => self.timing.write_first_word_cycles,
         };
         let cycles = first_word_cycles.0 + (beats - 1) * self.timing.beat_cycles.0;
-        self.free_at = self.timing.clock.after(at.max(self.free_at), Cycles(cycles));
+        let begins = at.max(self.free_at);
+        self.free_at = match &mut self.dram {
+            None => self.timing.clock.after(begins, Cycles(cycles)),
+            Some(dram) => {
+                let from = self.timing.clock.cycles_until_ceil(begins).0;
+                let waits = dram.transfer(from, offset, beats, direction);
+                self.timing.clock.ps_at_floor(Cycles(from + waits + cycles))
+            }
+        };
         self.free_at
     }
 
@@ -168,6 +186,7 @@ impl Drop for Bytes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dram::Decoding;
     use super::*;
 
     fn ddr() -> Ram {
@@ -180,18 +199,48 @@ mod tests {
     #[test]
     fn a_burst_pays_the_first_word_once() {
         // 16 bytes = 4 beats: 20 + 3 = 23 cycles of 10 ns.
-        assert_eq!(ddr().transfer(Ps(0), 16, Direction::Read), Ps(230_000));
+        assert_eq!(ddr().transfer(Ps(0), 0, 16, Direction::Read), Ps(230_000));
         // Written, it is accepted after 8 + 3 cycles.
-        assert_eq!(ddr().transfer(Ps(0), 16, Direction::Write), Ps(110_000));
+        assert_eq!(ddr().transfer(Ps(0), 0, 16, Direction::Write), Ps(110_000));
     }
 
     #[test]
     fn the_port_serves_one_transfer_at_a_time() {
         let mut ram = ddr();
-        let first = ram.transfer(Ps(0), 4, Direction::Read);
+        let first = ram.transfer(Ps(0), 0, 4, Direction::Read);
         assert_eq!(first, Ps(200_000));
-        assert_eq!(ram.transfer(Ps(50_000), 4, Direction::Read), Ps(400_000));
-        assert_eq!(ram.transfer(Ps(1_000_001), 4, Direction::Read), Ps(1_210_000));
+        assert_eq!(ram.transfer(Ps(50_000), 0, 4, Direction::Read), Ps(400_000));
+        assert_eq!(ram.transfer(Ps(1_000_001), 0, 4, Direction::Read), Ps(1_210_000));
+    }
+
+    #[test]
+    fn an_sdram_adds_the_time_of_its_rows() {
+        let (timing, dram) = (ddr().timing(), dram());
+        let mut ram = Ram::with_dram(1 << 20, timing, dram);
+        // The port's 20 + 3, and tRCD 3 + CL 5; with the row open only CL.
+        assert_eq!(ram.transfer(Ps(0), 0, 16, Direction::Read), Ps(310_000));
+        assert_eq!(ram.transfer(Ps(1_000_000), 64, 16, Direction::Read), Ps(1_280_000));
+        // A write is taken by the controller.
+        assert_eq!(ram.transfer(Ps(2_000_000), 0x8000, 16, Direction::Write), Ps(2_110_000));
+        assert!(!ram.is_idle(Ps(3_000_000)));
+    }
+
+    fn dram() -> DramTiming {
+        DramTiming {
+            banks: 8,
+            row_bytes: 4096,
+            decoding: Decoding::Interleaved,
+            size_bytes: 1 << 20,
+            cas_cycles: 5,
+            activate_cycles: 3,
+            precharge_cycles: 3,
+            row_cycles: 6,
+            write_recovery_cycles: 4,
+            write_to_read_cycles: 4,
+            burst_cycles: 4,
+            refresh_interval_cycles: 1297,
+            refresh_cycles: 27,
+        }
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl Memory {
         }
         self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(true));
         let line = self.outer_line(bus, line);
+        self.state.outer_uses += 1;
         let Some(cache) = &mut bus.outer else { return };
         if !cache.write(line)
             && let Some(victim) = cache.fill(line, false, true).filter(|victim| victim.dirty)
@@ -79,6 +80,7 @@ impl Memory {
             return false;
         }
         let line = self.outer_line(bus, place.physical);
+        self.state.outer_uses += 1;
         let hit = bus.outer.as_mut().is_some_and(|cache| cache.write(line));
         if hit {
             self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(false));
@@ -90,6 +92,7 @@ impl Memory {
     fn read_outer(&mut self, bus: &mut Bus, meter: &mut Meter, purpose: Purpose, line: u32) -> Result<(), BusFault> {
         let Some(cache) = &mut bus.outer else { return Ok(()) };
         let (instruction, bytes) = (purpose == Purpose::Fetch, cache.shape().line_bytes);
+        self.state.outer_uses += 1;
         let hit = cache.read(line, instruction);
         self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(hit));
         if !hit {
