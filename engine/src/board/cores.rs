@@ -105,7 +105,11 @@ fn read_core(reader: &mut NodeReader, index: u32, interrupts: u32) -> CoreConfig
 fn read_policies(reader: &mut NodeReader) -> (Replacement, WritePolicy) {
     let replacement = reader.word_or_first(
         "cyclescope,cache-replacement",
-        &[("lru", Replacement::LeastRecentlyUsed), ("round-robin", Replacement::RoundRobin)],
+        &[
+            ("lru", Replacement::LeastRecentlyUsed),
+            ("round-robin", Replacement::RoundRobin),
+            ("random", Replacement::PseudoRandom),
+        ],
     );
     let write = reader.word_or_first(
         "cyclescope,d-cache-write-policy",

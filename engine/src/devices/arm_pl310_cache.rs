@@ -80,6 +80,9 @@ const ILKR: u32 = 0x904;
 /// CR: the cache is on.
 const L2CEN: u32 = 1;
 
+/// ACR: ways take turns to be replaced; else one is chosen at random.
+const CRPOL: u32 = 1 << 25;
+
 /// The device.
 #[derive(Debug)]
 pub struct Pl310 {
@@ -118,10 +121,7 @@ fn read_shape(reader: &mut NodeReader) -> CacheShape {
     let size_bytes = reader.u32("cache-size", |n| n == 128 << 10, meaning);
     let line_bytes = reader.u32("cache-line-size", |n| n == 32, meaning);
     let sets = reader.u32("cache-sets", |n| n == 512, meaning);
-    let replacement = reader.word_or_first(
-        "cyclescope,cache-replacement",
-        &[("round-robin", Replacement::RoundRobin), ("random", Replacement::PseudoRandom)],
-    );
+    let replacement = Replacement::RoundRobin;
     let fixed =
         CacheShape { size_bytes: 128 << 10, line_bytes: 32, ways: 8, replacement, write: WritePolicy::WriteBack };
     let wanted = [size_bytes, line_bytes, sets];
@@ -201,6 +201,8 @@ impl Pl310 {
         cache.enabled = self.held(CR) & L2CEN != 0;
         cache.ram_cycles = [latency(self.held(TRCR)), latency(self.held(DRCR))];
         cache.locked = [self.held(DLKR), self.held(ILKR)];
+        let in_turn = self.held(ACR) & CRPOL != 0;
+        cache.replace_by(if in_turn { Replacement::RoundRobin } else { Replacement::PseudoRandom });
     }
 }
 

@@ -110,6 +110,11 @@ impl Cache {
         self.shape
     }
 
+    /// Chooses what a full set gives up from now on.
+    pub fn replace_by(&mut self, replacement: Replacement) {
+        self.shape.replacement = replacement;
+    }
+
     /// Totals since reset.
     pub fn counters(&self) -> CacheCounters {
         self.counters

@@ -1,7 +1,7 @@
 //! A second-level cache between the cores and the interconnect, as the accesses that pass it see it: a directory and its latencies. Its
 //! registers are a device's (`arm,pl310-cache`), which finds it on the bus.
 
-use super::cache::{Cache, CacheShape, Victim};
+use super::cache::{Cache, CacheShape, Replacement, Victim};
 use crate::time::{Cycles, Hz};
 
 /// Where it gets its times from.
@@ -74,6 +74,11 @@ impl OuterCache {
     /// Its shape.
     pub fn shape(&self) -> CacheShape {
         self.cache.shape()
+    }
+
+    /// Chooses what a full set gives up from now on.
+    pub fn replace_by(&mut self, replacement: Replacement) {
+        self.cache.replace_by(replacement);
     }
 
     /// How often something has happened.
@@ -156,7 +161,7 @@ impl OuterCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::cache::{Replacement, WritePolicy};
+    use crate::memory::cache::WritePolicy;
 
     fn outer() -> OuterCache {
         let (replacement, write) = (Replacement::RoundRobin, WritePolicy::WriteBack);
