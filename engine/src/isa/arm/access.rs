@@ -7,6 +7,7 @@ use super::core::Arm;
 use super::memory::{Done, Way};
 use super::op::{Code, Op, how};
 use super::system::Exception;
+use super::timing::Pending;
 use crate::bus::{Bus, Target};
 use crate::device::AccessSize;
 use crate::time::{Cycles, Ps};
@@ -17,9 +18,9 @@ impl Arm {
     /// Fetches a block's instructions. False if the caller has to look again before running it.
     pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
         match self.blocks.cold[index as usize].fetch {
-            Way::Local => true,
+            // Past the cache, each instruction is fetched on its own.
+            Way::Local | Way::Uncached => true,
             Way::Cached => self.fetch_cached(bus, index),
-            Way::Uncached => self.fetch_uncached(bus, index),
         }
     }
 
@@ -39,35 +40,48 @@ impl Arm {
         for line in self.lines_of(index) {
             if !self.memory.has_fetch_line(line) {
                 let done = self.memory.fetch_line(bus, &self.system, self.now(), line);
-                if !self.fetched(bus, done) {
-                    return false;
+                self.cycles += done.cycles;
+                match done.result {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        // Whatever was under way has arrived meanwhile.
+                        self.pending = Pending::NONE;
+                        self.update_limit(bus);
+                        return false;
+                    }
+                    Err(abort) => {
+                        self.raise(bus, Exception::PrefetchAbort(abort));
+                        return false;
+                    }
                 }
             }
         }
         true
     }
 
-    /// Fetches what a single instruction lacks, over the bus.
-    fn fetch_uncached(&mut self, bus: &mut Bus, index: u32) -> bool {
+    /// Fetches one instruction past the cache. False if the block has been left before it, for others to look first.
+    #[inline(never)]
+    pub(super) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        let (pc, end_pc) = (hot.address(), hot.end_pc & !1);
-        let done = self.memory.fetch_uncached(bus, &self.system, self.now(), pc, end_pc);
-        self.fetched(bus, done)
-    }
-
-    /// Accounts for a fetch: true if nothing was missing.
-    fn fetched(&mut self, bus: &mut Bus, done: Done<bool>) -> bool {
-        self.cycles += done.cycles;
+        let (longest, info) = (hot.longest_cycles, self.blocks.infos[(hot.first_op + at) as usize]);
+        let begins = self.cycles.wrapping_add(u64::from(info.begins_cycles) - 1);
+        let now = self.config.clock.ps_at_floor(Cycles(begins));
+        let end_pc = op.imm.wrapping_add(u32::from(op.rd));
+        let done = self.memory.fetch_uncached(bus, &self.system, now, op.imm, end_pc);
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
-            Ok(present) => {
-                if !present {
-                    // Whatever was under way has arrived meanwhile.
-                    self.pending = super::timing::Pending::NONE;
-                    self.update_limit(bus);
+            Ok(true) => true,
+            Ok(false) => {
+                self.update_limit(bus);
+                if self.cycles.wrapping_add(u64::from(longest)) <= self.limit && !self.has_news(bus) {
+                    self.memory.use_fetched();
+                    return true;
                 }
-                present
+                self.leave_in_the_middle(index, info.instr);
+                false
             }
             Err(abort) => {
+                self.leave_in_the_middle(index, info.instr);
                 self.raise(bus, Exception::PrefetchAbort(abort));
                 false
             }
@@ -80,9 +94,8 @@ impl Arm {
     pub(super) fn look_for_lines(&mut self, index: u32) -> bool {
         let here = match self.blocks.cold[index as usize].fetch {
             _ if self.sections.stops_at(self.blocks.hot[index as usize].address()) => false,
-            Way::Local => true,
+            Way::Local | Way::Uncached => true,
             Way::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
-            Way::Uncached => false,
         };
         if here {
             self.blocks.hot[index as usize].fetched_epoch = self.memory.fetch_epoch();

@@ -139,6 +139,21 @@ pub struct Decoded {
     pub it: u8,
 }
 
+impl Decoded {
+    /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that nothing is under way
+    /// any more when it has come.
+    pub fn pass(&self, timing: &CoreTiming, fetch: Way, pending: &mut Pending) -> Cost {
+        if fetch == Way::Uncached {
+            *pending = Pending::NONE;
+        }
+        let cost = timing.step(&self.instr, self.loaded, pending);
+        if fetch == Way::Uncached {
+            *pending = Pending::NONE;
+        }
+        cost
+    }
+}
+
 /// How a block is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
@@ -276,7 +291,7 @@ impl Blocks {
         let index = self.hot.len() as u32;
         let (first_op, first_instr) = (self.ops.len() as u32, self.instrs.len() as u32);
         let bytes = read.bytes();
-        let (breakdown, pending) = self.append(timing, predicts, entry, read);
+        let (breakdown, pending) = self.append(timing, predicts, entry, fetch, read);
         let end = Ending::of(read);
         let jump = if predicts { end.jump } else { Jump::Sure };
         let cycles = breakdown.map(|part| part.cycles() as u16);
@@ -305,11 +320,9 @@ impl Blocks {
 
     /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.
     fn is_unaffected(&self, timing: &CoreTiming, index: u32, mut pending: Pending) -> bool {
-        let mut clean = Pending::NONE;
-        let same = |decoded: &Decoded| {
-            timing.step(&decoded.instr, decoded.loaded, &mut pending)
-                == timing.step(&decoded.instr, decoded.loaded, &mut clean)
-        };
+        let (mut clean, fetch) = (Pending::NONE, self.cold[index as usize].fetch);
+        let same =
+            |decoded: &Decoded| decoded.pass(timing, fetch, &mut pending) == decoded.pass(timing, fetch, &mut clean);
         self.instrs_of(index).iter().all(same) && pending == clean
     }
 
@@ -329,13 +342,19 @@ impl Blocks {
         timing: &CoreTiming,
         predicts: bool,
         entry: Entry,
+        fetch: Way,
         read: &Read,
     ) -> ([Breakdown; 2], [Pending; 2]) {
         let (mut pending, mut breakdown, mut first) = (entry.pending, Breakdown::default(), 0);
-        let mut last = Cost::default();
+        let (mut last, mut at) = (Cost::default(), entry.pc & !1);
         for (number, (decoded, end)) in read.instrs.iter().enumerate() {
-            let cost = timing.step(&decoded.instr, decoded.loaded, &mut pending);
+            let cost = decoded.pass(timing, fetch, &mut pending);
             let begins = breakdown.cycles() as u16 + cost.stall_cycles as u16 + 1;
+            let bytes = decoded.instr.len_bytes;
+            if fetch == Way::Uncached {
+                self.push(Op { code: Code::Fetch, rd: bytes, rn: 0, rm: 0, ra: 0, imm: at }, number, begins);
+            }
+            at = at.wrapping_add(u32::from(bytes));
             for op in &read.ops[first..*end] {
                 let saved = cost.issue_cycles.saturating_sub(1).min(255) as u8;
                 let ra = if op.code == Code::SkipUnless && !decoded.instr.ends_block { saved } else { op.ra };
@@ -355,6 +374,9 @@ impl Blocks {
         let jump_cycles = u32::from(timing.taken_branch.max(1)) - 1 + u32::from(unpredicted);
         breakdowns[TAKEN].jump += u64::from(jump_cycles);
         pendings[TAKEN].jump(jump_cycles);
+        if fetch == Way::Uncached {
+            pendings = [Pending::NONE; 2];
+        }
         (breakdowns, pendings)
     }
 

@@ -3,7 +3,7 @@
 use super::accounts::{Totals, section_reports};
 use super::block::{Blocks, Breakdown, Entry};
 use super::config::CoreConfig;
-use super::memory::{Memory, Way};
+use super::memory::Memory;
 use super::op::Op;
 use super::predictor::Predictor;
 use super::system::{Events, Exception, System, X};
@@ -194,12 +194,11 @@ impl Arm {
         let whole = !single && self.system.it() == 0;
         let Some(mut index) = self.block_at(bus, !whole) else { return };
         if whole {
-            let wants_whole = self.blocks.cold[index as usize].fetch != Way::Uncached;
-            if wants_whole && let Some((from, exit)) = left {
+            if let Some((from, exit)) = left {
                 self.link(from, exit, index);
             }
             let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.limit;
-            if !(wants_whole && fits && self.only_first_line_misses(index)) {
+            if !(fits && self.only_first_line_misses(index)) {
                 let Some(one) = self.block_at(bus, true) else { return };
                 index = one;
             }

@@ -78,6 +78,11 @@ impl Arm {
                     Code::Str => store!(4, u32),
                     Code::Strb => store!(1, u8),
                     Code::Strh => store!(2, u16),
+                    Code::Fetch => {
+                        if !self.fetch_instruction(bus, index, at!(), op) {
+                            return;
+                        }
+                    }
                     Code::SkipUnless => {
                         if !holds(&self.x, op.rd) {
                             // The block's time counts it as run.
@@ -231,20 +236,18 @@ impl Arm {
     /// Leaves a block before its instruction number `count`, accounting for those that ran.
     pub(super) fn leave_in_the_middle(&mut self, index: u32, count: u16) {
         let cold = &self.blocks.cold[index as usize];
-        let first = cold.first_instr as usize;
         let (mut pending, mut pc, mut it) = (cold.entry.pending, cold.entry.pc, cold.entry.it);
         for (number, decoded) in self.blocks.instrs_of(index).iter().enumerate() {
             it = decoded.it;
             if number == usize::from(count) {
                 break;
             }
-            let cost = self.config.timing.step(&decoded.instr, decoded.loaded, &mut pending);
+            let cost = decoded.pass(&self.config.timing, cold.fetch, &mut pending);
             self.parts.add(cost);
             self.cycles = self.cycles.wrapping_add(u64::from(cost.stall_cycles + cost.issue_cycles));
             pc = pc.wrapping_add(u32::from(decoded.instr.len_bytes));
             it = cold.it;
         }
-        debug_assert!(first + usize::from(count) <= self.blocks.instrs.len());
         self.instructions += u64::from(count);
         self.pending = pending;
         self.left = None;

@@ -30,7 +30,7 @@ impl Arm {
             Err(exception) => return self.raise(bus, exception),
         };
         let mut pending = self.pending;
-        let cost = self.config.timing.step(&decoded.instr, decoded.loaded, &mut pending);
+        let cost = decoded.pass(&self.config.timing, self.blocks.cold[index as usize].fetch, &mut pending);
         self.parts.add(cost);
         self.cycles += u64::from(cost.stall_cycles + cost.issue_cycles);
         self.instructions += 1;

@@ -217,6 +217,8 @@ pub enum Code {
     /// Srs: LR and SPSR of the current mode to the words at `imm >> 8` (signed) + SP of the mode `imm & 31`. Write-back: that SP += rd as i8.
     Srs,
     // ---- What only the block builder makes.
+    /// Before an instruction that no cache holds: `rd` bytes at address `imm` are fetched.
+    Fetch,
     /// The block goes on at its end address.
     End,
 }

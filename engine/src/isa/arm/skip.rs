@@ -178,7 +178,7 @@ impl Arm {
             match op.code {
                 Code::Str | Code::Strh | Code::Strb | Code::Vstr => self.note_write(bus, *op, round)?,
                 Code::Strex | Code::Swap | Code::Ldrex | Code::Clrex => return None,
-                Code::Pld | Code::Vfp => {}
+                Code::Pld | Code::Vfp | Code::Fetch => {}
                 code if code > Code::JumpToSame => return None,
                 _ => {}
             }

@@ -234,6 +234,11 @@ impl Memory {
         Done { cycles: meter.spent(), result: result.map(|()| meter.spent() == 0) }
     }
 
+    /// The instruction whose fetch was waited for runs at once: nobody asks again.
+    pub fn use_fetched(&mut self) {
+        self.state.prefetch.granted = None;
+    }
+
     /// Waits until the byte at `va` has been fetched.
     fn hold<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) -> Result<(), Abort> {
         let holds = |chunk: Chunk| chunk.first <= va && va <= chunk.last;
