@@ -99,6 +99,19 @@ fn uncached_code_is_fetched_word_by_word() {
 }
 
 #[test]
+fn code_is_fetched_by_lines_once_the_cache_is_on() {
+    // Cache on, then a barrier; the loop of three instructions lies in one line.
+    let on = [mrc(5, SCTLR), ORR_I, mcr(5, SCTLR), ISB, NOP, NOP, NOP, NOP];
+    let round = [mov(2, 50), NOP, NOP, NOP, NOP, NOP, subs(2, 2, 1), when(NE, b(-4))];
+    let mut machine = machine(DDR, &[&on[..], &round, &EXIT].concat());
+    let report = run(&mut machine);
+    assert_exit(&report);
+    // Four words uncached, then three lines: that of the barrier's end, the loop's, the exit's.
+    let line = 10 + 7;
+    assert!((3 * line..=3 * line + 6 * 10).contains(&cause(&report, "fetch: ddr")), "{:?}", report.cores[0].causes);
+}
+
+#[test]
 fn code_that_is_written_runs_as_written() {
     // A subroutine's first instruction is replaced between two calls.
     let subroutine = PROGRAM + 0x80;
@@ -202,6 +215,104 @@ fn a_core_waits_for_its_interrupt() {
     assert_exit(&report);
     assert_eq!(machine.registers()[1 + 2], 1);
     assert!((980..1000).contains(&cause(&report, "wait for interrupt")), "{:?}", report.cores[0].causes);
+}
+
+// ---- Translation
+
+/// TTBR0, DACR.
+const TTBR0: (u32, u32, u32, u32) = (2, 0, 0, 0);
+const DACR: (u32, u32, u32, u32) = (3, 0, 0, 0);
+/// Descriptor bits of a section: it is one; AP for all, for privileged modes only, to read only; Normal write-back memory; Device.
+const SECTION: u32 = 2;
+const FOR_ALL: u32 = 3 << 10;
+const PRIVILEGED: u32 = 1 << 10;
+const READ_ONLY: u32 = 1 << 15 | 3 << 10;
+const WRITE_BACK: u32 = 1 << 12 | 3 << 2;
+const DEVICE_MEMORY: u32 = 1 << 2;
+
+/// A machine with a translation table at the second half of DDR: everything where it is, DDR and slow RAM cached, the slow RAM at 0x12300000 as well
+/// (read only) and at 0x45600000 (for privileged modes). The program begins with MMU, caches and prediction on.
+fn translated(program: &[u32]) -> cyclescope_engine::machine::Machine {
+    let table = DDR + 0x8000;
+    let on = [
+        mov(5, table & 0xffff),
+        movt(5, table >> 16),
+        mcr(5, TTBR0),
+        mov(5, 1),
+        mcr(5, DACR),
+        mrc(5, SCTLR),
+        ORR_Z,
+        ORR_I,
+        0xe385_5005,
+        mcr(5, SCTLR),
+        ISB,
+    ];
+    let mut machine = machine(DDR, &[&on[..], program].concat());
+    let sections = [
+        (LOCAL, LOCAL | FOR_ALL),
+        (DEVICE, DEVICE | FOR_ALL | DEVICE_MEMORY),
+        (DDR, DDR | FOR_ALL | WRITE_BACK),
+        (SLOW, SLOW | FOR_ALL | WRITE_BACK),
+        (0x1230_0000, SLOW | READ_ONLY | WRITE_BACK),
+        (0x4560_0000, SLOW | PRIVILEGED | WRITE_BACK),
+    ];
+    for (va, descriptor) in sections {
+        put(&mut machine, table + (va >> 20) * 4, &[descriptor | SECTION]);
+    }
+    machine
+}
+
+#[test]
+fn what_is_written_at_one_address_is_read_at_its_other() {
+    let program = [movt(3, SLOW >> 16), mov(4, 0), movt(4, 0x1230), mov(2, 77), str(2, 3, 0x100), ldr(6, 4, 0x100)];
+    let mut machine = translated(&then_exit(&program));
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!(machine.registers()[1 + 6], 77);
+    // One line of the slow RAM, 3 + 7 cycles at it; three descriptors are read past the cache.
+    assert_eq!((cause(&report, "store: slow"), cause(&report, "load: slow")), (10, 0));
+    assert_eq!(cause(&report, "walk: ddr"), 3 * 10);
+}
+
+/// Cps to User mode.
+const TO_USER: u32 = 0xf102_0010;
+
+#[test]
+fn the_memory_management_says_why_it_refuses() {
+    for (program, what) in [
+        (vec![mov(4, 0), movt(4, 0x1230), str(2, 4, 8)], "4-byte store at 0x12300008: permission fault, section"),
+        (
+            vec![mov(4, 0), movt(4, 0x4560), TO_USER, ldr(2, 4, 8)],
+            "4-byte load at 0x45600008: permission fault, section",
+        ),
+        (vec![mov(4, 4), movt(4, 0x2220), ldr(2, 4, 0)], "4-byte load at 0x22200004: translation fault, section"),
+    ] {
+        let report = run(&mut translated(&program));
+        assert_sums(&report);
+        let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
+        assert!(text.contains(&format!("data abort: {what}; ")), "{text}");
+    }
+    let report = run(&mut translated(&[mov(4, 4), movt(4, 0x4560), TO_USER, bx(4)]));
+    let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
+    let what = "pc 0x45600004: prefetch abort: instruction fetch at 0x45600004: permission fault, section; ";
+    assert!(text.contains(what), "{text}");
+}
+
+#[test]
+fn stepping_and_running_take_the_same_time_with_caches_and_translation() {
+    let program = [
+        &[mov(13, 0x900), movt(13, SLOW >> 16), mov(2, 30), mov(6, 0x200), movt(6, DDR >> 16)][..],
+        &[cmp(2, 10), when(NE, mul(3, 2, 2)), when(EQ, stmdb(13, 0xf0)), ldr(4, 6, 8), add_shifted(3, 3, 4, 2)],
+        &[str(3, 6, 8), add(6, 6, 36), stmdb(13, 0x10f0), ldm(13, 0x10f0), subs(2, 2, 1), when(NE, b(-10 * 4))],
+        &EXIT,
+    ]
+    .concat();
+    let (mut running, mut stepping) = (translated(&program), translated(&program));
+    let ran = run(&mut running);
+    assert_exit(&ran);
+    assert_eq!(stepping.trace(1000, |_| {}), Some(Outcome::Exit(0)));
+    assert_eq!(stepping.report(Outcome::Exit(0)).cores, ran.cores);
+    assert_eq!(stepping.registers(), running.registers());
 }
 
 // ---- T32

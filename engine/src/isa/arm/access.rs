@@ -153,11 +153,12 @@ impl Arm {
     }
 
     /// A load or store of several words follows.
-    pub(super) fn several(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn several(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         if !self.system.vfp_is_on() && self.is_of_vfp(index, at) {
             return self.refuse_vfp(bus, index, at);
         }
-        let addr = self.x[usize::from(op.rn)].wrapping_add((op.imm as i32 >> 8) as u32);
         self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };
         let done = self.memory.several(bus, &self.system, self.begins(index, at), addr, op.imm & 0xff, op.ra);
         self.written(bus, index, at, done)

@@ -155,19 +155,37 @@ pub fn add_with_flags(x: &mut Registers, a: u32, b: u32, carry: u32) -> u32 {
 /// Whether a condition (0 to 15, as encoded; 14 and 15 are always) holds.
 #[inline(always)]
 pub fn holds(x: &Registers, condition: u8) -> bool {
-    let (n, v) = (x[usize::from(N_SOURCE)] >> 31, x[usize::from(V)]);
-    let (z, c) = (x[usize::from(Z_SOURCE)] == 0, x[usize::from(C)] != 0);
-    let base = match condition >> 1 & 7 {
-        0 => z,
-        1 => c,
-        2 => n != 0,
-        3 => v != 0,
-        4 => c && !z,
-        5 => n == v,
-        6 => n == v && !z,
-        _ => return true,
-    };
-    base != (condition & 1 != 0)
+    let (n, v) = (x[usize::from(N_SOURCE)] >> 31, x[usize::from(V)] & 1);
+    let (z, c) = (u32::from(x[usize::from(Z_SOURCE)] == 0), x[usize::from(C)] & 1);
+    HOLDS[usize::from(condition & 15)] >> (n << 3 | z << 2 | c << 1 | v) & 1 != 0
+}
+
+/// For each condition, the values of N, Z, C and V (as a number of four bits) for which it holds.
+const HOLDS: [u16; 16] = holds_table();
+
+const fn holds_table() -> [u16; 16] {
+    let mut table = [0; 16];
+    let mut at = 0;
+    while at < 256 {
+        let (condition, flags) = (at >> 4, at & 15);
+        let (n, z, c, v) = (flags & 8 != 0, flags & 4 != 0, flags & 2 != 0, flags & 1 != 0);
+        let base = match condition >> 1 {
+            0 => z,
+            1 => c,
+            2 => n,
+            3 => v,
+            4 => c && !z,
+            5 => n == v,
+            6 => n == v && !z,
+            _ => true,
+        };
+        // 14 and 15 both hold always.
+        if base != (condition & 1 != 0 && condition < 14) {
+            table[condition] |= 1 << flags;
+        }
+        at += 1;
+    }
+    table
 }
 
 /// N, Z, C, V, Q and GE where CPSR has them (bits 31:27 and 19:16); the other bits are 0.

@@ -13,6 +13,7 @@ use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::isa::polls::Polls;
 use crate::isa::sections::Sections;
+use crate::memory::cache::CacheShape;
 use crate::time::{Cycles, Hz, Ps};
 
 /// A core.
@@ -38,6 +39,8 @@ pub struct Arm {
     pub(super) blocks: Blocks,
     /// Size of the instruction cache's lines.
     pub(super) line_bytes: u32,
+    /// Of the data cache's.
+    pub(super) data_line_bytes: u32,
     /// Where the last block was left, to link it to the next.
     pub(super) left: Option<(u32, usize)>,
     /// An operation in whose place the block is to be left, and its index.
@@ -79,7 +82,8 @@ impl Arm {
             exceptions: 0,
             pending: Pending::NONE,
             blocks: Blocks::new(),
-            line_bytes: config.memory.icache.map_or(32, |shape| shape.line_bytes),
+            line_bytes: line_bytes(config.memory.icache),
+            data_line_bytes: line_bytes(config.memory.dcache),
             left: None,
             patched: None,
             stop: None,
@@ -279,6 +283,11 @@ impl Arm {
         self.limit = self.horizon;
         self.update_limit(bus);
     }
+}
+
+/// Size of the lines of a cache; where there is none, that of the lines for which the memory keeps shortcuts.
+fn line_bytes(cache: Option<CacheShape>) -> u32 {
+    cache.map_or(32, |shape| shape.line_bytes)
 }
 
 impl Core for Arm {

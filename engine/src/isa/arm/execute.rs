@@ -78,6 +78,12 @@ impl Arm {
                     Code::Str => store!(4, u32),
                     Code::Strb => store!(1, u8),
                     Code::Strh => store!(2, u16),
+                    Code::Several => {
+                        let addr = x!(rn).wrapping_add((op.imm as i32 >> 8) as u32);
+                        if !self.are_quick(addr, op.imm & 0xff, op.ra) && !self.several(bus, index, at!(), op, addr) {
+                            return;
+                        }
+                    }
                     Code::Fetch => {
                         if !self.fetch_instruction(bus, index, at!(), op) {
                             return;
@@ -141,6 +147,23 @@ impl Arm {
         }
     }
 
+    /// True if all of several words from `addr` up are accessed the quick way, as far as that is told cheaply.
+    #[inline(always)]
+    fn are_quick(&self, addr: u32, words: u32, how: u8) -> bool {
+        let quick = |addr: u32| {
+            if how & how::STORE == 0 {
+                self.memory.quick_load(addr, 4).is_some()
+            } else {
+                self.memory.quick_store(addr, 4).is_some()
+            }
+        };
+        // So many words lie in two of these lines, or three.
+        let here = quick(addr) && quick(addr.wrapping_add(4 * words).wrapping_sub(4));
+        here && how & how::UNPRIVILEGED == 0
+            && self.data_line_bytes >= 32
+            && (words <= 9 || words <= 17 && quick(addr.wrapping_add(32)))
+    }
+
     /// The block ends in an indirect jump to `target`, whose bit 0 is T.
     #[inline(always)]
     fn jump_to(&mut self, index: u32, target: u32) {
@@ -186,7 +209,6 @@ impl Arm {
                 true
             }
             Code::Pld => true,
-            Code::Several => self.several(bus, index, at, op),
             Code::Ldrex => self.load_exclusive(bus, index, at, op),
             Code::Strex => self.store_exclusive(bus, index, at, op),
             Code::Swap => self.swap(bus, index, at, op),

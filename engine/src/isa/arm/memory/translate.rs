@@ -54,10 +54,19 @@ impl Memory {
     }
 
     pub(super) fn code_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
-        self.place_of(bus, mmu, to, self.config.icache.is_some() && mmu.icache_is_on())
+        let place = self.place_of(bus, mmu, to, self.config.icache.is_some() && mmu.icache_is_on());
+        // Instructions are not written: how does not matter to their cache (ARM, B3.2.1, has them write-through without the MMU).
+        let normal = matches!(to.memory, MemoryType::Normal { inner, .. } if inner != Cacheability::NonCacheable);
+        let cacheable = bus.entry_at(to.physical).is_some_and(|entry| bus.map[entry].cacheable);
+        match place.way {
+            Way::Uncached if normal && cacheable && self.config.icache.is_some() && mmu.icache_is_on() => {
+                Place { way: Way::Cached, ..place }
+            }
+            _ => place,
+        }
     }
 
-    /// TRM, memory types: write-through is treated as non-cacheable, and so is shareable memory unless ACTLR.SMP is set.
+    /// TRM, memory types: data that is write-through is treated as non-cacheable, and so is shareable memory unless ACTLR.SMP is set.
     fn place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation, has_cache: bool) -> Place {
         let keeps = |level| matches!(level, Cacheability::WriteBack | Cacheability::WriteBackAllocate);
         let (inner, outer, ordered) = match to.memory {
