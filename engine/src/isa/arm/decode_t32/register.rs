@@ -58,7 +58,7 @@ fn extend(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         emit.op(code, OPERAND, 0, operand, 0);
         emit.op(Code::Add, rd, rn, OPERAND, 0);
     }
-    Some(TimingClass::Alu)
+    Some(if rn == PC && rotation == 0 { TimingClass::Alu } else { TimingClass::AluShift })
 }
 
 fn parallel(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {

@@ -92,6 +92,9 @@ fn registers_alone() {
         (0xfab2_f182, "clz r1, r2", &[op(Code::Clz, 1, 0, 2, 0)]),
         (0xfa92_f1a2, "rbit r1, r2", &[op(Code::Rbit, 1, 0, 2, 0)]),
     ]);
+    // sxtb, sxtb with a rotation, uxtah
+    let classes = [0xfa4f_f182, 0xfa4f_f192, 0xfa12_f183].map(|encoding| decoded(encoding).0.class);
+    assert_eq!(classes, [TimingClass::Alu, TimingClass::AluShift, TimingClass::AluShift]);
 }
 
 #[test]
