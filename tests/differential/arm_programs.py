@@ -12,6 +12,10 @@ import arm_a32 as a32
 import arm_a32_control as control
 import arm_a32_memory as memory
 import arm_system as system
+import arm_t32 as t32
+import arm_t32_control as t32_control
+import arm_t32_memory as t32_memory
+import arm_t32_system as t32_system
 import arm_vfp as vfp
 import assembler as asm
 from arm_choices import (
@@ -47,6 +51,8 @@ class Set:
     loop: Callable[[int, int, list[Item]], list[Item]]
     # A unit of system instructions.
     privileged_unit: Callable[[Rng], list[Item]] | None = None
+    # What comes between some of the units.
+    between: Sequence[Item] = ()
 
 
 @dataclass(frozen=True)
@@ -83,8 +89,34 @@ def a32_switch(rng: Rng, target: Label, bit: int) -> list[Item]:
     return control.jump(rng, target, bit, ALWAYS)
 
 
+def t32_unit(rng: Rng, later: list[Label]) -> list[Item]:
+    kind = rng.random()
+    if kind < 0.12:
+        return t32_control.control_unit(rng, later)
+    if rng.vfp and kind < 0.25:
+        condition = [] if rng.random() < 0.7 else [t32_control.one_if(rng)]
+        return [*condition, *(t32.wide_word(each) for each in vfp.unit(rng, ALWAYS))]
+    if kind < 0.5:
+        return t32_memory.access(rng)
+    if kind < 0.53:
+        return t32.constant(rng.destination(), any_value(rng))
+    if kind < 0.62:
+        return t32_control.it_block(rng)
+    if kind < 0.64:
+        return t32_control.conditional_access(rng)
+    return t32.operation(rng)
+
+
 A32 = Set(0, a32_unit, a32_switch, control.loop, system.unit)
-SETS = (A32,)
+T32 = Set(
+    1,
+    t32_unit,
+    t32_control.switch,
+    t32_control.loop,
+    t32_system.unit,
+    t32_control.SHORT,
+)
+SETS = (A32, T32)
 
 
 def generate(
@@ -148,6 +180,8 @@ def sequence(rng: Rng, each: Set, count: int, *, has_loops: bool = True) -> list
     for index in range(count):
         later = labels[index + 1 : index + 7]
         items.append(labels[index])
+        if index % 8 == 7:
+            items += each.between
         if has_loops and rng.random() < 0.03:
             inner = sequence(rng, each, rng.randint(2, 6), has_loops=False)
             items += each.loop(INNER, rng.randint(1, 5), inner)

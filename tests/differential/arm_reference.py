@@ -45,7 +45,7 @@ SVC = Entry(0x13, 0x08, 0, 0)
 PREFETCH_ABORT = Entry(0x17, 0x0C, 4, 4, MASK_A | MASK_I)
 DATA_ABORT = Entry(0x17, 0x10, 8, 8, MASK_A | MASK_I)
 UNDEFINED = Entry(0x1B, 0x04, 4, 2)
-EXCEPTIONS = {2: SVC, 3: PREFETCH_ABORT, 4: DATA_ABORT}
+EXCEPTIONS = {2: SVC, 3: PREFETCH_ABORT, 4: DATA_ABORT, 7: PREFETCH_ABORT}
 
 
 def machine(memory_base: int, memory_bytes: int, vectors: int) -> unicorn.Uc:
@@ -108,6 +108,17 @@ def trace(core: unicorn.Uc, begin: int, end: int, most: int) -> np.ndarray:
     read(*arguments)
     count = int(places[0] - rows.ctypes.data) // (4 * ROW_WORDS)
     return comparable(rows[: count + 1])
+
+
+def skipped(rows: np.ndarray) -> np.ndarray:
+    """True where an IT block skips what comes next: Unicorn doesn't tell of such instructions."""
+    cpsr = rows[:, 16]
+    state = cpsr >> 8 & 0xFC | cpsr >> 25 & 3
+    n, z, c, v = (cpsr >> place & 1 == 1 for place in (31, 30, 29, 28))
+    kinds = [z, c, n, v, c & ~z, n == v, ~z & (n == v)]
+    holds = np.select([state >> 5 == kind for kind in range(len(kinds))], kinds, True)
+    is_opposite = (state >> 4 & 1 == 1) & (state >> 5 != len(kinds))
+    return (state & 0xF != 0) & (holds == is_opposite)
 
 
 def comparable(rows: np.ndarray) -> np.ndarray:
