@@ -1,0 +1,71 @@
+"""A program that others built: Debian's arm-none-eabi-gcc, newlib, its own start-up and drivers."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+
+BOARD = "sama5d2-xplained"
+PROGRAM = ROOT / "tests" / "firmware" / "arm_gcc"
+GCC = "arm-none-eabi-gcc"
+PACKAGES = "gcc-arm-none-eabi and libnewlib-arm-none-eabi (scripts/install-debian-packages)"
+CORTEX_A5 = ["-mcpu=cortex-a5", "-mfpu=vfpv4-d16", "-mfloat-abi=hard"]
+UNDEFINED = {"marm": "0xe7f000f0", "mthumb": "0xf7f0a000"}
+
+
+def has_gcc_with_newlib() -> bool:
+    """A file that the compiler does not have, it names without a folder."""
+    if not shutil.which(GCC):
+        return False
+    call = [GCC, "-print-file-name=nano.specs"]
+    found = subprocess.run(call, capture_output=True, text=True, check=False)
+    return "/" in found.stdout
+
+
+pytestmark = pytest.mark.skipif(not has_gcc_with_newlib(), reason=f"needs the packages {PACKAGES}")
+
+
+def built(folder: Path, isa: str) -> Path:
+    elf = folder / f"{isa}.elf"
+    newlib = ["--specs=nano.specs", "--specs=nosys.specs", "-u", "_printf_float", "-lm"]
+    link = ["-nostartfiles", "-T", PROGRAM / "sram.ld", "-Wl,--gc-sections"]
+    sources = [PROGRAM / "start.S", PROGRAM / "main.c"]
+    warnings = ["-Wall", "-Wextra", "-Werror"]
+    command = [GCC, *CORTEX_A5, f"-{isa}", "-O2", "-g", *warnings, *sources, *newlib, *link]
+    subprocess.run([*command, "-o", elf], check=True, cwd=folder)
+    return elf
+
+
+def expected_console() -> list[str]:
+    """Behind the line with the compiler's version; what main.c computes."""
+    values, state = [], 1
+    for _ in range(16):
+        state = (state * 1664525 + 1013904223) % 2**32
+        values.append(state % 1000)
+    distance = math.dist([0.5 * i for i in range(64)], [(64 - i) / 4 for i in range(64)])
+    return [
+        f"pi {math.pi:.12f}, distance {distance:.4f}",
+        "cycles plausible",
+        f"least {min(values)}, greatest {max(values)}, "
+        f"quotient {0x123456789ABCDEF // 1000000007} eabi",
+        "svc 42, undefined 1",
+    ]
+
+
+@pytest.mark.parametrize("isa", ["marm", "mthumb"])
+def test_a_program_built_by_gcc_runs(cyclescope: Command, tmp_path: Path, isa: str) -> None:
+    finished = cyclescope("run", built(tmp_path, isa), "--board", BOARD)
+    assert finished.status == 0, finished.stderr
+    first, *others = finished.stdout.splitlines()
+    assert first.startswith({"marm": "A32, GCC ", "mthumb": "T32, GCC "}[isa])
+    assert others[:4] == expected_console()
+    # the one thing that it does on purpose
+    (note,) = finished.stderr.splitlines()
+    assert f"undefined instruction {UNDEFINED[isa]}" in note
+    assert "(main+0x" in note
+    assert "main.c:" in note
