@@ -48,8 +48,8 @@ pub struct Ram {
     timing: PortTiming,
     /// What is behind the port, if that has a time of its own.
     dram: Option<Dram>,
-    /// The port is busy with an earlier transfer until then.
-    free_at: Ps,
+    /// The edge of the port's clock up to which it is busy with an earlier transfer.
+    free_edge: u64,
     /// One flag a [`CODE_GRANULE_BYTES`].
     code: Vec<bool>,
 }
@@ -59,7 +59,7 @@ impl Ram {
     pub fn new(size_bytes: u32, timing: PortTiming) -> Ram {
         let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
         let bytes = Bytes::zeroed(size_bytes as usize);
-        Ram { bytes, timing, dram: None, free_at: Ps::ZERO, code: vec![false; granules] }
+        Ram { bytes, timing, dram: None, free_edge: 0, code: vec![false; granules] }
     }
 
     /// An SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port takes a write's data before the memory
@@ -75,7 +75,7 @@ impl Ram {
 
     /// True if no transfer is under way at `now`, and nothing comes by itself, as a refresh does: transfers take the same time again.
     pub fn is_idle(&self, now: Ps) -> bool {
-        self.free_at <= now && self.dram.is_none()
+        self.timing.clock.ps_at_floor(Cycles(self.free_edge)) <= now && self.dram.is_none()
     }
 
     /// True for tightly coupled memory: an access costs nothing beyond the core's own cycle.
@@ -88,22 +88,24 @@ impl Ram {
         if self.is_local() {
             return at;
         }
+        let clock = self.timing.clock;
+        let done = self.transfer_at_edge(clock.cycles_until_ceil(at).0, offset, bytes, direction);
+        clock.ps_at_floor(Cycles(done))
+    }
+
+    /// The same in edges of the port's clock, for memory that is not tightly coupled.
+    #[inline]
+    pub fn transfer_at_edge(&mut self, at: u64, offset: u32, bytes: u32, direction: Direction) -> u64 {
         let beats = u64::from(bytes.div_ceil(self.timing.beat_bytes).max(1));
         let first_word_cycles = match direction {
             Direction::Read => self.timing.first_word_cycles,
             Direction::Write => self.timing.write_first_word_cycles,
         };
         let cycles = first_word_cycles.0 + (beats - 1) * self.timing.beat_cycles.0;
-        let begins = at.max(self.free_at);
-        self.free_at = match &mut self.dram {
-            None => self.timing.clock.after(begins, Cycles(cycles)),
-            Some(dram) => {
-                let from = self.timing.clock.cycles_until_ceil(begins).0;
-                let waits = dram.transfer(from, offset, beats, direction);
-                self.timing.clock.ps_at_floor(Cycles(from + waits + cycles))
-            }
-        };
-        self.free_at
+        let begins = at.max(self.free_edge);
+        let waits = self.dram.as_mut().map_or(0, |dram| dram.transfer(begins, offset, beats, direction));
+        self.free_edge = begins + waits + cycles;
+        self.free_edge
     }
 
     /// Copies bytes out. The caller has checked that the span lies inside.

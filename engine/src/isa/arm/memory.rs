@@ -13,6 +13,7 @@ mod fetch;
 mod maintain;
 mod meter;
 mod mmu;
+mod near;
 mod outward;
 mod several;
 mod stores;
@@ -32,6 +33,7 @@ use crate::memory::shortcut::Shortcuts;
 use crate::time::Ps;
 use fetch::{FetchLines, Prefetch};
 use meter::Meter;
+use near::Near;
 use stores::StoreBuffer;
 use tlb::Tlb;
 
@@ -73,6 +75,8 @@ pub struct Memory {
     fetched: FetchLines,
     /// Map entries that were accessed since [`Memory::forget_touched`]: bit n is entry n.
     touched: u64,
+    /// Memories whose transfers are worked out here, by map entry.
+    near: Vec<Option<Near>>,
 }
 
 /// What accesses to come depend on.
@@ -108,6 +112,7 @@ impl Memory {
             quick_privileged: true,
             fetched: FetchLines::new(line_bytes(config.icache)),
             touched: 0,
+            near: Vec::new(),
             config,
         }
     }
@@ -197,7 +202,7 @@ impl Memory {
             }
         }
         state.tlb.repeat(&before.tlb, rounds);
-        state.prefetch.move_on(self.config.clock, cycles);
+        state.prefetch.move_on(cycles);
         state.stores.move_on(cycles);
         state.fill_ends += cycles;
     }
@@ -235,7 +240,7 @@ impl Memory {
     // ---- Helpers of the slow paths
 
     fn meter(&self, at: Ps) -> Meter {
-        Meter::new(self.config.clock, self.config.clock.cycles_until_ceil(at).0)
+        Meter::new(self.config.clock, at)
     }
 
     /// Takes the quick accesses of the line at a physical address.

@@ -1,7 +1,7 @@
 //! Where the time of accesses went.
 
-use super::meter::Meter;
-use crate::bus::{Access, Bus};
+use super::meter::{Meter, Passed};
+use crate::bus::Bus;
 use crate::time::Cycles;
 
 /// What an access was for.
@@ -111,16 +111,16 @@ impl Accounts {
         self.entries[entry][purpose as usize] += meter.pass(until);
     }
 
-    /// Goes on to the end of an access. A part of it may have passed already.
+    /// Goes on to the end of a transfer. A part of it may have passed already.
     #[inline]
-    pub(super) fn charge(&mut self, meter: &mut Meter, bus: &Bus, purpose: Purpose, access: &Access) {
-        let cycles = &mut self.entries[access.entry];
-        if bus.map[access.entry].route.is_some() {
-            cycles[ON_THE_WAY] += meter.pass(meter.edge(access.arrived));
-            cycles[purpose as usize] += meter.pass(meter.edge(access.answered));
-            cycles[ON_THE_WAY] += meter.pass(meter.edge(access.done));
+    pub(super) fn charge(&mut self, meter: &mut Meter, bus: &Bus, purpose: Purpose, passed: &Passed) {
+        let cycles = &mut self.entries[passed.entry];
+        if bus.map[passed.entry].route.is_some() {
+            cycles[ON_THE_WAY] += meter.pass(passed.arrived);
+            cycles[purpose as usize] += meter.pass(passed.answered);
+            cycles[ON_THE_WAY] += meter.pass(passed.done);
         } else {
-            cycles[purpose as usize] += meter.pass(meter.edge(access.done));
+            cycles[purpose as usize] += meter.pass(passed.done);
         }
     }
 }

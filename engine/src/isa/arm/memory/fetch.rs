@@ -2,14 +2,14 @@
 
 use super::super::system::{Abort, Access as Asked, Kind};
 use super::accounts::{Part, Purpose};
-use super::meter::Meter;
+use super::meter::{Meter, Passed};
 use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::{Place, descriptor};
 use super::{Done, Memory, Way, abort_of};
 use crate::bus::{Bus, BusFault, BusFaultKind, Target};
 use crate::memory::cache::{NO_LINE, Replacement};
-use crate::time::{Cycles, Hz, Ps};
+use crate::time::Ps;
 
 /// Lines that [`FetchLines`] can hold.
 const SLOTS: usize = 1 << 10;
@@ -88,7 +88,7 @@ struct Ahead {
     chunk: Chunk,
     /// The core cycle in which it has come.
     ends: u64,
-    access: crate::bus::Access,
+    passed: Passed,
 }
 
 /// What the prefetch unit holds where no cache holds the instructions. It follows the flow of instructions; where that goes elsewhere, all
@@ -117,13 +117,12 @@ impl Prefetch {
             && ahead(self, now) == ahead(before, then)
     }
 
-    pub fn move_on(&mut self, clock: Hz, cycles: u64) {
-        let later = |at: Ps| clock.ps_at_floor(Cycles(clock.cycles_until_ceil(at).0 + cycles));
+    pub fn move_on(&mut self, cycles: u64) {
         if let Some(ahead) = &mut self.ahead {
             ahead.ends += cycles;
-            let access = &mut ahead.access;
-            (access.arrived, access.answered, access.done) =
-                (later(access.arrived), later(access.answered), later(access.done));
+            ahead.passed.arrived += cycles;
+            ahead.passed.answered += cycles;
+            ahead.passed.done += cycles;
         }
     }
 }
@@ -250,7 +249,7 @@ impl Memory {
         let in_flow = prefetch.chunk.is_some();
         let ahead = prefetch.ahead.take();
         if let Some(ahead) = &ahead {
-            self.accounts.charge(meter, bus, Purpose::Fetch, &ahead.access);
+            self.accounts.charge(meter, bus, Purpose::Fetch, &ahead.passed);
             self.accounts.spend(meter, Part::Outer, ahead.ends);
         }
         let chunk = match ahead {
@@ -302,10 +301,10 @@ impl Memory {
             return;
         }
         let bytes = chunk.last - chunk.first + 1;
-        if let Ok(access) =
+        if let Ok(passed) =
             self.transfer_access(bus, &mut behind, Purpose::Fetch, place.physical, Transfer::ReadBurst(bytes))
         {
-            self.state.prefetch.ahead = Some(Ahead { chunk, ends: behind.now(), access });
+            self.state.prefetch.ahead = Some(Ahead { chunk, ends: behind.now(), passed });
         }
     }
 }

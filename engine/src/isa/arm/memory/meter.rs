@@ -1,11 +1,30 @@
 //! How far an access has come, in the core's cycles.
 
+use crate::bus::Access;
 use crate::time::{Cycles, Hz, Ps};
+
+/// A transfer that was made, with the core cycles in which it passed from one cause of waiting to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// What was read; 0 for a write.
+    pub value: u32,
+    /// The map entry that answered.
+    pub entry: usize,
+    /// The request reached the memory or device.
+    pub arrived: u64,
+    /// It answered.
+    pub answered: u64,
+    /// The answer reached the master.
+    pub done: u64,
+}
 
 /// The time of an access: when it began, and how far it has come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
     clock: Hz,
+    /// When its first access began.
+    begun_at: Ps,
+    first: u64,
     begun: u64,
     now: u64,
     /// The core waits for it: its time is charged.
@@ -13,9 +32,10 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// An access that begins in core cycle `begun`, and that the core waits for.
-    pub fn new(clock: Hz, begun: u64) -> Meter {
-        Meter { clock, begun, now: begun, waits: true }
+    /// An access that begins at `at`, and that the core waits for.
+    pub fn new(clock: Hz, at: Ps) -> Meter {
+        let begun = clock.cycles_until_ceil(at).0;
+        Meter { clock, begun_at: at, first: begun, begun, now: begun, waits: true }
     }
 
     /// One that begins when this one is so far, and that the core does not wait for.
@@ -36,6 +56,24 @@ impl Meter {
     /// Cycles so far.
     pub fn spent(&self) -> u64 {
         self.now - self.begun
+    }
+
+    /// A time that is not before core cycle `cycle`, but not long after it either.
+    #[inline]
+    pub fn not_before(&self, cycle: u64) -> Ps {
+        let longest = self.clock.longest_period();
+        self.begun_at.saturating_add(Ps((cycle.saturating_sub(self.first) + 1).saturating_mul(longest.0)))
+    }
+
+    /// What an access over the bus came to.
+    pub fn passed(&self, access: &Access) -> Passed {
+        Passed {
+            value: access.value,
+            entry: access.entry,
+            arrived: self.edge(access.arrived),
+            answered: self.edge(access.answered),
+            done: self.edge(access.done),
+        }
     }
 
     /// The core cycle that begins at `at` or later.

@@ -2,9 +2,10 @@
 
 use super::Memory;
 use super::accounts::{Part, Purpose};
-use super::meter::Meter;
+use super::meter::{Meter, Passed};
+use super::near::Near;
 use super::translate::Place;
-use crate::bus::{Access, Bus, BusFault};
+use crate::bus::{Bus, BusFault};
 use crate::device::AccessSize;
 use crate::time::Cycles;
 
@@ -132,7 +133,7 @@ impl Memory {
         purpose: Purpose,
         physical: u32,
         transfer: Transfer,
-    ) -> Result<Access, BusFault> {
+    ) -> Result<Passed, BusFault> {
         self.pass_outer(bus, meter, |outer| outer.timing().request_cycles);
         let access = self.over_bus(bus, meter, purpose, physical, transfer)?;
         self.pass_outer(bus, meter, |outer| outer.timing().response_cycles);
@@ -147,8 +148,19 @@ impl Memory {
         purpose: Purpose,
         physical: u32,
         transfer: Transfer,
-    ) -> Result<Access, BusFault> {
-        self.accounts.follow(bus);
+    ) -> Result<Passed, BusFault> {
+        if self.near.len() != bus.map.len() {
+            self.near = Near::of(bus, self.config.clock);
+            self.accounts.follow(bus);
+        }
+        if let Some(entry) = bus.entry_at(physical)
+            && let Some(near) = self.near[entry]
+            && let Some(passed) = near.transfer(bus, meter, entry, physical, transfer)
+        {
+            self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
+            self.accounts.charge(meter, bus, purpose, &passed);
+            return Ok(passed);
+        }
         let at = meter.at();
         if !matches!(transfer, Transfer::LateWriteBurst(_)) {
             bus.run_events_before(at, physical);
@@ -159,18 +171,20 @@ impl Memory {
             Transfer::ReadBurst(bytes) => bus.read_burst(at, physical, bytes),
             Transfer::WriteBurst(bytes) | Transfer::LateWriteBurst(bytes) => bus.write_burst(at, physical, bytes),
         };
-        match &result {
+        match result {
             Ok(access) => {
+                let passed = meter.passed(&access);
                 self.touched |= 1_u64.checked_shl(access.entry as u32).unwrap_or(0);
-                self.accounts.charge(meter, bus, purpose, access);
+                self.accounts.charge(meter, bus, purpose, &passed);
+                Ok(passed)
             }
             Err(fault) => {
                 if let Some(entry) = fault.entry {
                     self.accounts.spend_at(meter, purpose, entry, meter.edge(fault.done));
                 }
+                Err(fault)
             }
         }
-        result
     }
 
     /// Time in the second-level cache's controller, if there is one.

@@ -2,6 +2,7 @@
 
 mod caches;
 mod fetches;
+mod steps;
 mod tlbs;
 mod uncached;
 
@@ -221,7 +222,7 @@ pub(super) fn with_outer(mut rig: Rig, enabled: bool) -> Rig {
 
 impl Rig {
     pub fn at(&self) -> Ps {
-        Ps(self.now * CORE_PS)
+        self.memory.config().clock.ps_at_floor(Cycles(self.now))
     }
 
     /// Goes on by what was waited, and holds the accounts against it.

@@ -1,0 +1,85 @@
+//! Memories whose port and whose way there keep time with the core: a transfer is worked out in whole cycles. It comes to the same as over the
+//! bus, only sooner.
+
+use super::meter::{Meter, Passed};
+use super::outward::Transfer;
+use crate::bus::{Bus, Target};
+use crate::memory::ram::Direction;
+use crate::time::Hz;
+
+/// Such a memory, and the way to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near {
+    ram: usize,
+    base: u32,
+    last: u32,
+    /// Core cycles of a cycle of the port and of the way.
+    core_cycles: u64,
+    request_cycles: u64,
+    response_cycles: u64,
+}
+
+impl Near {
+    /// One for each map entry that is such a memory.
+    pub fn of(bus: &Bus, clock: Hz) -> Vec<Option<Near>> {
+        bus.map
+            .iter()
+            .map(|entry| {
+                let Target::Ram(ram) = entry.target else { return None };
+                let (route, timing) = (&bus.routes[entry.route?], bus.rams[ram].timing());
+                let in_step = route.clock == timing.clock && clock.get().is_multiple_of(timing.clock.get());
+                (in_step && !bus.rams[ram].is_local()).then(|| Near {
+                    ram,
+                    base: entry.base,
+                    last: entry.last,
+                    core_cycles: clock.get() / timing.clock.get(),
+                    request_cycles: route.request_cycles.0,
+                    response_cycles: route.response_cycles.0,
+                })
+            })
+            .collect()
+    }
+
+    /// The transfer, if no event comes before it.
+    #[inline]
+    pub fn transfer(
+        &self,
+        bus: &mut Bus,
+        meter: &Meter,
+        entry: usize,
+        physical: u32,
+        transfer: Transfer,
+    ) -> Option<Passed> {
+        let arrived = meter.now().div_ceil(self.core_cycles) + self.request_cycles;
+        let late = matches!(transfer, Transfer::LateWriteBurst(_));
+        if !late && bus.events.next_due() <= meter.not_before(arrived * self.core_cycles) {
+            return None;
+        }
+        let (bytes, direction) = match transfer {
+            Transfer::Read(size) => (size.bytes(), Direction::Read),
+            Transfer::Write(size, _) => (size.bytes(), Direction::Write),
+            Transfer::ReadBurst(bytes) => (bytes, Direction::Read),
+            Transfer::WriteBurst(bytes) | Transfer::LateWriteBurst(bytes) => (bytes, Direction::Write),
+        };
+        let (offset, ram) = (physical - self.base, &mut bus.rams[self.ram]);
+        let inside = self.last - physical;
+        let answered = ram.transfer_at_edge(arrived, offset, bytes, direction);
+        let mut value = [0; 4];
+        match transfer {
+            // As wide accesses are aligned, and memories are whole words, none leaves the memory.
+            Transfer::Read(size) if inside >= size.bytes() - 1 => ram.read(offset, &mut value[..size.bytes() as usize]),
+            Transfer::Write(size, value) if inside >= size.bytes() - 1 => {
+                let met_code = ram.write(offset, &value.to_le_bytes()[..size.bytes() as usize]);
+                bus.code_epoch += u64::from(met_code);
+            }
+            _ => {}
+        }
+        Some(Passed {
+            value: u32::from_le_bytes(value),
+            entry,
+            arrived: arrived * self.core_cycles,
+            answered: answered * self.core_cycles,
+            done: (answered + self.response_cycles) * self.core_cycles,
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! Transfers worked out in whole cycles against the same over the bus.
+
+use proptest::prelude::*;
+
+use super::super::super::op::how;
+use super::*;
+use crate::memory::dram::{Decoding, DramTiming};
+
+/// 498 MHz in front of an SDRAM at 166 MHz.
+fn stepped(registers: Registers, buffer: u32, ahead: bool) -> Rig {
+    let (core, bus) = (Hz::new(498_000_000).unwrap(), Hz::new(166_000_000).unwrap());
+    let config = MemoryConfig { clock: core, store_buffer_entries: buffer, fetches_ahead: ahead, ..config() };
+    let mut rig = rig(registers, config);
+    let dram = DramTiming {
+        banks: 8,
+        row_bytes: 1024,
+        decoding: Decoding::Interleaved,
+        size_bytes: 0x2_0000,
+        cas_cycles: 5,
+        activate_cycles: 3,
+        precharge_cycles: 3,
+        row_cycles: 6,
+        write_recovery_cycles: 4,
+        write_to_read_cycles: 4,
+        burst_cycles: 4,
+        refresh_interval_cycles: 129,
+        refresh_cycles: 27,
+    };
+    rig.bus.routes[0] =
+        Route { name: "matrix".into(), clock: bus, request_cycles: Cycles(4), response_cycles: Cycles(2) };
+    rig.bus.rams[0] = Ram::with_dram(0x2_0000, PortTiming::symmetric(bus, Cycles(2), Cycles(1), 8), dram);
+    rig
+}
+
+#[test]
+fn a_request_waits_for_the_edge_of_the_bus() {
+    let mut rig = stepped(all_off(), 0, false);
+    // Edge 1040 of the bus, some time behind refresh 8 at 1032: its row is opened, then it is open. There 4, tRCD 3, CL 5, port 2, back 2.
+    rig.now = 3300;
+    assert_eq!(rig.word(RAM).0, 3 * (4 + 3 + 5 + 2 + 2));
+    for late in 0..3 {
+        rig.now = 3360 + 42 * late - late;
+        assert_eq!(rig.word(RAM).0, late + 3 * (4 + 5 + 2 + 2));
+    }
+}
+
+proptest! {
+    #[test]
+    fn both_ways_take_the_same_time(
+        steps in prop::collection::vec((0u32..5, 0u32..0x4000, 0u64..40), 1..200),
+        on: bool,
+        buffer in 0u32..4,
+        ahead: bool,
+    ) {
+        let registers = || if on { all_on() } else { all_off() };
+        let (mut near, mut over) = (stepped(registers(), buffer, ahead), stepped(registers(), buffer, ahead));
+        near.word(RAM);
+        over.word(RAM);
+        over.memory.near = vec![None; over.bus.map.len()];
+        for (what, offset, gap) in steps {
+            let va = RAM + (offset & !3);
+            let mut both = [0; 2];
+            for (rig, took) in [&mut near, &mut over].into_iter().zip(&mut both) {
+                rig.now += gap;
+                *took = match what {
+                    0 => rig.word(va).0,
+                    1 => rig.put(va, offset),
+                    2 => {
+                        let at = rig.at();
+                        let done = rig.memory.several(&mut rig.bus, &rig.registers, at, va & !15, 6, how::STORE);
+                        rig.passed(done).0
+                    }
+                    3 => {
+                        let at = rig.at();
+                        let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, at, va, va + 4);
+                        rig.passed(done).0
+                    }
+                    _ => rig.load(DEVICE, AccessSize::Word, 0).0,
+                };
+            }
+            prop_assert_eq!(both[0], both[1]);
+            prop_assert_eq!(near.causes(), over.causes());
+        }
+        prop_assert_eq!(near.memory.near.iter().flatten().count(), 1);
+    }
+}
