@@ -48,11 +48,17 @@ UNDEFINED = Entry(0x1B, 0x04, 4, 2)
 EXCEPTIONS = {2: SVC, 3: PREFETCH_ABORT, 4: DATA_ABORT, 7: PREFETCH_ABORT}
 
 
-def machine(memory_base: int, memory_bytes: int, vectors: int) -> unicorn.Uc:
-    """A core in Supervisor mode, and memory; exceptions are entered at `vectors`."""
+def bare_machine(memory_base: int, memory_bytes: int) -> unicorn.Uc:
+    """A core in Supervisor mode, and memory."""
     core = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_ARM)
     core.ctl_set_cpu_model(arm.UC_CPU_ARM_CORTEX_A15)
     core.mem_map(memory_base, memory_bytes)
+    return core
+
+
+def machine(memory_base: int, memory_bytes: int, vectors: int) -> unicorn.Uc:
+    """A core in Supervisor mode, and memory; exceptions are entered at `vectors`."""
+    core = bare_machine(memory_base, memory_bytes)
 
     def interrupt(_core: unicorn.Uc, number: int, _data: object) -> None:
         enter(core, EXCEPTIONS[number], vectors)

@@ -62,12 +62,13 @@ fn barrier(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
 fn preload(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let is_register = bit(encoding, 25);
     only_if(!is_register || !bit(encoding, 4))?;
+    let has_1111 = bits(encoding, 15, 12) == 15;
     match (bit(encoding, 24), bits(encoding, 22, 20)) {
-        (false, 0b001 | 0b101) => {
+        (false, option) if option == 0b001 || option == 0b101 && has_1111 => {
             emit.nothing();
             return Some(TimingClass::Hint);
         }
-        (true, 0b001 | 0b101) => only_if(bits(encoding, 15, 12) == 15)?,
+        (true, 0b001 | 0b101) if has_1111 => {}
         _ => return None,
     }
     let (rn, up) = (register(encoding, 16), bit(encoding, 23));
