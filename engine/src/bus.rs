@@ -108,6 +108,8 @@ pub struct Bus {
     pub events: EventQueue,
     /// Pending interrupt bits of each core.
     pub core_irqs: Vec<u32>,
+    /// When one of them changed last. A core that does not wait for the end of its stores may not have come so far.
+    pub core_irqs_since: Ps,
     /// Bytes that the firmware printed and nobody has taken yet.
     pub console: Vec<u8>,
     /// A device asked for the end of the run.
@@ -349,7 +351,10 @@ impl Bus {
         match line {
             IrqLine::Core { core, bit } => {
                 let pending = &mut self.core_irqs[core as usize];
-                *pending = *pending & !(1 << bit) | u32::from(level) << bit;
+                let before = std::mem::replace(pending, *pending & !(1 << bit) | u32::from(level) << bit);
+                if *pending != before {
+                    self.core_irqs_since = now;
+                }
             }
             // A board may wire interrupt controllers in a circle.
             IrqLine::Device { device, .. } if self.is_busy(device) => {

@@ -217,6 +217,26 @@ fn a_core_waits_for_its_interrupt() {
     assert!((980..1000).contains(&cause(&report, "wait for interrupt")), "{:?}", report.cores[0].causes);
 }
 
+#[test]
+fn an_interrupt_that_a_store_causes_comes_when_the_store_has_arrived() {
+    // With a store buffer the core goes on at once, and the device hears of it two cycles later.
+    let handler = [str(3, 3, 8), add(2, 2, 1), RETURN_FROM_IRQ];
+    let program = [movt(3, DEVICE >> 16), ENABLE, str(4, 3, 24), NOP, NOP, NOP, NOP, NOP, NOP];
+    let before = |entries: u32| {
+        let mut core = config();
+        core.memory.store_buffer_entries = entries;
+        let mut machine = machine_with(core, PROGRAM, &then_exit(&program));
+        put(&mut machine, 0x18, &[b(0x500 - 0x18)]);
+        put(&mut machine, 0x500, &handler);
+        let mut at = Vec::new();
+        assert_eq!(machine.trace(100, |registers| at.push(registers[0])), Some(Outcome::Exit(0)));
+        assert_eq!(machine.registers()[1 + 2], 1);
+        assert_sums(&machine.report(Outcome::Exit(0)));
+        at.iter().position(|pc| *pc == 0x18)
+    };
+    assert_eq!((before(0), before(4)), (Some(3), Some(5)));
+}
+
 // ---- Translation
 
 /// TTBR0, DACR.

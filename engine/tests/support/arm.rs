@@ -53,7 +53,7 @@ pub fn timing() -> CoreTiming {
 }
 
 /// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the interrupt n cycles later and adds 1 to
-/// word 0, one to offset 8 lowers it. Offset 12 answers with an error. After a write of n to offset 20, reads there give 0 for n cycles,
+/// word 0, one to offset 8 lowers it, one to offset 24 raises it at once. Offset 12 answers with an error. After a write of n to offset 20, reads there give 0 for n cycles,
 /// then 1.
 #[derive(Default)]
 pub struct Late {
@@ -78,7 +78,7 @@ impl Device for Late {
             0 => self.value = value,
             4 => ctx.schedule(Ps(ctx.now.0 + u64::from(value) * CYCLE_PS), 0),
             20 => self.ready_at = Ps(ctx.now.0 + u64::from(value) * CYCLE_PS),
-            8 => ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 0 }), false),
+            8 | 24 => ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 0 }), offset == 24),
             _ => return Err(SlaveError { done: ctx.now }),
         }
         Ok(Reply::written(ctx.now))

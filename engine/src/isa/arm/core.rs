@@ -60,6 +60,8 @@ pub struct Arm {
     horizon: u64,
     next_due: Ps,
     pub(super) waiting: bool,
+    /// The interrupt lines that were up when last looked at.
+    interrupts: u32,
     /// What the last access was that did not go the quick way, for messages.
     pub(super) access_kind: &'static str,
     code_epoch: u64,
@@ -98,6 +100,7 @@ impl Arm {
             horizon: 0,
             next_due: Ps::ZERO,
             waiting: false,
+            interrupts: 0,
             access_kind: "",
             code_epoch: 0,
             code_marks: 0,
@@ -124,11 +127,20 @@ impl Arm {
             self.next_due = due;
             self.limit = self.horizon.min(self.config.clock.cycles_until_ceil(due).0);
         }
+        if self.awaits_interrupts(bus) {
+            self.limit = self.limit.min(self.config.clock.cycles_until_ceil(bus.core_irqs_since).0);
+        }
     }
 
-    /// The interrupt lines that are up.
+    /// The interrupt lines that are up. What a store changes that is still on its way has not been seen yet.
     pub(super) fn interrupts(&self, bus: &Bus) -> u32 {
-        bus.core_irqs[self.config.index as usize]
+        if self.awaits_interrupts(bus) { self.interrupts } else { bus.core_irqs[self.config.index as usize] }
+    }
+
+    /// True if interrupt lines will have changed later than now.
+    pub(super) fn awaits_interrupts(&self, bus: &Bus) -> bool {
+        bus.core_irqs[self.config.index as usize] != self.interrupts
+            && self.config.clock.cycles_until_ceil(bus.core_irqs_since).0 > self.cycles
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
@@ -168,6 +180,7 @@ impl Arm {
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
+            self.interrupts = self.interrupts(bus);
             if let Some(interrupt) = self.system.deliverable(self.interrupts(bus)) {
                 self.take(bus, interrupt);
                 if single {

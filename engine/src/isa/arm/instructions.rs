@@ -6,7 +6,7 @@ use super::registers::{LR, SINK};
 use super::system::{Effect, Exception, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
-use crate::core::Stop;
+use crate::core::{Core, Stop};
 use crate::semihosting;
 
 impl Arm {
@@ -61,6 +61,9 @@ impl Arm {
         match effect {
             Effect::Next | Effect::JumpTo(_) => {}
             Effect::Wait => {
+                if self.awaits_interrupts(bus) {
+                    self.idle(bus.core_irqs_since);
+                }
                 self.waiting = !self.system.wakes(self.interrupts(bus));
                 if self.waiting {
                     self.stop = Some(Stop::Waiting);

@@ -207,6 +207,11 @@ impl Memory {
         state.fill_ends += cycles;
     }
 
+    /// True if no store is under way in core cycle `now`.
+    pub fn is_settled(&self, now: u64) -> bool {
+        self.state.stores.all_done() <= now
+    }
+
     /// Map entries that were accessed since this was last forgotten: bit n is entry n.
     pub fn touched(&self) -> u64 {
         self.touched

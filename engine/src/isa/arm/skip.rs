@@ -74,6 +74,7 @@ impl Arm {
             return None;
         }
         (0..TRIES).find_map(|_| {
+            self.is_settled(bus).then_some(())?;
             let before = self.moment(bus);
             let (after, round, rounds) = self.find_round(bus, &before)?;
             self.put_behind(bus, &before, after, &round, rounds);
@@ -89,7 +90,11 @@ impl Arm {
         for pass in 1..=MOST_PASSES {
             self.walk(bus, before.pc, &mut round)?;
             // Of a loop that was skipped before, the passes within its rounds are known.
-            if pass < expected || self.x[..REGISTERS] != before.x || !self.devices_repeat(bus, before)? {
+            if pass < expected
+                || self.x[..REGISTERS] != before.x
+                || !self.is_settled(bus)
+                || !self.devices_repeat(bus, before)?
+            {
                 continue;
             }
             let after = self.moment(bus);
@@ -101,6 +106,11 @@ impl Arm {
             }
         }
         None
+    }
+
+    /// True if no store is on its way that a device has seen already.
+    fn is_settled(&self, bus: &Bus) -> bool {
+        self.memory.is_settled(self.cycles) && !self.awaits_interrupts(bus)
     }
 
     /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show it here. `None`
