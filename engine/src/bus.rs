@@ -397,7 +397,8 @@ impl Bus {
     /// Records an exception that the firmware's own handler got; the first few tell the user enough.
     pub fn note_trap(&mut self, fault: CoreFault) {
         const ENOUGH: usize = 8;
-        if self.trap_notes.len() < ENOUGH && !self.trap_notes.contains(&fault) {
+        let is_known = |known: &CoreFault| CoreFault { link: fault.link, ..known.clone() } == fault;
+        if self.trap_notes.len() < ENOUGH && !self.trap_notes.iter().any(is_known) {
             self.trap_notes.push(fault);
         }
     }

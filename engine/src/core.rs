@@ -18,7 +18,7 @@ pub enum Stop {
 }
 
 /// A trap that leads nowhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreFault {
     /// Address of the instruction.
     pub pc: u32,
@@ -28,6 +28,10 @@ pub struct CoreFault {
     pub access: Option<FaultedAccess>,
     /// Encoding of the instruction, if that was it.
     pub encoding: Option<u32>,
+    /// The cause in more words; may be empty.
+    pub hint: &'static str,
+    /// The link register, if the code at `pc` may be none and the user will ask where the core came from.
+    pub link: Option<u32>,
     /// Why it could not be handled.
     pub why_fatal: &'static str,
 }

@@ -189,6 +189,13 @@ impl Alarm {
         }
     }
 
+    /// Nothing is waited for any more under `token`, which is that of all calls of [`Alarm::set`].
+    pub fn cancel(&mut self, token: u32, ctx: &mut Ctx) {
+        if self.due.take().is_some() {
+            ctx.bus.events.cancel(ctx.id, token);
+        }
+    }
+
     /// An event has come at `now`: to be called first in [`Device::event`].
     pub fn rang(&mut self, now: Ps) {
         self.due = self.due.filter(|due| *due != now);

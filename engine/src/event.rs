@@ -1,7 +1,8 @@
 //! The event queue: what happens later, in one order on every host.
 //!
 //! Events due at the same time run in the order of their device's number, then in the order in which they were scheduled.
-//! There is no cancelling: a device keeps a token of its latest request and ignores an event whose token is stale.
+//! A device keeps a token of its latest request and ignores an event whose token is stale. It cancels one that would keep
+//! a waiting machine from seeing that nothing is due any more.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,6 +37,11 @@ impl EventQueue {
         self.heap.push(Reverse(Event { due, device, sequence: self.scheduled, token }));
     }
 
+    /// Drops what `device` asked for under `token`.
+    pub fn cancel(&mut self, device: DeviceId, token: u32) {
+        self.heap.retain(|Reverse(event)| (event.device, event.token) != (device, token));
+    }
+
     /// How many events have ever been asked for.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
@@ -67,6 +73,17 @@ mod tests {
         }
         let order: Vec<u32> = std::iter::from_fn(|| queue.pop_due(Ps(20))).map(|event| event.token).collect();
         assert_eq!(order, [2, 3, 1, 0]);
+    }
+
+    #[test]
+    fn a_cancelled_event_is_gone_and_others_are_not() {
+        let mut queue = EventQueue::default();
+        for (due, device, token) in [(5, 1, 0), (6, 1, 1), (7, 2, 0), (8, 1, 0)] {
+            queue.schedule(Ps(due), DeviceId(device), token);
+        }
+        queue.cancel(DeviceId(1), 0);
+        let left: Vec<Ps> = std::iter::from_fn(|| queue.pop_due(Ps::MAX)).map(|event| event.due).collect();
+        assert_eq!(left, [Ps(6), Ps(7)]);
     }
 
     #[test]

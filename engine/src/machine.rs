@@ -95,6 +95,8 @@ pub struct Machine {
     cores: Vec<Box<dyn Core>>,
     description: Description,
     image: Option<Image>,
+    /// The cores that wait for an interrupt.
+    waiting: Vec<bool>,
     /// The ELF file itself, for its debug information.
     elf: Vec<u8>,
 }
@@ -102,7 +104,8 @@ pub struct Machine {
 impl Machine {
     /// Puts a machine together; [`crate::board::build`] does that from a devicetree.
     pub fn new(bus: Bus, cores: Vec<Box<dyn Core>>, description: Description) -> Machine {
-        Machine { bus, cores, description, image: None, elf: Vec::new() }
+        let waiting = vec![false; cores.len()];
+        Machine { bus, cores, description, image: None, waiting, elf: Vec::new() }
     }
 
     /// What the board is.
@@ -244,7 +247,9 @@ impl Machine {
             let others = (0..self.cores.len()).filter(|core| *core != behind).map(|core| self.core_time(core));
             let ahead = others.min().map_or(Ps::MAX, |other| other.saturating_add(QUANTUM));
             let horizon = slice_end.min(ahead);
-            match self.cores[behind].run(&mut self.bus, horizon) {
+            let stop = self.cores[behind].run(&mut self.bus, horizon);
+            self.waiting[behind] = stop == Stop::Waiting;
+            match stop {
                 Stop::Horizon => {}
                 Stop::Waiting => {
                     let due = self.bus.events.next_due();
@@ -296,17 +301,36 @@ impl Machine {
     // ---- Messages
 
     fn place_text(&self, pc: u32) -> String {
-        let symbol = self.image.as_ref().and_then(|image| image.symbol_at(pc));
-        let known: Vec<String> = [symbol, lines::line_of(&self.elf, pc)].into_iter().flatten().collect();
-        if known.is_empty() { format!("pc {pc:#010x}") } else { format!("pc {pc:#010x} ({})", known.join(", ")) }
+        format!("pc {}", self.code_text(pc, pc))
+    }
+
+    /// An address in code, with its symbol, and the line of the instruction at `line_of`.
+    fn code_text(&self, addr: u32, line_of: u32) -> String {
+        let known: Vec<String> =
+            [self.symbol_at(addr), lines::line_of(&self.elf, line_of)].into_iter().flatten().collect();
+        if known.is_empty() { format!("{addr:#010x}") } else { format!("{addr:#010x} ({})", known.join(", ")) }
+    }
+
+    fn symbol_at(&self, addr: u32) -> Option<String> {
+        self.image.as_ref().and_then(|image| image.symbol_at(addr))
     }
 
     fn trap_text(&self, fault: &CoreFault) -> String {
-        let place = self.place_text(fault.pc);
+        let mut text = format!("{}: {}", self.place_text(fault.pc), fault.what);
         match (fault.access, fault.encoding) {
-            (Some(access), _) => format!("{place}: {}: {}", fault.what, self.access_text(access)),
-            (None, Some(encoding)) => format!("{place}: {} {encoding:#010x}", fault.what),
-            (None, None) => format!("{place}: {}", fault.what),
+            (Some(access), _) => text += &format!(": {}", self.access_text(access)),
+            (None, Some(encoding)) => text += &format!(" {encoding:#010x}"),
+            (None, None) => {}
+        }
+        if !fault.hint.is_empty() {
+            text += &format!(": {}", fault.hint);
+        }
+        match fault.link {
+            // The call is the instruction before.
+            Some(link) if self.symbol_at(fault.pc).is_none() => {
+                text + &format!("; lr {}", self.code_text(link, link.wrapping_sub(2)))
+            }
+            _ => text,
         }
     }
 
@@ -342,7 +366,8 @@ impl Machine {
     fn limit_text(&self, core: usize, limit: Ps) -> String {
         let (name, pc) = (self.cores[core].name(), self.cores[core].registers()[0]);
         let place = self.place_text(pc);
-        format!("the limit of {limit} simulated time is reached; {name} was at {place}: raise it with --limit")
+        let did = if self.waiting[core] { "waited for an interrupt at" } else { "was at" };
+        format!("the limit of {limit} simulated time is reached; {name} {did} {place}: raise it with --limit")
     }
 
     fn deadlock_text(&self, core: usize) -> String {

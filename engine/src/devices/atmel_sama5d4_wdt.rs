@@ -88,8 +88,9 @@ impl Wdt {
     }
 
     fn watch(&mut self, ctx: &mut Ctx) {
-        if let Some(expiry) = self.expiry() {
-            self.alarm.set(expiry, 0, ctx);
+        match self.expiry() {
+            Some(expiry) => self.alarm.set(expiry, 0, ctx),
+            None => self.alarm.cancel(0, ctx),
         }
     }
 
@@ -246,6 +247,14 @@ mod tests {
         assert_eq!((bench.pending(), bench.value(counts(197), SR)), (1 << 4, SR_WDUNF));
         bench.run(counts(297));
         assert_eq!((bench.value(counts(297), SR), bench.bus.exit), (SR_WDUNF, None));
+    }
+
+    #[test]
+    fn once_disabled_nothing_is_due() {
+        let mut bench = wdt();
+        assert_eq!(bench.bus.events.next_due(), counts(0x1000));
+        bench.write(Ps(0), MR, MR_WDDIS).unwrap();
+        assert_eq!(bench.bus.events.next_due(), Ps::MAX);
     }
 
     #[test]

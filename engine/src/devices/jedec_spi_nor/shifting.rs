@@ -318,6 +318,7 @@ impl Flash {
         let (got, expected) = (stretch.lines, frame.lines);
         let phase = match frame.phase {
             Phase::Opcode => "the command",
+            Phase::Address if frame.continuing => "address (which comes first in continuous read, or XIP, mode)",
             Phase::Address => "address",
             Phase::Mode => "the mode byte",
             _ => "data",

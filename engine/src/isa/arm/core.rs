@@ -3,6 +3,7 @@
 use super::accounts::{Totals, section_reports};
 use super::block::{Blocks, Breakdown, Entry};
 use super::config::CoreConfig;
+use super::faults::Nesting;
 use super::memory::Memory;
 use super::op::Op;
 use super::predictor::Predictor;
@@ -64,6 +65,7 @@ pub struct Arm {
     interrupts: u32,
     /// What the last access was that did not go the quick way, for messages.
     pub(super) access_kind: &'static str,
+    pub(super) nesting: Nesting,
     code_epoch: u64,
     code_marks: u64,
 }
@@ -102,6 +104,7 @@ impl Arm {
             waiting: false,
             interrupts: 0,
             access_kind: "",
+            nesting: Nesting::default(),
             code_epoch: 0,
             code_marks: 0,
             config,

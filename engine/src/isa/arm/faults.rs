@@ -1,6 +1,8 @@
 //! Exceptions: how they are taken, and what the user gets to read about those that are faults.
 
 use super::core::Arm;
+use super::hints;
+use super::registers::LR;
 use super::system::{Abort, Exception, FaultStatus};
 use super::timing::Pending;
 use crate::bus::Bus;
@@ -10,8 +12,28 @@ use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
 const FOREVER_A32: u32 = 0xeaff_fffe;
 const FOREVER_T32: u32 = 0xe7fe;
 const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
+const HANDLER_FAILS: &str = "its handler comes to it again and again";
+/// So often a handler may come to the same exception with the same registers: it has lost the way back, but may count in memory.
+const MOST_NESTED: u32 = 1000;
 /// Jumps from a vector that are followed to see where it leads.
 const MOST_HOPS: usize = 4;
+
+/// Exceptions in their own handlers, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Nesting {
+    /// General registers behind the last one's entry; the link register tells the instruction.
+    registers: [u32; 16],
+    times: u32,
+}
+
+impl Nesting {
+    /// True if a handler has come to this too often to be in the course of anything.
+    fn is_endless(&mut self, registers: &[u32; 16]) -> bool {
+        self.times = if self.registers == *registers { self.times + 1 } else { 0 };
+        self.registers = *registers;
+        self.times > MOST_NESTED
+    }
+}
 
 impl Arm {
     /// Takes an interrupt, or an exception that is no fault.
@@ -30,8 +52,9 @@ impl Arm {
     /// Enters the handler of an exception raised by the instruction at the current address.
     pub(super) fn raise(&mut self, bus: &mut Bus, exception: Exception) {
         let Some(fault) = self.fault_of(exception) else { return self.take(bus, exception) };
+        let mode = self.system.mode();
         self.take(bus, exception);
-        match self.why_fatal(bus, fault.pc) {
+        match self.why_fatal(bus, fault.pc, self.system.mode() == mode) {
             Some(why_fatal) => self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault })),
             None => bus.note_trap(fault),
         }
@@ -39,25 +62,38 @@ impl Arm {
 
     /// What is said of an exception; `None` for a supervisor call or an interrupt.
     fn fault_of(&mut self, exception: Exception) -> Option<CoreFault> {
-        let (access, encoding) = match exception {
+        let fault = CoreFault { pc: self.pc, what: exception.name(), ..CoreFault::default() };
+        let link = Some(self.x[LR as usize] & !1);
+        Some(match exception {
             Exception::Svc(_) | Exception::Irq | Exception::Fiq => return None,
-            Exception::Undefined(encoding) => (None, Some(encoding)),
-            Exception::Bkpt(_) => (None, None),
-            Exception::PrefetchAbort(abort) => (Some(faulted("instruction fetch", abort)), None),
-            Exception::DataAbort(abort) => (Some(faulted(self.access_kind, abort)), None),
-        };
-        Some(CoreFault { pc: self.pc, what: exception.name(), access, encoding, why_fatal: "" })
+            Exception::Bkpt(_) => fault,
+            Exception::Undefined(encoding) => {
+                let hint = hints::of_undefined(encoding, &self.system);
+                CoreFault { encoding: Some(encoding), hint, link, ..fault }
+            }
+            Exception::PrefetchAbort(abort) => {
+                let hint = hints::of_abort(abort, true, &self.system);
+                CoreFault { access: Some(faulted("instruction fetch", abort)), hint, link, ..fault }
+            }
+            Exception::DataAbort(abort) => {
+                let hint = hints::of_abort(abort, false, &self.system);
+                CoreFault { access: Some(faulted(self.access_kind, abort)), hint, ..fault }
+            }
+        })
     }
 
-    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at.
-    fn why_fatal(&mut self, bus: &mut Bus, pc: u32) -> Option<&'static str> {
+    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at. `nested`: in a handler of the same kind.
+    fn why_fatal(&mut self, bus: &mut Bus, pc: u32, nested: bool) -> Option<&'static str> {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
+        }
+        if nested && self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless(registers)) {
+            return Some(HANDLER_FAILS);
         }
         let (mut at, thumb) = (self.pc, self.system.thumb());
         for _ in 0..MOST_HOPS {
             let Some(word) = self.code_word(bus, at & !1) else {
-                return Some("its exception vector leads to no memory");
+                return Some("nothing can be fetched where its exception vector leads");
             };
             if word == 0 {
                 return Some("its exception vector leads to no instruction");

@@ -19,6 +19,7 @@ mod exclusive;
 mod execute;
 mod faults;
 mod floating;
+mod hints;
 mod instructions;
 pub mod media;
 pub mod memory;

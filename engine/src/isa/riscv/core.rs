@@ -279,7 +279,7 @@ impl Hart {
         let access = self.last_fault.take();
         let encoding =
             (exception.cause == super::exceptions::ExceptionCause::IllegalInstruction).then_some(exception.value);
-        let fault = CoreFault { pc: self.pc, what: exception.cause.name(), access, encoding, why_fatal: "" };
+        let fault = CoreFault { pc: self.pc, what: exception.cause.name(), access, encoding, ..CoreFault::default() };
         let handler = self.trap(bus, exception.cause as u32, exception.value, false);
         let why_fatal = if !self.csrs.has_handler() {
             "no trap handler is set (mtvec has not been written)"

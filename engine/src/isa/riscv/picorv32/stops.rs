@@ -23,7 +23,8 @@ impl Picorv32 {
             (_, TimingClass::Divide) => ("division, which this core lacks:", Some(decoded.encoding)),
             _ => ("unknown instruction", Some(decoded.encoding)),
         };
-        self.fault(CoreFault { pc: decoded.pc, what, access: None, encoding, why_fatal: self.interrupts.why_fatal() });
+        let why_fatal = self.interrupts.why_fatal();
+        self.fault(CoreFault { pc: decoded.pc, what, encoding, why_fatal, ..CoreFault::default() });
     }
 
     /// A data access at an address that is no multiple of its size.
@@ -35,7 +36,8 @@ impl Picorv32 {
         let access = FaultedAccess { addr, kind: access_kind(decoded.op.code), answer: Answer::Misaligned };
         let why_fatal = self.interrupts.why_fatal();
         let pc = decoded.pc;
-        self.fault(CoreFault { pc, what: "misaligned access", access: Some(access), encoding: None, why_fatal });
+        let what = "misaligned access";
+        self.fault(CoreFault { pc, what, access: Some(access), why_fatal, ..CoreFault::default() });
     }
 
     /// The core could have accepted the instruction in cycle `accepts`.
@@ -57,7 +59,7 @@ impl Picorv32 {
     /// The bus has no errors: a request that nothing answers keeps the core waiting.
     fn hang(&mut self, pc: u32, what: &'static str, access: FaultedAccess) {
         let why_fatal = "the core waits for an answer for ever";
-        self.fault(CoreFault { pc, what, access: Some(access), encoding: None, why_fatal });
+        self.fault(CoreFault { pc, what, access: Some(access), why_fatal, ..CoreFault::default() });
     }
 
     fn fault(&mut self, fault: CoreFault) {
