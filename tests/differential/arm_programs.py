@@ -74,6 +74,8 @@ def a32_unit(rng: Rng, later: list[Label]) -> list[Item]:
     if rng.vfp and kind < 0.3:
         if rng.random() < 0.06:
             return [word(encoding) for encoding in vfp.status(rng)]
+        if rng.random() < 0.05:
+            return [word(encoding) for encoding in vfp.stack(rng)]
         return [word(encoding) for encoding in vfp.unit(rng, rng.condition())]
     if kind < 0.5:
         return memory.access(rng)

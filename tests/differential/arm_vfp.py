@@ -82,6 +82,24 @@ def access(rng: Rng, condition: int) -> list[int]:
     return [fill(rng, pattern, d=first, D=fifth, i=words, **fields)]
 
 
+def stack(rng: Rng) -> list[int]:
+    """vpush, and vpop of as many words into other registers."""
+    is_double = rng.randrange(2)
+    words = 2 * rng.randrange(1, 9)
+    count = words // 2 if is_double else words
+    fields = {"z": is_double, "i": words}
+    # So many registers from a first one on that is low enough.
+    firsts = [rng.randrange(33 - count) for _ in range(2)]
+    places = [
+        (first & 15, first >> 4) if is_double else (first >> 1, first & 1) for first in firsts
+    ]
+    patterns = ("1110 1101 0D10 1101 dddd 101z iiiiiiii", "1110 1100 1D11 1101 dddd 101z iiiiiiii")
+    return [
+        fill(rng, pattern, d=four, D=fifth, **fields)
+        for pattern, (four, fifth) in zip(patterns, places, strict=True)
+    ]
+
+
 def status(rng: Rng) -> list[int]:
     """Reads FPSCR, and changes rounding, flushing, NaNs and half precision in it."""
     register = rng.destination()
