@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import arm_choices as choices
 import arm_reference as reference
 import arm_system as system
+import arm_translation as translation
 import elf32
 import harness
 import numpy as np
@@ -28,7 +29,7 @@ def loaded(program: Program, board: str = BOARD, overrides: Overrides = NONE) ->
     machine = _engine.Machine(harness.tree(board, tuple(overrides.items())))
     segments = [elf32.Segment(choices.CODE, program.code)]
     segments += [elf32.Segment(choices.DATA, program.data)]
-    segments += [elf32.Segment(system.TABLE, system.table())]
+    segments += [elf32.Segment(translation.TABLE, translation.table())]
     elf = elf32.executable(*segments, entry=program.start, machine=elf32.EM_ARM)
     machine.load(elf, "random program")
     return machine
@@ -50,7 +51,7 @@ def reference_trace(program: Program) -> tuple[np.ndarray, bytes]:
     core = reference.machine(RAM, RAM_BYTES, system.VECTORS)
     core.mem_write(choices.CODE, program.code)
     core.mem_write(choices.DATA, program.data)
-    core.mem_write(system.TABLE, system.table())
+    core.mem_write(translation.TABLE, translation.table())
     states = reference.trace(core, program.start, program.end, MOST)
     return states, bytes(core.mem_read(choices.DATA, choices.DATA_BYTES))
 

@@ -5,33 +5,19 @@ What runs before a random program, handlers behind its vectors, and units of sys
 
 from __future__ import annotations
 
-import struct
-
 import arm_a32 as a32
 import arm_a32_control as control
 import arm_a32_memory as memory
-from arm_choices import ALWAYS, CODE, DATA_MIDDLE, FREE, PC, POINTER, SP, Rng, made
+import arm_translation as translation
+from arm_choices import ALWAYS, CODE, FREE, PC, POINTER, SP, Rng, made
 from assembler import Item, Label, word
 
 USER, FIQ, IRQ, SVC, ABORT, UNDEFINED, SYSTEM = 0x10, 0x11, 0x12, 0x13, 0x17, 0x1B, 0x1F
 VECTORS = CODE
-# Sections of 1 MiB: the RAM, as normal memory, and another name of it that can only be read.
-TABLE, SECTION = 0x8008_0000, 0x10_0000
-TABLE_BYTES = 0x4000
-NORMAL_CACHED, READ_WRITE, READ_ONLY = 0x100C, 0xC00, 0x8C00
-RAM, READ_ONLY_RAM, NOTHING = 0x8000_0000, 0x8010_0000, 0x8020_0000
 # SCTLR: its fixed bits, swp allowed, branch prediction and caches on.
 CONTROL = 0x00C5_0078 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 2
 ENABLE_MMU = 1 << 0
 ISB = word(0xF57FF06F)
-
-
-def table() -> bytes:
-    """The translation table."""
-    entries = [0] * (TABLE_BYTES // 4)
-    for at, access in ((RAM, READ_WRITE), (READ_ONLY_RAM, READ_ONLY)):
-        entries[at // SECTION] = RAM | NORMAL_CACHED | access | 2
-    return struct.pack(f"<{len(entries)}I", *entries)
 
 
 def mcr(rt: int, crn: int, crm: int, opc1: int = 0, opc2: int = 0) -> Item:
@@ -51,7 +37,8 @@ def set_up(rng: Rng, *, mmu: bool) -> list[Item]:
     """Flags and masks, vectors, the memory management unit, floating point."""
     items = [word(0xE3A000D3), word(0xE12FF000), *a32.constant(rng, 0, VECTORS), mcr(0, 12, 0)]
     if mmu:
-        items += [*a32.constant(rng, 0, TABLE), mcr(0, 2, 0), word(0xE3A00001), mcr(0, 3, 0)]
+        items += [*a32.constant(rng, 0, translation.TABLE), mcr(0, 2, 0)]
+        items += [*a32.constant(rng, 0, translation.DOMAINS), mcr(0, 3, 0)]
     items += [*a32.constant(rng, 0, CONTROL | (ENABLE_MMU if mmu else 0)), mcr(0, 1, 0), ISB]
     if rng.vfp:
         # mov r0, #0xf00000, to CPACR; mov r0, #0x40000000; vmsr fpexc, r0
@@ -110,7 +97,7 @@ def unit(rng: Rng) -> list[Item]:
         masks: 2,
         system_control: 4,
         user_mode: 4,
-        abort: 4 if rng.unaligned else 0,
+        translated: 8 if rng.unaligned else 0,
     }
     return rng.choices(list(units), list(units.values()))[0](rng)
 
@@ -271,18 +258,24 @@ def any_list(rng: Rng) -> int:
     return sum(1 << each for each in rng.destinations(rng.randrange(1, 6)))
 
 
-def abort(rng: Rng) -> list[Item]:
-    """A store to what can only be read, or any access to nothing: the base register stays."""
-    rn, rt = rng.destinations(2)
-    is_load = rng.randrange(2)
-    at = NOTHING + 0x800 if is_load else READ_ONLY_RAM + DATA_MIDDLE - RAM
-    pattern = rng.choice(
-        (
-            "cccc 010 pu0wl nnnn tttt 0000iiiiii00",
-            "cccc 010 pu1wl nnnn tttt 0000iiiiii00",
-            "cccc 000 pu1wl nnnn tttt 00ii 1011 ii00",
-            "cccc 100 pu0wl nnnn rrrrrrrrrrrrrrrr",
-        )
+def translated(rng: Rng) -> list[Item]:
+    """Accesses to the data under other names, which may abort: the base register stays then.
+
+    From Supervisor mode, as from User mode (ldrt and the like), and from there.
+    """
+    rn, rt = rng.sample(range(7), 2)
+    address = a32.constant(rng, rn, rng.choice(translation.names()))
+    patterns = (
+        "1110 010 pu0wl nnnn tttt 0000iiiiii00",
+        "1110 010 0u01l nnnn tttt 0000iiiiii00",
+        "1110 010 pu1wl nnnn tttt 0000iiiiii00",
+        "1110 000 pu1wl nnnn tttt 00ii 1011 ii00",
+        "1110 100 pu0wl nnnn rrrrrrrrrrrrrrrr",
     )
-    fields = {"l": is_load, "n": rn, "t": rt, "r": any_list(rng)}
-    return [*a32.constant(rng, rn, at), made(rng, pattern, **fields)]
+    accesses = [
+        made(rng, rng.choice(patterns), n=rn, t=rt, r=any_list(rng) & ~(1 << rn) | 1 << rt)
+        for _ in range(rng.randrange(1, 4))
+    ]
+    if rng.random() < 0.4:
+        return [*address, *accesses]
+    return [*address, cps(USER), *accesses, made(rng, "1110 1111 0000 iiiiiiiiiiiiiiiiiiii")]

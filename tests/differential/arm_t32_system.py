@@ -6,6 +6,7 @@ import arm_system as system
 import arm_t32 as t32
 import arm_t32_control as control
 import arm_t32_memory as memory
+import arm_translation as translation
 from arm_choices import DATA_MIDDLE, FREE, LR, POINTER, SP, Rng
 from arm_system import ABORT, FIQ, IRQ, SVC, SYSTEM, UNDEFINED, USER
 from arm_t32 import narrow, wide, wide_word
@@ -150,8 +151,8 @@ def abort(rng: Rng) -> list[Item]:
     """A store to what can only be read, or any access to nothing: the base register stays."""
     rn, rt, rt2 = rng.destinations(3)
     is_load = rng.randrange(2)
-    read_only = system.READ_ONLY_RAM + DATA_MIDDLE - system.RAM
-    at = system.NOTHING + 0x800 if is_load else read_only
+    read_only = translation.READ_ONLY_RAM + DATA_MIDDLE - translation.RAM
+    at = translation.NOTHING + 0x800 if is_load else read_only
     pattern = rng.choice(
         (
             "11111000 110l nnnn tttt 0000iiiiii00",

@@ -14,6 +14,7 @@ import arm_a32_control as control
 import arm_harness
 import arm_reference as reference
 import arm_system as system
+import arm_translation as translation
 import assembler as asm
 import unicorn
 from arm_choices import ALWAYS, CODE, DATA, DATA_BYTES, Rng
@@ -22,7 +23,7 @@ from assembler import Instruction, Item, Label, half, word
 from unicorn import arm_const as arm
 
 # The address of the next trial.
-CELL = system.TABLE + 0x8000
+CELL = translation.TABLE + 0x8000
 SLOT = CODE + 0x4000
 BX_PC, NOP = 0x4778, 0x46C0
 FLAGS = 0xF80F0000
@@ -53,7 +54,7 @@ class Filter:
         self._core = reference.bare_machine(arm_harness.RAM, arm_harness.RAM_BYTES)
         code = asm.assemble([*system.set_up(rng, mmu=True), system.cps(system.USER)], CODE)
         self._core.mem_write(CODE, code)
-        self._core.mem_write(system.TABLE, system.table())
+        self._core.mem_write(translation.TABLE, translation.table())
         self._core.emu_start(CODE, CODE + len(code))
         self._core.hook_add(unicorn.UC_HOOK_INTR, self._interrupt)
         self._core.hook_add(unicorn.UC_HOOK_INSN_INVALID, self._invalid)
