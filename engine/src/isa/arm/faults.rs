@@ -93,7 +93,7 @@ impl Arm {
         let (mut at, thumb) = (self.pc, self.system.thumb());
         for _ in 0..MOST_HOPS {
             let Some(word) = self.code_word(bus, at & !1) else {
-                return Some("nothing can be fetched where its exception vector leads");
+                return Some("nothing can be fetched where its exception vector (VBAR, SCTLR.V) leads");
             };
             if word == 0 {
                 return Some("its exception vector leads to no instruction");
