@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
-from conftest import ROOT, Command, Finished
+from conftest import Command, Finished
+from sama5d2 import BOARD, PROGRAMS, build
 
 from cyclescope import firmware
 from cyclescope.results import Value
 
-BOARD = "sama5d2-xplained"
-PROGRAMS = ROOT / "tests" / "firmware" / "sama5d2"
 # of the runtime's handlers: exit status 64 + the exception, which ends in a reset
 UNDEFINED, PREFETCH_ABORT, DATA_ABORT = 64, 66, 67
 RESET_STATUS, LIMIT_STATUS, FAULT_STATUS = 1, 124, 125
 NEAREST = "nothing is mapped there; nearest: qspi0 window 0x90000000-0x97ffffff"
 CACHE: dict[str, Value] = {"cache": "on"}
 FLASH: dict[str, Value] = {"memory": "qspi", "continuous_read": "off"}
-
-
-def build(name: str, settings: dict[str, Value]) -> Path:
-    source = PROGRAMS / f"{name}.c"
-    return firmware.build(firmware.board_recipe(name, BOARD, [source], settings=settings))
 
 
 def run(cyclescope: Command, name: str, settings: dict[str, Value], limit: str = "1s") -> Finished:

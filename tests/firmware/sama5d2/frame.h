@@ -4,11 +4,7 @@
 
 #include "arm.h"
 #include "atmel_qspi.h"
-#include "board.h"
-#include "mmio.h"
-
-#define QSPI_ICR 0x34u
-#define QSPI_IFR 0x38u
+#include "qspi.h"
 
 #define QUAD_OUTPUT_FAST_READ 0x6Bu
 #define QUAD_IO_FAST_READ 0xEBu
