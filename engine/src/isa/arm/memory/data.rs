@@ -135,8 +135,8 @@ impl Memory {
         Ok(())
     }
 
-    /// A store to Strongly-ordered or Device memory: it begins when all before it are done, and the core goes on unless there is no store
-    /// buffer.
+    /// A store to Strongly-ordered or Device memory: it begins when all before it are done. The core waits for the response of a
+    /// Strongly-ordered one, and goes on with the other unless there is no store buffer.
     fn store_in_order(
         &mut self,
         bus: &mut Bus,
@@ -147,7 +147,7 @@ impl Memory {
     ) -> Result<(), BusFault> {
         self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
         let transfer = Transfer::Write(size, value);
-        if self.config.store_buffer_entries == 0 {
+        if place.waits || self.config.store_buffer_entries == 0 {
             return self.transfer(bus, meter, Purpose::Store, place.physical, transfer).map(|_| ());
         }
         let mut behind = meter.behind();

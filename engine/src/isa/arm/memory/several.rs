@@ -56,7 +56,7 @@ impl Memory {
             return self.read(bus, meter, Purpose::Load, place, Transfer::ReadBurst(on_port)).map(|_| ());
         }
         let entries = self.config.store_buffer_entries;
-        if entries == 0 {
+        if place.waits || entries == 0 {
             return self
                 .transfer(bus, meter, Purpose::Store, place.physical, Transfer::WriteBurst(on_port))
                 .map(|_| ());

@@ -19,6 +19,8 @@ pub(super) struct Place {
     pub way: Way,
     /// Strongly-ordered or Device: accesses one after the other.
     pub ordered: bool,
+    /// Strongly-ordered: the core waits for a store's response, too.
+    pub waits: bool,
     /// The second-level cache may keep it.
     pub outer: bool,
 }
@@ -83,7 +85,8 @@ impl Memory {
                 _ => Way::Uncached,
             },
         };
-        Place { physical: to.physical, way, ordered, outer }
+        let waits = to.memory == MemoryType::StronglyOrdered;
+        Place { physical: to.physical, way, ordered, waits, outer }
     }
 
     fn translation<M: Mmu>(
