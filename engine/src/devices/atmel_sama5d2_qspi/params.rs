@@ -18,6 +18,8 @@ pub struct Params {
     pub request_cycles: Cycles,
     /// From the data's last clock to the answer.
     pub response_cycles: Cycles,
+    /// A read of the window behind the last one goes on in its frame; else the frame ends with the bus's transfer, a burst or a single read.
+    pub reads_go_on: bool,
     /// The device's own value in the scrambling function.
     pub random: u32,
     /// Interrupt output.
@@ -41,6 +43,11 @@ impl Params {
                 .timing_cycles("cyclescope,window-request-cycles", "clocks from an access to its first serial clock"),
             response_cycles: reader
                 .timing_cycles("cyclescope,window-response-cycles", "clocks from the last serial clock to the answer"),
+            reads_go_on: reader.timing_u32(
+                "cyclescope,window-reads-go-on",
+                |n| n <= 1,
+                "1 if a read behind the last one goes on in its frame, 0 if each transfer of the bus has its own",
+            ) != 0,
             random: reader.u32_or("cyclescope,scrambling-random-value", RANDOM, |_| true, "any number"),
             interrupt: reader.interrupt(0),
             dma: [reader.dma_request(0), reader.dma_request(1)],

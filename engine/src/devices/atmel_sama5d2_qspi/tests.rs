@@ -74,6 +74,7 @@ fn params() -> Params {
         register_cycles: Cycles(4),
         request_cycles: Cycles(5),
         response_cycles: Cycles(3),
+        reads_go_on: true,
         random: 1,
         interrupt: Some(IrqLine::Core { core: 0, bit: 4 }),
         dma: [None; 2],

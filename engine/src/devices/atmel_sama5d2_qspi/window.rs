@@ -12,6 +12,9 @@ use crate::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Rate, Stretch};
 
+/// Bytes of one beat of the 64-bit matrix in front of the controller, which has 32 bits: two transfers.
+const BEAT_BYTES: u32 = 8;
+
 /// What the window does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
@@ -73,12 +76,15 @@ impl Sama5d2Qspi {
             ),
             _ => return Err(self.refuse_read(ctx)),
         }
-        self.seek(offset, at, ctx);
-        let mut left = bytes;
-        while left > 0 {
-            let now = left.min(4);
-            self.wire.shift(at, Stretch::input(self.data_lines, Rate::Single, 8 * now));
-            left -= now;
+        let single = !self.params.reads_go_on && bytes <= BEAT_BYTES;
+        for word in (0..bytes).step_by(4) {
+            if word == 0 || single {
+                self.seek(offset.wrapping_add(word), at, ctx);
+            }
+            self.wire.shift(at, Stretch::input(self.data_lines, Rate::Single, 8 * (bytes - word).min(4)));
+            if single {
+                self.moved(offset.wrapping_add(word), 4, ctx);
+            }
         }
         self.moved(offset, bytes, ctx);
         Ok(self.answer())
@@ -139,10 +145,16 @@ impl Sama5d2Qspi {
     #[inline]
     fn seek(&mut self, offset: u32, at: u64, ctx: &mut Ctx) {
         match self.window.next {
-            Some(next) if next == offset => self.window.continued += 1,
+            Some(next) if next == offset && self.goes_on() => self.window.continued += 1,
             Some(_) if self.window.access != Access::Memory => self.go_on_elsewhere(ctx),
             _ => self.begin(offset, at, ctx),
         }
+    }
+
+    /// True if a frame stays open for what comes behind it.
+    #[inline]
+    fn goes_on(&self) -> bool {
+        self.params.reads_go_on || self.window.access != Access::Memory
     }
 
     #[cold]
