@@ -25,6 +25,13 @@ SECTION uint32_t measure_end(void)
     return tc_ticks(TIMER);
 }
 
+void measure_align(void)
+{
+#if APP_TICK_ON
+    vTaskDelay(1);
+#endif
+}
+
 uint32_t measure_empty_loop(uint32_t turns)
 {
     measure_begin();

@@ -39,6 +39,9 @@ extern volatile uint32_t measure_count;
 void measure_begin(void);
 uint32_t measure_end(void);
 
+/* Waits for the kernel's tick if it comes: what is measured next has a millisecond without one. */
+void measure_align(void);
+
 /* Ticks of `turns` turns of an empty loop. */
 uint32_t measure_empty_loop(uint32_t turns);
 

@@ -34,7 +34,7 @@ void mmu_clear(void)
 void mmu_map(uint32_t base, uint32_t bytes, enum mmu_kind kind)
 {
     const uint32_t cached = SECTION_TYPE | SECTION_AP_FULL | SECTION_TEX_WRITE_ALLOCATE | SECTION_C | SECTION_B;
-    const uint32_t device = SECTION_TYPE | SECTION_AP_FULL | SECTION_XN | SECTION_B;
+    const uint32_t device = SECTION_TYPE | SECTION_AP_FULL | SECTION_XN;
     uint32_t attributes = kind == MMU_DEVICE ? device : kind == MMU_CACHED ? cached : cached | SECTION_AP_READ_ONLY;
     uint32_t first = base >> SECTION_SHIFT;
 
@@ -63,6 +63,10 @@ void mmu_enable_with_caches(void)
     arm_write_dacr(DACR_CLIENT);
     arm_dsb();
     arm_isb();
-    arm_write_sctlr(arm_read_sctlr() | ARM_SCTLR_M | ARM_SCTLR_C | ARM_SCTLR_I | ARM_SCTLR_Z);
+    uint32_t sctlr = arm_read_sctlr() | ARM_SCTLR_M | ARM_SCTLR_C | ARM_SCTLR_I;
+#if APP_BRANCH_PREDICTION_ON
+    sctlr |= ARM_SCTLR_Z;
+#endif
+    arm_write_sctlr(sctlr);
     arm_isb();
 }

@@ -7,7 +7,7 @@
 enum mmu_kind {
     MMU_CACHED,           /* normal memory, write-back, write-allocate, code allowed */
     MMU_CACHED_READ_ONLY, /* the same, faulting on stores */
-    MMU_DEVICE,           /* shareable device, no code */
+    MMU_DEVICE,           /* registers, strongly ordered as Atmel's software package has them; no code */
 };
 
 /* Nothing is mapped. */
