@@ -11,6 +11,7 @@ data on any machine.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -250,9 +251,15 @@ class Row:
         """The simulated value's deviation from the published one, in percent of the latter."""
         if not self.published:
             return None
-        if self.digits is not None and self.is_exact:
-            return 0.0
+        if self.digits is not None:
+            return self._rounded_error_pct(self.published, self.digits)
         return round((self.simulated - self.published) / self.published * 100, 3)
+
+    def _rounded_error_pct(self, published: float, digits: int) -> float:
+        """How far the simulated value is from those that the document would print alike."""
+        half = 10 ** (math.floor(math.log10(abs(published))) - digits + 1) / 2
+        nearest = min(max(self.simulated, published - half), published + half)
+        return round((self.simulated - nearest) / nearest * 100, 3)
 
     def to_dict(self) -> dict[str, Any]:
         """The row as the JSON of `cyclescope bench` has it."""

@@ -16,9 +16,10 @@ from cyclescope.experiments import (
     fat_write,
     picosoc_xip,
     quad_spi_throughput,
+    rhealstone,
 )
 
-_MODULES = (quad_spi_throughput, picosoc_xip, fat_write, fat_access, card_probe)
+_MODULES = (quad_spi_throughput, picosoc_xip, fat_write, fat_access, card_probe, rhealstone)
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
 

@@ -1,0 +1,200 @@
+"""FreeRTOS running from QSPI flash in place: an application note's Rhealstone benchmark.
+
+Each run is one operation, once or many times, with the code in one memory and the caches and the
+MMU on or off. The note compares three memories, and the flash at several clocks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from cyclescope.experiment import Cell, Experiment, Run, fitted
+from cyclescope.experiments import rhealstone_ratios, rhealstone_size
+from cyclescope.experiments.rhealstone_ratios import (
+    DIVIDER,
+    MANY,
+    OTHER_OPERATIONS,
+    PUBLISHED_OPERATIONS,
+    TABLE,
+)
+from cyclescope.results import Row
+from cyclescope.views import Pivot, Sweep, Words
+
+BOARD = "sama5d2-xplained"
+APP = "rhealstone"
+LIMIT = "1000s"
+# Many loops where no number was published: what is loaded once counts for little.
+HIT = 1000
+# SPCK = MCK / divider: 83 to 20.75 MHz.
+DIVIDERS = (2, DIVIDER, 4, 5, 6, 8)
+# Caches and loops of the clock sweep: without them, when they miss, when they hit.
+_SWEPT_CACHES = (("off", 1), ("on", 1), ("on", HIT))
+# The note's names.
+MEMORIES = {"qspi": "QSPI", "ddr": "DDR3L", "sram": "SRAM"}
+
+
+def _run(operation: str, memory: str, cache: str, loops: int, divider: int = DIVIDER) -> Run:
+    settings = {
+        "operation": operation,
+        "memory": memory,
+        "cache": cache,
+        "loops": loops,
+        "spck_divider": divider,
+    }
+    return Run(
+        *(APP, BOARD, settings),
+        documented=divider == DIVIDER,
+        limit=LIMIT,
+        where={
+            "kind": "table-4-1",
+            "benchmark": operation,
+            "memory": MEMORIES[memory],
+            "cache_mmu": cache == "on",
+        },
+    )
+
+
+def _runs() -> Iterator[Run]:
+    """The longest first, so that no core waits for one at the end."""
+    for operations, many in ((PUBLISHED_OPERATIONS, MANY), (OTHER_OPERATIONS, HIT)):
+        yield from _placed(operations, many)
+    yield from _placed((*PUBLISHED_OPERATIONS, *OTHER_OPERATIONS), 1)
+    places = itertools.product(DIVIDERS, PUBLISHED_OPERATIONS, _SWEPT_CACHES)
+    for divider, operation, (cache, loops) in places:
+        yield _run(operation, "qspi", cache, loops, divider)
+
+
+def _placed(operations: Sequence[str], loops: int) -> Iterator[Run]:
+    """Operations in each memory, with caches off and on."""
+    for cache, memory, operation in itertools.product(("off", "on"), MEMORIES, operations):
+        yield _run(operation, memory, cache, loops)
+
+
+def _derived(rows: Sequence[Row]) -> Iterator[Row]:
+    yield from rhealstone_ratios.rows(rows)
+    yield from rhealstone_size.rows(rows)
+
+
+_WORDS = (
+    Words("memory", "code in", tuple(MEMORIES.items())),
+    Words("cache", "caches and MMU"),
+    Words("loops", "loops", form="{} x"),
+    Words("spck_divider", "SPCK", form="MCK / {}"),
+)
+_LINES = ("cache", "operation")
+_SWEPT = (("memory", ("qspi",)), ("operation", PUBLISHED_OPERATIONS))
+
+
+def _memories(figure: str, loops: int) -> Sweep:
+    """Operations by memory, a plot each, after the note's figures 4-4 to 4-6."""
+    return Sweep(
+        title=f"{figure}, {loops} {'loop' if loops == 1 else 'loops'}, by memory",
+        x="memory",
+        x_title="memory with the code",
+        line="cache",
+        y_title="core cycles",
+        each="operation",
+        published="published",
+        log=True,
+        words=(*_WORDS[:1], Words("cache", "", (("on", "caches on"), ("off", "caches off")))),
+        where=(("spck_divider", (DIVIDER,)), ("loops", (loops,))),
+    )
+
+
+def _clocks(title: str, cache: str, loops: int) -> Sweep:
+    """The flash's clock swept, after the note's figures 4-1 to 4-3."""
+    return Sweep(
+        title=title,
+        x="spck_divider",
+        x_title="MCK / SPCK (MCK is 166 MHz)",
+        line="operation",
+        y_title="core cycles",
+        log=True,
+        words=_WORDS,
+        where=(*_SWEPT, ("cache", (cache,)), ("loops", (loops,))),
+    )
+
+
+NOTES = (
+    "The note's program is not published, and it runs FreeRTOS 8.2.3. Here the same operations, "
+    "written anew, run on 11.2; how it was built is fitted (see there).",
+    "The note's caches are on without branch prediction, as in Atmel's software package of its "
+    "time, which sets SCTLR.M, C and I, and never Z.",
+    "Cells that are printed as 2E+05 have one digit: all that would be printed alike agrees.",
+    "Operations that the note leaves out run beside its own; no number of them was published.",
+)
+
+# What the note does not say of its program, chosen by its numbers.
+CHOICES = (
+    fitted(
+        *("the program", "code generation", "-O0, addresses from literal pools"),
+        "task-switch sram caches off 50000",
+    ),
+    fitted(
+        *("FreeRTOS", "configuration", "VFP registers in each task's context, no assertions"),
+        "task-switch qspi caches on 50000",
+    ),
+    fitted(
+        *("the program", "task switches taken off pre-emption", "of many loops, not of one"),
+        "task-preempt sram caches off 1",
+    ),
+)
+
+EXPERIMENT = Experiment(
+    name="rhealstone",
+    title="FreeRTOS from QSPI flash, SRAM and DDR3L: Rhealstone on a SAMA5D2",
+    published=TABLE,
+    runs=tuple(_runs()),
+    cells=(
+        Cell(
+            APP,
+            metric="cycles",
+            label="{operation} {memory} caches {cache} {loops}",
+            key="cycles",
+            rounded=("cycles_low_precision", 1),
+            match=("loops",),
+            pivots=(
+                Pivot(
+                    "Table 4-1: core cycles an operation",
+                    _LINES,
+                    ("memory", "loops"),
+                    values=True,
+                    words=_WORDS,
+                    where=(
+                        ("operation", PUBLISHED_OPERATIONS),
+                        ("spck_divider", (DIVIDER,)),
+                        ("loops", (1, MANY)),
+                    ),
+                ),
+                Pivot(
+                    "The other three operations: core cycles",
+                    _LINES,
+                    ("memory", "loops"),
+                    values=True,
+                    words=_WORDS,
+                    where=(("operation", OTHER_OPERATIONS),),
+                ),
+                Pivot(
+                    "Core cycles by the flash's clock",
+                    ("cache", "loops", "operation"),
+                    ("spck_divider",),
+                    values=True,
+                    words=_WORDS,
+                ),
+            ),
+            sweeps=(
+                _clocks("Figure 4-1: SPCK with caches off", "off", 1),
+                _clocks("Figure 4-2: SPCK when caches miss", "on", 1),
+                _clocks("Figure 4-3: SPCK when caches hit", "on", HIT),
+                _memories("Figures 4-4 to 4-6", 1),
+                _memories("Figures 4-4 to 4-6", MANY),
+            ),
+        ),
+    ),
+    quick={"loops": 100},
+    notes=NOTES,
+    choices=CHOICES,
+    derived=_derived,
+    findings=rhealstone_ratios.findings,
+)

@@ -1,0 +1,202 @@
+"""What follows from the cells of `rhealstone`: its table's ratios and its section 5, in numbers.
+
+The note sums up how fast code from the flash is beside the other memories, and what the caches
+bring, as ranges over its operations and loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cyclescope import published
+from cyclescope.results import DERIVED, Row, Value
+from cyclescope.views import Pivot, Words
+
+TABLE = "sama5d2_qspi"
+MANY = 50000
+# SPCK = MCK / divider: the note's 55.3 MHz.
+DIVIDER = 3
+# The note's operations, and those of Kar's six that it leaves out.
+PUBLISHED_OPERATIONS = ("interrupt-latency", "task-preempt", "task-switch")
+OTHER_OPERATIONS = ("semaphore-shuffle", "deadlock-break", "message-latency")
+# Cells by operation, memory, caches and loops: those of the table, at the note's clock.
+_Cells = Mapping[tuple[Value, ...], Row]
+# A number that a cell gives together with others; None where those are missing.
+_Quotient = Callable[[_Cells, Row], float | None]
+
+_RATIOS = Pivot(
+    "Table 4-1: cycles of code in QSPI over those of code elsewhere",
+    ("cache", "operation"),
+    ("versus", "loops"),
+    values=True,
+    words=(
+        Words("versus", "memory", (("sram", "QSPI/SRAM"), ("ddr", "QSPI/DDR3L"))),
+        Words("loops", "loops", form="{} x"),
+        Words("cache", "caches and MMU"),
+    ),
+    digits=3,
+)
+_RANGES = Pivot(
+    "Section 5: how fast code in QSPI is",
+    ("scope", "versus"),
+    ("bound",),
+    values=True,
+    words=(
+        Words("versus", "compared with"),
+        Words("bound", "over the note's operations", (("min", "least"), ("max", "most"))),
+    ),
+    digits=3,
+)
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A range of section 5 over the cells with the caches `cache` and `loops`.
+
+    `scope` and `versus` are the table's words for it; it has the ends under `key` with _min, _max.
+    """
+
+    scope: str
+    versus: str
+    cache: str
+    loops: tuple[int, ...]
+    of: _Quotient
+    key: str = "percent"
+    unit: str = "%"
+
+
+def rows(found: Sequence[Row]) -> Iterator[Row]:
+    """The rows that follow from the cells: ratios of two, then the ends of ranges over many."""
+    cells = _cells(found)
+    for row in cells.values():
+        if row.settings["memory"] == "qspi":
+            yield from _ratios(cells, row)
+    for wanted in _RANGE_LIST:
+        yield from _ends(cells, wanted)
+
+
+def findings(found: Sequence[Row]) -> Iterator[str]:
+    """What section 5 concludes, with the numbers that are behind it here."""
+    cells = _cells(found)
+    hits = list(_quotients(cells, _RANGE_LIST[-1]))
+    misses = list(_quotients(cells, _RANGE_LIST[2]))
+    uncached = list(_quotients(cells, _RANGE_LIST[0]))
+    if not (hits and misses and uncached):
+        return
+    yield (
+        f"With all in the caches, code in QSPI runs at {_percent(hits)} of its speed in SRAM; when "
+        f"they miss at {_percent(misses)}, without them at {_percent(uncached)}: code that fits "
+        "the caches needs no DDR."
+    )
+
+
+def _percent(values: Sequence[float]) -> str:
+    least, most = round(min(values)), round(max(values))
+    return f"{least} %" if least == most else f"{least} to {most} %"
+
+
+def _cells(found: Iterable[Row]) -> _Cells:
+    names = ("operation", "memory", "cache", "loops")
+    return {
+        tuple(row.settings[name] for name in names): row
+        for row in found
+        if row.basis != DERIVED
+        and row.settings["spck_divider"] == DIVIDER
+        and row.settings["loops"] in (1, MANY)
+    }
+
+
+def _beside(cells: _Cells, row: Row, **other: Value) -> Row | None:
+    """The cell with other settings."""
+    names = ("operation", "memory", "cache", "loops")
+    return cells.get(tuple((dict(row.settings) | other)[name] for name in names))
+
+
+def _ratios(cells: _Cells, row: Row) -> Iterator[Row]:
+    for versus, key in (("sram", "ratio_qspi_over_sram"), ("ddr", "ratio_qspi_over_ddr3l")):
+        other = _beside(cells, row, memory=versus)
+        if other is None:
+            continue
+        where = {
+            "kind": "table-4-1-ratio",
+            "benchmark": row.settings["operation"],
+            "cache_mmu": row.settings["cache"] == "on",
+            "loops": row.settings["loops"],
+        }
+        known = row.published is not None
+        yield replace(
+            row,
+            settings=dict(row.settings) | {"versus": versus},
+            metric="ratio",
+            unit="",
+            simulated=round(row.simulated / other.simulated, 3),
+            published=published.load(TABLE).find(key, where) if known else None,
+            digits=None,
+            basis=DERIVED,
+            label=f"{row.label}, QSPI/{versus}",
+            pivot=_RATIOS,
+            sweeps=(),
+        )
+
+
+def _speed_against(memory: str) -> _Quotient:
+    """How fast code in QSPI is, in percent of its speed in another memory."""
+
+    def of(cells: _Cells, row: Row) -> float | None:
+        other = _beside(cells, row, memory=memory)
+        return other and other.simulated / row.simulated * 100
+
+    return of
+
+
+def _gain(cells: _Cells, row: Row) -> float | None:
+    """How many times as fast as without caches."""
+    other = _beside(cells, row, cache="off")
+    return other and other.simulated / row.simulated
+
+
+_RANGE_LIST = (
+    _Range("no-cache", "SRAM", "off", (1, MANY), _speed_against("sram")),
+    _Range("no-cache", "DDR3L", "off", (1, MANY), _speed_against("ddr")),
+    _Range("cache-miss", "SRAM", "on", (1,), _speed_against("sram")),
+    _Range("cache-miss", "DDR3L", "on", (1,), _speed_against("ddr")),
+    _Range("cache-miss", "no-cache QSPI", "on", (1,), _gain, "improvement", "times"),
+    _Range("cache-hit", "no-cache QSPI", "on", (MANY,), _gain, "improvement", "times"),
+    _Range("cache-hit", "SRAM and DDR3L", "on", (MANY,), _speed_against("sram")),
+)
+
+
+def _quotients(cells: _Cells, wanted: _Range) -> Iterator[float]:
+    for row in cells.values():
+        settings = row.settings
+        if (
+            settings["memory"] == "qspi"
+            and settings["operation"] in PUBLISHED_OPERATIONS
+            and settings["cache"] == wanted.cache
+            and settings["loops"] in wanted.loops
+            and (quotient := wanted.of(cells, row)) is not None
+        ):
+            yield quotient
+
+
+def _ends(cells: _Cells, wanted: _Range) -> Iterator[Row]:
+    quotients = list(_quotients(cells, wanted))
+    if not quotients:
+        return
+    first = next(iter(cells.values()))
+    where = {"kind": "conclusion", "scope": wanted.scope, "versus": wanted.versus}
+    for bound, value in (("min", min(quotients)), ("max", max(quotients))):
+        yield replace(
+            first,
+            settings={"scope": wanted.scope, "versus": wanted.versus, "bound": bound},
+            metric=wanted.key,
+            unit=wanted.unit,
+            simulated=round(value, 3),
+            published=published.load(TABLE).find(f"{wanted.key}_{bound}", where),
+            digits=None,
+            basis=DERIVED,
+            label=f"{wanted.scope} QSPI against {wanted.versus}, {bound}",
+            pivot=_RANGES,
+            sweeps=(),
+        )
