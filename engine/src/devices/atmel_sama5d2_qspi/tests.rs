@@ -130,11 +130,15 @@ impl Rig {
 
     /// Enabled in serial memory mode at a third of the clock.
     fn memory() -> Rig {
-        let mut rig = Rig::new();
+        Rig::new().in_memory_mode()
+    }
+
+    fn in_memory_mode(mut self) -> Rig {
+        let rig = &mut self;
         rig.put(QSPI_SCR, THIRD);
         rig.put(QSPI_MR, SMM);
         rig.put(QSPI_CR, cr::QSPIEN);
-        rig
+        self
     }
 
     /// Reading the memory as `frame` says, with command EBh.

@@ -36,6 +36,19 @@ fn a_line_fill_is_one_frame() {
 }
 
 #[test]
+fn each_single_transfer_may_have_its_frame() {
+    let mut rig = Rig::with(Params { reads_go_on: false, ..params() }).in_memory_mode();
+    rig.frame(0xeb, ifr::QUAD_READ);
+    const WORD: u64 = 32 * PERIOD;
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x100), word_at(0x100))), WAY + WORD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x104), word_at(0x104))), WAY + 1 + WORD);
+    // A beat of the 64-bit matrix is two transfers; a line is a burst, whose beats go on.
+    assert_eq!(rig.cycles(|rig| rig.burst(0x108, 8)), WAY + 2 * (1 + WORD));
+    assert_eq!(rig.cycles(|rig| rig.burst(0x120, 32)), WAY + 1 + (8 + 6 + 10 + 64) * PERIOD);
+    assert_eq!((rig.counter("frames"), rig.counter("continued_accesses")), (5, 0));
+}
+
+#[test]
 fn delays_are_in_peripheral_clocks() {
     let mut rig = Rig::reading(ifr::QUAD_READ);
     rig.word(0);
