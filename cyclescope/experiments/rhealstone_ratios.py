@@ -102,7 +102,7 @@ def _cells(found: Iterable[Row]) -> _Cells:
         tuple(row.settings[name] for name in names): row
         for row in found
         if row.basis != DERIVED
-        and row.settings["spck_divider"] == DIVIDER
+        and row.settings.get("spck_divider") == DIVIDER
         and row.settings["loops"] in (1, MANY)
     }
 
