@@ -28,8 +28,8 @@ impl Arm {
                 };
             }
             let exit = loop {
-                // SAFETY: as above.
-                let op = unsafe { *ip };
+                // SAFETY: as above. Nothing writes to the operation while it is being done.
+                let op = unsafe { &*ip };
                 macro_rules! x {
                     ($register:ident) => {
                         self.x[usize::from(op.$register)]
@@ -48,7 +48,7 @@ impl Arm {
                         {
                             // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
                             x!(rd) = unsafe { host.cast::<$type>().read_unaligned() } as u32;
-                        } else if !self.load_slowly(bus, index, at!(), op, addr) {
+                        } else if !self.load_slowly(bus, index, at!(), *op, addr) {
                             return;
                         }
                     }};
@@ -61,7 +61,7 @@ impl Arm {
                         {
                             // SAFETY: as for loads.
                             unsafe { host.cast::<$type>().write_unaligned(x!(rd) as $type) }
-                        } else if !self.store_slowly(bus, index, at!(), op, addr) {
+                        } else if !self.store_slowly(bus, index, at!(), *op, addr) {
                             return;
                         }
                     }};
@@ -80,12 +80,12 @@ impl Arm {
                     Code::Strh => store!(2, u16),
                     Code::Several => {
                         let addr = x!(rn).wrapping_add((op.imm as i32 >> 8) as u32);
-                        if !self.are_quick(addr, op.imm & 0xff, op.ra) && !self.several(bus, index, at!(), op, addr) {
+                        if !self.are_quick(addr, op.imm & 0xff, op.ra) && !self.several(bus, index, at!(), *op, addr) {
                             return;
                         }
                     }
                     Code::Fetch => {
-                        if !self.fetch_instruction(bus, index, at!(), op) {
+                        if !self.fetch_instruction(bus, index, at!(), *op) {
                             return;
                         }
                     }
@@ -119,7 +119,7 @@ impl Arm {
                     }
                     Code::End => break FALLEN,
                     _ => {
-                        if !self.seldom(bus, index, at!(), op) {
+                        if !self.seldom(bus, index, at!(), *op) {
                             return;
                         }
                     }
