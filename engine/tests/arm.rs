@@ -154,7 +154,12 @@ fn an_undefined_instruction_with_a_handler_is_a_note() {
     let report = run(&mut machine);
     assert_exit(&report);
     assert_eq!(machine.registers()[1 + 2], 0x11);
-    assert_eq!(report.notes, ["pc 0x00000100: undefined instruction 0xe7f000f0 (the firmware's trap handler took it)"]);
+    assert_eq!(
+        report.notes,
+        [
+            "pc 0x00000100: undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put there; lr 0x00000000 (the firmware's trap handler took it)"
+        ]
+    );
 }
 
 fn fault_of(program: &[u32], vector: u32, at_vector: u32) -> String {
@@ -170,7 +175,7 @@ fn fault_of(program: &[u32], vector: u32, at_vector: u32) -> String {
 fn faults_without_a_handler_end_the_run() {
     assert_eq!(
         fault_of(&[0xe7f0_00f0], 4, 0),
-        "cpu0: pc 0x00000100: undefined instruction 0xe7f000f0; its exception vector leads to no instruction"
+        "cpu0: pc 0x00000100: undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put there; lr 0x00000000; its exception vector leads to no instruction"
     );
     let forever = b(0);
     assert_eq!(
@@ -186,12 +191,13 @@ fn faults_without_a_handler_end_the_run() {
     assert_eq!(
         fault_of(&[movt(3, 0x7000), bx(3)], 0x0c, 0),
         "cpu0: pc 0x70000000: prefetch abort: instruction fetch at 0x70000000: nothing is mapped there; nearest: ddr \
-         0x80000000-0x8000ffff; its exception vector leads to no instruction"
+         0x80000000-0x8000ffff; lr 0x00000000; its exception vector leads to no instruction"
     );
     assert_eq!(
         fault_of(&[movt(3, 0x4000), ldr(2, 3, 1)], 0x10, 0),
-        "cpu0: pc 0x00000104: data abort: 4-byte load at 0x40000001: alignment fault; its exception vector leads to no \
-         instruction"
+        "cpu0: pc 0x00000104: data abort: 4-byte load at 0x40000001: alignment fault: all memory is strongly \
+         ordered while the MMU is off, and takes no address that is not a multiple of the size; its exception vector leads \
+         to no instruction"
     );
 }
 
@@ -310,11 +316,11 @@ fn the_memory_management_says_why_it_refuses() {
         let report = run(&mut translated(&program));
         assert_sums(&report);
         let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
-        assert!(text.contains(&format!("data abort: {what}; ")), "{text}");
+        assert!(text.contains(&format!("data abort: {what}")), "{text}");
     }
     let report = run(&mut translated(&[mov(4, 4), movt(4, 0x4560), TO_USER, bx(4)]));
     let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
-    let what = "pc 0x45600004: prefetch abort: instruction fetch at 0x45600004: permission fault, section; ";
+    let what = "pc 0x45600004: prefetch abort: instruction fetch at 0x45600004: permission fault, section";
     assert!(text.contains(what), "{text}");
 }
 
@@ -427,8 +433,9 @@ fn vfp_is_undefined_until_it_is_on() {
         let report = run(&mut machine);
         assert_exit(&report);
         let pc = PROGRAM + 4 * before.len() as u32;
-        let note =
-            format!("pc {pc:#010x}: undefined instruction {encoding:#010x} (the firmware's trap handler took it)");
+        let note = format!(
+            "pc {pc:#010x}: undefined instruction {encoding:#010x}: floating point, which CPACR or FPEXC has off; lr 0x00000000 (the firmware's trap handler took it)"
+        );
         assert_eq!(report.notes, [note]);
         assert_eq!(machine.registers()[1 + 2], 0, "no write-back");
     }

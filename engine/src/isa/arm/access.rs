@@ -4,7 +4,7 @@
 //! memory's business.
 
 use super::core::Arm;
-use super::memory::{Done, Way};
+use super::memory::{Done, Quiet, Way};
 use super::op::{Code, Op, how};
 use super::system::Exception;
 use super::timing::Pending;
@@ -63,17 +63,27 @@ impl Arm {
     #[inline(never)]
     pub(super) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        let (longest, info) = (hot.longest_cycles, self.blocks.infos[(hot.first_op + at) as usize]);
+        let (longest, info) = (u64::from(hot.longest_cycles), self.blocks.infos[(hot.first_op + at) as usize]);
         let begins = self.cycles.wrapping_add(u64::from(info.begins_cycles) - 1);
-        let now = self.config.clock.ps_at_floor(Cycles(begins));
         let end_pc = op.imm.wrapping_add(u32::from(op.rd));
+        if let Some(cycles) = self.memory.fetch_direct(bus, self.quiet_from(begins), op.imm, end_pc) {
+            self.cycles = self.cycles.wrapping_add(cycles);
+            // No event came: there is no news.
+            if cycles > 0 && self.cycles.wrapping_add(longest) > self.limit {
+                self.memory.keep_fetched(op.imm);
+                self.leave_in_the_middle(index, info.instr);
+                return false;
+            }
+            return true;
+        }
+        let now = self.config.clock.ps_at_floor(Cycles(begins));
         let done = self.memory.fetch_uncached(bus, &self.system, now, op.imm, end_pc);
         self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(true) => true,
             Ok(false) => {
                 self.update_limit(bus);
-                if self.cycles.wrapping_add(u64::from(longest)) <= self.limit && !self.has_news(bus) {
+                if self.cycles.wrapping_add(longest) <= self.limit && !self.has_news(bus) {
                     self.memory.use_fetched();
                     return true;
                 }
@@ -107,15 +117,32 @@ impl Arm {
 
     /// When an access by operation `at` begins.
     pub(super) fn begins(&self, index: u32, at: u32) -> Ps {
+        self.config.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
+    }
+
+    /// Core cycle `now`, and up to when no event comes.
+    fn quiet_from(&self, now: u64) -> Quiet {
+        Quiet { now, until: self.limit }
+    }
+
+    /// The same as a core cycle.
+    fn begins_cycle(&self, index: u32, at: u32) -> u64 {
         let info = &self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
-        self.config.clock.ps_at_floor(Cycles(self.cycles.wrapping_add(u64::from(info.begins_cycles))))
+        self.cycles.wrapping_add(u64::from(info.begins_cycles))
     }
 
     /// A load that found no shortcut. True if the block goes on.
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let (size, now) = (size_of_access(op.code), self.begins(index, at));
+        let (size, told) = (size_of_access(op.code), op.ra & how::TOLD != 0);
+        let begins = self.begins_cycle(index, at);
+        if let Some((cycles, value)) = self.memory.load_direct(bus, self.quiet_from(begins), addr, size.bytes(), told) {
+            self.cycles = self.cycles.wrapping_add(cycles);
+            self.x[usize::from(op.rd)] = extended(op.code, value);
+            return self.after_access(bus, index, at);
+        }
+        let now = self.begins(index, at);
         let done = self.memory.load(bus, &self.system, now, addr, size, op.ra);
         self.cycles += done.cycles;
         match done.result {
@@ -137,8 +164,13 @@ impl Arm {
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let (size, now) = (size_of_access(op.code), self.begins(index, at));
-        let value = self.x[usize::from(op.rd)];
+        let (size, told) = (size_of_access(op.code), op.ra & how::TOLD != 0);
+        let (begins, value) = (self.begins_cycle(index, at), self.x[usize::from(op.rd)]);
+        if let Some(cycles) = self.memory.store_direct(bus, self.quiet_from(begins), addr, size.bytes(), value, told) {
+            self.cycles = self.cycles.wrapping_add(cycles);
+            return self.after_access(bus, index, at);
+        }
+        let now = self.begins(index, at);
         let done = self.memory.store(bus, &self.system, now, addr, size, value, op.ra);
         self.access_kind = kind_of_access(op.code);
         self.written(bus, index, at, done)
@@ -158,6 +190,11 @@ impl Arm {
     pub(super) fn several(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         if !self.system.vfp_is_on() && self.is_of_vfp(index, at) {
             return self.refuse_vfp(bus, index, at);
+        }
+        let (begins, words, store) = (self.begins_cycle(index, at), op.imm & 0xff, op.ra & how::STORE != 0);
+        if let Some(cycles) = self.memory.several_direct(bus, self.quiet_from(begins), addr, words, store) {
+            self.cycles = self.cycles.wrapping_add(cycles);
+            return self.after_access(bus, index, at);
         }
         self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };
         let done = self.memory.several(bus, &self.system, self.begins(index, at), addr, op.imm & 0xff, op.ra);

@@ -74,7 +74,7 @@ impl Arm {
                 semihosting::Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
             },
             Effect::TranslationChanged => {
-                self.memory.translation_changed();
+                self.memory.translation_changed(&self.system);
                 self.drop_blocks();
             }
             Effect::Maintain(maintenance) => self.maintain(bus, maintenance),

@@ -9,6 +9,7 @@
 mod accounts;
 pub mod config;
 mod data;
+mod direct;
 mod fetch;
 mod maintain;
 mod meter;
@@ -24,6 +25,7 @@ mod translate;
 
 pub use accounts::{Accounts, Part, Purpose};
 pub use config::MemoryConfig;
+pub use direct::Quiet;
 pub use mmu::Mmu;
 
 use super::system::{Abort, FaultStatus};
@@ -75,6 +77,10 @@ pub struct Memory {
     fetched: FetchLines,
     /// Map entries that were accessed since [`Memory::forget_touched`]: bit n is entry n.
     touched: u64,
+    /// The MMU is off: addresses mean what they say, and data is uncached.
+    flat: bool,
+    /// So are instructions.
+    flat_fetch: bool,
     /// Memories whose transfers are worked out here, by map entry.
     near: Vec<Option<Near>>,
 }
@@ -112,6 +118,8 @@ impl Memory {
             quick_privileged: true,
             fetched: FetchLines::new(line_bytes(config.icache)),
             touched: 0,
+            flat: true,
+            flat_fetch: true,
             near: Vec::new(),
             config,
         }
@@ -147,7 +155,9 @@ impl Memory {
     }
 
     /// Registers that say what addresses mean, who may use them or which caches are on have changed.
-    pub fn translation_changed(&mut self) {
+    pub fn translation_changed(&mut self, mmu: &impl Mmu) {
+        self.flat = !mmu.mmu_is_on();
+        self.flat_fetch = self.flat && !(mmu.icache_is_on() && self.config.icache.is_some());
         self.quick.clear();
         self.fetched.clear();
         self.state.prefetch.flush();

@@ -106,6 +106,20 @@ impl Accounts {
         self.parts[part as usize] += meter.pass(until);
     }
 
+    /// Cycles for a part's sake.
+    #[inline]
+    pub(super) fn add(&mut self, part: Part, cycles: u64) {
+        self.parts[part as usize] += cycles;
+    }
+
+    /// Cycles at a map entry, and on the way there and back.
+    #[inline]
+    pub(super) fn add_at(&mut self, entry: usize, purpose: Purpose, cycles: u64, on_the_way: u64) {
+        let sums = &mut self.entries[entry];
+        sums[purpose as usize] += cycles;
+        sums[ON_THE_WAY] += on_the_way;
+    }
+
     /// Goes on to core cycle `until`, at a map entry.
     pub(super) fn spend_at(&mut self, meter: &mut Meter, purpose: Purpose, entry: usize, until: u64) {
         self.entries[entry][purpose as usize] += meter.pass(until);

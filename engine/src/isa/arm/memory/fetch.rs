@@ -77,14 +77,20 @@ impl FetchLines {
 
 /// Bytes that were fetched past the cache: virtual addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Chunk {
-    first: u32,
-    last: u32,
+pub(super) struct Chunk {
+    pub first: u32,
+    pub last: u32,
+}
+
+impl Chunk {
+    pub fn holds(self, va: u32) -> bool {
+        self.first <= va && va <= self.last
+    }
 }
 
 /// A fetch that is under way, or was when last looked at.
 #[derive(Clone, Copy, Debug)]
-struct Ahead {
+pub(super) struct Ahead {
     chunk: Chunk,
     /// The core cycle in which it has come.
     ends: u64,
@@ -95,12 +101,12 @@ struct Ahead {
 /// is dropped and fetched anew.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prefetch {
-    chunk: Option<Chunk>,
-    ahead: Option<Ahead>,
+    pub chunk: Option<Chunk>,
+    pub ahead: Option<Ahead>,
     /// Where the flow goes on if it doesn't jump.
-    next_pc: Option<u32>,
+    pub next_pc: Option<u32>,
     /// An instruction whose fetch was waited for, and that has yet to run.
-    granted: Option<u32>,
+    pub granted: Option<u32>,
 }
 
 impl Prefetch {
@@ -233,6 +239,11 @@ impl Memory {
         Done { cycles: meter.spent(), result: result.map(|()| meter.spent() == 0) }
     }
 
+    /// The instruction at `pc`, whose fetch was waited for, runs later: it will be asked for again.
+    pub fn keep_fetched(&mut self, pc: u32) {
+        self.state.prefetch.granted = Some(pc);
+    }
+
     /// The instruction whose fetch was waited for runs at once: nobody asks again.
     pub fn use_fetched(&mut self) {
         self.state.prefetch.granted = None;
@@ -240,7 +251,7 @@ impl Memory {
 
     /// Waits until the byte at `va` has been fetched.
     fn hold<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) -> Result<(), Abort> {
-        let holds = |chunk: Chunk| chunk.first <= va && va <= chunk.last;
+        let holds = |chunk: Chunk| chunk.holds(va);
         let prefetch = &mut self.state.prefetch;
         if prefetch.chunk.is_some_and(holds) {
             return Ok(());
@@ -269,7 +280,7 @@ impl Memory {
     }
 
     /// What one fetch for `va` brings.
-    fn chunk_at(&self, va: u32) -> Chunk {
+    pub(super) fn chunk_at(&self, va: u32) -> Chunk {
         let bytes = self.config.uncached_fetch_bytes;
         // The bus is not wider than 8 bytes: a longer fetch begins with the beat that is wanted.
         Chunk { first: va & !(bytes.min(super::config::BUS_BYTES) - 1), last: va | (bytes - 1) }

@@ -10,13 +10,13 @@ use crate::time::Hz;
 /// Such a memory, and the way to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
-    ram: usize,
-    base: u32,
+    pub ram: usize,
+    pub base: u32,
     last: u32,
     /// Core cycles of a cycle of the port and of the way.
-    core_cycles: u64,
-    request_cycles: u64,
-    response_cycles: u64,
+    pub core_cycles: u64,
+    pub request_cycles: u64,
+    pub response_cycles: u64,
 }
 
 impl Near {

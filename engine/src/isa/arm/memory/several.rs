@@ -70,7 +70,7 @@ impl Memory {
     }
 
     /// How many bytes a RAM's port would move in as many beats as the core's bus makes of `bytes`.
-    fn bytes_on_port(&self, bus: &Bus, physical: u32, bytes: u32) -> u32 {
+    pub(super) fn bytes_on_port(&self, bus: &Bus, physical: u32, bytes: u32) -> u32 {
         let beat = self.config.several_beat_bytes;
         let beats = (physical % beat + bytes).div_ceil(beat);
         let port = bus.entry_at(physical).map_or(beat, |entry| match bus.map[entry].target {

@@ -84,3 +84,64 @@ proptest! {
         prop_assert_eq!(near.memory.near.iter().flatten().count(), 1);
     }
 }
+
+/// A step the short way where there is one, else the long way: its cycles.
+fn directly(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
+    let (quiet, bus) = (Quiet { now: rig.now, until: u64::MAX }, &mut rig.bus);
+    let cycles = match what {
+        0 => rig.memory.load_direct(bus, quiet, va, 4, false).map(|(cycles, _)| cycles),
+        1 => rig.memory.store_direct(bus, quiet, va, 4, va, false),
+        2 => rig.memory.several_direct(bus, quiet, va, words, true),
+        3 => rig.memory.several_direct(bus, quiet, va, words, false),
+        4 => rig.memory.fetch_direct(bus, quiet, va, va + 4),
+        _ => None,
+    };
+    match cycles {
+        Some(cycles) => rig.passed(Done { cycles, result: Ok(()) }).0,
+        None => the_long_way(rig, what, va, words),
+    }
+}
+
+fn the_long_way(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
+    let at = rig.at();
+    let several = |rig: &mut Rig, how| {
+        let done = rig.memory.several(&mut rig.bus, &rig.registers, at, va, words, how);
+        rig.passed(done).0
+    };
+    match what {
+        0 => rig.word(va).0,
+        1 => rig.put(va, va),
+        2 => several(rig, how::STORE),
+        3 => several(rig, 0),
+        4 => {
+            let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, at, va, va + 4);
+            rig.memory.use_fetched();
+            rig.passed(done).0
+        }
+        _ => rig.load(DEVICE, AccessSize::Word, 0).0,
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_short_way_takes_the_time_of_the_long_one(
+        steps in prop::collection::vec((0u32..6, 0u32..0x40, 1u32..9, 0u64..40), 1..200),
+        buffer in 0u32..4,
+        outer: bool,
+    ) {
+        let rig = || {
+            let rig = stepped(all_off(), buffer, false);
+            if outer { with_outer(rig, false) } else { rig }
+        };
+        let (mut short, mut long) = (rig(), rig());
+        let mut at = RAM;
+        for (what, offset, words, gap) in steps {
+            // Mostly one after the other, as code is.
+            at = if offset < 0x30 { RAM + (at + 4) % 0x1000 } else { RAM + 64 * offset };
+            short.now += gap;
+            long.now += gap;
+            prop_assert_eq!(directly(&mut short, what, at, words), the_long_way(&mut long, what, at, words));
+            prop_assert_eq!(short.causes(), long.causes());
+        }
+    }
+}

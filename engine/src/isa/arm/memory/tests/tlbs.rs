@@ -48,7 +48,7 @@ fn address_spaces_have_entries_of_their_own() {
     assert_eq!(walks(&rig), 1);
     for (asid, expected) in [(1, 2), (0, 2), (1, 2)] {
         rig.registers.asid = asid;
-        rig.memory.translation_changed();
+        rig.memory.translation_changed(&rig.registers);
         rig.load(LOCAL, AccessSize::Word, 0).1.unwrap();
         assert_eq!(walks(&rig), expected);
     }

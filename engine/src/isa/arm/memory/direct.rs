@@ -1,0 +1,190 @@
+//! Accesses while the MMU is off, to memories that keep time with the core: nothing translates, nothing keeps, so there is little to ask. All of it
+//! comes to the same as the long way; what is not as simple as that takes it, which is what `None` says.
+
+use super::Memory;
+use super::accounts::{Part, Purpose};
+use crate::bus::Bus;
+use crate::memory::ram::Direction;
+
+/// No transfer of several registers crosses a multiple of this (a line).
+const LONGEST_BYTES: u32 = 32;
+
+/// The core's cycle, and the one from which on events may come.
+#[derive(Clone, Copy, Debug)]
+pub struct Quiet {
+    /// The cycle in which an access begins.
+    pub now: u64,
+    /// Before this one, no event is due.
+    pub until: u64,
+}
+
+impl Quiet {
+    /// The same, from a later cycle on.
+    fn from(self, now: u64) -> Quiet {
+        Quiet { now, ..self }
+    }
+}
+
+/// A transfer to be made.
+#[derive(Clone, Copy)]
+struct Asked {
+    quiet: Quiet,
+    physical: u32,
+    bytes: u32,
+    purpose: Purpose,
+    /// The core waits for it.
+    waits: bool,
+}
+
+impl Memory {
+    /// Fetches the instruction from `pc` up to `end_pc` : how many cycles that takes, if no event can come before the request has
+    /// arrived.
+    pub fn fetch_direct(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
+        let prefetch = &self.state.prefetch;
+        if !self.flat_fetch || prefetch.granted.is_some() || prefetch.ahead.is_some() || self.config.fetches_ahead {
+            return None;
+        }
+        let last = end_pc.wrapping_sub(1);
+        let chunk = prefetch.chunk.filter(|_| prefetch.next_pc == Some(pc));
+        if let Some(chunk) = chunk
+            && chunk.holds(pc)
+        {
+            chunk.holds(last).then_some(())?;
+            self.state.prefetch.next_pc = Some(end_pc);
+            return Some(0);
+        }
+        let chunk = self.chunk_at(pc);
+        chunk.holds(last).then_some(())?;
+        let bytes = chunk.last - chunk.first + 1;
+        let asked = Asked { quiet, physical: chunk.first, bytes, purpose: Purpose::Fetch, waits: true };
+        let done = self.transfer_direct(bus, asked)?;
+        self.state.prefetch.chunk = Some(chunk);
+        self.state.prefetch.next_pc = Some(end_pc);
+        Some(done - quiet.now)
+    }
+
+    /// An aligned load of `bytes`: its cycles, and what it gives. `told` if it has been paid for.
+    pub fn load_direct(
+        &mut self,
+        bus: &mut Bus,
+        quiet: Quiet,
+        addr: u32,
+        bytes: u32,
+        told: bool,
+    ) -> Option<(u64, u32)> {
+        let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
+        let cycles = if told {
+            0
+        } else {
+            let begins = quiet.now.max(self.state.stores.all_done());
+            let asked = Asked { quiet: quiet.from(begins), physical: addr, bytes, purpose: Purpose::Load, waits: true };
+            let done = self.transfer_direct(bus, asked)?;
+            self.accounts.add(Part::Stores, begins - quiet.now);
+            done - quiet.now
+        };
+        let mut value = [0; 4];
+        bus.rams[ram].read(offset, &mut value[..bytes as usize]);
+        Some((cycles, u32::from_le_bytes(value)))
+    }
+
+    /// An aligned store of the low `bytes` of `value`: its cycles.
+    pub fn store_direct(
+        &mut self,
+        bus: &mut Bus,
+        quiet: Quiet,
+        addr: u32,
+        bytes: u32,
+        value: u32,
+        told: bool,
+    ) -> Option<u64> {
+        let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
+        let cycles = if told {
+            0
+        } else {
+            let begins = quiet.now.max(self.state.stores.all_done());
+            let waits = self.config.store_buffer_entries == 0;
+            let asked = Asked { quiet: quiet.from(begins), physical: addr, bytes, purpose: Purpose::Store, waits };
+            let done = self.transfer_direct(bus, asked)?;
+            self.accounts.add(Part::Stores, begins - quiet.now);
+            if waits {
+                done - quiet.now
+            } else {
+                self.state.stores.push(done, None);
+                begins - quiet.now
+            }
+        };
+        let met_code = bus.rams[ram].write(offset, &value.to_le_bytes()[..bytes as usize]);
+        bus.code_epoch += u64::from(met_code);
+        Some(cycles)
+    }
+
+    /// The transfer of `words` registers from `addr` up: its cycles, if it is one transfer.
+    pub fn several_direct(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, words: u32, store: bool) -> Option<u64> {
+        let bytes = 4 * words;
+        if addr % LONGEST_BYTES + bytes > LONGEST_BYTES {
+            return None;
+        }
+        self.flat_ram(bus, addr, 4)?;
+        let bytes = self.bytes_on_port(bus, addr, bytes);
+        let entries = self.config.store_buffer_entries;
+        if store && entries > 0 {
+            let begins = quiet.now.max(self.state.stores.all_done());
+            let purpose = Purpose::Store;
+            let asked =
+                Asked { quiet: Quiet { now: begins, until: u64::MAX }, physical: addr, bytes, purpose, waits: false };
+            let done = self.transfer_direct(bus, asked)?;
+            self.accounts.add(Part::Stores, begins - quiet.now);
+            self.state.stores.push(done, None);
+            return Some(begins - quiet.now);
+        }
+        let begins = quiet.now.max(self.state.stores.all_done());
+        let purpose = if store { Purpose::Store } else { Purpose::Load };
+        let done = self
+            .transfer_direct(bus, Asked { quiet: quiet.from(begins), physical: addr, bytes, purpose, waits: true })?;
+        self.accounts.add(Part::Stores, begins - quiet.now);
+        Some(done - quiet.now)
+    }
+
+    /// The RAM at an address, and the offset there, if data goes there as it is, and it is such a memory.
+    #[inline]
+    fn flat_ram(&self, bus: &Bus, addr: u32, bytes: u32) -> Option<(usize, u32)> {
+        if !self.flat || !addr.is_multiple_of(bytes) {
+            return None;
+        }
+        let entry = bus.entry_at(addr)?;
+        let near = self.near.get(entry)?.as_ref()?;
+        (bus.map[entry].last - addr >= bytes - 1).then_some((near.ram, addr - near.base))
+    }
+
+    /// A transfer: the core cycle in which its answer is there.
+    #[inline]
+    fn transfer_direct(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
+        let entry = bus.entry_at(asked.physical)?;
+        let near = (*self.near.get(entry)?)?;
+        let outer = self.outer_cycles(bus)?;
+        let sent = asked.quiet.now + outer.0;
+        let arrived = sent.div_ceil(near.core_cycles) + near.request_cycles;
+        if arrived * near.core_cycles >= asked.quiet.until {
+            return None;
+        }
+        let direction = if asked.purpose == Purpose::Store { Direction::Write } else { Direction::Read };
+        let offset = asked.physical - near.base;
+        let answered = bus.rams[near.ram].transfer_at_edge(arrived, offset, asked.bytes, direction) * near.core_cycles;
+        let back = answered + near.response_cycles * near.core_cycles;
+        self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
+        if asked.waits {
+            let arrived = arrived * near.core_cycles;
+            self.accounts.add(Part::Outer, outer.0 + outer.1);
+            self.accounts.add_at(entry, asked.purpose, answered - arrived, (arrived - sent) + (back - answered));
+        }
+        Some(back + outer.1)
+    }
+
+    /// Cycles in the second-level cache's controller, there and back, if it runs on the core's clock.
+    #[inline]
+    fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
+        let Some(outer) = &bus.outer else { return Some((0, 0)) };
+        let timing = outer.timing();
+        (timing.clock == self.config.clock).then_some((timing.request_cycles.0, timing.response_cycles.0))
+    }
+}
