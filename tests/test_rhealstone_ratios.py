@@ -26,7 +26,7 @@ def cell(operation: str, memory: str, cache: str, loops: int) -> Row:
         "memory": memory,
         "cache": cache,
         "loops": loops,
-        "spck_divider": ratios.DIVIDER,
+        "tick": "on",
     }
     run = RunRecord("run", "rhealstone", "sama5d2-xplained", settings, None)
     return Row(
