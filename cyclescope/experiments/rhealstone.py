@@ -37,8 +37,8 @@ MEMORIES = {"qspi": "QSPI", "ddr": "DDR3L", "sram": "SRAM"}
 def _run(operation: str, memory: str, cache: str, loops: int, divider: int | None = None) -> Run:
     """An operation as the note measures it; with a `divider`, one of the clock sweep.
 
-    In the sweep the kernel's tick does not come: with a slow flash clock and no caches it takes most
-    of the time, and a single loop's result would depend on whether it met one.
+    In the sweep the kernel's tick does not come: with a slow flash clock and no caches it takes
+    most of the time, and a single loop's result would depend on whether it met one.
     """
     settings = {
         "operation": operation,
