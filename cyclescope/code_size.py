@@ -1,7 +1,7 @@
 """How much code an ELF has, and from where: bytes of functions by the file that they stand in.
 
-Functions come from the debug information, whose paths the build makes portable: files of this
-project's firmware, or of a crate that carries C sources.
+Functions come from the debug information, whose paths the build makes portable: relative to this
+project's firmware, or to the crates' folder for one that carries C sources.
 """
 
 from __future__ import annotations

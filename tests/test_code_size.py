@@ -22,7 +22,7 @@ def test_every_byte_of_code_belongs_to_a_source_file(rhealstone: Path) -> None:
     # the linker aligns, and adds veneers
     whole = sections[".boot"] + sections[".text"]
     assert 0.97 * whole < sum(sizes.values()) <= whole
-    assert sizes["firmware/runtime/arm/vectors.S"] > 32
+    assert sizes["runtime/arm/vectors.S"] > 32
     kernel = [path for path in sizes if path.endswith("FreeRTOS-Kernel/tasks.c")]
     assert len(kernel) == 1
     assert sizes[kernel[0]] > 4000
@@ -39,16 +39,16 @@ def test_code_without_debug_information_is_refused(tmp_path: Path) -> None:
     ("path", "part"),
     [
         ("freertos-next-0.12.0/FreeRTOS-Kernel/tasks.c", "the kernel"),
-        ("firmware/drivers/freertos/freertos_queue.c", "the kernel"),
+        ("drivers/freertos/freertos_queue.c", "the kernel"),
         ("freertos-next-0.12.0/FreeRTOS-Kernel/portable/MemMang/heap_4.c", "the kernel"),
         (
             "freertos-next-0.12.0/FreeRTOS-Kernel/portable/GCC/ARM_CRx_No_GIC/port.c",
             "the kernel's port",
         ),
-        ("firmware/drivers/freertos/freertos_port.S", "the kernel's port"),
-        ("firmware/apps/rhealstone/main.c", "the operations"),
-        ("firmware/runtime/console.c", "drivers and start-up"),
-        ("firmware/drivers/freertos/board_support.c", "drivers and start-up"),
+        ("drivers/freertos/freertos_port.S", "the kernel's port"),
+        ("apps/rhealstone/main.c", "the operations"),
+        ("runtime/console.c", "drivers and start-up"),
+        ("drivers/freertos/board_support.c", "drivers and start-up"),
     ],
 )
 def test_source_files_belong_to_parts(path: str, part: str) -> None:

@@ -54,9 +54,9 @@ def part_of(path: str) -> str:
     """What a source file belongs to."""
     if "/portable/GCC/" in path or "freertos_port" in path:
         return _PORT
-    if not path.startswith("firmware/") or "/freertos_" in path:
+    if path.startswith("freertos-next") or "/freertos_" in path:
         return _KERNEL
-    return _OPERATIONS if path.startswith("firmware/apps/") else _BOARD
+    return _OPERATIONS if path.startswith("apps/") else _BOARD
 
 
 def _caches(board: str) -> Mapping[str, int]:
