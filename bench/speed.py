@@ -1,12 +1,16 @@
 """How fast the simulator is: a CoreMark-like program with caches and all timing on, beside QEMU.
 
-The same sources run on the board `kc705-axi-quad-spi` and, where qemu-system-riscv32 is installed
-(Debian: qemu-system-misc), on QEMU's virt machine, which models no time at all. Both are timed as
+The same sources run on a board and, where it is installed (Debian: qemu-system-misc,
+qemu-system-arm), on QEMU's virt machine, which models no time at all: RISC-V code on
+`kc705-axi-quad-spi` beside qemu-system-riscv32, Arm code on `sama5d2-xplained`, with both levels of
+caches, translation and branch prediction, beside qemu-system-arm. Both are timed as
 whole processes, start-up included, in turn; medians count, and the ratio is taken pair by pair.
-Instructions are those that Cyclescope counted; QEMU runs the same ones but for the console driver.
+Instructions are those that Cyclescope counted; QEMU runs the same ones but for the console driver
+and what starts a board.
 
 A second part runs fewer rounds of the program where every instruction is fetched over the bus: on
-the same board with its caches off, and on PicoSoC, from SPI flash in place.
+the first board with its caches off, and on PicoSoC, from SPI flash in place; and an operation of
+the Rhealstone benchmark with the caches of the SAMA5D2 off.
 
 A third part writes a file to an SD card, which is waiting for the card nearly all of the time: with
 rounds of polling loops skipped and with each of them run. Both must give the same result. Then the
@@ -26,18 +30,59 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
+from pathlib import Path
 
 from cyclescope import disks, firmware
 from cyclescope.errors import DiskError
 from cyclescope.experiments import fat_write
+from cyclescope.settings import Value
 
 APP = "coremark_like"
 BOARD = "kc705-axi-quad-spi"
 CACHES_OFF = ("cpu0.i-cache-size=0", "cpu0.d-cache-size=0")
 PICOSOC = "picosoc-icebreaker"
-QEMU = "qemu-system-riscv32"
+ARM_BOARD = "sama5d2-xplained"
+ARM_CACHED: dict[str, Value] = {"memory": "sram", "cache": "on", "branch_prediction": "on"}
+RHEALSTONE = "rhealstone"
+RHEALSTONE_UNCACHED: dict[str, Value] = {
+    "operation": "task-preempt",
+    "memory": "sram",
+    "cache": "off",
+}
 POLLED_FILE_BYTES = 128 * 1024
-QEMU_ARGUMENTS = ["-M", "virt", "-bios", "none", "-nographic", "-semihosting", "-kernel"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A board, and the emulator to compare it with."""
+
+    board: str
+    board_settings: dict[str, Value]
+    qemu: str
+    arguments: tuple[str, ...]
+    package: str
+    qemu_board: str
+
+
+PAIRS = (
+    Pair(
+        board=BOARD,
+        board_settings={},
+        qemu="qemu-system-riscv32",
+        arguments=("-M", "virt", "-bios", "none"),
+        package="qemu-system-misc",
+        qemu_board="qemu-virt",
+    ),
+    Pair(
+        board=ARM_BOARD,
+        board_settings=ARM_CACHED,
+        qemu="qemu-system-arm",
+        arguments=("-M", "virt", "-cpu", "cortex-a15"),
+        package="qemu-system-arm",
+        qemu_board="qemu-virt-arm",
+    ),
+)
 
 
 def timed(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
@@ -54,9 +99,14 @@ def timed(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
     return seconds, done
 
 
-def cyclescope_command(board: str, iterations: int, *sets: str) -> list[str]:
-    """Runs the program on a board, with the result as JSON."""
-    elf = firmware.build_app(APP, board, {"iterations": iterations})
+def built(board: str, iterations: int, board_settings: dict[str, Value]) -> Path:
+    """The program for a board, with settings that are the board's and not its own."""
+    settings: dict[str, Value] = {"iterations": iterations, **board_settings}
+    return firmware.build(firmware.app_recipe(firmware.load_app(APP), board, settings))
+
+
+def cyclescope_command(board: str, elf: Path, *sets: str) -> list[str]:
+    """Runs a program on a board, with the result as JSON."""
     options = [word for setting in sets for word in ("--set", setting)]
     return [
         *(sys.executable, "-m", "cyclescope", "run", str(elf), "--board", board, *options),
@@ -69,16 +119,14 @@ def instructions_of(done: subprocess.CompletedProcess[str]) -> float:
     return sum(core["instructions"] for core in json.loads(done.stdout)["cores"]) / 1e6
 
 
-def compare_with_qemu(iterations: int, pairs: int) -> None:
+def compare_with_qemu(pair: Pair, iterations: int, pairs: int) -> None:
     """All timing on, beside QEMU where it is installed."""
-    ours = cyclescope_command(BOARD, iterations)
-    qemu = shutil.which(QEMU)
-    settings = {"iterations": iterations}
-    peer = (
-        [qemu, *QEMU_ARGUMENTS, str(firmware.build_app(APP, "qemu-virt", settings))]
-        if qemu
-        else None
-    )
+    ours = cyclescope_command(pair.board, built(pair.board, iterations, pair.board_settings))
+    qemu = shutil.which(pair.qemu)
+    peer: list[str] = []
+    if qemu:
+        elf = built(pair.qemu_board, iterations, {})
+        peer = [qemu, *pair.arguments, "-nographic", "-semihosting", "-kernel", str(elf)]
     seconds, peer_seconds = [], []
     for _ in range(pairs):
         host_seconds, done = timed(ours)
@@ -86,21 +134,26 @@ def compare_with_qemu(iterations: int, pairs: int) -> None:
         if peer:
             peer_seconds.append(timed(peer)[0])
     millions, median = instructions_of(done), statistics.median(seconds)
-    print(f"{APP}, {iterations} iterations: {millions:.0f} million instructions")
+    print(f"{APP} on {pair.board}, {iterations} iterations: {millions:.0f} million instructions")
     print(f"cyclescope, caches and all timing on: {median:6.2f} s  {millions / median:6.0f} MIPS")
     if not peer:
-        print(f"{QEMU}: not installed (Debian: apt-get install qemu-system-misc); no comparison")
+        print(f"{pair.qemu}: not installed (Debian: apt-get install {pair.package}); no comparison")
         return
     peer_median = statistics.median(peer_seconds)
-    print(f"{QEMU}, no timing:        {peer_median:6.2f} s  {millions / peer_median:6.0f} MIPS")
+    name = f"{pair.qemu}, no timing:"
+    print(f"{name:<37} {peer_median:6.2f} s  {millions / peer_median:6.0f} MIPS")
     print_ratios("ratio of speeds", seconds, peer_seconds)
 
 
-def compare_uncached(iterations: int, pairs: int) -> None:
+def compare_uncached(iterations: int, loops: int, pairs: int) -> None:
     """Every instruction fetched over the bus: caches off, and PicoSoC from its flash."""
+    switches = firmware.build_app(RHEALSTONE, ARM_BOARD, {"loops": loops, **RHEALSTONE_UNCACHED})
     commands = {
-        f"{BOARD}, caches off": cyclescope_command(BOARD, iterations, *CACHES_OFF),
-        f"{PICOSOC}, from flash": cyclescope_command(PICOSOC, iterations),
+        f"{BOARD}, caches off": cyclescope_command(
+            BOARD, built(BOARD, iterations, {}), *CACHES_OFF
+        ),
+        f"{PICOSOC}, from flash": cyclescope_command(PICOSOC, built(PICOSOC, iterations, {})),
+        f"{ARM_BOARD}, caches off": cyclescope_command(ARM_BOARD, switches),
     }
     seconds: dict[str, list[float]] = {name: [] for name in commands}
     done: dict[str, subprocess.CompletedProcess[str]] = {}
@@ -108,7 +161,10 @@ def compare_uncached(iterations: int, pairs: int) -> None:
         for name, command in commands.items():
             host_seconds, done[name] = timed(command)
             seconds[name].append(host_seconds)
-    print(f"{APP}, {iterations} iterations, instructions fetched over the bus:")
+    print(
+        f"{APP}, {iterations} iterations, and {RHEALSTONE}'s {RHEALSTONE_UNCACHED['operation']}, "
+        f"{loops} loops, instructions fetched over the bus:"
+    )
     for name, times in seconds.items():
         millions, median = instructions_of(done[name]), statistics.median(times)
         result = json.loads(done[name].stdout)
@@ -117,8 +173,8 @@ def compare_uncached(iterations: int, pairs: int) -> None:
             f"{name:<38} {median:6.2f} s  {millions / median:6.1f} MIPS  "
             f"({pace:.1f} times as fast as the board)"
         )
-    off, picosoc = seconds.values()
-    print_ratios("ratio of PicoSoC's speed to that", picosoc, off)
+    off, picosoc, _ = seconds.values()
+    print_ratios("ratio of PicoSoC's speed to the first", picosoc, off)
 
 
 def compare_polling(pairs: int) -> None:
@@ -176,13 +232,17 @@ def main() -> None:
     parser.add_argument(
         "--uncached-iterations", type=int, default=150, help="rounds where nothing is cached"
     )
+    parser.add_argument(
+        "--uncached-loops", type=int, default=20000, help="Rhealstone's operations there"
+    )
     parser.add_argument("--pairs", type=int, default=5, help="how often each runs")
     options = parser.parse_args()
     print(
         f"host: {os.cpu_count()} processors; {options.pairs} runs each, medians of whole processes"
     )
-    compare_with_qemu(options.iterations, options.pairs)
-    compare_uncached(options.uncached_iterations, options.pairs)
+    for pair in PAIRS:
+        compare_with_qemu(pair, options.iterations, options.pairs)
+    compare_uncached(options.uncached_iterations, options.uncached_loops, options.pairs)
     compare_polling(options.pairs)
 
 
