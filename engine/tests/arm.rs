@@ -5,6 +5,7 @@
 #[path = "support/arm.rs"]
 mod support;
 
+use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::machine::Outcome;
 use support::*;
 
@@ -223,26 +224,6 @@ fn a_core_waits_for_its_interrupt() {
     assert!((980..1000).contains(&cause(&report, "wait for interrupt")), "{:?}", report.cores[0].causes);
 }
 
-#[test]
-fn an_interrupt_that_a_store_causes_comes_when_the_store_has_arrived() {
-    // With a store buffer the core goes on at once, and the device hears of it two cycles later.
-    let handler = [str(3, 3, 8), add(2, 2, 1), RETURN_FROM_IRQ];
-    let program = [movt(3, DEVICE >> 16), ENABLE, str(4, 3, 24), NOP, NOP, NOP, NOP, NOP, NOP];
-    let before = |entries: u32| {
-        let mut core = config();
-        core.memory.store_buffer_entries = entries;
-        let mut machine = machine_with(core, PROGRAM, &then_exit(&program));
-        put(&mut machine, 0x18, &[b(0x500 - 0x18)]);
-        put(&mut machine, 0x500, &handler);
-        let mut at = Vec::new();
-        assert_eq!(machine.trace(100, |registers| at.push(registers[0])), Some(Outcome::Exit(0)));
-        assert_eq!(machine.registers()[1 + 2], 1);
-        assert_sums(&machine.report(Outcome::Exit(0)));
-        at.iter().position(|pc| *pc == 0x18)
-    };
-    assert_eq!((before(0), before(4)), (Some(3), Some(5)));
-}
-
 // ---- Translation
 
 /// TTBR0, DACR.
@@ -259,6 +240,10 @@ const DEVICE_MEMORY: u32 = 1 << 2;
 /// A machine with a translation table at the second half of DDR: everything where it is, DDR and slow RAM cached, the slow RAM at 0x12300000 as well
 /// (read only) and at 0x45600000 (for privileged modes). The program begins with MMU, caches and prediction on.
 fn translated(program: &[u32]) -> cyclescope_engine::machine::Machine {
+    translated_with(config(), program)
+}
+
+fn translated_with(core: CoreConfig, program: &[u32]) -> cyclescope_engine::machine::Machine {
     let table = DDR + 0x8000;
     let on = [
         mov(5, table & 0xffff),
@@ -273,7 +258,7 @@ fn translated(program: &[u32]) -> cyclescope_engine::machine::Machine {
         mcr(5, SCTLR),
         ISB,
     ];
-    let mut machine = machine(DDR, &[&on[..], program].concat());
+    let mut machine = machine_with(core, DDR, &[&on[..], program].concat());
     let sections = [
         (LOCAL, LOCAL | FOR_ALL),
         (DEVICE, DEVICE | FOR_ALL | DEVICE_MEMORY),
@@ -322,6 +307,27 @@ fn the_memory_management_says_why_it_refuses() {
     let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
     let what = "pc 0x45600004: prefetch abort: instruction fetch at 0x45600004: permission fault, section";
     assert!(text.contains(what), "{text}");
+}
+
+#[test]
+fn an_interrupt_that_a_store_causes_comes_when_the_store_has_arrived() {
+    // Device memory. With a store buffer the core goes on at once, and the device hears of it two cycles later.
+    let handler = [str(3, 3, 8), add(2, 2, 1), RETURN_FROM_IRQ];
+    let program =
+        [NOP, NOP, mov(3, 0), movt(3, DEVICE >> 16), ldr(4, 3, 0), ENABLE, str(4, 3, 24), NOP, NOP, NOP, NOP, NOP, NOP];
+    let before = |entries: u32| {
+        let mut core = config();
+        core.memory.store_buffer_entries = entries;
+        let mut machine = translated_with(core, &then_exit(&program));
+        put(&mut machine, 0x18, &[b(0x500 - 0x18)]);
+        put(&mut machine, 0x500, &handler);
+        let mut at = Vec::new();
+        assert_eq!(machine.trace(100, |registers| at.push(registers[0])), Some(Outcome::Exit(0)));
+        assert_eq!(machine.registers()[1 + 2], 1);
+        assert_sums(&machine.report(Outcome::Exit(0)));
+        at.iter().position(|pc| *pc == 0x18)
+    };
+    assert_eq!((before(0), before(4)), (Some(18), Some(20)));
 }
 
 #[test]

@@ -55,7 +55,8 @@ impl Breakdown {
         self.add_difference(block, Breakdown::default(), times);
     }
 
-    fn cycles(self) -> u64 {
+    /// All of them.
+    pub fn cycles(self) -> u64 {
         self.issue + self.operand_wait + self.long_operation + self.jump
     }
 }
@@ -109,6 +110,10 @@ pub struct Cold {
     pub breakdown: [Breakdown; 2],
     /// How it was asked for.
     pub entry: Entry,
+    /// Static cycles by cause, and results under way, before its last instruction.
+    pub before_last: (Breakdown, Pending),
+    /// What its last instruction costs, a jump as not taken, and results under way behind it.
+    pub last: (Cost, Pending),
     /// Results under way at each exit.
     pub pending: [Pending; 2],
     /// ITSTATE behind it, where it is fallen through.
@@ -291,7 +296,7 @@ impl Blocks {
         let index = self.hot.len() as u32;
         let (first_op, first_instr) = (self.ops.len() as u32, self.instrs.len() as u32);
         let bytes = read.bytes();
-        let (breakdown, pending) = self.append(timing, predicts, entry, fetch, read);
+        let Costs { breakdown, pending, before_last, last } = self.append(timing, predicts, entry, fetch, read);
         let end = Ending::of(read);
         let jump = if predicts { end.jump } else { Jump::Sure };
         let cycles = breakdown.map(|part| part.cycles() as u16);
@@ -313,7 +318,7 @@ impl Blocks {
             lines: lines as u16,
             jump,
         });
-        self.cold.push(Cold { breakdown, entry, pending, it: read.it, fetch, first_instr });
+        self.cold.push(Cold { breakdown, entry, before_last, last, pending, it: read.it, fetch, first_instr });
         self.by_entry.insert(entry, index);
         index
     }
@@ -337,17 +342,12 @@ impl Blocks {
     }
 
     /// Appends the operations and works out their static time: by cause, and what is under way, for each exit.
-    fn append(
-        &mut self,
-        timing: &CoreTiming,
-        predicts: bool,
-        entry: Entry,
-        fetch: Way,
-        read: &Read,
-    ) -> ([Breakdown; 2], [Pending; 2]) {
+    fn append(&mut self, timing: &CoreTiming, predicts: bool, entry: Entry, fetch: Way, read: &Read) -> Costs {
         let (mut pending, mut breakdown, mut first) = (entry.pending, Breakdown::default(), 0);
-        let (mut last, mut at) = (Cost::default(), entry.pc & !1);
+        let (mut before_last, mut last) = ((breakdown, pending), Cost::default());
+        let mut at = entry.pc & !1;
         for (number, (decoded, end)) in read.instrs.iter().enumerate() {
+            before_last = (breakdown, pending);
             let cost = decoded.pass(timing, fetch, &mut pending);
             let begins = breakdown.cycles() as u16 + cost.stall_cycles as u16 + 1;
             let bytes = decoded.instr.len_bytes;
@@ -366,6 +366,7 @@ impl Blocks {
         }
         let end = Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 };
         self.push(end, read.instrs.len(), breakdown.cycles() as u16);
+        let behind = (last, pending);
         let (mut breakdowns, mut pendings) = ([breakdown; 2], [pending; 2]);
         if Ending::of(read).skipped {
             breakdowns[FALLEN].long_operation -= u64::from(last.issue_cycles.saturating_sub(1));
@@ -377,7 +378,7 @@ impl Blocks {
         if fetch == Way::Uncached {
             pendings = [Pending::NONE; 2];
         }
-        (breakdowns, pendings)
+        Costs { breakdown: breakdowns, pending: pendings, before_last, last: behind }
     }
 
     fn push(&mut self, op: Op, instr: usize, begins_cycles: u16) {
@@ -411,6 +412,14 @@ impl Read {
         let from = self.instrs.iter().rev().nth(1).map_or(0, |(_, end)| *end);
         &self.ops[from..]
     }
+}
+
+/// The static time of a block: see [`Cold`].
+struct Costs {
+    breakdown: [Breakdown; 2],
+    pending: [Pending; 2],
+    before_last: (Breakdown, Pending),
+    last: (Cost, Pending),
 }
 
 /// How a block ends.

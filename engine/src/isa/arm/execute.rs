@@ -257,6 +257,9 @@ impl Arm {
 
     /// Leaves a block before its instruction number `count`, accounting for those that ran.
     pub(super) fn leave_in_the_middle(&mut self, index: u32, count: u16) {
+        if count + 1 == self.blocks.hot[index as usize].instructions {
+            return self.leave_before_last(index);
+        }
         let cold = &self.blocks.cold[index as usize];
         let (mut pending, mut pc, mut it) = (cold.entry.pending, cold.entry.pc, cold.entry.it);
         for (number, decoded) in self.blocks.instrs_of(index).iter().enumerate() {
@@ -271,6 +274,20 @@ impl Arm {
             it = cold.it;
         }
         self.instructions += u64::from(count);
+        self.pending = pending;
+        self.left = None;
+        self.set_place(pc, it);
+    }
+
+    /// The same before the last instruction, for which all has been worked out.
+    fn leave_before_last(&mut self, index: u32) {
+        let (hot, cold) = (&self.blocks.hot[index as usize], &self.blocks.cold[index as usize]);
+        let (fixed, pending) = cold.before_last;
+        let Some(last) = self.blocks.instrs_of(index).last() else { return };
+        let (pc, it) = (hot.end_pc.wrapping_sub(u32::from(last.instr.len_bytes)), last.it);
+        self.instructions += u64::from(hot.instructions - 1);
+        self.parts.add_runs(fixed, 1);
+        self.cycles = self.cycles.wrapping_add(fixed.cycles());
         self.pending = pending;
         self.left = None;
         self.set_place(pc, it);

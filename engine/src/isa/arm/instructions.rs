@@ -29,8 +29,7 @@ impl Arm {
             Ok(effect) => effect,
             Err(exception) => return self.raise(bus, exception),
         };
-        let mut pending = self.pending;
-        let cost = decoded.pass(&self.config.timing, self.blocks.cold[index as usize].fetch, &mut pending);
+        let (cost, pending) = self.blocks.cold[index as usize].last;
         self.parts.add(cost);
         self.cycles += u64::from(cost.stall_cycles + cost.issue_cycles);
         self.instructions += 1;

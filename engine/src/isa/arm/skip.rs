@@ -73,6 +73,7 @@ impl Arm {
         if self.blocks.are_full() || bus.map.len() > MOST_ENTRIES {
             return None;
         }
+        self.goes_round(bus)?;
         (0..TRIES).find_map(|_| {
             self.is_settled(bus).then_some(())?;
             let before = self.moment(bus);
@@ -80,6 +81,19 @@ impl Arm {
             self.put_behind(bus, &before, after, &round, rounds);
             Some(())
         })
+    }
+
+    /// Runs a round or two, to see whether the registers come back to what they are: most loops that don't poll show it here.
+    fn goes_round(&mut self, bus: &mut Bus) -> Option<()> {
+        let (head, mut x, mut round) = (self.pc, [0; REGISTERS], Round::default());
+        x.copy_from_slice(&self.x[..REGISTERS]);
+        for _ in 0..MOST_PASSES {
+            self.walk(bus, head, &mut round)?;
+            if self.x[..REGISTERS] == x {
+                return Some(());
+            }
+        }
+        None
     }
 
     /// Runs until everything is again as it was, and will be so often that it is worth while: how often. `None` if that does not happen soon.

@@ -18,13 +18,6 @@ pub struct Quiet {
     pub until: u64,
 }
 
-impl Quiet {
-    /// The same, from a later cycle on.
-    fn from(self, now: u64) -> Quiet {
-        Quiet { now, ..self }
-    }
-}
-
 /// A transfer to be made.
 #[derive(Clone, Copy)]
 struct Asked {
@@ -32,8 +25,6 @@ struct Asked {
     physical: u32,
     bytes: u32,
     purpose: Purpose,
-    /// The core waits for it.
-    waits: bool,
 }
 
 impl Memory {
@@ -56,7 +47,7 @@ impl Memory {
         let chunk = self.chunk_at(pc);
         chunk.holds(last).then_some(())?;
         let bytes = chunk.last - chunk.first + 1;
-        let asked = Asked { quiet, physical: chunk.first, bytes, purpose: Purpose::Fetch, waits: true };
+        let asked = Asked { quiet, physical: chunk.first, bytes, purpose: Purpose::Fetch };
         let done = self.transfer_direct(bus, asked)?;
         self.state.prefetch.chunk = Some(chunk);
         self.state.prefetch.next_pc = Some(end_pc);
@@ -73,15 +64,7 @@ impl Memory {
         told: bool,
     ) -> Option<(u64, u32)> {
         let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
-        let cycles = if told {
-            0
-        } else {
-            let begins = quiet.now.max(self.state.stores.all_done());
-            let asked = Asked { quiet: quiet.from(begins), physical: addr, bytes, purpose: Purpose::Load, waits: true };
-            let done = self.transfer_direct(bus, asked)?;
-            self.accounts.add(Part::Stores, begins - quiet.now);
-            done - quiet.now
-        };
+        let cycles = if told { 0 } else { self.data_direct(bus, quiet, addr, bytes, Purpose::Load)? };
         let mut value = [0; 4];
         bus.rams[ram].read(offset, &mut value[..bytes as usize]);
         Some((cycles, u32::from_le_bytes(value)))
@@ -98,21 +81,7 @@ impl Memory {
         told: bool,
     ) -> Option<u64> {
         let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
-        let cycles = if told {
-            0
-        } else {
-            let begins = quiet.now.max(self.state.stores.all_done());
-            let waits = self.config.store_buffer_entries == 0;
-            let asked = Asked { quiet: quiet.from(begins), physical: addr, bytes, purpose: Purpose::Store, waits };
-            let done = self.transfer_direct(bus, asked)?;
-            self.accounts.add(Part::Stores, begins - quiet.now);
-            if waits {
-                done - quiet.now
-            } else {
-                self.state.stores.push(done, None);
-                begins - quiet.now
-            }
-        };
+        let cycles = if told { 0 } else { self.data_direct(bus, quiet, addr, bytes, Purpose::Store)? };
         let met_code = bus.rams[ram].write(offset, &value.to_le_bytes()[..bytes as usize]);
         bus.code_epoch += u64::from(met_code);
         Some(cycles)
@@ -126,21 +95,15 @@ impl Memory {
         }
         self.flat_ram(bus, addr, 4)?;
         let bytes = self.bytes_on_port(bus, addr, bytes);
-        let entries = self.config.store_buffer_entries;
-        if store && entries > 0 {
-            let begins = quiet.now.max(self.state.stores.all_done());
-            let purpose = Purpose::Store;
-            let asked =
-                Asked { quiet: Quiet { now: begins, until: u64::MAX }, physical: addr, bytes, purpose, waits: false };
-            let done = self.transfer_direct(bus, asked)?;
-            self.accounts.add(Part::Stores, begins - quiet.now);
-            self.state.stores.push(done, None);
-            return Some(begins - quiet.now);
-        }
-        let begins = quiet.now.max(self.state.stores.all_done());
         let purpose = if store { Purpose::Store } else { Purpose::Load };
-        let done = self
-            .transfer_direct(bus, Asked { quiet: quiet.from(begins), physical: addr, bytes, purpose, waits: true })?;
+        self.data_direct(bus, quiet, addr, bytes, purpose)
+    }
+
+    /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the core waits for it.
+    fn data_direct(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, purpose: Purpose) -> Option<u64> {
+        let begins = quiet.now.max(self.state.stores.all_done());
+        let quiet_then = Quiet { now: begins, ..quiet };
+        let done = self.transfer_direct(bus, Asked { quiet: quiet_then, physical: addr, bytes, purpose })?;
         self.accounts.add(Part::Stores, begins - quiet.now);
         Some(done - quiet.now)
     }
@@ -172,11 +135,9 @@ impl Memory {
         let answered = bus.rams[near.ram].transfer_at_edge(arrived, offset, asked.bytes, direction) * near.core_cycles;
         let back = answered + near.response_cycles * near.core_cycles;
         self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
-        if asked.waits {
-            let arrived = arrived * near.core_cycles;
-            self.accounts.add(Part::Outer, outer.0 + outer.1);
-            self.accounts.add_at(entry, asked.purpose, answered - arrived, (arrived - sent) + (back - answered));
-        }
+        let arrived = arrived * near.core_cycles;
+        self.accounts.add(Part::Outer, outer.0 + outer.1);
+        self.accounts.add_at(entry, asked.purpose, answered - arrived, (arrived - sent) + (back - answered));
         Some(back + outer.1)
     }
 
