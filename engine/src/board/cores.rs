@@ -78,7 +78,7 @@ fn read_cortex_a5(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreIn
         isa: config.isa(),
         clock: config.clock,
         caches: [cache_text("i-cache", icache), cache_text("d-cache", dcache)].into_iter().flatten().collect(),
-        fetch_policy: WordBuffer::NAME,
+        fetch_policy: if config.memory.fetches_ahead { PrefetchNext::NAME } else { WordBuffer::NAME },
     };
     (Box::new(Arm::new(config)), info)
 }

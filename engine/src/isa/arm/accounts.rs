@@ -1,6 +1,6 @@
 //! Where a core's time went: what is counted while it runs, and the names under which the user sees it.
 
-use super::block::Breakdown;
+use super::breakdown::Breakdown;
 use super::core::Arm;
 use super::memory::Accounts;
 use super::registers::{LR, SP};

@@ -3,12 +3,18 @@
 //! A block is known by its virtual address, the instruction set, ITSTATE and the privilege with which it was read. Whatever changes what is there,
 //! or what an address means, drops all blocks.
 
+mod read;
+
+pub use read::Read;
+
 use std::collections::BTreeMap;
 
+use self::read::Ending;
+use super::breakdown::Breakdown;
 use super::memory::Way;
 use super::op::{Code, Instr, Op};
 use super::predictor::Jump;
-use super::registers::{LR, RegisterSet, SINK, SP, one};
+use super::registers::{RegisterSet, SINK};
 use super::timing::{CoreTiming, Cost, Pending};
 
 /// No block.
@@ -20,46 +26,6 @@ pub const TAKEN: usize = 1;
 const LOOKUP_SLOTS: usize = 1 << 12;
 /// Blocks there is room for before all are dropped: some megabytes of code.
 const MOST_BLOCKS: usize = 1 << 16;
-
-/// Static cycles of a block by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Breakdown {
-    /// One a instruction.
-    pub issue: u64,
-    /// Waiting for a result.
-    pub operand_wait: u64,
-    /// Further cycles of multiplications, transfers of several registers, system instructions.
-    pub long_operation: u64,
-    /// Further cycles of taken branches.
-    pub jump: u64,
-}
-
-impl Breakdown {
-    /// Adds what an instruction cost.
-    pub fn add(&mut self, cost: Cost) {
-        self.issue += u64::from(cost.issue_cycles.min(1));
-        self.operand_wait += u64::from(cost.stall_cycles);
-        self.long_operation += u64::from(cost.issue_cycles.saturating_sub(1));
-    }
-
-    /// Adds what came between two moments, `times` times.
-    pub fn add_difference(&mut self, to: Breakdown, from: Breakdown, times: u64) {
-        self.issue += times * (to.issue - from.issue);
-        self.operand_wait += times * (to.operand_wait - from.operand_wait);
-        self.long_operation += times * (to.long_operation - from.long_operation);
-        self.jump += times * (to.jump - from.jump);
-    }
-
-    /// Adds `times` runs of a block.
-    pub fn add_runs(&mut self, block: Breakdown, times: u64) {
-        self.add_difference(block, Breakdown::default(), times);
-    }
-
-    /// All of them.
-    pub fn cycles(self) -> u64 {
-        self.issue + self.operand_wait + self.long_operation + self.jump
-    }
-}
 
 /// What the inner loop needs of a block: one cache line of the host. Addresses have the T bit in bit 0.
 #[derive(Debug)]
@@ -172,17 +138,6 @@ pub struct Entry {
     pub single: bool,
     /// Results under way when it is entered: its static time depends on them.
     pub pending: Pending,
-}
-
-/// Code that was read and decoded, for a block.
-#[derive(Debug, Default)]
-pub struct Read {
-    /// Its micro-operations.
-    pub ops: Vec<Op>,
-    /// Its instructions, with the index behind the last micro-operation of each.
-    pub instrs: Vec<(Decoded, usize)>,
-    /// ITSTATE behind it.
-    pub it: u8,
 }
 
 /// All decoded blocks of a core.
@@ -393,27 +348,6 @@ impl Default for Blocks {
     }
 }
 
-impl Read {
-    /// Adds an instruction whose micro-operations have been appended to `ops` from index `first` on.
-    pub fn push(&mut self, instr: Instr, it: u8, first: usize) {
-        let ops = &mut self.ops[first..];
-        let loads = ops.iter().filter(|op| is_load(op.code));
-        let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
-        self.instrs.push((Decoded { instr, loaded, it }, self.ops.len()));
-    }
-
-    /// Size of what was read.
-    pub fn bytes(&self) -> u32 {
-        self.instrs.iter().map(|(decoded, _)| u32::from(decoded.instr.len_bytes)).sum()
-    }
-
-    /// The micro-operations of the last instruction.
-    fn last_ops(&self) -> &[Op] {
-        let from = self.instrs.iter().rev().nth(1).map_or(0, |(_, end)| *end);
-        &self.ops[from..]
-    }
-}
-
 /// The static time of a block: see [`Cold`].
 struct Costs {
     breakdown: [Breakdown; 2],
@@ -422,80 +356,12 @@ struct Costs {
     last: (Cost, Pending),
 }
 
-/// How a block ends.
-struct Ending {
-    jump: Jump,
-    /// The target, where it is fixed.
-    target: u32,
-    /// Falling through means that the last instruction, which may take several cycles, was skipped.
-    skipped: bool,
-}
-
-impl Ending {
-    fn of(read: &Read) -> Ending {
-        let ops = read.last_ops();
-        let Some(((decoded, _), last)) = read.instrs.last().zip(ops.last()) else {
-            return Ending { jump: Jump::Sure, target: 0, skipped: false };
-        };
-        let conditional = ops[0].code == Code::SkipUnless;
-        let skipped = conditional && decoded.instr.ends_block;
-        let calls = decoded.instr.writes & one(LR) != 0;
-        let jump = match last.code {
-            Code::Jump => match (conditional, calls) {
-                (false, false) => Jump::Sure,
-                (false, true) => Jump::Call,
-                (true, false) => Jump::Conditional,
-                (true, true) => Jump::ConditionalCall,
-            },
-            Code::JumpIf | Code::JumpIfZero | Code::JumpIfNotZero => Jump::Conditional,
-            Code::JumpTo | Code::JumpToSame => {
-                let popped = decoded.instr.words > 0 && decoded.instr.reads & one(SP) != 0;
-                match (conditional, last.rm == LR || popped) {
-                    (true, true) => Jump::ConditionalReturn,
-                    (true, false) => Jump::ConditionalIndirect,
-                    (false, true) => Jump::Return,
-                    (false, false) if calls => Jump::IndirectCall,
-                    (false, false) => Jump::Indirect,
-                }
-            }
-            _ => Jump::Sure,
-        };
-        Ending { jump, target: last.imm, skipped }
-    }
-}
-
-fn is_load(code: Code) -> bool {
-    matches!(
-        code,
-        Code::Ldr | Code::Ldrb | Code::Ldrh | Code::Ldrsb | Code::Ldrsh | Code::Ldrex | Code::Swap | Code::LdrUser
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::op::TimingClass;
     use super::*;
 
     #[test]
     fn what_runs_need_of_a_block_is_one_cache_line() {
         assert_eq!(size_of::<Hot>(), 64);
-    }
-
-    #[test]
-    fn a_class_alone_does_not_make_a_jump() {
-        let instr = Instr {
-            len_bytes: 4,
-            class: TimingClass::Status,
-            reads: 0,
-            reads_early: 0,
-            writes: 0,
-            words: 0,
-            ends_block: true,
-        };
-        let mut read = Read::default();
-        read.ops.push(Op { code: Code::Cps, rd: 0, rn: 0, rm: 0, ra: 0, imm: 0 });
-        read.push(instr, 0, 0);
-        let ending = Ending::of(&read);
-        assert!(ending.jump == Jump::Sure && !ending.skipped);
     }
 }

@@ -1,7 +1,8 @@
 //! A core: its state, and the loop that chooses what runs next.
 
 use super::accounts::{Totals, section_reports};
-use super::block::{Blocks, Breakdown, Entry};
+use super::block::{Blocks, Entry};
+use super::breakdown::Breakdown;
 use super::config::CoreConfig;
 use super::faults::Nesting;
 use super::memory::Memory;

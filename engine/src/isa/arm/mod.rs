@@ -9,6 +9,7 @@ mod access;
 mod accounts;
 pub mod alu;
 pub mod block;
+pub mod breakdown;
 pub mod config;
 pub mod core;
 pub mod decode_a32;

@@ -1,0 +1,43 @@
+//! Time that instructions take by themselves, by cause.
+
+use super::timing::Cost;
+
+/// Static cycles of a block by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Breakdown {
+    /// One a instruction.
+    pub issue: u64,
+    /// Waiting for a result.
+    pub operand_wait: u64,
+    /// Further cycles of multiplications, transfers of several registers, system instructions.
+    pub long_operation: u64,
+    /// Further cycles of taken branches.
+    pub jump: u64,
+}
+
+impl Breakdown {
+    /// Adds what an instruction cost.
+    pub fn add(&mut self, cost: Cost) {
+        self.issue += u64::from(cost.issue_cycles.min(1));
+        self.operand_wait += u64::from(cost.stall_cycles);
+        self.long_operation += u64::from(cost.issue_cycles.saturating_sub(1));
+    }
+
+    /// Adds what came between two moments, `times` times.
+    pub fn add_difference(&mut self, to: Breakdown, from: Breakdown, times: u64) {
+        self.issue += times * (to.issue - from.issue);
+        self.operand_wait += times * (to.operand_wait - from.operand_wait);
+        self.long_operation += times * (to.long_operation - from.long_operation);
+        self.jump += times * (to.jump - from.jump);
+    }
+
+    /// Adds `times` runs of a block.
+    pub fn add_runs(&mut self, block: Breakdown, times: u64) {
+        self.add_difference(block, Breakdown::default(), times);
+    }
+
+    /// All of them.
+    pub fn cycles(self) -> u64 {
+        self.issue + self.operand_wait + self.long_operation + self.jump
+    }
+}
