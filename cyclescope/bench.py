@@ -48,7 +48,7 @@ def run_jobs(
     finished: Callable[[Job, RunRecord], None] = lambda job, record: None,
     keep: Path | None = None,
 ) -> list[RunRecord | None]:
-    """Run jobs, `threads` at a time; the records are in the order of the jobs.
+    """Run jobs, `threads` at a time, the weightiest first; the records are in the jobs' order.
 
     A run that fails gives a record with its error; its disk stays in the folder `keep` if there is
     one. `finished` is called in this thread as each
@@ -58,7 +58,7 @@ def run_jobs(
     pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
     places: dict[Future[RunRecord], int] = {}
     try:
-        for place, job in enumerate(jobs):
+        for place, job in sorted(enumerate(jobs), key=lambda one: -one[1].run.weight):
             places[pool.submit(run_job, job, keep)] = place
         for future in as_completed(places):
             place = places[future]

@@ -44,6 +44,9 @@ class Run:
     With a `disk` the run has a copy of its image, on which fsck.fat must find nothing afterwards;
     `slot` names the board property that takes the image's path, and `files` says what the app
     leaves there by name, both with the run's settings.
+
+    `implied` names settings that only have their app's default: words for people leave them out.
+    Of a bench's runs those of more `weight` start first, so that no core waits for one at the end.
     """
 
     app: str
@@ -56,6 +59,8 @@ class Run:
     disk: Disk | None = None
     slot: Callable[[Settings], str] = _no_slot
     files: Callable[[Settings], Mapping[str, bytes]] = _no_files
+    implied: tuple[str, ...] = ()
+    weight: int = 0
 
     @property
     def all_settings(self) -> dict[str, Value]:
@@ -68,7 +73,11 @@ class Run:
     @property
     def label(self) -> str:
         """The configuration in words, for progress and messages."""
-        words = [f"{name}={value}" for name, value in self.all_settings.items()]
+        words = [
+            f"{name}={value}"
+            for name, value in self.all_settings.items()
+            if name not in self.implied
+        ]
         return " ".join([self.app, *words])
 
 

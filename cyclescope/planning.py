@@ -29,7 +29,8 @@ class Job:
     def record(self, result: RunResult | None, error: str | None = None) -> RunRecord:
         """The job's configuration with its outcome."""
         run = self.configured
-        return RunRecord(run.label, run.app, run.board, run.all_settings, result, error)
+        settings = run.all_settings
+        return RunRecord(run.label, run.app, run.board, settings, result, error, run.implied)
 
 
 def plan(
@@ -47,10 +48,10 @@ def plan(
     ]
     for path, text in sets:
         jobs = _with_set(jobs, path, text)
-    unique: dict[str, Job] = {}
+    unique: dict[tuple[str, ...], Job] = {}
     for job in _possible(jobs):
         run = job.configured
-        name = f"{job.experiment.name} {run.board} {run.label}"
+        name = (job.experiment.name, run.board, run.app, repr(run.all_settings))
         # of the same configurations, one that the document measured
         if name not in unique or (run.documented and not unique[name].run.documented):
             unique[name] = job
@@ -81,7 +82,9 @@ def _possible(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _with_all_settings(run: Run) -> Run:
-    return replace(run, settings=with_defaults(run.app, run.settings))
+    settings = with_defaults(run.app, run.settings)
+    implied = tuple(name for name in settings if name not in run.settings)
+    return replace(run, settings=settings, implied=implied)
 
 
 def _with_set(jobs: list[Job], path: str, text: str) -> list[Job]:
@@ -120,5 +123,7 @@ def _with_app_setting(job: Job, path: str, text: str) -> Job | None:
     if value == job.run.settings[name]:
         return job
     settings: dict[str, Value] = dict(job.run.settings) | {name: value}
+    implied = tuple(other for other in job.run.implied if other != name)
     # what the user changed in the app is no longer what the document measured
-    return replace(job, run=replace(job.run, settings=settings, documented=False))
+    changed = replace(job.run, settings=settings, implied=implied, documented=False)
+    return replace(job, run=changed)

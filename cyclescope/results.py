@@ -184,7 +184,8 @@ class Parameter:
 class RunRecord:
     """A run of an experiment: its configuration, and its result or the reason it has none.
 
-    `settings` holds app settings by name and board overrides by path.
+    `settings` holds app settings by name and board overrides by path; those that are `implied` just
+    have their app's default.
     """
 
     label: str
@@ -193,6 +194,7 @@ class RunRecord:
     settings: Settings
     result: RunResult | None
     error: str | None = None
+    implied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,12 @@ class Row:
         if self.digits is None or self.published is None:
             return self.simulated == self.published
         return _to_digits(self.simulated, self.digits) == _to_digits(self.published, self.digits)
+
+    @property
+    def told_settings(self) -> Settings:
+        """The settings that people are told: not those that just have their app's default."""
+        implied = self.run.implied
+        return {name: value for name, value in self.settings.items() if name not in implied}
 
     @property
     def printed(self) -> str:

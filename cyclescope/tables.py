@@ -32,7 +32,7 @@ def experiment_table(result: ExperimentResult) -> Group:
     for row in views.loose(result.rows):
         table.add_row(
             row.label,
-            " ".join(f"{name}={value}" for name, value in row.settings.items()),
+            " ".join(f"{name}={value}" for name, value in row.told_settings.items()),
             "" if row.published is None else f"{row.published} {row.unit}",
             f"{row.simulated} {row.unit}",
             "" if row.error_pct is None else f"{row.error_pct:+.1f} %",
@@ -70,9 +70,10 @@ def _pivot(pivot: views.Table) -> Iterator[Table | Text]:
     yield Text(pivot.summary)
     off = pivot.furthest_off
     for row in off[:MOST_OFF]:
-        settings = " ".join(f"{name}={value}" for name, value in row.settings.items())
+        settings = " ".join(f"{name}={value}" for name, value in row.told_settings.items())
+        simulated = f"{row.simulated} {row.unit}".strip()
         yield Text(
-            f"  off: {row.label}: published {row.published}, simulated {row.simulated} {row.unit}, "
+            f"  off: {row.label}: published {row.published}, simulated {simulated}, "
             f"{views.percent(row.error_pct)} ({row.board} {settings})"
         )
     if len(off) > MOST_OFF:

@@ -73,7 +73,7 @@ class Sweep:
     if its values are numbers. With a `reference`, a setting
     and its value, what is shown is how many times as fast as the row that has it on the same board
     each row is; else a value divided by `per`, in the unit that `y_title` tells. Only rows whose
-    settings are among those of `where` take part.
+    settings are among those of `where` take part. Plots of less `order` come first.
     """
 
     title: str
@@ -88,6 +88,7 @@ class Sweep:
     words: tuple[Words, ...] = ()
     per: int = 1
     where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    order: int = 0
 
 
 def takes(view: Pivot | Sweep, settings: Settings) -> bool:

@@ -265,3 +265,11 @@ def test_a_run_that_measures_in_many_settings_has_one_stack_of_what_it_times() -
     untimed = [dataclasses.replace(found, timed=()) for found in many]
     page = Page(render([dataclasses.replace(ours, rows=tuple(untimed))]))
     assert not page.of_class("share")
+
+
+def test_plots_come_in_their_order_whichever_rows_come_first() -> None:
+    late = dataclasses.replace(SWEEP, title="Last", order=1)
+    rows = [
+        dataclasses.replace(found, sweeps=(sweep,)) for sweep in (late, SWEEP) for found in swept()
+    ]
+    assert [plot.title for plot in sweeps.plots(result(rows))] == ["Speed: a", "Last: a"]

@@ -224,3 +224,14 @@ def test_a_view_takes_rows_with_its_settings_only() -> None:
 def test_a_rounded_number_stands_as_it_was_printed() -> None:
     rounded = dataclasses.replace(row(of("alu", "single"), 233_500, 2e5, pivot=VALUES), digits=1)
     assert "233500 (2E+05, as printed)" in shown([rounded])
+
+
+def test_what_just_has_its_default_is_not_told() -> None:
+    settings = {"program": "alu", "mode": "dual", "optimise": "O2"}
+    off = row(settings, 60, 50)
+    assert "optimise=O2" in shown([off])
+    run = dataclasses.replace(off.run, implied=("optimise",))
+    told = shown([dataclasses.replace(off, run=run)])
+    assert "(a program=alu mode=dual)" in told
+    assert "optimise" not in told
+    assert dataclasses.replace(off, run=run).to_dict()["settings"] == settings

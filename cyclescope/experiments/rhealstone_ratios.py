@@ -25,12 +25,11 @@ _Quotient = Callable[[_Cells, Row], float | None]
 
 _RATIOS = Pivot(
     "Table 4-1: cycles of code in QSPI over those of code elsewhere",
-    ("cache", "operation"),
-    ("versus", "loops"),
+    ("cache", "operation", "loops"),
+    ("versus",),
     values=True,
     words=(
         Words("versus", "memory", (("sram", "QSPI/SRAM"), ("ddr", "QSPI/DDR3L"))),
-        Words("loops", "loops", form="{} x"),
         Words("cache", "caches and MMU"),
     ),
     digits=3,

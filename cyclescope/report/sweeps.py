@@ -18,7 +18,8 @@ from cyclescope.report.text import plain
 from cyclescope.results import ExperimentResult, Row
 from cyclescope.views import Sweep, in_words, value_of
 
-_HEIGHT, _LEFT, _RIGHT, _TOP, _FOOT = 300, 48, 110, 12, 44
+# At the left there is room for "1,000,000" and the axis's name.
+_HEIGHT, _LEFT, _RIGHT, _TOP, _FOOT = 300, 66, 110, 12, 44
 # Between the names at the lines' ends, in SVG units.
 _LEAST_GAP = 13
 # Between the ticks of a logarithmic axis.
@@ -58,7 +59,8 @@ def plots(result: ExperimentResult) -> Iterator[Plot]:
         for sweep in row.sweeps:
             each = f", {_called(sweep, row, sweep.each)}" if sweep.each else ""
             found.setdefault((sweep, row.board, each), []).append(row)
-    for number, ((sweep, board, each), rows) in enumerate(found.items()):
+    ordered = sorted(found.items(), key=lambda plot: plot[0][0].order)
+    for number, ((sweep, board, each), rows) in enumerate(ordered):
         title = f"{sweep.title}: {board}{each}"
         yield Plot(title, _draw(sweep, rows, f"{result.name}-sweep-{number}", title))
 
