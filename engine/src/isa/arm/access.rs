@@ -40,7 +40,7 @@ impl Arm {
         for line in self.lines_of(index) {
             if !self.memory.has_fetch_line(line) {
                 let done = self.memory.fetch_line(bus, &self.system, self.now(), line);
-                self.cycles += done.cycles;
+                self.cycles = self.cycles.wrapping_add(done.cycles);
                 match done.result {
                     Ok(true) => {}
                     Ok(false) => {
@@ -144,7 +144,7 @@ impl Arm {
         }
         let now = self.begins(index, at);
         let done = self.memory.load(bus, &self.system, now, addr, size, op.ra);
-        self.cycles += done.cycles;
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
                 self.x[usize::from(op.rd)] = extended(op.code, value);
@@ -177,7 +177,7 @@ impl Arm {
     }
 
     pub(super) fn written(&mut self, bus: &mut Bus, index: u32, at: u32, done: Done<()>) -> bool {
-        self.cycles += done.cycles;
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(()) => self.after_access(bus, index, at),
             Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
@@ -212,7 +212,7 @@ impl Arm {
             return self.written(bus, index, at, done);
         }
         let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, op.ra);
-        self.cycles += done.cycles;
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
                 self.system.set_user_register(&mut self.x, op.rd, value);
@@ -239,7 +239,7 @@ impl Arm {
         let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
         self.access_kind = "4-byte load";
         let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, how);
-        self.cycles += done.cycles;
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         done.result.map_err(Exception::DataAbort)
     }
 
@@ -248,7 +248,7 @@ impl Arm {
         let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
         self.access_kind = "4-byte store";
         let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, how);
-        self.cycles += done.cycles;
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         done.result.map_err(Exception::DataAbort)
     }
 }

@@ -97,7 +97,7 @@ impl Arm {
         let now = self.begins(index, at);
         self.access_kind = "exclusive load";
         let done = self.memory.load(bus, &self.system, now, addr, size_of(bytes), how::ALIGNED);
-        self.cycles += done.cycles;
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         done.result.map_err(Exception::DataAbort)
     }
 
@@ -113,7 +113,7 @@ impl Arm {
         let now = self.begins(index, at);
         self.access_kind = "exclusive store";
         let done = self.memory.store(bus, &self.system, now, addr, size_of(bytes), value, how::ALIGNED);
-        self.cycles += done.cycles;
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         done.result.map_err(Exception::DataAbort)
     }
 

@@ -40,7 +40,7 @@ impl Arm {
         }
         self.access_kind = "4-byte load";
         let done = self.memory.load(bus, &self.system, self.begins(index, at), addr, AccessSize::Word, op.ra);
-        self.cycles += done.cycles;
+        self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
                 self.s[usize::from(op.rd)] = value;
