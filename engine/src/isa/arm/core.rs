@@ -124,7 +124,7 @@ impl Arm {
         self.system.set_it(it);
     }
 
-    /// Brings the limit in line with what the bus has scheduled.
+    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
     pub(super) fn update_limit(&mut self, bus: &Bus) {
         let due = bus.events.next_due();
         if due != self.next_due {
@@ -133,6 +133,9 @@ impl Arm {
         }
         if self.awaits_interrupts(bus) {
             self.limit = self.limit.min(self.config.clock.cycles_until_ceil(bus.core_irqs_since).0);
+        } else {
+            // Masked or not: a later store may end it, and has to arrive first.
+            self.interrupts = bus.core_irqs[self.config.index as usize];
         }
     }
 
