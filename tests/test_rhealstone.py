@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from conftest import Command
 
+import cyclescope as package
 from cyclescope import firmware
+from cyclescope.results import Value
 
 BOARD = "sama5d2-xplained"
 OPERATIONS = [
@@ -41,6 +43,17 @@ def test_hello_says_so(cyclescope: Command) -> None:
     finished = cyclescope("run", firmware.build_app("hello", BOARD, {}), "--board", BOARD)
     assert finished.status == 0, finished.stderr
     assert finished.stdout.startswith(f"hello from {BOARD}\n")
+
+
+@pytest.mark.parametrize("memory", ["sram", "qspi"])
+@pytest.mark.parametrize("cache", ["off", "on"])
+def test_each_cycle_has_a_cause(memory: str, cache: str) -> None:
+    chosen: dict[str, Value] = {"memory": memory, "cache": cache, "loops": 10}
+    elf = firmware.build_app("rhealstone", BOARD, chosen)
+    done = package.Board(BOARD).load(elf).run("10s")
+    assert (done.outcome, done.exit_code) == ("exit", 0)
+    (core,) = done.cores
+    assert sum(entry.ps for entry in core.stack) == done.elapsed_ps
 
 
 @pytest.mark.parametrize("memory", ["sram", "qspi"])

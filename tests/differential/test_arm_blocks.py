@@ -77,6 +77,8 @@ def compare(program: arm_programs.Program, board: str) -> None:
     assert np.array_equal(states, theirs[1:]), f"seed {seed}: registers"
     by_steps = stepped.run(None, None)
     assert by_steps["outcome"] == "exit", by_steps["message"]
+    for core in by_steps["cores"]:
+        assert sum(share["cycles"] for share in core["stack"]) == core["cycles"], f"seed {seed}"
     run = arm_harness.loaded(program, board)
     assert run.run(None, None) == by_steps, f"seed {seed}: time and counters"
     data = run.read_memory(choices.DATA, choices.DATA_BYTES)
