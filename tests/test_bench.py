@@ -70,6 +70,8 @@ def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
         "fat-write.gap_s": "0",
         "fat-access.file_bytes": "65536",
         "fat-access.calls": "2",
+        "rhealstone.operation": "all",
+        "rhealstone.loops": "4",
     }
     jobs = planning.plan(experiments.select([]), short.items())
     if disks.missing_packages():
