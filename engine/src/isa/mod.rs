@@ -3,4 +3,5 @@
 pub mod arm;
 mod polls;
 pub mod riscv;
+mod rounds;
 mod sections;

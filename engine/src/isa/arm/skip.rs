@@ -13,21 +13,10 @@ use super::predictor::Predictor;
 use super::system::{Kind, System};
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
-use crate::device::{Device, DeviceId};
+use crate::isa::rounds::{LONGEST_ROUND, Lists, MOST_ENTRIES, MOST_PASSES, Round, TRIES, View};
 use crate::isa::sections::Totals as _;
-use crate::polling::Poll;
-use crate::time::{Cycles, Ps};
+use crate::time::Ps;
 
-/// Instructions of the longest loop that is looked at.
-const LONGEST_ROUND: usize = 1 << 10;
-/// Passes in the longest round.
-const MOST_PASSES: u32 = 24;
-/// A look costs about as much as running so many rounds.
-const LEAST_ROUNDS: u64 = 16;
-/// How often a round is looked for: the first time, the loop may still be on its way to go round the same way each time.
-const TRIES: usize = 2;
-/// Map entries whose accesses are told apart.
-const MOST_ENTRIES: usize = u64::BITS as usize;
 /// Registers that instructions leave behind: the general ones, and flags.
 const REGISTERS: usize = 32;
 
@@ -43,20 +32,9 @@ struct Moment {
     interrupts: u32,
     exceptions: u64,
     events: (u64, Ps),
-    devices: Vec<Option<Poll>>,
+    devices: Lists,
     counted: Totals,
     mispredictions: u64,
-}
-
-/// What was done since the first look.
-#[derive(Default)]
-struct Round {
-    /// Instructions.
-    steps: usize,
-    /// Runs of blocks of one instruction: index and exit.
-    runs: Vec<(u32, usize)>,
-    /// Words of RAM that it wrote, as they were before.
-    written: Vec<(u32, [u8; 4])>,
 }
 
 impl Arm {
@@ -107,7 +85,7 @@ impl Arm {
             if pass < expected
                 || self.x[..REGISTERS] != before.x
                 || !self.is_settled(bus)
-                || !self.devices_repeat(bus, before)?
+                || !self.view().devices_repeat(bus, &before.devices)?
             {
                 continue;
             }
@@ -127,34 +105,20 @@ impl Arm {
         self.memory.is_settled(self.cycles) && !self.awaits_interrupts(bus)
     }
 
-    /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show it here. `None`
-    /// if one of them had nothing to say.
-    fn devices_repeat(&self, bus: &mut Bus, before: &Moment) -> Option<bool> {
-        let (clock, now) = (self.config.clock, Cycles(self.cycles));
-        let mut same = true;
-        for entry in self.accessed(bus) {
-            let Some(id) = device_at(bus, entry) else { continue };
-            let mut poll = Poll::look(clock, now);
-            let earlier = before.devices[id].as_ref()?;
-            same &= polled(bus, id, self.now(), &mut poll) && poll.repeats(earlier);
-        }
-        Some(same)
+    /// The core's time, and what it accessed.
+    fn view(&self) -> View {
+        View { clock: self.config.clock, cycles: self.cycles, touched: self.memory.touched() }
     }
 
     fn moment(&mut self, bus: &mut Bus) -> Moment {
         let mut x = [0; REGISTERS];
         x.copy_from_slice(&self.x[..REGISTERS]);
-        let (clock, now) = (self.config.clock, Cycles(self.cycles));
-        let devices = (0..bus.devices.len()).map(|index| {
-            let mut poll = Poll::look(clock, now);
-            polled(bus, index, self.now(), &mut poll).then_some(poll)
-        });
         Moment {
             pc: self.pc,
             x,
             s: self.s,
             pending: self.pending,
-            devices: devices.collect(),
+            devices: self.view().lists(bus),
             system: self.system.clone(),
             predictor: self.predictor.clone(),
             memory: self.memory.state().clone(),
@@ -220,9 +184,7 @@ impl Arm {
         if matches!(bus.map[bus.entry_at(addr)?].target, Target::Ram(_)) {
             // An unaligned store reaches into the next word.
             for word in [addr & !3, addr.wrapping_add(3) & !3] {
-                let mut bytes = [0; 4];
-                // Where a memory ends within a word there is nothing to compare with.
-                bus.peek(word, &mut bytes).then(|| round.written.push((word, bytes)))?;
+                round.note_word(bus, word)?;
             }
         }
         Some(())
@@ -236,67 +198,19 @@ impl Arm {
             && after.system == before.system
             && after.predictor == before.predictor
             && self.memory.behaves_like(self.cycles, &before.memory, before.counted.cycles);
-        let same_memory = round.written.iter().all(|(word, before)| {
-            // A word that was written twice counts as it was first.
-            let first = round.written.iter().find(|(other, _)| other == word).map_or(before, |(_, bytes)| bytes);
-            let mut bytes = [0; 4];
-            bus.peek(*word, &mut bytes) && bytes == *first
-        });
+        let same_memory = round.left_memory_alone(bus);
         let nothing_new = (after.events, after.interrupts) == (before.events, before.interrupts) && bus.exit.is_none();
-        same_core
-            && same_memory
-            && nothing_new
-            && self.accessed(bus).all(|entry| self.repeats(bus, entry, before, after))
+        same_core && same_memory && nothing_new && self.view().accesses_repeat(bus, &before.devices, &after.devices)
     }
 
-    /// True if an entry's accesses take the same time again, and its device has the same to say.
-    fn repeats(&self, bus: &Bus, entry: usize, before: &Moment, after: &Moment) -> bool {
-        let clock = self.config.clock;
-        let entry = &bus.map[entry];
-        if entry.route.is_some_and(|route| bus.routes[route].clock != clock) {
-            return false;
-        }
-        match entry.target {
-            Target::Ram(ram) => {
-                let ram = &bus.rams[ram];
-                ram.timing().clock == clock && ram.is_idle(self.now()) && !bus.has_several_masters()
-            }
-            Target::Device(DeviceId(id), _) => match (&before.devices[id as usize], &after.devices[id as usize]) {
-                (Some(before), Some(after)) => after.repeats(before),
-                _ => false,
-            },
-        }
-    }
-
-    /// The map entries that the last round accessed.
-    fn accessed(&self, bus: &Bus) -> impl Iterator<Item = usize> + use<> {
-        let touched = self.memory.touched();
-        (0..bus.map.len()).filter(move |entry| touched >> entry & 1 != 0)
-    }
-
-    /// How many rounds certainly go like the last one: the one in which something may happen is left to be run, and so is the one before.
     fn rounds_to_come(&mut self, bus: &Bus, before: &Moment, after: &Moment) -> Option<u64> {
         self.update_limit(bus);
         let period = after.counted.cycles - before.counted.cycles;
-        let clock = self.config.clock;
-        let lists = || {
-            let devices = self.accessed(bus).filter_map(|entry| device_at(bus, entry));
-            devices.filter_map(|id| Some((after.devices[id].as_ref()?, before.devices[id].as_ref()?)))
-        };
-        let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
-        // What the loop started may end, and be seen by a chip, later than the loop's own time.
-        let ahead = lists().map(|(list, _)| list.latest_end().0.saturating_sub(self.cycles)).max().unwrap_or(0);
-        let until = match deadline {
-            Ps::MAX => u64::MAX,
-            deadline => clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
-        };
-        let rounds = (self.limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1);
-        (rounds >= LEAST_ROUNDS).then_some(rounds)
+        self.view().rounds_to_come(bus, self.limit, period, &before.devices, &after.devices)
     }
 
     fn put_behind(&mut self, bus: &mut Bus, before: &Moment, after: Moment, round: &Round, rounds: u64) {
-        let accessed: Vec<usize> = self.accessed(bus).collect();
-        let now = self.now();
+        let view = self.view();
         let mut counted = after.counted.clone();
         counted.add_difference(&after.counted, &before.counted, rounds);
         let skipped_cycles = counted.cycles - self.cycles;
@@ -310,24 +224,6 @@ impl Arm {
             self.blocks.hot[*index as usize].runs[*exit] += rounds;
         }
         self.memory.repeat(&before.memory, rounds, skipped_cycles);
-        let mut lists = after.devices;
-        for entry in accessed {
-            let Target::Device(DeviceId(id), _) = bus.map[entry].target else { continue };
-            // A device with several ranges is moved on once.
-            if let (Some(list), Some(before)) = (lists[id as usize].take(), &before.devices[id as usize]) {
-                polled(bus, id as usize, now, &mut list.skip(before, rounds));
-            }
-        }
-    }
-}
-
-fn polled(bus: &mut Bus, device: usize, now: Ps, poll: &mut Poll) -> bool {
-    bus.with_device(DeviceId(device as u32), now, |device: &mut dyn Device, _| device.polled(poll))
-}
-
-fn device_at(bus: &Bus, entry: usize) -> Option<usize> {
-    match bus.map[entry].target {
-        Target::Ram(_) => None,
-        Target::Device(DeviceId(id), _) => Some(id as usize),
+        view.move_devices_on(bus, rounds, &before.devices, after.devices);
     }
 }

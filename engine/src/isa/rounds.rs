@@ -1,0 +1,153 @@
+//! Rounds of a polling loop: what a look at them needs in any core.
+//!
+//! A core keeps what it is itself made of (registers, caches, predictors); memory, devices, deadlines and what moves on with time are the
+//! same for all of them.
+
+use crate::bus::{Bus, Target};
+use crate::device::{Device, DeviceId};
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz, Ps};
+
+/// Instructions of the longest loop that is looked at.
+pub(crate) const LONGEST_ROUND: usize = 1 << 10;
+/// Passes in the longest round.
+pub(crate) const MOST_PASSES: u32 = 24;
+/// How often a round is looked for: the first time, the loop may still be on its way to go round the same way each time.
+pub(crate) const TRIES: usize = 2;
+/// Map entries whose accesses are told apart.
+pub(crate) const MOST_ENTRIES: usize = u64::BITS as usize;
+/// A look costs about as much as running so many rounds.
+const LEAST_ROUNDS: u64 = 16;
+
+/// What was done since the first look.
+#[derive(Default)]
+pub(crate) struct Round {
+    /// Instructions.
+    pub steps: usize,
+    /// Runs of blocks of one instruction: index and exit.
+    pub runs: Vec<(u32, usize)>,
+    /// Words of RAM that it wrote, as they were before.
+    written: Vec<(u32, [u8; 4])>,
+}
+
+impl Round {
+    /// Remembers a word of RAM that is about to be written. `None` where a memory ends within the word: there is nothing to compare with.
+    pub fn note_word(&mut self, bus: &Bus, word: u32) -> Option<()> {
+        let mut bytes = [0; 4];
+        bus.peek(word, &mut bytes).then(|| self.written.push((word, bytes)))
+    }
+
+    /// True if all that was written is as it was.
+    pub fn left_memory_alone(&self, bus: &Bus) -> bool {
+        self.written.iter().all(|(word, before)| {
+            // A word that was written twice counts as it was first.
+            let first = self.written.iter().find(|(other, _)| other == word).map_or(before, |(_, bytes)| bytes);
+            let mut bytes = [0; 4];
+            bus.peek(*word, &mut bytes) && bytes == *first
+        })
+    }
+}
+
+/// The time of a core, and what it accessed: bit n is map entry n.
+#[derive(Clone, Copy)]
+pub(crate) struct View {
+    pub clock: Hz,
+    pub cycles: u64,
+    pub touched: u64,
+}
+
+/// What all devices list of themselves at one moment.
+pub(crate) struct Lists(Vec<Option<Poll>>);
+
+impl View {
+    fn now(self) -> Ps {
+        self.clock.ps_at_floor(Cycles(self.cycles))
+    }
+
+    fn list(self, bus: &mut Bus, device: usize) -> Option<Poll> {
+        let mut poll = Poll::look(self.clock, Cycles(self.cycles));
+        polled(bus, device, self.now(), &mut poll).then_some(poll)
+    }
+
+    /// The lists of all devices.
+    pub fn lists(self, bus: &mut Bus) -> Lists {
+        Lists((0..bus.devices.len()).map(|device| self.list(bus, device)).collect())
+    }
+
+    fn accessed(self, bus: &Bus) -> impl Iterator<Item = usize> + use<> {
+        (0..bus.map.len()).filter(move |entry| self.touched >> entry & 1 != 0)
+    }
+
+    fn accessed_devices(self, bus: &Bus) -> Vec<usize> {
+        self.accessed(bus).filter_map(|entry| device_at(bus, entry)).collect()
+    }
+
+    /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show it here. `None`
+    /// if one of them had nothing to say.
+    pub fn devices_repeat(self, bus: &mut Bus, before: &Lists) -> Option<bool> {
+        let mut same = true;
+        for device in self.accessed_devices(bus) {
+            let earlier = before.0[device].as_ref()?;
+            same &= self.list(bus, device).is_some_and(|list| list.repeats(earlier));
+        }
+        Some(same)
+    }
+
+    /// True if the entries' accesses take the same time again, and their devices have the same to say.
+    pub fn accesses_repeat(self, bus: &Bus, before: &Lists, after: &Lists) -> bool {
+        self.accessed(bus).all(|entry| {
+            let entry = &bus.map[entry];
+            if entry.route.is_some_and(|route| bus.routes[route].clock != self.clock) {
+                return false;
+            }
+            match entry.target {
+                Target::Ram(ram) => {
+                    let ram = &bus.rams[ram];
+                    ram.timing().clock == self.clock && ram.is_idle(self.now()) && !bus.has_several_masters()
+                }
+                Target::Device(DeviceId(id), _) => match (&before.0[id as usize], &after.0[id as usize]) {
+                    (Some(before), Some(after)) => after.repeats(before),
+                    _ => false,
+                },
+            }
+        })
+    }
+
+    /// How many rounds of `period` cycles certainly go like the last one before core cycle `limit`: the one in which something may happen is
+    /// left to be run, and so is the one before. `None` if they are not worth it.
+    pub fn rounds_to_come(self, bus: &Bus, limit: u64, period: u64, before: &Lists, after: &Lists) -> Option<u64> {
+        let devices = self.accessed_devices(bus);
+        let lists = || devices.iter().filter_map(|id| Some((after.0[*id].as_ref()?, before.0[*id].as_ref()?)));
+        let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
+        // What the loop started may end, and be seen by a chip, later than the loop's own time.
+        let ahead = lists().map(|(list, _)| list.latest_end().0.saturating_sub(self.cycles)).max().unwrap_or(0);
+        let until = match deadline {
+            Ps::MAX => u64::MAX,
+            deadline => self.clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
+        };
+        let rounds = (limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1);
+        (rounds >= LEAST_ROUNDS).then_some(rounds)
+    }
+
+    /// Moves the accessed devices on by so many rounds, of which the last one ended at this time.
+    pub fn move_devices_on(self, bus: &mut Bus, rounds: u64, before: &Lists, after: Lists) {
+        let mut lists = after.0;
+        for device in self.accessed_devices(bus) {
+            // A device with several ranges is moved on once.
+            if let (Some(list), Some(before)) = (lists[device].take(), &before.0[device]) {
+                polled(bus, device, self.now(), &mut list.skip(before, rounds));
+            }
+        }
+    }
+}
+
+fn polled(bus: &mut Bus, device: usize, now: Ps, poll: &mut Poll) -> bool {
+    bus.with_device(DeviceId(device as u32), now, |device: &mut dyn Device, _| device.polled(poll))
+}
+
+fn device_at(bus: &Bus, entry: usize) -> Option<usize> {
+    match bus.map[entry].target {
+        Target::Ram(_) => None,
+        Target::Device(DeviceId(id), _) => Some(id as usize),
+    }
+}
