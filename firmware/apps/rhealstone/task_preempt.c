@@ -1,5 +1,5 @@
 /* Pre-emption: a task makes one of higher priority ready, which takes over and suspends itself again. An operation is the way there and back,
- * less a task switch where there are many, as Kar has it; `base` is what those switches take. Atmel-44043A shows the same: its average and
+ * less a task switch where there are many, as RTEMS has it; `base` is what those switches take. Atmel-44043A shows the same: its average and
  * its task switch together are its single loop. `overhead` is the way back alone, once. */
 #include "measure.h"
 
