@@ -125,6 +125,35 @@ pub struct ReadOutlook {
     pub lines: Lines,
 }
 
+/// A pin of a chip beyond the wire, which a board may lead to an output of something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ControlPin {
+    /// Sends the chip to sleep, or starts what it does otherwise with the same pin; active high (a transceiver's SLP_TR).
+    Sleep,
+    /// Reset, active low.
+    Reset,
+    /// Takes the chip's supply away, active high: not a pin of the chip, but of the switch in front of it.
+    PowerOff,
+}
+
+/// Where the edges of a stretch of clocks lie, for chips that hold a controller to limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edges {
+    /// IO0 has had the level of the first bit since.
+    pub data_since: Ps,
+    /// Rising edge of the first clock.
+    pub first_rise: Ps,
+    /// From rising edge to rising edge; the same in the whole stretch, and of no meaning where that is one clock.
+    pub period: Ps,
+    /// How long each clock is high.
+    pub high: Ps,
+    /// IO0 keeps the level of each bit for so long from the rising edge on: until it changes, or the clock falls.
+    pub held: Ps,
+    /// The clock was high as chip select went active, and fell before its first rising edge (SPI modes 2 and 3). Only true in the first stretch
+    /// of a frame.
+    pub rested_high: bool,
+}
+
 /// A chip on an SPI wire. Times are those at which the wire changes, never earlier than in the call before.
 pub trait SpiTarget: Send {
     /// Chip select goes active.
@@ -137,6 +166,26 @@ pub trait SpiTarget: Send {
 
     /// Chip select goes inactive. What the chip does on this edge (program, erase) begins at `now`.
     fn deselect(&mut self, now: Ps);
+
+    /// Where the edges of the clocks lie that the next call of [`SpiTarget::shift`] brings. A controller that does not know them does not say.
+    fn edges(&mut self, _edges: Edges) {}
+
+    /// A pin beyond the wire has this level from `now` on. A chip that has no such pin, or whose pin has the level already, does nothing.
+    fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
+
+    /// What the chip does by itself up to `now` is done. All calls with a time imply it.
+    fn advance(&mut self, _now: Ps) {}
+
+    /// When the chip next does something by itself that shows beyond the wire; `None` if that is never unless something is done to it. Whoever hosts the chip
+    /// calls [`SpiTarget::advance`] then.
+    fn wakes_at(&self) -> Option<Ps> {
+        None
+    }
+
+    /// The level of the chip's interrupt pin, as of the last call with a time; `None` if it has none.
+    fn interrupt(&self) -> Option<bool> {
+        None
+    }
 
     /// `clocks` serial clocks pass while chip select is inactive, IO0 high, the last of them ending at `end`: a memory card counts them at power-up.
     fn idle_clocks(&mut self, _clocks: u32, _end: Ps) {}
@@ -162,6 +211,12 @@ pub trait SpiTarget: Send {
     /// read by hand. Without side effects. By default it drives nothing.
     fn outlook(&self) -> Outlook {
         Outlook::default()
+    }
+
+    /// What the lines show at `now`, while the next clock has not come: a chip whose output takes its time still shows what
+    /// was before. Without side effects.
+    fn outlook_at(&self, _now: Ps) -> Outlook {
+        self.outlook()
     }
 
     /// A copy, on which a controller can try what the chip would do, if the chip can be copied cheaply.
