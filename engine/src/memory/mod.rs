@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod dram;
 pub mod fetch;
+pub mod first_level;
 pub mod outer;
 pub mod port;
 pub mod ram;

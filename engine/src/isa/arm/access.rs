@@ -4,12 +4,13 @@
 //! memory's business.
 
 use super::core::Arm;
-use super::memory::{Done, Quiet, Way};
-use super::op::{Code, Op, how};
-use super::system::Exception;
+use super::op::{Code, Op};
+use super::system::{Exception, FaultStatus};
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
 use crate::device::AccessSize;
+use crate::memory::first_level::access::how;
+use crate::memory::first_level::{Done, Quiet, Way};
 use crate::time::{Cycles, Ps};
 
 impl Arm {
@@ -176,7 +177,7 @@ impl Arm {
         self.written(bus, index, at, done)
     }
 
-    pub(super) fn written(&mut self, bus: &mut Bus, index: u32, at: u32, done: Done<()>) -> bool {
+    pub(super) fn written(&mut self, bus: &mut Bus, index: u32, at: u32, done: Done<(), FaultStatus>) -> bool {
         self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(()) => self.after_access(bus, index, at),

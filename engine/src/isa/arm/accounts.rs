@@ -2,11 +2,11 @@
 
 use super::breakdown::Breakdown;
 use super::core::Arm;
-use super::memory::Accounts;
 use super::registers::{LR, SP};
 use crate::bus::Bus;
 use crate::core::SectionReport;
 use crate::isa::sections::{self, Place, Section};
+use crate::memory::first_level::Accounts;
 use crate::time::Cycles;
 
 /// All of a core's time so far, by cause.

@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 use self::read::Ending;
 use super::breakdown::Breakdown;
-use super::memory::Way;
 use super::op::{Code, Instr, Op};
 use super::predictor::Jump;
 use super::registers::{RegisterSet, SINK};
 use super::timing::{CoreTiming, Cost, Pending};
+use crate::memory::first_level::Way;
 
 /// No block.
 pub const NO_BLOCK: u32 = u32::MAX;

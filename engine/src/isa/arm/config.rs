@@ -1,11 +1,11 @@
 //! What a board says of a core.
 
-use super::memory::MemoryConfig;
 use super::op::Features;
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
 use crate::board::reader::NodeReader;
 use crate::memory::cache::CacheShape;
+use crate::memory::first_level::MemoryConfig;
 use crate::time::Hz;
 
 /// What a board says of a core.

@@ -5,7 +5,6 @@ use super::block::{Blocks, Entry};
 use super::breakdown::Breakdown;
 use super::config::CoreConfig;
 use super::faults::Nesting;
-use super::memory::Memory;
 use super::op::Op;
 use super::predictor::Predictor;
 use super::system::{Events, Exception, System, X};
@@ -16,6 +15,7 @@ use crate::elf::Machine;
 use crate::isa::polls::Polls;
 use crate::isa::sections::Sections;
 use crate::memory::cache::CacheShape;
+use crate::memory::first_level::Memory;
 use crate::time::{Cycles, Hz, Ps};
 
 /// A core.

@@ -1,10 +1,11 @@
 //! Exclusive accesses and swaps, which go on in the middle of a block.
 
 use super::core::Arm;
-use super::op::{Op, how};
+use super::op::Op;
 use super::system::{Access, Exception, Kind};
 use crate::bus::Bus;
 use crate::device::AccessSize;
+use crate::memory::first_level::access::how;
 
 impl Arm {
     /// Ldrex and the like.

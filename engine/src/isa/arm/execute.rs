@@ -3,11 +3,12 @@
 use super::alu::{holds, match_arithmetic};
 use super::block::{FALLEN, NO_BLOCK, TAKEN};
 use super::core::Arm;
-use super::op::{Code, Op, how};
+use super::op::{Code, Op};
 use super::predictor::Jump;
 use super::registers::SINK;
 use super::system::Exception;
 use crate::bus::Bus;
+use crate::memory::first_level::access::how;
 
 /// [`Op::rm`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
 const LEAVE: u8 = 1;

@@ -1,12 +1,13 @@
 //! Instructions that are more than arithmetic, jumps, loads and stores.
 
 use super::core::Arm;
-use super::op::{Code, Op, how};
+use super::op::{Code, Op};
 use super::registers::{LR, SINK};
 use super::system::{Effect, Exception, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Core, Stop};
+use crate::memory::first_level::access::how;
 use crate::semihosting;
 
 impl Arm {

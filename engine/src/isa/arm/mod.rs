@@ -2,8 +2,8 @@
 //!
 //! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows only those.
 //! [`block`] collects them into straight-line code with its static [`timing`]; [`execute`] runs it; [`core`] chooses what runs next and
-//! takes interrupts; [`system`] is all that is not the general registers, and [`memory`] every load, store and fetch that costs more than
-//! its instruction.
+//! takes interrupts; [`system`] is all that is not the general registers. Every load, store and fetch that costs more than its instruction is
+//! the business of [`crate::memory::first_level`].
 
 mod access;
 mod accounts;
@@ -23,7 +23,6 @@ mod floating;
 mod hints;
 mod instructions;
 pub mod media;
-pub mod memory;
 pub mod op;
 pub mod predictor;
 mod reading;

@@ -128,7 +128,7 @@ pub enum Code {
     Bfi,
     /// The media instructions that are rare: what is in `imm` (a [`Media`]).
     Media,
-    // ---- Memory: the address is x[rn] + x[rm] + imm. `ra` has the flags of [`how`].
+    // ---- Memory: the address is x[rn] + x[rm] + imm. `ra` has the flags of [`crate::memory::first_level::access::how`] ("how").
     /// x[rd] = the word there; shorter ones are extended as their names say.
     Ldr,
     Ldrb,
@@ -140,9 +140,9 @@ pub enum Code {
     Strb,
     Strh,
     /// Said before a load or store of several words, which follow: `imm & 0xff` words from address x[rn] + (imm >> 8, signed) up. `ra` as for them, and
-    /// [`how::STORE`]. The memory may take it as one transfer.
+    /// how::STORE. The memory may take it as one transfer.
     Several,
-    /// Exclusive load; `imm` 1, 2, 4 or 8 bytes at x[rn] (8: into x[rd] and x[ra]; here no [`how`]).
+    /// Exclusive load; `imm` 1, 2, 4 or 8 bytes at x[rn] (8: into x[rd] and x[ra]; here no how).
     Ldrex,
     /// Exclusive store of as many bytes of x[rm] (and x[ra]) at x[rn]; x[rd] = 0 if it was done, else 1.
     Strex,
@@ -239,18 +239,6 @@ pub struct Op {
     pub ra: u8,
     /// Immediate.
     pub imm: u32,
-}
-
-/// Flags of an access, in [`Op::ra`].
-pub mod how {
-    /// As if from User mode (ldrt, strt).
-    pub const UNPRIVILEGED: u8 = 1;
-    /// Has to be aligned whatever SCTLR.A says (ldm, stm, ldrd, strd, VFP).
-    pub const ALIGNED: u8 = 2;
-    /// A store (said to [`super::Code::Several`]).
-    pub const STORE: u8 = 4;
-    /// Follows a [`super::Code::Several`] that told of it.
-    pub const TOLD: u8 = 8;
 }
 
 /// What [`Code::Media`] does with a = x[rn], b = x[rm] (and c = x[ra]); `imm` has it in the low 8 bits, parameters above.

@@ -7,7 +7,6 @@
 
 use super::accounts::Totals;
 use super::core::Arm;
-use super::memory::State;
 use super::op::{Code, Op};
 use super::predictor::Predictor;
 use super::system::{Kind, System};
@@ -15,6 +14,7 @@ use super::timing::Pending;
 use crate::bus::{Bus, Target};
 use crate::isa::rounds::{LONGEST_ROUND, Lists, MOST_ENTRIES, MOST_PASSES, Round, TRIES, View};
 use crate::isa::sections::Totals as _;
+use crate::memory::first_level::State;
 use crate::time::Ps;
 
 /// Registers that instructions leave behind: the general ones, and flags.

@@ -3,11 +3,12 @@
 //! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); "TRM" the Cortex-A5 Technical Reference
 //! Manual (DDI 0433). There is one world here: the secure one, in which a core starts. There is no monitor mode, and smc is undefined.
 
-pub mod attributes;
+mod attributes;
 pub mod config;
 pub mod effect;
 pub mod exceptions;
 mod execute;
+mod for_memory;
 mod identification;
 mod maintenance;
 pub mod mmu;
@@ -18,11 +19,12 @@ mod psr;
 pub mod registers;
 pub mod vfp_control;
 
-pub use attributes::{Cacheability, MemoryType};
+pub use crate::memory::first_level::access::{
+    Access, Barrier, Cacheability, Kind, Lines, Maintenance, MemoryType, TlbEntries, Translation,
+};
 pub use config::SystemConfig;
-pub use effect::{Barrier, Effect, Lines, Lookup, Maintenance, Now, TlbEntries};
+pub use effect::{Effect, Lookup, Now};
 pub use exceptions::{Abort, Exception, FaultStatus};
-pub use mmu::{Access, Kind, Translation};
 pub use modes::Mode;
 pub use pmu::Events;
 

@@ -1,8 +1,9 @@
 //! Loads and stores of several registers: ARM DDI 0406C, section A5.5.
 
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
-use crate::isa::arm::op::{Code, TimingClass, how};
+use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{PC, RESULT, SPARE, ZERO};
+use crate::memory::first_level::access::how;
 
 /// ldm, stm; of User mode's registers; ldm with a return from an exception.
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {

@@ -2,8 +2,9 @@
 
 use super::data;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
-use crate::isa::arm::op::{Code, TimingClass, how};
+use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, PC, RESULT, SPARE, ZERO};
+use crate::memory::first_level::access::how;
 
 /// What is added to the base register.
 #[derive(Clone, Copy)]

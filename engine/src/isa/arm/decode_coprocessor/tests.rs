@@ -1,6 +1,7 @@
 use super::*;
-use crate::isa::arm::op::{Features, Op, how};
+use crate::isa::arm::op::{Features, Op};
 use crate::isa::arm::registers::{ADDRESS, ZERO};
+use crate::memory::first_level::access::how;
 
 const WITH_D32: Features = Features { divide: false, vfp: true, vfp_d32: true, m_profile: false };
 const WITH_D16: Features = Features { vfp_d32: false, ..WITH_D32 };

@@ -2,8 +2,9 @@
 
 use super::always;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
-use crate::isa::arm::op::{Code, TimingClass, how};
+use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, PC, ZERO};
+use crate::memory::first_level::access::how;
 
 /// Number of the status register FPSCR.
 const FPSCR: u32 = 1;

@@ -2,8 +2,9 @@
 
 use super::aligned_pc;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
-use crate::isa::arm::op::{Code, TimingClass, how};
+use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, OPERAND, PC, RESULT, ZERO};
+use crate::memory::first_level::access::how;
 
 /// By P (bit 24), U (23), W (21) and L (20).
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {

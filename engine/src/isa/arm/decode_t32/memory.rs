@@ -2,8 +2,9 @@
 
 use super::aligned_pc;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
-use crate::isa::arm::op::{Code, TimingClass, how};
+use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, RESULT, ZERO};
+use crate::memory::first_level::access::how;
 
 /// Where an access goes: x[rn] + x[rm] + imm, and what changes the base afterwards.
 struct Address {

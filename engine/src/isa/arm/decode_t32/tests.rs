@@ -1,8 +1,8 @@
 //! Tests of what encodings become, and over all 16-bit ones. What they do is compared with another simulator in `tests/differential`.
 
 use super::*;
-use crate::isa::arm::op::how;
 use crate::isa::arm::registers::{FLAGS, LR, PC_VALUE, RESULT, SINK, SP, ZERO};
+use crate::memory::first_level::access::how;
 
 mod long;
 mod short;

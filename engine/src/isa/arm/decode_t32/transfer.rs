@@ -1,8 +1,9 @@
 //! Loads and stores of several registers, for both lengths.
 
 use crate::isa::arm::emit::{Emit, bit, bits, only_if, register};
-use crate::isa::arm::op::{Code, TimingClass, how};
+use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{PC, RESULT, ZERO};
+use crate::memory::first_level::access::how;
 
 /// Where several registers go to or come from.
 #[derive(Clone, Copy)]

@@ -1,38 +1,6 @@
 //! Memory types and attributes, as translation tables say them (ARM, B3.8).
 
-/// What kind of memory an address is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryType {
-    /// Accesses happen exactly as programmed, one after the other.
-    StronglyOrdered,
-    /// As programmed; writes may be buffered.
-    Device {
-        /// Seen by others in order, too.
-        shareable: bool,
-    },
-    /// Memory that can be cached and read ahead.
-    Normal {
-        /// In the core's own caches.
-        inner: Cacheability,
-        /// In caches behind them.
-        outer: Cacheability,
-        /// Shared with other masters.
-        shareable: bool,
-    },
-}
-
-/// Whether and how caches keep Normal memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cacheability {
-    /// Not at all.
-    NonCacheable,
-    /// Written back later; lines are allocated on reads and writes.
-    WriteBackAllocate,
-    /// Written through; lines are allocated on reads.
-    WriteThrough,
-    /// Written back later; lines are allocated on reads.
-    WriteBack,
-}
+use super::{Cacheability, MemoryType};
 
 impl Cacheability {
     /// From the two bits that say it in TEX, TTBR.RGN and NMRR.
@@ -67,10 +35,6 @@ impl Cacheability {
 }
 
 impl MemoryType {
-    /// Normal memory that no cache keeps.
-    pub const NON_CACHEABLE: MemoryType =
-        MemoryType::Normal { inner: Cacheability::NonCacheable, outer: Cacheability::NonCacheable, shareable: false };
-
     /// Without TEX remap: TEX in `tex`, and bits C, B, S (ARM, B3.8).
     pub(super) fn plain(tex: u32, c: bool, b: bool, s: bool) -> MemoryType {
         let normal = |outer, inner| MemoryType::Normal {

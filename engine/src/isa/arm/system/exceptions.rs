@@ -38,19 +38,7 @@ pub enum Exception {
 }
 
 /// An access that could not be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Abort {
-    /// Virtual address.
-    pub va: u32,
-    /// Why.
-    pub status: FaultStatus,
-    /// It was a write.
-    pub write: bool,
-    /// Domain of the page, as far as it is known.
-    pub domain: u8,
-    /// What the bus answered, if it was asked.
-    pub bus: Option<BusFaultKind>,
-}
+pub type Abort = crate::memory::first_level::access::Abort<FaultStatus>;
 
 /// Causes of aborts, under their codes in DFSR and IFSR (ARM, short-descriptor fault status).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::super::op::{Code, Op};
 use super::super::registers::PC;
-use super::effect::{Barrier, Effect, Maintenance, Now};
 use super::exceptions::Exception;
 use super::psr::{self, MRS_MASK, set_nzcv};
+use super::{Barrier, Effect, Maintenance, Now};
 use super::{System, X};
 
 /// Semihosting calls: svc with these numbers ("Semihosting for AArch32 and AArch64", 2.0, section 3).

@@ -1,7 +1,6 @@
 //! Operations of c7 and c8: caches, TLBs, branch predictors, barriers, translation (ARM, B4.2).
 
-use super::effect::{Barrier, Effect, Lines, Lookup, Maintenance, TlbEntries};
-use super::mmu::{Access, Kind};
+use super::{Access, Barrier, Effect, Kind, Lines, Lookup, Maintenance, TlbEntries};
 
 /// Low bits of an address that TLB operations by address leave to the ASID.
 const PAGE_MASK: u32 = 0xffff_f000;

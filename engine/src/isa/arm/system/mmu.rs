@@ -1,9 +1,9 @@
 //! Translation with short descriptors (ARM, B3.3 to B3.7).
 
-use super::System;
-use super::attributes::{Cacheability, MemoryType};
 use super::exceptions::{Abort, FaultStatus};
 use super::registers::{SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE};
+use super::{Access, Kind, System, Translation};
+use super::{Cacheability, MemoryType};
 
 /// TTBCR.PD0: no walks from TTBR0; PD1 is the next bit.
 const TTBCR_PD0: u32 = 1 << 4;
@@ -12,43 +12,6 @@ const SUPERSECTION_BYTES: u32 = 16 << 20;
 const SECTION_BYTES: u32 = 1 << 20;
 const LARGE_PAGE_BYTES: u32 = 64 << 10;
 const SMALL_PAGE_BYTES: u32 = 4 << 10;
-
-/// What is done with an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// What.
-    pub kind: Kind,
-    /// Not as from User mode.
-    pub privileged: bool,
-}
-
-/// Kinds of access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Kind {
-    Read,
-    Write,
-    Execute,
-}
-
-/// What an address means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Translation {
-    /// The physical address.
-    pub physical: u32,
-    /// Size of the page (or section) around it, all of which has these attributes.
-    pub page_bytes: u32,
-    /// As what it is accessed, with the caches on or off as they are.
-    pub memory: MemoryType,
-    /// Physical addresses of the descriptors that a walk reads: none without the MMU.
-    pub walk: [Option<u32>; 2],
-    /// As what a walk reads them.
-    pub walk_memory: MemoryType,
-    /// In all address spaces, not only in `asid`.
-    pub global: bool,
-    /// The current address space.
-    pub asid: u8,
-}
 
 /// What a descriptor of a page or section says, in one form.
 #[derive(Clone, Copy)]

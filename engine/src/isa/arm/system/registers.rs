@@ -1,8 +1,8 @@
 //! Coprocessor 15 (ARM, B4.1): which registers there are, and who may use them.
 
+use super::Translation;
 use super::effect::{Effect, Now};
 use super::exceptions::{Abort, PENDING_FIQ, PENDING_IRQ};
-use super::mmu::Translation;
 use super::{System, maintenance};
 
 /// SCTLR.M: the MMU is on.

@@ -1,6 +1,6 @@
 //! Where accesses lead, and the time that it takes to find out.
 
-use super::super::system::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
+use super::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
 use super::accounts::{Part, Purpose};
 use super::meter::Meter;
 use super::mmu::Mmu;
@@ -37,7 +37,7 @@ impl Memory {
         meter: &mut Meter,
         va: u32,
         access: Access,
-    ) -> Result<Place, Abort> {
+    ) -> Result<Place, Abort<M::Status>> {
         let to = self.translation(bus, mmu, meter, va, access, Side::Data)?;
         Ok(self.place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on()))
     }
@@ -49,7 +49,7 @@ impl Memory {
         mmu: &M,
         meter: &mut Meter,
         va: u32,
-    ) -> Result<Place, Abort> {
+    ) -> Result<Place, Abort<M::Status>> {
         let access = Access { kind: Kind::Execute, privileged: mmu.is_privileged() };
         let to = self.translation(bus, mmu, meter, va, access, Side::Instructions)?;
         Ok(self.code_place_of(bus, mmu, to))
@@ -97,7 +97,7 @@ impl Memory {
         va: u32,
         access: Access,
         side: Side,
-    ) -> Result<Translation, Abort> {
+    ) -> Result<Translation, Abort<M::Status>> {
         if !mmu.mmu_is_on() {
             return if side == Side::Data { Ok(flat(va)) } else { mmu.translate(va, access, |_| None) };
         }
@@ -127,7 +127,7 @@ impl Memory {
         va: u32,
         access: Access,
         side: Side,
-    ) -> Result<(), Abort> {
+    ) -> Result<(), Abort<M::Status>> {
         self.state.tlb.follow_caches(mmu.dcache_is_on(), mmu.icache_is_on());
         self.accounts.spend(meter, Part::Tlb, meter.now() + self.config.tlb_cycles);
         let entry = match self.state.tlb.main(va, mmu.asid()) {

@@ -1,6 +1,6 @@
 //! Maintenance of caches and TLBs, and barriers.
 
-use super::super::system::{Abort, Access, Barrier, Kind, Lines, Maintenance};
+use super::access::{Abort, Access, Barrier, Kind, Lines, Maintenance};
 use super::accounts::Part;
 use super::meter::Meter;
 use super::mmu::Mmu;
@@ -18,7 +18,7 @@ struct Work {
 
 impl Memory {
     /// Does what a system instruction asked for.
-    pub fn maintain<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, what: Maintenance) -> Done<()> {
+    pub fn maintain<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, what: Maintenance) -> Done<(), M::Status> {
         let mut meter = self.meter(at);
         let result = match what {
             Maintenance::Barrier(barrier) => {
@@ -62,7 +62,13 @@ impl Memory {
         }
     }
 
-    fn icache_lines<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, lines: Lines) -> Result<(), Abort> {
+    fn icache_lines<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        lines: Lines,
+    ) -> Result<(), Abort<M::Status>> {
         self.work(meter);
         self.state.prefetch.flush();
         self.fetched.clear();
@@ -83,7 +89,7 @@ impl Memory {
         meter: &mut Meter,
         lines: Lines,
         work: Work,
-    ) -> Result<(), Abort> {
+    ) -> Result<(), Abort<M::Status>> {
         let Some(shape) = self.config.dcache else { return Ok(()) };
         match lines {
             Lines::At(va) => {

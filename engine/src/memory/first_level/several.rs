@@ -1,7 +1,7 @@
 //! Loads and stores of several registers where no cache holds the memory: one transfer for what lies in the same 32 bytes.
 
-use super::super::op::how;
-use super::super::system::{Access, Kind};
+use super::access::how;
+use super::access::{Access, Kind};
 use super::accounts::{Part, Purpose};
 use super::meter::Meter;
 use super::mmu::Mmu;
@@ -18,7 +18,15 @@ impl Memory {
     /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::TOLD`]), which then cost nothing where
     /// it was made. It never fails: what an access meets, it says itself.
     #[allow(clippy::too_many_arguments)]
-    pub fn several<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, va: u32, words: u32, how: u8) -> Done<()> {
+    pub fn several<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        at: Ps,
+        va: u32,
+        words: u32,
+        how: u8,
+    ) -> Done<(), M::Status> {
         let mut meter = self.meter(at);
         let kind = if how & how::STORE != 0 { Kind::Write } else { Kind::Read };
         let access = Access { kind, privileged: mmu.is_privileged() && how & how::UNPRIVILEGED == 0 };

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::super::op::how;
+use super::super::access::how;
 use super::*;
 use crate::memory::dram::{Decoding, DramTiming};
 

@@ -10,8 +10,8 @@ use super::config::TlbShape;
 use super::*;
 use crate::bus::{MapEntry, Route};
 use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
-use crate::isa::arm::system::{Access, Cacheability, Kind, Maintenance, MemoryType, Translation};
 use crate::memory::cache::WritePolicy;
+use crate::memory::first_level::access::{Access, Cacheability, Kind, Maintenance, MemoryType, Translation};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz};
@@ -62,19 +62,34 @@ pub(super) fn all_on() -> Registers {
     Registers { mmu: true, dcache: true, icache: true, ..all_off() }
 }
 
+/// Why these registers refuse an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    Alignment,
+    Translation,
+    External,
+}
+
+impl Status for Refused {
+    const ALIGNMENT: Refused = Refused::Alignment;
+    const EXTERNAL: Refused = Refused::External;
+}
+
 impl Mmu for Registers {
+    type Status = Refused;
+
     /// Descriptors are words from the start of the RAM on, one a MiB: 0 is a fault.
     fn translate(
         &self,
         va: u32,
         access: Access,
         mut read: impl FnMut(u32) -> Option<u32>,
-    ) -> Result<Translation, Abort> {
+    ) -> Result<Translation, Abort<Refused>> {
         let physical = if self.mmu && (0x8000_0000..DEVICE).contains(&va) { va.wrapping_add(self.offset) } else { va };
         let table = RAM + 0x1_0000 + (va >> 20) * 4;
         let abort = |status| Abort { va, status, write: access.kind == Kind::Write, domain: 0, bus: None };
         if self.mmu && read(table).is_none_or(|descriptor| descriptor == 0xdead) {
-            return Err(abort(FaultStatus::TranslationSection));
+            return Err(abort(Refused::Translation));
         }
         let normal = access.kind == Kind::Execute || self.mmu;
         let memory = match self.memory {
@@ -226,14 +241,14 @@ impl Rig {
     }
 
     /// Goes on by what was waited, and holds the accounts against it.
-    pub fn passed<T>(&mut self, done: Done<T>) -> (u64, Result<T, Abort>) {
+    pub fn passed<T>(&mut self, done: Done<T, Refused>) -> (u64, Result<T, Abort<Refused>>) {
         self.waited += done.cycles;
         assert_eq!(self.memory.accounts().total(), self.waited, "causes sum to the time");
         self.now += done.cycles;
         (done.cycles, done.result)
     }
 
-    pub fn load(&mut self, va: u32, size: AccessSize, how: u8) -> (u64, Result<u32, Abort>) {
+    pub fn load(&mut self, va: u32, size: AccessSize, how: u8) -> (u64, Result<u32, Abort<Refused>>) {
         let at = self.at();
         let done = self.memory.load(&mut self.bus, &self.registers, at, va, size, how);
         self.passed(done)
@@ -244,7 +259,7 @@ impl Rig {
         (cycles, value.unwrap())
     }
 
-    pub fn store(&mut self, va: u32, size: AccessSize, value: u32, how: u8) -> (u64, Result<(), Abort>) {
+    pub fn store(&mut self, va: u32, size: AccessSize, value: u32, how: u8) -> (u64, Result<(), Abort<Refused>>) {
         let at = self.at();
         let done = self.memory.store(&mut self.bus, &self.registers, at, va, size, value, how);
         self.passed(done)

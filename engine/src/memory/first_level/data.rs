@@ -1,7 +1,7 @@
 //! Loads and stores that find no quick way.
 
-use super::super::op::how;
-use super::super::system::{Abort, Access, FaultStatus, Kind};
+use super::access::how;
+use super::access::{Abort, Access, Kind, Status};
 use super::accounts::{Part, Purpose};
 use super::meter::Meter;
 use super::mmu::Mmu;
@@ -31,14 +31,22 @@ impl Asked {
         self.kind == Kind::Write
     }
 
-    fn refused(self) -> Abort {
-        Abort { va: self.va, status: FaultStatus::Alignment, write: self.is_write(), domain: 0, bus: None }
+    fn refused<S: Status>(self) -> Abort<S> {
+        Abort { va: self.va, status: S::ALIGNMENT, write: self.is_write(), domain: 0, bus: None }
     }
 }
 
 impl Memory {
     /// A load that begins at `at`. `how` is that of the micro-operation.
-    pub fn load<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, va: u32, size: AccessSize, how: u8) -> Done<u32> {
+    pub fn load<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        at: Ps,
+        va: u32,
+        size: AccessSize,
+        how: u8,
+    ) -> Done<u32, M::Status> {
         let mut meter = self.meter(at);
         let asked = Asked { va, size, how, kind: Kind::Read };
         let result = if va.is_multiple_of(size.bytes()) {
@@ -60,7 +68,7 @@ impl Memory {
         size: AccessSize,
         value: u32,
         how: u8,
-    ) -> Done<()> {
+    ) -> Done<(), M::Status> {
         let mut meter = self.meter(at);
         let asked = Asked { va, size, how, kind: Kind::Write };
         let result = if va.is_multiple_of(size.bytes()) {
@@ -71,7 +79,13 @@ impl Memory {
         Done { cycles: meter.spent(), result }
     }
 
-    fn load_aligned<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, asked: Asked) -> Result<u32, Abort> {
+    fn load_aligned<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        asked: Asked,
+    ) -> Result<u32, Abort<M::Status>> {
         let place = self.data_place(bus, mmu, meter, asked.va, asked.access(mmu))?;
         let value = self.load_at(bus, meter, place, asked).map_err(|fault| abort_of(asked.va, false, fault))?;
         if place.way != Way::Uncached {
@@ -105,7 +119,7 @@ impl Memory {
         meter: &mut Meter,
         asked: Asked,
         value: u32,
-    ) -> Result<(), Abort> {
+    ) -> Result<(), Abort<M::Status>> {
         let place = self.data_place(bus, mmu, meter, asked.va, asked.access(mmu))?;
         let in_ram = host_of(bus, place.physical).is_some();
         // What an execute-in-place window gets is not memory: it can't wait in a cache.
@@ -238,7 +252,13 @@ impl Memory {
     // ---- Unaligned
 
     /// An unaligned load: the two words that it lies in.
-    fn load_split<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, asked: Asked) -> Result<u32, Abort> {
+    fn load_split<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        asked: Asked,
+    ) -> Result<u32, Abort<M::Status>> {
         let places = self.split_places(bus, mmu, meter, asked)?;
         let mut words = [0; 2];
         for (word, place) in words.iter_mut().zip(places.into_iter().flatten()) {
@@ -258,7 +278,7 @@ impl Memory {
         meter: &mut Meter,
         asked: Asked,
         value: u32,
-    ) -> Result<(), Abort> {
+    ) -> Result<(), Abort<M::Status>> {
         let places = self.split_places(bus, mmu, meter, asked)?;
         let fault = |fault| abort_of(asked.va, true, fault);
         for place in places.into_iter().flatten() {
@@ -296,7 +316,7 @@ impl Memory {
         mmu: &M,
         meter: &mut Meter,
         asked: Asked,
-    ) -> Result<[Option<Place>; 2], Abort> {
+    ) -> Result<[Option<Place>; 2], Abort<M::Status>> {
         if asked.how & how::ALIGNED != 0 || mmu.checks_alignment() {
             return Err(asked.refused());
         }

@@ -1,6 +1,6 @@
 //! Instruction fetches: through the instruction cache, line by line, or past it, a few bytes at a time.
 
-use super::super::system::{Abort, Access as Asked, Kind};
+use super::access::{Abort, Access as Asked, Kind};
 use super::accounts::{Part, Purpose};
 use super::meter::{Meter, Passed};
 use super::mmu::Mmu;
@@ -138,7 +138,7 @@ impl Memory {
     ///
     /// # Errors
     /// The abort that the fetch takes.
-    pub fn code_way<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Way, u32), Abort> {
+    pub fn code_way<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Way, u32), Abort<M::Status>> {
         let access = Asked { kind: Kind::Execute, privileged: mmu.is_privileged() };
         let to = mmu.translate(va, access, |physical| descriptor(bus, physical))?;
         let place = self.code_place_of(bus, mmu, to);
@@ -183,13 +183,19 @@ impl Memory {
     }
 
     /// Gets a line into the instruction cache. True if that took no time.
-    pub fn fetch_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, va_line: u32) -> Done<bool> {
+    pub fn fetch_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, va_line: u32) -> Done<bool, M::Status> {
         let mut meter = self.meter(at);
         let result = self.look_up_line(bus, mmu, &mut meter, va_line).map(|()| meter.spent() == 0);
         Done { cycles: meter.spent(), result }
     }
 
-    fn look_up_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) -> Result<(), Abort> {
+    fn look_up_line<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        va: u32,
+    ) -> Result<(), Abort<M::Status>> {
         let place = self.code_place(bus, mmu, meter, va)?;
         let Some(cache) = self.state.icache.as_mut().filter(|_| place.way == Way::Cached) else { return Ok(()) };
         let line = cache.line_addr(place.physical);
@@ -219,7 +225,14 @@ impl Memory {
 
     /// Fetches the instruction from `pc` up to `end_pc` past the cache. True if nothing had to be waited for; else the caller looks whether an
     /// interrupt has come, and asks again before the instruction runs.
-    pub fn fetch_uncached<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, pc: u32, end_pc: u32) -> Done<bool> {
+    pub fn fetch_uncached<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        at: Ps,
+        pc: u32,
+        end_pc: u32,
+    ) -> Done<bool, M::Status> {
         let prefetch = &mut self.state.prefetch;
         if prefetch.granted.take() == Some(pc) {
             return Done { cycles: 0, result: Ok(true) };
@@ -250,7 +263,7 @@ impl Memory {
     }
 
     /// Waits until the byte at `va` has been fetched.
-    fn hold<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) -> Result<(), Abort> {
+    fn hold<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) -> Result<(), Abort<M::Status>> {
         let holds = |chunk: Chunk| chunk.holds(va);
         let prefetch = &mut self.state.prefetch;
         if prefetch.chunk.is_some_and(holds) {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::super::super::op::how;
+use super::super::access::how;
 use super::*;
-use crate::isa::arm::system::{Lines, TlbEntries};
+use crate::memory::first_level::access::{Lines, TlbEntries};
 
 /// 4 beats through the RAM's port.
 const FILL: u64 = READ + 3 * 3;

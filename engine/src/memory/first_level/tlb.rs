@@ -3,7 +3,7 @@
 //! Entries hold what a walk found, and stay until software invalidates them. Permissions are looked up once for each kind of access, and
 //! remembered.
 
-use super::super::system::{Access, Kind, TlbEntries, Translation};
+use super::access::{Access, Kind, TlbEntries, Translation};
 
 /// Sizes of the buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

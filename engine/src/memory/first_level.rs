@@ -1,11 +1,12 @@
-//! What is between the core and the bus: first-level caches, translation lookaside buffers, the store buffer, instruction fetches.
+//! What is between a core with translated addresses and the bus: first-level caches, translation lookaside buffers, the store buffer, instruction fetches.
 //!
 //! The caches are directories: bytes stay in the memories, so contents are always coherent, and only time depends on what is here. What an
 //! access costs beyond its instruction is worked out in the core's cycles by a [`meter::Meter`], which charges each of them to a cause: so
 //! causes sum to what the core waited.
 //!
-//! "TRM" is the Cortex-A5 Technical Reference Manual (DDI 0433).
+//! It was made after the Cortex-A5; other cores take of it what they have. "TRM" is the Cortex-A5 Technical Reference Manual (DDI 0433).
 
+pub mod access;
 mod accounts;
 pub mod config;
 mod data;
@@ -28,11 +29,11 @@ pub use config::MemoryConfig;
 pub use direct::Quiet;
 pub use mmu::Mmu;
 
-use super::system::{Abort, FaultStatus};
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement};
 use crate::memory::shortcut::Shortcuts;
 use crate::time::Ps;
+use access::{Abort, Status};
 use fetch::{FetchLines, Prefetch};
 use meter::Meter;
 use near::Near;
@@ -44,11 +45,11 @@ const LINE_BYTES: u32 = 32;
 
 /// What an access came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Done<T> {
+pub struct Done<T, S> {
     /// Core cycles that it took beyond the instruction's own issue.
     pub cycles: u64,
     /// What came of it.
-    pub result: Result<T, Abort>,
+    pub result: Result<T, Abort<S>>,
 }
 
 /// What an access costs.
@@ -283,6 +284,6 @@ fn host_of(bus: &Bus, physical: u32) -> Option<*mut u8> {
 }
 
 /// The abort of an access that went wrong on the bus.
-fn abort_of(va: u32, write: bool, fault: BusFault) -> Abort {
-    Abort { va, status: FaultStatus::External, write, domain: 0, bus: Some(fault.kind) }
+fn abort_of<S: Status>(va: u32, write: bool, fault: BusFault) -> Abort<S> {
+    Abort { va, status: S::EXTERNAL, write, domain: 0, bus: Some(fault.kind) }
 }

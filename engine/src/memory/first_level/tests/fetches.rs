@@ -1,7 +1,7 @@
 //! Instruction fetches.
 
 use super::*;
-use crate::isa::arm::system::{Barrier, Lines};
+use crate::memory::first_level::access::{Barrier, Lines};
 
 impl Rig {
     /// A fetch past the cache: the cycles until the instruction can run.
@@ -18,7 +18,7 @@ impl Rig {
         }
     }
 
-    fn fetch_line(&mut self, line: u32) -> (u64, Result<bool, Abort>) {
+    fn fetch_line(&mut self, line: u32) -> (u64, Result<bool, Abort<Refused>>) {
         let at = self.at();
         let done = self.memory.fetch_line(&mut self.bus, &self.registers, at, line);
         self.passed(done)
@@ -104,7 +104,7 @@ fn barriers_drop_what_was_fetched() {
 fn registers_and_nothing_are_no_code() {
     let mut rig = rig(all_off(), config());
     let abort = rig.memory.code_way(&rig.bus, &rig.registers, DEVICE).unwrap_err();
-    assert_eq!((abort.status, abort.bus), (FaultStatus::External, Some(crate::bus::BusFaultKind::Slave)));
+    assert_eq!((abort.status, abort.bus), (Refused::External, Some(crate::bus::BusFaultKind::Slave)));
     let abort = rig.memory.code_way(&rig.bus, &rig.registers, 0x7000_0000).unwrap_err();
     assert_eq!(abort.bus, Some(crate::bus::BusFaultKind::Unmapped));
     assert!(!rig.memory.read_code(&rig.bus, &rig.registers, DEVICE, &mut [0; 4]));

@@ -1,7 +1,7 @@
 //! Translation lookaside buffers and walks.
 
 use super::*;
-use crate::isa::arm::system::TlbEntries;
+use crate::memory::first_level::access::TlbEntries;
 
 /// Of a table that the data cache has not: a line.
 const WALK: u64 = READ + 9;
@@ -37,7 +37,7 @@ fn an_entry_stays_until_it_is_invalidated() {
     assert!(rig.load(LOCAL, AccessSize::Word, 0).1.is_ok());
     rig.maintain(Maintenance::Tlb(TlbEntries::Page { va: LOCAL, asid: 0 }));
     let abort = rig.load(LOCAL, AccessSize::Word, 0).1.unwrap_err();
-    assert_eq!((abort.status, abort.va), (FaultStatus::TranslationSection, LOCAL));
+    assert_eq!((abort.status, abort.va), (Refused::Translation, LOCAL));
 }
 
 #[test]

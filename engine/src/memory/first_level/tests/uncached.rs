@@ -1,8 +1,8 @@
 //! Loads and stores past the caches.
 
-use super::super::super::op::how;
+use super::super::access::how;
 use super::*;
-use crate::isa::arm::system::Barrier;
+use crate::memory::first_level::access::Barrier;
 
 #[test]
 fn with_all_off_each_access_takes_its_way() {
@@ -103,22 +103,22 @@ fn normal_stores_queue_up_and_merge() {
 fn unaligned_accesses_are_for_normal_memory() {
     let mut off = rig(all_off(), config());
     let abort = off.load(RAM + 2, AccessSize::Word, 0).1.unwrap_err();
-    assert_eq!((abort.status, abort.va, abort.write), (FaultStatus::Alignment, RAM + 2, false));
+    assert_eq!((abort.status, abort.va, abort.write), (Refused::Alignment, RAM + 2, false));
     for (registers, flags) in [(Registers { aligned: true, ..all_on() }, 0), (all_on(), how::ALIGNED)] {
         let mut rig = rig(registers, config());
         let abort = rig.store(RAM + 1, AccessSize::Half, 1, flags).1.unwrap_err();
-        assert_eq!((abort.status, abort.va, abort.write), (FaultStatus::Alignment, RAM + 1, true));
+        assert_eq!((abort.status, abort.va, abort.write), (Refused::Alignment, RAM + 1, true));
     }
     let mut rig = rig(all_on(), config());
     let abort = rig.load(DEVICE + 2, AccessSize::Word, 0).1.unwrap_err();
-    assert_eq!(abort.status, FaultStatus::Alignment);
+    assert_eq!(abort.status, Refused::Alignment);
 }
 
 #[test]
 fn nothing_and_errors_are_aborts() {
     let mut rig = rig(all_off(), config());
     let abort = rig.load(0x7000_0000, AccessSize::Word, 0).1.unwrap_err();
-    assert_eq!((abort.status, abort.bus), (FaultStatus::External, Some(crate::bus::BusFaultKind::Unmapped)));
+    assert_eq!((abort.status, abort.bus), (Refused::External, Some(crate::bus::BusFaultKind::Unmapped)));
     let (cycles, result) = rig.load(DEVICE + 4, AccessSize::Word, 0);
     assert_eq!((cycles, result.unwrap_err().bus), (18, Some(crate::bus::BusFaultKind::Slave)));
 }
