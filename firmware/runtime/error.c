@@ -21,6 +21,7 @@ const char *error_text(int error)
     case ERROR_SD_CRC: return "CRC error";
     case ERROR_SD_WRITE: return "write error";
     case ERROR_SD_NO_BLOCK: return "no such block";
+    case ERROR_BUSY: return "taken already";
     default: return "unknown error";
     }
 }

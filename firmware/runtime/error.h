@@ -20,6 +20,7 @@ enum error {
     ERROR_SD_CRC = -15,      /* CRC error in a data block: the card's finding in a write, the driver's in a read */
     ERROR_SD_WRITE = -16,    /* the card could not write a block */
     ERROR_SD_NO_BLOCK = -17, /* a block's number that no address of the card has */
+    ERROR_BUSY = -18,        /* taken: an interrupt that has a handler */
 };
 
 /* A few words for people. */
