@@ -3,23 +3,23 @@
 #ifndef MIPS_H
 #define MIPS_H
 
-#define MIPS_STATUS_IE (1 << 0)
-#define MIPS_STATUS_EXL (1 << 1)
-#define MIPS_STATUS_ERL (1 << 2)
+#define MIPS_STATUS_IE (1U << 0)
+#define MIPS_STATUS_EXL (1U << 1)
+#define MIPS_STATUS_ERL (1U << 2)
 /* Interrupts by Cause.IP2: the interrupt controller's. */
-#define MIPS_STATUS_IM2 (1 << 10)
-#define MIPS_STATUS_BEV (1 << 22)
-#define MIPS_STATUS_CU0 (1 << 28)
+#define MIPS_STATUS_IM2 (1U << 10)
+#define MIPS_STATUS_BEV (1U << 22)
+#define MIPS_STATUS_CU0 (1U << 28)
 
 #define MIPS_CAUSE_EXCCODE_SHIFT 2
-#define MIPS_CAUSE_EXCCODE_MASK 0x1F
+#define MIPS_CAUSE_EXCCODE_MASK 0x1FU
 #define MIPS_CAUSE_CE_SHIFT 28
-#define MIPS_CAUSE_CE_MASK 0x3
-#define MIPS_CAUSE_BD (1 << 31)
+#define MIPS_CAUSE_CE_MASK 0x3U
+#define MIPS_CAUSE_BD (1U << 31)
 /* Interrupts have a vector of their own. */
-#define MIPS_CAUSE_IV (1 << 23)
+#define MIPS_CAUSE_IV (1U << 23)
 
-#define MIPS_CONFIG_K0_MASK 0x7
+#define MIPS_CONFIG_K0_MASK 0x7U
 #define MIPS_CONFIG_K0_CACHEABLE 3
 
 /* Operations of the cache instruction. */
@@ -27,8 +27,8 @@
 #define MIPS_CACHE_INDEX_STORE_TAG_D 0x09
 
 /* Segments of the address space. */
-#define MIPS_KSEG0 0x80000000
-#define MIPS_KSEG1 0xA0000000
+#define MIPS_KSEG0 0x80000000U
+#define MIPS_KSEG1 0xA0000000U
 
 /* Numbers for mfc0 and mtc0. */
 #define MIPS_CP0_BADVADDR $8
