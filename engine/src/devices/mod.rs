@@ -25,6 +25,7 @@ pub mod atmel_sama5d4_wdt;
 pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
+pub mod chip_host;
 pub mod chip_notes;
 pub mod cyclescope_avalon_performance_counter;
 pub mod cyclescope_avalonif_mmc;

@@ -1,5 +1,6 @@
 //! Chips on SPI wires, by their compatibles: what a controller's child node stands for.
 
+use super::chip_host::HostedChip;
 use super::jedec_spi_nor::Flash;
 use super::mmc_spi_slot::Card;
 use crate::board::fault::{FaultKind, near_matches};
@@ -35,8 +36,32 @@ pub fn from_node(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
 /// The chips on a controller's `selects` slave selects, each on the one that its `reg` names, and their labels. A chip on a select that the
 /// controller does not have, or that another has already, is a fault.
 pub fn on_selects(reader: &mut NodeReader, selects: u32) -> (Vec<Chip>, Vec<String>) {
-    let mut chips: Vec<Chip> = (0..selects).map(|_| None).collect();
     let mut labels = vec![String::new(); selects as usize];
+    let chips = each_on_its_select(reader, selects, |chip| {
+        let target = from_node(chip);
+        if let Some(label) = labels.get_mut(slave_select(chip.node) as usize) {
+            chip.node.label().clone_into(label);
+        }
+        target
+    });
+    (chips, labels)
+}
+
+/// As [`on_selects`], for a controller that serves the chips beyond the wire, too: the chip on select n is woken by events with the token n.
+pub fn hosted_on_selects(reader: &mut NodeReader, selects: u32) -> Vec<Option<HostedChip>> {
+    each_on_its_select(reader, selects, |chip| {
+        let target = from_node(chip)?;
+        let interrupt = chip.interrupt(0);
+        Some(HostedChip::new(target, chip.node.label().to_owned(), interrupt, slave_select(chip.node)))
+    })
+}
+
+fn each_on_its_select<T>(
+    reader: &mut NodeReader,
+    selects: u32,
+    mut read: impl FnMut(&mut NodeReader) -> Option<T>,
+) -> Vec<Option<T>> {
+    let mut chips: Vec<Option<T>> = (0..selects).map(|_| None).collect();
     let mut taken = vec![false; selects as usize];
     for child in reader.children() {
         let select = slave_select(child);
@@ -51,15 +76,14 @@ pub fn on_selects(reader: &mut NodeReader, selects: u32) -> (Vec<Chip>, Vec<Stri
                 let kind = FaultKind::OutOfRange { property: "reg".into(), value: select.to_string(), allowed };
                 chip.fault_at("reg", kind);
             }
-            from_node(chip)
+            read(chip)
         });
         if let Some(place) = chips.get_mut(select as usize) {
             *place = chip;
             taken[select as usize] = true;
-            labels[select as usize] = child.label().to_owned();
         }
     }
-    (chips, labels)
+    chips
 }
 
 fn slave_select(child: &Node) -> u32 {

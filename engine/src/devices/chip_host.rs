@@ -1,0 +1,142 @@
+//! A chip on a wire together with what it has beyond the wire: an interrupt pin, an alarm for what it does by itself, and notes
+//! for the user. For controllers whose chips have such; they call [`HostedChip::settle`] after all that they do to the chip.
+
+use crate::device::{Alarm, Ctx, IrqLine};
+use crate::wire::spi::{ControlPin, SpiTarget};
+
+/// A chip, hosted by the device that drives its wire.
+pub struct HostedChip {
+    /// The chip.
+    pub target: Box<dyn SpiTarget>,
+    label: String,
+    /// Where its interrupt pin leads, and the level there.
+    interrupt: Option<IrqLine>,
+    level: bool,
+    alarm: Alarm,
+    /// The device's token for the alarm.
+    token: u32,
+}
+
+impl HostedChip {
+    /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its host's.
+    pub fn new(target: Box<dyn SpiTarget>, label: String, interrupt: Option<IrqLine>, token: u32) -> HostedChip {
+        HostedChip { target, label, interrupt, level: false, alarm: Alarm::default(), token }
+    }
+
+    /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm, the notes. At
+    /// reset, too, so that the chip is woken for the first time.
+    pub fn settle(&mut self, ctx: &mut Ctx) {
+        if let Some(level) = self.target.interrupt().filter(|level| *level != self.level) {
+            self.level = level;
+            ctx.set_irq(self.interrupt, level);
+        }
+        match self.target.wakes_at() {
+            Some(due) => self.alarm.set(due.max(ctx.now), self.token, ctx),
+            None => self.alarm.cancel(self.token, ctx),
+        }
+        for note in self.target.take_notes() {
+            ctx.note(&format!("{}: {note}", self.label));
+        }
+    }
+
+    /// An event with the chip's token is due.
+    pub fn event(&mut self, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        self.target.advance(ctx.now);
+        self.settle(ctx);
+    }
+
+    /// A pin beyond the wire has this level from now on.
+    pub fn control(&mut self, pin: ControlPin, level: bool, ctx: &mut Ctx) {
+        self.target.control(pin, level, ctx.now);
+        self.settle(ctx);
+    }
+
+    /// The chip's totals, each with its label in front.
+    pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
+        self.target.counters().into_iter().map(|(name, count)| (format!("{}.{name}", self.label), count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{AccessSize, Device, Reply, SlaveError};
+    use crate::devices::bench::Bench;
+    use crate::time::Ps;
+    use crate::wire::spi::Stretch;
+
+    /// Interrupts every microsecond until its supply is taken.
+    struct Clockwork {
+        now: Ps,
+        off: bool,
+    }
+
+    impl SpiTarget for Clockwork {
+        fn select(&mut self, _: Ps) {}
+
+        fn shift(&mut self, _: Stretch, _: Ps) -> u32 {
+            0
+        }
+
+        fn deselect(&mut self, _: Ps) {}
+
+        fn advance(&mut self, now: Ps) {
+            self.now = now;
+        }
+
+        fn wakes_at(&self) -> Option<Ps> {
+            (!self.off).then(|| Ps((self.now.0 / 1_000_000 + 1) * 1_000_000))
+        }
+
+        fn interrupt(&self) -> Option<bool> {
+            Some(!self.off && self.now.0 / 1_000_000 % 2 == 1)
+        }
+
+        fn control(&mut self, pin: ControlPin, level: bool, _: Ps) {
+            self.off |= pin == ControlPin::PowerOff && level;
+        }
+
+        fn take_notes(&mut self) -> Vec<String> {
+            if self.off { vec!["switched off".to_owned()] } else { Vec::new() }
+        }
+
+        fn counters(&self) -> Vec<(&'static str, u64)> {
+            vec![("ticks", self.now.0 / 1_000_000)]
+        }
+    }
+
+    struct Host(HostedChip);
+
+    impl Device for Host {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::read(self.0.counters().map(|(_, count)| count as u32).sum(), ctx.now))
+        }
+
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            self.0.control(ControlPin::PowerOff, value != 0, ctx);
+            Ok(Reply::written(ctx.now))
+        }
+
+        fn event(&mut self, token: u32, ctx: &mut Ctx) {
+            assert_eq!(token, 7);
+            self.0.event(ctx);
+        }
+    }
+
+    #[test]
+    fn a_chip_is_woken_and_its_interrupt_and_notes_come_through() {
+        let chip = Box::new(Clockwork { now: Ps::ZERO, off: false });
+        let line = IrqLine::Core { core: 0, bit: 3 };
+        let mut bench = Bench::new(Host(HostedChip::new(chip, "chip0".to_owned(), Some(line), 7)));
+        bench.write(Ps::ZERO, 0, 0).unwrap();
+        bench.run(Ps::from_us(2));
+        assert_eq!(bench.pending(), 0);
+        bench.run(Ps::from_us(3));
+        assert_eq!((bench.pending(), bench.value(Ps::from_us(3), 0)), (1 << 3, 3));
+        bench.write(Ps::from_us(3), 0, 1).unwrap();
+        assert_eq!(bench.pending(), 0);
+        assert_eq!(bench.bus.events.next_due(), Ps::MAX);
+        assert!(bench.bus.notes()[0].to_string().contains("chip0: switched off"), "{}", bench.bus.notes()[0]);
+    }
+}
