@@ -1,5 +1,7 @@
 //! MIPS32 release 1, little-endian, without coprocessors beside 0.
 //!
-//! An encoding becomes an [`op::Op`].
+//! [`decode`] turns an encoding into an [`op::Op`]; [`alu`] has what operations compute.
 
+pub mod alu;
+pub mod decode;
 pub mod op;

@@ -1,0 +1,192 @@
+//! Decoding: the tables of an encoding's group give the operation and its format, the format gives the operands.
+//!
+//! MIPS32 Architecture for Programmers, volume II, release 1, and volume I for the tables of encodings. What has a meaning in later releases
+//! or extensions only is reserved here. So is an instruction whose fields that have to be zero are not: the manual leaves open what happens
+//! (volume II, section 2.1.2), and it is mostly another instruction of a later release (rotr for srl, an accumulator of the DSP extension).
+
+mod reserved;
+mod tables;
+
+pub use reserved::what_is_reserved;
+
+use super::op::{Code, HI, LO, Op, RA, SINK, ZERO};
+
+/// Where the operands are in an encoding, and which of its fields have to be zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// rd, rs, rt.
+    Three,
+    /// rd, rt, sa: a shift by a constant.
+    Shift,
+    /// rd, rs; rt is to be the same as rd.
+    Count,
+    /// rs, rt; the result goes to HI and LO.
+    Product,
+    /// rd, from HI or LO.
+    FromHi,
+    FromLo,
+    /// rs, to HI or LO.
+    ToHi,
+    ToLo,
+    /// rt, rs, 16-bit immediate, sign-extended or zero-extended.
+    Signed,
+    Unsigned,
+    /// rt, 16-bit immediate for the upper half.
+    Upper,
+    /// rt, rs, 16-bit offset.
+    Load,
+    /// A load that leaves a part of rt; a store that writes rt, too.
+    Merge,
+    Store,
+    /// rs, rt, 16-bit offset in words.
+    Branch,
+    /// rs, 16-bit offset in words; rt tells it from others, or is zero (`ZeroBranch`).
+    BranchOnSign,
+    BranchAndLink,
+    ZeroBranch,
+    /// 26-bit index within 256 MiB.
+    Jump,
+    JumpAndLink,
+    /// rs, and a hint without effect.
+    JumpRegister,
+    /// rd, rs, and a hint without effect.
+    JumpRegisterAndLink,
+    /// rs, rt, and a code for software.
+    Trap,
+    /// rs, 16-bit immediate, sign-extended.
+    TrapImmediate,
+    /// A 20-bit code for software.
+    Code,
+    /// rs, 16-bit offset, 5-bit operation.
+    Hinted,
+    /// Coprocessor 0's register rd, select; rt.
+    FromCoprocessor,
+    ToCoprocessor,
+    /// Nothing.
+    None,
+    /// Nothing, with any code for the implementation.
+    Any,
+    /// The coprocessor in the opcode, or the FPU.
+    Coprocessor,
+    Floating,
+    /// Reserved.
+    Reserved,
+}
+
+/// The instruction `encoding` at address `pc`. Targets of branches and jumps are absolute in the operation.
+pub fn decode(encoding: u32, pc: u32) -> Op {
+    let (code, format) = tables::find(encoding);
+    if encoding & format.zero_fields() != 0 {
+        return reserved(encoding);
+    }
+    let op = format.operation(code, encoding, pc);
+    if op.rd == SINK && code.is_pure() { Op { code: Code::Nop, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 } } else { op }
+}
+
+fn reserved(encoding: u32) -> Op {
+    Op { code: Code::Reserved, rd: SINK, rs: ZERO, rt: ZERO, imm: encoding as i32 }
+}
+
+impl Code {
+    /// True for operations without effect but on `rd`.
+    const fn is_pure(self) -> bool {
+        use Code::*;
+        match self {
+            Addu | Subu | And | Or | Xor | Nor | Slt | Sltu | Sllv | Srlv | Srav | Movz | Movn => true,
+            Addiu | Slti | Sltiu | Andi | Ori | Xori | Li | Sll | Srl | Sra | Clz | Clo | Mfhi | Mflo => true,
+            _ => false,
+        }
+    }
+}
+
+/// The fields of an encoding.
+const RS: u32 = 0x1f << 21;
+const RT: u32 = 0x1f << 16;
+const RD: u32 = 0x1f << 11;
+const SA: u32 = 0x1f << 6;
+
+impl Format {
+    /// The fields that have to be zero.
+    const fn zero_fields(self) -> u32 {
+        match self {
+            Format::Three | Format::Count => SA,
+            Format::Shift | Format::Upper => RS,
+            Format::Product => RD | SA,
+            Format::FromHi | Format::FromLo => RS | RT | SA,
+            Format::ToHi | Format::ToLo => RT | RD | SA,
+            Format::ZeroBranch | Format::JumpRegisterAndLink => RT,
+            Format::JumpRegister => RT | RD,
+            Format::FromCoprocessor | Format::ToCoprocessor => SA | 0x38,
+            // Bit 25 is set in all that have this format.
+            Format::None => (RS & !(1 << 25)) | RT | RD | SA,
+            _ => 0,
+        }
+    }
+
+    fn operation(self, code: Code, encoding: u32, pc: u32) -> Op {
+        let (rs, rt, rd) = (register(encoding, 21), register(encoding, 16), register(encoding, 11));
+        let (signed, unsigned) = (i32::from(encoding as i16), (encoding & 0xffff) as i32);
+        let near = near_target(encoding, pc);
+        let op = |rd, rs, rt, imm| Op { code, rd, rs, rt, imm };
+        match self {
+            Format::Three => op(or_sink(rd), rs, rt, 0),
+            Format::Shift => op(or_sink(rd), ZERO, rt, i32::from(register(encoding, 6))),
+            Format::Count => op(or_sink(rd), rs, ZERO, 0),
+            Format::Product => op(LO, rs, rt, 0),
+            Format::FromHi => op(or_sink(rd), HI, ZERO, 0),
+            Format::FromLo => op(or_sink(rd), LO, ZERO, 0),
+            Format::ToHi => op(HI, rs, ZERO, 0),
+            Format::ToLo => op(LO, rs, ZERO, 0),
+            Format::Signed | Format::Load => op(or_sink(rt), rs, ZERO, signed),
+            Format::Unsigned => op(or_sink(rt), rs, ZERO, unsigned),
+            Format::Upper => op(or_sink(rt), ZERO, ZERO, unsigned << 16),
+            Format::Merge => op(or_sink(rt), rs, rt, signed),
+            Format::Store => op(SINK, rs, rt, signed),
+            Format::Branch => op(SINK, rs, rt, near),
+            Format::BranchOnSign | Format::ZeroBranch => op(SINK, rs, ZERO, near),
+            Format::BranchAndLink => op(RA, rs, ZERO, near),
+            Format::Jump => op(SINK, ZERO, ZERO, far_target(encoding, pc)),
+            Format::JumpAndLink => op(RA, ZERO, ZERO, far_target(encoding, pc)),
+            Format::JumpRegister => op(SINK, rs, ZERO, 0),
+            Format::JumpRegisterAndLink => op(or_sink(rd), rs, ZERO, 0),
+            Format::Trap => op(SINK, rs, rt, 0),
+            Format::TrapImmediate => op(SINK, rs, ZERO, signed),
+            Format::Code => op(SINK, ZERO, ZERO, (encoding >> 6 & 0xf_ffff) as i32),
+            Format::Hinted => op(SINK, rs, ZERO, i32::from(rt) << 16 | unsigned),
+            Format::FromCoprocessor => op(or_sink(rt), ZERO, ZERO, coprocessor_register(encoding)),
+            Format::ToCoprocessor => op(SINK, ZERO, rt, coprocessor_register(encoding)),
+            Format::None | Format::Any => op(SINK, ZERO, ZERO, 0),
+            Format::Coprocessor => op(SINK, ZERO, ZERO, (encoding >> 26 & 3) as i32),
+            Format::Floating => op(SINK, ZERO, ZERO, 1),
+            Format::Reserved => reserved(encoding),
+        }
+    }
+}
+
+/// The five bits of `encoding` from bit `low` on.
+const fn register(encoding: u32, low: u32) -> u8 {
+    (encoding >> low & 0x1f) as u8
+}
+
+/// `register` as a destination.
+const fn or_sink(register: u8) -> u8 {
+    if register == ZERO { SINK } else { register }
+}
+
+/// Number and select, as [`Op::register`] and [`Op::select`] have them.
+const fn coprocessor_register(encoding: u32) -> i32 {
+    ((register(encoding, 11) as i32) << 3) | (encoding & 7) as i32
+}
+
+/// A branch's target: relative to the delay slot, in words.
+const fn near_target(encoding: u32, pc: u32) -> i32 {
+    (pc as i32).wrapping_add(4).wrapping_add((encoding as i16 as i32) << 2)
+}
+
+/// A jump's target: in the 256 MiB where the delay slot is.
+const fn far_target(encoding: u32, pc: u32) -> i32 {
+    (pc.wrapping_add(4) & 0xf000_0000 | (encoding & 0x03ff_ffff) << 2) as i32
+}
+
+#[cfg(test)]
+mod tests;
