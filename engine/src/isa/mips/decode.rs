@@ -89,13 +89,14 @@ fn reserved(encoding: u32) -> Op {
 
 impl Code {
     /// True for operations without effect but on `rd`.
+    #[rustfmt::skip]
     const fn is_pure(self) -> bool {
         use Code::*;
-        match self {
-            Addu | Subu | And | Or | Xor | Nor | Slt | Sltu | Sllv | Srlv | Srav | Movz | Movn => true,
-            Addiu | Slti | Sltiu | Andi | Ori | Xori | Li | Sll | Srl | Sra | Clz | Clo | Mfhi | Mflo => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Addu | Subu | And | Or | Xor | Nor | Slt | Sltu | Sllv | Srlv | Srav | Movz | Movn | Clz | Clo | Mfhi | Mflo |
+            Addiu | Slti | Sltiu | Andi | Ori | Xori | Li | Sll | Srl | Sra
+        )
     }
 }
 
