@@ -1,0 +1,59 @@
+//! What is not the general registers: coprocessor 0, the TLB, exceptions.
+//!
+//! "PRA" below is the MIPS32 Privileged Resource Architecture (MD00090), by its chapters; release 1 of it. There is no supervisor mode, no
+//! watch register, no debug mode and no shadow set. Coprocessor 0 of an XBurst has no timer: Count and Compare read as 0 (Linux,
+//! arch/mips/kernel/cpu-probe.c, cpu_probe_ingenic).
+
+pub mod config;
+pub mod effect;
+pub mod exceptions;
+pub mod hints;
+pub mod mmu;
+pub mod registers;
+mod status;
+pub mod tlb;
+
+pub use config::SystemConfig;
+pub use effect::{Effect, Now};
+pub use exceptions::Exception;
+pub use mmu::{Abort, TlbFault};
+
+use registers::Registers;
+use tlb::Tlb;
+
+/// The system side of a core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct System {
+    config: SystemConfig,
+    registers: Registers,
+    tlb: Tlb,
+    /// LLbit: an ll was run, and no eret since.
+    linked: bool,
+}
+
+impl System {
+    /// After reset (PRA, reset exception): kernel mode by ERL, vectors in the boot ROM, interrupts off.
+    pub fn new(config: SystemConfig) -> System {
+        System { registers: Registers::new(config.config), tlb: Tlb::new(config.tlb_entries), linked: false, config }
+    }
+
+    /// What the board says of it.
+    pub fn config(&self) -> &SystemConfig {
+        &self.config
+    }
+
+    /// An ll was run: the next sc stores.
+    #[inline]
+    pub fn link(&mut self) {
+        self.linked = true;
+    }
+
+    /// True if an sc may store. It ends the sequence either way.
+    #[inline]
+    pub fn take_link(&mut self) -> bool {
+        std::mem::take(&mut self.linked)
+    }
+}
+
+#[cfg(test)]
+mod tests;

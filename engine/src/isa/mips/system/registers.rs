@@ -1,0 +1,147 @@
+//! The registers of coprocessor 0, by number and select (PRA, CP0 registers).
+
+use super::System;
+use super::effect::{Effect, Now};
+use super::status::{BEV, CAUSE_WRITABLE, ERL, STATUS_WRITABLE};
+use super::tlb::{HI_ASID, HI_VPN2, LO_WRITABLE, MASK_WRITABLE, legal_mask};
+
+/// Config.K0: cacheability of kseg0.
+pub(super) const CONFIG_K0: u32 = 7;
+/// Context: base of a page table, which software writes; the rest is of the address that missed the TLB.
+pub(super) const CONTEXT_PTE_BASE: u32 = 0x1ff << 23;
+
+/// What is stored of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Registers {
+    pub index: u32,
+    pub wired: u32,
+    pub entry_lo: [u32; 2],
+    pub entry_hi: u32,
+    pub page_mask: u32,
+    pub context: u32,
+    pub bad_vaddr: u32,
+    pub status: u32,
+    /// Without the lines from outside.
+    pub cause: u32,
+    pub epc: u32,
+    pub error_epc: u32,
+    pub config: u32,
+    /// TagLo, DataLo, TagHi, DataHi and ErrCtl: what cache instructions with tags use, which change nothing here.
+    cache: [u32; 5],
+}
+
+impl Registers {
+    /// After reset; what is undefined is 0.
+    pub fn new(config: u32) -> Registers {
+        Registers {
+            index: 0,
+            wired: 0,
+            entry_lo: [0; 2],
+            entry_hi: 0,
+            page_mask: 0,
+            context: 0,
+            bad_vaddr: 0,
+            status: BEV | ERL,
+            cause: 0,
+            epc: 0,
+            error_epc: 0,
+            config,
+            cache: [0; 5],
+        }
+    }
+}
+
+/// Where a register for cache instructions is kept.
+fn cache_register(register: u8, select: u8) -> Option<usize> {
+    Some(match (register, select) {
+        (28, 0) => 0,
+        (28, 1) => 1,
+        (29, 0) => 2,
+        (29, 1) => 3,
+        (26, 0) => 4,
+        _ => return None,
+    })
+}
+
+impl System {
+    /// Reads a register, as `mfc0` does. Those that are not there read as 0. `None` if coprocessor 0 is not usable in this mode.
+    pub fn read(&self, register: u8, select: u8, now: Now) -> Option<u32> {
+        self.may_use_cp0().then(|| self.register(register, select, now))
+    }
+
+    /// The same without regard to the mode.
+    pub fn register(&self, register: u8, select: u8, now: Now) -> u32 {
+        let registers = &self.registers;
+        match (register, select) {
+            (0, 0) => registers.index,
+            (1, 0) => self.tlb.random(registers.wired, now),
+            (2, 0) => registers.entry_lo[0],
+            (3, 0) => registers.entry_lo[1],
+            (4, 0) => registers.context,
+            (5, 0) => registers.page_mask,
+            (6, 0) => registers.wired,
+            (8, 0) => registers.bad_vaddr,
+            (10, 0) => registers.entry_hi,
+            (12, 0) => registers.status,
+            (13, 0) => self.cause(now.pending),
+            (14, 0) => registers.epc,
+            (15, 0) => self.config.prid,
+            (16, 0) => registers.config,
+            (16, 1) => self.config.config1,
+            (30, 0) => registers.error_epc,
+            _ => cache_register(register, select).map_or(0, |at| registers.cache[at]),
+        }
+    }
+
+    /// Writes a register, as `mtc0` does; what can not be written stays. `None` if coprocessor 0 is not usable in this mode.
+    pub fn write(&mut self, register: u8, select: u8, value: u32, now: Now) -> Option<Effect> {
+        if !self.may_use_cp0() {
+            return None;
+        }
+        let registers = &mut self.registers;
+        match (register, select) {
+            (0, 0) => registers.index = registers.index & 1 << 31 | value & self.tlb.index_mask(),
+            (2, 0) => registers.entry_lo[0] = value & LO_WRITABLE,
+            (3, 0) => registers.entry_lo[1] = value & LO_WRITABLE,
+            (4, 0) => registers.context = value & CONTEXT_PTE_BASE | registers.context & !CONTEXT_PTE_BASE,
+            (5, 0) => registers.page_mask = legal_mask(value & MASK_WRITABLE),
+            (6, 0) => {
+                registers.wired = value & self.tlb.index_mask();
+                self.tlb.restart_random(now);
+            }
+            (10, 0) => return Some(self.write_entry_hi(value)),
+            (12, 0) => return Some(self.write_status(value)),
+            (13, 0) => {
+                registers.cause = registers.cause & !CAUSE_WRITABLE | value & CAUSE_WRITABLE;
+                return Some(Effect::Look);
+            }
+            (14, 0) => registers.epc = value,
+            (16, 0) => return Some(self.write_config(value)),
+            (30, 0) => registers.error_epc = value,
+            _ => {
+                if let Some(at) = cache_register(register, select) {
+                    registers.cache[at] = value;
+                }
+            }
+        }
+        Some(Effect::Next)
+    }
+
+    /// Another address space means other translations.
+    fn write_entry_hi(&mut self, value: u32) -> Effect {
+        let before = std::mem::replace(&mut self.registers.entry_hi, value & (HI_VPN2 | HI_ASID));
+        if (before ^ value) & HI_ASID == 0 { Effect::Next } else { Effect::TranslationChanged }
+    }
+
+    /// With ERL, kuseg is not mapped.
+    pub(super) fn write_status(&mut self, value: u32) -> Effect {
+        let before = std::mem::replace(&mut self.registers.status, value & STATUS_WRITABLE);
+        if (before ^ value) & ERL == 0 { Effect::Look } else { Effect::TranslationChanged }
+    }
+
+    fn write_config(&mut self, value: u32) -> Effect {
+        let config = &mut self.registers.config;
+        let before = std::mem::replace(config, *config & !CONFIG_K0 | value & CONFIG_K0);
+        if before == *config { Effect::Next } else { Effect::TranslationChanged }
+    }
+}
