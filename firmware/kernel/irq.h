@@ -20,6 +20,9 @@ static inline uint32_t irq_of_pin(uint32_t port, uint32_t pin)
     return IRQ_GPIO_BASE + port * 32u + pin;
 }
 
+/* Masks everything; kernel_start does. */
+void irq_start(void);
+
 /* `handler` gets an interrupt, which is enabled. Returns 0, or ERROR_BUSY if it has a handler. */
 int request_irq(uint32_t irq, irq_handler *handler, void *arg);
 
@@ -32,5 +35,8 @@ void irq_set_trigger(uint32_t irq, enum irq_trigger trigger);
 /* These nest: an interrupt is enabled after as many enable_irq as disable_irq. A handler may disable its own. */
 void disable_irq(uint32_t irq);
 void enable_irq(uint32_t irq);
+
+/* For vectors.S: serves the interrupt of the highest number that is pending. */
+void irq_handle(void);
 
 #endif

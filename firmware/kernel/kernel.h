@@ -40,6 +40,7 @@ struct thread {
     struct list_head run_list;     /* in the run queue while it is runnable, the running one too */
     enum thread_state state;
     uint32_t priority;
+    uint32_t *stack_end; /* the lowest word, which has a mark */
     const char *name;
     thread_function *function;
     void *arg;
@@ -71,6 +72,15 @@ void thread_set_state(enum thread_state state);
 
 /* Leaves the processor to the runnable thread of the highest priority. One that has set THREAD_SLEEPING goes on after its wake-up. */
 void schedule(void);
+
+/* For irq_handle, at the end of an interrupt: leaves the processor to what a handler has made runnable, if it is to be preferred. With interrupts
+ * kept out. */
+void preempt_schedule_irq(void);
+
+/* Whether an interrupt's handler runs. irq_handle tells. */
+bool in_interrupt(void);
+void interrupt_enter(void);
+void interrupt_leave(void);
 
 /* Ends the program because of an error in its use of the kernel: prints the message and the thread. */
 _Noreturn void kernel_fault(const char *message);

@@ -16,6 +16,9 @@ struct timer {
     void *arg;
 };
 
+/* Takes the alarm; kernel_start does. */
+void timers_start(void);
+
 void timer_init(struct timer *timer, timer_function *function, void *arg);
 
 /* Has it called once, at `due_ticks` of clock_ticks() or soon after; anew if it was waiting. */

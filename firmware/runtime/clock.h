@@ -1,4 +1,4 @@
-/* Time of the machine timer (CLINT: mtime, mtimecmp). */
+/* Time of the machine timer (CLINT: mtime, mtimecmp). The JZ4740's has its first two functions, in ticks of EXTAL (drivers/jz4740_tcu.h). */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -23,7 +23,7 @@
 /* Sources of the interrupt controller. */
 #define BOARD_IRQ_UART0 9u
 #define BOARD_IRQ_SSI 16u
-#define BOARD_IRQ_TCU2 21u /* channels 2 to 5 */
+#define BOARD_IRQ_TCU2 21u /* channels 2 to 7 */
 #define BOARD_IRQ_TCU1 22u
 #define BOARD_IRQ_TCU0 23u
 #define BOARD_IRQ_GPIO0 28u /* port A; the others are below: port D is 25 */

@@ -1,0 +1,11 @@
+/* What a program has ready when main is called: the console and the clock. */
+#include "jz4740_tcu.h"
+#include "jz4740_uart.h"
+
+void board_start(void);
+
+void board_start(void)
+{
+    uart_start();
+    tcu_start();
+}
