@@ -11,7 +11,9 @@ use crate::device::{AccessSize, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::event::EventQueue;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
+use crate::observe::waves::Waves;
 use crate::time::{Cycles, Hz, Ps};
+use crate::wires::{Pin, Wires};
 
 /// An interconnect between masters and targets: latency of its request and response channels, in its clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +108,10 @@ pub struct Bus {
     pub device_names: Vec<String>,
     /// What is to come.
     pub events: EventQueue,
+    /// What connects pins.
+    pub wires: Wires,
+    /// Recorded levels of wires.
+    pub waves: Waves,
     /// Pending interrupt bits of each core.
     pub core_irqs: Vec<u32>,
     /// When one of them changed last. A core that does not wait for the end of its stores may not have come so far.
@@ -355,6 +361,10 @@ impl Bus {
                 if *pending != before {
                     self.core_irqs_since = now;
                 }
+            }
+            // A port's inputs are wires, which keep what happens while the port is being called.
+            IrqLine::Device { device, input } if self.wires.is_port(device) => {
+                self.drive_pin(Pin { port: device, number: input }, Some(level), now);
             }
             // A board may wire interrupt controllers in a circle.
             IrqLine::Device { device, .. } if self.is_busy(device) => {

@@ -100,6 +100,18 @@ pub trait Device: Send {
     /// An interrupt line that ends at this device (an interrupt controller's input) changes its level.
     fn irq_input(&mut self, _input: u32, _level: bool, _ctx: &mut Ctx) {}
 
+    /// True for a port of pins, whose wires the bus then keeps ([`crate::wires`]). An interrupt line that ends at it is such a wire.
+    fn is_port(&self) -> bool {
+        false
+    }
+
+    /// Wires at pins of `port` changed at `ctx.now`: of another device's pins that this one watches, or of its own, by what is wired to them.
+    /// `levels` tells those of `changed`.
+    fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {}
+
+    /// `port` is about to read its wires: those that this device drives with a delay are brought up to `ctx.now`.
+    fn pins_sampled(&mut self, _port: DeviceId, _ctx: &mut Ctx) {}
+
     /// Bytes of a range that can be executed or cached (an execute-in-place window), without timing or side effects: copied to `into`.
     /// `false` if the range holds registers, not memory.
     fn peek(&self, _range: usize, _offset: u32, _into: &mut [u8]) -> bool {

@@ -23,3 +23,4 @@ pub mod polling;
 pub mod semihosting;
 pub mod time;
 pub mod wire;
+pub mod wires;

@@ -129,6 +129,12 @@ impl Machine {
         self.cores.iter_mut().for_each(|core| core.skip_polling(skip));
     }
 
+    /// Has changes of wires recorded from now on, in [`Bus::waves`].
+    pub fn record_waves(&mut self) {
+        self.bus.wires.tell_levels(&mut self.bus.waves);
+        self.bus.waves.start();
+    }
+
     /// Cycles of each core that were skipped so far.
     pub fn skipped(&self) -> Vec<Cycles> {
         self.cores.iter().map(|core| core.skipped()).collect()
@@ -284,6 +290,12 @@ impl Machine {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.bus.notes().to_vec();
+        if self.bus.waves.dropped() > 0 {
+            notes.push(format!(
+                "the recording of wires is full: its last {} changes are missing",
+                self.bus.waves.dropped()
+            ));
+        }
         for fault in &self.bus.trap_notes {
             notes.push(format!("{} (the firmware's trap handler took it)", self.trap_text(fault)));
         }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use super::cores;
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::node::{Node, Property};
+use super::pins;
 use super::reader::{Board, NodeReader};
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
-use crate::device::{DeviceId, IrqLine};
-use crate::devices::{MODELS, Model};
+use crate::device::{Device, DeviceId, IrqLine};
+use crate::devices::{self, MODELS, Model};
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::dram::{Decoding, DramTiming, MOST_BANKS};
 use crate::memory::ram::{PortTiming, Ram};
@@ -74,6 +75,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     }
     entries.sort_by_key(|(entry, _): &(MapEntry, &Node)| (entry.base, entry.last));
     find_overlaps(&entries, &mut board.faults);
+    pins::check_claims(root, &mut board.faults);
     if !board.faults.is_empty() {
         board.faults.sort();
         board.faults.dedup();
@@ -82,6 +84,10 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     description.paths = entries.iter().map(|(_, node)| node.path.clone()).collect();
     description.parameters = board.parameters;
     bus.map = entries.into_iter().map(|(entry, _)| entry).collect();
+    let is_port = |device: &Option<Box<dyn Device>>| device.as_ref().is_some_and(|device| device.is_port());
+    for index in (0..bus.devices.len()).filter(|index| is_port(&bus.devices[*index])) {
+        bus.wires.add_port(DeviceId(index as u32));
+    }
     for index in 0..bus.devices.len() {
         bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
     }
@@ -169,7 +175,8 @@ fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> BTreeMap<u32, IrqL
     }
     for place in places {
         if let (Kind::Device(_, device), Some(phandle)) = (place.kind, place.node.phandle)
-            && ["interrupt-controller", "#dma-cells"].iter().any(|name| place.node.property(name).is_some())
+            && (devices::is_port(place.node)
+                || ["interrupt-controller", "#dma-cells"].iter().any(|name| place.node.property(name).is_some()))
         {
             controllers.insert(phandle, IrqLine::Device { device, input: 0 });
         }

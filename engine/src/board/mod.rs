@@ -8,4 +8,5 @@ mod cores;
 pub mod fault;
 pub mod node;
 pub mod params;
+pub mod pins;
 pub mod reader;

@@ -27,6 +27,9 @@ impl Bench {
 
     fn add(&mut self, device: Box<dyn Device>) {
         self.bus.device_names.push(format!("device{}", self.bus.devices.len()));
+        if device.is_port() {
+            self.bus.wires.add_port(DeviceId(self.bus.devices.len() as u32));
+        }
         self.bus.devices.push(Some(device));
         self.bus.core_irqs.resize(1, 0);
     }

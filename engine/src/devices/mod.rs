@@ -1,5 +1,6 @@
 //! Device models: one file a model, named after its devicetree compatible.
 
+use crate::board::node::Node;
 use crate::board::reader::NodeReader;
 use crate::device::Device;
 
@@ -34,6 +35,7 @@ pub mod cyclescope_picosoc_simpleuart;
 pub mod cyclescope_picosoc_spimemio;
 pub mod cyclescope_result_port;
 pub mod cyclescope_sama5d2_matrix;
+pub mod ingenic_jz4740_gpio;
 pub mod jedec_spi_nor;
 pub mod mmc_spi_slot;
 pub mod register_file;
@@ -93,6 +95,7 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "cyclescope,picosoc-spimemio", ranges: 2, from_node: cyclescope_picosoc_spimemio::from_node },
     Model { compatible: "cyclescope,result-port", ranges: 1, from_node: cyclescope_result_port::from_node },
     Model { compatible: "cyclescope,sama5d2-matrix", ranges: 1, from_node: cyclescope_sama5d2_matrix::from_node },
+    Model { compatible: "ingenic,jz4740-gpio", ranges: 1, from_node: ingenic_jz4740_gpio::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },
@@ -102,3 +105,11 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "xlnx,xps-timer-1.00.a", ranges: 1, from_node: xlnx_xps_timer::from_node },
     Model { compatible: "xlnx,xps-uartlite-1.00.a", ranges: 1, from_node: xlnx_xps_uartlite::from_node },
 ];
+
+/// Compatibles of the ports that have pins for wires ([`Device::is_port`]).
+const PORTS: [&str; 1] = ["ingenic,jz4740-gpio"];
+
+/// True if `node` is a port whose pins can be wired to something.
+pub fn is_port(node: &Node) -> bool {
+    node.property("gpio-controller").is_some() && node.compatibles().iter().any(|known| PORTS.contains(known))
+}

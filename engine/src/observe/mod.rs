@@ -1,3 +1,4 @@
 //! What a run shows of itself. Free when off.
 
 pub mod stack;
+pub mod waves;

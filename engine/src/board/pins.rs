@@ -1,0 +1,77 @@
+//! Pins that a board gives to what is beside its ports: those that two things claim, and those that no port has.
+
+use super::fault::{BoardFault, FaultKind};
+use super::node::{Node, Property};
+use crate::devices;
+use crate::wires::PINS_OF_PORT;
+
+/// A use of a pin.
+struct Claim<'a> {
+    port: &'a Node,
+    number: u32,
+    node: &'a Node,
+    property: &'a Property,
+    is_interrupt: bool,
+}
+
+impl Claim<'_> {
+    /// A node may name the pin of its interrupt a second time, for drivers that want to read it.
+    fn meets(&self, other: &Claim) -> bool {
+        let same_pin = self.number == other.number && self.port.path == other.port.path;
+        same_pin && !(self.is_interrupt != other.is_interrupt && self.node.path == other.node.path)
+    }
+}
+
+/// Faults for pins that are used twice, at the second place, and for pins that do not exist.
+pub fn check_claims(root: &Node, faults: &mut Vec<BoardFault>) {
+    let mut claims: Vec<Claim> = Vec::new();
+    let mut nodes = Vec::new();
+    enabled(root, &mut nodes);
+    for node in nodes {
+        for claim in claims_of(root, node) {
+            if claim.number >= PINS_OF_PORT {
+                faults.push(fault(&claim, "a port has pins 0 to 31".to_owned()));
+            } else if let Some(first) = claims.iter().find(|first| first.meets(&claim)) {
+                let (property, node) = (first.property, &first.node.name);
+                faults.push(fault(&claim, format!("{} of {node} has it already ({})", property.name, property.at)));
+            }
+            claims.push(claim);
+        }
+    }
+}
+
+fn enabled<'a>(node: &'a Node, nodes: &mut Vec<&'a Node>) {
+    nodes.push(node);
+    for child in node.children.iter().filter(|child| child.is_enabled()) {
+        enabled(child, nodes);
+    }
+}
+
+fn claims_of<'a>(root: &'a Node, node: &'a Node) -> Vec<Claim<'a>> {
+    let mut claims = Vec::new();
+    for property in &node.properties {
+        let cells = property.cells().unwrap_or_default();
+        let is_interrupt = property.name == "interrupts" || property.name == "interrupts-extended";
+        if property.name == "interrupts" {
+            let parent = node.property("interrupt-parent").or_else(|| root.property("interrupt-parent"));
+            let parent = parent.and_then(Property::cells).and_then(|cells| cells.first().copied());
+            let port = parent.and_then(|phandle| port(root, phandle));
+            let numbers = cells.chunks(2).filter_map(|chunk| Some((port?, chunk[0])));
+            claims.extend(numbers.map(|(port, number)| Claim { port, number, node, property, is_interrupt }));
+        } else if is_interrupt || property.name.ends_with("-gpios") || property.name.ends_with("-gpio") {
+            let pins = cells.chunks(3).filter_map(|chunk| Some((port(root, chunk[0])?, *chunk.get(1)?)));
+            claims.extend(pins.map(|(port, number)| Claim { port, number, node, property, is_interrupt }));
+        }
+    }
+    claims
+}
+
+fn port(root: &Node, phandle: u32) -> Option<&Node> {
+    root.by_phandle(phandle).filter(|node| devices::is_port(node))
+}
+
+fn fault(claim: &Claim, allowed: String) -> BoardFault {
+    let (property, value) = (claim.property.name.clone(), format!("pin {} of {}", claim.number, claim.port.label()));
+    let kind = FaultKind::OutOfRange { property, value, allowed };
+    BoardFault { at: claim.property.at.clone(), node: claim.node.name.clone(), kind }
+}

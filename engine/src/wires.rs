@@ -1,0 +1,289 @@
+//! Wires between pins of devices: what a GPIO port drives and reads, and what the chips on the other side do.
+//!
+//! A wire begins at a pin of a port, and a port is a device with up to 32 pins. So a wire needs no name but its [`Pin`], and all wires of
+//! a port are kept as words, a bit a pin. Two sides can drive a wire: the port, and whatever is wired to the pin. Its level is
+//! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull down): the
+//!   user gets a note, once a wire;
+//! - high, where nobody drives and a pull-up is on;
+//! - what it was before, where nothing holds it.
+//!
+//! A port tells of a register write as one change, at its exact time; the devices that watch its pins get that change
+//! ([`crate::device::Device::pins_changed`]), and may drive wires themselves while the port is still being called. So a port looks at
+//! its wires again when it has driven them; edges in between are kept for it ([`Wires::take_edges`]).
+
+use crate::bus::Bus;
+use crate::device::DeviceId;
+use crate::observe::waves::{SignalId, Waves};
+use crate::time::Ps;
+
+/// A port has at most so many pins.
+pub const PINS_OF_PORT: u32 = 32;
+
+/// A pin of a port, and the wire at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pin {
+    /// The device that has the pin.
+    pub port: DeviceId,
+    /// Its number there, 0 to 31.
+    pub number: u32,
+}
+
+impl Pin {
+    /// The pin's bit in words of its port.
+    pub const fn mask(self) -> u32 {
+        1 << (self.number % 32)
+    }
+
+    /// The wire's level in a word of its port's levels.
+    pub const fn of(self, levels: u32) -> bool {
+        levels & self.mask() != 0
+    }
+}
+
+/// What one side does to the wires of a port, a bit a pin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drive {
+    /// Wires that it drives.
+    pub enables: u32,
+    /// What it drives them to; bits of other wires mean nothing.
+    pub levels: u32,
+}
+
+impl Drive {
+    const fn high(self) -> u32 {
+        self.enables & self.levels
+    }
+}
+
+/// A device that is told of changes of a port's wires.
+#[derive(Clone, Copy, Debug)]
+struct Watcher {
+    device: DeviceId,
+    pins: u32,
+    /// Wires that it drives with a delay: it wants to be asked before they are read.
+    late: u32,
+}
+
+/// The wires of a port.
+#[derive(Debug)]
+struct Port {
+    own: Drive,
+    far: Drive,
+    pull_ups: u32,
+    levels: u32,
+    /// Wires that went up or down since the port has looked.
+    rose: u32,
+    fell: u32,
+    /// Wires that will change by themselves, without an event: a driver takes its time.
+    moving: u32,
+    /// Wires whose drivers disagree, as the user knows already.
+    disputed: u32,
+    watchers: Vec<Watcher>,
+    /// Wires that have a name in waveforms.
+    named: Vec<(u32, SignalId)>,
+}
+
+impl Port {
+    fn new() -> Port {
+        Port {
+            own: Drive::default(),
+            far: Drive::default(),
+            pull_ups: u32::MAX,
+            levels: u32::MAX,
+            rose: 0,
+            fell: 0,
+            moving: 0,
+            disputed: 0,
+            watchers: Vec::new(),
+            named: Vec::new(),
+        }
+    }
+
+    fn disputes(&self) -> u32 {
+        self.own.enables & self.far.enables & (self.own.levels ^ self.far.levels)
+    }
+
+    /// Works the levels out anew: which of them changed.
+    fn settle(&mut self) -> u32 {
+        let driven = self.own.enables | self.far.enables;
+        let high = (self.own.high() | self.far.high()) & !self.disputes();
+        let left = !driven & (self.pull_ups | self.levels);
+        let before = std::mem::replace(&mut self.levels, high | left);
+        let changed = before ^ self.levels;
+        self.rose |= changed & self.levels;
+        self.fell |= changed & !self.levels;
+        changed
+    }
+
+    fn record(&self, changed: u32, at: Ps, waves: &mut Waves) {
+        for (mask, signal) in self.named.iter().filter(|(mask, _)| changed & mask != 0) {
+            waves.set(*signal, at, self.levels & mask != 0);
+        }
+    }
+}
+
+/// The wires of all ports.
+#[derive(Debug, Default)]
+pub struct Wires {
+    /// By device; `None` for devices without pins.
+    ports: Vec<Option<Box<Port>>>,
+}
+
+impl Wires {
+    /// Makes `device` a port, with all wires pulled up, unless it is one.
+    pub fn add_port(&mut self, device: DeviceId) {
+        let index = device.0 as usize;
+        if index >= self.ports.len() {
+            self.ports.resize_with(index + 1, || None);
+        }
+        self.ports[index].get_or_insert_with(|| Box::new(Port::new()));
+    }
+
+    /// True if `device` has pins.
+    pub fn is_port(&self, device: DeviceId) -> bool {
+        self.port(device).is_some()
+    }
+
+    fn port(&self, device: DeviceId) -> Option<&Port> {
+        self.ports.get(device.0 as usize).and_then(Option::as_deref)
+    }
+
+    fn port_mut(&mut self, device: DeviceId) -> Option<&mut Port> {
+        self.ports.get_mut(device.0 as usize).and_then(Option::as_deref_mut)
+    }
+
+    /// `watcher` is told of changes of the wire at `pin`. Where it drives that wire itself, and with a delay, `late` says so, and it is also asked to
+    /// bring the wire up to date before the port reads it.
+    pub fn watch(&mut self, pin: Pin, watcher: DeviceId, late: bool) {
+        let Some(port) = self.port_mut(pin.port) else { return };
+        let index = port.watchers.iter().position(|known| known.device == watcher).unwrap_or_else(|| {
+            port.watchers.push(Watcher { device: watcher, pins: 0, late: 0 });
+            port.watchers.len() - 1
+        });
+        let watcher = &mut port.watchers[index];
+        if late {
+            watcher.late |= pin.mask();
+        } else {
+            watcher.pins |= pin.mask();
+        }
+    }
+
+    /// The wire at `pin` is `signal` in waveforms.
+    pub fn name(&mut self, pin: Pin, signal: SignalId) {
+        if let Some(port) = self.port_mut(pin.port) {
+            port.named.push((pin.mask(), signal));
+        }
+    }
+
+    /// The levels of a port's wires, as last driven.
+    pub fn levels(&self, port: DeviceId) -> u32 {
+        self.port(port).map_or(u32::MAX, |port| port.levels)
+    }
+
+    /// The level of the wire at `pin`, as last driven.
+    pub fn level(&self, pin: Pin) -> bool {
+        pin.of(self.levels(pin.port))
+    }
+
+    /// Wires of a port that went up, and those that went down, since the last call.
+    pub fn take_edges(&mut self, port: DeviceId) -> (u32, u32) {
+        let Some(port) = self.port_mut(port) else { return (0, 0) };
+        (std::mem::take(&mut port.rose), std::mem::take(&mut port.fell))
+    }
+
+    /// What drives the wire at `pin` has begun to change it, and it will show the change in a while; or it shows it now.
+    pub fn set_moving(&mut self, pin: Pin, moving: bool) {
+        if let Some(port) = self.port_mut(pin.port) {
+            port.moving = port.moving & !pin.mask() | if moving { pin.mask() } else { 0 };
+        }
+    }
+
+    /// True if one of a port's wires will change without an event.
+    pub fn is_moving(&self, port: DeviceId) -> bool {
+        self.port(port).is_some_and(|port| port.moving != 0)
+    }
+
+    /// Tells a recorder that starts what all named wires are.
+    pub fn tell_levels(&self, waves: &mut Waves) {
+        for port in self.ports.iter().flatten() {
+            port.record(u32::MAX, Ps::ZERO, waves);
+        }
+    }
+}
+
+impl Bus {
+    /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Who watches is told before this returns.
+    pub fn drive_port(&mut self, port: DeviceId, drive: Drive, pull_ups: u32, now: Ps) {
+        let Some(wires) = self.wires.port_mut(port) else { return };
+        (wires.own, wires.pull_ups) = (drive, pull_ups);
+        self.settle_wires(port, now);
+    }
+
+    /// What is wired to `pin` drives it to a level, or lets go of it, from `now` on. The port is told, unless it is being called
+    /// and will look by itself.
+    pub fn drive_pin(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
+        let Some(wires) = self.wires.port_mut(pin.port).filter(|_| pin.number < PINS_OF_PORT) else { return };
+        let others = Drive { enables: wires.far.enables & !pin.mask(), levels: wires.far.levels & !pin.mask() };
+        let mask_if = |on: bool| if on { pin.mask() } else { 0 };
+        wires.far = Drive {
+            enables: others.enables | mask_if(level.is_some()),
+            levels: others.levels | mask_if(level == Some(true)),
+        };
+        let (changed, levels) = self.settle_wires(pin.port, now);
+        if changed != 0 && !self.is_busy(pin.port) {
+            self.with_device(pin.port, now, |port, ctx| port.pins_changed(pin.port, changed, levels, ctx));
+        }
+    }
+
+    /// The levels of a port's wires at `now`, for the port that reads them.
+    pub fn sample_port(&mut self, port: DeviceId, now: Ps) -> u32 {
+        for index in 0.. {
+            let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
+            let Some(watcher) = watcher else { break };
+            if watcher.late != 0 && !self.is_busy(watcher.device) {
+                self.with_device(watcher.device, now, |device, ctx| device.pins_sampled(port, ctx));
+            }
+        }
+        self.wires.levels(port)
+    }
+
+    /// Works out a port's levels, and tells recorder and watchers of changes: which there were, and the levels.
+    fn settle_wires(&mut self, port: DeviceId, now: Ps) -> (u32, u32) {
+        let Some(wires) = self.wires.port_mut(port) else { return (0, 0) };
+        let changed = wires.settle();
+        let levels = wires.levels;
+        let disputed = wires.disputes() & !wires.disputed;
+        if self.waves.is_on() {
+            wires.record(changed, now, &mut self.waves);
+        }
+        if disputed != 0 {
+            wires.disputed |= disputed;
+            self.note_dispute(port, disputed, now);
+        }
+        if changed != 0 {
+            self.tell_watchers(port, changed, levels, now);
+        }
+        (changed, levels)
+    }
+
+    fn tell_watchers(&mut self, port: DeviceId, changed: u32, levels: u32, now: Ps) {
+        for index in 0.. {
+            let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
+            let Some(watcher) = watcher else { break };
+            // A device that changes a wire which it watches knows of that.
+            if watcher.pins & changed != 0 && !self.is_busy(watcher.device) {
+                self.with_device(watcher.device, now, |device, ctx| device.pins_changed(port, changed, levels, ctx));
+            }
+        }
+    }
+
+    #[cold]
+    fn note_dispute(&mut self, port: DeviceId, disputed: u32, now: Ps) {
+        for pin in (0..u32::BITS).filter(|pin| disputed >> pin & 1 != 0) {
+            self.note(port, now, &format!("pin {pin} and what is wired to it drive against each other: low wins"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
