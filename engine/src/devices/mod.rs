@@ -35,7 +35,13 @@ pub mod cyclescope_picosoc_simpleuart;
 pub mod cyclescope_picosoc_spimemio;
 pub mod cyclescope_result_port;
 pub mod cyclescope_sama5d2_matrix;
+pub mod ingenic_jz4740_cgu;
 pub mod ingenic_jz4740_gpio;
+pub mod ingenic_jz4740_intc;
+pub mod ingenic_jz4740_nemc;
+pub mod ingenic_jz4740_rtc;
+pub mod ingenic_jz4740_tcu;
+pub mod ingenic_jz4740_uart;
 pub mod jedec_spi_nor;
 pub mod mmc_spi_slot;
 pub mod register_file;
@@ -95,7 +101,13 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "cyclescope,picosoc-spimemio", ranges: 2, from_node: cyclescope_picosoc_spimemio::from_node },
     Model { compatible: "cyclescope,result-port", ranges: 1, from_node: cyclescope_result_port::from_node },
     Model { compatible: "cyclescope,sama5d2-matrix", ranges: 1, from_node: cyclescope_sama5d2_matrix::from_node },
+    Model { compatible: "ingenic,jz4740-cgu", ranges: 1, from_node: ingenic_jz4740_cgu::from_node },
     Model { compatible: "ingenic,jz4740-gpio", ranges: 1, from_node: ingenic_jz4740_gpio::from_node },
+    Model { compatible: "ingenic,jz4740-intc", ranges: 1, from_node: ingenic_jz4740_intc::from_node },
+    Model { compatible: "ingenic,jz4740-nemc", ranges: 1, from_node: ingenic_jz4740_nemc::from_node },
+    Model { compatible: "ingenic,jz4740-rtc", ranges: 1, from_node: ingenic_jz4740_rtc::from_node },
+    Model { compatible: "ingenic,jz4740-tcu", ranges: 1, from_node: ingenic_jz4740_tcu::from_node },
+    Model { compatible: "ingenic,jz4740-uart", ranges: 1, from_node: ingenic_jz4740_uart::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },

@@ -1,0 +1,206 @@
+//! `ingenic,jz4740-cgu`: the JZ4740's clock, reset and power control, CPM (Linux's jz4740-cgu.c; U-Boot's asm/jz4740.h for names).
+//!
+//! Modelled: the registers, as U-Boot leaves them on a Ben NanoNote (arch/mips/cpu/xburst/jz4740.c with qi_lb60.h): the PLL at 336 MHz, locked,
+//! cclk not divided, hclk, pclk and mclk a third of it. A PLL that is enabled is locked at once.
+//!
+//! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware sets others than these. A device works whether
+//! its clock is gated (CLKGR) or not.
+//!
+//! Not modelled: sleep (LCR.LPM), the duty of doze mode.
+
+use super::apb;
+use super::register_file::{Bank, RegisterFile};
+use super::registers::{AccessKind, flag};
+use crate::board::reader::NodeReader;
+use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::polling::Poll;
+use crate::time::Hz;
+
+/// The register map.
+const BANKS: &[Bank] = &[
+    Bank::new("CPCCR", CPCCR, 1, AccessKind::Rw, CPCCR_SET, u32::MAX),
+    Bank::new("LCR", LCR, 1, AccessKind::Rw, 0xf8, 0xff),
+    Bank::new("RSR", 0x08, 1, AccessKind::Rw, RSR_PR, 7),
+    Bank::new("CPPCR", CPPCR, 1, AccessKind::Rw, CPPCR_SET, 0xffff_07ff),
+    Bank::new("CLKGR", 0x20, 1, AccessKind::Rw, 0, 0xffff),
+    Bank::new("SCR", 0x24, 1, AccessKind::Rw, 0, 0xffd0),
+    Bank::new("I2SCDR", 0x60, 1, AccessKind::Rw, 0, 0x1ff),
+    Bank::new("LPCDR", 0x64, 1, AccessKind::Rw, 0, 0x8000_07ff),
+    Bank::new("MSCCDR", 0x68, 1, AccessKind::Rw, 0, 0x1f),
+    Bank::new("UHCCDR", 0x6c, 1, AccessKind::Rw, UHCCDR_SET, 0xf),
+    Bank::new("UHCTST", 0x70, 1, AccessKind::Rw, 0, 0x3f),
+    Bank::new("SSICDR", 0x74, 1, AccessKind::Rw, 0, 0x8000_000f),
+];
+
+const CPCCR: u32 = 0x00;
+const LCR: u32 = 0x04;
+const CPPCR: u32 = 0x10;
+
+/// CLKOEN, PCS, and dividers of 3 but for cclk.
+const CPCCR_SET: u32 = 1 << 30 | 1 << 21 | 2 << 16 | 2 << 12 | 2 << 8 | 2 << 4;
+/// M of 56, N of 2, not divided further; stable after 32 clocks.
+const CPPCR_SET: u32 = 54 << 23 | CPPCR_PLLS | CPPCR_PLLEN | 0x20;
+const CPPCR_PLLS: u32 = 1 << 10;
+const CPPCR_PLLBP: u32 = 1 << 9;
+const CPPCR_PLLEN: u32 = 1 << 8;
+/// 336 MHz / 7: the USB host's 48 MHz.
+const UHCCDR_SET: u32 = 6;
+/// Power-on reset.
+const RSR_PR: u32 = 1 << 0;
+const LCR_LPM: u32 = 3;
+
+/// What numbers in CPCCR's fields divide by; others are reserved.
+const DIVIDERS: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+/// The clocks divided from the PLL, and their fields' places in CPCCR.
+const DIVIDED: [(&str, u32); 4] = [("cclk", 0), ("hclk", 4), ("pclk", 8), ("mclk", 12)];
+
+/// The device.
+#[derive(Debug)]
+pub struct Cgu {
+    ext: Hz,
+    /// The board's fixed clocks, by which time is counted, in the order of [`DIVIDED`].
+    board: [Hz; DIVIDED.len()],
+    registers: RegisterFile,
+}
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let ext = reader.clock(0, "EXTAL");
+    // Number 1 is the RTC's, which no setting here concerns.
+    let board = [(2, "cclk"), (3, "hclk"), (4, "pclk"), (5, "mclk")].map(|(index, name)| reader.clock(index, name));
+    reader.known(&["clock-names"]);
+    Box::new(Cgu::new(ext, board))
+}
+
+impl Cgu {
+    /// The device as the boot loader leaves it; `board` are cclk, hclk, pclk and mclk.
+    pub fn new(ext: Hz, board: [Hz; DIVIDED.len()]) -> Cgu {
+        let [_, _, pclk, _] = board;
+        Cgu { ext, board, registers: RegisterFile::new(pclk, BANKS, None) }
+    }
+
+    /// Hertz of the PLL's output, or of what goes past it.
+    fn pll(&self) -> u64 {
+        let cppcr = self.registers.value(CPPCR);
+        if cppcr & CPPCR_PLLEN == 0 || cppcr & CPPCR_PLLBP != 0 {
+            return self.ext.get();
+        }
+        let (m, n) = (u64::from(cppcr >> 23) + 2, u64::from(cppcr >> 18 & 0x1f) + 2);
+        let output = [1, 2, 2, 4][(cppcr >> 16 & 3) as usize];
+        self.ext.get() * m / (n * output)
+    }
+
+    /// Hertz of each clock by the registers; 0 for a reserved divider.
+    fn frequencies(&self) -> [u64; DIVIDED.len()] {
+        let (pll, cpccr) = (self.pll(), self.registers.value(CPCCR));
+        DIVIDED.map(|(_, place)| DIVIDERS.get((cpccr >> place & 0xf) as usize).map_or(0, |divider| pll / divider))
+    }
+
+    fn compare_with_the_board(&self, ctx: &mut Ctx) {
+        let set = self.frequencies();
+        let differing = (0..DIVIDED.len()).find(|index| set[*index] != self.board[*index].get());
+        if let Some(index) = differing {
+            ctx.note(&format!(
+                "CPCCR and CPPCR set {} to {} Hz; time goes on by the board's fixed clock, {} Hz",
+                DIVIDED[index].0,
+                set[index],
+                self.board[index].get()
+            ));
+        }
+    }
+}
+
+impl Device for Cgu {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.registers.read(range, offset, size, ctx)
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        let reply = self.registers.write(range, offset, size, value, ctx);
+        match apb::written(value, offset, size) {
+            (CPCCR, _) => self.compare_with_the_board(ctx),
+            (CPPCR, value) => {
+                let locked = flag(CPPCR_PLLS, value & CPPCR_PLLEN != 0);
+                self.registers.set(CPPCR, value & !CPPCR_PLLS | locked);
+                self.compare_with_the_board(ctx);
+            }
+            (LCR, value) if value & LCR_LPM != 0 => {
+                ctx.note(
+                    "LCR.LPM selects sleep, which is not modelled: a wait instruction idles, and all clocks go on",
+                );
+            }
+            _ => {}
+        }
+        reply
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.registers.polled(poll)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Bench, read_plain_node};
+    use super::super::register_file::keeps_its_banks;
+    use super::*;
+    use crate::time::Ps;
+
+    fn cgu() -> Bench {
+        let clock = |hz| Hz::new(hz).unwrap();
+        let hclk = clock(112_000_000);
+        Bench::new(Cgu::new(clock(12_000_000), [clock(336_000_000), hclk, hclk, hclk]))
+    }
+
+    fn write(register: u32, value: u32) -> Vec<String> {
+        let mut bench = cgu();
+        bench.write(Ps(0), register, value).unwrap();
+        bench.bus.notes().to_vec()
+    }
+
+    #[test]
+    fn the_device_keeps_its_banks() {
+        keeps_its_banks(&mut cgu(), BANKS, &["CPPCR"]);
+    }
+
+    #[test]
+    fn its_registers_show_the_board_s_clocks() {
+        let cgu = Cgu::new(Hz::new(12_000_000).unwrap(), [Hz::new(1).unwrap(); 4]);
+        assert_eq!((cgu.pll(), cgu.frequencies()), (336_000_000, [336_000_000, 112_000_000, 112_000_000, 112_000_000]));
+        assert!(write(CPCCR, CPCCR_SET | 1 << 22).is_empty());
+        assert!(write(CPPCR, CPPCR_SET).is_empty());
+    }
+
+    #[test]
+    fn settings_that_the_board_has_not_are_noted() {
+        assert!(write(CPCCR, CPCCR_SET | 3 << 8).concat().contains("pclk to 84000000 Hz"));
+        assert!(write(CPCCR, CPCCR_SET | 0xf).concat().contains("cclk to 0 Hz"));
+        assert!(write(CPPCR, CPPCR_SET | CPPCR_PLLBP).concat().contains("cclk to 12000000 Hz"));
+        assert!(write(CPPCR, CPPCR_SET & !(0x1ff << 23) | 38 << 23).concat().contains("cclk to 240000000 Hz"));
+        assert!(write(LCR, 1).concat().contains("sleep"));
+    }
+
+    #[test]
+    fn an_enabled_pll_is_locked() {
+        let mut bench = cgu();
+        for (written, locked) in [(CPPCR_PLLEN, true), (0, false), (CPPCR_PLLS, false)] {
+            bench.write(Ps(0), CPPCR, written).unwrap();
+            assert_eq!(bench.value(Ps(0), CPPCR) & CPPCR_PLLS != 0, locked, "{written:#x}");
+        }
+    }
+
+    #[test]
+    fn a_node_gives_the_clocks() {
+        let (mut bench, faults) = read_plain_node(from_node, &[]);
+        // The test's clocks are five; mclk is the sixth.
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert_eq!(bench.value(Ps(0), CPCCR), CPCCR_SET);
+    }
+}
