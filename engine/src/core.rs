@@ -114,6 +114,12 @@ pub trait Core: Send {
     /// The instruction set, as ELF files name it.
     fn machine(&self) -> Machine;
 
+    /// Where in memory an ELF file's segment goes that is to be stored at `addr`: a program may have been linked to addresses that the core
+    /// takes for physical ones with a few bits more.
+    fn load_address(&self, addr: u32) -> u32 {
+        addr
+    }
+
     /// Sets the address of the next instruction, as an ELF file has the entry.
     fn set_pc(&mut self, pc: u32);
 

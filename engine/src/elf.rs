@@ -100,6 +100,8 @@ pub enum Machine {
     RiscV,
     /// EM_ARM. Bit 0 of a function's address says that it is T32.
     Arm,
+    /// EM_MIPS. Addresses are those that the core uses, of which several may lead to the same memory.
+    Mips,
 }
 
 impl Machine {
@@ -107,6 +109,7 @@ impl Machine {
         match self {
             Machine::RiscV => "RISC-V",
             Machine::Arm => "Arm",
+            Machine::Mips => "MIPS",
         }
     }
 
@@ -114,13 +117,14 @@ impl Machine {
         match self {
             Machine::RiscV => elf::EM_RISCV,
             Machine::Arm => elf::EM_ARM,
+            Machine::Mips => elf::EM_MIPS,
         }
     }
 
     /// The bit of a function's address that belongs to no address.
     const fn function_bit(self) -> u32 {
         match self {
-            Machine::RiscV => 0,
+            Machine::RiscV | Machine::Mips => 0,
             Machine::Arm => 1,
         }
     }

@@ -146,8 +146,9 @@ impl Machine {
     /// # Errors
     /// [`ElfError`]; nothing has been loaded then.
     pub fn load(&mut self, data: &[u8]) -> Result<(), ElfError> {
-        let image = elf::read(data, self.cores[0].machine())?;
-        for segment in &image.segments {
+        let mut image = elf::read(data, self.cores[0].machine())?;
+        for segment in &mut image.segments {
+            segment.addr = self.cores[0].load_address(segment.addr);
             let last = segment.addr + (segment.memory_bytes - 1);
             if !self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes) {
                 let memories = self.memories();

@@ -5,6 +5,7 @@ use super::node::Node;
 use super::reader::NodeReader;
 use crate::core::Core;
 use crate::isa::arm::{self, core::Arm};
+use crate::isa::mips::{self, core::Mips};
 use crate::isa::riscv::core::{CoreConfig, Hart};
 use crate::isa::riscv::exceptions::{Interrupt, MACHINE_INTERRUPTS, PLATFORM_INTERRUPTS};
 use crate::isa::riscv::picorv32::{self, Picorv32};
@@ -21,8 +22,12 @@ const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
 type FromNode = fn(&mut NodeReader, u32) -> (Box<dyn Core>, CoreInfo);
 
 /// Core types by compatible. Any other `cpu` is a pipelined RISC-V core.
-const TYPES: &[(&str, FromNode)] =
-    &[("intel,niosv", read_nios_v), ("yosyshq,picorv32", read_picorv32), ("arm,cortex-a5", read_cortex_a5)];
+const TYPES: &[(&str, FromNode)] = &[
+    ("intel,niosv", read_nios_v),
+    ("yosyshq,picorv32", read_picorv32),
+    ("arm,cortex-a5", read_cortex_a5),
+    ("ingenic,xburst", read_xburst),
+];
 
 /// mip of a Nios V core: software and timer interrupt, and sixteen platform interrupts in the place of an external one (Nios V Processor
 /// Reference Manual, Interrupt Controller).
@@ -81,6 +86,22 @@ fn read_cortex_a5(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreIn
         fetch_policy: if config.memory.fetches_ahead { PrefetchNext::NAME } else { WordBuffer::NAME },
     };
     (Box::new(Arm::new(config)), info)
+}
+
+fn read_xburst(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
+    let (replacement, write) = read_policies(reader);
+    let icache = read_cache(reader, "i-cache", replacement, write);
+    let dcache = read_cache(reader, "d-cache", replacement, write);
+    let config = mips::config::CoreConfig::xburst(reader, index, icache, dcache);
+    let info = CoreInfo {
+        name: config.name.clone(),
+        compatible: compatible_of(reader.node),
+        isa: config.isa(),
+        clock: config.clock,
+        caches: [cache_text("i-cache", icache), cache_text("d-cache", dcache)].into_iter().flatten().collect(),
+        fetch_policy: if config.memory.fetches_ahead { PrefetchNext::NAME } else { WordBuffer::NAME },
+    };
+    (Box::new(Mips::new(config)), info)
 }
 
 fn compatible_of(node: &Node) -> String {

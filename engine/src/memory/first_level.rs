@@ -166,6 +166,12 @@ impl Memory {
         self.state.tlb.flush_micro();
     }
 
+    /// What a TLB that software fills has, or which address space is the current one, has changed: what was worked out from it does not hold.
+    pub fn forget_translations(&mut self, mmu: &impl Mmu) {
+        self.state.tlb.invalidate(access::TlbEntries::All);
+        self.translation_changed(mmu);
+    }
+
     /// Some memory holds decoded instructions now: stores have to look. To be told when [`Bus::code_marks`] has grown.
     pub fn forbid_quick_stores(&mut self) {
         self.quick.forbid_stores();

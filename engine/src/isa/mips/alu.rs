@@ -94,6 +94,8 @@ macro_rules! match_operation {
     };
 }
 
+pub(super) use match_operation;
+
 /// Operands of an operation, for [`compute`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operands {

@@ -2,7 +2,18 @@
 //!
 //! [`decode`] turns an encoding into an [`op::Op`]; [`alu`] has what operations compute; [`system`] is what is not the general registers.
 
+mod access;
+mod accounts;
 pub mod alu;
+pub mod config;
+pub mod core;
 pub mod decode;
+mod execute;
+mod faults;
+mod instructions;
 pub mod op;
+mod pages;
+pub mod predictor;
 pub mod system;
+pub mod timing;
+mod uhi;

@@ -153,6 +153,8 @@ pub enum Code {
     Reserved,
     /// An instruction of coprocessor `imm` (1 to 3), which the core does not have.
     CopUnusable,
+    /// No instruction: the place of one that has not been decoded.
+    Undecoded,
 }
 
 /// A decoded operation: 8 bytes, all fields extracted.

@@ -6,7 +6,7 @@ use super::meter::Meter;
 use super::mmu::Mmu;
 use super::{Done, Memory};
 use crate::bus::Bus;
-use crate::memory::cache::Cache;
+use crate::memory::cache::{Cache, Victim};
 use crate::time::Ps;
 
 /// What happens to a line of the data cache.
@@ -77,7 +77,13 @@ impl Memory {
                 let place = self.data_place(bus, mmu, meter, va, reading(mmu))?;
                 self.state.icache.iter_mut().for_each(|cache| cache.drop_line(place.physical));
             }
-            _ => self.state.icache.iter_mut().for_each(Cache::invalidate_all),
+            Lines::SetWay(register) => {
+                if let Some(cache) = &mut self.state.icache {
+                    let line = set_way(cache, register);
+                    line.into_iter().for_each(|line| cache.drop_line(line.line_addr));
+                }
+            }
+            Lines::All => self.state.icache.iter_mut().for_each(Cache::invalidate_all),
         }
         Ok(())
     }
@@ -97,9 +103,7 @@ impl Memory {
                 self.dcache_line(bus, meter, place.physical, work);
             }
             Lines::SetWay(register) => {
-                let way = register.checked_shr(32 - shape.ways.trailing_zeros()).unwrap_or(0);
-                let set = register >> shape.line_bytes.trailing_zeros();
-                let line = self.state.dcache.as_ref().and_then(|cache| cache.line_at(set, way));
+                let line = self.state.dcache.as_ref().and_then(|cache| set_way(cache, register));
                 match line {
                     Some(line) => self.dcache_line(bus, meter, line.line_addr, work),
                     None => self.work(meter),
@@ -135,6 +139,13 @@ impl Memory {
             self.accounts.spend(meter, Part::Maintenance, behind.now());
         }
     }
+}
+
+/// What is where [`Lines::SetWay`] says.
+fn set_way(cache: &Cache, register: u32) -> Option<Victim> {
+    let shape = cache.shape();
+    let way = register.checked_shr(32 - shape.ways.trailing_zeros()).unwrap_or(0);
+    cache.line_at(register >> shape.line_bytes.trailing_zeros(), way)
 }
 
 /// Maintenance by address needs no more permission than a load.

@@ -1,0 +1,61 @@
+//! What a board says of a core.
+
+use super::system::SystemConfig;
+use super::timing::CoreTiming;
+use crate::board::reader::NodeReader;
+use crate::memory::cache::CacheShape;
+use crate::memory::first_level::MemoryConfig;
+use crate::time::Hz;
+
+/// What a board says of a core.
+#[derive(Clone, Debug)]
+pub struct CoreConfig {
+    /// Label of its node.
+    pub name: String,
+    /// Its index in the machine.
+    pub index: u32,
+    /// Its clock.
+    pub clock: Hz,
+    /// Its timing table.
+    pub timing: CoreTiming,
+    /// Entries of its branch target buffer: a power of two, or 0.
+    pub branch_targets: u32,
+    /// Its system side.
+    pub system: SystemConfig,
+    /// Its memory side.
+    pub memory: MemoryConfig,
+}
+
+/// Entries that a branch target buffer can have.
+const MOST_BRANCH_TARGETS: u32 = 1 << 12;
+
+impl CoreConfig {
+    /// Reads an XBurst core from its node.
+    pub fn xburst(
+        reader: &mut NodeReader,
+        index: u32,
+        icache: Option<CacheShape>,
+        dcache: Option<CacheShape>,
+    ) -> CoreConfig {
+        reader.known(&["mmu-type"]);
+        let clock = reader.clock(0, "clock of the core");
+        CoreConfig {
+            name: reader.node.label().to_owned(),
+            index,
+            clock,
+            timing: CoreTiming::from_node(reader),
+            branch_targets: reader.timing_u32(
+                "cyclescope,branch-targets",
+                |n| n == 0 || n.is_power_of_two() && n <= MOST_BRANCH_TARGETS,
+                "the branch target buffer has a power of two of entries, 4096 at most, or none",
+            ),
+            system: SystemConfig::xburst(icache, dcache),
+            memory: MemoryConfig::from_node(reader, clock, icache, dcache),
+        }
+    }
+
+    /// Its instruction set, for the user.
+    pub fn isa(&self) -> String {
+        "MIPS32 release 1, MMU".to_owned()
+    }
+}

@@ -1,0 +1,163 @@
+//! Exceptions: how they are taken, and what the user gets to read about those that are faults.
+
+use super::core::Mips;
+use super::op::RA;
+use super::system::{Exception, TlbFault, hints};
+use crate::bus::Bus;
+use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::memory::first_level::Mmu;
+use crate::memory::first_level::access::{Abort, Access, Kind};
+
+/// The register Status, and its bit that says that an exception is being handled.
+const STATUS: (u8, u8) = (12, 0);
+const STATUS_EXL: u32 = 1 << 1;
+/// A branch to itself (beq $0, $0), and what a jump to itself has beside its target.
+const BRANCH_FOREVER: u32 = 0x1000_ffff;
+const JUMP: u32 = 0x02;
+/// Words of a vector that are looked at: memory that was never written is all nops.
+const LOOKED_AT: u32 = 8;
+const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
+const HANDLER_FAILS: &str = "its handler comes to it again and again";
+/// So often a handler may come to the same exception with the same registers: it has lost the way back, but may count in memory.
+const MOST_NESTED: u32 = 1000;
+
+/// Exceptions in handlers, one after the other.
+#[derive(Debug)]
+pub(super) struct Nesting {
+    /// General registers at the last one, and where it was.
+    registers: [u32; 32],
+    pc: u32,
+    times: u32,
+}
+
+impl Default for Nesting {
+    fn default() -> Nesting {
+        Nesting { registers: [0; 32], pc: 1, times: 0 }
+    }
+}
+
+impl Nesting {
+    /// True if a handler has come to this too often to be in the course of anything.
+    fn is_endless(&mut self, pc: u32, registers: &[u32]) -> bool {
+        self.times = if self.pc == pc && self.registers == *registers { self.times + 1 } else { 0 };
+        self.pc = pc;
+        self.registers.copy_from_slice(registers);
+        self.times > MOST_NESTED
+    }
+}
+
+impl Mips {
+    /// Takes an interrupt, or an exception of the instruction at the current address.
+    pub(super) fn take(&mut self, bus: &mut Bus, exception: Exception) {
+        self.pc = self.system.enter(exception, self.pc, self.delayed.is_some());
+        self.delayed = None;
+        self.exceptions += 1;
+        let cycles = u64::from(self.config.timing.exception);
+        self.cycles += cycles;
+        self.spent.exceptions += cycles;
+        self.memory.flush_prefetch();
+        self.follow_privilege();
+        self.update_limit(bus);
+    }
+
+    /// The core may be in another mode than before.
+    pub(super) fn follow_privilege(&mut self) {
+        let privileged = self.system.is_privileged();
+        if privileged != self.privileged {
+            self.privileged = privileged;
+            self.memory.privilege_changed(privileged);
+            self.pages.forget_places();
+        }
+    }
+
+    /// Enters the handler of an exception raised by the instruction at the current address, which is no access.
+    pub(super) fn raise(&mut self, bus: &mut Bus, exception: Exception) {
+        self.raise_access(bus, exception, None);
+    }
+
+    /// The same for one that may have been raised by an access.
+    pub(super) fn raise_access(&mut self, bus: &mut Bus, exception: Exception, abort: Option<Abort<TlbFault>>) {
+        let fault = self.fault_of(exception, abort);
+        let nested = self.system.register(STATUS.0, STATUS.1, self.moment(bus)) & STATUS_EXL != 0;
+        self.take(bus, exception);
+        if let Some(why_fatal) = self.why_fatal(bus, fault.pc, nested) {
+            self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
+        } else if is_worth_a_note(exception) {
+            bus.note_trap(fault);
+        }
+    }
+
+    /// What is said of an exception.
+    fn fault_of(&self, exception: Exception, abort: Option<Abort<TlbFault>>) -> CoreFault {
+        let fault = CoreFault { pc: self.pc, what: exception.name(), ..CoreFault::default() };
+        let link = Some(self.x[usize::from(RA)]);
+        let fetch = abort.is_some_and(|abort| abort.va == self.pc);
+        match (exception, abort) {
+            (_, Some(abort)) => {
+                let hint = hints::of_fault(abort.status, abort.va, fetch, &self.system);
+                let link = link.filter(|_| fetch);
+                CoreFault { access: Some(self.faulted(abort)), hint, link, ..fault }
+            }
+            (Exception::AddressLoad(va), None) => {
+                let access = FaultedAccess { addr: va, kind: self.access_kind, answer: Answer::Misaligned };
+                let hint = hints::of_fault(TlbFault::Alignment, va, true, &self.system);
+                CoreFault { access: Some(access), hint, link, ..fault }
+            }
+            (Exception::Reserved(encoding), _) => {
+                CoreFault { encoding: Some(encoding), hint: hints::of_reserved(encoding), link, ..fault }
+            }
+            (Exception::CopUnusable(number), _) => CoreFault { hint: hints::of_unusable(number), ..fault },
+            _ => fault,
+        }
+    }
+
+    fn faulted(&self, abort: Abort<TlbFault>) -> FaultedAccess {
+        let kind = self.access_kind;
+        match (abort.status, abort.bus) {
+            // The map is one of physical addresses.
+            (TlbFault::External, Some(answer)) => {
+                FaultedAccess { addr: self.physical(abort.va), kind, answer: Answer::Bus(answer) }
+            }
+            (TlbFault::Alignment, _) => FaultedAccess { addr: abort.va, kind, answer: Answer::Misaligned },
+            (status, _) => FaultedAccess { addr: abort.va, kind, answer: Answer::Refused(status.name()) },
+        }
+    }
+
+    fn physical(&self, va: u32) -> u32 {
+        let access = Access { kind: Kind::Read, privileged: true };
+        self.system.translate(va, access, |_| None).map_or(va, |to| to.physical)
+    }
+
+    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at. `nested`: it came in a handler.
+    fn why_fatal(&mut self, bus: &Bus, pc: u32, nested: bool) -> Option<&'static str> {
+        if self.pc == pc {
+            return Some("it happened at its own exception vector");
+        }
+        if nested && self.nesting.is_endless(pc, &self.x[..32]) {
+            return Some(HANDLER_FAILS);
+        }
+        let Some(first) = self.code_word(bus, self.pc) else {
+            return Some(
+                "nothing can be fetched at its exception vector (while Status.BEV is set, that is in the boot ROM)",
+            );
+        };
+        let itself = JUMP << 26 | self.pc << 4 >> 6;
+        if first == BRANCH_FOREVER || first == itself {
+            return Some(HANDLER_IS_STUCK);
+        }
+        let words = (0..LOOKED_AT).map(|n| self.code_word(bus, self.pc.wrapping_add(4 * n)));
+        let empty = first == 0 && words.into_iter().all(|word| word.unwrap_or(0) == 0);
+        empty.then_some("there is no handler at its exception vector")
+    }
+
+    fn code_word(&mut self, bus: &Bus, at: u32) -> Option<u32> {
+        let mut bytes = [0; 4];
+        self.memory.read_code(bus, &self.system, at, &mut bytes).then(|| u32::from_le_bytes(bytes))
+    }
+}
+
+/// False for what an operating system handles in the ordinary course of things.
+fn is_worth_a_note(exception: Exception) -> bool {
+    use Exception::*;
+    !matches!(exception, Interrupt | Syscall | TlbRefill { .. } | TlbInvalid { .. } | TlbModified(_))
+}

@@ -1,0 +1,174 @@
+//! Instructions that are more than arithmetic, jumps, loads and stores.
+
+use super::core::Mips;
+use super::op::{Code, Op};
+use super::system::{Effect, Exception, Now};
+use super::uhi;
+use crate::bus::Bus;
+use crate::core::Stop;
+use crate::memory::cache::CacheShape;
+use crate::memory::first_level::access::{Barrier, Lines, Maintenance};
+
+/// `sdbbp` with this code asks for a service of the debugger's.
+const SEMIHOSTING: i32 = 1;
+/// Config7, a register of XBurst's own, and its bit that empties the branch target buffer.
+const CONFIG7: (u8, u8) = (16, 7);
+const CONFIG7_INVALIDATE: u32 = 1 << 1;
+
+impl Mips {
+    /// Runs the instruction at the current address, which is one that changes more than registers. Its own cycle has passed.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn system_instruction(&mut self, bus: &mut Bus, op: Op) {
+        let extra = u64::from(self.issue_cycles(op.code)) - 1;
+        if let Err(exception) = self.run_system(bus, op) {
+            self.spent.exceptions += 1;
+            return self.raise(bus, exception);
+        }
+        self.cycles += extra;
+        self.spent.long_operation += extra;
+        self.follow_privilege();
+        self.update_limit(bus);
+    }
+
+    fn issue_cycles(&self, code: Code) -> u8 {
+        let timing = &self.config.timing;
+        match code {
+            Code::Mfc0 | Code::Mtc0 | Code::Tlbr | Code::Tlbwi | Code::Tlbwr | Code::Tlbp => timing.coprocessor,
+            Code::Sync => timing.barrier,
+            Code::Eret => timing.exception_return,
+            _ => 1,
+        }
+    }
+
+    fn run_system(&mut self, bus: &mut Bus, op: Op) -> Result<(), Exception> {
+        match op.code {
+            Code::Syscall => return Err(Exception::Syscall),
+            Code::Break => return Err(Exception::Break),
+            Code::Sdbbp if op.imm == SEMIHOSTING => {
+                self.go_on();
+                match uhi::call(self, bus) {
+                    Some(status) => self.stop = Some(Stop::Exit(status)),
+                    None => return Ok(()),
+                }
+            }
+            Code::Sdbbp => return Err(Exception::Reserved(uhi::SDBBP | (op.imm as u32) << 6)),
+            Code::Reserved => return Err(Exception::Reserved(op.imm as u32)),
+            Code::CopUnusable => return Err(Exception::CopUnusable(op.imm as u8)),
+            Code::Sync => {
+                self.go_on();
+                self.maintain(bus, Maintenance::Barrier(Barrier::DataSynchronization));
+            }
+            _ if !self.system.may_use_cp0() => return Err(Exception::CopUnusable(0)),
+            Code::Cache => self.cache(bus, op),
+            Code::Eret => {
+                let (pc, effect) = self.system.eret();
+                self.instructions += 1;
+                (self.pc, self.delayed) = (pc, None);
+                self.follow(effect);
+            }
+            Code::Wait => self.wait(bus),
+            _ => {
+                let effect = self.coprocessor(op, self.moment(bus)).ok_or(Exception::CopUnusable(0))?;
+                self.go_on();
+                self.follow(effect);
+            }
+        }
+        Ok(())
+    }
+
+    /// The instruction is done: the next is the one behind it, or where the branch goes on in whose delay slot it was.
+    fn go_on(&mut self) {
+        self.instructions += 1;
+        self.pc = self.delayed.take().unwrap_or(self.pc.wrapping_add(4));
+    }
+
+    /// Moves to and from coprocessor 0, and the TLB's instructions. `None` if the mode forbids it.
+    fn coprocessor(&mut self, op: Op, now: Now) -> Option<Effect> {
+        let (register, select, value) = (op.register(), op.select(), self.x[usize::from(op.rt)]);
+        Some(match op.code {
+            Code::Mfc0 => {
+                self.x[usize::from(op.rd)] = self.system.read(register, select, now)?;
+                Effect::Next
+            }
+            Code::Mtc0 => {
+                if (register, select) == CONFIG7 && value & CONFIG7_INVALIDATE != 0 {
+                    self.predictor.invalidate();
+                }
+                self.system.write(register, select, value, now)?
+            }
+            Code::Tlbr => self.system.tlbr(),
+            Code::Tlbwi => self.system.tlbwi(),
+            Code::Tlbwr => self.system.tlbwr(now),
+            Code::Tlbp => self.system.tlbp(),
+            _ => Effect::Next,
+        })
+    }
+
+    /// Does what a system instruction asked for. Interrupts are looked at before the next instruction anyway.
+    fn follow(&mut self, effect: Effect) {
+        if effect == Effect::TranslationChanged {
+            self.memory.forget_translations(&self.system);
+            self.pages.forget_places();
+        }
+    }
+
+    fn wait(&mut self, bus: &mut Bus) {
+        self.go_on();
+        if self.awaits_interrupts(bus) {
+            self.idle_until(bus.core_irqs_since);
+        }
+        self.waiting = !self.system.wakes(self.interrupts(bus));
+        if self.waiting {
+            self.stop = Some(Stop::Waiting);
+        }
+    }
+
+    /// `cache`: operations of the first-level caches (MIPS32 Architecture for Programmers, volume II, cache). Those with tags do nothing but for
+    /// Index Store Tag, which empties a line as software has it do.
+    fn cache(&mut self, bus: &mut Bus, op: Op) {
+        let addr = self.x[usize::from(op.rs)].wrapping_add(op.offset() as u32);
+        let dcache = |lines, clean, invalidate| Some(Maintenance::Dcache { lines, clean, invalidate });
+        let what = match (op.operation() & 3, op.operation() >> 2) {
+            (0, 0 | 2) => Some(Maintenance::Icache(set_way(self.config.memory.icache, addr))),
+            (0, 4) => Some(Maintenance::Icache(Lines::At(addr))),
+            (1, 0) => dcache(set_way(self.config.memory.dcache, addr), true, true),
+            (1, 2) => dcache(set_way(self.config.memory.dcache, addr), false, true),
+            (1, 4) => dcache(Lines::At(addr), false, true),
+            (1, 5) => dcache(Lines::At(addr), true, true),
+            (1, 6) => dcache(Lines::At(addr), true, false),
+            _ => None,
+        };
+        match what {
+            // Where it raises an exception, it has not been run.
+            Some(what) if !self.maintain(bus, what) => {}
+            _ => self.go_on(),
+        }
+    }
+
+    /// False if it raised an exception.
+    fn maintain(&mut self, bus: &mut Bus, what: Maintenance) -> bool {
+        let done = self.memory.maintain(bus, &self.system, self.now(), what);
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(()) => true,
+            Err(abort) => {
+                self.access_kind = "cache operation";
+                // Its own cycle.
+                self.spent.exceptions += 1;
+                self.raise_abort(bus, abort, false);
+                false
+            }
+        }
+    }
+}
+
+/// The set and way that an address stands for in operations by index: the way is above the set.
+fn set_way(shape: Option<CacheShape>, addr: u32) -> Lines {
+    let Some(shape) = shape else { return Lines::At(addr) };
+    let sets = shape.size_bytes / (shape.line_bytes * shape.ways);
+    let line = addr / shape.line_bytes;
+    let (set, way) = (line % sets, line / sets % shape.ways);
+    let way = way.checked_shl(32 - shape.ways.trailing_zeros()).unwrap_or(0);
+    Lines::SetWay(way + set * shape.line_bytes)
+}
