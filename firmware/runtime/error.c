@@ -22,6 +22,14 @@ const char *error_text(int error)
     case ERROR_SD_WRITE: return "write error";
     case ERROR_SD_NO_BLOCK: return "no such block";
     case ERROR_BUSY: return "taken already";
+    case ERROR_INVALID: return "invalid argument";
+    case ERROR_NO_PIN: return "no such pin";
+    case ERROR_IN_PROGRESS: return "in progress";
+    case ERROR_NO_RADIO: return "no transceiver";
+    case ERROR_RADIO_STATE: return "the transceiver is in another state than wanted";
+    case ERROR_RADIO_SUPPLY: return "the transceiver's supply is not ready";
+    case ERROR_RADIO_BUSY: return "the transceiver's interrupt is being served";
+    case ERROR_RADIO_SILENT: return "the transceiver did not report the end of the frame";
     default: return "unknown error";
     }
 }

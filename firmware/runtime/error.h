@@ -20,7 +20,15 @@ enum error {
     ERROR_SD_CRC = -15,      /* CRC error in a data block: the card's finding in a write, the driver's in a read */
     ERROR_SD_WRITE = -16,    /* the card could not write a block */
     ERROR_SD_NO_BLOCK = -17, /* a block's number that no address of the card has */
-    ERROR_BUSY = -18,        /* taken: an interrupt that has a handler */
+    ERROR_BUSY = -18,        /* taken: an interrupt that has a handler, a pin that someone has */
+    ERROR_INVALID = -19,     /* nothing that the driver could do */
+    ERROR_NO_PIN = -20,      /* no chip has a pin of that number */
+    ERROR_IN_PROGRESS = -21, /* a message's status until it is done */
+    ERROR_NO_RADIO = -22,    /* what answers is no transceiver that the driver knows, or nothing does */
+    ERROR_RADIO_STATE = -23, /* the transceiver did not get into the wanted state */
+    ERROR_RADIO_SUPPLY = -24, /* one of the transceiver's voltage regulators is not ready */
+    ERROR_RADIO_BUSY = -25,   /* an interrupt of the transceiver is being served */
+    ERROR_RADIO_SILENT = -26, /* the transceiver does not say that a frame is sent */
 };
 
 /* A few words for people. */

@@ -27,6 +27,12 @@ void result_seconds_at(const char *metric, const char *setting, int32_t at, uint
                   (unsigned long long)seconds, (uint32_t)microseconds);
 }
 
+void result_us_at(const char *metric, const char *setting, int32_t at, uint64_t nanoseconds)
+{
+    console_print("{\"metric\":\"%s\",\"%s\":%d,\"unit\":\"us\",\"value\":%llu.%03u}\n", metric, setting, at,
+                  (unsigned long long)(nanoseconds / 1000), (uint32_t)(nanoseconds % 1000));
+}
+
 void result_text(const char *metric, const char *value)
 {
     console_print("{\"metric\":\"%s\",\"value\":\"%s\"}\n", metric, value);

@@ -13,6 +13,9 @@ void result_number_at(const char *metric, const char *setting, int32_t at, const
 /* {"metric":"total_time","transfer":512,"unit":"s","value":13.929692}: `clocks` of a clock of `hz` as seconds, rounded. */
 void result_seconds_at(const char *metric, const char *setting, int32_t at, uint64_t clocks, uint32_t hz);
 
+/* {"metric":"access_time","data_bytes":120,"unit":"us","value":280.042}: nanoseconds as microseconds. */
+void result_us_at(const char *metric, const char *setting, int32_t at, uint64_t nanoseconds);
+
 /* {"metric":"data_check","value":"ok"}, for what is no number. */
 void result_text(const char *metric, const char *value);
 

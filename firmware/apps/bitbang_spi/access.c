@@ -1,0 +1,87 @@
+/* Times of the report's six accesses: each made many times, its code and data in the caches. */
+#include "clock.h"
+#include "exit.h"
+#include "operations.h"
+#include "result.h"
+#include "stopwatch.h"
+
+/* The report's registers, as it prints them; the driver takes the lower six bits. */
+#define READ_FROM 0x51
+#define WRITE_TO 0x15
+#define WRITTEN 0x0A
+
+#define BUFFER_BYTE 0x33
+#define BUFFER_BYTES 120
+
+static uint8_t buffer[AT86RF230_FRAME_BYTES + 1];
+
+static int read_register(struct at86rf230 *chip, uint8_t bytes)
+{
+    uint8_t value;
+
+    (void)bytes;
+    return at86rf230_read_register(chip, READ_FROM, &value);
+}
+
+static int write_register(struct at86rf230 *chip, uint8_t bytes)
+{
+    (void)bytes;
+    return at86rf230_write_register(chip, WRITE_TO, WRITTEN);
+}
+
+/* As many bytes as the write before has put there. */
+static int read_buffer(struct at86rf230 *chip, uint8_t bytes)
+{
+    uint8_t length, lqi;
+
+    (void)bytes;
+    return at86rf230_read_buffer(chip, buffer, &length, &lqi);
+}
+
+static int write_buffer(struct at86rf230 *chip, uint8_t bytes)
+{
+    return at86rf230_write_buffer(chip, bytes, buffer, bytes);
+}
+
+typedef int access_function(struct at86rf230 *chip, uint8_t bytes);
+
+static int measure(struct at86rf230 *chip, const char *metric, access_function *access, uint8_t bytes)
+{
+    int error = access(chip, bytes);
+    uint64_t start = clock_ticks();
+
+    for (uint32_t loops = APP_LOOPS; loops && !error; loops--) {
+        error = access(chip, bytes);
+    }
+    uint64_t ticks = clock_ticks() - start;
+    if (error) {
+        return fail(metric, error);
+    }
+    result_us_at(metric, "data_bytes", bytes, nanoseconds_each(ticks, APP_LOOPS));
+    return EXIT_OK;
+}
+
+static int measure_buffer(struct at86rf230 *chip, uint8_t bytes)
+{
+    for (uint32_t i = 0; i < sizeof buffer; i++) {
+        buffer[i] = BUFFER_BYTE;
+    }
+    int status = measure(chip, "write_buffer_time", write_buffer, bytes);
+    return status == EXIT_OK ? measure(chip, "read_buffer_time", read_buffer, bytes) : status;
+}
+
+int measure_access(struct at86rf230 *chip)
+{
+    int error = at86rf230_stop(chip);
+    if (error) {
+        return fail("stop", error);
+    }
+    int status = measure(chip, "read_register_time", read_register, 1);
+    if (status == EXIT_OK) {
+        status = measure(chip, "write_register_time", write_register, 1);
+    }
+    if (status == EXIT_OK) {
+        status = measure_buffer(chip, 1);
+    }
+    return status == EXIT_OK ? measure_buffer(chip, BUFFER_BYTES) : status;
+}
