@@ -1,9 +1,11 @@
 //! From a board's nodes to a machine.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::cores;
 use super::fault::{BoardFault, FaultKind, near_matches};
+use super::inputs;
 use super::node::{Node, Property};
 use super::pins;
 use super::reader::{Board, NodeReader};
@@ -17,11 +19,13 @@ use crate::memory::ram::{PortTiming, Ram};
 use crate::time::Ps;
 
 /// Compatibles of nodes that describe the board without being devices.
-const PASSIVE: [&str; 3] = ["fixed-clock", "simple-bus", "riscv,cpu-intc"];
+const PASSIVE: [&str; 4] = ["fixed-clock", "simple-bus", "riscv,cpu-intc", "mti,cpu-interrupt-controller"];
 /// Largest RAM: a 32-bit board has no more.
 const LARGEST_RAM_BYTES: u64 = 1 << 32;
+/// Inputs of a core, where its interrupt controller does not say.
+const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;
 /// No interrupt controller has more inputs.
-const MOST_INPUTS: u32 = 256;
+const MOST_INPUTS: RangeInclusive<u32> = 0..=255;
 
 /// What a node with addresses is.
 #[derive(Clone, Copy)]
@@ -166,11 +170,17 @@ fn clocks_of(root: &Node) -> Vec<(String, u64)> {
 
 // ---- Interrupts
 
-fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> BTreeMap<u32, IrqLine> {
-    let mut controllers = BTreeMap::new();
+/// What an interrupt specifier can lead to: a line without its number, and the numbers that there are.
+type Controllers = BTreeMap<u32, (IrqLine, RangeInclusive<u32>)>;
+
+fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> Controllers {
+    let mut controllers = Controllers::new();
     for (core, cpu) in cpus.iter().enumerate() {
-        for phandle in cpu.children.iter().filter_map(|child| child.phandle) {
-            controllers.insert(phandle, IrqLine::Core { core: core as u32, bit: 0 });
+        for child in &cpu.children {
+            if let Some(phandle) = child.phandle {
+                let line = IrqLine::Core { core: core as u32, bit: 0 };
+                controllers.insert(phandle, (line, inputs::of(child).unwrap_or(INPUTS_OF_CORES)));
+            }
         }
     }
     for place in places {
@@ -178,19 +188,19 @@ fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> BTreeMap<u32, IrqL
             && (devices::is_port(place.node)
                 || ["interrupt-controller", "#dma-cells"].iter().any(|name| place.node.property(name).is_some()))
         {
-            controllers.insert(phandle, IrqLine::Device { device, input: 0 });
+            let line = IrqLine::Device { device, input: 0 };
+            controllers.insert(phandle, (line, inputs::of(place.node).unwrap_or(MOST_INPUTS)));
         }
     }
     controllers
 }
 
-fn resolve_interrupt(controllers: &BTreeMap<u32, IrqLine>, phandle: u32, cells: &[u32]) -> Option<IrqLine> {
+fn resolve_interrupt(controllers: &Controllers, phandle: u32, cells: &[u32]) -> Option<IrqLine> {
     let number = *cells.first()?;
-    Some(match controllers.get(&phandle)? {
-        IrqLine::Core { .. } if number >= u32::BITS => return None,
-        IrqLine::Device { .. } if number >= MOST_INPUTS => return None,
-        IrqLine::Core { core, .. } => IrqLine::Core { core: *core, bit: number },
-        IrqLine::Device { device, .. } => IrqLine::Device { device: *device, input: number },
+    let (line, inputs) = controllers.get(&phandle)?;
+    inputs.contains(&number).then_some(match *line {
+        IrqLine::Core { core, .. } => IrqLine::Core { core, bit: number },
+        IrqLine::Device { device, .. } => IrqLine::Device { device, input: number },
     })
 }
 

@@ -4,6 +4,7 @@
 //! that one pass over the board finds them all; whoever drives the pass builds nothing while there are faults.
 
 use super::fault::{BoardFault, FaultKind, near_matches};
+use super::inputs;
 use super::node::{Location, Node, Property};
 use super::params::{Basis, Parameter};
 use crate::device::IrqLine;
@@ -242,10 +243,10 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`; `None` where the
     /// node has no such line.
     pub fn interrupt(&mut self, index: usize) -> Option<IrqLine> {
-        let (at, line) = if let Some(property) = self.get("interrupts-extended") {
+        let (at, parent, line) = if let Some(property) = self.get("interrupts-extended") {
             let cells = property.cells()?;
             let pair = cells.chunks(2).nth(index)?;
-            (property.at.clone(), (self.board.interrupts)(pair[0], &pair[1..]))
+            (property.at.clone(), pair[0], (self.board.interrupts)(pair[0], &pair[1..]))
         } else {
             let property = self.get("interrupts")?;
             let parent =
@@ -254,10 +255,11 @@ impl<'a, 'b> NodeReader<'a, 'b> {
             let cells = property.cells()?;
             let width = self.interrupt_cells(parent);
             let specifier = cells.chunks(width).nth(index)?;
-            (property.at.clone(), (self.board.interrupts)(parent, specifier))
+            (property.at.clone(), parent, (self.board.interrupts)(parent, specifier))
         };
         if line.is_none() {
-            let expected = "an enabled interrupt controller and an input that it has".to_owned();
+            let known = inputs::in_words(self.board.root.by_phandle(parent));
+            let expected = format!("an enabled interrupt controller and an input that it has{known}");
             self.fault(&at, FaultKind::BadReference { property: "interrupts".into(), expected });
         }
         line
