@@ -1,5 +1,4 @@
 /* Costs of frames that a peer sends: from the moment at which the driver's thread begins to serve the interrupt until the frame is handed over. */
-#include "clock.h"
 #include "completion.h"
 #include "console.h"
 #include "exit.h"
@@ -8,70 +7,47 @@
 #include "report.h"
 #include "stopwatch.h"
 
-#define LENGTHS (AT86RF230_FRAME_BYTES + 1)
 /* The peer's pauses are of some milliseconds. */
 #define FRAME_LIMIT_US 200000u
 
-static struct frame_costs costs[LENGTHS];
-static struct period period;
 static struct stopwatch watch;
 static struct completion received;
-
-/* At the frame before. */
-static struct {
-    bool known;
-    uint64_t ticks;
-    uint64_t busy_ticks;
-    struct at86rf230_counts counts;
-} before;
-
-static uint8_t last_length;
+static bool begun;
 
 static void on_event(struct at86rf230 *chip, enum at86rf230_event event)
 {
     (void)chip;
     if (event == AT86RF230_IRQ_BEGINS) {
+        watch.ticks = 0;
         stopwatch_start(&watch);
     }
 }
 
-/* The first frame only tells where the second begins. */
 static void on_frame(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes, uint8_t lqi)
 {
     (void)frame;
     (void)bytes;
     (void)lqi;
-    watch.ticks = 0;
     stopwatch_stop(&watch);
-    uint64_t now = clock_ticks();
-    uint64_t busy_ticks = load_busy_ticks();
-
-    if (before.known) {
-        struct frame_costs *of_length = &costs[chip->length];
-        of_length->frames++;
-        of_length->cost_ticks += watch.ticks;
-        add_counts(&of_length->counts, &before.counts, &chip->counts);
-        period.frames++;
-        period.ticks += now - before.ticks;
-        period.busy_ticks += busy_ticks - before.busy_ticks;
+    if (begun) {
+        report_frame(chip, chip->length, watch.ticks);
+    } else {
+        /* The first frame only tells where the second begins. */
+        report_begin(chip);
+        begun = true;
     }
-    before.known = true;
-    before.ticks = now;
-    before.busy_ticks = busy_ticks;
-    before.counts = chip->counts;
-    last_length = chip->length;
     complete(&received);
 }
 
-static struct frame_costs all_costs(void)
+static bool wait_for_frames(uint32_t frames)
 {
-    struct frame_costs all = {0};
-
-    for (uint32_t length = 0; length < LENGTHS; length++) {
-        all.frames += costs[length].frames;
-        all.cost_ticks += costs[length].cost_ticks;
+    for (uint32_t left = frames; left; left--) {
+        if (!wait_for_completion_timeout(&received, FRAME_LIMIT_US)) {
+            console_print("no frame for %u us: %u received\n", FRAME_LIMIT_US, frames - left);
+            return false;
+        }
     }
-    return all;
+    return true;
 }
 
 int measure_reception(struct at86rf230 *chip)
@@ -84,25 +60,16 @@ int measure_reception(struct at86rf230 *chip)
     if (error) {
         return fail("start", error);
     }
-    for (uint32_t frames = APP_FRAMES + 1; frames; frames--) {
-        if (!wait_for_completion_timeout(&received, FRAME_LIMIT_US)) {
-            console_print("no frame for %u us: %u received\n", FRAME_LIMIT_US, APP_FRAMES + 1 - frames);
-            return EXIT_FAILED;
-        }
+    if (!wait_for_frames(APP_FRAMES + 1)) {
+        return EXIT_FAILED;
     }
-    /* The thread prints, and must not be interrupted by frames. */
+    /* Frames that come while results are printed are none of them. */
     chip->watch = 0;
     chip->receive = 0;
     error = at86rf230_stop(chip);
     if (error) {
         return fail("stop", error);
     }
-    for (uint32_t length = 0; length < LENGTHS; length++) {
-        if (costs[length].frames) {
-            report_costs("reception_cost", (uint8_t)length, &costs[length]);
-        }
-    }
-    struct frame_costs all = all_costs();
-    report_load(last_length, &all, &period);
+    report_print("reception_cost");
     return EXIT_OK;
 }

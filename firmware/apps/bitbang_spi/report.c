@@ -1,13 +1,26 @@
 #include "report.h"
 
 #include "board.h"
+#include "clock.h"
 #include "console.h"
+#include "load.h"
 #include "result.h"
 #include "stopwatch.h"
 
+#define LENGTHS (AT86RF230_FRAME_BYTES + 1)
 #define FRAME "frame_bytes"
+#define PERIOD_TICKS ((uint64_t)APP_PERIOD_US * (BOARD_EXTAL_HZ / 1000000u))
 
-void add_counts(struct at86rf230_counts *sum, const struct at86rf230_counts *before, const struct at86rf230_counts *now)
+static struct frame_costs costs[LENGTHS];
+
+/* At the beginning of the frame in hand. */
+static struct {
+    uint64_t ticks;
+    uint64_t busy_ticks;
+    struct at86rf230_counts counts;
+} begin;
+
+static void add_counts(struct at86rf230_counts *sum, const struct at86rf230_counts *before, const struct at86rf230_counts *now)
 {
     sum->register_reads += now->register_reads - before->register_reads;
     sum->register_writes += now->register_writes - before->register_writes;
@@ -16,17 +29,23 @@ void add_counts(struct at86rf230_counts *sum, const struct at86rf230_counts *bef
     sum->wakeups += now->wakeups - before->wakeups;
 }
 
-void report_costs(const char *metric, uint8_t frame_bytes, const struct frame_costs *costs)
+void report_begin(const struct at86rf230 *chip)
 {
-    const struct at86rf230_counts *counts = &costs->counts;
+    begin.ticks = clock_ticks();
+    begin.busy_ticks = load_busy_ticks();
+    begin.counts = chip->counts;
+}
 
-    result_us_at(metric, FRAME, frame_bytes, nanoseconds_each(costs->cost_ticks, costs->frames));
-    result_number_at("frames", FRAME, frame_bytes, "frames", costs->frames);
-    result_number_at("register_reads", FRAME, frame_bytes, "accesses", counts->register_reads);
-    result_number_at("register_writes", FRAME, frame_bytes, "accesses", counts->register_writes);
-    result_number_at("buffer_reads", FRAME, frame_bytes, "accesses", counts->buffer_reads);
-    result_number_at("buffer_writes", FRAME, frame_bytes, "accesses", counts->buffer_writes);
-    result_number_at("wakeups", FRAME, frame_bytes, "wake-ups", counts->wakeups);
+void report_frame(const struct at86rf230 *chip, uint8_t frame_bytes, uint64_t cost_ticks)
+{
+    struct frame_costs *of_length = &costs[frame_bytes];
+
+    of_length->frames++;
+    of_length->cost_ticks += cost_ticks;
+    add_counts(&of_length->counts, &begin.counts, &chip->counts);
+    of_length->period_ticks += clock_ticks() - begin.ticks;
+    of_length->busy_ticks += load_busy_ticks() - begin.busy_ticks;
+    report_begin(chip);
 }
 
 static void print_percent(const char *metric, uint8_t frame_bytes, uint64_t part, uint64_t whole)
@@ -37,9 +56,32 @@ static void print_percent(const char *metric, uint8_t frame_bytes, uint64_t part
                   hundredths % 100);
 }
 
-void report_load(uint8_t frame_bytes, const struct frame_costs *costs, const struct period *period)
+static void print_length(const char *metric, uint8_t frame_bytes, const struct frame_costs *of_length)
 {
-    result_us_at("period", FRAME, frame_bytes, nanoseconds_each(period->ticks, period->frames));
-    print_percent("cost_load", frame_bytes, costs->cost_ticks, (uint64_t)costs->frames * APP_PERIOD_US * (BOARD_EXTAL_HZ / 1000000u));
-    print_percent("cpu_load", frame_bytes, period->busy_ticks, period->ticks);
+    const struct at86rf230_counts *counts = &of_length->counts;
+
+    result_us_at(metric, FRAME, frame_bytes, nanoseconds_each(of_length->cost_ticks, of_length->frames));
+    result_us_at("period", FRAME, frame_bytes, nanoseconds_each(of_length->period_ticks, of_length->frames));
+    print_percent("busy_share", frame_bytes, of_length->busy_ticks, of_length->period_ticks);
+    result_number_at("frames", FRAME, frame_bytes, "frames", of_length->frames);
+    result_number_at("register_reads", FRAME, frame_bytes, "accesses", counts->register_reads);
+    result_number_at("register_writes", FRAME, frame_bytes, "accesses", counts->register_writes);
+    result_number_at("buffer_reads", FRAME, frame_bytes, "accesses", counts->buffer_reads);
+    result_number_at("buffer_writes", FRAME, frame_bytes, "accesses", counts->buffer_writes);
+    result_number_at("wakeups", FRAME, frame_bytes, "wake-ups", counts->wakeups);
+}
+
+void report_print(const char *metric)
+{
+    uint32_t longest = 0;
+
+    for (uint32_t length = 0; length < LENGTHS; length++) {
+        if (costs[length].frames) {
+            print_length(metric, (uint8_t)length, &costs[length]);
+            longest = length;
+        }
+    }
+    if (costs[longest].frames) {
+        print_percent("cost_load", (uint8_t)longest, costs[longest].cost_ticks, costs[longest].frames * PERIOD_TICKS);
+    }
 }

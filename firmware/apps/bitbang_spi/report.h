@@ -1,30 +1,25 @@
-/* What both directions tell about their frames. */
+/* What both directions tell about their frames, length by length. */
 #ifndef REPORT_H
 #define REPORT_H
 
 #include "at86rf230.h"
 
-/* Of a number of frames of one length. */
+/* Of all frames of one length. */
 struct frame_costs {
     uint32_t frames;
     uint64_t cost_ticks;            /* the driver's work */
     struct at86rf230_counts counts; /* of accesses */
+    uint64_t period_ticks;          /* from one frame to the next */
+    uint64_t busy_ticks;            /* what the processor was busy of that, with whatever */
 };
 
-/* From one frame to another: what the processor did, and for how long. */
-struct period {
-    uint32_t frames;
-    uint64_t ticks;
-    uint64_t busy_ticks;
-};
+/* The frame in hand: from the call of report_begin on. */
+void report_begin(const struct at86rf230 *chip);
 
-/* Prints cost a frame and accesses of all frames; `metric` is the cost's name. */
-void report_costs(const char *metric, uint8_t frame_bytes, const struct frame_costs *costs);
+/* A frame of `frame_bytes` has taken the driver `cost_ticks`; the next one begins. */
+void report_frame(const struct at86rf230 *chip, uint8_t frame_bytes, uint64_t cost_ticks);
 
-/* Prints time a frame, the load in hundredths of a percent by the cost alone if frames came every APP_PERIOD_US, and by all that was done. */
-void report_load(uint8_t frame_bytes, const struct frame_costs *costs, const struct period *period);
-
-/* Adds what was counted since `before`. */
-void add_counts(struct at86rf230_counts *sum, const struct at86rf230_counts *before, const struct at86rf230_counts *now);
+/* Prints all. `metric` is the cost's name. The load is what the longest frames would take of the processor if one came every APP_PERIOD_US. */
+void report_print(const char *metric);
 
 #endif

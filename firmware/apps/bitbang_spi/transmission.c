@@ -13,6 +13,7 @@
 
 static struct stopwatch sending; /* the sender's thread */
 static struct stopwatch serving; /* the driver's */
+static uint8_t frame[AT86RF230_FRAME_BYTES];
 
 static void on_event(struct at86rf230 *chip, enum at86rf230_event event)
 {
@@ -27,11 +28,8 @@ static void on_event(struct at86rf230 *chip, enum at86rf230_event event)
 
 static int send(struct at86rf230 *chip, uint8_t bytes)
 {
-    static uint8_t frame[AT86RF230_FRAME_BYTES];
-
-    for (uint32_t i = 0; i < bytes; i++) {
-        frame[i] = FRAME_BYTE;
-    }
+    sending.ticks = 0;
+    serving.ticks = 0;
     stopwatch_start(&sending);
     int error = at86rf230_xmit(chip, frame, bytes);
     stopwatch_stop(&sending);
@@ -46,50 +44,45 @@ static void sleep_until(uint64_t due)
     }
 }
 
-/* One frame each period, or as soon as the one before is sent. */
-static int measure(struct at86rf230 *chip, uint8_t bytes)
+/* The report's, one after the other, unless one is wanted. */
+static uint8_t length_of(uint32_t number)
 {
-    int error = send(chip, bytes);
-    struct at86rf230_counts counts = chip->counts;
-    struct frame_costs costs = {.frames = APP_FRAMES};
+    static const uint8_t lengths[] = {1, 120, 125};
 
-    sending.ticks = 0;
-    serving.ticks = 0;
-    uint64_t start = clock_ticks();
-    uint64_t busy_start = load_busy_ticks();
-    uint64_t due = start;
-    for (uint32_t frames = APP_FRAMES; frames && !error; frames--) {
-        error = send(chip, bytes);
-        due += PERIOD_TICKS;
+    return APP_FRAME_BYTES ? APP_FRAME_BYTES : lengths[number % sizeof lengths];
+}
+
+/* One frame each period, or as soon as the one before is sent. */
+static int send_all(struct at86rf230 *chip)
+{
+    int error = send(chip, length_of(0));
+
+    report_begin(chip);
+    uint64_t due = clock_ticks();
+    for (uint32_t number = 0; number < APP_FRAMES && !error; number++) {
+        uint64_t now = clock_ticks();
+        due = (now > due ? now : due) + PERIOD_TICKS;
+        error = send(chip, length_of(number));
         sleep_until(due);
+        report_frame(chip, length_of(number), sending.ticks + serving.ticks);
     }
-    struct period period = {APP_FRAMES, clock_ticks() - start, load_busy_ticks() - busy_start};
-    if (error) {
-        return fail("xmit", error);
-    }
-    costs.cost_ticks = sending.ticks + serving.ticks;
-    add_counts(&costs.counts, &counts, &chip->counts);
-    report_costs("transmission_cost", bytes, &costs);
-    report_load(bytes, &costs, &period);
-    return EXIT_OK;
+    return error;
 }
 
 int measure_transmission(struct at86rf230 *chip)
 {
-    static const uint8_t lengths[] = {1, 120, 125};
-
+    for (uint32_t i = 0; i < sizeof frame; i++) {
+        frame[i] = FRAME_BYTE;
+    }
     chip->watch = on_event;
     load_start();
     int error = at86rf230_start(chip);
+    if (!error) {
+        error = send_all(chip);
+    }
     if (error) {
-        return fail("start", error);
+        return fail("xmit", error);
     }
-    if (APP_FRAME_BYTES) {
-        return measure(chip, APP_FRAME_BYTES);
-    }
-    int status = EXIT_OK;
-    for (uint32_t i = 0; i < sizeof lengths && status == EXIT_OK; i++) {
-        status = measure(chip, lengths[i]);
-    }
-    return status;
+    report_print("transmission_cost");
+    return EXIT_OK;
 }
