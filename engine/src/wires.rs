@@ -216,12 +216,17 @@ impl Bus {
     pub fn drive_port(&mut self, port: DeviceId, drive: Drive, pull_ups: u32, now: Ps) {
         let Some(wires) = self.wires.port_mut(port) else { return };
         (wires.own, wires.pull_ups) = (drive, pull_ups);
-        self.settle_wires(port, now);
+        self.settle_wires(port, now, now);
     }
 
     /// What is wired to `pin` drives it to a level, or lets go of it, from `now` on. The port is told, unless it is being called
     /// and will look by itself.
     pub fn drive_pin(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
+        self.drive_pin_since(pin, level, now, now);
+    }
+
+    /// As [`Bus::drive_pin`], for what is found only at `now` to have been so since an earlier time, which waveforms show.
+    pub fn drive_pin_since(&mut self, pin: Pin, level: Option<bool>, since: Ps, now: Ps) {
         let Some(wires) = self.wires.port_mut(pin.port).filter(|_| pin.number < PINS_OF_PORT) else { return };
         let others = Drive { enables: wires.far.enables & !pin.mask(), levels: wires.far.levels & !pin.mask() };
         let mask_if = |on: bool| if on { pin.mask() } else { 0 };
@@ -229,7 +234,7 @@ impl Bus {
             enables: others.enables | mask_if(level.is_some()),
             levels: others.levels | mask_if(level == Some(true)),
         };
-        let (changed, levels) = self.settle_wires(pin.port, now);
+        let (changed, levels) = self.settle_wires(pin.port, since, now);
         if changed != 0 && !self.is_busy(pin.port) {
             self.with_device(pin.port, now, |port, ctx| port.pins_changed(pin.port, changed, levels, ctx));
         }
@@ -238,8 +243,8 @@ impl Bus {
     /// The levels of a port's wires at `now`, for the port that reads them.
     pub fn sample_port(&mut self, port: DeviceId, now: Ps) -> u32 {
         for index in 0.. {
-            let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
-            let Some(watcher) = watcher else { break };
+            let moving = self.wires.port(port).filter(|wires| wires.moving != 0);
+            let Some(watcher) = moving.and_then(|wires| wires.watchers.get(index).copied()) else { break };
             if watcher.late != 0 && !self.is_busy(watcher.device) {
                 self.with_device(watcher.device, now, |device, ctx| device.pins_sampled(port, ctx));
             }
@@ -248,13 +253,13 @@ impl Bus {
     }
 
     /// Works out a port's levels, and tells recorder and watchers of changes: which there were, and the levels.
-    fn settle_wires(&mut self, port: DeviceId, now: Ps) -> (u32, u32) {
+    fn settle_wires(&mut self, port: DeviceId, since: Ps, now: Ps) -> (u32, u32) {
         let Some(wires) = self.wires.port_mut(port) else { return (0, 0) };
         let changed = wires.settle();
         let levels = wires.levels;
         let disputed = wires.disputes() & !wires.disputed;
         if self.waves.is_on() {
-            wires.record(changed, now, &mut self.waves);
+            wires.record(changed, since, &mut self.waves);
         }
         if disputed != 0 {
             wires.disputed |= disputed;

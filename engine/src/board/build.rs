@@ -276,6 +276,9 @@ fn entry_name(name: &str, range: usize) -> String {
 /// The node's ranges as first and last address.
 fn read_ranges(reader: &mut NodeReader, least: usize) -> Vec<(u32, u32)> {
     let mut ranges = Vec::new();
+    if least == 0 && reader.node.property("reg").is_none() {
+        return ranges;
+    }
     for (base, size) in reader.reg(least) {
         let fits = size > 0 && u64::from(base) + u64::from(size) <= LARGEST_RAM_BYTES;
         if fits {

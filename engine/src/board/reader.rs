@@ -150,6 +150,11 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.asked.extend(names.iter().map(|name| (*name).to_owned()));
     }
 
+    /// True if a property of that name has been asked for, or was called known.
+    pub fn is_known(&self, name: &str) -> bool {
+        self.asked.iter().any(|asked| asked == name)
+    }
+
     /// A string, if there.
     pub fn string(&mut self, name: &str) -> Option<&'a str> {
         let property = self.get(name)?;

@@ -1,8 +1,18 @@
-//! A chip on a wire together with what it has beyond the wire: an interrupt pin, an alarm for what it does by itself, and notes
-//! for the user. For controllers whose chips have such; they call [`HostedChip::settle`] after all that they do to the chip.
+//! A chip on a wire together with what it has beyond the wire: an interrupt pin, pins that a port controls, an alarm for what it does by
+//! itself, and notes for the user. For controllers whose chips have such; they call [`HostedChip::start`] at reset and
+//! [`HostedChip::settle`] after all that they do to the chip, and pass on events and changes of pins.
 
-use crate::device::{Alarm, Ctx, IrqLine};
+use crate::board::reader::NodeReader;
+use crate::device::{Alarm, Ctx, DeviceId, IrqLine};
 use crate::wire::spi::{ControlPin, SpiTarget};
+use crate::wires::Pin;
+
+/// Properties that lead a port's pin to a pin of the chip: the name of the wire, and the pin.
+const CONTROLS: [(&str, &str, ControlPin); 3] = [
+    ("sleep-gpio", "sleep", ControlPin::Sleep),
+    ("reset-gpio", "reset", ControlPin::Reset),
+    ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff),
+];
 
 /// A chip, hosted by the device that drives its wire.
 pub struct HostedChip {
@@ -12,6 +22,8 @@ pub struct HostedChip {
     /// Where its interrupt pin leads, and the level there.
     interrupt: Option<IrqLine>,
     level: bool,
+    /// Pins of ports that lead to pins of the chip: with the name of the wire.
+    controls: Vec<(Pin, ControlPin, &'static str)>,
     alarm: Alarm,
     /// The device's token for the alarm.
     token: u32,
@@ -20,7 +32,53 @@ pub struct HostedChip {
 impl HostedChip {
     /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its host's.
     pub fn new(target: Box<dyn SpiTarget>, label: String, interrupt: Option<IrqLine>, token: u32) -> HostedChip {
-        HostedChip { target, label, interrupt, level: false, alarm: Alarm::default(), token }
+        HostedChip { target, label, interrupt, level: false, controls: Vec::new(), alarm: Alarm::default(), token }
+    }
+
+    /// The same, with a port's pin that leads to a pin of the chip, by a wire with a name.
+    #[must_use]
+    pub fn with_control(mut self, pin: Pin, control: ControlPin, wire: &'static str) -> HostedChip {
+        self.controls.push((pin, control, wire));
+        self
+    }
+
+    /// The chip of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio`, the switch of
+    /// its supply.
+    pub fn from_node(target: Box<dyn SpiTarget>, reader: &mut NodeReader, token: u32) -> HostedChip {
+        let interrupt = reader.interrupt(0);
+        let mut chip = HostedChip::new(target, reader.node.label().to_owned(), interrupt, token);
+        for (property, wire, control) in CONTROLS {
+            // A chip without such pins knows no such property.
+            if reader.is_known(property)
+                && let Some(pin) = reader.gpio(property, 0)
+            {
+                chip = chip.with_control(pin, control, wire);
+            }
+        }
+        chip
+    }
+
+    /// The board comes out of reset: the wires have names and levels, and the chip is told those of its own.
+    pub fn start(&mut self, ctx: &mut Ctx) {
+        self.level = self.target.interrupt().unwrap_or(false);
+        if let Some(IrqLine::Device { device, input }) = self.interrupt {
+            self.name_wire(Pin { port: device, number: input }, "irq", ctx);
+        }
+        ctx.set_irq(self.interrupt, self.level);
+        for index in 0..self.controls.len() {
+            let (pin, control, wire) = self.controls[index];
+            self.name_wire(pin, wire, ctx);
+            ctx.bus.wires.watch(pin, ctx.id, false);
+            self.target.control(control, ctx.bus.wires.level(pin), ctx.now);
+        }
+        self.settle(ctx);
+    }
+
+    fn name_wire(&self, pin: Pin, name: &str, ctx: &mut Ctx) {
+        if ctx.bus.wires.is_port(pin.port) {
+            let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
+            ctx.bus.wires.name(pin, signal);
+        }
     }
 
     /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm, the notes. At
@@ -50,6 +108,21 @@ impl HostedChip {
     pub fn control(&mut self, pin: ControlPin, level: bool, ctx: &mut Ctx) {
         self.target.control(pin, level, ctx.now);
         self.settle(ctx);
+    }
+
+    /// Wires of a port changed, which may lead to pins of the chip ([`crate::device::Device::pins_changed`]).
+    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        for index in 0..self.controls.len() {
+            let (pin, control, _) = self.controls[index];
+            if pin.port == port && pin.of(changed) {
+                self.control(control, pin.of(levels), ctx);
+            }
+        }
+    }
+
+    /// The chip's label.
+    pub fn label(&self) -> &str {
+        &self.label
     }
 
     /// The chip's totals, each with its label in front.

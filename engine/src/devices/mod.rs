@@ -48,6 +48,7 @@ pub mod register_file;
 pub mod registers;
 pub mod riscv_clint0;
 pub mod spi_chips;
+pub mod spi_gpio;
 pub mod xlnx_axi_cdma;
 pub mod xlnx_axi_quad_spi;
 pub mod xlnx_xps_intc;
@@ -110,6 +111,7 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "ingenic,jz4740-uart", ranges: 1, from_node: ingenic_jz4740_uart::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
+    Model { compatible: "spi-gpio", ranges: 0, from_node: spi_gpio::from_node },
     Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },
     Model { compatible: "xlnx,axi-quad-spi-1.00.a", ranges: 1, from_node: xlnx_axi_quad_spi::from_node },
     Model { compatible: "xlnx,xps-intc-1.00.a", ranges: 1, from_node: xlnx_xps_intc::from_node },

@@ -51,8 +51,8 @@ pub fn on_selects(reader: &mut NodeReader, selects: u32) -> (Vec<Chip>, Vec<Stri
 pub fn hosted_on_selects(reader: &mut NodeReader, selects: u32) -> Vec<Option<HostedChip>> {
     each_on_its_select(reader, selects, |chip| {
         let target = from_node(chip)?;
-        let interrupt = chip.interrupt(0);
-        Some(HostedChip::new(target, chip.node.label().to_owned(), interrupt, slave_select(chip.node)))
+        let token = slave_select(chip.node);
+        Some(HostedChip::from_node(target, chip, token))
     })
 }
 

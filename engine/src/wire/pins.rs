@@ -2,9 +2,12 @@
 //!
 //! For targets that take SPI modes 0 and 3: they sample on the rising edge of the clock (at the double rate on the falling one,
 //! too), and change their outputs on the falling one. The clock may rest at either level. An edge sees the lines as they
-//! were before: what changes together with the clock counts from the next edge on.
+//! were before: what changes together with the clock counts from the next edge on. In modes 1 and 2 these targets see what
+//! their own edges show them, as on a board.
+//!
+//! A target hears of each clock with the times of its edges ([`SpiTarget::edges`]).
 
-use super::spi::{Drive, Lines, Outlook, Rate, SpiTarget, Stretch};
+use super::spi::{Drive, Edges, Lines, Outlook, Rate, SpiTarget, Stretch};
 use crate::time::Ps;
 
 /// All four data lines.
@@ -34,12 +37,29 @@ impl PinLevels {
     }
 }
 
+/// The rising edge of a clock that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Rising {
+    /// The controller's side of the lines just before it.
+    seen: PinLevels,
+    at: Ps,
+    /// IO0 had its level since.
+    data_since: Ps,
+    /// When IO0 changed after the edge, if it has.
+    data_until: Option<Ps>,
+    /// It is the first one of a frame that began with the clock high.
+    rested_high: bool,
+}
+
 /// The pins of one target.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pins {
     now: PinLevels,
-    /// The controller's side of the lines at the rising edge of a clock that has not ended.
-    rising: Option<PinLevels>,
+    rising: Option<Rising>,
+    /// IO0 has its level since.
+    data_since: Ps,
+    /// The clock was high when the frame began, and has not risen since.
+    rested_high: bool,
 }
 
 impl Pins {
@@ -50,7 +70,7 @@ impl Pins {
 
     /// Pins that something else in the controller has driven until now, and left so: if chip select is active, the frame goes on.
     pub fn taken_over(now: PinLevels) -> Pins {
-        Pins { now, rising: None }
+        Pins { now, ..Pins::default() }
     }
 
     /// What the controller does with the pins now.
@@ -66,12 +86,22 @@ impl Pins {
             self.end_clock(before, at, target);
         }
         match (before.selected, next.selected) {
-            (false, true) => target.select(at),
+            (false, true) => {
+                self.rested_high = next.clock;
+                target.select(at);
+            }
             (true, false) => target.deselect(at),
             _ => {}
         }
         if next.selected && next.clock && !before.clock {
-            self.rising = Some(before);
+            let (data_since, rested_high) = (self.data_since, std::mem::take(&mut self.rested_high));
+            self.rising = Some(Rising { seen: before, at, data_since, data_until: None, rested_high });
+        }
+        if (seen(before) ^ seen(next)) & 1 != 0 {
+            self.data_since = at;
+            if let Some(rising) = &mut self.rising {
+                rising.data_until.get_or_insert(at);
+            }
         }
     }
 
@@ -80,15 +110,32 @@ impl Pins {
         self.now.read(target, self.rising.is_some())
     }
 
+    /// What the target drives at `at`, and what it will drive once its outputs have settled: lines as a mask, and their levels.
+    pub fn driven(&self, target: &dyn SpiTarget, at: Ps) -> [(u8, u8); 2] {
+        if !self.now.selected {
+            return [(0, 0); 2];
+        }
+        let half = usize::from(self.rising.is_some());
+        [target.outlook_at(at), target.outlook()].map(|outlook| (outlook.driven, outlook.levels[half] & outlook.driven))
+    }
+
     /// Hands a clock to the target, with the lines as they were on its two edges.
     fn end_clock(&mut self, falling: PinLevels, at: Ps, target: &mut dyn SpiTarget) {
         let Some(rising) = self.rising.take() else { return };
+        target.edges(Edges {
+            data_since: rising.data_since,
+            first_rise: rising.at,
+            period: Ps::ZERO,
+            high: at.saturating_sub(rising.at),
+            held: rising.data_until.unwrap_or(at).saturating_sub(rising.at),
+            rested_high: rising.rested_high,
+        });
         let outlook = target.outlook();
-        let (lines, drive) = direction(rising.enables, outlook.driven);
+        let (lines, drive) = direction(rising.seen.enables, outlook.driven);
         let bits_of = |pins: PinLevels| u32::from(seen(pins) & lines.mask());
         let bits = match (drive, outlook.rate) {
-            (Drive::Controller, Rate::Single) => bits_of(rising),
-            (Drive::Controller, Rate::Double) => bits_of(rising) << lines.bits() | bits_of(falling),
+            (Drive::Controller, Rate::Single) => bits_of(rising.seen),
+            (Drive::Controller, Rate::Double) => bits_of(rising.seen) << lines.bits() | bits_of(falling),
             (Drive::Target | Drive::Nobody, _) => 0,
         };
         target.shift(Stretch { lines, rate: outlook.rate, drive, clocks: 1, bits }, at);

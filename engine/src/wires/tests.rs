@@ -56,12 +56,14 @@ impl Device for Inverter {
         self.seen.push((ctx.now, changed, levels));
         if changed & 1 != 0 {
             self.last = (ctx.now, levels & 1 == 0);
+            ctx.bus.wires.set_moving(pin(2), true);
             ctx.bus.drive_pin(pin(1), Some(levels & 1 == 0), ctx.now);
         }
     }
 
     fn pins_sampled(&mut self, _: DeviceId, ctx: &mut Ctx) {
         if ctx.now >= self.last.0 + Ps(10) {
+            ctx.bus.wires.set_moving(pin(2), false);
             ctx.bus.drive_pin(pin(2), Some(self.last.1), ctx.now);
         }
     }
@@ -97,7 +99,9 @@ fn a_late_wire_is_brought_up_to_date_when_it_is_read() {
     bench.write(Ps(120), 1, 0).unwrap();
     bench.write(Ps(140), 1, 1).unwrap();
     assert_eq!(bench.value(Ps(149), 0) & 0b111, 0b101);
+    assert!(bench.bus.wires.is_moving(PORT));
     assert_eq!(bench.value(Ps(150), 0) & 0b111, 0b001);
+    assert!(!bench.bus.wires.is_moving(PORT));
 }
 
 #[test]
