@@ -5,7 +5,7 @@
 #include "kernel.h"
 #include "timer.h"
 
-/* Long enough for two reads of the clock not to count. */
+/* Long enough for a tick not to count. */
 #define CALIBRATION_TICKS (TCU_TICKS_HZ / 1000u)
 #define FIRST_LOOPS 1024u
 
@@ -24,7 +24,7 @@ static void loop(uint32_t loops)
                      : "+r"(loops));
 }
 
-/* Ticks that so many loops take. */
+/* Ticks that so many loops take, with the clock's reads around them. */
 static uint32_t measure(uint32_t loops)
 {
     uint64_t start = clock_ticks();
@@ -42,6 +42,8 @@ void delay_calibrate(void)
         loops *= 2;
         ticks = measure(loops);
     }
+    /* Too few rather than too many: a delay is never too short. */
+    ticks -= measure(1) + 1;
     /* Both factors of the nanoseconds stay below 2^32, their product below 2^64. */
     uint64_t loops_a_second = (uint64_t)loops * TCU_TICKS_HZ / ticks;
     loops_a_ns = (uint32_t)((loops_a_second << 32) / NS_A_SECOND);
@@ -49,7 +51,7 @@ void delay_calibrate(void)
 
 void ndelay(uint32_t nanoseconds)
 {
-    loop((uint32_t)((uint64_t)nanoseconds * loops_a_ns >> 32));
+    loop((uint32_t)((uint64_t)nanoseconds * loops_a_ns >> 32) + 1);
 }
 
 void udelay(uint32_t microseconds)

@@ -7,10 +7,8 @@
 /* Measures the loop against the clock; kernel_start does. About a millisecond. */
 void delay_calibrate(void);
 
-/* Busy for at least this time, but for rounding to one loop of a few cycles. Up to a millisecond. */
+/* Busy for at least this time; longer by the call, and by interrupts. */
 void ndelay(uint32_t nanoseconds);
-
-/* Busy for at least this time. */
 void udelay(uint32_t microseconds);
 
 /* Sleeps for at least this time. For threads. */
