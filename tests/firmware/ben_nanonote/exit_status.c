@@ -1,0 +1,5 @@
+/* A program that fails. */
+int main(void)
+{
+    return 7;
+}
