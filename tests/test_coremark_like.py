@@ -33,8 +33,9 @@ def run(board: str, **settings: Value) -> str:
     return checksum(done.console)
 
 
-def test_arm_computes_what_riscv_does() -> None:
+def test_arm_and_mips_compute_what_riscv_does() -> None:
     expected = run("minimal-rv32")
+    assert run("ben-nanonote") == expected
     assert run("sama5d2-xplained") == expected
     assert run("sama5d2-xplained", **CACHED) == expected
 
