@@ -44,6 +44,16 @@ class Machine:
     def skip_polling(self, skip: bool) -> None:
         """Rounds of polling loops are skipped, or not. Results do not depend on it."""
 
+    def record_waves(self) -> None:
+        """Changes of wires are recorded from now on."""
+
+    def take_waves(self) -> tuple[list[tuple[str, str, bool]], bytes]:
+        """What was recorded: signals as (scope, name, first level), and changes by time.
+
+        A change is 12 little-endian bytes: 8 of the time in picoseconds, 4 of twice the signal's
+        index plus the new level.
+        """
+
     def skipped(self) -> list[int]:
         """Cycles of each core that were skipped."""
 

@@ -7,11 +7,12 @@ result = board.load("app.elf").run(limit="10s")
 from __future__ import annotations
 
 import codecs
+import contextlib
 import copy
 import difflib
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,14 +77,17 @@ class Board:
         console: ConsoleSink | None = None,
         sections: Iterable[str] = (),
         skip_polling: bool = True,
+        vcd: str | os.PathLike[str] | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
         `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
         `console` gets the console's text in chunks as it comes. Each function named in `sections`
         gets a cycle stack of its own. Without `skip_polling`, every round of a polling loop is
-        run: that takes longer and changes nothing else.
-        Raises `EngineError` if nothing is loaded or the firmware has no such function.
+        run: that takes longer and changes nothing else. `vcd` is a file for the waveforms of the
+        board's wires (SPI buses, interrupt and control lines), as a Value Change Dump.
+        Raises `EngineError` if nothing is loaded or the firmware has no such function, `OSError` if
+        the waveforms can't be written.
         """
         if self._firmware is None:
             raise EngineError("no firmware is loaded: call load() first")
@@ -93,9 +97,11 @@ class Board:
         machine.watch(list(dict.fromkeys(sections)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text = _Console(console)
-        started_ns = time.perf_counter_ns()
-        outcome = machine.run(limit_ps, text.write)
-        wall_ns = time.perf_counter_ns() - started_ns
+        with _recorded(machine, vcd) as finish_waves:
+            started_ns = time.perf_counter_ns()
+            outcome = machine.run(limit_ps, text.write)
+            wall_ns = time.perf_counter_ns() - started_ns
+            finish_waves(outcome["elapsed_ps"])
         text.finish()
         return _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
 
@@ -133,6 +139,22 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
 def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
     """The parsed tree of a board, before any override."""
     return devicetree.parse(find_board(name_or_path))
+
+
+@contextlib.contextmanager
+def _recorded(
+    machine: Machine, vcd: str | os.PathLike[str] | None
+) -> Iterator[Callable[[int], None]]:
+    """Records waveforms if there is a file for them; gives what writes it, called with the end."""
+    if vcd is None:
+        yield lambda end_ps: None
+        return
+    # pyvcd is of use to few runs
+    from cyclescope import waveforms
+
+    with Path(vcd).open("w", encoding="utf-8") as file:
+        machine.record_waves()
+        yield lambda end_ps: waveforms.write_vcd(file, *machine.take_waves(), end_ps)
 
 
 class _Console:

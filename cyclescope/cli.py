@@ -75,6 +75,7 @@ def board_command(name: str, sets: tuple[str, ...]) -> None:
     help="Skip rounds of polling loops (same result, sooner), or run each.",
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--vcd", metavar="FILE", help="Write the waveforms of the board's wires.")
 def run_command(
     elf: Path,
     board: str,
@@ -83,12 +84,14 @@ def run_command(
     sections: tuple[str, ...],
     skip_polling: bool,
     json_file: str | None,
+    vcd: str | None,
 ) -> int:
     """Run your own firmware ELF on a virtual board, with its console on stdout."""
     limit_ps = parse_time_ps(limit)
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
     console = sys.stderr if json_file == "-" else sys.stdout
-    result = _interruptible(lambda: loaded.run(limit_ps, _writer(console), sections, skip_polling))
+    writer = _writer(console)
+    result = _interruptible(lambda: loaded.run(limit_ps, writer, sections, skip_polling, vcd))
     if result.console and not result.console.endswith("\n"):
         print(file=console)
     if json_file:

@@ -105,6 +105,24 @@ impl Machine {
         self.engine().skip_polling(skip);
     }
 
+    /// Changes of wires are recorded from now on.
+    fn record_waves(&mut self) {
+        self.engine().record_waves();
+    }
+
+    /// What was recorded, and forgets it: a (scope, name, first level) for each signal; and by time, for each change, 12 little-endian bytes: 8 of
+    /// the time in picoseconds, 4 of twice the signal's index plus the new level.
+    fn take_waves<'py>(&mut self, py: Python<'py>) -> (Vec<(String, String, bool)>, Bound<'py, PyBytes>) {
+        let waves = &mut self.engine().bus().waves;
+        let mut bytes = Vec::new();
+        for change in waves.take() {
+            bytes.extend(change.at.0.to_le_bytes());
+            bytes.extend((change.signal << 1 | u32::from(change.level)).to_le_bytes());
+        }
+        let signals = waves.signals().iter().map(|signal| (signal.scope.clone(), signal.name.clone(), signal.first));
+        (signals.collect(), PyBytes::new(py, &bytes))
+    }
+
     /// Cycles of each core that were skipped.
     fn skipped(&mut self) -> Vec<u64> {
         self.engine().skipped().into_iter().map(|cycles| cycles.0).collect()

@@ -1,0 +1,65 @@
+"""Waveforms decoded by sigrok-cli's SPI decoder."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+NEEDS_SIGROK = pytest.mark.skipif(
+    shutil.which("sigrok-cli") is None, reason="not installed: sigrok-cli"
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What went over an SPI bus while a chip was selected."""
+
+    mosi: bytes
+    miso: bytes
+
+
+def decode_spi(
+    vcd: Path, bus: str, select: int = 0, cpol: int = 0, cpha: int = 0, step_ps: int = 1000
+) -> list[Frame]:
+    """The frames on chip select `cs<select>` of the SPI bus with the label `bus`.
+
+    sigrok looks at the wires each `step_ps`: fine enough to tell edges apart, and not so fine
+    that it takes for ever.
+    """
+    alone = vcd.with_suffix(".bus.vcd")
+    alone.write_text(only_scope(vcd.read_text(), bus))
+    wires = f"clk=sck:mosi=mosi:miso=miso:cs=cs{select}"
+    decoder = f"spi:{wires}:cpol={cpol}:cpha={cpha}"
+    mosi, miso = (_transfers(alone, step_ps, decoder, wire) for wire in ("mosi", "miso"))
+    return [Frame(*both) for both in zip(mosi, miso, strict=True)]
+
+
+def only_scope(vcd: str, scope: str) -> str:
+    """A waveform with the signals of one scope alone: sigrok does not tell equal names apart."""
+    kept: list[str] = []
+    others: set[str] = set()
+    inside = False
+    for line in vcd.splitlines():
+        words = line.split()
+        if words[:1] == ["$scope"]:
+            inside = words[2] == scope
+        elif words[:1] == ["$var"] and not inside:
+            others.add(words[3])
+        elif words[:1] != ["$upscope"] and not (line[:1] in "01" and line[1:] in others):
+            kept.append(line)
+    return "\n".join(kept) + "\n"
+
+
+def _transfers(vcd: Path, step_ps: int, decoder: str, wire: str) -> list[bytes]:
+    command = [
+        *("sigrok-cli", "--input-file", str(vcd), "--input-format", f"vcd:downsample={step_ps}"),
+        *("--protocol-decoders", decoder),
+        *("--protocol-decoder-annotations", f"spi={wire}-transfer"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert not done.stderr, done.stderr
+    return [bytes.fromhex(line.partition(":")[2]) for line in done.stdout.splitlines()]
