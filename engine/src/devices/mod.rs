@@ -9,6 +9,7 @@ pub mod altr_spi;
 pub mod altr_timer;
 pub mod apb;
 pub mod arm_pl310_cache;
+pub mod atmel_at86rf231;
 pub mod atmel_at91sam9260_pit;
 pub mod atmel_at91sam9260_usart;
 pub mod atmel_sama5d2_aic;

@@ -1,5 +1,6 @@
 //! Chips on SPI wires, by their compatibles: what a controller's child node stands for.
 
+use super::atmel_at86rf231::Transceiver;
 use super::chip_host::HostedChip;
 use super::jedec_spi_nor::Flash;
 use super::mmc_spi_slot::Card;
@@ -15,6 +16,7 @@ type FromNode = fn(&mut NodeReader) -> Box<dyn SpiTarget>;
 
 /// All chips, in the order of their compatibles.
 const CHIPS: &[(&str, FromNode)] = &[
+    ("atmel,at86rf231", |reader| Box::new(Transceiver::from_node(reader))),
     ("jedec,spi-nor", |reader| Box::new(Flash::from_node(reader))),
     ("mmc-spi-slot", |reader| Box::new(Card::from_node(reader))),
 ];

@@ -1,0 +1,145 @@
+//! What the board says about the chip.
+//!
+//! Linux's `atmel,at86rf231` binding: `compatible`, `reg`, `spi-max-frequency`, `interrupts`, `reset-gpio`, `sleep-gpio`, `xtal-trim`. Ours:
+//! times, limits of the wire, and what is on the air.
+
+use crate::board::fault::FaultKind;
+use crate::board::node::Property;
+use crate::board::reader::NodeReader;
+use crate::time::{Cycles, Hz, Ps};
+
+/// The datasheet's times of the radio: typical values.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// Supply on to P_ON with a running clock, tTR1.
+    pub power_on: Ps,
+    /// P_ON to TRX_OFF: tuning of the filters, tTR16.
+    pub filter_tuning: Ps,
+    /// SLEEP to TRX_OFF, tTR2.
+    pub wake_up: Ps,
+    /// TRX_OFF to SLEEP, tTR3.
+    pub fall_asleep: Ps,
+    /// TRX_OFF to PLL_ON and RX_ON, tTR4 and tTR6.
+    pub pll_start: Ps,
+    /// Between states that need no settling, tTR5, tTR7 to tTR9, tTR12, tTR14.
+    pub change: Ps,
+    /// TX_START to the first symbol, tTR10.
+    pub transmit_start: Ps,
+    /// Settling after a transmission, tTR11.
+    pub transmit_end: Ps,
+    /// /RST to TRX_OFF, tTR13.
+    pub reset: Ps,
+    /// Settling on another channel, tTR20.
+    pub channel: Ps,
+    /// From an event to the interrupt pin, tIRQ.
+    pub interrupt: Ps,
+    /// A measurement of the energy or of a clear channel.
+    pub measurement: Ps,
+}
+
+/// Limits of the wire: section 12.4.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Shortest period of SCLK.
+    pub period: Ps,
+    /// t1.
+    pub sel_to_miso: Ps,
+    /// t2.
+    pub miso_out: Ps,
+    /// t3.
+    pub setup: Ps,
+    /// t4.
+    pub hold: Ps,
+    /// t5.
+    pub byte_gap: Ps,
+    /// t7.
+    pub sleep_pulse: Ps,
+    /// t8.
+    pub idle: Ps,
+    /// t9.
+    pub release: Ps,
+}
+
+/// What the peer on the air sends.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// Lengths of the frames' PSDUs in bytes, taken in turn; none: it is silent.
+    pub lengths: Vec<u8>,
+    /// From the beginning of a frame, or of listening, to the next frame's.
+    pub interval: Ps,
+}
+
+/// All that the node says.
+#[derive(Clone, Debug)]
+pub struct Parameters {
+    /// Times of the radio.
+    pub times: Times,
+    /// Limits of the wire.
+    pub limits: Limits,
+    /// The peer.
+    pub peer: Peer,
+}
+
+/// Reads the node.
+pub fn from_node(reader: &mut NodeReader) -> Parameters {
+    reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
+    reader.known(&["reset-gpio", "sleep-gpio", "vdd-off-gpio", "xtal-trim"]);
+    let max_hz = reader.u32_or("spi-max-frequency", 7_500_000, |hz| hz > 0, "it is a frequency in hertz, above 0");
+    let max_clock = Hz::new(u64::from(max_hz)).unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency"));
+    Parameters { times: times(reader), limits: limits(reader, max_clock.ps_at_floor(Cycles(1))), peer: peer(reader) }
+}
+
+fn times(reader: &mut NodeReader) -> Times {
+    let mut time = |name: &str, meaning: &str| reader.timing_ps(name, meaning);
+    Times {
+        power_on: time("cyclescope,power-on-us", "tTR1, from the supply to P_ON with a running clock"),
+        filter_tuning: time("cyclescope,filter-tuning-us", "P_ON to TRX_OFF"),
+        wake_up: time("cyclescope,wake-up-us", "tTR2, SLEEP to TRX_OFF"),
+        fall_asleep: time("cyclescope,fall-asleep-us", "tTR3, TRX_OFF to SLEEP"),
+        pll_start: time("cyclescope,pll-start-us", "tTR4 and tTR6, TRX_OFF to PLL_ON and RX_ON"),
+        change: time("cyclescope,state-change-us", "tTR5, tTR7 to tTR9, tTR12 and tTR14, between other states"),
+        transmit_start: time("cyclescope,transmit-start-us", "tTR10, TX_START to the first symbol"),
+        transmit_end: time("cyclescope,transmit-end-us", "tTR11, settling after a transmission"),
+        reset: time("cyclescope,reset-us", "tTR13, reset to TRX_OFF"),
+        channel: time("cyclescope,channel-us", "tTR20, settling on another channel"),
+        interrupt: time("cyclescope,interrupt-latency-us", "tIRQ, from an event to the interrupt pin"),
+        measurement: time("cyclescope,measurement-us", "a measurement of the energy, or of a clear channel"),
+    }
+}
+
+fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
+    let mut time = |name: &str, meaning: &str| reader.timing_ps(name, meaning);
+    Limits {
+        period,
+        sel_to_miso: time("cyclescope,sel-to-miso-ns", "t1, /SEL's falling edge to MISO active"),
+        miso_out: time("cyclescope,miso-out-ns", "t2, SCLK's falling edge to MISO"),
+        setup: time("cyclescope,mosi-setup-ns", "t3, MOSI before SCLK's rising edge"),
+        hold: time("cyclescope,mosi-hold-ns", "t4, MOSI after SCLK's rising edge"),
+        byte_gap: time("cyclescope,byte-gap-ns", "t5, the last bit of a byte to the first of the next"),
+        sleep_pulse: time("cyclescope,sleep-pulse-ps", "t7, the width of a pulse of SLP_TR"),
+        idle: time("cyclescope,sel-idle-ns", "t8, /SEL's rising edge to its falling edge"),
+        release: time("cyclescope,sel-release-ns", "t9, SCLK's last rising edge to /SEL's rising edge"),
+    }
+}
+
+/// `cyclescope,air-frame-bytes` and `cyclescope,air-interval-us`.
+fn peer(reader: &mut NodeReader) -> Peer {
+    const NAME: &str = "cyclescope,air-frame-bytes";
+    const INTERVAL: &str = "cyclescope,air-interval-us";
+    reader.known(&[NAME]);
+    let interval = reader.u32_or(INTERVAL, 0, |us| us > 0, "the time between frames on the air, above 0");
+    let Some(property) = reader.node.property(NAME).filter(|property| !property.value.is_empty()) else {
+        return Peer::default();
+    };
+    let lengths: Vec<u32> = Property::cells(property).unwrap_or_default();
+    if let Some(wrong) = lengths.iter().find(|length| !(1..=127).contains(*length)) {
+        let allowed = "a frame's PSDU has 1 to 127 bytes".to_owned();
+        reader.fault_at(NAME, FaultKind::OutOfRange { property: NAME.into(), value: wrong.to_string(), allowed });
+    }
+    if reader.node.property(INTERVAL).is_none() {
+        let meaning = "the time between frames on the air".to_owned();
+        reader.fault_at(NAME, FaultKind::Missing { property: INTERVAL.into(), meaning });
+    }
+    let lengths = lengths.iter().map(|length| (*length).clamp(1, 127) as u8).collect();
+    Peer { lengths, interval: Ps::from_us(u64::from(interval)) }
+}

@@ -1,0 +1,138 @@
+//! What the chip does by itself, in the order of time: transitions, interrupts, frames on the air, measurements.
+
+use super::Transceiver;
+use super::registers::{IRQ_MASK, IRQ_STATUS, PHY_ED_LEVEL, TRX_CTRL_1, bit, irq};
+use super::states::State;
+use crate::time::Ps;
+
+/// Something that is to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    Transition(State),
+    Transmission,
+    Reception,
+    FrameBegins,
+    Measurement,
+    Interrupt,
+}
+
+/// What is being measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measured {
+    Energy,
+    ClearChannel,
+}
+
+/// What PHY_ED_LEVEL shows of a frame of the peer, which is near: -91 dBm + 60.
+const PEER_ED_LEVEL: u8 = 60;
+/// And of an empty channel.
+const SILENT_ED_LEVEL: u8 = 0;
+
+impl Transceiver {
+    /// The next thing to happen, and when. Of things due at once the order is that of this list.
+    fn next(&self) -> Option<(Ps, Due)> {
+        let transition = self.transition.map(|transition| (transition.at, Due::Transition(transition.to)));
+        let transmission = self.transmission.as_ref().map(|frame| (frame.next(), Due::Transmission));
+        let reception = self.reception.as_ref().map(|frame| (frame.next(), Due::Reception));
+        let begins = self.next_frame_at.map(|at| (at, Due::FrameBegins));
+        let measurement = self.measurement.map(|(at, _)| (at, Due::Measurement));
+        let interrupt = self.pending.iter().map(|(at, _)| *at).min().map(|at| (at, Due::Interrupt));
+        let all = [transition, transmission, reception, begins, measurement, interrupt];
+        all.into_iter().flatten().min_by_key(|(at, _)| *at)
+    }
+
+    /// When the next thing happens.
+    pub(super) fn next_at(&self) -> Option<Ps> {
+        self.next().map(|(at, _)| at)
+    }
+
+    /// All that is due by `now` happens. A time that has passed changes nothing.
+    pub(super) fn pass_to(&mut self, now: Ps) {
+        while let Some((at, due)) = self.next().filter(|(at, _)| *at <= now) {
+            self.now = self.now.max(at);
+            self.version += 1;
+            self.happen(due);
+        }
+        self.now = self.now.max(now);
+        self.flow();
+    }
+
+    fn happen(&mut self, due: Due) {
+        match due {
+            Due::Transition(to) => self.arrive(to),
+            Due::Transmission => self.go_on_sending(),
+            Due::Reception => self.go_on_receiving(),
+            Due::FrameBegins => self.begin_frame(),
+            Due::Measurement => self.end_measurement(),
+            Due::Interrupt => {
+                let now = self.now;
+                let due = self.pending.iter().filter(|(at, _)| *at <= now).fold(0, |bits, (_, bit)| bits | bit);
+                self.pending.retain(|(at, _)| *at > now);
+                self.flag(due);
+            }
+        }
+    }
+
+    /// Bytes move between the buffer and the air as time passes.
+    fn flow(&mut self) {
+        let now = self.now;
+        if let Some(frame) = &mut self.transmission {
+            frame.flow(now, &self.buffer);
+        }
+        if let Some(frame) = &mut self.reception {
+            frame.flow(now, &mut self.buffer);
+        }
+    }
+
+    /// The radio is told to stop: frames under way are lost.
+    pub(super) fn stop_radio(&mut self) {
+        self.transmission = None;
+        if self.reception.take().is_some() {
+            self.totals.frames_missed += 1;
+        }
+        self.protected = false;
+        self.stored = None;
+    }
+
+    /// An event that an interrupt tells of: it shows after the latency.
+    pub(super) fn raise(&mut self, bits: u8) {
+        self.pending.push((self.now.saturating_add(self.times.interrupt), bits));
+    }
+
+    /// Interrupts show. Masked ones are not kept unless IRQ_MASK_MODE says so (section 6.6).
+    pub(super) fn flag(&mut self, bits: u8) {
+        let kept = if self.registers.has(TRX_CTRL_1, bit::IRQ_MASK_MODE) { 0xff } else { self.registers.get(IRQ_MASK) };
+        self.registers.set(IRQ_STATUS, self.registers.get(IRQ_STATUS) | bits & kept);
+    }
+
+    /// The level of the interrupt pin.
+    pub(super) fn irq_pin(&self) -> bool {
+        let active = self.registers.get(IRQ_STATUS) & self.registers.get(IRQ_MASK) != 0;
+        self.powered && active != self.registers.has(TRX_CTRL_1, bit::IRQ_POLARITY)
+    }
+
+    /// A measurement is asked for: only a receiver that listens can make it (sections 8.4 and 8.5).
+    pub(super) fn measure(&mut self, what: Measured) {
+        if what == Measured::ClearChannel {
+            self.cca_done = false;
+        }
+        if matches!(self.state, State::RxOn | State::BusyRx) && self.measurement.is_none() {
+            self.measurement = Some((self.now.saturating_add(self.times.measurement), what));
+        }
+    }
+
+    fn end_measurement(&mut self) {
+        let Some((_, what)) = self.measurement.take() else { return };
+        let busy = self.reception.is_some();
+        match what {
+            Measured::Energy => self.set_energy(busy),
+            Measured::ClearChannel => (self.cca_done, self.cca_clear) = (true, !busy),
+        }
+        self.raise(irq::AWAKE_CCA_ED);
+    }
+
+    /// The energy on the channel, as PHY_ED_LEVEL shows it.
+    pub(super) fn set_energy(&mut self, busy: bool) {
+        self.registers.set(PHY_ED_LEVEL, if busy { PEER_ED_LEVEL } else { SILENT_ED_LEVEL });
+    }
+}

@@ -1,0 +1,159 @@
+//! A frame of the peer on its way in (datasheet, sections 7.1.2.5, 8.1, 8.2.4 and 11.8), and the peer.
+//!
+//! The peer begins a frame an interval after the receiver began to listen, and then an interval after the frame before began, or at its end if
+//! that is later. A frame that begins while the receiver cannot hear is missed; the peer then waits until it listens again. The first byte of a
+//! payload is the frame's number modulo 256, each further one is one more; the last two bytes of three or more are the check sequence.
+
+use super::buffer::FrameBuffer;
+use super::notes::Note;
+use super::registers::{PHY_RSSI, RX_SYN, TRX_CTRL_2, bit, irq};
+use super::states::State;
+use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
+use crate::time::Ps;
+
+/// The best link quality: the peer is near.
+const LQI: u8 = 0xff;
+
+/// How far the frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Preamble and SFD.
+    Synchronisation,
+    Phr,
+    Psdu,
+}
+
+/// A frame being received.
+#[derive(Clone, Debug)]
+pub(super) struct Reception {
+    stage: Stage,
+    begin: Ps,
+    psdu: Vec<u8>,
+    /// Bytes of the PSDU in the buffer.
+    stored: usize,
+}
+
+impl Reception {
+    fn at_byte(&self, bytes: u64) -> Ps {
+        self.begin.saturating_add(Ps::from_us(BYTE_US * bytes))
+    }
+
+    /// When it goes on to its next stage.
+    pub(super) fn next(&self) -> Ps {
+        match self.stage {
+            Stage::Synchronisation => self.at_byte(HEADER_BYTES),
+            Stage::Phr => self.at_byte(HEADER_BYTES + PHR_BYTES),
+            Stage::Psdu => self.end(),
+        }
+    }
+
+    fn end(&self) -> Ps {
+        self.at_byte(HEADER_BYTES + PHR_BYTES + self.psdu.len() as u64)
+    }
+
+    /// Stores what has come by `now`.
+    pub(super) fn flow(&mut self, now: Ps, buffer: &mut FrameBuffer) {
+        if self.stage != Stage::Psdu {
+            return;
+        }
+        let since = now.saturating_sub(self.at_byte(HEADER_BYTES + PHR_BYTES));
+        let come = (since.0 / Ps::from_us(BYTE_US).0).min(self.psdu.len() as u64) as usize;
+        for (address, byte) in self.psdu.iter().enumerate().take(come).skip(self.stored) {
+            buffer.set(address as u8, *byte);
+        }
+        self.stored = come;
+    }
+
+    /// True if the byte of the PSDU with this index is read too early.
+    pub(super) fn lacks(&self, index: usize) -> bool {
+        self.stage == Stage::Psdu && index >= self.stored
+    }
+}
+
+/// The PSDU of frame number `number`.
+pub(super) fn psdu(length: u8, number: u64) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..length).map(|index| (number as u8).wrapping_add(index)).collect();
+    if let Some(payload) = bytes.len().checked_sub(2).filter(|payload| *payload > 0) {
+        let check = fcs::fcs(&bytes[..payload]);
+        bytes[payload..].copy_from_slice(&check);
+    }
+    bytes
+}
+
+impl Transceiver {
+    /// The receiver begins to listen: a peer that waited for it begins its next frame an interval later.
+    pub(super) fn listen(&mut self) {
+        if !self.peer.lengths.is_empty() && self.next_frame_at.is_none() {
+            self.next_frame_at = Some(self.now.saturating_add(self.peer.interval));
+        }
+    }
+
+    /// The peer begins a frame.
+    pub(super) fn begin_frame(&mut self) {
+        let number = self.totals.frames_on_air;
+        let turn = number % (self.peer.lengths.len() as u64).max(1);
+        let Some(length) = self.peer.lengths.get(turn as usize).copied() else {
+            self.next_frame_at = None;
+            return;
+        };
+        self.totals.frames_on_air += 1;
+        let frame = Reception { stage: Stage::Synchronisation, begin: self.now, psdu: psdu(length, number), stored: 0 };
+        let next = self.now.saturating_add(self.peer.interval).max(frame.end());
+        let listens = self.is_listening();
+        self.next_frame_at = listens.then_some(next);
+        if listens && self.hears() {
+            self.reception = Some(frame);
+        } else {
+            self.totals.frames_missed += 1;
+        }
+    }
+
+    fn is_listening(&self) -> bool {
+        self.state == State::RxOn && self.transition.is_none()
+    }
+
+    /// False where a receiver that listens takes no frame: its buffer is protected, or it was told not to.
+    fn hears(&mut self) -> bool {
+        let other_rate = self.registers.data_rate() != 0;
+        if other_rate {
+            self.notes.add(Note::OtherRate);
+        }
+        let locked = self.now >= self.locked_at;
+        locked && !other_rate && !self.protected && !self.registers.has(RX_SYN, bit::RX_PDT_DIS)
+    }
+
+    /// The frame has come to its next stage.
+    pub(super) fn go_on_receiving(&mut self) {
+        let Some(frame) = &mut self.reception else { return };
+        match frame.stage {
+            Stage::Synchronisation => {
+                frame.stage = Stage::Phr;
+                self.state = State::BusyRx;
+                self.set_energy(true);
+            }
+            Stage::Phr => {
+                frame.stage = Stage::Psdu;
+                self.buffer.take_over(Some(frame.psdu.len() as u8));
+                self.raise(irq::RX_START);
+            }
+            Stage::Psdu => self.end_reception(),
+        }
+    }
+
+    fn end_reception(&mut self) {
+        let Some(mut frame) = self.reception.take() else { return };
+        frame.flow(self.now, &mut self.buffer);
+        self.buffer.set(frame.psdu.len() as u8, LQI);
+        // A frame of one byte has no check sequence, and changes nothing about what is known of one.
+        if frame.psdu.len() >= 2 {
+            let valid = fcs::is_valid(&frame.psdu);
+            let others = self.registers.get(PHY_RSSI) & !bit::RX_CRC_VALID;
+            self.registers.set(PHY_RSSI, others | if valid { bit::RX_CRC_VALID } else { 0 });
+            self.protected = valid && self.registers.has(TRX_CTRL_2, bit::RX_SAFE_MODE);
+        }
+        self.totals.frames_received += 1;
+        self.totals.bytes_received += frame.psdu.len() as u64;
+        self.raise(irq::TRX_END);
+        self.arrive_busy_end(State::RxOn);
+    }
+}

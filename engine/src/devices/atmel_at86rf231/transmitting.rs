@@ -1,0 +1,118 @@
+//! A frame on its way out (datasheet, sections 7.1.4.4, 8.1 and 8.2.3).
+
+use super::buffer::FrameBuffer;
+use super::registers::{TRX_CTRL_1, bit, irq};
+use super::states::State;
+use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
+use crate::time::Ps;
+
+/// How far the frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The PLL settles and the amplifier starts.
+    Starting,
+    /// Preamble, SFD and PHR.
+    Header,
+    Psdu,
+}
+
+/// A frame being sent.
+#[derive(Clone, Debug)]
+pub(super) struct Transmission {
+    stage: Stage,
+    /// The first symbol.
+    pub begin: Ps,
+    /// The first symbol of the PSDU.
+    psdu: Ps,
+    byte: Ps,
+    /// Bytes of the PSDU, known once the PHR is sent.
+    length: u8,
+    /// PSDU as it went out.
+    sent: Vec<u8>,
+}
+
+impl Transmission {
+    /// When it goes on to its next stage.
+    pub(super) fn next(&self) -> Ps {
+        match self.stage {
+            Stage::Starting => self.begin,
+            Stage::Header => self.psdu,
+            Stage::Psdu => self.psdu.saturating_add(Ps(self.byte.0 * u64::from(self.length))),
+        }
+    }
+
+    /// Bytes of the PSDU that have begun by `now`.
+    fn begun(&self, now: Ps) -> usize {
+        if self.stage != Stage::Psdu || now < self.psdu {
+            return 0;
+        }
+        let bytes = (now - self.psdu).0 / self.byte.0 + 1;
+        bytes.min(u64::from(self.length)) as usize
+    }
+
+    /// Takes from the buffer what goes out by `now`.
+    pub(super) fn flow(&mut self, now: Ps, buffer: &FrameBuffer) {
+        let begun = self.begun(now);
+        while self.sent.len() < begun {
+            // The PHR is at address 0.
+            self.sent.push(buffer.get(self.sent.len() as u8 + 1));
+        }
+    }
+
+    /// True if the byte of the PSDU with this index was written too late.
+    pub(super) fn has_passed(&self, index: usize) -> bool {
+        index < self.sent.len()
+    }
+}
+
+impl Transceiver {
+    /// TX_START or SLP_TR in PLL_ON.
+    pub(super) fn start_transmission(&mut self) {
+        if self.transmission.is_some() {
+            return;
+        }
+        let begin = self.now.max(self.locked_at).saturating_add(self.times.transmit_start);
+        self.transmission = Some(Transmission {
+            stage: Stage::Starting,
+            begin,
+            psdu: begin.saturating_add(Ps::from_us(BYTE_US * (HEADER_BYTES + PHR_BYTES))),
+            byte: Ps(Ps::from_us(BYTE_US).0 >> self.registers.data_rate()),
+            length: 0,
+            sent: Vec::new(),
+        });
+    }
+
+    /// The frame has come to its next stage.
+    pub(super) fn go_on_sending(&mut self) {
+        let Some(frame) = &mut self.transmission else { return };
+        match frame.stage {
+            Stage::Starting => {
+                frame.stage = Stage::Header;
+                self.state = State::BusyTx;
+            }
+            Stage::Header => {
+                frame.stage = Stage::Psdu;
+                frame.length = self.buffer.get(0) & 0x7f;
+            }
+            Stage::Psdu => self.end_transmission(),
+        }
+    }
+
+    fn end_transmission(&mut self) {
+        let Some(mut frame) = self.transmission.take() else { return };
+        frame.flow(self.now, &self.buffer);
+        if self.registers.has(TRX_CTRL_1, bit::TX_AUTO_CRC_ON) && frame.length >= 3 {
+            let payload = frame.sent.len() - 2;
+            let check = fcs::fcs(&frame.sent[..payload]);
+            frame.sent[payload..].copy_from_slice(&check);
+        }
+        self.totals.frames_sent += 1;
+        self.totals.frames_sent_invalid += u64::from(!fcs::is_valid(&frame.sent));
+        self.totals.bytes_sent += frame.sent.len() as u64;
+        self.last_sent = frame.sent;
+        self.raise(irq::TRX_END);
+        // PLL_ON is reached at once; a frame can be heard or begun when the PLL has settled.
+        self.locked_at = self.now.saturating_add(self.times.transmit_end);
+        self.arrive_busy_end(State::PllOn);
+    }
+}

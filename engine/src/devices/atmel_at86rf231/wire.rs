@@ -1,0 +1,128 @@
+//! The chip on the wire: SPI mode 0, most significant bit first, from the falling edge of /SEL on.
+
+use super::Transceiver;
+use super::access::Access;
+use super::notes::Note;
+use crate::time::Ps;
+use crate::wire::spi::{Drive, Edges, Lines, Outlook, Rate, Stretch};
+
+/// The chip's side of the wire within an access.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Line {
+    pub selected: bool,
+    /// Bits of the current byte that have passed, 0 to 7, and those that came in.
+    bits: u32,
+    shifter: u8,
+    /// What goes out during the byte.
+    out: u8,
+    /// What was on MISO before SCLK last fell.
+    before: bool,
+    /// The clock rests high: MISO changed once before the first bit.
+    ahead: bool,
+}
+
+impl Line {
+    /// The level of MISO in the next clock.
+    fn level(self) -> bool {
+        u16::from(self.out) << (self.bits + u32::from(self.ahead)) & 0x80 != 0
+    }
+}
+
+/// IO1, MISO.
+const MISO: u8 = 0b10;
+
+impl Transceiver {
+    /// /SEL falls.
+    pub(super) fn begin_frame_on_wire(&mut self, now: Ps) {
+        if let Some(violation) = self.checker.select(now) {
+            self.notes.add(Note::Timing(violation));
+        }
+        self.access = Access::Command;
+        self.line = Line { selected: true, out: self.phy_status(), ..Line::default() };
+    }
+
+    /// /SEL rises.
+    pub(super) fn end_frame_on_wire(&mut self, now: Ps) {
+        if let Some(violation) = self.checker.release(now) {
+            self.notes.add(Note::Timing(violation));
+        }
+        if self.line.bits > 0 {
+            self.notes.add(Note::WithinByte);
+        }
+        self.line.selected = false;
+        self.end_access();
+    }
+
+    /// Clocks pass. The result has the first edge highest.
+    pub(super) fn pass(&mut self, stretch: Stretch, end: Ps) -> u32 {
+        let edges = self.edges.take();
+        if !self.line.selected || !self.powered {
+            return u32::MAX;
+        }
+        for violation in self.checker.clocked(stretch.clocks, end, edges) {
+            self.notes.add(Note::Timing(violation));
+        }
+        if edges.is_some_and(|edges| edges.rested_high) {
+            self.line.ahead = true;
+            self.notes.add(Note::WrongMode);
+        }
+        if stretch.lines != Lines::Single || stretch.rate != Rate::Single {
+            self.notes.add(Note::WrongLines);
+        }
+        self.totals.spi_clocks += u64::from(stretch.clocks);
+        (0..stretch.clocks)
+            .rev()
+            .fold(0, |sampled, left| self.clock(stretch, left, clock_end(edges, end, left), sampled))
+    }
+
+    /// One clock of a stretch, with `left` more behind it: what the controller has sampled then.
+    fn clock(&mut self, stretch: Stretch, left: u32, end: Ps, sampled: u32) -> u32 {
+        let width = stretch.bits_per_clock();
+        let driven = stretch.drive == Drive::Controller;
+        let bits = stretch.bits.checked_shr(left.saturating_mul(width)).unwrap_or(0);
+        let first = if stretch.rate == Rate::Double { bits >> stretch.lines.bits() } else { bits };
+        // What nobody drives is pulled up; a single line that only listens is kept low.
+        let io0 =
+            if driven { first & 1 != 0 } else { stretch.lines != Lines::Single || stretch.drive == Drive::Nobody };
+        let io1 = self.bit(io0, end);
+        if width == 1 {
+            return sampled << 1 | u32::from(io1);
+        }
+        (0..stretch.rate as u32).rev().fold(sampled, |sampled, edge| {
+            let lines = u32::from(stretch.lines.mask());
+            let echo = if driven { bits >> (edge * stretch.lines.bits()) & lines } else { lines };
+            let miso = u32::from(MISO) & lines;
+            sampled << stretch.lines.bits() | echo & !miso | if io1 { miso } else { 0 }
+        })
+    }
+
+    /// A clock that ends at `end`, and what the controller samples.
+    fn bit(&mut self, input: bool, end: Ps) -> bool {
+        self.pass_to(end);
+        let level = self.line.level();
+        self.line.before = level;
+        self.line.shifter = self.line.shifter << 1 | u8::from(input);
+        self.line.bits += 1;
+        if self.line.bits == 8 {
+            self.line.bits = 0;
+            self.line.out = self.take_byte(self.line.shifter);
+        }
+        level
+    }
+
+    /// What MISO does at `now`, before the next clock.
+    pub(super) fn shown(&self, now: Option<Ps>) -> Outlook {
+        let drives = self.line.selected && self.powered;
+        if !drives || now.is_some_and(|now| now < self.checker.miso_active_at()) {
+            return Outlook::default();
+        }
+        let early = now.is_some_and(|now| now < self.checker.miso_changes_at()) && self.checker.is_clocked();
+        let level = if early { self.line.before } else { self.line.level() };
+        Outlook { rate: Rate::Single, driven: MISO, levels: [if level { MISO } else { 0 }; 2] }
+    }
+}
+
+/// When a clock ends that has `left` more behind it; where the edges are not known, with the last.
+fn clock_end(edges: Option<Edges>, end: Ps, left: u32) -> Ps {
+    end.saturating_sub(Ps(edges.map_or(0, |edges| edges.period.0.saturating_mul(u64::from(left)))))
+}
