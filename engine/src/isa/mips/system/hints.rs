@@ -52,16 +52,14 @@ pub fn of_fault(fault: TlbFault, va: u32, fetch: bool, system: &System) -> &'sta
     match fault {
         TlbFault::Alignment if fetch => "instructions are at multiples of 4",
         TlbFault::Alignment => "an address has to be a multiple of the size; lwl and lwr read any word",
-        TlbFault::Privilege => "addresses from 0x80000000 on are for kernel mode",
-        TlbFault::Refill if va < 0x1_0000 => {
-            "the TLB has no entry for it; so close to 0, a null pointer may be behind it"
-        }
+        TlbFault::Privilege => "user mode may not use addresses from 0x80000000 on",
+        TlbFault::Refill if va < 0x1_0000 => "so close to 0, a null pointer may be behind it",
         TlbFault::Refill if is_physical(va) => {
-            "the TLB has no entry for it; physical memory is at 0x80000000 (cached, kseg0) and at 0xa0000000 (uncached, kseg1)"
+            "physical memory is at 0x80000000 (cached, kseg0) and at 0xa0000000 (uncached, kseg1)"
         }
-        TlbFault::Refill if system.is_privileged() => "the TLB has no entry for it; kseg0 and kseg1 need none",
-        TlbFault::Refill => "the TLB has no entry for it",
-        TlbFault::Invalid => "the V bit of its TLB entry is 0",
+        TlbFault::Refill if system.is_privileged() => "kseg0 and kseg1, which need none, are 0x80000000 to 0xbfffffff",
+        TlbFault::Refill => "",
+        TlbFault::Invalid => "its V bit is 0",
         TlbFault::Modified => "the D bit of its TLB entry is 0",
         TlbFault::External => "",
     }

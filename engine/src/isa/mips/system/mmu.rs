@@ -35,14 +35,14 @@ pub enum TlbFault {
 }
 
 impl TlbFault {
-    /// For messages.
+    /// What was found at the address, for messages.
     pub fn name(self) -> &'static str {
         match self {
-            TlbFault::Alignment => "address error, alignment",
-            TlbFault::Privilege => "address error, kernel segment",
-            TlbFault::Refill => "TLB refill",
-            TlbFault::Invalid => "TLB invalid",
-            TlbFault::Modified => "TLB modified",
+            TlbFault::Alignment => "misaligned",
+            TlbFault::Privilege => "a kernel segment",
+            TlbFault::Refill => "no TLB entry",
+            TlbFault::Invalid => "a TLB entry that is not valid",
+            TlbFault::Modified => "a page that is not writable",
             TlbFault::External => "bus error",
         }
     }
