@@ -20,6 +20,12 @@ struct gpio_descriptor {
 
 static struct gpio_descriptor descriptors[GPIOLIB_COUNT];
 
+/* Each look at a flag is one at memory, as with Linux's test_bit: interrupt handlers may change flags, too. */
+static inline bool has_flag(const struct gpio_descriptor *pin, unsigned flag)
+{
+    return (*(const volatile unsigned *)&pin->flags & flag) != 0;
+}
+
 int gpiolib_chip_add(struct gpio_chip *chip)
 {
     if (chip->base >= GPIOLIB_COUNT || chip->pins > GPIOLIB_COUNT - chip->base) {
@@ -146,9 +152,9 @@ void gpiolib_set_value(unsigned gpio, int value)
     if (__builtin_expect(chip->can_sleep, 0)) {
         warn_sleeping(gpio);
     }
-    if (pin->flags & FLAG_OPEN_DRAIN) {
+    if (has_flag(pin, FLAG_OPEN_DRAIN)) {
         set_open(pin, gpio - chip->base, !!value, 1);
-    } else if (pin->flags & FLAG_OPEN_SOURCE) {
+    } else if (has_flag(pin, FLAG_OPEN_SOURCE)) {
         set_open(pin, gpio - chip->base, !!value, 0);
     } else {
         chip->set(chip, gpio - chip->base, value);

@@ -17,6 +17,7 @@ struct interrupt {
     irq_handler *handler;
     void *arg;
     uint32_t disabled; /* enabled at 0 */
+    bool is_level;     /* a pin's, by irq_set_trigger */
 };
 
 static struct interrupt interrupts[IRQ_COUNT];
@@ -35,9 +36,13 @@ static void mask(uint32_t irq)
     }
 }
 
+/* A level's flag stays after the level is gone: what was served meanwhile must not come again. If the level is still there, the flag is set anew. */
 static void unmask(uint32_t irq)
 {
     if (is_pin(irq)) {
+        if (interrupts[irq].is_level) {
+            gpio_irq_acknowledge(irq - IRQ_GPIO_BASE);
+        }
         gpio_irq_unmask(irq - IRQ_GPIO_BASE);
     } else {
         intc_unmask(irq);
@@ -62,7 +67,9 @@ int request_irq(uint32_t irq, irq_handler *handler, void *arg)
     if (interrupt->handler) {
         error = ERROR_BUSY;
     } else {
-        *interrupt = (struct interrupt){handler, arg, 0};
+        interrupt->handler = handler;
+        interrupt->arg = arg;
+        interrupt->disabled = 0;
         unmask(irq);
     }
     irq_restore(before);
@@ -80,6 +87,7 @@ void free_irq(uint32_t irq)
 
 void irq_set_trigger(uint32_t irq, enum irq_trigger trigger)
 {
+    interrupts[irq].is_level = trigger == IRQ_LEVEL_HIGH || trigger == IRQ_LEVEL_LOW;
     gpio_irq_set_trigger(irq - IRQ_GPIO_BASE, trigger);
 }
 

@@ -13,12 +13,19 @@
 
 static struct frame_costs costs[LENGTHS];
 
-/* At the beginning of the frame in hand. */
-static struct {
+struct moment {
     uint64_t ticks;
     uint64_t busy_ticks;
     struct at86rf230_counts counts;
-} begin;
+};
+
+/* The beginning of the frame in hand. */
+static struct moment begin;
+
+static struct moment moment_of(const struct at86rf230 *chip)
+{
+    return (struct moment){clock_ticks(), load_busy_ticks(), chip->counts};
+}
 
 static void add_counts(struct at86rf230_counts *sum, const struct at86rf230_counts *before, const struct at86rf230_counts *now)
 {
@@ -31,21 +38,20 @@ static void add_counts(struct at86rf230_counts *sum, const struct at86rf230_coun
 
 void report_begin(const struct at86rf230 *chip)
 {
-    begin.ticks = clock_ticks();
-    begin.busy_ticks = load_busy_ticks();
-    begin.counts = chip->counts;
+    begin = moment_of(chip);
 }
 
 void report_frame(const struct at86rf230 *chip, uint8_t frame_bytes, uint64_t cost_ticks)
 {
     struct frame_costs *of_length = &costs[frame_bytes];
+    struct moment end = moment_of(chip);
 
     of_length->frames++;
     of_length->cost_ticks += cost_ticks;
-    add_counts(&of_length->counts, &begin.counts, &chip->counts);
-    of_length->period_ticks += clock_ticks() - begin.ticks;
-    of_length->busy_ticks += load_busy_ticks() - begin.busy_ticks;
-    report_begin(chip);
+    of_length->period_ticks += end.ticks - begin.ticks;
+    of_length->busy_ticks += end.busy_ticks - begin.busy_ticks;
+    add_counts(&of_length->counts, &begin.counts, &end.counts);
+    begin = end;
 }
 
 static void print_percent(const char *metric, uint8_t frame_bytes, uint64_t part, uint64_t whole)

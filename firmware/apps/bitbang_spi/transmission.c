@@ -8,6 +8,10 @@
 #include "stopwatch.h"
 #include "timer.h"
 
+/* RX_SYN (data sheet, Register Reference): no preamble is detected. The peer's frames would only come between ours. */
+#define RX_SYN 0x15
+#define RX_PDT_DIS 0x80
+
 #define FRAME_BYTE 0x33
 #define PERIOD_TICKS ((uint64_t)APP_PERIOD_US * (BOARD_EXTAL_HZ / 1000000u))
 
@@ -76,7 +80,10 @@ int measure_transmission(struct at86rf230 *chip)
     }
     chip->watch = on_event;
     load_start();
-    int error = at86rf230_start(chip);
+    int error = at86rf230_write_register(chip, RX_SYN, RX_PDT_DIS);
+    if (!error) {
+        error = at86rf230_start(chip);
+    }
     if (!error) {
         error = send_all(chip);
     }
