@@ -327,7 +327,7 @@ fn pages_lead_where_the_tlb_says() {
     assert_exit(&report);
     assert_eq!(machine.registers()[1 + T3 as usize], 77, "both pages are the same");
     let text = fault_text(&run(&mut with_handler(&mapped(3 << 3 | 3), &[]))).to_owned();
-    assert!(text.contains("pc 0x80000424: TLB modified: 4-byte store at 0x00400008: TLB modified"), "{text}");
+    assert!(text.contains("pc 0x80000424: TLB modified: 4-byte store at 0x00400008: a page that is not writable"), "{text}");
 }
 
 #[test]
