@@ -400,6 +400,13 @@ fn interrupts_that_software_asks_for_are_taken_once_they_are_enabled() {
     assert_eq!((registers[1 + T9 as usize], registers[1 + T3 as usize]), (1, 0), "before the next instruction");
 }
 
+#[test]
+fn an_interrupt_without_a_handler_ends_the_run() {
+    let program = [ori(T0, ZERO, 0x100), mtc0(T0, CAUSE), ori(T1, ZERO, 0x101), mtc0(T1, STATUS), NOP];
+    let report = run(&mut with_handler(&program, &[]));
+    assert_eq!(fault_text(&report), "cpu0: pc 0x80000414: interrupt; there is no handler at its exception vector");
+}
+
 // ---- Sections
 
 #[test]

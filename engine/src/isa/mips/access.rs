@@ -13,6 +13,7 @@ use crate::bus::{Bus, BusFaultKind, Target};
 use crate::device::AccessSize;
 use crate::memory::first_level::access::{Abort, Access, Kind};
 use crate::memory::first_level::{Done, Mmu, Way};
+use crate::memory::ram::CODE_GRANULE_BYTES;
 
 /// Bytes of an instruction.
 const OP_BYTES: u32 = 4;
@@ -58,10 +59,13 @@ impl Mips {
         if self.pages.ops(found)[at].code != Code::Undecoded {
             return Some(None);
         }
-        self.decode_line(bus, found);
+        if !self.sections.stops_at(self.pc) {
+            self.decode_line(bus, found);
+        }
         if self.pages.ops(found)[at].code != Code::Undecoded {
             return Some(None);
         }
+        self.mark_code(bus, found.physical + self.pc % PAGE_BYTES, OP_BYTES);
         let op = self.read_op(bus, found, self.pc);
         if op.is_none() {
             let bus_kind = Some(BusFaultKind::Slave);
@@ -82,8 +86,21 @@ impl Mips {
                 self.pages.set(found, pc, op);
             }
         }
-        bus.mark_code(found.physical + first % PAGE_BYTES, bytes);
-        self.follow_memory(bus);
+        self.mark_code(bus, found.physical + first % PAGE_BYTES, bytes);
+    }
+
+    /// Has stores to these bytes noticed.
+    fn mark_code(&mut self, bus: &mut Bus, physical: u32, bytes: u32) {
+        let entry = bus.entry_at(physical).map(|entry| &bus.map[entry]);
+        let is_marked = entry.is_some_and(|entry| match entry.target {
+            Target::Ram(ram) => bus.rams[ram].holds_code(physical - entry.base, bytes.min(CODE_GRANULE_BYTES)),
+            Target::Device(..) => true,
+        });
+        // A line larger than a granule may be marked in part: there is no harm in doing it again.
+        if !is_marked || bytes > CODE_GRANULE_BYTES {
+            bus.mark_code(physical, bytes);
+            self.follow_memory(bus);
+        }
     }
 
     /// The instruction at an address of the page.

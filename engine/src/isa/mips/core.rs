@@ -167,7 +167,7 @@ impl Mips {
             self.interrupts = self.interrupts(bus);
             let before = (self.instructions, self.exceptions);
             if self.system.deliverable(self.interrupts) {
-                self.take(bus, Exception::Interrupt);
+                self.interrupt(bus);
             } else {
                 self.follow_sections();
                 self.look = false;

@@ -47,6 +47,15 @@ impl Nesting {
 }
 
 impl Mips {
+    /// Takes an interrupt, which is before the instruction at the current address.
+    pub(super) fn interrupt(&mut self, bus: &mut Bus) {
+        let fault = self.fault_of(Exception::Interrupt, None);
+        self.take(bus, Exception::Interrupt);
+        if let Some(why_fatal) = self.why_no_handler(bus) {
+            self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
+        }
+    }
+
     /// Takes an interrupt, or an exception of the instruction at the current address.
     pub(super) fn take(&mut self, bus: &mut Bus, exception: Exception) {
         self.pc = self.system.enter(exception, self.pc, self.delayed.is_some());
@@ -136,6 +145,11 @@ impl Mips {
         if nested && self.nesting.is_endless(pc, &self.x[..32]) {
             return Some(HANDLER_FAILS);
         }
+        self.why_no_handler(bus)
+    }
+
+    /// Why there is no handler at the vector that the core is at.
+    fn why_no_handler(&mut self, bus: &Bus) -> Option<&'static str> {
         let Some(first) = self.code_word(bus, self.pc) else {
             return Some(
                 "nothing can be fetched at its exception vector (while Status.BEV is set, that is in the boot ROM)",
@@ -146,7 +160,7 @@ impl Mips {
             return Some(HANDLER_IS_STUCK);
         }
         let words = (0..LOOKED_AT).map(|n| self.code_word(bus, self.pc.wrapping_add(4 * n)));
-        let empty = first == 0 && words.into_iter().all(|word| word.unwrap_or(0) == 0);
+        let empty = first == 0 && words.into_iter().all(|word| word == Some(0));
         empty.then_some("there is no handler at its exception vector")
     }
 
