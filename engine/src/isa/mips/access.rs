@@ -37,7 +37,8 @@ impl Mips {
         match done.result {
             Ok(at_once) => {
                 self.update_limit(bus);
-                at_once
+                // An event that came before a fill may have brought news, however fast that was.
+                at_once && !(found.way == Way::Cached && self.has_news(bus))
             }
             Err(abort) => {
                 self.raise_fetch(bus, abort);
@@ -99,7 +100,7 @@ impl Mips {
         // A line larger than a granule may be marked in part: there is no harm in doing it again.
         if !is_marked || bytes > CODE_GRANULE_BYTES {
             bus.mark_code(physical, bytes);
-            self.follow_memory(bus);
+            self.follow_marks(bus);
         }
     }
 

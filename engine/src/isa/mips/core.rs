@@ -217,6 +217,11 @@ impl Mips {
             self.code_epoch = bus.code_epoch;
             self.pages.clear();
         }
+        self.follow_marks(bus);
+    }
+
+    /// Drops shortcuts for stores if instructions were decoded.
+    pub(super) fn follow_marks(&mut self, bus: &Bus) {
         if bus.code_marks != self.code_marks {
             self.code_marks = bus.code_marks;
             self.memory.forbid_quick_stores();
