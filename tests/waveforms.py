@@ -31,7 +31,7 @@ def decode_spi(
     that it takes for ever.
     """
     alone = vcd.with_suffix(".bus.vcd")
-    alone.write_text(only_scope(vcd.read_text(), bus))
+    alone.write_text(without_pauses(only_scope(vcd.read_text(), bus)))
     wires = f"clk=sck:mosi=mosi:miso=miso:cs=cs{select}"
     decoder = f"spi:{wires}:cpol={cpol}:cpha={cpha}"
     mosi, miso = (_transfers(alone, step_ps, decoder, wire) for wire in ("mosi", "miso"))
@@ -51,6 +51,20 @@ def only_scope(vcd: str, scope: str) -> str:
             others.add(words[3])
         elif words[:1] != ["$upscope"] and not (line[:1] in "01" and line[1:] in others):
             kept.append(line)
+    return "\n".join(kept) + "\n"
+
+
+def without_pauses(vcd: str, longest_ps: int = 10_000_000) -> str:
+    """A waveform in which nothing lasts longer than `longest_ps`: sigrok counts pauses out."""
+    kept: list[str] = []
+    last_ps = skipped_ps = 0
+    for line in vcd.splitlines():
+        if line.startswith("#"):
+            at_ps = int(line[1:])
+            skipped_ps += max(0, at_ps - last_ps - longest_ps)
+            last_ps = at_ps
+            line = f"#{at_ps - skipped_ps}"
+        kept.append(line)
     return "\n".join(kept) + "\n"
 
 
