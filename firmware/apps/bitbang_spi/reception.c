@@ -14,6 +14,20 @@ static struct stopwatch watch;
 static struct completion received;
 static bool begun;
 
+/* IEEE 802.15.4-2006, 7.2.1.9: x^16 + x^12 + x^5 + 1 from 0, low bits first. Over a frame with its check sequence it is 0. */
+static uint16_t check_sequence(const uint8_t *frame, uint32_t bytes)
+{
+    uint32_t remainder = 0;
+
+    for (uint32_t i = 0; i < bytes; i++) {
+        remainder ^= frame[i];
+        for (int bit = 0; bit < 8; bit++) {
+            remainder = remainder & 1 ? remainder >> 1 ^ 0x8408u : remainder >> 1;
+        }
+    }
+    return (uint16_t)remainder;
+}
+
 static void on_event(struct at86rf230 *chip, enum at86rf230_event event)
 {
     (void)chip;
@@ -71,5 +85,10 @@ int measure_reception(struct at86rf230 *chip)
         return fail("stop", error);
     }
     report_print("reception_cost");
+    /* Of the last one; the others have come the same way. */
+    if (chip->length > AT86RF230_CHECKSUM_BYTES && check_sequence(chip->frame, chip->length)) {
+        console_print("the check sequence of a frame of %u bytes is wrong\n", chip->length);
+        return EXIT_FAILED;
+    }
     return EXIT_OK;
 }
