@@ -327,7 +327,10 @@ fn pages_lead_where_the_tlb_says() {
     assert_exit(&report);
     assert_eq!(machine.registers()[1 + T3 as usize], 77, "both pages are the same");
     let text = fault_text(&run(&mut with_handler(&mapped(3 << 3 | 3), &[]))).to_owned();
-    assert!(text.contains("pc 0x80000424: TLB modified: 4-byte store at 0x00400008: a page that is not writable"), "{text}");
+    assert!(
+        text.contains("pc 0x80000424: TLB modified: 4-byte store at 0x00400008: a page that is not writable"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -348,6 +351,62 @@ fn a_refill_handler_maps_what_is_missed() {
     assert_exit(&report);
     assert_eq!(machine.registers()[1 + T3 as usize], 5);
     assert!(report.notes.is_empty() && report.counters.contains(&("cpu0.exceptions".into(), 1)));
+}
+
+/// Enters the pair of pages at 4 MiB, for an address space, as entry `index`: both are the page at `physical`, cached and writable.
+fn entry(index: i32, asid: i32, physical: u32) -> Vec<u32> {
+    let lo = physical >> 12 << 6 | 3 << 3 | 6;
+    vec![
+        addiu(K0, ZERO, index),
+        mtc0(K0, 0),
+        lui(K0, 0x0040),
+        addiu(K0, K0, asid),
+        mtc0(K0, ENTRY_HI),
+        lui(K1, lo >> 16),
+        ori(K1, K1, lo & 0xffff),
+        mtc0(K1, ENTRY_LO0),
+        mtc0(K1, ENTRY_LO1),
+        TLBWI,
+    ]
+}
+
+#[test]
+fn another_address_space_has_other_code_and_data() {
+    // One function at the same address of both, which adds a number of its own and one from memory.
+    let call = [lui(T0, 0x0040), 0x0100_f809, NOP];
+    let switch = [lui(K0, 0x0040), addiu(K0, K0, 1), mtc0(K0, ENTRY_HI)];
+    let pages = [entry(0, 1, DDR + 0x8000), entry(1, 2, DDR + 0xa000)].concat();
+    let program = [&pages[..], &call, &switch, &call, &call].concat();
+    let mut machine = with_handler(&program, &[]);
+    for (n, page) in [(1, 0x8000), (100, 0xa000)] {
+        let function = [lw(T1, T0, 0x40), addiu(T2, T2, n), jr(RA), addu(T3, T3, T1)];
+        put(&mut machine, KSEG0 + DDR + page, &function);
+        put(&mut machine, KSEG0 + DDR + page + 0x40, &[10 * n as u32]);
+    }
+    assert_exit(&run(&mut machine));
+    let registers = machine.registers();
+    assert_eq!((registers[1 + T2 as usize], registers[1 + T3 as usize]), (102, 1020));
+}
+
+#[test]
+fn user_mode_has_no_way_into_the_kernels_segments() {
+    let enter = [&entry(0, 0, DDR + 0x8000)[..], &[la(S0, KSEG0 + DDR), sw(T0, S0, 0), lw(T0, S0, 0)]].concat();
+    // EPC, then Status: UM, EXL.
+    let to_user = [lui(T0, 0x0040), mtc0(T0, EPC), ori(T1, ZERO, 0x12), mtc0(T1, STATUS), ERET];
+    let handler = [&[mfc0(T2, CAUSE), mfc0(T3, EPC)], &EXIT[..]].concat();
+    for (user, code, at) in [
+        ([NOP, lw(T0, S0, 0)], 4, 0x0040_0004),
+        ([NOP, sw(T0, S0, 0)], 5, 0x0040_0004),
+        ([jr(S0), NOP], 4, KSEG0 + DDR),
+        ([NOP, mfc0(T0, STATUS)], 11, 0x0040_0004),
+        ([NOP, ERET], 11, 0x0040_0004),
+    ] {
+        let mut machine = with_handler(&[&enter[..], &to_user].concat(), &handler);
+        put(&mut machine, KSEG0 + DDR + 0x8000, &user);
+        assert_exit(&run(&mut machine));
+        let registers = machine.registers();
+        assert_eq!((registers[1 + T2 as usize] >> 2 & 31, registers[1 + T3 as usize]), (code, at), "{user:x?}");
+    }
 }
 
 // ---- Interrupts
