@@ -94,6 +94,7 @@ def test_what_fails_silently_on_the_board_is_noted(
         ("&intc { interrupts = <8>; };", "an input that it has: cpuintc has 2 to 7"),
         ("&uart0 { interrupt-parent = <&sdram>; };", "an enabled interrupt controller"),
         ("&tcu { clocks = <&rtc>, <&ext>; };", "PCLK"),
+        ("&pclk { clock-frequency = <100000000>; };", "cclk is half of 2 to 513 times EXTAL's"),
     ],
 )
 def test_wrong_wiring_of_the_chip_is_refused(

@@ -115,7 +115,7 @@ fn build_node<'a>(
     properties: &[(&'a str, &[u32])],
 ) -> (Bench, Vec<String>) {
     let cells = |cells: &[u32]| cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
-    device.push(("clocks", cells(&[CLOCK; 5])));
+    device.push(("clocks", cells(&[CLOCK; 6])));
     device.extend(properties.iter().map(|(name, value)| (*name, cells(value))));
     let clock = node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[100_000_000]))], Vec::new());
     let root = node("", None, Vec::new(), vec![clock, node("dut", None, device, Vec::new())]);

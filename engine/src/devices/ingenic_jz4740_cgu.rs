@@ -1,7 +1,8 @@
 //! `ingenic,jz4740-cgu`: the JZ4740's clock, reset and power control, CPM (Linux's jz4740-cgu.c; U-Boot's asm/jz4740.h for names).
 //!
-//! Modelled: the registers, as U-Boot leaves them on a Ben NanoNote (arch/mips/cpu/xburst/jz4740.c with qi_lb60.h): the PLL at 336 MHz, locked,
-//! cclk not divided, hclk, pclk and mclk a third of it. A PLL that is enabled is locked at once.
+//! Modelled: the registers, as a boot loader leaves them that has set the board's clocks: the PLL locked at cclk's frequency, the others divided
+//! from it. On a Ben NanoNote they are what U-Boot sets (arch/mips/cpu/xburst/jz4740.c with qi_lb60.h): 336 MHz, and a third of it for hclk, pclk
+//! and mclk. A PLL that is enabled is locked at once.
 //!
 //! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware sets others than these. A device works whether
 //! its clock is gated (CLKGR) or not.
@@ -11,6 +12,7 @@
 use super::apb;
 use super::register_file::{Bank, RegisterFile};
 use super::registers::{AccessKind, flag};
+use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::polling::Poll;
@@ -18,10 +20,10 @@ use crate::time::Hz;
 
 /// The register map.
 const BANKS: &[Bank] = &[
-    Bank::new("CPCCR", CPCCR, 1, AccessKind::Rw, CPCCR_SET, u32::MAX),
+    Bank::new("CPCCR", CPCCR, 1, AccessKind::Rw, 0, u32::MAX),
     Bank::new("LCR", LCR, 1, AccessKind::Rw, 0xf8, 0xff),
     Bank::new("RSR", 0x08, 1, AccessKind::Rw, RSR_PR, 7),
-    Bank::new("CPPCR", CPPCR, 1, AccessKind::Rw, CPPCR_SET, 0xffff_07ff),
+    Bank::new("CPPCR", CPPCR, 1, AccessKind::Rw, 0, 0xffff_07ff),
     Bank::new("CLKGR", 0x20, 1, AccessKind::Rw, 0, 0xffff),
     Bank::new("SCR", 0x24, 1, AccessKind::Rw, 0, 0xffd0),
     Bank::new("I2SCDR", 0x60, 1, AccessKind::Rw, 0, 0x1ff),
@@ -36,10 +38,13 @@ const CPCCR: u32 = 0x00;
 const LCR: u32 = 0x04;
 const CPPCR: u32 = 0x10;
 
-/// CLKOEN, PCS, and dividers of 3 but for cclk.
-const CPCCR_SET: u32 = 1 << 30 | 1 << 21 | 2 << 16 | 2 << 12 | 2 << 8 | 2 << 4;
-/// M of 56, N of 2, not divided further; stable after 32 clocks.
-const CPPCR_SET: u32 = 54 << 23 | CPPCR_PLLS | CPPCR_PLLEN | 0x20;
+/// As set, but for the divided clocks: CLKOEN, PCS, and the LCD's divider of 3.
+const CPCCR_SET: u32 = 1 << 30 | 1 << 21 | 2 << 16;
+/// As set, but for M: N of 2, not divided further; stable after 32 clocks.
+const CPPCR_SET: u32 = CPPCR_PLLS | CPPCR_PLLEN | 0x20;
+const CPPCR_PLLM: u32 = 23;
+/// The largest M.
+const MOST_M: u64 = 0x1ff + 2;
 const CPPCR_PLLS: u32 = 1 << 10;
 const CPPCR_PLLBP: u32 = 1 << 9;
 const CPPCR_PLLEN: u32 = 1 << 8;
@@ -69,14 +74,43 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     // Number 1 is the RTC's, which no setting here concerns.
     let board = [(2, "cclk"), (3, "hclk"), (4, "pclk"), (5, "mclk")].map(|(index, name)| reader.clock(index, name));
     reader.known(&["clock-names"]);
-    Box::new(Cgu::new(ext, board))
+    let settings = settings_for(ext, board);
+    if settings.is_none() {
+        let hertz: Vec<String> = board.iter().map(|clock| clock.get().to_string()).collect();
+        let value = format!("{} Hz for cclk, hclk, pclk and mclk", hertz.join(", "));
+        let allowed = format!(
+            "cclk is half of 2 to {MOST_M} times EXTAL's {} Hz, and the others are it divided by 1, 2, 3, 4, 6, 8, 12, 16, 24 or 32",
+            ext.get()
+        );
+        reader.fault_at("clocks", FaultKind::OutOfRange { property: "clocks".into(), value, allowed });
+    }
+    Box::new(Cgu::new(ext, board, settings.unwrap_or_default()))
+}
+
+/// CPCCR and CPPCR for these clocks (cclk, hclk, pclk, mclk), if the chip can have them.
+fn settings_for(ext: Hz, clocks: [Hz; DIVIDED.len()]) -> Option<(u32, u32)> {
+    let cclk = clocks[0].get();
+    let m = cclk * 2 / ext.get();
+    if !(cclk * 2).is_multiple_of(ext.get()) || !(2..=MOST_M).contains(&m) {
+        return None;
+    }
+    let cppcr = CPPCR_SET | (m as u32 - 2) << CPPCR_PLLM;
+    let mut cpccr = CPCCR_SET;
+    for ((_, place), clock) in DIVIDED.iter().zip(clocks) {
+        let number = DIVIDERS.iter().position(|divider| clock.get() * divider == cclk)?;
+        cpccr |= (number as u32) << place;
+    }
+    Some((cpccr, cppcr))
 }
 
 impl Cgu {
-    /// The device as the boot loader leaves it; `board` are cclk, hclk, pclk and mclk.
-    pub fn new(ext: Hz, board: [Hz; DIVIDED.len()]) -> Cgu {
+    /// The device as the boot loader leaves it, with CPCCR and CPPCR; `board` are cclk, hclk, pclk and mclk.
+    fn new(ext: Hz, board: [Hz; DIVIDED.len()], (cpccr, cppcr): (u32, u32)) -> Cgu {
         let [_, _, pclk, _] = board;
-        Cgu { ext, board, registers: RegisterFile::new(pclk, BANKS, None) }
+        let mut registers = RegisterFile::new(pclk, BANKS, None);
+        registers.set(CPCCR, cpccr);
+        registers.set(CPPCR, cppcr);
+        Cgu { ext, board, registers }
     }
 
     /// Hertz of the PLL's output, or of what goes past it.
@@ -85,7 +119,7 @@ impl Cgu {
         if cppcr & CPPCR_PLLEN == 0 || cppcr & CPPCR_PLLBP != 0 {
             return self.ext.get();
         }
-        let (m, n) = (u64::from(cppcr >> 23) + 2, u64::from(cppcr >> 18 & 0x1f) + 2);
+        let (m, n) = (u64::from(cppcr >> CPPCR_PLLM) + 2, u64::from(cppcr >> 18 & 0x1f) + 2);
         let output = [1, 2, 2, 4][(cppcr >> 16 & 3) as usize];
         self.ext.get() * m / (n * output)
     }
@@ -153,43 +187,69 @@ mod tests {
     use super::*;
     use crate::time::Ps;
 
-    fn cgu() -> Bench {
-        let clock = |hz| Hz::new(hz).unwrap();
-        let hclk = clock(112_000_000);
-        Bench::new(Cgu::new(clock(12_000_000), [clock(336_000_000), hclk, hclk, hclk]))
+    /// What U-Boot sets on a Ben NanoNote.
+    const BEN_CPCCR: u32 = 0x4022_2220;
+    const BEN_CPPCR: u32 = 0x1b00_0520;
+
+    fn hz(value: u64) -> Hz {
+        Hz::new(value).unwrap()
     }
 
-    fn write(register: u32, value: u32) -> Vec<String> {
-        let mut bench = cgu();
+    fn ext() -> Hz {
+        hz(12_000_000)
+    }
+
+    fn clocks() -> [Hz; 4] {
+        [336_000_000, 112_000_000, 112_000_000, 112_000_000].map(hz)
+    }
+
+    fn device() -> Cgu {
+        Cgu::new(ext(), clocks(), settings_for(ext(), clocks()).unwrap())
+    }
+
+    fn notes_of(register: u32, value: u32) -> String {
+        let mut bench = Bench::new(device());
         bench.write(Ps(0), register, value).unwrap();
-        bench.bus.notes().to_vec()
+        bench.bus.notes().concat()
     }
 
     #[test]
     fn the_device_keeps_its_banks() {
-        keeps_its_banks(&mut cgu(), BANKS, &["CPPCR"]);
+        keeps_its_banks(&mut Bench::new(device()), BANKS, &["CPCCR", "CPPCR"]);
     }
 
     #[test]
     fn its_registers_show_the_board_s_clocks() {
-        let cgu = Cgu::new(Hz::new(12_000_000).unwrap(), [Hz::new(1).unwrap(); 4]);
-        assert_eq!((cgu.pll(), cgu.frequencies()), (336_000_000, [336_000_000, 112_000_000, 112_000_000, 112_000_000]));
-        assert!(write(CPCCR, CPCCR_SET | 1 << 22).is_empty());
-        assert!(write(CPPCR, CPPCR_SET).is_empty());
+        assert_eq!(settings_for(ext(), clocks()), Some((BEN_CPCCR, BEN_CPPCR)));
+        assert_eq!((device().pll(), device().frequencies()), (336_000_000, clocks().map(Hz::get)));
+        let others = [240_000_000, 120_000_000, 60_000_000, 7_500_000].map(hz);
+        let cgu = Cgu::new(ext(), others, settings_for(ext(), others).unwrap());
+        assert_eq!(cgu.frequencies(), others.map(Hz::get));
+        for impossible in [[336, 100, 112, 112], [336, 112, 112, 67], [335; 4], [6; 4], [3084; 4]] {
+            assert_eq!(settings_for(ext(), impossible.map(|mhz| hz(mhz * 1_000_000))), None, "{impossible:?}");
+        }
     }
 
     #[test]
     fn settings_that_the_board_has_not_are_noted() {
-        assert!(write(CPCCR, CPCCR_SET | 3 << 8).concat().contains("pclk to 84000000 Hz"));
-        assert!(write(CPCCR, CPCCR_SET | 0xf).concat().contains("cclk to 0 Hz"));
-        assert!(write(CPPCR, CPPCR_SET | CPPCR_PLLBP).concat().contains("cclk to 12000000 Hz"));
-        assert!(write(CPPCR, CPPCR_SET & !(0x1ff << 23) | 38 << 23).concat().contains("cclk to 240000000 Hz"));
-        assert!(write(LCR, 1).concat().contains("sleep"));
+        for (register, value, note) in [
+            (CPCCR, BEN_CPCCR | 1 << 22, ""),
+            (CPPCR, BEN_CPPCR, ""),
+            (CPCCR, BEN_CPCCR | 3 << 8, "pclk to 84000000 Hz"),
+            (CPCCR, BEN_CPCCR | 0xf, "cclk to 0 Hz"),
+            (CPPCR, BEN_CPPCR | CPPCR_PLLBP, "cclk to 12000000 Hz"),
+            (CPPCR, CPPCR_SET | 38 << CPPCR_PLLM, "cclk to 240000000 Hz"),
+            (LCR, 1, "sleep"),
+        ] {
+            let notes = notes_of(register, value);
+            assert!(notes.contains(note), "{note}: {notes}");
+            assert_eq!(notes.is_empty(), note.is_empty(), "{notes}");
+        }
     }
 
     #[test]
     fn an_enabled_pll_is_locked() {
-        let mut bench = cgu();
+        let mut bench = Bench::new(device());
         for (written, locked) in [(CPPCR_PLLEN, true), (0, false), (CPPCR_PLLS, false)] {
             bench.write(Ps(0), CPPCR, written).unwrap();
             assert_eq!(bench.value(Ps(0), CPPCR) & CPPCR_PLLS != 0, locked, "{written:#x}");
@@ -199,8 +259,8 @@ mod tests {
     #[test]
     fn a_node_gives_the_clocks() {
         let (mut bench, faults) = read_plain_node(from_node, &[]);
-        // The test's clocks are five; mclk is the sixth.
-        assert_eq!(faults.len(), 1, "{faults:?}");
-        assert_eq!(bench.value(Ps(0), CPCCR), CPCCR_SET);
+        assert!(faults.is_empty(), "{faults:?}");
+        // All of the test's clocks are of 100 MHz.
+        assert_eq!((bench.value(Ps(0), CPCCR), bench.value(Ps(0), CPPCR)), (CPCCR_SET, CPPCR_SET));
     }
 }
