@@ -148,8 +148,12 @@ impl Mips {
             return self.accessed(bus, addr, done);
         }
         let (bytes, written) = (merge(0, value).to_le_bytes(), merge(0, u32::MAX).to_le_bytes());
+        self.access_kind = kind_of_access(Code::Sb);
         for n in (0..4_u32).filter(|n| written[*n as usize] != 0) {
-            self.store_slowly(bus, word + n, Code::Sb, u32::from(bytes[n as usize]))?;
+            let value = u32::from(bytes[n as usize]);
+            let done = self.memory.store(bus, &self.system, self.now(), word + n, AccessSize::Byte, value, 0);
+            // BadVAddr is the instruction's address, whichever byte was refused.
+            self.accessed(bus, addr, done)?;
         }
         Some(())
     }

@@ -9,6 +9,8 @@ use crate::core::Stop;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::access::{Barrier, Lines, Maintenance};
 
+/// The opcode of coprocessor 0's instructions.
+const COP0: u32 = 0x10;
 /// `sdbbp` with this code asks for a service of the debugger's.
 const SEMIHOSTING: i32 = 1;
 /// Config7, a register of XBurst's own, and its bit that empties the branch target buffer.
@@ -53,6 +55,10 @@ impl Mips {
                 }
             }
             Code::Sdbbp => return Err(Exception::Reserved(uhi::SDBBP | (op.imm as u32) << 6)),
+            // Which instructions a coprocessor has is its own affair: it has to be usable first.
+            Code::Reserved if op.imm as u32 >> 26 == COP0 && !self.system.may_use_cp0() => {
+                return Err(Exception::CopUnusable(0));
+            }
             Code::Reserved => return Err(Exception::Reserved(op.imm as u32)),
             Code::CopUnusable => return Err(Exception::CopUnusable(op.imm as u8)),
             Code::Sync => {
