@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-EM_ARM, EM_RISCV = 40, 243
+EM_MIPS, EM_ARM, EM_RISCV = 8, 40, 243
 DDR = 0x8000_0000
 # slli x0,x0,0x1f; ebreak; srai x0,x0,7 with a0 = SYS_EXIT, a1 = ADP_Stopped_ApplicationExit
 EXIT_0 = struct.pack(
