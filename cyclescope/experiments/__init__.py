@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from cyclescope.errors import UsageError
 from cyclescope.experiment import Experiment
 from cyclescope.experiments import (
+    bitbang_spi,
     card_probe,
     fat_access,
     fat_write,
@@ -19,7 +20,15 @@ from cyclescope.experiments import (
     rhealstone,
 )
 
-_MODULES = (quad_spi_throughput, picosoc_xip, fat_write, fat_access, card_probe, rhealstone)
+_MODULES = (
+    quad_spi_throughput,
+    picosoc_xip,
+    fat_write,
+    fat_access,
+    card_probe,
+    rhealstone,
+    bitbang_spi,
+)
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
 

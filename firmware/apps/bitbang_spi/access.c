@@ -11,9 +11,15 @@
 #define WRITTEN 0x0A
 
 #define BUFFER_BYTE 0x33
-#define BUFFER_BYTES 120
 
 static uint8_t buffer[AT86RF230_FRAME_BYTES + 1];
+
+/* The report's lengths are the first and the last; the others show that the times lie on a line. */
+static const uint8_t lengths[] = {1, 16, 64, 120};
+#define LENGTHS (sizeof lengths / sizeof lengths[0])
+
+/* Of buffer accesses of each length, in nanoseconds. */
+static uint64_t write_ns[LENGTHS], read_ns[LENGTHS];
 
 static int read_register(struct at86rf230 *chip, uint8_t bytes)
 {
@@ -45,7 +51,7 @@ static int write_buffer(struct at86rf230 *chip, uint8_t bytes)
 
 typedef int access_function(struct at86rf230 *chip, uint8_t bytes);
 
-static int measure(struct at86rf230 *chip, const char *metric, access_function *access, uint8_t bytes)
+static int measure(struct at86rf230 *chip, const char *metric, access_function *access, uint8_t bytes, uint64_t *each_ns)
 {
     int error = access(chip, bytes);
     uint64_t start = clock_ticks();
@@ -57,17 +63,26 @@ static int measure(struct at86rf230 *chip, const char *metric, access_function *
     if (error) {
         return fail(metric, error);
     }
-    result_us_at(metric, "data_bytes", bytes, nanoseconds_each(ticks, APP_LOOPS));
+    *each_ns = nanoseconds_each(ticks, APP_LOOPS);
+    result_us_at(metric, "data_bytes", bytes, *each_ns);
     return EXIT_OK;
 }
 
-static int measure_buffer(struct at86rf230 *chip, uint8_t bytes)
+static int measure_buffer(struct at86rf230 *chip, uint32_t n)
 {
     for (uint32_t i = 0; i < sizeof buffer; i++) {
         buffer[i] = BUFFER_BYTE;
     }
-    int status = measure(chip, "write_buffer_time", write_buffer, bytes);
-    return status == EXIT_OK ? measure(chip, "read_buffer_time", read_buffer, bytes) : status;
+    int status = measure(chip, "write_buffer_time", write_buffer, lengths[n], &write_ns[n]);
+    return status == EXIT_OK ? measure(chip, "read_buffer_time", read_buffer, lengths[n], &read_ns[n]) : status;
+}
+
+/* The report's formula: what a buffer access of any length would come to. Bits a nanosecond are millions of kbps. */
+static void report_rate(const char *metric, const uint64_t *each_ns)
+{
+    uint64_t bits = 8u * (uint32_t)(lengths[LENGTHS - 1] - lengths[0]);
+
+    result_number(metric, "kbps", bits * 1000000u / (each_ns[LENGTHS - 1] - each_ns[0]));
 }
 
 int measure_access(struct at86rf230 *chip)
@@ -76,12 +91,17 @@ int measure_access(struct at86rf230 *chip)
     if (error) {
         return fail("stop", error);
     }
-    int status = measure(chip, "read_register_time", read_register, 1);
+    uint64_t unused_ns;
+    int status = measure(chip, "read_register_time", read_register, 1, &unused_ns);
     if (status == EXIT_OK) {
-        status = measure(chip, "write_register_time", write_register, 1);
+        status = measure(chip, "write_register_time", write_register, 1, &unused_ns);
+    }
+    for (uint32_t n = 0; n < LENGTHS && status == EXIT_OK; n++) {
+        status = measure_buffer(chip, n);
     }
     if (status == EXIT_OK) {
-        status = measure_buffer(chip, 1);
+        report_rate("read_buffer_rate", read_ns);
+        report_rate("write_buffer_rate", write_ns);
     }
-    return status == EXIT_OK ? measure_buffer(chip, BUFFER_BYTES) : status;
+    return status;
 }

@@ -1,0 +1,214 @@
+"""Four SPI drivers for a radio transceiver behind GPIO pins: a mailing list's measurements.
+
+The report compares how long accesses to an AT86RF231's registers and frame buffer take with each
+driver, and what receiving and sending frames costs the processor. Each run is one driver doing one
+of these. A fifth driver has a serial controller in the place of pins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from cyclescope.experiment import Cell, Experiment, Run, fitted
+from cyclescope.experiments import bitbang_spi_follows
+from cyclescope.overrides import OverrideValue
+from cyclescope.results import Row, Value
+from cyclescope.views import Pivot, Sweep, Words
+
+BOARD = "ben-nanonote"
+APP = "bitbang_spi"
+TABLE = "atben_spi_drivers"
+LIMIT = "100s"
+# The report's drivers, slowest first, and one that it does not have.
+DRIVERS = ("spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben")
+CONTROLLER = "spi-jz4740-ssi"
+CONTROLLER_BOARD = "ben-nanonote-ssi"
+# Fitted: what Linux spends on a worker's wake-up beyond what the small kernel does.
+WAKEUP_NS = 47_000
+# What the peer on the air sends while the report's receptions are measured.
+_AIR: Mapping[str, OverrideValue] = {
+    "transceiver.cyclescope,air-frame-bytes": [1, 120, 127],
+    "transceiver.cyclescope,air-interval-us": 4928,
+}
+
+
+def _run(driver: str, operation: str, **settings: Value) -> Run:
+    has_pins = driver != CONTROLLER
+    own = {"stack": driver, "operation": operation, "wakeup_ns": WAKEUP_NS}
+    return Run(
+        *(APP, BOARD if has_pins else CONTROLLER_BOARD, own | settings),
+        overrides=_AIR if operation == "reception" else {},
+        documented=has_pins,
+        limit=LIMIT,
+        where={"driver": driver},
+    )
+
+
+def _runs() -> Iterator[Run]:
+    drivers = (*DRIVERS, CONTROLLER)
+    yield from (_run(driver, "access") for driver in drivers)
+    yield from (_run(driver, "reception") for driver in drivers)
+    yield from (_run(driver, "transmission") for driver in drivers)
+    for frames in (bitbang_spi_follows.FEWER, bitbang_spi_follows.MORE):
+        for operation in ("reception", "transmission"):
+            yield _counting(operation, frames)
+
+
+def _counting(operation: str, frames: int) -> Run:
+    """A run whose operations are counted: all drivers have the same."""
+    return replace(_run(DRIVERS[-2], operation, frames=frames), documented=False)
+
+
+_WORDS = (
+    Words("stack", "driver"),
+    Words("data_bytes", "bytes", form="{} B"),
+    Words("frame_bytes", "bytes", form="{} B"),
+    Words(
+        "metric",
+        "access",
+        (
+            ("read_register_time", "read register"),
+            ("write_register_time", "write register"),
+            ("read_buffer_time", "read buffer"),
+            ("write_buffer_time", "write buffer"),
+            ("read_buffer_rate", "buffer read"),
+            ("write_buffer_rate", "buffer write"),
+            ("reception_cost", "reception"),
+            ("transmission_cost", "transmission"),
+        ),
+    ),
+    Words("operation", "operation"),
+)
+
+
+# Runs that only count operations have fewer frames.
+_MEASURED = (("frames", (12,)),)
+
+
+def _pivot(title: str, *columns: str) -> Pivot:
+    return Pivot(title, ("stack",), columns, values=True, words=_WORDS, digits=4, where=_MEASURED)
+
+
+_TIMES = _pivot("Access times, us", "metric", "data_bytes")
+_RATES = _pivot("Data rate of buffer accesses of any length, kbps", "metric")
+_COSTS = _pivot("Computational cost of a frame, us", "metric", "frame_bytes")
+_LOADS = _pivot("Load of the processor by frames of the greatest length, %", "operation")
+_BUSY = _pivot("Share of time in which the processor is not idle, %", "operation", "frame_bytes")
+
+
+def _lines(title: str, x: str, x_title: str) -> Sweep:
+    return Sweep(
+        title=title,
+        x=x,
+        x_title=x_title,
+        line="stack",
+        y_title="us",
+        each="metric",
+        published="published",
+        log=True,
+        words=_WORDS,
+        where=_MEASURED,
+    )
+
+
+_BY_BYTES = _lines("Time of a buffer access", "data_bytes", "bytes of data")
+_BY_FRAME = _lines("Cost of a frame", "frame_bytes", "bytes of the frame")
+
+
+def _access(metric: str, operation: str, *sweeps: Sweep) -> Cell:
+    words = operation.replace("-", " ")
+    return Cell(
+        APP,
+        metric=metric,
+        label=f"{{stack}} {words} {{data_bytes}} B",
+        key="time_us",
+        where={"kind": "access-time", "operation": operation},
+        measured={"data_bytes": "data_bytes"},
+        pivots=(_TIMES,),
+        sweeps=sweeps,
+    )
+
+
+def _rate(metric: str, direction: str) -> Cell:
+    return Cell(
+        APP,
+        metric=metric,
+        label=f"{{stack}} data rate of {direction}",
+        key="data_rate_kbps",
+        where={"kind": "data-rate", "direction": direction},
+        pivots=(_RATES,),
+    )
+
+
+def _cost(metric: str, operation: str) -> Cell:
+    return Cell(
+        APP,
+        metric=metric,
+        label=f"{{stack}} {operation} of {{frame_bytes}} B",
+        key="overhead_us",
+        where={"kind": "overhead", "operation": operation},
+        measured={"frame_bytes": "frame_bytes"},
+        pivots=(_COSTS,),
+        sweeps=(_BY_FRAME,),
+    )
+
+
+def _derived(rows: Sequence[Row]) -> Iterator[Row]:
+    yield from bitbang_spi_follows.rows(rows)
+
+
+NOTES = (
+    "The report's drivers run in Linux; here their structure is written anew (which pins are "
+    "driven in which order, how many SPI messages an access has, what runs in the caller and what "
+    "in a worker) on a small kernel with threads, wait queues and workers of its own.",
+    "What Linux spends beyond that is stated as delays and fitted (see there).",
+    "The report's costs and loads are sums of its access times; here they are measured while "
+    "frames are received from, or sent to, a simulated peer.",
+)
+
+# What is fitted in the board (the way to registers) is told there.
+CHOICES = (
+    fitted(
+        "the kernel",
+        "Linux's further time for a worker's wake-up",
+        f"{WAKEUP_NS // 1000} us",
+        "spi-gpio-atben write buffer 1 B",
+    ),
+)
+
+EXPERIMENT = Experiment(
+    name="bitbang-spi",
+    title="Bit-banged SPI drivers for a radio transceiver on a Ben NanoNote",
+    published=TABLE,
+    runs=tuple(_runs()),
+    cells=(
+        _access("read_register_time", "read-register"),
+        _access("write_register_time", "write-register"),
+        _access("read_buffer_time", "read-buffer", _BY_BYTES),
+        _access("write_buffer_time", "write-buffer", _BY_BYTES),
+        _rate("read_buffer_rate", "buffer-read"),
+        _rate("write_buffer_rate", "buffer-write"),
+        _cost("reception_cost", "reception"),
+        _cost("transmission_cost", "transmission"),
+        Cell(
+            APP,
+            metric="cost_load",
+            label="{stack} load by {operation}",
+            key="cpu_load_percent",
+            where={"kind": "cpu-load"},
+            match=("operation",),
+            pivots=(_LOADS,),
+        ),
+        Cell(
+            APP,
+            metric="busy_share",
+            label="{stack} busy in {operation} of {frame_bytes} B",
+            pivots=(_BUSY,),
+        ),
+    ),
+    notes=NOTES,
+    choices=CHOICES,
+    derived=_derived,
+    findings=bitbang_spi_follows.findings,
+)

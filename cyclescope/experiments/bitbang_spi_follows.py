@@ -1,0 +1,144 @@
+"""What follows from the runs of `bitbang-spi`: operations of a call, lines of code, conclusions.
+
+The simulated transceiver counts operations: what a run with more frames had more of, divided by the
+frames that it had more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from cyclescope import published, resources
+from cyclescope.results import DERIVED, UNPUBLISHED, Row
+from cyclescope.views import Pivot, Words
+
+TABLE = "atben_spi_drivers"
+# Frames of the runs that are compared to count operations.
+FEWER, MORE = 4, 8
+# What the transceiver counts, by the table's words; the driver counts its waits itself.
+_COUNTED = {
+    "register_reads": "transceiver.register_reads",
+    "register_writes": "transceiver.register_writes",
+    "buffer_reads": "transceiver.frame_buffer_reads",
+    "buffer_writes": "transceiver.frame_buffer_writes",
+}
+_OPERATIONS = Pivot(
+    "Operations of a high-level call",
+    ("operation",),
+    ("counted",),
+    values=True,
+    words=(Words("counted", "", tuple((name, name.replace("_", " ")) for name in _COUNTED)),),
+    digits=3,
+)
+_LINES = Pivot(
+    "Lines of code, comments included",
+    ("stack",),
+    ("part",),
+    values=True,
+    words=(Words("stack", "stack"), Words("part", "")),
+)
+# Stacks as the table has them, with the source of their framework and of their transport.
+_SOURCES = (
+    ("spi_atben_gpio", "spi_atben_gpio.c", None),
+    ("spi_atben_gpio + spi-gpio-atben", "spi_atben_gpio.c", "spi_gpio_atben.c"),
+    ("spi_atben_gpio + spi-jz4740-gpio", "spi_atben_gpio.c", "spi_jz4740_gpio.c"),
+    ("spi_atben", "spi_atben.c", None),
+    ("spi_atben_gpio + spi-jz4740-ssi", "spi_atben_gpio.c", "spi_jz4740_ssi.c"),
+)
+
+
+def rows(found: Sequence[Row]) -> Iterator[Row]:
+    """Operations of each high-level call, then lines of code."""
+    yield from _operations(found)
+    if found:
+        yield from _lines(found[0])
+
+
+def findings(found: Sequence[Row]) -> Iterator[str]:
+    """What the report concludes, with this run's numbers."""
+    loads = {
+        (row.settings["stack"], row.settings["operation"]): row.simulated
+        for row in found
+        if row.metric == "cost_load" and row.published is not None
+    }
+    slow, fast = "spi-gpio", "spi-jz4740-gpio"
+    if not all((stack, "transmission") in loads for stack in (slow, fast)):
+        return
+    yield (
+        f"With a frame of the greatest length every 4928 us, {slow} takes "
+        f"{_share(loads, slow)} of the processor to receive and send, {fast} "
+        f"{_share(loads, fast)}: the report's conclusion, that the driver in straight code in the "
+        "caller is worth its lines, holds."
+    )
+
+
+def _share(loads: Mapping[tuple[object, object], float], stack: str) -> str:
+    received, sent = (loads.get((stack, way)) for way in ("reception", "transmission"))
+    return " and ".join(f"{load:.0f} %" for load in (received, sent) if load is not None)
+
+
+def _operations(found: Iterable[Row]) -> Iterator[Row]:
+    counting = {
+        (row.settings["operation"], row.settings["frames"]): row
+        for row in found
+        if row.settings.get("frames") in (FEWER, MORE)
+    }
+    for (operation, frames), row in counting.items():
+        more = counting.get((operation, MORE))
+        if frames != FEWER or more is None:
+            continue
+        for name, counter in _COUNTED.items():
+            where = {"kind": "operation-count", "operation": operation}
+            yield replace(
+                row,
+                settings={"operation": operation, "counted": name},
+                metric="operations",
+                unit="",
+                simulated=_each(row, more, counter),
+                published=published.load(TABLE).find(name, where),
+                basis=DERIVED,
+                label=f"{name} of {operation}",
+                timed=(),
+                pivot=_OPERATIONS,
+                sweeps=(),
+            )
+
+
+def _each(fewer: Row, more: Row, counter: str) -> float:
+    """How often something is counted for each frame."""
+    results = (fewer.run.result, more.run.result)
+    first, last = (result.counters.get(counter, 0) if result else 0 for result in results)
+    return _whole((last - first) / (MORE - FEWER))
+
+
+def _whole(value: float) -> float:
+    return int(value) if value == int(value) else round(value, 3)
+
+
+def _lines(row: Row) -> Iterator[Row]:
+    for stack, framework, transport in _SOURCES:
+        for part, source in (("framework", framework), ("transport", transport)):
+            if source is None:
+                continue
+            key = f"lines_{part}"
+            where = {"kind": "code-size", "stack": stack}
+            known = published.load(TABLE).find(key, where)
+            yield replace(
+                row,
+                settings={"stack": stack, "part": part},
+                metric="lines",
+                unit="lines",
+                simulated=_count(source),
+                published=known,
+                basis=UNPUBLISHED if known is None else DERIVED,
+                label=f"{stack}, lines of the {part}",
+                timed=(),
+                pivot=_LINES,
+                sweeps=(),
+            )
+
+
+def _count(source: str) -> int:
+    path = resources.firmware() / "drivers" / source
+    return len(path.read_text(encoding="utf-8").splitlines())
