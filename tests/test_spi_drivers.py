@@ -1,0 +1,136 @@
+"""Drivers for the Ben NanoNote's transceiver: accesses, frames, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from ben_nanonote import BOARD
+
+import cyclescope as package
+from cyclescope import firmware
+from cyclescope.results import RunResult, Value
+
+Change = Callable[..., Path]
+
+# Slowest first.
+DRIVERS = ["spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben"]
+FAILED = 1
+PEER = (
+    "&transceiver {{ cyclescope,air-frame-bytes = <{lengths}>; "
+    "cyclescope,air-interval-us = <4928>; }};"
+)
+# register reads, register writes, buffer reads, buffer writes
+COUNTED = ("register_reads", "register_writes", "buffer_reads", "buffer_writes")
+RECEPTION, TRANSMISSION = (1, 0, 1, 0), (9, 4, 0, 1)
+
+
+def run(stack: str, board: Path | str = BOARD, **settings: Value) -> RunResult:
+    elf = firmware.build_app("bitbang_spi", BOARD, {"stack": stack} | settings)
+    return package.Board(board).load(elf).run("10s")
+
+
+def results(result: RunResult) -> dict[tuple[str, int], float]:
+    """Values by metric and number of bytes."""
+    assert (result.outcome, result.exit_code) == ("exit", 0), result.console
+    lines = [json.loads(line) for line in result.console.splitlines() if line.startswith("{")]
+    found = {}
+    for line in lines:
+        length = line.get("data_bytes", line.get("frame_bytes", 0))
+        found[line["metric"], length] = line["value"]
+    return found
+
+
+def counts(found: dict[tuple[str, int], float], length: int) -> tuple[float, ...]:
+    """Accesses a frame."""
+    return tuple(found[metric, length] / found["frames", length] for metric in COUNTED)
+
+
+def test_what_a_driver_is_spared_makes_it_faster() -> None:
+    found = [results(run(stack, operation="access", loops=3)) for stack in DRIVERS]
+    for slower, faster in pairwise(found):
+        for bytes_ in (1, 120):
+            for metric in ("read_buffer_time", "write_buffer_time"):
+                assert slower[metric, bytes_] > faster[metric, bytes_], (metric, bytes_)
+        assert slower["read_register_time", 1] > faster["read_register_time", 1]
+        assert slower["write_register_time", 1] > faster["write_register_time", 1]
+
+
+@pytest.mark.parametrize("stack", DRIVERS)
+def test_a_received_frame_takes_one_read_of_either_kind(stack: str, changed_board: Change) -> None:
+    board = changed_board(PEER.format(lengths="5 127"), BOARD)
+    found = results(run(stack, board, operation="reception", frames=4))
+    assert (found["frames", 5], found["frames", 127]) == (2, 2)
+    for length in (5, 127):
+        assert counts(found, length) == RECEPTION
+        assert found["wakeups", length] == found["frames", length]
+    assert found["reception_cost", 5] < found["reception_cost", 127]
+
+
+@pytest.mark.parametrize("stack", DRIVERS)
+def test_a_sent_frame_takes_what_the_report_counts(stack: str) -> None:
+    found = results(run(stack, operation="transmission", frames=3))
+    for length in (1, 120, 125):
+        assert counts(found, length) == TRANSMISSION
+    assert (
+        found["transmission_cost", 1]
+        < found["transmission_cost", 120]
+        < found["transmission_cost", 125]
+    )
+    # with the pauses between frames there is more time than work
+    assert 0 < found["busy_share", 125] < 100
+
+
+def test_the_transceiver_counts_as_the_driver_does() -> None:
+    few, more = (run("spi_atben", operation="transmission", frames=n) for n in (3, 6))
+    counters = ("register_reads", "register_writes", "frame_buffer_reads", "frame_buffer_writes")
+    difference = tuple(
+        (
+            more.counters[f"atben.transceiver.{name}"]
+            - few.counters.get(f"atben.transceiver.{name}", 0)
+        )
+        / 3
+        for name in counters
+    )
+    assert difference == TRANSMISSION
+
+
+def test_frames_are_sent_in_the_wanted_period() -> None:
+    settings: dict[str, Value] = {"operation": "transmission", "frames": 2, "frame_bytes": 10}
+    found = results(run("spi_atben", **settings, period_us=3000))
+    assert found["period", 10] == pytest.approx(3000, rel=0.01)
+    assert found["cost_load", 10] == pytest.approx(found["transmission_cost", 10] / 30, abs=0.1)
+
+
+def test_what_linux_spends_on_wake_ups_is_on_top() -> None:
+    for stack, messages in (("spi-gpio", 2), ("spi_atben", 0)):
+        without, with_ = (
+            results(run(stack, operation="access", loops=3, wakeup_ns=ns)) for ns in (0, 40_000)
+        )
+        spent = with_["read_buffer_time", 1] - without["read_buffer_time", 1]
+        assert spent == pytest.approx(40 * messages, abs=1), stack
+
+
+def test_a_silent_peer_ends_a_reception() -> None:
+    result = run("spi_atben", operation="reception")
+    assert (result.outcome, result.exit_code) == ("exit", FAILED)
+    assert "no frame for 200000 us: 0 received\n" in result.console
+
+
+@pytest.mark.parametrize("stack", ["spi-jz4740-gpio", "spi_atben"])
+def test_straight_code_has_mode_0_only(stack: str) -> None:
+    result = run(stack, operation="access", spi_mode=1)
+    assert (result.outcome, result.exit_code) == ("exit", FAILED)
+    assert "at86rf230: mode bits 0x01 are not for spi" in result.console
+    assert "SPI driver: invalid argument\n" in result.console
+
+
+@pytest.mark.parametrize("stack", ["spi-gpio", "spi-gpio-atben"])
+@pytest.mark.parametrize("mode", [1, 2])
+def test_the_transceiver_has_no_other_mode(stack: str, mode: int) -> None:
+    result = run(stack, operation="access", spi_mode=mode)
+    assert (result.outcome, result.exit_code) == ("exit", FAILED)
+    assert "at86rf230: no AT86RF23x answers: part number 0x" in result.console
