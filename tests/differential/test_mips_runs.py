@@ -1,0 +1,77 @@
+"""A MIPS32 program that runs freely ends as by single steps, whatever the caches and the times.
+
+Registers and memory have to be Unicorn's; the time and its causes have to be those of single steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import harness
+import mips_harness
+import mips_programs
+import numpy as np
+import pytest
+from mips_choices import PLAIN, PLAIN_BYTES
+
+# Times that differ from each other, in the core and in memory.
+TIMES = """
+&cpu0 {
+	cyclescope,load-use-cycles = <2>;
+	cyclescope,multiply-cycles = <3>;
+	cyclescope,multiply-use-cycles = <4>;
+	cyclescope,divide-cycles = <35>;
+	cyclescope,coprocessor-cycles = <2>;
+	cyclescope,barrier-cycles = <5>;
+	cyclescope,exception-cycles = <9>;
+	cyclescope,exception-return-cycles = <7>;
+	cyclescope,taken-branch-cycles = <2>;
+	cyclescope,unpredicted-jump-cycles = <3>;
+	cyclescope,mispredicted-branch-cycles = <6>;
+	cyclescope,branch-targets = <16>;
+	cyclescope,tlb-cycles = <2>;
+	cyclescope,maintenance-cycles = <4>;
+};
+&ram { cyclescope,first-word-cycles = <5>; cyclescope,beat-cycles = <2>; };
+"""
+CACHES = """
+&cpu0 {
+	i-cache-size = <%d>; i-cache-block-size = <32>; i-cache-sets = <%d>;
+	d-cache-size = <%d>; d-cache-block-size = <32>; d-cache-sets = <%d>;
+	cyclescope,d-cache-write-policy = "write-back";
+	cyclescope,cache-replacement = "%s";
+	cyclescope,store-buffer-entries = <4>;
+};
+"""
+SETTINGS = {
+    "minimal": "",
+    "times": TIMES,
+    "small": TIMES + CACHES % (512, 8, 256, 4, "lru"),
+    "xburst": TIMES + CACHES % (16384, 128, 16384, 128, "lru"),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_runs_end_as_single_steps_do(setting: str, changed_board: Callable[..., Path]) -> None:
+    board = str(changed_board(SETTINGS[setting], mips_harness.BOARD))
+    for seed in harness.seeds(10_001, 9):
+        compare(mips_programs.generate(seed), board)
+
+
+def compare(program: mips_programs.Program, board: str) -> None:
+    """Runs the program on Unicorn, by steps and freely."""
+    seed = program.seed
+    theirs, _, their_data = mips_harness.reference_trace(program)
+    stepped = mips_harness.loaded(program, board)
+    states, _ = mips_harness.rows(stepped, program.begin, len(theirs))
+    assert np.array_equal(states, theirs), f"seed {seed}: registers"
+    by_steps = stepped.run(None, None)
+    assert by_steps["outcome"] == "exit", by_steps["message"]
+    for core in by_steps["cores"]:
+        assert sum(share["cycles"] for share in core["stack"]) == core["cycles"], f"seed {seed}"
+    run = mips_harness.loaded(program, board)
+    assert run.run(None, None) == by_steps, f"seed {seed}: time and counters"
+    data = run.read_memory(PLAIN, PLAIN_BYTES)
+    assert data == their_data, f"seed {seed}: memory"
+    assert run.registers() == stepped.registers(), f"seed {seed}"
