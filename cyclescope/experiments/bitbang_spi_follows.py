@@ -16,12 +16,12 @@ from cyclescope.views import Pivot, Words
 TABLE = "atben_spi_drivers"
 # Frames of the runs that are compared to count operations.
 FEWER, MORE = 4, 8
-# What the transceiver counts, by the table's words; the driver counts its waits itself.
+# What the transceiver counts, by the table's words.
 _COUNTED = {
-    "register_reads": "transceiver.register_reads",
-    "register_writes": "transceiver.register_writes",
-    "buffer_reads": "transceiver.frame_buffer_reads",
-    "buffer_writes": "transceiver.frame_buffer_writes",
+    "register_reads": "register_reads",
+    "register_writes": "register_writes",
+    "buffer_reads": "frame_buffer_reads",
+    "buffer_writes": "frame_buffer_writes",
 }
 _OPERATIONS = Pivot(
     "Operations of a high-level call",
@@ -107,13 +107,16 @@ def _operations(found: Iterable[Row]) -> Iterator[Row]:
 
 def _each(fewer: Row, more: Row, counter: str) -> float:
     """How often something is counted for each frame."""
-    results = (fewer.run.result, more.run.result)
-    first, last = (result.counters.get(counter, 0) if result else 0 for result in results)
-    return _whole((last - first) / (MORE - FEWER))
+    each = (_total(more, counter) - _total(fewer, counter)) / (MORE - FEWER)
+    return int(each) if each.is_integer() else round(each, 3)
 
 
-def _whole(value: float) -> float:
-    return int(value) if value == int(value) else round(value, 3)
+def _total(row: Row, counter: str) -> int:
+    """What the transceiver counted in a row's run, on whatever bus it is."""
+    counters = row.run.result.counters if row.run.result else {}
+    return next(
+        total for name, total in counters.items() if name.endswith(f".transceiver.{counter}")
+    )
 
 
 def _lines(row: Row) -> Iterator[Row]:
