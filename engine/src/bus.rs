@@ -4,7 +4,7 @@
 //! interconnect, then the RAM's port or the device, then the response.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::CoreFault;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, ExitRequest, IrqLine};
@@ -110,6 +110,8 @@ pub struct Bus {
     pub events: EventQueue,
     /// What connects pins.
     pub wires: Wires,
+    /// Clocks that firmware sets for a device, by the name that its model gives them, where the board's clocks are fixed.
+    pub set_clocks: BTreeMap<&'static str, Hz>,
     /// Recorded levels of wires.
     pub waves: Waves,
     /// Pending interrupt bits of each core.

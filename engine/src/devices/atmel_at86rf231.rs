@@ -212,6 +212,13 @@ impl SpiTarget for Transceiver {
         self.edges = Some(edges);
     }
 
+    fn falls_first(&mut self, now: Ps) {
+        self.touch(now);
+        if self.line.selected {
+            self.begin_ahead();
+        }
+    }
+
     fn control(&mut self, pin: ControlPin, level: bool, now: Ps) {
         self.touch(now);
         match pin {

@@ -5,11 +5,12 @@
 //! and mclk. A PLL that is enabled is locked at once.
 //!
 //! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware sets others than these. A device works whether
-//! its clock is gated (CLKGR) or not.
+//! its clock is gated (CLKGR) or not. Only the SSI's clock is what SSICDR says.
 //!
 //! Not modelled: sleep (LCR.LPM), the duty of doze mode.
 
 use super::apb;
+use super::ingenic_jz4740_ssi::DEVICE_CLOCK;
 use super::register_file::{Bank, RegisterFile};
 use super::registers::{AccessKind, flag};
 use crate::board::fault::FaultKind;
@@ -31,12 +32,13 @@ const BANKS: &[Bank] = &[
     Bank::new("MSCCDR", 0x68, 1, AccessKind::Rw, 0, 0x1f),
     Bank::new("UHCCDR", 0x6c, 1, AccessKind::Rw, UHCCDR_SET, 0xf),
     Bank::new("UHCTST", 0x70, 1, AccessKind::Rw, 0, 0x3f),
-    Bank::new("SSICDR", 0x74, 1, AccessKind::Rw, 0, 0x8000_000f),
+    Bank::new("SSICDR", SSICDR, 1, AccessKind::Rw, 0, 0x8000_000f),
 ];
 
 const CPCCR: u32 = 0x00;
 const LCR: u32 = 0x04;
 const CPPCR: u32 = 0x10;
+const SSICDR: u32 = 0x74;
 
 /// As set, but for the divided clocks: CLKOEN, PCS, and the LCD's divider of 3.
 const CPCCR_SET: u32 = 1 << 30 | 1 << 21 | 2 << 16;
@@ -53,6 +55,9 @@ const UHCCDR_SET: u32 = 6;
 /// Power-on reset.
 const RSR_PR: u32 = 1 << 0;
 const LCR_LPM: u32 = 3;
+/// The SSI's clock comes from the PLL, not from EXTAL.
+const SSICDR_SCS: u32 = 1 << 31;
+const SSICDR_SSIDIV: u32 = 0xf;
 
 /// What numbers in CPCCR's fields divide by; others are reserved.
 const DIVIDERS: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
@@ -130,6 +135,14 @@ impl Cgu {
         DIVIDED.map(|(_, place)| DIVIDERS.get((cpccr >> place & 0xf) as usize).map_or(0, |divider| pll / divider))
     }
 
+    /// The SSI's device clock, which is no fixed one of the board's.
+    fn set_ssi_clock(&self, ctx: &mut Ctx) {
+        let ssicdr = self.registers.value(SSICDR);
+        let divided = self.pll() / u64::from((ssicdr & SSICDR_SSIDIV) + 1);
+        let hz = if ssicdr & SSICDR_SCS == 0 { self.ext.get() } else { divided };
+        ctx.bus.set_clocks.extend(Hz::new(hz).map(|clock| (DEVICE_CLOCK, clock)));
+    }
+
     fn compare_with_the_board(&self, ctx: &mut Ctx) {
         let set = self.frequencies();
         let differing = (0..DIVIDED.len()).find(|index| set[*index] != self.board[*index].get());
@@ -164,7 +177,9 @@ impl Device for Cgu {
                 let locked = flag(CPPCR_PLLS, value & CPPCR_PLLEN != 0);
                 self.registers.set(CPPCR, value & !CPPCR_PLLS | locked);
                 self.compare_with_the_board(ctx);
+                self.set_ssi_clock(ctx);
             }
+            (SSICDR, _) => self.set_ssi_clock(ctx),
             (LCR, value) if value & LCR_LPM != 0 => {
                 ctx.note(
                     "LCR.LPM selects sleep, which is not modelled: a wait instruction idles, and all clocks go on",

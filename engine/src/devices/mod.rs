@@ -41,6 +41,7 @@ pub mod ingenic_jz4740_gpio;
 pub mod ingenic_jz4740_intc;
 pub mod ingenic_jz4740_nemc;
 pub mod ingenic_jz4740_rtc;
+pub mod ingenic_jz4740_ssi;
 pub mod ingenic_jz4740_tcu;
 pub mod ingenic_jz4740_uart;
 pub mod jedec_spi_nor;
@@ -108,6 +109,7 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "ingenic,jz4740-intc", ranges: 1, from_node: ingenic_jz4740_intc::from_node },
     Model { compatible: "ingenic,jz4740-nemc", ranges: 1, from_node: ingenic_jz4740_nemc::from_node },
     Model { compatible: "ingenic,jz4740-rtc", ranges: 1, from_node: ingenic_jz4740_rtc::from_node },
+    Model { compatible: "ingenic,jz4740-ssi", ranges: 1, from_node: ingenic_jz4740_ssi::from_node },
     Model { compatible: "ingenic,jz4740-tcu", ranges: 1, from_node: ingenic_jz4740_tcu::from_node },
     Model { compatible: "ingenic,jz4740-uart", ranges: 1, from_node: ingenic_jz4740_uart::from_node },
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },

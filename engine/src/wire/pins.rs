@@ -47,8 +47,6 @@ struct Rising {
     data_since: Ps,
     /// When IO0 changed after the edge, if it has.
     data_until: Option<Ps>,
-    /// It is the first one of a frame that began with the clock high.
-    rested_high: bool,
 }
 
 /// The pins of one target.
@@ -58,7 +56,7 @@ pub struct Pins {
     rising: Option<Rising>,
     /// IO0 has its level since.
     data_since: Ps,
-    /// The clock was high when the frame began, and has not risen since.
+    /// The clock was high when the frame began, and has not fallen since.
     rested_high: bool,
 }
 
@@ -93,9 +91,11 @@ impl Pins {
             (true, false) => target.deselect(at),
             _ => {}
         }
+        if next.selected && !next.clock && std::mem::take(&mut self.rested_high) {
+            target.falls_first(at);
+        }
         if next.selected && next.clock && !before.clock {
-            let (data_since, rested_high) = (self.data_since, std::mem::take(&mut self.rested_high));
-            self.rising = Some(Rising { seen: before, at, data_since, data_until: None, rested_high });
+            self.rising = Some(Rising { seen: before, at, data_since: self.data_since, data_until: None });
         }
         if (seen(before) ^ seen(next)) & 1 != 0 {
             self.data_since = at;
@@ -128,7 +128,6 @@ impl Pins {
             period: Ps::ZERO,
             high: at.saturating_sub(rising.at),
             held: rising.data_until.unwrap_or(at).saturating_sub(rising.at),
-            rested_high: rising.rested_high,
         });
         let outlook = target.outlook();
         let (lines, drive) = direction(rising.seen.enables, outlook.driven);

@@ -149,9 +149,6 @@ pub struct Edges {
     pub high: Ps,
     /// IO0 keeps the level of each bit for so long from the rising edge on: until it changes, or the clock falls.
     pub held: Ps,
-    /// The clock was high as chip select went active, and fell before its first rising edge (SPI modes 2 and 3). Only true in the first stretch
-    /// of a frame.
-    pub rested_high: bool,
 }
 
 /// A chip on an SPI wire. Times are those at which the wire changes, never earlier than in the call before.
@@ -170,14 +167,17 @@ pub trait SpiTarget: Send {
     /// Where the edges of the clocks lie that the next call of [`SpiTarget::shift`] brings. A controller that does not know them does not say.
     fn edges(&mut self, _edges: Edges) {}
 
+    /// The clock, which was high as chip select went active (SPI modes 2 and 3), falls before it has risen in this frame.
+    fn falls_first(&mut self, _now: Ps) {}
+
     /// A pin beyond the wire has this level from `now` on. A chip that has no such pin, or whose pin has the level already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
     /// What the chip does by itself up to `now` is done. All calls with a time imply it.
     fn advance(&mut self, _now: Ps) {}
 
-    /// When the chip next does something by itself that shows beyond the wire; `None` if that is never unless something is done to it. Whoever hosts the chip
-    /// calls [`SpiTarget::advance`] then.
+    /// When the chip next does something by itself that shows beyond the wire; `None` if that is never unless something is done to
+    /// it. Whoever hosts the chip calls [`SpiTarget::advance`] then.
     fn wakes_at(&self) -> Option<Ps> {
         None
     }

@@ -122,12 +122,12 @@ fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
     }
 }
 
-/// `cyclescope,air-frame-bytes` and `cyclescope,air-interval-us`.
+/// `cyclescope,air-frame-bytes` and `cyclescope,air-interval-us`; without the latter, or if it is 0, the peer is silent.
 fn peer(reader: &mut NodeReader) -> Peer {
     const NAME: &str = "cyclescope,air-frame-bytes";
     const INTERVAL: &str = "cyclescope,air-interval-us";
     reader.known(&[NAME]);
-    let interval = reader.u32_or(INTERVAL, 0, |us| us > 0, "the time between frames on the air, above 0");
+    let interval = reader.u32_or(INTERVAL, 0, |_| true, "the time between frames on the air; 0 is none");
     let Some(property) = reader.node.property(NAME).filter(|property| !property.value.is_empty()) else {
         return Peer::default();
     };
@@ -136,9 +136,8 @@ fn peer(reader: &mut NodeReader) -> Peer {
         let allowed = "a frame's PSDU has 1 to 127 bytes".to_owned();
         reader.fault_at(NAME, FaultKind::OutOfRange { property: NAME.into(), value: wrong.to_string(), allowed });
     }
-    if reader.node.property(INTERVAL).is_none() {
-        let meaning = "the time between frames on the air".to_owned();
-        reader.fault_at(NAME, FaultKind::Missing { property: INTERVAL.into(), meaning });
+    if interval == 0 {
+        return Peer::default();
     }
     let lengths = lengths.iter().map(|length| (*length).clamp(1, 127) as u8).collect();
     Peer { lengths, interval: Ps::from_us(u64::from(interval)) }

@@ -94,8 +94,7 @@ impl Bench {
 
     fn byte(&mut self, byte: u8) -> u8 {
         let first_rise = self.now + HALF;
-        let edges =
-            Edges { data_since: self.now, first_rise, period: HALF + HALF, high: HALF, held: HALF, rested_high: false };
+        let edges = Edges { data_since: self.now, first_rise, period: HALF + HALF, high: HALF, held: HALF };
         self.now += Ps(16 * HALF.0);
         self.chip.edges(edges);
         let shown = self.chip.shift(Stretch::byte_out(Lines::Single, byte), self.now);

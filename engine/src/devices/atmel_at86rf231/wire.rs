@@ -53,6 +53,12 @@ impl Transceiver {
         self.end_access();
     }
 
+    /// SCLK falls before it has risen: MISO goes on to its next bit on each falling edge.
+    pub(super) fn begin_ahead(&mut self) {
+        self.line.ahead = true;
+        self.notes.add(Note::WrongMode);
+    }
+
     /// Clocks pass. The result has the first edge highest.
     pub(super) fn pass(&mut self, stretch: Stretch, end: Ps) -> u32 {
         let edges = self.edges.take();
@@ -61,10 +67,6 @@ impl Transceiver {
         }
         for violation in self.checker.clocked(stretch.clocks, end, edges) {
             self.notes.add(Note::Timing(violation));
-        }
-        if edges.is_some_and(|edges| edges.rested_high) {
-            self.line.ahead = true;
-            self.notes.add(Note::WrongMode);
         }
         if stretch.lines != Lines::Single || stretch.rate != Rate::Single {
             self.notes.add(Note::WrongLines);

@@ -11,6 +11,7 @@ use crate::wire::spi::{Drive, Rate};
 #[derive(Clone, Debug)]
 enum Step {
     Select,
+    FallsFirst,
     Deselect,
     Access(Vec<u8>),
     Shift(Stretch, Option<Edges>),
@@ -33,13 +34,12 @@ fn stretch() -> impl Strategy<Value = Stretch> {
 }
 
 fn edges() -> impl Strategy<Value = Edges> {
-    (any::<[u64; 5]>(), any::<bool>()).prop_map(|([since, rise, period, high, held], rested_high)| Edges {
+    any::<[u64; 5]>().prop_map(|[since, rise, period, high, held]| Edges {
         data_since: Ps(since),
         first_rise: Ps(rise),
         period: Ps(period),
         high: Ps(high),
         held: Ps(held),
-        rested_high,
     })
 }
 
@@ -49,6 +49,7 @@ fn step() -> impl Strategy<Value = Step> {
     let useful = (0xc2u8..=0xc2, prop_oneof![Just(0x02u8), Just(6), Just(8), Just(9), Just(3), Just(4)]);
     prop_oneof![
         1 => Just(Step::Select),
+        1 => Just(Step::FallsFirst),
         1 => Just(Step::Deselect),
         1 => Just(Step::Wake),
         3 => proptest::collection::vec(any::<u8>(), 0..140).prop_map(Step::Access),
@@ -66,6 +67,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Select => bench.chip.select(bench.now),
+                Step::FallsFirst => bench.chip.falls_first(bench.now),
                 Step::Deselect => bench.chip.deselect(bench.now),
                 Step::Access(bytes) => drop(bench.access(&bytes)),
                 Step::Shift(stretch, edges) => {

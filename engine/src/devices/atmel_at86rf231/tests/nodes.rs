@@ -69,21 +69,18 @@ fn times_limits_and_the_peer_come_from_the_node() {
     assert_eq!((parameters.times.reset, parameters.limits.idle), (Ps::from_us(7), Ps::from_ns(7)));
     assert_eq!((parameters.limits.sleep_pulse, parameters.limits.period), (Ps(7), Ps(133_333)));
     assert_eq!((parameters.peer.lengths, parameters.peer.interval), (vec![1, 127], Ps::from_us(4928)));
-    let (silent, faults) = read(&[("cyclescope,air-frame-bytes", Vec::new())]);
-    assert_eq!((silent.peer.lengths, faults), (Vec::new(), Vec::new()));
+    for air in [&air[..1], &[air[0].clone(), ("cyclescope,air-interval-us", cells(&[0]))]] {
+        let (silent, faults) = read(air);
+        assert_eq!((silent.peer.lengths, faults), (Vec::new(), Vec::new()));
+    }
 }
 
 #[test]
 fn frames_that_cannot_be_are_faults_of_the_board() {
-    let fault = |lengths: &[u32], interval: Option<u32>| {
-        let mut air = vec![("cyclescope,air-frame-bytes", cells(lengths))];
-        air.extend(interval.map(|us| ("cyclescope,air-interval-us", cells(&[us]))));
+    for lengths in [&[20, 128][..], &[0]] {
+        let air = [("cyclescope,air-frame-bytes", cells(lengths)), ("cyclescope,air-interval-us", cells(&[1]))];
         let (_, faults) = read(&air);
         assert_eq!(faults.len(), 1, "{faults:?}");
-        faults[0].kind.to_string()
-    };
-    assert!(fault(&[20, 128], Some(1)).contains("1 to 127"));
-    assert!(fault(&[0], Some(1)).contains("1 to 127"));
-    assert!(fault(&[20], None).contains("air-interval-us"));
-    assert!(fault(&[20], Some(0)).contains("above 0") || fault(&[20], Some(0)).contains("air-interval"));
+        assert!(faults[0].kind.to_string().contains("1 to 127"), "{faults:?}");
+    }
 }
