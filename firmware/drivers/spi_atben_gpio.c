@@ -46,6 +46,7 @@ static struct device transport_device = {.platform_data = &pins};
 static struct spi_device transceiver = {
     .device = {.name = "at86rf230", .platform_data = &board},
     .chip_select = 0,
+    .word_gap = true, /* 250 ns between bytes (AT86RF231, SPI timing, t5) */
     .chip_select_gpio = (int)ATBEN_NSEL,
 };
 

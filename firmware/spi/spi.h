@@ -55,6 +55,7 @@ struct spi_device {
     uint8_t chip_select;
     uint8_t bits_per_word; /* 0: 8 */
     uint16_t mode;
+    bool word_gap;         /* it needs a pause between words: a controller's FIFO must not send them one after the other */
     int irq;               /* irq.h */
     int chip_select_gpio;  /* for masters that have no line of their own; -1 if none */
     void *controller_state;
