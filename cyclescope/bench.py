@@ -92,7 +92,8 @@ def run_job(job: Job, keep: Path | None = None) -> RunRecord:
         elf = _build(run)
         sections = {name: None for cell in job.experiment.cells_of(run) for name in cell.timed}
         with _inserted(run) as (overrides, image):
-            result = Board(run.board, overrides).load(elf).run(run.limit, sections=sections)
+            board = Board(run.board, overrides).load(elf)
+            result = board.run(run.limit, sections=sections, frame_on=run.frame_on)
             # the path of a kept ELF says where this machine keeps it
             record = judged(job, replace(result, firmware=run.app))
             return _checked(job, record, image, keep) if image else record
@@ -164,6 +165,8 @@ def _failure(job: Job, result: RunResult) -> str | None:
         last = " / ".join(lines[-2:])
         noted = "".join(f"; note: {note}" for note in result.notes[:_MOST_NOTES])
         return f"the firmware exited with status {result.exit_code}; its last lines: {last}{noted}"
+    if job.run.frame_on is not None:
+        return None if result.frame else f"no byte went over the SPI bus {job.run.frame_on}"
     wanted = {cell.metric for cell in job.experiment.cells_of(job.run)}
     metrics = _metrics(job, result)
     if not any(name in wanted for name, _ in metrics):
@@ -229,6 +232,7 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
         },
         exact=table.is_exact,
         choices=experiment.choices,
+        frames=experiment.frames,
     )
 
 

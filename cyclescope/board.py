@@ -13,12 +13,14 @@ import difflib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cyclescope import devicetree, resources
 from cyclescope._engine import Machine
 from cyclescope.errors import EngineError, UsageError
+from cyclescope.frames import Frame, first_frame
 from cyclescope.overrides import OverrideValue, apply_overrides
 from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry
 from cyclescope.units import parse_time_ps
@@ -78,6 +80,7 @@ class Board:
         sections: Iterable[str] = (),
         skip_polling: bool = True,
         vcd: str | os.PathLike[str] | None = None,
+        frame_on: str | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -85,7 +88,8 @@ class Board:
         `console` gets the console's text in chunks as it comes. Each function named in `sections`
         gets a cycle stack of its own. Without `skip_polling`, every round of a polling loop is
         run: that takes longer and changes nothing else. `vcd` is a file for the waveforms of the
-        board's wires (SPI buses, interrupt and control lines), as a Value Change Dump.
+        board's wires (SPI buses, interrupt and control lines), as a Value Change Dump. The result
+        keeps the first frame on the SPI bus that `frame_on` names by its label.
         Raises `EngineError` if nothing is loaded or the firmware has no such function, `OSError` if
         the waveforms can't be written.
         """
@@ -97,13 +101,14 @@ class Board:
         machine.watch(list(dict.fromkeys(sections)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text = _Console(console)
-        with _recorded(machine, vcd) as finish_waves:
+        with _recorded(machine, vcd, frame_on) as finish_waves:
             started_ns = time.perf_counter_ns()
             outcome = machine.run(limit_ps, text.write)
             wall_ns = time.perf_counter_ns() - started_ns
-            finish_waves(outcome["elapsed_ps"])
+            frame = finish_waves(outcome["elapsed_ps"])
         text.finish()
-        return _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
+        result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
+        return replace(result, frame=frame)
 
     def _loaded_machine(self, data: bytes, name: str) -> Machine:
         machine = Machine(self._tree)
@@ -143,18 +148,31 @@ def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
 
 @contextlib.contextmanager
 def _recorded(
-    machine: Machine, vcd: str | os.PathLike[str] | None
-) -> Iterator[Callable[[int], None]]:
-    """Records waveforms if there is a file for them; gives what writes it, called with the end."""
-    if vcd is None:
+    machine: Machine, vcd: str | os.PathLike[str] | None, frame_on: str | None
+) -> Iterator[Callable[[int], Frame | None]]:
+    """Records waveforms if someone wants them; gives what ends that, called with the run's end.
+
+    It writes the file, and gives the first frame on a bus.
+    """
+    if vcd is None and frame_on is None:
         yield lambda end_ps: None
         return
     # pyvcd is of use to few runs
     from cyclescope import waveforms
 
-    with Path(vcd).open("w", encoding="utf-8") as file:
+    with contextlib.ExitStack() as files:
+        file = files.enter_context(Path(vcd).open("w", encoding="utf-8")) if vcd else None
         machine.record_waves()
-        yield lambda end_ps: waveforms.write_vcd(file, *machine.take_waves(), end_ps)
+
+        def finish(end_ps: int) -> Frame | None:
+            signals, recorded = machine.take_waves()
+            if file is not None:
+                waveforms.write_vcd(file, signals, recorded, end_ps)
+            if frame_on is None:
+                return None
+            return first_frame(signals, waveforms.changes(recorded), frame_on)
+
+        yield finish
 
 
 class _Console:

@@ -14,7 +14,7 @@ from cyclescope import published
 from cyclescope.disks import Disk
 from cyclescope.overrides import OverrideValue
 from cyclescope.results import CALIBRATED, Parameter, Row, Settings, Value
-from cyclescope.views import Pivot, Sweep
+from cyclescope.views import Frames, Pivot, Sweep
 
 
 def _no_files(settings: Settings) -> Mapping[str, bytes]:
@@ -47,6 +47,8 @@ class Run:
 
     `implied` names settings that only have their app's default: words for people leave them out.
     Of a bench's runs those of more `weight` start first, so that no core waits for one at the end.
+    A run with `frame_on`, the label of an SPI bus, keeps the first frame on it: that is its result,
+    and its app need not print one.
     """
 
     app: str
@@ -61,6 +63,7 @@ class Run:
     files: Callable[[Settings], Mapping[str, bytes]] = _no_files
     implied: tuple[str, ...] = ()
     weight: int = 0
+    frame_on: str | None = None
 
     @property
     def all_settings(self) -> dict[str, Value]:
@@ -137,7 +140,7 @@ class Experiment:
     number; `notes` are what a reader must know to judge the comparison. `choices` are what was
     fitted to published cells here and not in a board; they count as its parameters do. `derived`
     gives rows that follow from the others, such as ratios; `findings` says in sentences what
-    the rows show.
+    the rows show; `frames` says how the frames are shown that its runs kept.
     """
 
     name: str
@@ -150,6 +153,7 @@ class Experiment:
     choices: tuple[Parameter, ...] = ()
     derived: Callable[[Sequence[Row]], Iterable[Row]] = _no_derived
     findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings
+    frames: Frames | None = None
 
     def published_value(
         self, run: Run, cell: Cell, settings: Settings | None = None, key: str | None = None

@@ -16,10 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cyclescope.frames import Frame
+
 if TYPE_CHECKING:
     import pandas
 
-    from cyclescope.views import Pivot, Sweep
+    from cyclescope.views import Frames, Pivot, Sweep
 
 PREDICTED = "predicted"
 CALIBRATED = "calibrated"
@@ -88,7 +90,8 @@ class RunResult:
     simulated time was reached) or "fault" (the firmware did what can't go on); `message` is one
     line for the last two. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's
     time in nanoseconds. `results` has the words that the firmware wrote to each device that takes
-    results (a `cyclescope,result-port`), in order, by the device's label.
+    results (a `cyclescope,result-port`), in order, by the device's label. `frame` is the first one
+    on an SPI bus if the run was asked to keep it.
     """
 
     board: str
@@ -103,6 +106,7 @@ class RunResult:
     notes: tuple[str, ...] = ()
     wall_ns: int = field(default=0, compare=False)
     results: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    frame: Frame | None = None
 
     @property
     def instructions(self) -> int:
@@ -125,7 +129,11 @@ class RunResult:
         return tuple(parse_metrics(self.console))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but host time and the console, ready for JSON, in a stable order."""
+        """Everything but host time and the console, ready for JSON, in a stable order.
+
+        There is a `frame` only if the run was asked for it.
+        """
+        frame = {"frame": self.frame.to_dict()} if self.frame else {}
         return {
             "board": self.board,
             "firmware": self.firmware,
@@ -148,6 +156,7 @@ class RunResult:
             "results": {name: list(words) for name, words in self.results.items()},
             "metrics": [vars(metric) for metric in self.metrics],
             "notes": list(self.notes),
+            **frame,
         }
 
     def to_dataframe(self) -> pandas.DataFrame:
@@ -291,7 +300,7 @@ class ExperimentResult:
     `source` cites the published document, whose numbers are `exact` if they come from the
     hardware's own description; `notes` say what a reader must know to judge the comparison;
     `parameters` maps a board's name to its timing parameters; `choices` are what the experiment
-    itself fitted to published numbers.
+    itself fitted to published numbers; `frames` says how the frames are shown that runs kept.
     """
 
     name: str
@@ -303,6 +312,7 @@ class ExperimentResult:
     parameters: Mapping[str, tuple[Parameter, ...]]
     exact: bool = False
     choices: tuple[Parameter, ...] = ()
+    frames: Frames | None = None
 
     @property
     def failures(self) -> tuple[RunRecord, ...]:

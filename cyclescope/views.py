@@ -91,6 +91,20 @@ class Sweep:
     order: int = 0
 
 
+@dataclass(frozen=True)
+class Frames:
+    """A plot of the wires during frames on an SPI bus: a panel for each run that kept one.
+
+    `text` says what there is to see; the run's setting `panel` names its panel. `wires` are shown
+    from top to bottom: their names on the bus (`frames.WIRES`), and what people call them.
+    """
+
+    title: str
+    text: str
+    panel: str
+    wires: tuple[tuple[str, str], ...]
+
+
 def takes(view: Pivot | Sweep, settings: Settings) -> bool:
     """Whether a row with these settings takes part in a view."""
     return all(settings.get(name) in allowed for name, allowed in view.where)

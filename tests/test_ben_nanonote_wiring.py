@@ -25,7 +25,7 @@ def identify(stack: str, board: Path | str = BOARD, vcd: Path | None = None) -> 
     """Reads the transceiver's part number with one of the drivers."""
     settings = {"stack": stack, "operation": "identify"}
     elf = firmware.build_app("bitbang_spi", BOARD, settings)
-    return package.Board(board).load(elf).run("1s", vcd=vcd)
+    return package.Board(board).load(elf).run("1s", vcd=vcd, frame_on="atben")
 
 
 @NEEDS_SIGROK
@@ -39,6 +39,11 @@ def test_a_register_read_decodes_to_its_bytes(stack: str, tmp_path: Path) -> Non
     assert set(silent) <= {Frame(b"", b"")}
     assert read.mosi[:1] == READ_PART_NUMBER
     assert read.miso == PART_NUMBER
+    # what the run keeps of it is the same
+    assert result.frame is not None
+    mosi, miso = (result.frame.bytes_on(wire) for wire in ("mosi", "miso"))
+    assert bytes(byte.value for byte in mosi) == read.mosi
+    assert bytes(byte.value for byte in miso) == read.miso
     assert not result.notes
 
 

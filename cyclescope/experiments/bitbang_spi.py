@@ -12,9 +12,10 @@ from dataclasses import replace
 
 from cyclescope.experiment import Cell, Experiment, Run, fitted
 from cyclescope.experiments import bitbang_spi_follows
+from cyclescope.frames import CLOCK, MISO, MOSI, SELECT
 from cyclescope.overrides import OverrideValue
 from cyclescope.results import Row, Value
-from cyclescope.views import Pivot, Sweep, Words
+from cyclescope.views import Frames, Pivot, Sweep, Words
 
 BOARD = "ben-nanonote"
 APP = "bitbang_spi"
@@ -24,6 +25,8 @@ LIMIT = "100s"
 DRIVERS = ("spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben")
 CONTROLLER = "spi-jz4740-ssi"
 CONTROLLER_BOARD = "ben-nanonote-ssi"
+# Labels of the SPI buses that the transceiver is on.
+BUS, CONTROLLER_BUS = "atben", "ssi"
 # Fitted: what Linux spends on a worker's wake-up beyond what the small kernel does.
 WAKEUP_NS = 47_000
 # What the peer on the air sends while the report's receptions are measured.
@@ -53,11 +56,18 @@ def _runs() -> Iterator[Run]:
     for frames in (bitbang_spi_follows.FEWER, bitbang_spi_follows.MORE):
         for operation in ("reception", "transmission"):
             yield _counting(operation, frames)
+    yield from map(_showing, drivers)
 
 
 def _counting(operation: str, frames: int) -> Run:
     """A run whose operations are counted: all drivers have the same."""
     return replace(_run(DRIVERS[-2], operation, frames=frames), documented=False)
+
+
+def _showing(driver: str) -> Run:
+    """A run that reads one register and shows what is on the wires meanwhile."""
+    bus = CONTROLLER_BUS if driver == CONTROLLER else BUS
+    return replace(_run(driver, "identify"), documented=False, frame_on=bus)
 
 
 _WORDS = (
@@ -154,6 +164,17 @@ def _cost(metric: str, operation: str) -> Cell:
     )
 
 
+_ON_THE_WIRE = Frames(
+    title="One register read on the wire",
+    text="Each driver reads PART_NUM, register 1C, once: the command 9C goes out, PHY_STATUS and "
+    "the part number, 03, come back. All have the same time axis, which begins when nSEL falls. On "
+    "pins each edge is an access to a register of the port: the drivers differ in what they do "
+    "between two of them.",
+    panel="stack",
+    wires=((SELECT, "nSEL"), (CLOCK, "SCLK"), (MOSI, "MOSI"), (MISO, "MISO")),
+)
+
+
 def _derived(rows: Sequence[Row]) -> Iterator[Row]:
     yield from bitbang_spi_follows.rows(rows)
 
@@ -211,4 +232,5 @@ EXPERIMENT = Experiment(
     choices=CHOICES,
     derived=_derived,
     findings=bitbang_spi_follows.findings,
+    frames=_ON_THE_WIRE,
 )

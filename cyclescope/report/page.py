@@ -11,7 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from cyclescope import trust, views
-from cyclescope.report import colours, figures, stacks, sweeps
+from cyclescope.report import colours, figures, stacks, sweeps, wires
 from cyclescope.report.colours import Style
 from cyclescope.report.figures import NamedRow
 from cyclescope.report.stacks import Panel
@@ -54,6 +54,7 @@ class Section:
     rows: tuple[Row, ...]
     pivots: tuple[views.Table, ...]
     sweeps: tuple[sweeps.Plot, ...]
+    frames: wires.Plot | None
     parts: tuple[Part, ...]
     transcripts: tuple[RunRecord, ...]
     notes: Mapping[str, tuple[str, ...]]
@@ -153,6 +154,7 @@ def _section(
         rows=tuple(views.loose(result.rows)),
         pivots=tuple(views.tables(result.rows)),
         sweeps=tuple(sweeps.plots(result)),
+        frames=wires.plot(result),
         parts=tuple(
             _part(f"{result.name}-{number}", title, rows, panel, styles)
             for number, (title, rows, panel) in enumerate(panels)

@@ -1,0 +1,123 @@
+"""A frame on an SPI bus: when its wires changed, and the bytes that this means.
+
+Bits are taken at rising edges of the clock, as modes 0 and 3 do, the most significant one first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SELECT, CLOCK, MOSI, MISO = WIRES = ("cs0", "sck", "mosi", "miso")
+"""The names of an SPI bus's wires, its first chip select among them."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A wire's level before a frame begins, and when it changes to the other one, in order."""
+
+    first: int
+    changes_ps: tuple[int, ...]
+
+    @property
+    def rises_ps(self) -> tuple[int, ...]:
+        """When it goes high."""
+        return self.changes_ps[self.first :: 2]
+
+    def before(self, at_ps: int) -> int:
+        """The level that it has until just before a time."""
+        return (self.first + sum(change < at_ps for change in self.changes_ps)) % 2
+
+
+@dataclass(frozen=True)
+class Byte:
+    """A byte on a wire, from the edge that takes its first bit to the end of its last clock."""
+
+    start_ps: int
+    end_ps: int
+    value: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What was on an SPI bus while its first chip was selected.
+
+    `start_ps` is when the select fell, from the beginning of the run; all other times count from
+    there. `wires` are by name.
+    """
+
+    start_ps: int
+    length_ps: int
+    wires: dict[str, Wire]
+
+    def bytes_on(self, name: str) -> tuple[Byte, ...]:
+        """The whole bytes on a data wire, as its receiver takes them."""
+        rises_ps = self.wires[CLOCK].rises_ps
+        starts = range(0, len(rises_ps) - 7, 8)
+        return tuple(self._byte(self.wires[name], rises_ps[start : start + 8]) for start in starts)
+
+    def _byte(self, wire: Wire, rises_ps: Sequence[int]) -> Byte:
+        value = 0
+        for at_ps in rises_ps:
+            value = value << 1 | wire.before(at_ps)
+        falls = (at_ps for at_ps in self.wires[CLOCK].changes_ps if at_ps > rises_ps[-1])
+        return Byte(rises_ps[0], next(falls, self.length_ps), value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The frame ready for JSON."""
+        return {
+            "start_ps": self.start_ps,
+            "length_ps": self.length_ps,
+            "wires": {
+                name: {"first": wire.first, "changes_ps": list(wire.changes_ps)}
+                for name, wire in self.wires.items()
+            },
+        }
+
+
+def first_frame(
+    signals: Sequence[tuple[str, str, bool]], changes: Iterable[tuple[int, int, int]], bus: str
+) -> Frame | None:
+    """The first frame with a whole byte on the bus with the label `bus`; None if there is none.
+
+    Signals and changes are those of a recording (`waveforms.py`). A chip that gets its supply or
+    loses it may see its select fall without a byte: that is no frame here.
+    """
+    names = {
+        number: name
+        for number, (scope, name, _) in enumerate(signals)
+        if scope == bus and name in WIRES
+    }
+    levels = {names[number]: int(signals[number][2]) for number in names}
+    if set(levels) != set(WIRES):
+        return None
+    taken: _Taken | None = None
+    for at_ps, signal, level in changes:
+        name = names.get(signal)
+        if name is None or levels[name] == level:
+            continue
+        if name == SELECT and level == 0:
+            taken = _Taken(at_ps, levels)
+        if taken is not None:
+            taken.changes_ps[name].append(at_ps - taken.start_ps)
+            if name == SELECT and level == 1:
+                frame = taken.frame(at_ps)
+                if frame.bytes_on(MOSI):
+                    return frame
+                taken = None
+        levels[name] = level
+    return None
+
+
+class _Taken:
+    """A frame that has begun."""
+
+    def __init__(self, start_ps: int, levels: dict[str, int]) -> None:
+        self.start_ps = start_ps
+        self.first = dict(levels)
+        self.changes_ps: dict[str, list[int]] = {name: [] for name in WIRES}
+
+    def frame(self, end_ps: int) -> Frame:
+        wires = {name: Wire(self.first[name], tuple(self.changes_ps[name])) for name in WIRES}
+        return Frame(self.start_ps, end_ps - self.start_ps, wires)
