@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 
-import pytest
-from conftest import ROOT
+import mips_assembly
 
-from cyclescope import _engine, firmware
+from cyclescope import _engine
 from cyclescope.board import board_tree
 
-PROGRAM = ROOT / "tests" / "firmware" / "mips"
 # what the program counts: by Cause.ExcCode, and refills
 COUNTERS, REFILLS = 0x4000, 0x4080
 TLB_MODIFIED, TLB_LOAD, TLB_STORE, ADDRESS_LOAD, ADDRESS_STORE = 1, 2, 3, 4, 5
@@ -20,23 +17,9 @@ PAGES = 64
 LIMIT_PS = 10**9
 
 
-@pytest.fixture(scope="module")
-def elf() -> Path:
-    recipe = firmware.Recipe(
-        name="user_mode",
-        target="mipsel-freestanding-eabi",
-        mcpu="mips32+soft_float+noabicalls",
-        linker_script=PROGRAM / "ram.ld",
-        include=(),
-        flags=("-nostdlib", "-static", "-Wl,-e,_start", "-Wl,-z,max-page-size=4096"),
-        sources=(PROGRAM / "user_mode.S",),
-    )
-    return firmware.build(recipe)
-
-
-def loaded(elf: Path) -> _engine.Machine:
+def loaded() -> _engine.Machine:
     machine = _engine.Machine(board_tree("minimal-mips32").to_dict())
-    machine.load(elf.read_bytes(), "user_mode")
+    machine.load(mips_assembly.built("user_mode").read_bytes(), "user_mode")
     return machine
 
 
@@ -47,8 +30,8 @@ def counters(machine: _engine.Machine) -> tuple[dict[int, int], int]:
     return {code: count for code, count in enumerate(counts) if count}, refills
 
 
-def test_a_kernel_serves_a_program_in_user_mode(elf: Path) -> None:
-    machine = loaded(elf)
+def test_a_kernel_serves_a_program_in_user_mode() -> None:
+    machine = loaded()
     report = machine.run(LIMIT_PS, None)
     assert (report["outcome"], report["code"]) == ("exit", 0), report["message"]
     refused = "4-byte load at 0x80000000: a kernel segment: user mode may not use addresses from"
@@ -72,8 +55,8 @@ def test_a_kernel_serves_a_program_in_user_mode(elf: Path) -> None:
     assert 40 < refills < 150
 
 
-def test_steps_and_runs_take_the_same_path(elf: Path) -> None:
-    run, stepped = loaded(elf), loaded(elf)
+def test_steps_and_runs_take_the_same_path() -> None:
+    run, stepped = loaded(), loaded()
     run.run(LIMIT_PS, None)
     assert stepped.trace(100_000)
     assert run.registers() == stepped.registers()

@@ -57,7 +57,11 @@ pub(crate) struct View {
 }
 
 /// What all devices list of themselves at one moment.
-pub(crate) struct Lists(Vec<Option<Poll>>);
+pub(crate) struct Lists {
+    /// The core's time.
+    cycles: u64,
+    of: Vec<Option<Poll>>,
+}
 
 impl View {
     fn now(self) -> Ps {
@@ -71,7 +75,8 @@ impl View {
 
     /// The lists of all devices.
     pub fn lists(self, bus: &mut Bus) -> Lists {
-        Lists((0..bus.devices.len()).map(|device| self.list(bus, device)).collect())
+        let of = (0..bus.devices.len()).map(|device| self.list(bus, device)).collect();
+        Lists { cycles: self.cycles, of }
     }
 
     fn accessed(self, bus: &Bus) -> impl Iterator<Item = usize> + use<> {
@@ -87,7 +92,7 @@ impl View {
     pub fn devices_repeat(self, bus: &mut Bus, before: &Lists) -> Option<bool> {
         let mut same = true;
         for device in self.accessed_devices(bus) {
-            let earlier = before.0[device].as_ref()?;
+            let earlier = before.of[device].as_ref()?;
             same &= self.list(bus, device).is_some_and(|list| list.repeats(earlier));
         }
         Some(same)
@@ -95,17 +100,20 @@ impl View {
 
     /// True if the entries' accesses take the same time again, and their devices have the same to say.
     pub fn accesses_repeat(self, bus: &Bus, before: &Lists, after: &Lists) -> bool {
+        let period = after.cycles - before.cycles;
         self.accessed(bus).all(|entry| {
             let entry = &bus.map[entry];
-            if entry.route.is_some_and(|route| bus.routes[route].clock != self.clock) {
+            if entry.route.is_some_and(|route| !self.keeps_phase(bus.routes[route].clock, period)) {
                 return false;
             }
             match entry.target {
                 Target::Ram(ram) => {
                     let ram = &bus.rams[ram];
-                    ram.timing().clock == self.clock && ram.is_idle(self.now()) && !bus.has_several_masters()
+                    self.keeps_phase(ram.timing().clock, period)
+                        && ram.is_idle(self.now())
+                        && !bus.has_several_masters()
                 }
-                Target::Device(DeviceId(id), _) => match (&before.0[id as usize], &after.0[id as usize]) {
+                Target::Device(DeviceId(id), _) => match (&before.of[id as usize], &after.of[id as usize]) {
                     (Some(before), Some(after)) => after.repeats(before),
                     _ => false,
                 },
@@ -113,11 +121,18 @@ impl View {
         })
     }
 
+    /// True if a round of `period` cycles is between the same edges of another clock as the one before: the core's outpaces it a whole number of
+    /// times, which the period is a multiple of.
+    fn keeps_phase(self, clock: Hz, period: u64) -> bool {
+        let (own, other) = (self.clock.get(), clock.get());
+        own.is_multiple_of(other) && period.is_multiple_of(own / other)
+    }
+
     /// How many rounds of `period` cycles certainly go like the last one before core cycle `limit`: the one in which something may happen is
     /// left to be run, and so is the one before. `None` if they are not worth it.
     pub fn rounds_to_come(self, bus: &Bus, limit: u64, period: u64, before: &Lists, after: &Lists) -> Option<u64> {
         let devices = self.accessed_devices(bus);
-        let lists = || devices.iter().filter_map(|id| Some((after.0[*id].as_ref()?, before.0[*id].as_ref()?)));
+        let lists = || devices.iter().filter_map(|id| Some((after.of[*id].as_ref()?, before.of[*id].as_ref()?)));
         let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
         // What the loop started may end, and be seen by a chip, later than the loop's own time.
         let ahead = lists().map(|(list, _)| list.latest_end().0.saturating_sub(self.cycles)).max().unwrap_or(0);
@@ -131,10 +146,10 @@ impl View {
 
     /// Moves the accessed devices on by so many rounds, of which the last one ended at this time.
     pub fn move_devices_on(self, bus: &mut Bus, rounds: u64, before: &Lists, after: Lists) {
-        let mut lists = after.0;
+        let mut lists = after.of;
         for device in self.accessed_devices(bus) {
             // A device with several ranges is moved on once.
-            if let (Some(list), Some(before)) = (lists[device].take(), &before.0[device]) {
+            if let (Some(list), Some(before)) = (lists[device].take(), &before.of[device]) {
                 polled(bus, device, self.now(), &mut list.skip(before, rounds));
             }
         }

@@ -119,7 +119,12 @@ impl Mips {
         let size = size_of_access(code);
         self.access_kind = kind_of_access(code);
         let done = self.memory.load(bus, &self.system, self.now(), word_or(addr, code), size, 0);
-        self.accessed(bus, addr, done)
+        let value = self.accessed(bus, addr, done)?;
+        if self.ram_at(bus, addr).is_none() {
+            self.polls.saw(u64::from(self.pc), &self.x);
+            self.look |= self.polls.found;
+        }
+        Some(value)
     }
 
     /// A store that found no shortcut. `None` if it raised an exception.
@@ -159,7 +164,7 @@ impl Mips {
     }
 
     /// Where a store to `va` goes, if that is a RAM.
-    fn ram_at(&self, bus: &Bus, va: u32) -> Option<u32> {
+    pub(super) fn ram_at(&self, bus: &Bus, va: u32) -> Option<u32> {
         let access = Access { kind: Kind::Write, privileged: self.system.is_privileged() };
         let physical = self.system.translate(va, access, |_| None).ok()?.physical;
         matches!(bus.map[bus.entry_at(physical)?].target, Target::Ram(_)).then_some(physical)

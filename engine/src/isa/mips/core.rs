@@ -11,6 +11,7 @@ use super::system::{Exception, Now, System};
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
+use crate::isa::polls::Polls;
 use crate::isa::sections::Sections;
 use crate::memory::first_level::{Memory, Way};
 use crate::time::{Cycles, Hz, Ps};
@@ -53,6 +54,7 @@ pub struct Mips {
     pub(super) line_bytes: u32,
     pub(super) stop: Option<Stop>,
     pub(super) sections: Sections<Totals>,
+    pub(super) polls: Polls,
     /// The horizon given by the machine, in cycles.
     horizon: u64,
     next_due: Ps,
@@ -93,6 +95,7 @@ impl Mips {
             line_bytes: 1 << memory.fetch_line_shift(),
             stop: None,
             sections: Sections::default(),
+            polls: Polls::default(),
             horizon: 0,
             next_due: Ps::ZERO,
             waiting: false,
@@ -171,7 +174,11 @@ impl Mips {
             } else {
                 self.follow_sections();
                 self.look = false;
-                self.run_once(bus, single);
+                if self.polls.found && !single {
+                    self.skip_rounds(bus);
+                } else {
+                    self.run_once(bus, single);
+                }
             }
             if single && (self.instructions, self.exceptions) != before {
                 return self.stop.take().unwrap_or(Stop::Horizon);
@@ -193,7 +200,7 @@ impl Mips {
     }
 
     /// The page of the current address. `None` if it can't be fetched: the core is at its handler then.
-    fn page(&mut self, bus: &mut Bus) -> Option<Found> {
+    pub(super) fn page(&mut self, bus: &mut Bus) -> Option<Found> {
         if self.pc & 3 != 0 {
             self.access_kind = "instruction fetch";
             self.raise(bus, Exception::AddressLoad(self.pc));
@@ -315,4 +322,12 @@ impl Core for Mips {
     }
 
     fn compile_after(&mut self, _runs: u16) {}
+
+    fn skip_polling(&mut self, skip: bool) {
+        self.polls.enable(skip);
+    }
+
+    fn skipped(&self) -> Cycles {
+        Cycles(self.polls.skipped_cycles)
+    }
 }

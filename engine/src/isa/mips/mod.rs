@@ -16,6 +16,7 @@ mod instructions;
 pub mod op;
 mod pages;
 pub mod predictor;
+mod skip;
 pub mod system;
 pub mod timing;
 mod uhi;
