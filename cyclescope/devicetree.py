@@ -19,6 +19,7 @@ from cyclescope.errors import board_error
 
 Place = tuple[str, int]
 
+_UNDEFINED = re.compile(r"^(?P<node>/\S*): undefined node label '(?P<label>.*)'$")
 _PARSE_ERROR = re.compile(r"^(?P<file>.*?):(?P<line>\d+) \(column \d+\): (?:parse error: )?")
 
 
@@ -84,7 +85,7 @@ def parse(path: Path) -> Node:
     try:
         root = _LocatedDT(shown, places).root
     except dtlib.DTError as error:
-        raise board_error([_one_line(str(error), shown)]) from error
+        raise board_error([_one_line(str(error), places)]) from error
     except UnicodeDecodeError as error:
         raise board_error([f"{shown}:1: not text: {error.reason}"]) from error
     except OSError as error:
@@ -112,9 +113,18 @@ class _Places:
     """Where the nodes and properties of a source are, and where its parser stands."""
 
     def __init__(self, file: str) -> None:
+        self.file = file
         self.last: Place = (file, 1)
         self.nodes: dict[dtlib.Node, Place] = {}
         self.props: dict[tuple[dtlib.Node, str], Place] = {}
+
+    def of_reference(self, node_path: str, label: str) -> Place | None:
+        """The first property of the node in which this label is referred to."""
+        for (node, name), place in self.props.items():
+            prop = node.props.get(name)
+            if node.path == node_path and prop and any(label == one[2] for one in prop._markers):
+                return place
+        return None
 
     @property
     def here(self) -> str:
@@ -160,13 +170,16 @@ class _LocatedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
         return node
 
 
-def _one_line(message: str, file: str) -> str:
+def _one_line(message: str, places: _Places) -> str:
     """dtlib's message as `file:line: what`; some of its messages come without a place."""
     message = " ".join(message.split())
     match = _PARSE_ERROR.match(message)
     if match:
         return f"{match['file']}:{match['line']}: {message[match.end() :]}"
-    return f"{file}:1: {message}"
+    undefined = _UNDEFINED.match(message)
+    place = undefined and places.of_reference(undefined["node"], undefined["label"])
+    file, line = place or (places.file, 1)
+    return f"{file}:{line}: {message}"
 
 
 def _convert(node: dtlib.Node, places: _Places) -> Node:

@@ -89,7 +89,10 @@ def test_a_reference_is_the_phandle_of_its_node(tmp_path: Path) -> None:
         ("/dts-v1/;\n/ {\n", "board.dts:3: expected node name"),
         ("/dts-v1/;\n/ {\n    a = <08>;\n};\n", "board.dts:3: malformed"),
         ("/dts-v1/;\n/ {\n    a = <0x100000000>;\n};\n", "board.dts:3: 4294967296 does not fit"),
-        ("/dts-v1/;\n/ { a = <&nobody>; };\n", "undefined node label 'nobody'"),
+        (
+            "/dts-v1/;\n/ { b = <1>;\n a = <1 &nobody>; };\n",
+            "board.dts:3: /: undefined node label 'nobody'",
+        ),
         ("/dts-v1/;\n/delete-node/ &{/};\n", "board.dts:2"),
         (b'/dts-v1/;\n/ { a = "\xff"; };\n', "not text"),
         ("/dts-v1/;\n/ { a { " + "x { " * 5000, "nest too deep"),
