@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,39 @@ def decode_spi(
     decoder = f"spi:{wires}:cpol={cpol}:cpha={cpha}"
     mosi, miso = (_transfers(alone, step_ps, decoder, wire) for wire in ("mosi", "miso"))
     return [Frame(*both) for both in zip(mosi, miso, strict=True)]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A wire that changes, and the levels of its scope's other wires then."""
+
+    at_ps: int
+    wire: str
+    level: int
+    others: Mapping[str, int]
+
+
+def edges(vcd: str, scope: str) -> list[Edge]:
+    """All changes of the wires of one scope, in order; what changes at once is told one by one."""
+    names: dict[str, str] = {}
+    levels: dict[str, int] = {}
+    found: list[Edge] = []
+    at_ps = 0
+    dumped = False
+    for line in only_scope(vcd, scope).splitlines():
+        words = line.split()
+        if words[:1] == ["$var"]:
+            names[words[3]] = words[4]
+        elif line.startswith("#"):
+            at_ps = int(line[1:])
+        elif words[:1] == ["$end"]:
+            dumped = True
+        elif line[:1] in ("0", "1"):
+            name, level = names[line[1:]], int(line[0])
+            if dumped:
+                found.append(Edge(at_ps, name, level, dict(levels)))
+            levels[name] = level
+    return found
 
 
 def only_scope(vcd: str, scope: str) -> str:
