@@ -16,12 +16,13 @@ from cyclescope.views import Pivot, Words
 TABLE = "atben_spi_drivers"
 # Frames of the runs that are compared to count operations.
 FEWER, MORE = 4, 8
-# What the transceiver counts, by the table's words.
+# What the transceiver counts, by the table's words: the last less the first, where there are two. A
+# read of a frame is two on the wire, the first of its length alone.
 _COUNTED = {
-    "register_reads": "register_reads",
-    "register_writes": "register_writes",
-    "buffer_reads": "frame_buffer_reads",
-    "buffer_writes": "frame_buffer_writes",
+    "register_reads": ("register_reads",),
+    "register_writes": ("register_writes",),
+    "buffer_reads": ("frame_buffer_length_reads", "frame_buffer_reads"),
+    "buffer_writes": ("frame_buffer_writes",),
 }
 _OPERATIONS = Pivot(
     "Operations of a high-level call",
@@ -88,14 +89,14 @@ def _operations(found: Iterable[Row]) -> Iterator[Row]:
         more = counting.get((operation, MORE))
         if frames != FEWER or more is None:
             continue
-        for name, counter in _COUNTED.items():
+        for name, counters in _COUNTED.items():
             where = {"kind": "operation-count", "operation": operation}
             yield replace(
                 row,
                 settings={"operation": operation, "counted": name},
                 metric="operations",
                 unit="",
-                simulated=_each(row, more, counter),
+                simulated=_each(row, more, counters),
                 published=published.load(TABLE).find(name, where),
                 basis=DERIVED,
                 label=f"{name} of {operation}",
@@ -105,9 +106,10 @@ def _operations(found: Iterable[Row]) -> Iterator[Row]:
             )
 
 
-def _each(fewer: Row, more: Row, counter: str) -> float:
+def _each(fewer: Row, more: Row, counters: Sequence[str]) -> float:
     """How often something is counted for each frame."""
-    each = (_total(more, counter) - _total(fewer, counter)) / (MORE - FEWER)
+    *less, counted = ((_total(more, name) - _total(fewer, name)) for name in counters)
+    each = (counted - sum(less)) / (MORE - FEWER)
     return int(each) if each.is_integer() else round(each, 3)
 
 

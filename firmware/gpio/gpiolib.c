@@ -39,6 +39,7 @@ int gpiolib_chip_add(struct gpio_chip *chip)
     for (unsigned gpio = chip->base; gpio < chip->base + chip->pins; gpio++) {
         descriptors[gpio].chip = chip;
     }
+    chip->descriptors = &descriptors[chip->base];
     return 0;
 }
 
@@ -134,30 +135,57 @@ static void set_open(struct gpio_descriptor *pin, unsigned offset, int value, in
     pin->flags = value == released ? pin->flags & ~(unsigned)FLAG_IS_OUT : pin->flags | FLAG_IS_OUT;
 }
 
+static void warn_number(unsigned gpio)
+{
+    console_print("gpio %u: there is no such pin\n", gpio);
+}
+
+static struct gpio_descriptor *descriptor_of(unsigned gpio)
+{
+    if (__builtin_expect(gpio >= GPIOLIB_COUNT, 0)) {
+        warn_number(gpio);
+        return NULL;
+    }
+    return &descriptors[gpio];
+}
+
+static inline unsigned offset_of(const struct gpio_descriptor *pin)
+{
+    return (unsigned)(pin - pin->chip->descriptors);
+}
+
 int gpiolib_get_value(unsigned gpio)
 {
-    struct gpio_chip *chip = descriptors[gpio].chip;
+    struct gpio_descriptor *pin = descriptor_of(gpio);
 
+    if (!pin) {
+        return 0;
+    }
+    struct gpio_chip *chip = pin->chip;
+    unsigned offset = offset_of(pin);
     if (__builtin_expect(chip->can_sleep, 0)) {
         warn_sleeping(gpio);
     }
-    return chip->get ? chip->get(chip, gpio - chip->base) : 0;
+    return chip->get ? chip->get(chip, offset) : 0;
 }
 
 void gpiolib_set_value(unsigned gpio, int value)
 {
-    struct gpio_descriptor *pin = &descriptors[gpio];
-    struct gpio_chip *chip = pin->chip;
+    struct gpio_descriptor *pin = descriptor_of(gpio);
 
+    if (!pin) {
+        return;
+    }
+    struct gpio_chip *chip = pin->chip;
     if (__builtin_expect(chip->can_sleep, 0)) {
         warn_sleeping(gpio);
     }
     if (has_flag(pin, FLAG_OPEN_DRAIN)) {
-        set_open(pin, gpio - chip->base, !!value, 1);
+        set_open(pin, offset_of(pin), !!value, 1);
     } else if (has_flag(pin, FLAG_OPEN_SOURCE)) {
-        set_open(pin, gpio - chip->base, !!value, 0);
+        set_open(pin, offset_of(pin), !!value, 0);
     } else {
-        chip->set(chip, gpio - chip->base, value);
+        chip->set(chip, offset_of(pin), value);
     }
 }
 

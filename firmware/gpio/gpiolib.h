@@ -1,5 +1,5 @@
 /* Pins by number, whatever controller they are on: each controller is a chip in a table, and each pin has a descriptor. The
-   structure is that of Linux's gpiolib (3.8). */
+   structure is that of Linux's gpiolib as of 3.9, which works with descriptors: a pin's number on its chip is worked out from where its descriptor is. */
 #ifndef GPIOLIB_H
 #define GPIOLIB_H
 
@@ -9,11 +9,14 @@
 
 enum gpio_drive { GPIO_PUSH_PULL, GPIO_OPEN_DRAIN, GPIO_OPEN_SOURCE };
 
+struct gpio_descriptor;
+
 struct gpio_chip {
     const char *label;
     unsigned base;  /* the number of its first pin */
     unsigned pins;
     bool can_sleep; /* behind a bus: its pins are not for code that must not wait */
+    struct gpio_descriptor *descriptors; /* of its pins, from gpiolib_chip_add on */
 
     /* All get the pin's number on the chip. Functions that can fail return 0 or an error (error.h). */
     int (*direction_input)(struct gpio_chip *chip, unsigned offset);
