@@ -169,7 +169,8 @@ _ON_THE_WIRE = Frames(
     text="Each driver reads PART_NUM, register 1C, once: the command 9C goes out, PHY_STATUS and "
     "the part number, 03, come back. All have the same time axis, which begins when nSEL falls. On "
     "pins each edge is an access to a register of the port: the drivers differ in what they do "
-    "between two of them.",
+    "between two of them. It is the first access of a run, whose code is not in the cache yet, and "
+    "the time is the frame's: what is before and behind it is in the access times.",
     panel="stack",
     wires=((SELECT, "nSEL"), (CLOCK, "SCLK"), (MOSI, "MOSI"), (MISO, "MISO")),
 )
