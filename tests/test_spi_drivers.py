@@ -16,8 +16,9 @@ from cyclescope.results import RunResult, Value
 
 Change = Callable[..., Path]
 
-# Slowest first.
-DRIVERS = ["spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben"]
+# Slowest first. The last one has the transceiver on the serial controller.
+CONTROLLER = "spi-jz4740-ssi"
+DRIVERS = ["spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben", CONTROLLER]
 FAILED = 1
 PEER = (
     "&transceiver {{ cyclescope,air-frame-bytes = <{lengths}>; "
@@ -28,9 +29,13 @@ COUNTED = ("register_reads", "register_writes", "buffer_reads", "buffer_writes")
 RECEPTION, TRANSMISSION = (1, 0, 1, 0), (9, 4, 0, 1)
 
 
-def run(stack: str, board: Path | str = BOARD, **settings: Value) -> RunResult:
-    elf = firmware.build_app("bitbang_spi", BOARD, {"stack": stack} | settings)
-    return package.Board(board).load(elf).run("10s")
+def board_of(stack: str) -> str:
+    return "ben-nanonote-ssi" if stack == CONTROLLER else BOARD
+
+
+def run(stack: str, board: Path | None = None, **settings: Value) -> RunResult:
+    elf = firmware.build_app("bitbang_spi", board_of(stack), {"stack": stack} | settings)
+    return package.Board(board or board_of(stack)).load(elf).run("10s")
 
 
 def results(result: RunResult) -> dict[tuple[str, int], float]:
@@ -61,7 +66,7 @@ def test_what_a_driver_is_spared_makes_it_faster() -> None:
 
 @pytest.mark.parametrize("stack", DRIVERS)
 def test_a_received_frame_takes_one_read_of_either_kind(stack: str, changed_board: Change) -> None:
-    board = changed_board(PEER.format(lengths="5 127"), BOARD)
+    board = changed_board(PEER.format(lengths="5 127"), board_of(stack))
     found = results(run(stack, board, operation="reception", frames=4))
     assert (found["frames", 5], found["frames", 127]) == (2, 2)
     for length in (5, 127):
@@ -132,5 +137,22 @@ def test_straight_code_has_mode_0_only(stack: str) -> None:
 @pytest.mark.parametrize("mode", [1, 2])
 def test_the_transceiver_has_no_other_mode(stack: str, mode: int) -> None:
     result = run(stack, operation="access", spi_mode=mode)
+    assert (result.outcome, result.exit_code) == ("exit", FAILED)
+    assert "at86rf230: no AT86RF23x answers: part number 0x" in result.console
+
+
+def test_the_controller_keeps_the_transceivers_limits() -> None:
+    result = run(CONTROLLER, operation="access", loops=1)
+    assert (result.exit_code, result.notes) == (0, ())
+
+
+def test_a_clock_that_is_too_fast_is_noted() -> None:
+    result = run(CONTROLLER, operation="access", loops=1, spi_hz=12_000_000)
+    noted = "transceiver: the period of SCLK was 83.333 ns"
+    assert any(noted in note for note in result.notes), result.notes
+
+
+def test_the_controller_has_modes_that_the_transceiver_has_not() -> None:
+    result = run(CONTROLLER, operation="access", spi_mode=1)
     assert (result.outcome, result.exit_code) == ("exit", FAILED)
     assert "at86rf230: no AT86RF23x answers: part number 0x" in result.console
