@@ -1,5 +1,5 @@
-//! The register map: addresses, values after reset, and the bits that software may write (AT86RF231 datasheet, section 14 and the register
-//! descriptions of each chapter).
+//! The register map: addresses, values after reset, and the bits that software may write, as the datasheet's chapters describe their registers. Reset
+//! values of whole registers are also in Avrora's simulation of the chip, and agree.
 
 /// A register of 8 bits.
 #[derive(Clone, Copy, Debug)]
