@@ -86,6 +86,8 @@ _WORDS = (
             ("write_buffer_rate", "buffer write"),
             ("reception_cost", "reception"),
             ("transmission_cost", "transmission"),
+            ("cost_load", "load"),
+            ("busy_share", "busy"),
         ),
     ),
     Words("operation", "operation"),
@@ -105,6 +107,15 @@ _RATES = _pivot("Data rate of buffer accesses of any length, kbps", "metric")
 _COSTS = _pivot("Computational cost of a frame, us", "metric", "frame_bytes")
 _LOADS = _pivot("Load of the processor by frames of the greatest length, %", "operation")
 _BUSY = _pivot("Share of time in which the processor is not idle, %", "operation", "frame_bytes")
+# Of the runs that count operations.
+_FEWER = Pivot(
+    "The same measured with fewer frames, us and %",
+    ("metric", "frame_bytes"),
+    ("frames",),
+    values=True,
+    words=(*_WORDS, Words("frames", "frames", form="{} frames")),
+    digits=4,
+)
 
 
 def _lines(title: str, x: str, x_title: str) -> Sweep:
@@ -159,7 +170,7 @@ def _cost(metric: str, operation: str) -> Cell:
         key="overhead_us",
         where={"kind": "overhead", "operation": operation},
         measured={"frame_bytes": "frame_bytes"},
-        pivots=(_COSTS,),
+        pivots=(_COSTS, _FEWER),
         sweeps=(_BY_FRAME,),
     )
 
@@ -220,13 +231,13 @@ EXPERIMENT = Experiment(
             key="cpu_load_percent",
             where={"kind": "cpu-load"},
             match=("operation",),
-            pivots=(_LOADS,),
+            pivots=(_LOADS, _FEWER),
         ),
         Cell(
             APP,
             metric="busy_share",
             label="{stack} busy in {operation} of {frame_bytes} B",
-            pivots=(_BUSY,),
+            pivots=(_BUSY, _FEWER),
         ),
     ),
     notes=NOTES,
