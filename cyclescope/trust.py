@@ -78,22 +78,26 @@ class Trust:
     def fitted(self) -> tuple[tuple[str, Parameter], ...]:
         """The calibrated parameters, with their boards; then the choices, with their experiments.
 
-        What several nodes of a kind have alike (two cards) was fitted once: it is one, of them all.
+        What several nodes of a kind have alike (two cards), or two boards with the same chip, was
+        fitted once: it is one, of them all.
         """
-        alike: dict[tuple[str, ...], list[Parameter]] = {}
+        alike: dict[tuple[str, ...], list[tuple[str, Parameter]]] = {}
         for board, parameter in self.parameters:
             if parameter.basis == CALIBRATED:
-                same = (board, parameter.property, parameter.value, parameter.source)
-                alike.setdefault(same, []).append(parameter)
-        boards = (
-            (same[0], replace(found[0], label=", ".join(one.label or one.node for one in found)))
-            for same, found in alike.items()
-        )
-        return (*boards, *self.choices)
+                same = (parameter.property, parameter.value, parameter.source)
+                alike.setdefault(same, []).append((board, parameter))
+        return (*map(_as_one, alike.values()), *self.choices)
 
     def resting_on(self, basis: str) -> int:
         """How many parameters have this basis."""
         return sum(parameter.basis == basis for _, parameter in self.parameters)
+
+
+def _as_one(found: Sequence[tuple[str, Parameter]]) -> tuple[str, Parameter]:
+    """Parameters that are alike, as the first of them with the names of all."""
+    labels = dict.fromkeys(parameter.label or parameter.node for _, parameter in found)
+    board, parameter = found[0]
+    return board, replace(parameter, label=", ".join(labels))
 
 
 def of(result: ExperimentResult) -> Trust:

@@ -55,11 +55,12 @@ def test_board_shows_everything_with_provenance(cyclescope: Command, name: str) 
 def test_at_most_one_parameter_for_four_cells_is_calibrated_and_names_one(name: str) -> None:
     parameters = package.Board(name).parameters
     calibrated = [parameter for parameter in parameters if parameter.basis == CALIBRATED]
+    # a board that shares its chip with a measured one has no published cells of its own
     runs = [
         (experiment, run)
         for experiment in experiments.ALL.values()
+        if any(run.board == name for run in experiment.runs)
         for run in experiment.runs
-        if run.board == name
     ]
     cells = [label for experiment, run in runs for label in experiment.published_labels(run)]
     # what an experiment fitted itself counts as if the board had it

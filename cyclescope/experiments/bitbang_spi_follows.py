@@ -24,12 +24,16 @@ _COUNTED = {
     "buffer_reads": ("frame_buffer_length_reads", "frame_buffer_reads"),
     "buffer_writes": ("frame_buffer_writes",),
 }
+# What the driver counts itself.
+_WAITS = "waitqueue_waits"
 _OPERATIONS = Pivot(
     "Operations of a high-level call",
     ("operation",),
     ("counted",),
     values=True,
-    words=(Words("counted", "", tuple((name, name.replace("_", " ")) for name in _COUNTED)),),
+    words=(
+        Words("counted", "", tuple((name, name.replace("_", " ")) for name in (*_COUNTED, _WAITS))),
+    ),
     digits=3,
 )
 _LINES = Pivot(
@@ -90,26 +94,45 @@ def _operations(found: Iterable[Row]) -> Iterator[Row]:
         if frames != FEWER or more is None:
             continue
         for name, counters in _COUNTED.items():
-            where = {"kind": "operation-count", "operation": operation}
-            yield replace(
-                row,
-                settings={"operation": operation, "counted": name},
-                metric="operations",
-                unit="",
-                simulated=_each(row, more, counters),
-                published=published.load(TABLE).find(name, where),
-                basis=DERIVED,
-                label=f"{name} of {operation}",
-                timed=(),
-                pivot=_OPERATIONS,
-                sweeps=(),
-            )
+            yield _operation(row, name, _each(row, more, counters))
+        yield _operation(more, _WAITS, _waits(more))
+
+
+def _operation(row: Row, name: str, each: float) -> Row:
+    operation = row.settings["operation"]
+    where = {"kind": "operation-count", "operation": operation}
+    return replace(
+        row,
+        settings={"operation": operation, "counted": name},
+        metric="operations",
+        unit="",
+        simulated=each,
+        published=published.load(TABLE).find(name, where),
+        basis=DERIVED,
+        label=f"{name} of {operation}",
+        timed=(),
+        pivot=_OPERATIONS,
+        sweeps=(),
+    )
 
 
 def _each(fewer: Row, more: Row, counters: Sequence[str]) -> float:
     """How often something is counted for each frame."""
     *less, counted = ((_total(more, name) - _total(fewer, name)) for name in counters)
-    each = (counted - sum(less)) / (MORE - FEWER)
+    return _plain((counted - sum(less)) / (MORE - FEWER))
+
+
+def _waits(row: Row) -> float:
+    """How often the driver waits in a queue for each frame: the wire does not show that."""
+    metrics = row.run.result.metrics if row.run.result else ()
+    waits, frames = (
+        sum(metric.value for metric in metrics if metric.name == name)
+        for name in ("wakeups", "frames")
+    )
+    return _plain(waits / frames)
+
+
+def _plain(each: float) -> float:
     return int(each) if each.is_integer() else round(each, 3)
 
 
