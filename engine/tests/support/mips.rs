@@ -13,6 +13,7 @@ use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
 use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::memory::first_level::config::TlbShape;
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
+use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Hz, Ps};
 
 /// What a physical address is in kseg0, cached, and in kseg1, uncached.
@@ -55,10 +56,12 @@ pub fn timing() -> CoreTiming {
 }
 
 /// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the interrupt n cycles later and adds 1 to
-/// word 0, one to offset 8 lowers it, one to offset 24 raises it at once. Offset 12 answers with an error. Offset 16 tells the cycle.
+/// word 0, one to offset 8 lowers it, one to offset 24 raises it at once. Offset 12 answers with an error. Offset 16 tells the cycle, which
+/// no loop may round off.
 #[derive(Default)]
 pub struct Late {
     value: u32,
+    reads: u64,
 }
 
 /// Cause.IP 2.
@@ -67,6 +70,7 @@ const LINE: Option<IrqLine> = Some(IrqLine::Core { core: 0, bit: 2 });
 impl Device for Late {
     fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let done = clock().after(ctx.now, Cycles(7));
+        self.reads += 1;
         match offset {
             12 => Err(SlaveError { done }),
             16 => Ok(Reply::read((ctx.now.0 / CYCLE_PS) as u32, done)),
@@ -87,6 +91,17 @@ impl Device for Late {
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.value += 1;
         ctx.set_irq(LINE, true);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(clock());
+        poll.state(self.value);
+        poll.counter(&mut self.reads);
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("reads".to_owned(), self.reads)]
     }
 }
 

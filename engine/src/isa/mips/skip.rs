@@ -14,7 +14,7 @@ use super::system::System;
 use crate::bus::Bus;
 use crate::isa::rounds::{LONGEST_ROUND, Lists, MOST_ENTRIES, MOST_PASSES, Round, TRIES, View};
 use crate::isa::sections::Totals as _;
-use crate::memory::first_level::State;
+use crate::memory::first_level::{State, Way};
 use crate::time::Ps;
 
 /// Registers that instructions leave behind: the general ones, HI and LO.
@@ -178,15 +178,19 @@ impl Mips {
     /// One instruction, or a wait for its fetch.
     fn walk_one(&mut self, bus: &mut Bus, round: &mut Round) -> Option<()> {
         let found = self.page(bus)?;
-        if self.fetch(bus, found) {
-            // What the outer loop wants to see is given apart.
-            if self.decoded(bus, found)?.is_some() {
-                return None;
-            }
-            let op = self.pages.ops(found)[(self.pc % PAGE_BYTES / 4) as usize];
-            self.note_writes(bus, op, round)?;
-            self.execute(bus, found, true);
+        if !self.fetch(bus, found) {
+            return Some(());
         }
+        // What the outer loop wants to see is given apart.
+        let watched = self.decoded(bus, found)?.is_some();
+        let op = self.pages.ops(found)[(self.pc % PAGE_BYTES / 4) as usize];
+        if watched || self.note_writes(bus, op, round).is_none() {
+            if found.way == Way::Uncached {
+                self.memory.keep_fetched(self.pc);
+            }
+            return None;
+        }
+        self.execute(bus, found, true);
         Some(())
     }
 

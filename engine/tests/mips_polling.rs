@@ -1,0 +1,140 @@
+//! Polling loops of a MIPS core: skipping their rounds changes nothing that anyone can see.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+#[path = "support/mips.rs"]
+mod support;
+
+use cyclescope_engine::isa::mips::config::CoreConfig;
+use cyclescope_engine::machine::RunReport;
+use cyclescope_engine::memory::first_level::MemoryConfig;
+use cyclescope_engine::time::{Hz, Ps};
+use proptest::prelude::*;
+use support::*;
+
+const SYNC: u32 = 0x0000_000f;
+
+/// The core at so many MHz; its bus, the memories and the device are at 100.
+fn core_at(mhz: u64) -> CoreConfig {
+    let clock = Hz::new(mhz * 1_000_000).unwrap();
+    let config = config();
+    CoreConfig { clock, memory: MemoryConfig { clock, ..config.memory }, ..config }
+}
+
+/// Runs a program with and without skipping. Gives what both have in common, and the cycles that were skipped.
+fn both_ways(mhz: u64, at: u32, program: &[u32]) -> (RunReport, u64) {
+    let once = |skip: bool| {
+        let mut machine = machine_with(core_at(mhz), at, program);
+        machine.skip_polling(skip);
+        let report = machine.run(Ps::from_us(20_000), |_| true);
+        assert_exit(&report);
+        (report, machine.registers(), machine.skipped()[0].0)
+    };
+    let ((skipping, registers, skipped), (running, same, nothing)) = (once(true), once(false));
+    assert_eq!((&skipping, &registers), (&running, &same));
+    assert_eq!(nothing, 0);
+    (skipping, skipped)
+}
+
+/// Waits for an event that comes after so many cycles of the bus. A round has `body`, and `slot` in the branch's delay slot.
+fn wait_for_event(cycles: u32, body: &[u32], slot: u32) -> Vec<u32> {
+    let mut program = vec![NORMAL, la(S0, KSEG1 + DEVICE), la(S1, KSEG0 + DDR), ori(S1, S1, 0x8000)];
+    program.extend([lui(T0, cycles >> 16), ori(T0, T0, cycles & 0xffff), sw(T0, S0, 4)]);
+    program.push(lw(A0, S0, 0));
+    program.extend(body);
+    program.extend([beq(A0, ZERO, -(body.len() as i32 + 2)), slot]);
+    then_exit(&program)
+}
+
+#[test]
+fn a_wait_for_an_event_is_skipped() {
+    for (mhz, at) in [(100, PROGRAM), (100, KSEG0 + DDR), (300, PROGRAM), (300, KSEG0 + DDR)] {
+        let (report, skipped) = both_ways(mhz, at, &wait_for_event(100_000, &[], NOP));
+        assert!(skipped > 95 * report.cores[0].cycles.0 / 100, "{mhz} MHz at {at:#x}: {skipped}");
+        assert!(report.counters.iter().any(|(name, reads)| name == "late.reads" && *reads > 5000));
+    }
+}
+
+#[test]
+fn a_clock_that_the_bus_does_not_divide_is_run() {
+    let (_, skipped) = both_ways(250, PROGRAM, &wait_for_event(50_000, &[], NOP));
+    assert_eq!(skipped, 0);
+}
+
+#[test]
+fn a_loop_that_counts_is_run() {
+    let in_memory = [lw(T1, S1, 0), addiu(T1, T1, 1), sw(T1, S1, 0), addiu(T1, ZERO, 0)];
+    for body in [&in_memory[..], &[addiu(T1, T1, 1)], &[ll(T2, S1, 0)]] {
+        let (_, skipped) = both_ways(100, PROGRAM, &wait_for_event(50_000, body, NOP));
+        assert_eq!(skipped, 0, "{body:x?}");
+    }
+}
+
+#[test]
+fn a_look_at_random_is_no_round() {
+    // This one finds the same entry each time, as its 32 instructions are as many as there are entries; others would not.
+    let mut body = vec![mfc0(T1, 1)];
+    body.resize(32 - 3, NOP);
+    let (_, skipped) = both_ways(100, PROGRAM, &wait_for_event(50_000, &body, NOP));
+    assert_eq!(skipped, 0);
+}
+
+/// An interrupt each so many cycles counts up a word of DDR; the program polls the device and that word, until it is 5.
+#[test]
+fn interrupts_are_taken_at_the_same_instruction() {
+    for (mhz, cycles) in [(100, 977), (300, 10_001), (100, 12_345)] {
+        let mut program = vec![NORMAL, la(S0, KSEG1 + DEVICE), la(S1, KSEG0 + DDR), addiu(T0, ZERO, cycles)];
+        program.extend([addiu(T2, ZERO, 5), ori(T1, ZERO, ENABLED), mtc0(T1, STATUS), sw(T0, S0, 4)]);
+        program.extend([lw(A0, S0, 20), lw(A0, S1, 0), bne(A0, T2, -3), NOP]);
+        let program = then_exit(&program);
+        let once = |skip: bool| {
+            let mut machine = machine_with(core_at(mhz), PROGRAM, &program);
+            let handler = [sw(ZERO, S0, 8), lw(K0, S1, 0), addiu(K0, K0, 1), sw(K0, S1, 0), sw(T0, S0, 4), ERET];
+            put(&mut machine, GENERAL_VECTOR, &handler);
+            machine.skip_polling(skip);
+            let report = machine.run(Ps::from_us(20_000), |_| true);
+            assert_exit(&report);
+            (report, machine.registers(), machine.skipped()[0].0)
+        };
+        let (skipping, running) = (once(true), once(false));
+        assert_eq!((&skipping.0, &skipping.1), (&running.0, &running.1));
+        assert!(cycles < 1000 || skipping.2 > 3 * cycles as u64, "{mhz} MHz: {}", skipping.2);
+    }
+}
+
+/// Instructions that a round may have: results that come late, memory of all kinds, branches and coprocessor 0.
+fn body() -> impl Strategy<Value = Vec<u32>> {
+    let one = prop::sample::select(vec![
+        vec![NOP],
+        vec![mul(T1, S1, S1), addu(T1, T1, T1)],
+        vec![multu(S0, S1)],
+        vec![divu(S1, S0), mflo(T2)],
+        vec![lw(T1, S1, 4), addu(T2, T1, T1)],
+        vec![sw(S1, S1, 8), lbu(T2, S1, 9)],
+        vec![swl(S0, S1, 13), swr(S0, S1, 14), lwl(T2, S1, 13), lwr(T2, S1, 14)],
+        vec![la(T3, KSEG1 + SLOW), sw(S0, T3, 0), lw(T1, T3, 0)],
+        vec![mfc0(T1, STATUS), mtc0(T1, STATUS)],
+        vec![SYNC],
+        vec![ll(T2, S1, 0)],
+        vec![beql(ZERO, A0, 1), NOP],
+        vec![bne(A0, ZERO, 1), mul(T1, S0, S0)],
+        vec![sw(A0, S0, 8), lw(T2, S0, 0)],
+        vec![lw(T1, S1, 0x200), lw(T1, S1, 0x400)],
+    ]);
+    prop::collection::vec(one, 0..8).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn skipping_changes_nothing(
+        cycles in 0_u32..60_000,
+        body in body(),
+        slot in 0_usize..3,
+        at in 0_usize..3,
+        mhz in prop::sample::select(vec![100, 200, 300, 250]),
+    ) {
+        let slot = [NOP, lw(T1, S1, 0), mul(T2, S1, S0)][slot];
+        let at = [PROGRAM, KSEG0 + DDR, KSEG1 + SLOW + 0x1000][at];
+        both_ways(mhz, at, &wait_for_event(cycles, &body, slot));
+    }
+}
