@@ -1,0 +1,239 @@
+"""The experiment `bitbang-spi` in short: fewer loops, and as many frames as there are lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from conftest import Command
+
+from cyclescope import bench, experiments, export, planning, published, trust
+from cyclescope.experiment import Experiment, Run
+from cyclescope.experiments.bitbang_spi import CONTROLLER, DRIVERS, EXPERIMENT, TABLE
+from cyclescope.experiments.bitbang_spi_follows import FEWER, MORE
+from cyclescope.results import CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Row
+
+LOOPS, FRAMES = 3, 3
+# What the report prints of each kind of its numbers; the rest follows from these or is no time.
+TIMES = {
+    "access-time": "time_us",
+    "data-rate": "data_rate_kbps",
+    "overhead": "overhead_us",
+    "cpu-load": "cpu_load_percent",
+}
+# All of its cells are met within so many percent.
+FAR_PCT = 25
+# Bytes between the report's two lengths of a buffer access.
+BYTES_BETWEEN = 119
+
+
+def short_runs() -> Iterator[Run]:
+    """The experiment's runs, with less of what is a mean there, and none that only shows wires."""
+    for run in EXPERIMENT.runs:
+        settings = dict(run.settings)
+        if settings["operation"] == "access":
+            settings["loops"] = LOOPS
+        elif settings["operation"] == "identify":
+            continue
+        elif "frames" not in settings:
+            settings["frames"] = FRAMES
+        yield replace(run, settings=settings)
+
+
+def tabulated(experiment: Experiment, threads: int) -> ExperimentResult:
+    jobs = planning.plan([experiment])
+    (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads))
+    assert [(run.label, run.error) for run in table.failures] == []
+    return table
+
+
+@pytest.fixture(scope="module")
+def result() -> ExperimentResult:
+    return tabulated(replace(EXPERIMENT, runs=tuple(short_runs())), threads=2)
+
+
+def cells(result: ExperimentResult) -> list[Row]:
+    """The rows that have one of the report's numbers, but for what is no time."""
+    return [row for row in result.rows if row.basis in (PREDICTED, CALIBRATED)]
+
+
+def value(result: ExperimentResult, metric: str, stack: str, **wanted: object) -> float:
+    """What a driver has, in a run that does not only count operations."""
+    wanted = {"stack": stack} | wanted
+    (row,) = (
+        row
+        for row in result.rows
+        if row.metric == metric
+        and row.settings.get("frames") not in (FEWER, MORE)
+        and wanted.items() <= row.settings.items()
+    )
+    return row.simulated
+
+
+def test_every_time_of_the_report_has_its_row(result: ExperimentResult) -> None:
+    wanted = [
+        cell[key]
+        for kind, key in TIMES.items()
+        for cell in published.load(TABLE).results
+        if cell["kind"] == kind
+    ]
+    assert len(wanted) == 56
+    assert sorted(row.published or 0 for row in cells(result)) == sorted(wanted)
+
+
+def test_the_reports_times_are_met(result: ExperimentResult) -> None:
+    errors = {row.label: row.error_pct or 0 for row in cells(result)}
+    assert {label: pct for label, pct in errors.items() if abs(pct) > FAR_PCT} == {}
+
+
+def test_few_parameters_were_fitted_and_each_to_a_cell_of_its_own(result: ExperimentResult) -> None:
+    fitted = trust.of(result).fitted
+    assert 4 * len(fitted) <= len(cells(result))
+    # boards with the same transceiver have the same
+    named = {parameter.source.split(": ")[1] for _, parameter in fitted}
+    assert named == {row.label for row in cells(result) if row.basis == CALIBRATED}
+
+
+def test_drivers_are_in_the_reports_order(result: ExperimentResult) -> None:
+    """In each of its columns: what is faster there is faster here, what is alike there is so here.
+
+    Its times are whole microseconds: one of them, or a hundredth, is no difference.
+    """
+    compared = 0
+    for one, other in combinations(cells(result), 2):
+        if column(one) != column(other):
+            continue
+        compared += 1
+        pair = (one.label, other.label)
+        theirs = (one.published or 0) - (other.published or 0)
+        if abs(theirs) > max(1, 0.01 * (one.published or 0)):
+            assert theirs * (one.simulated - other.simulated) > 0, pair
+        else:
+            assert one.simulated == pytest.approx(other.simulated, rel=0.1), pair
+    # four drivers in six columns of times and two of rates, three in six of costs and two of loads
+    assert compared == 6 * 8 + 3 * 8
+
+
+def column(row: Row) -> Mapping[str, object]:
+    """What a row has, but for its driver and what only another board has."""
+    names = ("operation", "data_bytes", "frame_bytes")
+    settings = {name: row.settings[name] for name in names if name in row.settings}
+    return {"metric": row.metric} | settings
+
+
+@pytest.mark.parametrize("stack", [*DRIVERS, CONTROLLER])
+def test_reads_of_a_buffer_cost_more_than_writes(result: ExperimentResult, stack: str) -> None:
+    for length in (1, 16, 64, 120):
+        read, write = (
+            value(result, f"{way}_buffer_time", stack, data_bytes=length)
+            for way in ("read", "write")
+        )
+        # the frame's length is read alone before the frame
+        assert read > write + value(result, "read_register_time", stack) / 2
+
+
+@pytest.mark.parametrize("stack", [*DRIVERS, CONTROLLER])
+def test_a_frame_costs_more_the_longer_it_is(result: ExperimentResult, stack: str) -> None:
+    for metric, lengths in (
+        ("reception_cost", (1, 120, 127)),
+        ("transmission_cost", (1, 120, 125)),
+    ):
+        costs = [value(result, metric, stack, frame_bytes=length) for length in lengths]
+        assert costs == sorted(costs)
+        assert costs[0] < costs[1] / 1.3
+
+
+@pytest.mark.parametrize("stack", [*DRIVERS, CONTROLLER])
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_rates_follow_from_the_times_by_the_reports_formula(
+    result: ExperimentResult, stack: str, way: str
+) -> None:
+    short, long = (
+        value(result, f"{way}_buffer_time", stack, data_bytes=length)
+        for length in (1, 1 + BYTES_BETWEEN)
+    )
+    rate = value(result, f"{way}_buffer_rate", stack)
+    assert rate == pytest.approx(1000 * BYTES_BETWEEN * 8 / (long - short), abs=1)
+
+
+def test_a_controller_is_faster_than_pins(result: ExperimentResult) -> None:
+    for metric in ("read_buffer_time", "write_buffer_time"):
+        times = [value(result, metric, stack, data_bytes=120) for stack in (*DRIVERS, CONTROLLER)]
+        assert times[-1] < min(times[:-1])
+
+
+def test_the_conclusion_is_the_reports(result: ExperimentResult) -> None:
+    """Straight code in the caller loads the processor by less than 10 %, and spi-gpio by far more;
+    spi-gpio-atben is between them, with buffer accesses almost four times as fast."""
+    for operation in ("reception", "transmission"):
+        generic, between, straight = (
+            value(result, "cost_load", stack, operation=operation) for stack in DRIVERS[:3]
+        )
+        assert straight < 10 < between < generic
+        assert generic > 2.5 * straight
+    slow, fast = (value(result, "read_buffer_rate", stack) for stack in DRIVERS[:2])
+    assert fast / slow > 3
+    (finding,) = EXPERIMENT.findings(result.rows)
+    assert "holds" in finding
+
+
+def test_a_call_takes_as_many_operations_as_published(result: ExperimentResult) -> None:
+    rows = [row for row in result.rows if row.metric == "operations"]
+    assert len(rows) == 2 * 5
+    for row in rows:
+        assert row.basis == DERIVED
+        assert row.simulated == row.published, row.label
+    assert {row.simulated for row in rows} == {0, 1, 4, 9}
+
+
+def test_the_transceiver_counts_what_every_driver_does(result: ExperimentResult) -> None:
+    """Each run with three frames has the counts of any other driver's, on whatever bus."""
+    for operation in ("access", "reception", "transmission"):
+        records = [
+            record
+            for record in result.runs
+            if record.settings["operation"] == operation
+            and record.settings.get("frames") == (12 if operation == "access" else FRAMES)
+        ]
+        counts = [
+            {
+                name.partition(".transceiver.")[2]: count
+                for name, count in record.result.counters.items()
+                if ".transceiver." in name
+            }
+            for record in records
+            if record.result is not None
+        ]
+        assert len(counts) == len(DRIVERS) + 1
+        assert all(count == counts[0] for count in counts)
+        assert counts[0]["register_reads"] > 0
+
+
+def test_every_run_accounts_for_all_of_its_time_and_has_no_notes(result: ExperimentResult) -> None:
+    for record in result.runs:
+        assert record.result is not None
+        (core,) = record.result.cores
+        assert sum(entry.ps for entry in core.stack) == record.result.elapsed_ps
+        assert record.result.notes == (), record.label
+
+
+def test_the_number_of_jobs_and_a_second_run_change_nothing(result: ExperimentResult) -> None:
+    runs = tuple(
+        run
+        for run in short_runs()
+        if run.settings["stack"] == DRIVERS[0] and run.settings["operation"] != "transmission"
+    )
+    assert len(runs) == 2
+    first, second = (tabulated(replace(EXPERIMENT, runs=runs), threads) for threads in (1, 2))
+    assert export.to_json([first]) == export.to_json([second])
+    before = [row.to_dict() for row in result.rows]
+    assert all(row.to_dict() in before for row in first.rows if row.basis != DERIVED)
+
+
+def test_the_command_line_knows_the_experiment(cyclescope: Command) -> None:
+    assert experiments.select(["bitbang-spi"]) == [EXPERIMENT]
+    refused = cyclescope("bench", "bitbang-spi", "--set", "bitbang_spi.stack=spi")
+    assert refused.status != 0
+    assert "bitbang_spi.stack=spi: allowed: spi-gpio, spi-gpio-atben" in refused.error
