@@ -72,6 +72,25 @@ def edges(vcd: str, scope: str) -> list[Edge]:
     return found
 
 
+def sampled(vcd: str, scope: str) -> list[Frame]:
+    """The frames on chip select `cs0` of a bus in modes 0 and 3, taken at the clock's edges."""
+    frames: list[Frame] = []
+    taken: list[Edge] = []
+    for edge in edges(vcd, scope):
+        if edge.wire == "cs0":
+            if edge.level:
+                frames.append(Frame(_octets(taken, "mosi"), _octets(taken, "miso")))
+            taken = []
+        elif (edge.wire, edge.level) == ("sck", 1):
+            taken.append(edge)
+    return frames
+
+
+def _octets(taken: list[Edge], wire: str) -> bytes:
+    bits = "".join(str(edge.others[wire]) for edge in taken)
+    return bytes(int(bits[start : start + 8], 2) for start in range(0, len(bits) - 7, 8))
+
+
 def only_scope(vcd: str, scope: str) -> str:
     """A waveform with the signals of one scope alone: sigrok does not tell equal names apart."""
     kept: list[str] = []
