@@ -103,26 +103,53 @@ def free_regions(steps: Steps, asid: int | None) -> list[int]:
     return [region for region in REGIONS if region not in taken]
 
 
-def write_entry(steps: Steps) -> None:
+def new_entry(steps: Steps, asid: int) -> Entry:
+    """For a global entry, `asid` only is in EntryHi."""
     rng = steps.rng
-    index, asid = rng.randrange(ENTRIES), rng.randrange(SPACES)
-    is_global = rng.random() < 0.3
-    steps.entries.pop(index, None)
     size = rng.choice(SIZES)
-    entry = Entry(0, size, asid, is_global, 0)
+    entry = Entry(0, size, asid, rng.random() < 0.3, 0)
     entry.region = rng.choice(free_regions(steps, None if entry.is_alone else asid))
     # What is accessed has the same place in each MiB as in memory.
     is_small = 2 * size <= WINDOW_BYTES
     inside = WINDOW + rng.randrange(WINDOW_BYTES // (2 * size)) * 2 * size if is_small else 0
     entry.address = entry.region + inside
+    return entry
+
+
+def write(steps: Steps, index: int, entry: Entry) -> None:
+    """Puts an entry into the TLB, with some pages."""
+    rng, size = steps.rng, entry.page_bytes
     steps.entries[index] = entry
-    items = to_cp0(mips.INDEX, index) + to_cp0(mips.ENTRY_HI, entry.address | asid)
+    items = to_cp0(mips.INDEX, index) + to_cp0(mips.ENTRY_HI, entry.address | entry.asid)
     for register in (mips.ENTRY_LO_0, mips.ENTRY_LO_1):
-        flags = rng.choice([2, 3]) << 3 | rng.choice([0, 2, 4, 6, 6, 6]) | is_global
+        flags = rng.choice([2, 3]) << 3 | rng.choice([0, 2, 4, 6, 6, 6]) | entry.is_global
         at = WINDOW + rng.randrange(WINDOW_BYTES // size) * size if size <= WINDOW_BYTES else 0
         items += to_cp0(register, at >> 6 | flags)
     items += to_cp0(mips.PAGE_MASK, 2 * size - 1 & ~0x1FFF)
     steps.add([*items, word(SSNOP), word(TLBWI)])
+
+
+def write_entry(steps: Steps) -> None:
+    index = steps.rng.randrange(ENTRIES)
+    steps.entries.pop(index, None)
+    write(steps, index, new_entry(steps, steps.rng.randrange(SPACES)))
+
+
+def rewrite_entry(steps: Steps) -> None:
+    """Another entry in the place of one that is in use, or the same with other pages.
+
+    The address space stays: what was known of the page has to go for no other reason.
+    """
+    if not steps.entries:
+        return
+    index, entry = steps.rng.choice(list(steps.entries.items()))
+    page = page_of(steps, entry)
+    access(steps, page, entry.asid)
+    if steps.rng.random() < 0.5:
+        write(steps, index, new_entry(steps, entry.asid))
+    else:
+        write(steps, index, entry)
+    access(steps, page, entry.asid)
 
 
 def read_entry(steps: Steps) -> None:
@@ -140,32 +167,39 @@ def read_entry(steps: Steps) -> None:
 
 
 def probe(steps: Steps) -> None:
-    hi = an_address(steps) & ~0x1FFF | steps.rng.randrange(SPACES)
+    hi = a_page(steps) & ~0x1FFF | steps.rng.randrange(SPACES)
     steps.add([*to_cp0(mips.ENTRY_HI, hi), word(SSNOP), word(TLBP), *keep(mips.INDEX, INDEX)])
 
 
-def an_address(steps: Steps) -> int:
-    """In a page that is mapped (perhaps in another space), or nowhere; a multiple of the page."""
+def page_of(steps: Steps, entry: Entry) -> int:
+    """The address of a page that an entry maps to the window."""
+    rng = steps.rng
+    if 2 * entry.page_bytes <= WINDOW_BYTES:
+        return entry.address + rng.randrange(2 * entry.page_bytes // PAGE) * PAGE
+    # The pages at the window's place: the second of a pair of 256 KiB.
+    half = 0 if entry.page_bytes < MIB else rng.randrange(2) * entry.page_bytes
+    return entry.region + half + WINDOW + rng.randrange(WINDOW_BYTES // PAGE) * PAGE
+
+
+def a_page(steps: Steps) -> int:
+    """The address of one that is mapped, perhaps in another space, or of none."""
     rng = steps.rng
     if steps.entries and rng.random() < 0.9:
-        entry = rng.choice(list(steps.entries.values()))
-        if 2 * entry.page_bytes <= WINDOW_BYTES:
-            pages = 2 * entry.page_bytes // PAGE
-            return entry.address + rng.randrange(pages) * PAGE
-        # The pages at the window's place: the second of a pair of 256 KiB.
-        half = 0 if entry.page_bytes < MIB else rng.randrange(2) * entry.page_bytes
-        return entry.region + half + WINDOW + rng.randrange(WINDOW_BYTES // PAGE) * PAGE
+        return page_of(steps, rng.choice(list(steps.entries.values())))
     base = rng.choice([*REGIONS, KERNEL, KERNEL + 0x2000_0000])
     return base + WINDOW + rng.randrange(WINDOW_BYTES // PAGE) * PAGE
 
 
-def access(steps: Steps) -> None:
+def access_anything(steps: Steps) -> None:
+    """In any address space, or in the one that is current."""
+    rng = steps.rng
+    access(steps, a_page(steps), None if rng.random() < 0.4 else rng.randrange(SPACES))
+
+
+def access(steps: Steps, page: int, asid: int | None) -> None:
     """A load, a store, or a call of the code that each page begins with."""
     rng = steps.rng
-    page = an_address(steps)
-    items = (
-        [] if rng.random() < 0.4 else to_cp0(mips.ENTRY_HI, page & ~0x1FFF | rng.randrange(SPACES))
-    )
+    items = [] if asid is None else to_cp0(mips.ENTRY_HI, page & ~0x1FFF | asid)
     items += to_cp0(CONTEXT, rng.getrandbits(32))
     offset = rng.randrange(0x100, PAGE, 4)
     if rng.random() < 0.1:
@@ -192,7 +226,7 @@ def generate(seed: int, count: int) -> Steps:
         hi, lo = to_cp0(mips.ENTRY_HI, nowhere), (mips.ENTRY_LO_0, mips.ENTRY_LO_1, mips.PAGE_MASK)
         zeros = [item for register in lo for item in to_cp0(register, 0)]
         steps.add([*to_cp0(mips.INDEX, index), *hi, *zeros, word(SSNOP), word(TLBWI)])
-    kinds = [write_entry] * 3 + [read_entry, probe] + [access] * 10
+    kinds = [write_entry] * 3 + [rewrite_entry] * 2 + [read_entry, probe] + [access_anything] * 8
     while len(steps.places) < count:
         steps.rng.choice(kinds)(steps)
     return steps

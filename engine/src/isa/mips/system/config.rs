@@ -29,7 +29,8 @@ impl SystemConfig {
         SystemConfig {
             prid: PRID_JZ4740,
             config: CONFIG_JZ4740,
-            // No Config2 behind it, no coprocessor 2, no counters, no watch registers, no MIPS16, no debug unit, no floating point.
+            // No Config2 behind it, no coprocessor 2, no counters, no MIPS16, no floating point. A real one has watch registers and a debug unit, too
+            // (0x3e63318a: Rockbox's wiki, IngenicJz47xx).
             config1: (TLB_ENTRIES - 1) << 25 | cache_shape(icache) << 16 | cache_shape(dcache) << 7,
             tlb_entries: TLB_ENTRIES,
         }
