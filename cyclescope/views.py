@@ -67,13 +67,14 @@ class Pivot:
 class Sweep:
     """A plot of a measurement over the setting `x`, which runs as it first occurs.
 
-    A line for each value of `line`, a plot for each board and each value of `each`; where rows have
-    no `x`, the line is level. With `published` there is a line of this name for the published
-    numbers, or one beside each that has some. With `log` the axes are logarithmic, that of `x` only
-    if its values are numbers. With a `reference`, a setting
-    and its value, what is shown is how many times as fast as the row that has it on the same board
-    each row is; else a value divided by `per`, in the unit that `y_title` tells. Only rows whose
-    settings are among those of `where` take part. Plots of less `order` come first.
+    A line for each value of `line`, a plot for each board (one for all of them if they are
+    `together`) and each value of `each`; where rows have no `x`, the line is level. With
+    `published` there is a line of this name for the published numbers, or one beside each that has
+    some. With `log` the axes are logarithmic, that of `x` only if its values are numbers; with
+    `linear`, numbers lie along axes that begin at 0. With a `reference`, a setting and its value,
+    what is shown is how many times as fast as the row that has it on the same board each row is;
+    else a value divided by `per`, in the unit that `y_title` tells. Only rows whose settings are
+    among those of `where` take part. Plots of less `order` come first.
     """
 
     title: str
@@ -89,6 +90,8 @@ class Sweep:
     per: int = 1
     where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     order: int = 0
+    linear: bool = False
+    together: bool = False
 
 
 @dataclass(frozen=True)

@@ -100,19 +100,23 @@ _WORDS = (
 _MEASURED = (("frames", (12,)),)
 
 
-def _pivot(title: str, *columns: str) -> Pivot:
-    return Pivot(title, ("stack",), columns, values=True, words=_WORDS, digits=4, where=_MEASURED)
+def _pivot(title: str, *lines: str) -> Pivot:
+    return Pivot(title, lines, ("stack",), values=True, words=_WORDS, digits=4, where=_MEASURED)
 
 
 _TIMES = _pivot("Access times, us", "metric", "data_bytes")
 _RATES = _pivot("Data rate of buffer accesses of any length, kbps", "metric")
 _COSTS = _pivot("Computational cost of a frame, us", "metric", "frame_bytes")
 _LOADS = _pivot("Load of the processor by frames of the greatest length, %", "operation")
-_BUSY = _pivot("Share of time in which the processor is not idle, %", "operation", "frame_bytes")
+_BUSY = _pivot(
+    "Share of the time since the frame before in which the processor is not idle, %",
+    "operation",
+    "frame_bytes",
+)
 # Of the runs that count operations.
 _FEWER = Pivot(
     "The same measured with fewer frames, us and %",
-    ("metric", "frame_bytes"),
+    ("operation", "metric", "frame_bytes"),
     ("frames",),
     values=True,
     words=(*_WORDS, Words("frames", "frames", form="{} frames")),
@@ -129,7 +133,8 @@ def _lines(title: str, x: str, x_title: str) -> Sweep:
         y_title="us",
         each="metric",
         published="published",
-        log=True,
+        linear=True,
+        together=True,
         words=_WORDS,
         where=_MEASURED,
     )

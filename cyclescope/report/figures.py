@@ -23,7 +23,7 @@ _ROW, _SECOND_BAR, _FOOT = 30, 14, 40
 _BAR = 12
 FONT, _SMALL = 9, 8
 # What a letter takes, in parts of the font's size; the reader's font is not known here.
-_LETTER = 0.56
+LETTER = 0.56
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def quieten(axes: Axes, line: str, grid: Literal["x", "y"]) -> None:
 
 
 def _name_width(name: RowName) -> float:
-    return max(len(name.label) * FONT, len(name.settings) * _SMALL) * _LETTER
+    return max(len(name.label) * FONT, len(name.settings) * _SMALL) * LETTER
 
 
 def _name(axes: Axes, name: RowName, centre: float) -> None:

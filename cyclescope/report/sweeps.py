@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from cyclescope.report import spans, svg
 from cyclescope.report.colours import Style, by_order, stand_in
-from cyclescope.report.figures import FONT, INCH, WIDTH, quieten
+from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.spans import Span
 from cyclescope.report.text import plain
 from cyclescope.results import ExperimentResult, Row
@@ -54,14 +54,15 @@ class Line:
 
 def plots(result: ExperimentResult) -> Iterator[Plot]:
     """A plot for each sweep, board and value of what has a plot each, of an experiment."""
-    found: dict[tuple[Sweep, str, str], list[Row]] = {}
+    found: dict[tuple[Sweep, str], list[Row]] = {}
     for row in result.rows:
         for sweep in row.sweeps:
-            each = f", {_called(sweep, row, sweep.each)}" if sweep.each else ""
-            found.setdefault((sweep, row.board, each), []).append(row)
+            of = [] if sweep.together else [row.board]
+            each = [_called(sweep, row, sweep.each)] if sweep.each else []
+            found.setdefault((sweep, ", ".join(of + each)), []).append(row)
     ordered = sorted(found.items(), key=lambda plot: plot[0][0].order)
-    for number, ((sweep, board, each), rows) in enumerate(ordered):
-        title = f"{sweep.title}: {board}{each}"
+    for number, ((sweep, shown), rows) in enumerate(ordered):
+        title = f"{sweep.title}: {shown}" if shown else sweep.title
         yield Plot(title, _draw(sweep, rows, f"{result.name}-sweep-{number}", title))
 
 
@@ -103,12 +104,14 @@ def _line(sweep: Sweep, name: str, rows: Sequence[Row]) -> Line:
 
 
 def _is_numbered(sweep: Sweep, rows: Iterable[Row]) -> bool:
-    """Whether rows stand along a logarithmic axis; words stand side by side."""
-    return sweep.log and not any(isinstance(value_of(row, sweep.x), str) for row in rows)
+    """Whether rows stand along an axis of numbers; words stand side by side."""
+    return (sweep.log or sweep.linear) and not any(
+        isinstance(value_of(row, sweep.x), str) for row in rows
+    )
 
 
 def _place(sweep: Sweep, row: Row) -> float:
-    """Where a row stands along a logarithmic axis."""
+    """Where a row stands along an axis of numbers."""
     value = value_of(row, sweep.x)
     return value if isinstance(value, int | float) else 0
 
@@ -127,9 +130,9 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str) -> Markup:
     places = list(dict.fromkeys(x for line in drawn if not line.level for x, _ in line.points))
     heights = [_height(sweep, line, row, base) for line in drawn for _, row in line.points]
     span = spans.logarithmic(heights, margin=1.5) if sweep.log else spans.linear(heights)
-    axes, figure = _axes()
+    axes, figure = _axes(_right([line.name for line in drawn]))
     numbered = _is_numbered(sweep, rows)
-    across = _number(axes, places) if numbered else _enumerate(axes, places, sweep)
+    across = _number(axes, places, sweep.log) if numbered else _enumerate(axes, places, sweep)
     if sweep.log:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -174,9 +177,14 @@ def _explanation(sweep: Sweep, line: Line, x: str, row: Row, ratio: float | None
     return text if ratio is None else f"{text}, {plain(ratio, 3)} {sweep.y_title}"
 
 
-def _axes() -> tuple[Axes, Figure]:
+def _right(names: Iterable[str]) -> float:
+    """What the names at the lines' ends take, in SVG units."""
+    return max(_RIGHT, 12 + max(map(len, names), default=0) * FONT * LETTER)
+
+
+def _axes(right: float) -> tuple[Axes, Figure]:
     figure = Figure(figsize=(WIDTH / INCH, _HEIGHT / INCH))
-    width, height = WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _FOOT
+    width, height = WIDTH - _LEFT - right, _HEIGHT - _TOP - _FOOT
     box = (_LEFT / WIDTH, _FOOT / _HEIGHT, width / WIDTH, height / _HEIGHT)
     axes = figure.add_axes(box)
     quieten(axes, line="bottom", grid="y")
@@ -191,13 +199,15 @@ def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep) -> dict[str, flo
     return {x: place for place, x in enumerate(places)}
 
 
-def _number(axes: Axes, places: Sequence[str]) -> dict[str, float]:
-    """Numbers along a logarithmic axis, those with a tick for whose name there is room."""
+def _number(axes: Axes, places: Sequence[str], log: bool) -> dict[str, float]:
+    """Numbers along an axis, those with a tick for whose name there is room."""
     across = {x: float(x) for x in places}
-    span = spans.logarithmic(across.values(), margin=1.1)
-    axes.set_xscale("log")
+    numbers = across.values()
+    span = spans.logarithmic(numbers, margin=1.1) if log else spans.linear(numbers)
+    if log:
+        axes.set_xscale("log")
     axes.set_xlim(span.low, span.high)
-    ticks = span.roomy(sorted(across.values()), _LEAST_TICKS / (WIDTH - _LEFT - _RIGHT))
+    ticks = span.roomy(sorted(numbers), _LEAST_TICKS / (WIDTH - _LEFT - _RIGHT))
     axes.set_xticks(ticks, [plain(tick).replace(",", "") for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
     return across

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from cyclescope.frames import MISO, MOSI, Byte, Frame, Wire
 from cyclescope.report import svg
 from cyclescope.report.colours import stand_in
-from cyclescope.report.figures import FONT, INCH, WIDTH, quieten
+from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.text import count, plain
 from cyclescope.results import ExperimentResult
 from cyclescope.views import Frames
@@ -22,7 +22,6 @@ from cyclescope.views import Frames
 _HIGH, _BETWEEN, _APART, _BYTE = 9, 6, 15, 12
 _FOOT, _RIGHT, _WIRE_NAMES = 44, 62, 44
 _SMALL = FONT - 1
-_LETTER = 0.56
 # Before and after each frame, in parts of the longest.
 _MARGIN = 0.012
 _PS_PER_US = 10**6
@@ -67,7 +66,7 @@ def _draw(view: Frames, found: Sequence[tuple[str, Frame]], prefix: str) -> Mark
         _Panel(name, frame, number * height, number) for number, (name, frame) in enumerate(found)
     ]
     longest_us = max(_us(frame.length_ps) for _, frame in found)
-    names = max(len(name) for name, _ in found) * FONT * _LETTER
+    names = max(len(name) for name, _ in found) * FONT * LETTER
     axes, figure = _axes(len(found) * height, names + _WIRE_NAMES)
     axes.set_xlim(-_MARGIN * longest_us, longest_us * (1 + _MARGIN))
     marks: dict[str, str] = {}
