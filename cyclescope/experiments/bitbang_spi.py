@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cyclescope.experiment import Cell, Experiment, Run, fitted
-from cyclescope.experiments import bitbang_spi_follows
+from cyclescope.experiments import bitbang_spi_follows, bitbang_spi_limits
 from cyclescope.frames import CLOCK, MISO, MOSI, SELECT
 from cyclescope.overrides import OverrideValue
 from cyclescope.results import Row, Value
@@ -59,6 +59,7 @@ def _runs() -> Iterator[Run]:
         for operation in ("reception", "transmission"):
             yield _counting(operation, frames)
     yield from map(_showing, drivers)
+    yield from map(_sweeping, (DRIVERS[0], CONTROLLER))
 
 
 def _counting(operation: str, frames: int) -> Run:
@@ -70,6 +71,12 @@ def _showing(driver: str) -> Run:
     """A run that reads one register and shows what is on the wires meanwhile."""
     bus = CONTROLLER_BUS if driver == CONTROLLER else BUS
     return replace(_run(driver, "identify"), documented=False, frame_on=bus)
+
+
+def _sweeping(driver: str) -> Run:
+    """A run that tries SPI modes and clocks: of drivers that have more than one of either."""
+    run = _run(driver, bitbang_spi_limits.OPERATION, loops=bitbang_spi_limits.LOOPS)
+    return replace(run, documented=False)
 
 
 _WORDS = (
@@ -198,6 +205,11 @@ def _derived(rows: Sequence[Row]) -> Iterator[Row]:
     yield from bitbang_spi_follows.rows(rows)
 
 
+def _findings(rows: Sequence[Row]) -> Iterator[str]:
+    yield from bitbang_spi_follows.findings(rows)
+    yield from bitbang_spi_limits.findings(rows)
+
+
 NOTES = (
     "The report's drivers run in Linux; here their structure is written anew (which pins are "
     "driven in which order, how many SPI messages an access has, what runs in the caller and what "
@@ -205,6 +217,8 @@ NOTES = (
     "What Linux spends beyond that is stated as delays and fitted (see there).",
     "The report's costs and loads are sums of its access times; here they are measured while "
     "frames are received from, or sent to, a simulated peer.",
+    "Modes and clocks that the transceiver does not take show what its edges give: with MISO "
+    "sampled before the transceiver's output delay is over, the bit before.",
 )
 
 # What is fitted in the board (the way to registers) is told there.
@@ -246,10 +260,11 @@ EXPERIMENT = Experiment(
             label="{stack} busy in {operation} of {frame_bytes} B",
             pivots=(_BUSY, _FEWER),
         ),
+        *bitbang_spi_limits.cells(APP),
     ),
     notes=NOTES,
     choices=CHOICES,
     derived=_derived,
-    findings=bitbang_spi_follows.findings,
+    findings=_findings,
     frames=_ON_THE_WIRE,
 )

@@ -84,8 +84,9 @@ static int transfer_message(struct spi_device *spi, struct spi_message *message)
 }
 
 /* The fastest clock that is not above the device's. SCK is the SSI's clock by 2 * (GR + 1). */
-static int set_speed(uint32_t speed_hz)
+static int set_speed(struct spi_device *spi)
 {
+    uint32_t speed_hz = spi->max_speed_hz;
     uint32_t best_hz = 0, best_divider = 0, best_gr = 0;
 
     for (uint32_t divider = 1; divider <= SSICDR_DIVIDER_MAX; divider++) {
@@ -104,6 +105,7 @@ static int set_speed(uint32_t speed_hz)
     }
     cgu_set_ssi_divider(best_divider);
     mmio_write(BOARD_SSI_BASE, SSI_GR, best_gr);
+    spi->sck_hz = best_hz;
     return 0;
 }
 
@@ -113,7 +115,7 @@ static int setup(struct spi_device *spi)
         return ERROR_INVALID;
     }
     mmio_write(BOARD_SSI_BASE, SSI_CR0, 0);
-    int error = set_speed(spi->max_speed_hz);
+    int error = set_speed(spi);
     if (error) {
         return error;
     }

@@ -52,6 +52,7 @@ struct spi_device {
     struct device device;
     struct spi_master *master;
     uint32_t max_speed_hz;
+    uint32_t sck_hz;       /* what setup has made of that; 0 if the master does not know it */
     uint8_t chip_select;
     uint8_t bits_per_word; /* 0: 8 */
     uint16_t mode;

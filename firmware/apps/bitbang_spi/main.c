@@ -46,6 +46,8 @@ static int program(void)
     }
 #if APP_OPERATION_IDENTIFY
     return identify();
+#elif APP_OPERATION_LIMITS
+    return measure_limits(&chip);
 #else
     if (at86rf230_probe(&chip)) {
         return EXIT_FAILED;
