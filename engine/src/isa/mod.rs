@@ -1,6 +1,8 @@
 //! Instruction sets: one folder each.
 
 pub mod arm;
+mod deadline;
+mod lines;
 pub mod mips;
 mod polls;
 pub mod riscv;

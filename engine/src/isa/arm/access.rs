@@ -70,7 +70,7 @@ impl Arm {
         if let Some(cycles) = self.memory.fetch_direct(bus, self.quiet_from(begins), op.imm, end_pc) {
             self.cycles = self.cycles.wrapping_add(cycles);
             // No event came: there is no news.
-            if cycles > 0 && self.cycles.wrapping_add(longest) > self.limit {
+            if cycles > 0 && self.cycles.wrapping_add(longest) > self.deadline.limit {
                 self.memory.keep_fetched(op.imm);
                 self.leave_in_the_middle(index, info.instr);
                 return false;
@@ -84,7 +84,7 @@ impl Arm {
             Ok(true) => true,
             Ok(false) => {
                 self.update_limit(bus);
-                if self.cycles.wrapping_add(longest) <= self.limit && !self.has_news(bus) {
+                if self.cycles.wrapping_add(longest) <= self.deadline.limit && !self.has_news(bus) {
                     self.memory.use_fetched();
                     return true;
                 }
@@ -123,7 +123,7 @@ impl Arm {
 
     /// Core cycle `now`, and up to when no event comes.
     fn quiet_from(&self, now: u64) -> Quiet {
-        Quiet { now, until: self.limit }
+        Quiet { now, until: self.deadline.limit }
     }
 
     /// The same as a core cycle.
@@ -227,7 +227,7 @@ impl Arm {
     pub(super) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
-        if self.polls.found || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.limit {
+        if self.polls.found || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.deadline.limit {
             self.leave_behind(index, at);
         }
         true

@@ -12,6 +12,8 @@ use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
+use crate::isa::deadline::Deadline;
+use crate::isa::lines::Lines;
 use crate::isa::polls::Polls;
 use crate::isa::sections::Sections;
 use crate::memory::cache::CacheShape;
@@ -31,8 +33,7 @@ pub struct Arm {
     /// Address of the next instruction. T and ITSTATE are in `system`.
     pub(super) pc: u32,
     pub(super) cycles: u64,
-    /// The cycle at which the current run of the inner loop has to end.
-    pub(super) limit: u64,
+    pub(super) deadline: Deadline,
     pub(super) instructions: u64,
     /// Exceptions and interrupts taken.
     pub(super) exceptions: u64,
@@ -58,12 +59,8 @@ pub struct Arm {
     pub(super) idle_cycles: u64,
     pub(super) sections: Sections<Totals>,
     pub(super) polls: Polls,
-    /// The horizon given by the machine, in cycles.
-    horizon: u64,
-    next_due: Ps,
     pub(super) waiting: bool,
-    /// The interrupt lines that were up when last looked at.
-    interrupts: u32,
+    pub(super) lines: Lines,
     /// What the last access was that did not go the quick way, for messages.
     pub(super) access_kind: &'static str,
     pub(super) nesting: Nesting,
@@ -82,7 +79,7 @@ impl Arm {
             predictor: Predictor::default(),
             pc: 0,
             cycles: 0,
-            limit: 0,
+            deadline: Deadline::new(config.clock),
             instructions: 0,
             exceptions: 0,
             pending: Pending::NONE,
@@ -100,10 +97,8 @@ impl Arm {
             idle_cycles: 0,
             sections: Sections::default(),
             polls: Polls::default(),
-            horizon: 0,
-            next_due: Ps::ZERO,
             waiting: false,
-            interrupts: 0,
+            lines: Lines::new(config.clock, config.index),
             access_kind: "",
             nesting: Nesting::default(),
             code_epoch: 0,
@@ -126,28 +121,13 @@ impl Arm {
 
     /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
     pub(super) fn update_limit(&mut self, bus: &Bus) {
-        let due = bus.events.next_due();
-        if due != self.next_due {
-            self.next_due = due;
-            self.limit = self.horizon.min(self.config.clock.cycles_until_ceil(due).0);
-        }
-        if self.awaits_interrupts(bus) {
-            self.limit = self.limit.min(self.config.clock.cycles_until_ceil(bus.core_irqs_since).0);
-        } else {
-            // Masked or not: a later store may end it, and has to arrive first.
-            self.interrupts = bus.core_irqs[self.config.index as usize];
-        }
+        self.deadline.follow(bus);
+        self.lines.follow(bus, self.cycles, &mut self.deadline);
     }
 
-    /// The interrupt lines that are up. What a store changes that is still on its way has not been seen yet.
+    /// The interrupt lines that are up now.
     pub(super) fn interrupts(&self, bus: &Bus) -> u32 {
-        if self.awaits_interrupts(bus) { self.interrupts } else { bus.core_irqs[self.config.index as usize] }
-    }
-
-    /// True if interrupt lines will have changed later than now.
-    pub(super) fn awaits_interrupts(&self, bus: &Bus) -> bool {
-        bus.core_irqs[self.config.index as usize] != self.interrupts
-            && self.config.clock.cycles_until_ceil(bus.core_irqs_since).0 > self.cycles
+        self.lines.up(bus, self.cycles)
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
@@ -182,13 +162,13 @@ impl Arm {
                 self.left = None;
                 return stop;
             }
-            if self.cycles >= self.limit || bus.exit.is_some() {
+            if self.cycles >= self.deadline.limit || bus.exit.is_some() {
                 self.left = None;
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
-            self.interrupts = self.interrupts(bus);
-            if let Some(interrupt) = self.system.deliverable(self.interrupts(bus)) {
+            let lines = self.lines.look(bus, self.cycles);
+            if let Some(interrupt) = self.system.deliverable(lines) {
                 self.take(bus, interrupt);
                 if single {
                     return self.stop.take().unwrap_or(Stop::Horizon);
@@ -221,7 +201,7 @@ impl Arm {
             if let Some((from, exit)) = left {
                 self.link(from, exit, index);
             }
-            let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.limit;
+            let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
             if !(fits && self.only_first_line_misses(index)) {
                 let Some(one) = self.block_at(bus, true) else { return };
                 index = one;
@@ -298,9 +278,7 @@ impl Arm {
     }
 
     fn begin(&mut self, bus: &Bus, until: Ps) {
-        self.horizon = self.config.clock.cycles_until_ceil(until).0;
-        self.next_due = Ps::MAX;
-        self.limit = self.horizon;
+        self.deadline.begin(bus, until);
         self.update_limit(bus);
     }
 }

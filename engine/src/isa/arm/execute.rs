@@ -196,7 +196,7 @@ impl Arm {
     #[inline(always)]
     fn may_enter(&mut self, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        self.cycles + u64::from(hot.longest_cycles) <= self.limit
+        self.cycles + u64::from(hot.longest_cycles) <= self.deadline.limit
             && (hot.fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index))
     }
 
@@ -235,7 +235,7 @@ impl Arm {
         if instr + 1 == self.blocks.hot[index as usize].instructions {
             // The block ends there anyway; no other may be entered.
             if !self.blocks.cold[index as usize].entry.single {
-                self.limit = 0;
+                self.deadline.limit = 0;
             }
             return;
         }

@@ -61,7 +61,7 @@ impl Arm {
         match effect {
             Effect::Next | Effect::JumpTo(_) => {}
             Effect::Wait => {
-                if self.awaits_interrupts(bus) {
+                if self.lines.will_change(bus, self.cycles) {
                     self.idle(bus.core_irqs_since);
                 }
                 self.waiting = !self.system.wakes(self.interrupts(bus));

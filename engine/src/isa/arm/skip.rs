@@ -102,7 +102,7 @@ impl Arm {
 
     /// True if no store is on its way that a device has seen already.
     fn is_settled(&self, bus: &Bus) -> bool {
-        self.memory.is_settled(self.cycles) && !self.awaits_interrupts(bus)
+        self.memory.is_settled(self.cycles) && !self.lines.will_change(bus, self.cycles)
     }
 
     /// The core's time, and what it accessed.
@@ -141,7 +141,7 @@ impl Arm {
                 return None;
             }
             self.follow_memory(bus);
-            if self.stop.is_some() || self.cycles >= self.limit || self.sections.stops_at(self.pc) {
+            if self.stop.is_some() || self.cycles >= self.deadline.limit || self.sections.stops_at(self.pc) {
                 return None;
             }
             let index = self.block_at(bus, true)?;
@@ -206,7 +206,7 @@ impl Arm {
     fn rounds_to_come(&mut self, bus: &Bus, before: &Moment, after: &Moment) -> Option<u64> {
         self.update_limit(bus);
         let period = after.counted.cycles - before.counted.cycles;
-        self.view().rounds_to_come(bus, self.limit, period, &before.devices, &after.devices)
+        self.view().rounds_to_come(bus, self.deadline.limit, period, &before.devices, &after.devices)
     }
 
     fn put_behind(&mut self, bus: &mut Bus, before: &Moment, after: Moment, round: &Round, rounds: u64) {

@@ -11,6 +11,8 @@ use super::system::{Exception, Now, System};
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
+use crate::isa::deadline::Deadline;
+use crate::isa::lines::Lines;
 use crate::isa::polls::Polls;
 use crate::isa::sections::Sections;
 use crate::memory::first_level::{Memory, Way};
@@ -40,8 +42,7 @@ pub struct Mips {
     /// It is in the delay slot of the branch before it, which goes on here.
     pub(super) delayed: Option<u32>,
     pub(super) cycles: u64,
-    /// The cycle at which the inner loop has to end.
-    pub(super) limit: u64,
+    pub(super) deadline: Deadline,
     /// The outer loop has to look at something before the next instruction.
     pub(super) look: bool,
     pub(super) instructions: u64,
@@ -55,14 +56,10 @@ pub struct Mips {
     pub(super) stop: Option<Stop>,
     pub(super) sections: Sections<Totals>,
     pub(super) polls: Polls,
-    /// The horizon given by the machine, in cycles.
-    horizon: u64,
-    next_due: Ps,
     pub(super) waiting: bool,
     /// The core is in a privileged mode, as far as shortcuts know.
     pub(super) privileged: bool,
-    /// The interrupt lines that were up when last looked at.
-    interrupts: u32,
+    pub(super) lines: Lines,
     /// What the last access was that did not go the quick way, for messages.
     pub(super) access_kind: &'static str,
     pub(super) nesting: Nesting,
@@ -85,7 +82,7 @@ impl Mips {
             pc: RESET_VECTOR,
             delayed: None,
             cycles: 0,
-            limit: 0,
+            deadline: Deadline::new(config.clock),
             look: false,
             instructions: 0,
             exceptions: 0,
@@ -96,11 +93,9 @@ impl Mips {
             stop: None,
             sections: Sections::default(),
             polls: Polls::default(),
-            horizon: 0,
-            next_due: Ps::ZERO,
             waiting: false,
             privileged: true,
-            interrupts: 0,
+            lines: Lines::new(config.clock, config.index),
             access_kind: "",
             nesting: Nesting::default(),
             code_epoch: 0,
@@ -123,28 +118,13 @@ impl Mips {
 
     /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
     pub(super) fn update_limit(&mut self, bus: &Bus) {
-        let due = bus.events.next_due();
-        if due != self.next_due {
-            self.next_due = due;
-            self.limit = self.horizon.min(self.config.clock.cycles_until_ceil(due).0);
-        }
-        if self.awaits_interrupts(bus) {
-            self.limit = self.limit.min(self.config.clock.cycles_until_ceil(bus.core_irqs_since).0);
-        } else {
-            // Masked or not: a later store may end it, and has to arrive first.
-            self.interrupts = bus.core_irqs[self.config.index as usize];
-        }
+        self.deadline.follow(bus);
+        self.lines.follow(bus, self.cycles, &mut self.deadline);
     }
 
-    /// The interrupt lines that are up. What a store changes that is still on its way has not been seen yet.
+    /// The interrupt lines that are up now.
     pub(super) fn interrupts(&self, bus: &Bus) -> u32 {
-        if self.awaits_interrupts(bus) { self.interrupts } else { bus.core_irqs[self.config.index as usize] }
-    }
-
-    /// True if interrupt lines will have changed later than now.
-    pub(super) fn awaits_interrupts(&self, bus: &Bus) -> bool {
-        bus.core_irqs[self.config.index as usize] != self.interrupts
-            && self.config.clock.cycles_until_ceil(bus.core_irqs_since).0 > self.cycles
+        self.lines.up(bus, self.cycles)
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
@@ -163,13 +143,13 @@ impl Mips {
             if let Some(stop) = self.stop.take() {
                 return stop;
             }
-            if self.cycles >= self.limit || bus.exit.is_some() {
+            if self.cycles >= self.deadline.limit || bus.exit.is_some() {
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
-            self.interrupts = self.interrupts(bus);
             let before = (self.instructions, self.exceptions);
-            if self.system.deliverable(self.interrupts) {
+            let lines = self.lines.look(bus, self.cycles);
+            if self.system.deliverable(lines) {
                 self.interrupt(bus);
             } else {
                 self.follow_sections();
@@ -243,9 +223,7 @@ impl Mips {
     }
 
     fn begin(&mut self, bus: &Bus, until: Ps) {
-        self.horizon = self.config.clock.cycles_until_ceil(until).0;
-        self.next_due = Ps::MAX;
-        self.limit = self.horizon;
+        self.deadline.begin(bus, until);
         self.update_limit(bus);
     }
 
@@ -298,7 +276,7 @@ impl Core for Mips {
 
     /// pc, $0 to $31, HI, LO, Status, Cause, EPC.
     fn registers(&self) -> Vec<u32> {
-        let now = Now { pending: self.interrupts, instructions: self.instructions };
+        let now = Now { pending: self.lines.seen(), instructions: self.instructions };
         let system = [12, 13, 14].map(|register| self.system.register(register, 0, now));
         let general = std::iter::once(self.pc).chain(self.x[..32].iter().copied());
         general.chain([self.x[usize::from(HI)], self.x[usize::from(LO)]]).chain(system).collect()

@@ -58,7 +58,7 @@ impl Mips {
     fn run_from(&mut self, bus: &mut Bus, mut place: Place, alone: bool) {
         let timing = self.config.timing;
         let load_use = u64::from(timing.load_use);
-        let (mut cycles, mut limit, mut busy) = (self.cycles, self.limit, self.busy_until);
+        let (mut cycles, mut limit, mut busy) = (self.cycles, self.deadline.limit, self.busy_until);
         // SAFETY of all pointers below: `place.first` points to the operations of a whole page, or to a single one that is run alone. `ip` is at the
         // one of an address in that page, and only goes up to `end`, which is at most one behind the last. Pages are only dropped outside of this function.
         let mut ip = unsafe { place.first.add((self.pc.wrapping_sub(place.first_pc) / 4) as usize) };
@@ -117,7 +117,7 @@ impl Mips {
                         return;
                     };
                     cycles = self.cycles;
-                    limit = if self.look { 0 } else { self.limit };
+                    limit = if self.look { 0 } else { self.deadline.limit };
                     value
                 }};
             }

@@ -121,7 +121,7 @@ impl Mips {
 
     fn wait(&mut self, bus: &mut Bus) {
         self.go_on();
-        if self.awaits_interrupts(bus) {
+        if self.lines.will_change(bus, self.cycles) {
             self.idle_until(bus.core_irqs_since);
         }
         self.waiting = !self.system.wakes(self.interrupts(bus));

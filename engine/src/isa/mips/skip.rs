@@ -128,7 +128,7 @@ impl Mips {
 
     /// True if no store is on its way that a device has seen already.
     fn is_settled(&self, bus: &Bus) -> bool {
-        self.memory.is_settled(self.cycles) && !self.awaits_interrupts(bus)
+        self.memory.is_settled(self.cycles) && !self.lines.will_change(bus, self.cycles)
     }
 
     /// The core's time, and what it accessed.
@@ -164,7 +164,7 @@ impl Mips {
                 return None;
             }
             self.follow_memory(bus);
-            if self.stop.is_some() || self.cycles >= self.limit || self.sections.stops_at(self.pc) {
+            if self.stop.is_some() || self.cycles >= self.deadline.limit || self.sections.stops_at(self.pc) {
                 return None;
             }
             self.walk_one(bus, round)?;
@@ -225,7 +225,7 @@ impl Mips {
     fn rounds_to_come(&mut self, bus: &Bus, before: &Moment, after: &Moment) -> Option<u64> {
         self.update_limit(bus);
         let period = after.cycles - before.cycles;
-        self.view().rounds_to_come(bus, self.limit, period, &before.devices, &after.devices)
+        self.view().rounds_to_come(bus, self.deadline.limit, period, &before.devices, &after.devices)
     }
 
     fn put_behind(&mut self, bus: &mut Bus, before: &Moment, after: Moment, rounds: u64) {

@@ -313,9 +313,9 @@ impl Hart {
 
     /// Looks whether the block may go on behind an access.
     fn after_access(&mut self, bus: &Bus, index: u32) -> Flow {
-        self.update_limit(bus);
+        self.deadline.follow(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
-        if self.polls.found || self.has_news(bus) || self.cycles + longest > self.limit {
+        if self.polls.found || self.has_news(bus) || self.cycles + longest > self.deadline.limit {
             Flow::Break
         } else {
             Flow::Continue

@@ -10,6 +10,7 @@ use super::timing::{CoreTiming, Pending};
 use crate::bus::{Bus, BusFaultKind};
 use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
 use crate::elf::Machine;
+use crate::isa::deadline::Deadline;
 use crate::isa::polls::Polls;
 use crate::isa::sections::Sections;
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
@@ -48,8 +49,7 @@ pub struct Hart {
     pub(super) x: [u32; 256],
     pub(super) pc: u32,
     pub(super) cycles: u64,
-    /// The cycle at which the current run of the inner loop has to end.
-    pub(super) limit: u64,
+    pub(super) deadline: Deadline,
     pub(super) instructions: u64,
     /// Exceptions and interrupts taken.
     pub(super) traps: u64,
@@ -77,9 +77,6 @@ pub struct Hart {
     pub(super) polls: Polls,
     /// Map entries that were accessed since this was last cleared: bit n is entry n.
     pub(super) touched: u64,
-    /// The horizon given by the machine, in cycles.
-    horizon: u64,
-    next_due: Ps,
     waiting: bool,
     code_epoch: u64,
     code_marks: u64,
@@ -97,7 +94,7 @@ impl Hart {
             x: [0; 256],
             pc: 0,
             cycles: 0,
-            limit: 0,
+            deadline: Deadline::new(config.clock),
             instructions: 0,
             traps: 0,
             pending: Pending::NONE,
@@ -118,8 +115,6 @@ impl Hart {
             sections: Sections::default(),
             polls: Polls::default(),
             touched: 0,
-            horizon: 0,
-            next_due: Ps::ZERO,
             waiting: false,
             code_epoch: 0,
             code_marks: 0,
@@ -133,15 +128,6 @@ impl Hart {
     /// The core's time, as simulated time.
     pub(super) fn now(&self) -> Ps {
         self.config.clock.ps_at_floor(Cycles(self.cycles))
-    }
-
-    /// Brings the limit in line with what the bus has scheduled.
-    pub(super) fn update_limit(&mut self, bus: &Bus) {
-        let due = bus.events.next_due();
-        if due != self.next_due {
-            self.next_due = due;
-            self.limit = self.horizon.min(self.config.clock.cycles_until_ceil(due).0);
-        }
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
@@ -178,7 +164,7 @@ impl Hart {
                 self.left = None;
                 return stop;
             }
-            if self.cycles >= self.limit || bus.exit.is_some() {
+            if self.cycles >= self.deadline.limit || bus.exit.is_some() {
                 self.left = None;
                 return Stop::Horizon;
             }
@@ -218,7 +204,7 @@ impl Hart {
         if wants_whole && let Some((from, exit)) = left {
             self.link(from, exit, index);
         }
-        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.limit;
+        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
         if !(wants_whole && fits && self.only_first_line_misses(index)) {
             let Some(one) = self.block_at(bus, true) else { return };
             index = one;
@@ -304,15 +290,12 @@ impl Hart {
         self.causes[Cause::Trap as usize] += cycles;
         self.pending = Pending::NONE;
         self.left = None;
-        self.update_limit(bus);
+        self.deadline.follow(bus);
         self.pc
     }
 
     fn begin(&mut self, bus: &Bus, until: Ps) {
-        self.horizon = self.config.clock.cycles_until_ceil(until).0;
-        self.next_due = Ps::MAX;
-        self.limit = self.horizon;
-        self.update_limit(bus);
+        self.deadline.begin(bus, until);
         self.entry_cycles.resize(bus.map.len(), EntryCycles::default());
     }
 }

@@ -143,7 +143,7 @@ impl Hart {
     #[inline(always)]
     fn may_enter(&mut self, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        self.cycles + u64::from(hot.longest_cycles) <= self.limit
+        self.cycles + u64::from(hot.longest_cycles) <= self.deadline.limit
             && (hot.fetched_epoch == self.fetch_epoch || self.look_for_lines(index))
     }
 

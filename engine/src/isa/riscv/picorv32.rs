@@ -31,6 +31,7 @@ use super::sections::place_of;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
+use crate::isa::deadline::Deadline;
 use crate::isa::sections::Sections;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
 use crate::memory::port::Port;
@@ -62,11 +63,7 @@ pub struct Picorv32 {
     interrupts_taken: u64,
     /// The first cycle in which no instruction is launched before the outer loop has looked around.
     pause_at: u64,
-    /// The cycle at which the current run has to end.
-    limit: u64,
-    /// The horizon given by the machine, in cycles.
-    horizon: u64,
-    next_due: Ps,
+    deadline: Deadline,
     /// waitirq has found nothing pending.
     waiting: bool,
     stop: Option<Stop>,
@@ -96,9 +93,7 @@ impl Picorv32 {
             interrupts: Interrupts::default(),
             interrupts_taken: 0,
             pause_at: 0,
-            limit: 0,
-            horizon: 0,
-            next_due: Ps::ZERO,
+            deadline: Deadline::new(config.clock),
             waiting: false,
             stop: None,
             ended: false,
@@ -113,19 +108,13 @@ impl Picorv32 {
     fn begin(&mut self, bus: &Bus, until: Ps) {
         self.port.attach(bus);
         self.entry_cycles.resize(bus.map.len(), EntryCycles::default());
-        self.horizon = self.config.clock.cycles_until_ceil(until).0;
-        self.next_due = Ps::MAX;
-        self.limit = self.horizon;
+        self.deadline.begin(bus, until);
         self.follow_bus(bus);
     }
 
     /// Brings in what the bus has in store: events, interrupt lines, the end of the run.
     fn follow_bus(&mut self, bus: &Bus) {
-        let due = bus.events.next_due();
-        if due != self.next_due {
-            self.next_due = due;
-            self.limit = self.horizon.min(self.config.clock.cycles_until_ceil(due).0);
-        }
+        self.deadline.follow(bus);
         self.interrupts.set_lines(bus.core_irqs[self.config.index as usize], self.cycles);
         self.ended = bus.exit.is_some();
         self.look_ahead();
@@ -135,7 +124,7 @@ impl Picorv32 {
     fn look_ahead(&mut self) {
         let now = self.ended || self.stop.is_some() || self.waiting || self.sections.are_watched();
         let interrupts = self.interrupts.attention_cycles(self.instructions);
-        self.pause_at = if now { 0 } else { self.limit.min(interrupts) };
+        self.pause_at = if now { 0 } else { self.deadline.limit.min(interrupts) };
     }
 
     fn totals(&self) -> Totals {

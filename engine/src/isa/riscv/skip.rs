@@ -112,7 +112,7 @@ impl Hart {
                 return None;
             }
             self.follow_memory(bus);
-            if self.stop.is_some() || self.cycles >= self.limit || self.sections.stops_at(self.pc) {
+            if self.stop.is_some() || self.cycles >= self.deadline.limit || self.sections.stops_at(self.pc) {
                 return None;
             }
             let index = self.block_at(bus, true)?;
@@ -160,9 +160,9 @@ impl Hart {
     }
 
     fn rounds_to_come(&mut self, bus: &Bus, before: &Moment, after: &Moment) -> Option<u64> {
-        self.update_limit(bus);
+        self.deadline.follow(bus);
         let period = after.counted.cycles - before.counted.cycles;
-        self.view().rounds_to_come(bus, self.limit, period, &before.devices, &after.devices)
+        self.view().rounds_to_come(bus, self.deadline.limit, period, &before.devices, &after.devices)
     }
 
     fn put_behind(&mut self, bus: &mut Bus, before: &Moment, after: Moment, round: &Round, rounds: u64) {

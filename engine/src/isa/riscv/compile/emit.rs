@@ -211,7 +211,7 @@ impl Emitter<'_> {
     /// True if the block whose [`Hot`] is at `hot + offset` fits before the limit, and is known to be in the instruction cache.
     fn may_enter(&mut self, hot: Value, offset: i32, longest: Value, cycles: Value) -> Value {
         let end = self.b.ins().iadd(cycles, longest);
-        let limit = self.b.ins().load(I64, own(), self.hart, offset_of!(Hart, limit) as i32);
+        let limit = self.b.ins().load(I64, own(), self.hart, offset_of!(Hart, deadline.limit) as i32);
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit);
         let epoch = self.b.ins().load(I32, own(), self.hart, offset_of!(Hart, fetch_epoch) as i32);
         let seen = self.b.ins().load(I32, own(), hot, offset + offset_of!(Hot, fetched_epoch) as i32);

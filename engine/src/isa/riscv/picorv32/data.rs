@@ -77,7 +77,7 @@ impl Picorv32 {
     #[inline(always)]
     fn follow_access(&mut self, bus: &Bus) {
         let lines = bus.core_irqs[self.config.index as usize];
-        if bus.exit.is_some() || bus.events.next_due() != self.next_due || lines != 0 {
+        if bus.exit.is_some() || self.deadline.is_behind(bus) || lines != 0 {
             self.follow_bus(bus);
         }
     }

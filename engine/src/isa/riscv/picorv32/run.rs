@@ -26,7 +26,7 @@ impl Picorv32 {
             if let Some(stop) = self.stop.take() {
                 return stop;
             }
-            if bus.exit.is_some() || self.cycles >= self.limit {
+            if bus.exit.is_some() || self.cycles >= self.deadline.limit {
                 return Stop::Horizon;
             }
             if self.encoding.is_none() {
@@ -173,7 +173,7 @@ impl Picorv32 {
             if ends == u64::MAX {
                 return Some(Stop::Waiting);
             }
-            let until = ends.min(self.limit);
+            let until = ends.min(self.deadline.limit);
             self.causes[Cause::Idle as usize] += until - self.cycles;
             self.cycles = until;
         }

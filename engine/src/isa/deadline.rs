@@ -1,0 +1,51 @@
+//! How far a core may run by itself: up to the machine's horizon, or to the first event that the bus has in store.
+
+use crate::bus::Bus;
+use crate::time::{Hz, Ps};
+
+/// The end of a core's run, in cycles of its clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    /// The cycle at which the inner loop has to end. A core may bring it forward.
+    pub limit: u64,
+    clock: Hz,
+    /// The horizon given by the machine, in cycles.
+    horizon: u64,
+    /// The event that `limit` is known for.
+    next_due: Ps,
+}
+
+impl Deadline {
+    /// For a core with this clock, which is not to run yet.
+    pub const fn new(clock: Hz) -> Deadline {
+        Deadline { limit: 0, clock, horizon: 0, next_due: Ps::ZERO }
+    }
+
+    /// A run up to `until` begins.
+    pub fn begin(&mut self, bus: &Bus, until: Ps) {
+        self.horizon = self.clock.cycles_until_ceil(until).0;
+        self.next_due = Ps::MAX;
+        self.limit = self.horizon;
+        self.follow(bus);
+    }
+
+    /// Brings the limit in line with what the bus has scheduled.
+    pub fn follow(&mut self, bus: &Bus) {
+        let due = bus.events.next_due();
+        if due != self.next_due {
+            self.next_due = due;
+            self.limit = self.horizon.min(self.clock.cycles_until_ceil(due).0);
+        }
+    }
+
+    /// True if the bus has scheduled something, or run it, since [`Deadline::follow`].
+    #[inline(always)]
+    pub fn is_behind(&self, bus: &Bus) -> bool {
+        bus.events.next_due() != self.next_due
+    }
+
+    /// The inner loop has to end at `at`, if not before.
+    pub fn bring_forward(&mut self, at: Ps) {
+        self.limit = self.limit.min(self.clock.cycles_until_ceil(at).0);
+    }
+}
