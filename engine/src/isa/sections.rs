@@ -3,12 +3,21 @@
 //! The firmware knows nothing of it. Entries and return addresses are kept out of the links between blocks, so the core's outer
 //! loop sees each of them, and nothing else pays.
 
+use crate::bus::Bus;
+use crate::core::SectionReport;
+use crate::time::Cycles;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All of a core's time so far, as it counts it.
 pub(crate) trait Totals: Clone + Default {
     /// Adds what came between two moments, `times` times.
     fn add_difference(&mut self, to: &Self, from: &Self, times: u64);
+
+    /// Instructions that it was spent on.
+    fn instructions(&self) -> u64;
+
+    /// The time by cause, under the names that the user sees.
+    fn named(&self, bus: &Bus) -> Vec<(String, Cycles)>;
 }
 
 /// A function being watched.
@@ -63,6 +72,17 @@ impl<T: Totals> Sections<T> {
     /// True if any function is being watched.
     pub fn are_watched(&self) -> bool {
         !self.stops.is_empty()
+    }
+
+    /// The watched functions, as the user sees them.
+    pub fn reports(&self, bus: &Bus) -> Vec<SectionReport> {
+        let reports = self.sections.iter().map(|section| SectionReport {
+            name: section.name.clone(),
+            calls: section.calls,
+            instructions: section.totals.instructions(),
+            causes: section.totals.named(bus),
+        });
+        reports.collect()
     }
 
     /// The core is at `place`, having spent `now` in all: closes the calls that return there and opens one that begins there. True if there is

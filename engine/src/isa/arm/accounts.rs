@@ -4,8 +4,7 @@ use super::breakdown::Breakdown;
 use super::core::Arm;
 use super::registers::{LR, SP};
 use crate::bus::Bus;
-use crate::core::SectionReport;
-use crate::isa::sections::{self, Place, Section};
+use crate::isa::sections::{self, Place};
 use crate::memory::first_level::Accounts;
 use crate::time::Cycles;
 
@@ -35,11 +34,12 @@ impl sections::Totals for Totals {
         add(&mut self.idle, to.idle, from.idle);
         self.memory.add_difference(&to.memory, &from.memory, times);
     }
-}
 
-impl Totals {
-    /// The time by cause, under the names that the user sees.
-    pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
+    fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
         let own = [
             ("issue", self.fixed.issue),
             ("operand results", self.fixed.operand_wait),
@@ -52,17 +52,6 @@ impl Totals {
         let own = own.into_iter().map(|(cause, cycles)| (cause.to_owned(), Cycles(cycles)));
         own.chain(self.memory.named(bus)).collect()
     }
-}
-
-/// The watched functions, as the user sees them.
-pub(super) fn section_reports(sections: &[Section<Totals>], bus: &Bus) -> Vec<SectionReport> {
-    let reports = sections.iter().map(|section| SectionReport {
-        name: section.name.clone(),
-        calls: section.calls,
-        instructions: section.totals.instructions,
-        causes: section.totals.named(bus),
-    });
-    reports.collect()
 }
 
 impl Arm {

@@ -1,6 +1,6 @@
 //! A core: its state, and the loop that chooses what runs next.
 
-use super::accounts::{Totals, section_reports};
+use super::accounts::Totals;
 use super::block::{Blocks, Entry};
 use super::breakdown::Breakdown;
 use super::config::CoreConfig;
@@ -15,7 +15,7 @@ use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
 use crate::isa::lines::Lines;
 use crate::isa::polls::Polls;
-use crate::isa::sections::Sections;
+use crate::isa::sections::{Sections, Totals as _};
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::Memory;
 use crate::time::{Cycles, Hz, Ps};
@@ -349,7 +349,7 @@ impl Core for Arm {
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
             causes: totals.named(bus),
-            sections: section_reports(&self.sections.sections, bus),
+            sections: self.sections.reports(bus),
             counters: self.counters(),
         }
     }

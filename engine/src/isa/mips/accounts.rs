@@ -2,8 +2,7 @@
 
 use super::core::Mips;
 use crate::bus::Bus;
-use crate::core::SectionReport;
-use crate::isa::sections::{self, Place, Section};
+use crate::isa::sections::{self, Place};
 use crate::memory::first_level::Accounts;
 use crate::time::Cycles;
 
@@ -59,11 +58,12 @@ impl sections::Totals for Totals {
         self.spent.add_difference(to.spent, from.spent, times);
         self.memory.add_difference(&to.memory, &from.memory, times);
     }
-}
 
-impl Totals {
-    /// The time by cause, under the names that the user sees.
-    pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
+    fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
         let own = [
             ("issue", self.instructions),
             ("operand results", self.spent.operand_wait),
@@ -77,17 +77,6 @@ impl Totals {
         let own = own.into_iter().map(|(cause, cycles)| (cause.to_owned(), Cycles(cycles)));
         own.chain(self.memory.named(bus)).collect()
     }
-}
-
-/// The watched functions, as the user sees them.
-pub(super) fn section_reports(sections: &[Section<Totals>], bus: &Bus) -> Vec<SectionReport> {
-    let reports = sections.iter().map(|section| SectionReport {
-        name: section.name.clone(),
-        calls: section.calls,
-        instructions: section.totals.instructions,
-        causes: section.totals.named(bus),
-    });
-    reports.collect()
 }
 
 impl Mips {

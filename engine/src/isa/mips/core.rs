@@ -1,6 +1,6 @@
 //! A core: its state, and the loop that chooses what runs next.
 
-use super::accounts::{Spent, Totals, section_reports};
+use super::accounts::{Spent, Totals};
 use super::config::CoreConfig;
 use super::faults::Nesting;
 use super::op::{HI, LO};
@@ -14,7 +14,7 @@ use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
 use crate::isa::lines::Lines;
 use crate::isa::polls::Polls;
-use crate::isa::sections::Sections;
+use crate::isa::sections::{Sections, Totals as _};
 use crate::memory::first_level::{Memory, Way};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -294,7 +294,7 @@ impl Core for Mips {
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
             causes: self.totals().named(bus),
-            sections: section_reports(&self.sections.sections, bus),
+            sections: self.sections.reports(bus),
             counters: self.counters(),
         }
     }

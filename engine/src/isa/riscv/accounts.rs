@@ -2,8 +2,7 @@
 
 use super::block::Breakdown;
 use crate::bus::Bus;
-use crate::core::SectionReport;
-use crate::isa::sections::{self, Section};
+use crate::isa::sections;
 use crate::time::Cycles;
 
 /// Causes of a core's time that are neither an instruction's own nor an access's.
@@ -60,11 +59,12 @@ impl sections::Totals for Totals {
             }
         }
     }
-}
 
-impl Totals {
-    /// The time by cause, under the names that the user sees.
-    pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
+    fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
         let mut causes = vec![
             ("issue".to_owned(), self.fixed.issue),
             ("load and multiply results".to_owned(), self.fixed.operand_wait),
@@ -86,15 +86,4 @@ impl Totals {
         causes.extend(interconnects.map(|(route, cycles)| (format!("interconnect: {}", route.name), cycles)));
         causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect()
     }
-}
-
-/// The watched functions, as the user sees them.
-pub(super) fn section_reports(sections: &[Section<Totals>], bus: &Bus) -> Vec<SectionReport> {
-    let reports = sections.iter().map(|section| SectionReport {
-        name: section.name.clone(),
-        calls: section.calls,
-        instructions: section.totals.instructions,
-        causes: section.totals.named(bus),
-    });
-    reports.collect()
 }

@@ -1,7 +1,7 @@
 //! A hart: its state, and the loop that chooses what runs next.
 
 use super::access::{Way, way_to};
-use super::accounts::{Cause, EntryCycles, Totals, section_reports};
+use super::accounts::{Cause, EntryCycles, Totals};
 use super::block::{Blocks, Place};
 use super::compile::{COMPILE_AFTER, Compiler};
 use super::exceptions::Exception;
@@ -12,7 +12,7 @@ use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
 use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
 use crate::isa::polls::Polls;
-use crate::isa::sections::Sections;
+use crate::isa::sections::{Sections, Totals as _};
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
@@ -355,7 +355,7 @@ impl Core for Hart {
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
             causes: totals.named(bus),
-            sections: section_reports(&self.sections.sections, bus),
+            sections: self.sections.reports(bus),
             counters: self.counters(),
         }
     }

@@ -25,14 +25,14 @@ pub use config::{Config, Extensions, Timing, from_node};
 
 use self::decoded::Table;
 use self::interrupts::Interrupts;
-use super::accounts::{Cause, EntryCycles, Totals, section_reports};
+use super::accounts::{Cause, EntryCycles, Totals};
 use super::block::Breakdown;
 use super::sections::place_of;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
-use crate::isa::sections::Sections;
+use crate::isa::sections::{Sections, Totals as _};
 use crate::memory::fetch::prefetch_next::PrefetchNext;
 use crate::memory::port::Port;
 use crate::time::{Cycles, Hz, Ps};
@@ -200,7 +200,7 @@ impl Core for Picorv32 {
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
             causes: totals.named(bus),
-            sections: section_reports(&self.sections.sections, bus),
+            sections: self.sections.reports(bus),
             counters: vec![(format!("{}.interrupts", self.config.name), self.interrupts_taken)],
         }
     }
