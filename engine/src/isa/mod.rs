@@ -2,6 +2,7 @@
 
 pub mod arm;
 mod deadline;
+mod handlers;
 mod lines;
 pub mod mips;
 mod polls;

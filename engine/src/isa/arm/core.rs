@@ -4,7 +4,6 @@ use super::accounts::Totals;
 use super::block::{Blocks, Entry};
 use super::breakdown::Breakdown;
 use super::config::CoreConfig;
-use super::faults::Nesting;
 use super::op::Op;
 use super::predictor::Predictor;
 use super::system::{Events, Exception, System, X};
@@ -13,6 +12,7 @@ use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
+use crate::isa::handlers::Nesting;
 use crate::isa::lines::Lines;
 use crate::isa::polls::Polls;
 use crate::isa::sections::{Sections, Totals as _};
@@ -63,7 +63,8 @@ pub struct Arm {
     pub(super) lines: Lines,
     /// What the last access was that did not go the quick way, for messages.
     pub(super) access_kind: &'static str,
-    pub(super) nesting: Nesting,
+    /// By the general registers behind an exception's entry: the link register tells the instruction.
+    pub(super) nesting: Nesting<[u32; 16]>,
     code_epoch: u64,
     code_marks: u64,
 }

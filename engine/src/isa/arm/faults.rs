@@ -7,33 +7,13 @@ use super::system::{Abort, Exception, FaultStatus};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::isa::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 
 /// b . in A32, and in T32.
 const FOREVER_A32: u32 = 0xeaff_fffe;
 const FOREVER_T32: u32 = 0xe7fe;
-const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
-const HANDLER_FAILS: &str = "its handler comes to it again and again";
-/// So often a handler may come to the same exception with the same registers: it has lost the way back, but may count in memory.
-const MOST_NESTED: u32 = 1000;
 /// Jumps from a vector that are followed to see where it leads.
 const MOST_HOPS: usize = 4;
-
-/// Exceptions in their own handlers, one after the other.
-#[derive(Debug, Default)]
-pub(super) struct Nesting {
-    /// General registers behind the last one's entry; the link register tells the instruction.
-    registers: [u32; 16],
-    times: u32,
-}
-
-impl Nesting {
-    /// True if a handler has come to this too often to be in the course of anything.
-    fn is_endless(&mut self, registers: &[u32; 16]) -> bool {
-        self.times = if self.registers == *registers { self.times + 1 } else { 0 };
-        self.registers = *registers;
-        self.times > MOST_NESTED
-    }
-}
 
 impl Arm {
     /// Takes an interrupt, or an exception that is no fault.
@@ -87,7 +67,7 @@ impl Arm {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
         }
-        if nested && self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless(registers)) {
+        if nested && self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless(*registers)) {
             return Some(HANDLER_FAILS);
         }
         let (mut at, thumb) = (self.pc, self.system.thumb());

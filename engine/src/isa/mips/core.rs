@@ -2,7 +2,6 @@
 
 use super::accounts::{Spent, Totals};
 use super::config::CoreConfig;
-use super::faults::Nesting;
 use super::op::{HI, LO};
 use super::pages::{Found, Pages};
 use super::predictor::Predictor;
@@ -12,6 +11,7 @@ use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
+use crate::isa::handlers::Nesting;
 use crate::isa::lines::Lines;
 use crate::isa::polls::Polls;
 use crate::isa::sections::{Sections, Totals as _};
@@ -62,7 +62,8 @@ pub struct Mips {
     pub(super) lines: Lines,
     /// What the last access was that did not go the quick way, for messages.
     pub(super) access_kind: &'static str,
-    pub(super) nesting: Nesting,
+    /// By where an exception was, and the general registers.
+    pub(super) nesting: Nesting<(u32, [u32; 32])>,
     code_epoch: u64,
     code_marks: u64,
 }

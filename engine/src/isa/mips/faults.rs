@@ -5,6 +5,7 @@ use super::op::RA;
 use super::system::{Exception, TlbFault, hints};
 use crate::bus::Bus;
 use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::isa::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Access, Kind};
 
@@ -16,35 +17,6 @@ const BRANCH_FOREVER: u32 = 0x1000_ffff;
 const JUMP: u32 = 0x02;
 /// Words of a vector that are looked at: memory that was never written is all nops.
 const LOOKED_AT: u32 = 8;
-const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
-const HANDLER_FAILS: &str = "its handler comes to it again and again";
-/// So often a handler may come to the same exception with the same registers: it has lost the way back, but may count in memory.
-const MOST_NESTED: u32 = 1000;
-
-/// Exceptions in handlers, one after the other.
-#[derive(Debug)]
-pub(super) struct Nesting {
-    /// General registers at the last one, and where it was.
-    registers: [u32; 32],
-    pc: u32,
-    times: u32,
-}
-
-impl Default for Nesting {
-    fn default() -> Nesting {
-        Nesting { registers: [0; 32], pc: 1, times: 0 }
-    }
-}
-
-impl Nesting {
-    /// True if a handler has come to this too often to be in the course of anything.
-    fn is_endless(&mut self, pc: u32, registers: &[u32]) -> bool {
-        self.times = if self.pc == pc && self.registers == *registers { self.times + 1 } else { 0 };
-        self.pc = pc;
-        self.registers.copy_from_slice(registers);
-        self.times > MOST_NESTED
-    }
-}
 
 impl Mips {
     /// Takes an interrupt, which is before the instruction at the current address.
@@ -142,7 +114,7 @@ impl Mips {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
         }
-        if nested && self.nesting.is_endless(pc, &self.x[..32]) {
+        if nested && self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless((pc, *registers))) {
             return Some(HANDLER_FAILS);
         }
         self.why_no_handler(bus)

@@ -1,0 +1,26 @@
+//! Handlers of exceptions that no firmware can have meant: why a core stops instead of taking an exception.
+
+/// The handler does nothing but jump to itself.
+pub(crate) const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
+/// See [`Nesting`].
+pub(crate) const HANDLER_FAILS: &str = "its handler comes to it again and again";
+
+/// So often a handler may come to the same exception with the same registers: it has lost the way back, but may count in memory.
+const MOST_NESTED: u32 = 1000;
+
+/// Exceptions in handlers, one after the other. `S` is all that tells one from another, but memory.
+#[derive(Debug, Default)]
+pub(crate) struct Nesting<S> {
+    last: Option<S>,
+    times: u32,
+}
+
+impl<S: PartialEq> Nesting<S> {
+    /// A handler has come to an exception. True if it has come to this one too often to be in the course of anything.
+    pub fn is_endless(&mut self, state: S) -> bool {
+        let state = Some(state);
+        self.times = if self.last == state { self.times + 1 } else { 0 };
+        self.last = state;
+        self.times > MOST_NESTED
+    }
+}
