@@ -10,12 +10,12 @@
 //! programmable clock.
 
 use super::apb::{self, WriteProtection};
-use super::axi_lite::edge_in_reach;
 use super::registers::{AccessKind, Register, flag};
+use super::shift_register::ShiftRegister;
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
-use crate::time::{Hz, Ps};
+use crate::time::Hz;
 
 /// The register map (UART User Interface).
 pub const REGISTERS: &[Register] = &[
@@ -67,14 +67,6 @@ const OVERSAMPLING: u64 = 16;
 /// Start bit, data and stop bit.
 const FRAME_BITS: u64 = 10;
 
-/// A character in the shift register.
-#[derive(Clone, Copy, Debug)]
-struct Shifting {
-    character: u8,
-    /// The cycle in which its stop bit has ended.
-    end_cycle: u64,
-}
-
 /// The device.
 #[derive(Debug)]
 pub struct Uart {
@@ -87,10 +79,8 @@ pub struct Uart {
     timeout: u32,
     transmits: bool,
     holding: Option<u8>,
-    shifting: Option<Shifting>,
+    line: ShiftRegister,
     protection: WriteProtection,
-    alarm: Alarm,
-    sent_characters: u64,
 }
 
 /// Builds the device from its node.
@@ -113,58 +103,45 @@ impl Uart {
             timeout: 0,
             transmits: false,
             holding: None,
-            shifting: None,
+            line: ShiftRegister::new(clock),
             protection: WriteProtection::new(WPKEY),
-            alarm: Alarm::default(),
-            sent_characters: 0,
         }
-    }
-
-    fn cycle(&self, now: Ps) -> u64 {
-        self.clock.cycles_until_floor(now).0
     }
 
     /// Brings the transmitter up to `ctx.now`.
     fn settle(&mut self, ctx: &mut Ctx) {
-        let cycle = self.cycle(ctx.now);
-        while let Some(shifting) = self.shifting.filter(|shifting| shifting.end_cycle <= cycle) {
-            ctx.console(&[shifting.character]);
-            self.sent_characters += 1;
-            self.shifting = None;
-            self.shift(shifting.end_cycle);
+        while let Some(cycle) = self.line.sent(ctx) {
+            self.shift(cycle);
         }
     }
 
     /// Moves the held character, if there is one, to the free shift register.
     fn shift(&mut self, cycle: u64) {
-        if self.divider != 0 && self.shifting.is_none() {
+        if self.divider != 0
+            && self.line.is_free()
+            && let Some(character) = self.holding.take()
+        {
             let parity = u64::from(self.mode & MR_PAR < MR_PAR_NO);
             let clocks = (FRAME_BITS + parity) * OVERSAMPLING * u64::from(self.divider);
-            let end_cycle = cycle + clocks;
-            self.shifting = self.holding.take().map(|character| Shifting { character, end_cycle });
+            self.line.start(character, cycle + clocks);
         }
-    }
-
-    fn end(&self) -> Option<Ps> {
-        self.shifting.and_then(|shifting| edge_in_reach(self.clock, shifting.end_cycle))
     }
 
     /// Drives the interrupt line, and asks for an event at the end of the character.
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.status() & self.interrupt_mask != 0);
-        if let Some(end) = self.end() {
-            self.alarm.set(end, 0, ctx);
-        }
+        self.line.set_alarm(ctx);
     }
 
     fn status(&self) -> u32 {
         let ready = self.transmits && self.holding.is_none();
-        flag(SR_TXRDY, ready) | flag(SR_TXEMPTY, ready && self.shifting.is_none())
+        flag(SR_TXRDY, ready) | flag(SR_TXEMPTY, ready && self.line.is_free())
     }
 
     fn command(&mut self, value: u32) {
         if value & CR_RSTTX != 0 {
-            (self.holding, self.shifting) = (None, None);
+            self.holding = None;
+            self.line.clear();
         }
         // What is under way is finished all the same.
         if value & CR_TXDIS != 0 {
@@ -185,7 +162,7 @@ impl Uart {
         if self.holding.replace(character).is_some() {
             ctx.note("a character was written to UART_THR while TXRDY is 0: the one before it is lost");
         }
-        self.shift(self.cycle(ctx.now));
+        self.shift(self.line.cycle(ctx.now));
     }
 
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
@@ -205,7 +182,7 @@ impl Uart {
             THR => self.send(value as u8, ctx),
             BRGR => {
                 self.divider = value & 0xffff;
-                self.shift(self.cycle(ctx.now));
+                self.shift(self.line.cycle(ctx.now));
             }
             CMPR => self.comparison = value & 0x00ff_50ff,
             RTOR => self.timeout = value & 0xff,
@@ -248,14 +225,13 @@ impl Device for Uart {
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
+        self.line.rang(ctx.now);
         self.settle(ctx);
         self.update(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // The end of a character is an event, up to which nothing changes by itself.
-        if self.end().is_some_and(|end| end <= poll.now()) {
+        if !self.line.polled(poll) {
             return false;
         }
         poll.phase(self.clock);
@@ -264,14 +240,12 @@ impl Device for Uart {
         }
         poll.state(self.status());
         poll.state(self.holding.map_or(u32::MAX, u32::from));
-        poll.state(self.shifting.map_or(u64::MAX, |shifting| shifting.end_cycle));
         poll.state(self.protection.state());
-        poll.state(self.sent_characters);
         true
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("tx_characters".to_owned(), self.sent_characters)]
+        self.line.counters()
     }
 }
 

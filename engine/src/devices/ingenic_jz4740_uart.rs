@@ -11,12 +11,12 @@
 //! GPIO port gives the pins to the UART.
 
 use super::apb;
-use super::axi_lite::edge_in_reach;
 use super::registers::{AccessKind, Register, flag};
+use super::shift_register::ShiftRegister;
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
-use crate::time::{Hz, Ps};
+use crate::time::Hz;
 use std::collections::VecDeque;
 
 /// The register map while ULCR.DLAB is 0; UTHR and UFCR are behind URBR and UIIR.
@@ -67,18 +67,9 @@ const FIFO_CHARACTERS: usize = 16;
 /// Periods of a bit, unless UMR says otherwise.
 const OVERSAMPLING: u64 = 16;
 
-/// A character in the shift register.
-#[derive(Clone, Copy, Debug)]
-struct Shifting {
-    character: u8,
-    /// The baud clock in which its stop bits have ended.
-    end_clock: u64,
-}
-
 /// The device.
 #[derive(Debug)]
 pub struct Uart {
-    baud_clock: Hz,
     bus_clock: Hz,
     interrupt: Option<IrqLine>,
     /// The divisor latch.
@@ -92,11 +83,9 @@ pub struct Uart {
     oversampling: u32,
     extra_clocks: u32,
     waiting: VecDeque<u8>,
-    shifting: Option<Shifting>,
+    line: ShiftRegister,
     /// The transmitter asks for data, and has not been answered.
     wants_data: bool,
-    alarm: Alarm,
-    sent_characters: u64,
 }
 
 /// Builds the device from its node.
@@ -111,7 +100,6 @@ impl Uart {
     /// The device after reset.
     pub fn new(baud_clock: Hz, bus_clock: Hz, interrupt: Option<IrqLine>) -> Uart {
         Uart {
-            baud_clock,
             bus_clock,
             interrupt,
             divisor: 0,
@@ -124,10 +112,8 @@ impl Uart {
             oversampling: 0,
             extra_clocks: 0,
             waiting: VecDeque::with_capacity(FIFO_CHARACTERS),
-            shifting: None,
+            line: ShiftRegister::new(baud_clock),
             wants_data: false,
-            alarm: Alarm::default(),
-            sent_characters: 0,
         }
     }
 
@@ -142,7 +128,7 @@ impl Uart {
     fn line_status(&self) -> u32 {
         // Half of the FIFO; without it all of the holding register.
         let wants = self.waiting.len() <= self.capacity() / 2;
-        flag(ULSR_TDRQ, wants) | flag(ULSR_TEMP, self.waiting.is_empty() && self.shifting.is_none())
+        flag(ULSR_TDRQ, wants) | flag(ULSR_TEMP, self.waiting.is_empty() && self.line.is_free())
     }
 
     fn identification(&self) -> u32 {
@@ -171,37 +157,27 @@ impl Uart {
 
     /// Brings the transmitter up to `ctx.now`.
     fn settle(&mut self, ctx: &mut Ctx) {
-        let clock = self.baud_clock.cycles_until_floor(ctx.now).0;
-        while let Some(shifting) = self.shifting.filter(|shifting| shifting.end_clock <= clock) {
-            ctx.console(&[shifting.character]);
-            self.sent_characters += 1;
-            self.shifting = None;
-            self.shift(shifting.end_clock);
+        while let Some(clock) = self.line.sent(ctx) {
+            self.shift(clock);
         }
     }
 
     /// Moves the next character, if one waits, to the free shift register.
     fn shift(&mut self, clock: u64) {
-        if self.divisor == 0 || self.fifo_control & UFCR_UME == 0 || self.shifting.is_some() {
+        if self.divisor == 0 || self.fifo_control & UFCR_UME == 0 || !self.line.is_free() {
             return;
         }
         let end_clock = clock + self.character_clocks();
         if let Some(character) = self.waiting.pop_front() {
-            self.shifting = Some(Shifting { character, end_clock });
+            self.line.start(character, end_clock);
             self.wants_data |= self.line_status() & ULSR_TDRQ != 0;
         }
-    }
-
-    fn end(&self) -> Option<Ps> {
-        self.shifting.and_then(|shifting| edge_in_reach(self.baud_clock, shifting.end_clock))
     }
 
     /// Drives the interrupt line, and asks for an event at the end of the character.
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.interrupt_is_pending());
-        if let Some(end) = self.end() {
-            self.alarm.set(end, 0, ctx);
-        }
+        self.line.set_alarm(ctx);
     }
 
     fn send(&mut self, character: u8, ctx: &mut Ctx) {
@@ -218,12 +194,6 @@ impl Uart {
         } else {
             self.waiting.push_back(character);
         }
-    }
-
-    /// A character that waits is shifted from `now` on.
-    fn shift_from(&mut self, now: Ps) {
-        let clock = self.baud_clock.cycles_until_floor(now).0;
-        self.shift(clock);
     }
 
     fn register(&mut self, offset: u32) -> u32 {
@@ -276,7 +246,7 @@ impl Uart {
             UACR => self.extra_clocks = value & 0xfff,
             _ => {}
         }
-        self.shift_from(ctx.now);
+        self.shift(self.line.cycle(ctx.now));
     }
 
     fn set_fifo_control(&mut self, value: u32) {
@@ -312,14 +282,13 @@ impl Device for Uart {
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
+        self.line.rang(ctx.now);
         self.settle(ctx);
         self.update(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // The end of a character is an event, up to which nothing changes by itself.
-        if self.end().is_some_and(|end| end <= poll.now()) {
+        if !self.line.polled(poll) {
             return false;
         }
         poll.phase(self.bus_clock);
@@ -332,13 +301,11 @@ impl Device for Uart {
         poll.state(self.wants_data);
         poll.state(self.waiting.len() as u64);
         self.waiting.iter().for_each(|character| poll.state(*character));
-        poll.state(self.shifting.map_or(u64::MAX, |shifting| shifting.end_clock));
-        poll.state(self.sent_characters);
         true
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("tx_characters".to_owned(), self.sent_characters)]
+        self.line.counters()
     }
 }
 

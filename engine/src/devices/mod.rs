@@ -49,6 +49,7 @@ pub mod mmc_spi_slot;
 pub mod register_file;
 pub mod registers;
 pub mod riscv_clint0;
+pub mod shift_register;
 pub mod spi_chips;
 pub mod spi_gpio;
 pub mod xlnx_axi_cdma;

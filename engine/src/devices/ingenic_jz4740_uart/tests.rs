@@ -1,7 +1,7 @@
 use super::super::bench::{Bench, CPU_INTC, read_plain_node};
 use super::super::registers::walk;
 use super::*;
-use crate::time::Cycles;
+use crate::time::{Cycles, Ps};
 
 const UFCR: u32 = UIIR;
 const EIGHT_BITS: u32 = 3;
