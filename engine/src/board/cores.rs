@@ -14,6 +14,7 @@ use crate::machine::CoreInfo;
 use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
+use crate::memory::first_level::MemoryConfig;
 
 /// Extensions that the pipelined RISC-V core has.
 const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
@@ -73,35 +74,29 @@ fn read_hart(reader: &mut NodeReader, index: u32, interrupts: u32) -> (Box<dyn C
 }
 
 fn read_cortex_a5(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
-    let (replacement, write) = read_policies(reader);
-    let icache = read_cache(reader, "i-cache", replacement, write);
-    let dcache = read_cache(reader, "d-cache", replacement, write);
+    let [icache, dcache] = read_caches(reader);
     let config = arm::config::CoreConfig::cortex_a5(reader, index, icache, dcache);
-    let info = CoreInfo {
-        name: config.name.clone(),
-        compatible: compatible_of(reader.node),
-        isa: config.isa(),
-        clock: config.clock,
-        caches: [cache_text("i-cache", icache), cache_text("d-cache", dcache)].into_iter().flatten().collect(),
-        fetch_policy: if config.memory.fetches_ahead { PrefetchNext::NAME } else { WordBuffer::NAME },
-    };
+    let info = first_level_info(reader.node, config.isa(), &config.memory);
     (Box::new(Arm::new(config)), info)
 }
 
 fn read_xburst(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
-    let (replacement, write) = read_policies(reader);
-    let icache = read_cache(reader, "i-cache", replacement, write);
-    let dcache = read_cache(reader, "d-cache", replacement, write);
+    let [icache, dcache] = read_caches(reader);
     let config = mips::config::CoreConfig::xburst(reader, index, icache, dcache);
-    let info = CoreInfo {
-        name: config.name.clone(),
-        compatible: compatible_of(reader.node),
-        isa: config.isa(),
-        clock: config.clock,
-        caches: [cache_text("i-cache", icache), cache_text("d-cache", dcache)].into_iter().flatten().collect(),
-        fetch_policy: if config.memory.fetches_ahead { PrefetchNext::NAME } else { WordBuffer::NAME },
-    };
+    let info = first_level_info(reader.node, config.isa(), &config.memory);
     (Box::new(Mips::new(config)), info)
+}
+
+/// What is said of a core whose memory side is the first-level one, which has the core's clock.
+fn first_level_info(node: &Node, isa: String, memory: &MemoryConfig) -> CoreInfo {
+    CoreInfo {
+        name: node.label().to_owned(),
+        compatible: compatible_of(node),
+        isa,
+        clock: memory.clock,
+        caches: cache_texts([memory.icache, memory.dcache]),
+        fetch_policy: if memory.fetches_ahead { PrefetchNext::NAME } else { WordBuffer::NAME },
+    }
 }
 
 fn compatible_of(node: &Node) -> String {
@@ -111,19 +106,20 @@ fn compatible_of(node: &Node) -> String {
 fn read_core(reader: &mut NodeReader, index: u32, interrupts: u32) -> CoreConfig {
     reader.known(&["riscv,isa", "riscv,isa-base", "mmu-type"]);
     reader.isa_extensions("the core", &EXTENSIONS);
-    let (replacement, write) = read_policies(reader);
+    let [icache, dcache] = read_caches(reader);
     CoreConfig {
         name: reader.node.label().to_owned(),
         index,
         clock: reader.clock(0, "clock of the core"),
         timing: CoreTiming::from_node(reader),
-        icache: read_cache(reader, "i-cache", replacement, write),
-        dcache: read_cache(reader, "d-cache", replacement, write),
+        icache,
+        dcache,
         interrupts,
     }
 }
 
-fn read_policies(reader: &mut NodeReader) -> (Replacement, WritePolicy) {
+/// Instruction and data cache.
+fn read_caches(reader: &mut NodeReader) -> [Option<CacheShape>; 2] {
     let replacement = reader.word_or_first(
         "cyclescope,cache-replacement",
         &[
@@ -136,7 +132,7 @@ fn read_policies(reader: &mut NodeReader) -> (Replacement, WritePolicy) {
         "cyclescope,d-cache-write-policy",
         &[("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)],
     );
-    (replacement, write)
+    ["i-cache", "d-cache"].map(|which| read_cache(reader, which, replacement, write))
 }
 
 fn read_cache(
@@ -169,11 +165,13 @@ fn read_cache(
     None
 }
 
-fn cache_text(name: &str, shape: Option<CacheShape>) -> Option<String> {
-    shape.map(|shape| {
+fn cache_texts(caches: [Option<CacheShape>; 2]) -> Vec<String> {
+    let present = ["i-cache", "d-cache"].into_iter().zip(caches).filter_map(|(name, shape)| Some((name, shape?)));
+    let texts = present.map(|(name, shape)| {
         let ways = if shape.ways == 1 { "way" } else { "ways" };
         format!("{name} {} KiB, {}-byte lines, {} {ways}", shape.size_bytes >> 10, shape.line_bytes, shape.ways)
-    })
+    });
+    texts.collect()
 }
 
 fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
@@ -183,10 +181,7 @@ fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
         compatible: compatible_of(node),
         isa: format!("RV32IMC_Zicsr_Zifencei, machine mode{platform}"),
         clock: config.clock,
-        caches: [cache_text("i-cache", config.icache), cache_text("d-cache", config.dcache)]
-            .into_iter()
-            .flatten()
-            .collect(),
+        caches: cache_texts([config.icache, config.dcache]),
         fetch_policy: WordBuffer::NAME,
     }
 }
