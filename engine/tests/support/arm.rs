@@ -1,36 +1,27 @@
 //! A small machine with an Arm core: local memory at 0, DDR behind caches, a device that answers late and can interrupt, slow RAM.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
-use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
+mod late;
+mod rig;
+
 use cyclescope_engine::core::Core;
-use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::isa::arm::core::Arm;
 use cyclescope_engine::isa::arm::op::Features;
 use cyclescope_engine::isa::arm::system::SystemConfig;
 use cyclescope_engine::isa::arm::timing::CoreTiming;
-use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
-use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
-use cyclescope_engine::memory::first_level::MemoryConfig;
+use cyclescope_engine::machine::{Description, Machine, RunReport};
 use cyclescope_engine::memory::first_level::config::TlbShape;
-use cyclescope_engine::memory::ram::{PortTiming, Ram};
-use cyclescope_engine::polling::Poll;
-use cyclescope_engine::time::{Cycles, Hz, Ps};
+use late::Late;
+pub use rig::{put_physical as put, *};
 
-/// Local memory, where programs begin.
-pub const LOCAL: u32 = 0x0000_0000;
 /// DDR: 10 cycles to the first word, 1 a further one.
 pub const DDR: u32 = 0x8000_0000;
 /// The device.
 pub const DEVICE: u32 = 0x4000_0000;
 /// RAM behind the interconnect: 3 cycles, and 3 on the way.
 pub const SLOW: u32 = 0xc000_0000;
-/// A period of the only clock.
-pub const CYCLE_PS: u64 = 10_000;
-
-pub fn clock() -> Hz {
-    Hz::new(100_000_000).unwrap()
-}
+const LAYOUT: Layout = Layout { route: "axi", device: DEVICE, ddr: DDR, slow: ("slow", SLOW, true) };
 
 pub fn timing() -> CoreTiming {
     CoreTiming {
@@ -52,105 +43,16 @@ pub fn timing() -> CoreTiming {
     }
 }
 
-/// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the interrupt n cycles later and adds 1 to
-/// word 0, one to offset 8 lowers it, one to offset 24 raises it at once. Offset 12 answers with an error. After a write of n to offset 20, reads there give 0 for n cycles,
-/// then 1.
-#[derive(Default)]
-pub struct Late {
-    value: u32,
-    ready_at: Ps,
-    reads: u64,
-}
-
-impl Device for Late {
-    fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let done = clock().after(ctx.now, Cycles(7));
-        self.reads += 1;
-        match offset {
-            12 => Err(SlaveError { done }),
-            20 => Ok(Reply::read(u32::from(done >= self.ready_at), done)),
-            _ => Ok(Reply::read(self.value, done)),
-        }
-    }
-
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        match offset {
-            0 => self.value = value,
-            4 => ctx.schedule(Ps(ctx.now.0 + u64::from(value) * CYCLE_PS), 0),
-            20 => self.ready_at = Ps(ctx.now.0 + u64::from(value) * CYCLE_PS),
-            8 | 24 => ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 0 }), offset == 24),
-            _ => return Err(SlaveError { done: ctx.now }),
-        }
-        Ok(Reply::written(ctx.now))
-    }
-
-    fn event(&mut self, _: u32, ctx: &mut Ctx) {
-        self.value += 1;
-        ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 0 }), true);
-    }
-
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.value);
-        poll.until(self.ready_at);
-        poll.counter(&mut self.reads);
-        true
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        vec![("reads".to_owned(), self.reads)]
-    }
-}
-
-fn ram(bus: &mut Bus, name: &str, base: u32, first_word_cycles: u64, route: Option<usize>, cacheable: bool) {
-    let timing = PortTiming::symmetric(clock(), Cycles(first_word_cycles), Cycles(1), 4);
-    let target = Target::Ram(bus.rams.len());
-    bus.rams.push(Ram::new(0x1_0000, timing));
-    bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable });
-}
-
-fn bus() -> Bus {
-    let mut bus = Bus::default();
-    let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
-    bus.routes.push(Route { name: "axi".into(), clock: clock(), request_cycles, response_cycles });
-    ram(&mut bus, "local", LOCAL, 0, None, false);
-    bus.devices.push(Some(Box::new(Late::default())));
-    bus.device_names.push("late".into());
-    let target = Target::Device(DeviceId(0), 0);
-    let last = DEVICE + 0xff;
-    bus.map.push(MapEntry { name: "late".into(), base: DEVICE, last, target, route: Some(0), cacheable: false });
-    ram(&mut bus, "ddr", DDR, 10, None, true);
-    ram(&mut bus, "slow", SLOW, 3, Some(0), true);
-    bus.core_irqs.push(0);
-    bus
-}
-
-fn cache() -> Option<CacheShape> {
-    let (replacement, write) = (Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
-    Some(CacheShape { size_bytes: 512, line_bytes: 32, ways: 2, replacement, write })
-}
-
 /// The core, with caches of eight sets with 32-byte lines.
 pub fn config() -> CoreConfig {
-    let memory = MemoryConfig {
-        clock: clock(),
-        icache: cache(),
-        dcache: cache(),
-        tlb: TlbShape { micro_entries: 8, main_entries: 64, main_ways: 2 },
-        tlb_cycles: 0,
-        walk_hit_cycles: 0,
-        store_buffer_entries: 0,
-        uncached_fetch_bytes: 4,
-        fetches_ahead: false,
-        several_beat_bytes: 4,
-        maintenance_cycles: 1,
-    };
+    let memory = first_level(TlbShape { micro_entries: 8, main_entries: 64, main_ways: 2 });
     let features = Features { vfp: true, vfp_d32: true, ..Features::default() };
     CoreConfig {
         name: "cpu0".to_owned(),
         index: 0,
         clock: clock(),
         timing: timing(),
-        system: SystemConfig::cortex_a5(features, cache(), cache()),
+        system: SystemConfig::cortex_a5(features, memory.icache, memory.dcache),
         memory,
     }
 }
@@ -164,44 +66,14 @@ pub fn machine(at: u32, program: &[u32]) -> Machine {
 pub fn machine_with(config: CoreConfig, at: u32, program: &[u32]) -> Machine {
     let mut core = Arm::new(config);
     core.set_pc(at);
-    let mut machine = Machine::new(bus(), vec![Box::new(core)], Description::default());
+    let mut machine = Machine::new(bus(&LAYOUT, Late::new(0)), vec![Box::new(core)], Description::default());
     put(&mut machine, at & !1, program);
     machine
 }
 
-/// Words into memory.
-pub fn put(machine: &mut Machine, at: u32, words: &[u32]) {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    assert!(machine.bus().poke(at, &bytes));
-}
-
-/// Runs to the end, for 100 us at the most.
-pub fn run(machine: &mut Machine) -> RunReport {
-    machine.run(Ps::from_us(100), |_| true)
-}
-
 /// Runs a program at [`PROGRAM`] in local memory that ends in `EXIT`.
 pub fn run_program(program: &[u32]) -> (RunReport, Vec<u32>) {
-    let mut machine = machine(PROGRAM, program);
-    let report = run(&mut machine);
-    (report, machine.registers())
-}
-
-/// Cycles of one cause.
-pub fn cause(report: &RunReport, name: &str) -> u64 {
-    let causes = &report.cores[0].causes;
-    causes.iter().find(|(cause, _)| cause == name).unwrap_or_else(|| panic!("no cause '{name}'")).1.0
-}
-
-/// All causes sum to the core's cycles.
-pub fn assert_sums(report: &RunReport) {
-    let core = &report.cores[0];
-    assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes);
-}
-
-pub fn assert_exit(report: &RunReport) {
-    assert_eq!(report.outcome, Outcome::Exit(0), "{:?}", report.outcome);
-    assert_sums(report);
+    run_to_end(machine(PROGRAM, program))
 }
 
 /// Where programs begin: vectors are before it.

@@ -1,26 +1,22 @@
 //! A small machine with a MIPS core: local memory at 0, DDR behind caches, a device that answers late and can interrupt, slow RAM.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
-use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
+mod late;
+mod rig;
+
 use cyclescope_engine::core::Core;
-use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::isa::mips::system::SystemConfig;
 use cyclescope_engine::isa::mips::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
-use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
-use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::memory::first_level::config::TlbShape;
-use cyclescope_engine::memory::ram::{PortTiming, Ram};
-use cyclescope_engine::polling::Poll;
-use cyclescope_engine::time::{Cycles, Hz, Ps};
+use late::Late;
+pub use rig::*;
 
 /// What a physical address is in kseg0, cached, and in kseg1, uncached.
 pub const KSEG0: u32 = 0x8000_0000;
 pub const KSEG1: u32 = 0xa000_0000;
-/// Local memory, where programs and vectors are.
-pub const LOCAL: u32 = 0x0000_0000;
 /// DDR: 10 cycles to the first word, 1 a further one.
 pub const DDR: u32 = 0x0800_0000;
 /// RAM behind the interconnect: 3 cycles, and 3 on the way.
@@ -32,12 +28,7 @@ pub const PROGRAM: u32 = KSEG0 + 0x400;
 /// The vectors of TLB refills and of all other exceptions, while Status.BEV is 0.
 pub const REFILL_VECTOR: u32 = KSEG0;
 pub const GENERAL_VECTOR: u32 = KSEG0 + 0x180;
-/// A period of the only clock.
-pub const CYCLE_PS: u64 = 10_000;
-
-pub fn clock() -> Hz {
-    Hz::new(100_000_000).unwrap()
-}
+const LAYOUT: Layout = Layout { route: "ahb", device: DEVICE, ddr: DDR, slow: ("slow", SLOW, true) };
 
 pub fn timing() -> CoreTiming {
     CoreTiming {
@@ -55,106 +46,16 @@ pub fn timing() -> CoreTiming {
     }
 }
 
-/// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the interrupt n cycles later and adds 1 to
-/// word 0, one to offset 8 lowers it, one to offset 24 raises it at once. Offset 12 answers with an error. Offset 16 tells the cycle, which
-/// no loop may round off.
-#[derive(Default)]
-pub struct Late {
-    value: u32,
-    reads: u64,
-}
-
-/// Cause.IP 2.
-const LINE: Option<IrqLine> = Some(IrqLine::Core { core: 0, bit: 2 });
-
-impl Device for Late {
-    fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let done = clock().after(ctx.now, Cycles(7));
-        self.reads += 1;
-        match offset {
-            12 => Err(SlaveError { done }),
-            16 => Ok(Reply::read((ctx.now.0 / CYCLE_PS) as u32, done)),
-            _ => Ok(Reply::read(self.value, done)),
-        }
-    }
-
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        match offset {
-            0 => self.value = value,
-            4 => ctx.schedule(Ps(ctx.now.0 + u64::from(value) * CYCLE_PS), 0),
-            8 | 24 => ctx.set_irq(LINE, offset == 24),
-            _ => return Err(SlaveError { done: ctx.now }),
-        }
-        Ok(Reply::written(ctx.now))
-    }
-
-    fn event(&mut self, _: u32, ctx: &mut Ctx) {
-        self.value += 1;
-        ctx.set_irq(LINE, true);
-    }
-
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(clock());
-        poll.state(self.value);
-        poll.counter(&mut self.reads);
-        true
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        vec![("reads".to_owned(), self.reads)]
-    }
-}
-
-fn ram(bus: &mut Bus, name: &str, base: u32, first_word_cycles: u64, route: Option<usize>, cacheable: bool) {
-    let timing = PortTiming::symmetric(clock(), Cycles(first_word_cycles), Cycles(1), 4);
-    let target = Target::Ram(bus.rams.len());
-    bus.rams.push(Ram::new(0x1_0000, timing));
-    bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable });
-}
-
-fn bus() -> Bus {
-    let mut bus = Bus::default();
-    let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
-    bus.routes.push(Route { name: "ahb".into(), clock: clock(), request_cycles, response_cycles });
-    ram(&mut bus, "local", LOCAL, 0, None, false);
-    ram(&mut bus, "ddr", DDR, 10, None, true);
-    ram(&mut bus, "slow", SLOW, 3, Some(0), true);
-    bus.devices.push(Some(Box::new(Late::default())));
-    bus.device_names.push("late".into());
-    let target = Target::Device(DeviceId(0), 0);
-    let last = DEVICE + 0xff;
-    bus.map.push(MapEntry { name: "late".into(), base: DEVICE, last, target, route: Some(0), cacheable: false });
-    bus.core_irqs.push(0);
-    bus
-}
-
-fn shape() -> Option<CacheShape> {
-    let (replacement, write) = (Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
-    Some(CacheShape { size_bytes: 512, line_bytes: 32, ways: 2, replacement, write })
-}
-
 /// The core, with caches of eight sets with 32-byte lines.
 pub fn config() -> CoreConfig {
-    let memory = MemoryConfig {
-        clock: clock(),
-        icache: shape(),
-        dcache: shape(),
-        tlb: TlbShape { micro_entries: 4, main_entries: 32, main_ways: 32 },
-        tlb_cycles: 0,
-        walk_hit_cycles: 0,
-        store_buffer_entries: 0,
-        uncached_fetch_bytes: 4,
-        fetches_ahead: false,
-        several_beat_bytes: 4,
-        maintenance_cycles: 1,
-    };
+    let memory = first_level(TlbShape { micro_entries: 4, main_entries: 32, main_ways: 32 });
     CoreConfig {
         name: "cpu0".to_owned(),
         index: 0,
         clock: clock(),
         timing: timing(),
         branch_targets: 16,
-        system: SystemConfig::xburst(shape(), shape()),
+        system: SystemConfig::xburst(memory.icache, memory.dcache),
         memory,
     }
 }
@@ -168,44 +69,19 @@ pub fn machine(at: u32, program: &[u32]) -> Machine {
 pub fn machine_with(config: CoreConfig, at: u32, program: &[u32]) -> Machine {
     let mut core = Mips::new(config);
     core.set_pc(at);
-    let mut machine = Machine::new(bus(), vec![Box::new(core)], Description::default());
+    let mut machine = Machine::new(bus(&LAYOUT, Late::new(2)), vec![Box::new(core)], Description::default());
     put(&mut machine, at, program);
     machine
 }
 
 /// Words into memory, at an address of kseg0 or kseg1.
 pub fn put(machine: &mut Machine, at: u32, words: &[u32]) {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    assert!(machine.bus().poke(at & 0x1fff_ffff, &bytes));
-}
-
-/// Runs to the end, for 100 us at the most.
-pub fn run(machine: &mut Machine) -> RunReport {
-    machine.run(Ps::from_us(100), |_| true)
+    put_physical(machine, at & 0x1fff_ffff, words);
 }
 
 /// Runs a program at [`PROGRAM`] in local memory that ends in `EXIT`.
 pub fn run_program(program: &[u32]) -> (RunReport, Vec<u32>) {
-    let mut machine = machine(PROGRAM, program);
-    let report = run(&mut machine);
-    (report, machine.registers())
-}
-
-/// Cycles of one cause.
-pub fn cause(report: &RunReport, name: &str) -> u64 {
-    let causes = &report.cores[0].causes;
-    causes.iter().find(|(cause, _)| cause == name).unwrap_or_else(|| panic!("no cause '{name}'")).1.0
-}
-
-/// All causes sum to the core's cycles.
-pub fn assert_sums(report: &RunReport) {
-    let core = &report.cores[0];
-    assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes);
-}
-
-pub fn assert_exit(report: &RunReport) {
-    assert_eq!(report.outcome, Outcome::Exit(0), "{:?}", report.outcome);
-    assert_sums(report);
+    run_to_end(machine(PROGRAM, program))
 }
 
 /// What the run ended with, which is a fault.

@@ -1,31 +1,25 @@
 //! A small machine for tests of the core: local memory at 0, DDR behind caches, a device that answers late and can interrupt.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
-use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
-use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+mod rig;
+
+use cyclescope_engine::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
 use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
-use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
-use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
-use cyclescope_engine::memory::ram::{PortTiming, Ram};
+use cyclescope_engine::machine::{Description, Machine, RunReport};
+use cyclescope_engine::memory::cache::CacheShape;
 use cyclescope_engine::polling::Poll;
-use cyclescope_engine::time::{Cycles, Hz, Ps};
+use cyclescope_engine::time::{Cycles, Ps};
+pub use rig::{put_physical as put, *};
 
-/// Local memory, where programs begin.
-pub const LOCAL: u32 = 0x0000_0000;
 /// DDR: 10 cycles to the first word, 1 a further one.
 pub const DDR: u32 = 0x8000_0000;
 /// The device.
 pub const DEVICE: u32 = 0x4000_0000;
 /// Uncached RAM behind the interconnect: 3 cycles.
 pub const BRAM: u32 = 0xc000_0000;
-/// A period of the only clock.
-pub const CYCLE_PS: u64 = 10_000;
-
-pub fn clock() -> Hz {
-    Hz::new(100_000_000).unwrap()
-}
+const LAYOUT: Layout = Layout { route: "axi", device: DEVICE, ddr: DDR, slow: ("bram", BRAM, false) };
 
 pub fn timing() -> CoreTiming {
     CoreTiming {
@@ -100,34 +94,9 @@ impl Device for Late {
     }
 }
 
-fn ram(bus: &mut Bus, name: &str, base: u32, first_word_cycles: u64, route: Option<usize>, cacheable: bool) {
-    let (beat_cycles, beat_bytes) = (Cycles(1), 4);
-    let timing = PortTiming::symmetric(clock(), Cycles(first_word_cycles), beat_cycles, beat_bytes);
-    let target = Target::Ram(bus.rams.len());
-    bus.rams.push(Ram::new(0x1_0000, timing));
-    bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable });
-}
-
-fn bus() -> Bus {
-    let mut bus = Bus::default();
-    let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
-    bus.routes.push(Route { name: "axi".into(), clock: clock(), request_cycles, response_cycles });
-    ram(&mut bus, "local", LOCAL, 0, None, false);
-    bus.devices.push(Some(Box::new(Late::default())));
-    bus.device_names.push("late".into());
-    let target = Target::Device(DeviceId(0), 0);
-    let last = DEVICE + 0xff;
-    bus.map.push(MapEntry { name: "late".into(), base: DEVICE, last, target, route: Some(0), cacheable: false });
-    ram(&mut bus, "ddr", DDR, 10, None, true);
-    ram(&mut bus, "bram", BRAM, 3, Some(0), false);
-    bus.core_irqs.push(0);
-    bus
-}
-
 /// Caches of four sets with 16-byte lines.
 pub fn cache(ways: u32) -> Option<CacheShape> {
-    let (replacement, write) = (Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
-    Some(CacheShape { size_bytes: 64 * ways, line_bytes: 16, ways, replacement, write })
+    cache_of(64 * ways, 16, ways)
 }
 
 /// The machine, with a program in one of its memories.
@@ -141,44 +110,14 @@ pub fn machine_with(timing: CoreTiming, at: u32, program: &[u32], ways: u32) -> 
     let (icache, dcache, interrupts) = (cache(ways), cache(ways), MACHINE_INTERRUPTS);
     let mut hart = Hart::new(CoreConfig { name, index: 0, clock: clock(), timing, icache, dcache, interrupts });
     cyclescope_engine::core::Core::set_pc(&mut hart, at);
-    let mut machine = Machine::new(bus(), vec![Box::new(hart)], Description::default());
+    let mut machine = Machine::new(bus(&LAYOUT, Late::default()), vec![Box::new(hart)], Description::default());
     put(&mut machine, at, program);
     machine
 }
 
-/// Words into memory.
-pub fn put(machine: &mut Machine, at: u32, words: &[u32]) {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    assert!(machine.bus().poke(at, &bytes));
-}
-
-/// Runs to the end, for 100 us at the most.
-pub fn run(machine: &mut Machine) -> RunReport {
-    machine.run(Ps::from_us(100), |_| true)
-}
-
 /// Runs a program from local memory that ends in `EXIT`.
 pub fn run_program(program: &[u32]) -> (RunReport, Vec<u32>) {
-    let mut machine = machine(LOCAL, program, 1);
-    let report = run(&mut machine);
-    (report, machine.registers())
-}
-
-/// Cycles of one cause.
-pub fn cause(report: &RunReport, name: &str) -> u64 {
-    let causes = &report.cores[0].causes;
-    causes.iter().find(|(cause, _)| cause == name).unwrap_or_else(|| panic!("no cause '{name}'")).1.0
-}
-
-/// All causes sum to the core's cycles.
-pub fn assert_sums(report: &RunReport) {
-    let core = &report.cores[0];
-    assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0);
-}
-
-pub fn assert_exit(report: &RunReport) {
-    assert_eq!(report.outcome, Outcome::Exit(0), "{:?}", report.outcome);
-    assert_sums(report);
+    run_to_end(machine(LOCAL, program, 1))
 }
 
 // ---- Encodings
