@@ -9,3 +9,4 @@ mod polls;
 pub mod riscv;
 mod rounds;
 mod sections;
+mod skip;

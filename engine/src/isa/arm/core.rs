@@ -16,6 +16,7 @@ use crate::isa::handlers::Nesting;
 use crate::isa::lines::Lines;
 use crate::isa::polls::Polls;
 use crate::isa::sections::{Sections, Totals as _};
+use crate::isa::skip::Skips as _;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::Memory;
 use crate::time::{Cycles, Hz, Ps};

@@ -15,6 +15,7 @@ use crate::isa::handlers::Nesting;
 use crate::isa::lines::Lines;
 use crate::isa::polls::Polls;
 use crate::isa::sections::{Sections, Totals as _};
+use crate::isa::skip::Skips as _;
 use crate::memory::first_level::{Memory, Way};
 use crate::time::{Cycles, Hz, Ps};
 

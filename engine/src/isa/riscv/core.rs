@@ -13,6 +13,7 @@ use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
 use crate::isa::polls::Polls;
 use crate::isa::sections::{Sections, Totals as _};
+use crate::isa::skip::Skips as _;
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
@@ -178,7 +179,7 @@ impl Hart {
             }
             self.follow_sections();
             if self.polls.found && !single {
-                self.skip_polling(bus);
+                self.skip_rounds(bus);
                 continue;
             }
             let before = (self.instructions, self.traps);
