@@ -14,6 +14,8 @@ from cyclescope.results import DERIVED, UNPUBLISHED, Row
 from cyclescope.views import Pivot, Words
 
 TABLE = "atben_spi_drivers"
+# The setting that tells the time from one frame on the air to the next.
+INTERVAL = "transceiver.cyclescope,air-interval-us"
 # Frames of the runs that are compared to count operations.
 FEWER, MORE = 4, 8
 # What the transceiver counts, by the table's words: the last less the first, where there are two. A
@@ -36,6 +38,13 @@ _OPERATIONS = Pivot(
     ),
     digits=3,
 )
+_EARLY = Pivot(
+    "Bytes read from a buffer that the next frame had begun to fill, in 12 frames",
+    ("interval_us",),
+    ("stack",),
+    values=True,
+    words=(Words("interval_us", "a frame each", form="{} us"), Words("stack", "driver")),
+)
 _LINES = Pivot(
     "Lines of code, comments included",
     ("stack",),
@@ -54,8 +63,9 @@ _SOURCES = (
 
 
 def rows(found: Sequence[Row]) -> Iterator[Row]:
-    """Operations of each high-level call, then lines of code."""
+    """Operations of each high-level call, what was read too early, lines of code."""
     yield from _operations(found)
+    yield from _underruns(found)
     if found:
         yield from _lines(found[0])
 
@@ -70,6 +80,20 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
     slow, fast = "spi-gpio", "spi-jz4740-gpio"
     if not all((stack, "transmission") in loads for stack in (slow, fast)):
         return
+    early = next(
+        (
+            row.simulated
+            for row in _underruns(found)
+            if row.settings == {"stack": slow, "interval_us": 4928}
+        ),
+        0,
+    )
+    if early:
+        yield (
+            f"At a frame each 4928 us {slow} cannot keep up: it reads a frame's length and then "
+            f"the frame, and the next one comes into the same buffer meanwhile ({early:.0f} bytes "
+            "of 12 frames here). The report's load tells the processor's share, not that."
+        )
     yield (
         f"With a frame of the greatest length every 4928 us, {slow} takes "
         f"{_share(loads, slow)} of the processor to receive and send, {fast} "
@@ -142,6 +166,29 @@ def _total(row: Row, counter: str) -> int:
     return next(
         total for name, total in counters.items() if name.endswith(f".transceiver.{counter}")
     )
+
+
+def _underruns(found: Iterable[Row]) -> Iterator[Row]:
+    """Bytes that each driver read from a buffer into which the next frame had begun to come."""
+    runs = {
+        (row.settings["stack"], row.settings[INTERVAL]): row
+        for row in found
+        if row.metric == "reception_cost" and row.settings["frames"] not in (FEWER, MORE)
+    }
+    for (stack, interval_us), row in runs.items():
+        yield replace(
+            row,
+            settings={"stack": stack, "interval_us": interval_us},
+            metric="underruns",
+            unit="bytes",
+            simulated=_total(row, "underruns"),
+            published=None,
+            basis=UNPUBLISHED,
+            label=f"{stack}, bytes of the next frame at {interval_us} us",
+            timed=(),
+            pivot=_EARLY,
+            sweeps=(),
+        )
 
 
 def _lines(row: Row) -> Iterator[Row]:
