@@ -9,7 +9,8 @@ from itertools import combinations
 import pytest
 from conftest import Command
 
-from cyclescope import bench, experiments, export, planning, published, trust
+import cyclescope as package
+from cyclescope import bench, experiments, export, firmware, planning, published, trust
 from cyclescope.experiment import Experiment, Run
 from cyclescope.experiments.bitbang_spi import CONTROLLER, DRIVERS, EXPERIMENT, TABLE
 from cyclescope.experiments.bitbang_spi_follows import FEWER, MORE
@@ -235,6 +236,20 @@ def test_the_number_of_jobs_and_a_second_run_change_nothing(result: ExperimentRe
     assert export.to_json([first]) == export.to_json([second])
     before = [row.to_dict() for row in result.rows]
     assert all(row.to_dict() in before for row in first.rows if row.basis != DERIVED)
+
+
+@pytest.mark.parametrize("stack", [DRIVERS[0], CONTROLLER])
+def test_polling_that_is_skipped_or_not_gives_the_same(stack: str) -> None:
+    (run,) = (
+        run
+        for run in short_runs()
+        if (run.settings["stack"], run.settings["operation"]) == (stack, "reception")
+    )
+    elf = firmware.build_app(run.app, run.board, run.settings)
+    board = package.Board(run.board, run.overrides)
+    skipped, whole = (board.load(elf).run(run.limit, skip_polling=skip) for skip in (True, False))
+    assert skipped.exit_code == 0
+    assert skipped == whole
 
 
 def test_the_command_line_knows_the_experiment(cyclescope: Command) -> None:
