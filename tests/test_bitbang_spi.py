@@ -12,7 +12,14 @@ from conftest import Command
 import cyclescope as package
 from cyclescope import bench, experiments, export, firmware, planning, published, trust
 from cyclescope.experiment import Experiment, Run
-from cyclescope.experiments.bitbang_spi import CONTROLLER, DRIVERS, EXPERIMENT, TABLE
+from cyclescope.experiments.bitbang_spi import (
+    CALM_US,
+    CONTROLLER,
+    DRIVERS,
+    EXPERIMENT,
+    INTERVAL,
+    TABLE,
+)
 from cyclescope.experiments.bitbang_spi_follows import FEWER, MORE
 from cyclescope.results import CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Row
 
@@ -33,10 +40,14 @@ BYTES_BETWEEN = 119
 
 
 def short_runs() -> Iterator[Run]:
-    """The runs of what the report measured, with less of what is a mean there."""
+    """The runs of what the report measured, with less of what is a mean there.
+
+    Not those that find limits: of clocks, or of how fast frames may come.
+    """
     for run in EXPERIMENT.runs:
         settings = dict(run.settings)
-        if settings["operation"] not in MEASURED:
+        hurried = run.overrides.get(INTERVAL, CALM_US) != CALM_US
+        if hurried or settings["operation"] not in MEASURED:
             continue
         if settings["operation"] == "access":
             settings["loops"] = LOOPS
