@@ -69,23 +69,28 @@ def test_the_check_sequence_is_the_standards() -> None:
     assert check_sequence(bytes([0x02, 0x00, 0x6A])) == bytes([0xE4, 0x79])
 
 
+def frames_read(vcd: Path, bus: str) -> list[bytes]:
+    """What reads of the frame buffer gave, the first byte of each being the frame's length."""
+    command = bytes([READ_FRAME])
+    frames = sampled(vcd.read_text(), bus)
+    return [frame.miso[1:] for frame in frames if frame.mosi[:1] == command]
+
+
+def whole(number: int, length: int) -> bytes:
+    """What a read of the peer's frame should give: its length, the frame, the link's quality."""
+    return bytes([length]) + peers_frame(number, length) + bytes([LQI])
+
+
 @pytest.mark.parametrize("stack", BUSES)
 def test_what_the_peer_sent_is_what_is_read(stack: str, tmp_path: Path) -> None:
     lengths = [5, 127, 1, 60]
     vcd = tmp_path / "out.vcd"
     result = run(stack, lengths, RARELY_US, vcd, operation="reception", frames=3)
     assert (result.exit_code, result.notes) == (0, ())
-    reads = [
-        frame.miso[1:]
-        for frame in sampled(vcd.read_text(), BUSES[stack])
-        if frame.mosi[:1] == bytes([READ_FRAME])
-    ]
-    # the length alone, then all of the frame, and the link's quality
-    wanted = []
-    for number, length in enumerate(lengths):
-        whole = bytes([length]) + peers_frame(number, length) + bytes([LQI])
-        wanted += [whole[:1], whole]
-    assert reads == wanted
+    frames = [whole(number, length) for number, length in enumerate(lengths)]
+    # the length alone, then all of it
+    wanted = [read for frame in frames for read in (frame[:1], frame)]
+    assert frames_read(vcd, BUSES[stack]) == wanted
     assert counter(result, "frames_received") == len(lengths)
     assert counter(result, "bytes_received") == sum(lengths)
 
@@ -129,6 +134,19 @@ def test_a_slow_driver_still_reads_a_frame_when_the_next_one_comes() -> None:
     assert (fast.exit_code, fast.notes) == (0, ())
 
 
+@pytest.mark.parametrize(("stack", "is_whole"), [("spi-gpio", False), ("spi-jz4740-gpio", True)])
+def test_a_short_frame_spoils_what_is_still_read(
+    stack: str, is_whole: bool, tmp_path: Path
+) -> None:
+    vcd = tmp_path / "out.vcd"
+    run(stack, [127, 1], OFTEN_US, vcd, operation="reception", frames=2)
+    first, second, *_ = (read for read in frames_read(vcd, BUSES[stack]) if len(read) > 1)
+    assert (first == whole(0, 127)) == is_whole
+    # what was read before the next one came is right
+    assert first[:40] == whole(0, 127)[:40]
+    assert second == whole(1, 1)
+
+
 def test_a_frame_that_is_not_read_yet_is_not_overwritten(tmp_path: Path) -> None:
     length, frames, vcd = 5, 4, tmp_path / "out.vcd"
     # back to back: each begins as the one before ends
@@ -138,11 +156,7 @@ def test_a_frame_that_is_not_read_yet_is_not_overwritten(tmp_path: Path) -> None
         frames=frames,
     )
     assert result.exit_code == 0
-    numbers = [
-        frame.miso[2]
-        for frame in sampled(vcd.read_text(), "atben")
-        if frame.mosi[:1] == bytes([READ_FRAME]) and len(frame.miso) > 2
-    ]
+    numbers = [read[1] for read in frames_read(vcd, "atben") if len(read) > 1]
     # every other one finds the buffer taken
     assert numbers[: frames + 1] == list(range(0, 2 * frames + 1, 2))
     assert counter(result, "frames_missed") >= frames
