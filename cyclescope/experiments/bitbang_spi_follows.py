@@ -90,9 +90,10 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
     )
     if early:
         yield (
-            f"At a frame each 4928 us {slow} cannot keep up: it reads a frame's length and then "
-            f"the frame, and the next one comes into the same buffer meanwhile ({early:.0f} bytes "
-            "of 12 frames here). The report's load tells the processor's share, not that."
+            f"At a frame each 4928 us {slow} still reads the longest one when the next comes into "
+            f"the same buffer ({early:.0f} bytes of 12 frames here): it reads a frame's length in "
+            "a message of its own, which gives the buffer free. If the next frame is shorter, what "
+            "is read then is wrong. The report's load tells the processor's share, not that."
         )
     yield (
         f"With a frame of the greatest length every 4928 us, {slow} takes "
