@@ -1,10 +1,11 @@
 """How fast the simulator is: a CoreMark-like program with caches and all timing on, beside QEMU.
 
 The same sources run on a board and, where it is installed (Debian: qemu-system-misc,
-qemu-system-arm), on QEMU's virt machine, which models no time at all: RISC-V code on
-`kc705-axi-quad-spi` beside qemu-system-riscv32, Arm code on `sama5d2-xplained`, with both levels of
-caches, translation and branch prediction, beside qemu-system-arm. Both are timed as
-whole processes, start-up included, in turn; medians count, and the ratio is taken pair by pair.
+qemu-system-arm, qemu-system-mips), on a machine of QEMU's, which models no time at all: RISC-V code
+on `kc705-axi-quad-spi` beside qemu-system-riscv32, Arm code on `sama5d2-xplained`, with both levels
+of caches, translation and branch prediction, beside qemu-system-arm, MIPS code on `ben-nanonote`
+beside qemu-system-mipsel. Both are timed as whole processes, start-up included, in turn; medians
+count, and the ratio is taken pair by pair.
 Instructions are those that Cyclescope counted; QEMU runs the same ones but for the console driver
 and what starts a board.
 
@@ -43,6 +44,7 @@ BOARD = "kc705-axi-quad-spi"
 CACHES_OFF = ("cpu0.i-cache-size=0", "cpu0.d-cache-size=0")
 PICOSOC = "picosoc-icebreaker"
 ARM_BOARD = "sama5d2-xplained"
+MIPS_BOARD = "ben-nanonote"
 ARM_CACHED: dict[str, Value] = {"memory": "sram", "cache": "on", "branch_prediction": "on"}
 RHEALSTONE = "rhealstone"
 RHEALSTONE_UNCACHED: dict[str, Value] = {
@@ -81,6 +83,14 @@ PAIRS = (
         arguments=("-M", "virt", "-cpu", "cortex-a15"),
         package="qemu-system-arm",
         qemu_board="qemu-virt-arm",
+    ),
+    Pair(
+        board=MIPS_BOARD,
+        board_settings={},
+        qemu="qemu-system-mipsel",
+        arguments=("-M", "malta"),
+        package="qemu-system-mips",
+        qemu_board="qemu-malta",
     ),
 )
 
