@@ -21,6 +21,15 @@ from cyclescope.overrides import OverrideValue, apply_overrides
 INSTRUCTIONS = int(os.environ.get("CYCLESCOPE_DIFFERENTIAL", "2000000"))
 RAM, RAM_BYTES = 0x8000_0000, 0x10_0000
 NAMES = ["pc", *(f"x{index}" for index in range(32))]
+# Devicetree text: size and sets of both caches, and how lines are replaced.
+CACHES = """
+&cpu0 {
+	i-cache-size = <%d>; i-cache-block-size = <32>; i-cache-sets = <%d>;
+	d-cache-size = <%d>; d-cache-block-size = <32>; d-cache-sets = <%d>;
+	cyclescope,d-cache-write-policy = "write-back";
+	cyclescope,cache-replacement = "%s";
+};
+"""
 
 
 def seeds(first: int, count: int) -> range:
@@ -73,6 +82,29 @@ def reference_trace(
     core.mem_write(choices.DATA, program.data)
     states = reference.trace(core, choices.CODE, program.end, most)
     return states, bytes(core.mem_read(choices.DATA, choices.DATA_BYTES))
+
+
+def ended(stepped: _engine.Machine, what: str) -> dict[str, Any]:
+    """The report of a machine that has been stepped to its exit; each cycle has a cause."""
+    report = stepped.run(None, None)
+    assert report["outcome"] == "exit", report["message"]
+    for core in report["cores"]:
+        assert sum(share["cycles"] for share in core["stack"]) == core["cycles"], what
+    return report
+
+
+def assert_runs_alike(
+    run: _engine.Machine,
+    stepped: _engine.Machine,
+    by_steps: dict[str, Any],
+    data: tuple[int, bytes],
+    what: str,
+) -> None:
+    """A machine that runs freely ends as the one that was stepped, with these bytes in memory."""
+    assert run.run(None, None) == by_steps, f"{what}: time and counters"
+    at, expected = data
+    assert run.read_memory(at, len(expected)) == expected, f"{what}: memory"
+    assert run.registers() == stepped.registers(), what
 
 
 def divergence(

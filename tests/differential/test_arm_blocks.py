@@ -40,14 +40,6 @@ TIMES = """
 };
 &ram { cyclescope,first-word-cycles = <5>; cyclescope,beat-cycles = <2>; };
 """
-CACHES = """
-&cpu0 {
-	i-cache-size = <%d>; i-cache-block-size = <32>; i-cache-sets = <%d>;
-	d-cache-size = <%d>; d-cache-block-size = <32>; d-cache-sets = <%d>;
-	cyclescope,d-cache-write-policy = "write-back";
-	cyclescope,cache-replacement = "%s";
-};
-"""
 MORE = """
 &cpu0 { cyclescope,store-buffer-entries = <4>; cyclescope,uncached-fetch-bytes = <8>;
 	cyclescope,uncached-fetches-ahead = <1>; cyclescope,several-beat-bytes = <8>; };
@@ -56,8 +48,8 @@ SETTINGS = {
     "minimal": "",
     "times": TIMES,
     "ahead": TIMES + MORE,
-    "small": TIMES + CACHES % (512, 8, 256, 4, "lru"),
-    "cortex-a5": TIMES + MORE + CACHES % (32768, 512, 32768, 256, "round-robin"),
+    "small": TIMES + harness.CACHES % (512, 8, 256, 4, "lru"),
+    "cortex-a5": TIMES + MORE + harness.CACHES % (32768, 512, 32768, 256, "round-robin"),
 }
 
 
@@ -75,12 +67,7 @@ def compare(program: arm_programs.Program, board: str) -> None:
     stepped = arm_harness.loaded(program, board)
     states = arm_harness.rows(stepped, len(theirs) - 1)
     assert np.array_equal(states, theirs[1:]), f"seed {seed}: registers"
-    by_steps = stepped.run(None, None)
-    assert by_steps["outcome"] == "exit", by_steps["message"]
-    for core in by_steps["cores"]:
-        assert sum(share["cycles"] for share in core["stack"]) == core["cycles"], f"seed {seed}"
+    by_steps = harness.ended(stepped, f"seed {seed}")
     run = arm_harness.loaded(program, board)
-    assert run.run(None, None) == by_steps, f"seed {seed}: time and counters"
-    data = run.read_memory(choices.DATA, choices.DATA_BYTES)
-    assert data == their_data, f"seed {seed}: memory"
-    assert run.registers() == stepped.registers(), f"seed {seed}"
+    data = (choices.DATA, their_data)
+    harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}")

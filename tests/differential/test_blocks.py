@@ -90,10 +90,8 @@ def compare(seed: int, board: str, overrides: Mapping[str, OverrideValue]) -> No
     by_steps = stepped.run(None, None)
     for after in (0, 1, 3):
         run = harness.loaded(program, after, board=board, overrides=overrides)
-        assert run.run(None, None) == by_steps, f"seed {seed}, {after}: time and counters"
-        data = run.read_memory(choices.DATA, choices.DATA_BYTES)
-        assert data == their_data, f"seed {seed}, {after}: memory"
-        assert run.registers() == stepped.registers(), f"seed {seed}, {after}"
+        data = (choices.DATA, their_data)
+        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")
 
 
 def test_an_instruction_cache_of_one_line_is_refused() -> None:

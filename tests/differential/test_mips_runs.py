@@ -13,7 +13,7 @@ import mips_harness
 import mips_programs
 import numpy as np
 import pytest
-from mips_choices import PLAIN, PLAIN_BYTES
+from mips_choices import PLAIN
 
 # Times that differ from each other, in the core and in memory.
 TIMES = """
@@ -35,20 +35,12 @@ TIMES = """
 };
 &ram { cyclescope,first-word-cycles = <5>; cyclescope,beat-cycles = <2>; };
 """
-CACHES = """
-&cpu0 {
-	i-cache-size = <%d>; i-cache-block-size = <32>; i-cache-sets = <%d>;
-	d-cache-size = <%d>; d-cache-block-size = <32>; d-cache-sets = <%d>;
-	cyclescope,d-cache-write-policy = "write-back";
-	cyclescope,cache-replacement = "%s";
-	cyclescope,store-buffer-entries = <4>;
-};
-"""
+STORES = "&cpu0 { cyclescope,store-buffer-entries = <4>; };"
 SETTINGS = {
     "minimal": "",
     "times": TIMES,
-    "small": TIMES + CACHES % (512, 8, 256, 4, "lru"),
-    "xburst": TIMES + CACHES % (16384, 128, 16384, 128, "lru"),
+    "small": TIMES + STORES + harness.CACHES % (512, 8, 256, 4, "lru"),
+    "xburst": TIMES + STORES + harness.CACHES % (16384, 128, 16384, 128, "lru"),
 }
 
 
@@ -66,12 +58,7 @@ def compare(program: mips_programs.Program, board: str) -> None:
     stepped = mips_harness.loaded(program, board)
     states, _ = mips_harness.rows(stepped, program.begin, len(theirs))
     assert np.array_equal(states, theirs), f"seed {seed}: registers"
-    by_steps = stepped.run(None, None)
-    assert by_steps["outcome"] == "exit", by_steps["message"]
-    for core in by_steps["cores"]:
-        assert sum(share["cycles"] for share in core["stack"]) == core["cycles"], f"seed {seed}"
+    by_steps = harness.ended(stepped, f"seed {seed}")
     run = mips_harness.loaded(program, board)
-    assert run.run(None, None) == by_steps, f"seed {seed}: time and counters"
-    data = run.read_memory(PLAIN, PLAIN_BYTES)
-    assert data == their_data, f"seed {seed}: memory"
-    assert run.registers() == stepped.registers(), f"seed {seed}"
+    data = (PLAIN, their_data)
+    harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}")
