@@ -50,7 +50,6 @@
 #define IRQ_TRX_END 0x08
 
 /* What they are known by. */
-#define PART_NUM_AT86RF230 0x02
 #define PART_NUM_AT86RF231 0x03
 #define MAN_ID_0_ATMEL 0x1F
 #define MAN_ID_1_ATMEL 0x00

@@ -5,7 +5,7 @@
 #include "at86rf230.h"
 #include "atben.h"
 #include "delay.h"
-#include "jz4740_gpio.h"
+#include "spi_jz4740_bits.h"
 
 #define DISCHARGE_MS 100u
 #define CHARGE_MS 10u
@@ -28,146 +28,40 @@ struct spi_atben {
 
 static struct spi_atben bus;
 
-#define HIGH(pins) mmio_write(base, GPIO_DATS, pins)
-#define LOW(pins) mmio_write(base, GPIO_DATC, pins)
+/* Its base is the only one of these that the compiler does not know. */
+static inline struct spi_lines lines_of(const struct spi_atben *self)
+{
+    return (struct spi_lines){.base = self->base, .mosi = MOSI, .miso = MISO, .sck = SCLK};
+}
 
 /* The card slot's lines feed the transceiver through its pins' protection: while it has no power they must be low, too. */
 static void reset(void *reset_data)
 {
-    const struct spi_atben *self = reset_data;
-    uintptr_t base = self->base;
+    struct spi_lines lines = lines_of(reset_data);
     const uint32_t outputs = NSEL | MOSI | SLP_TR | SCLK;
 
-    HIGH(VDD_OFF);
-    LOW(outputs | IRQ | MISO);
-    mmio_write(base, GPIO_DIRS, VDD_OFF | outputs | IRQ | MISO);
+    spi_raise(lines, VDD_OFF);
+    spi_lower(lines, outputs | IRQ | MISO);
+    mmio_write(lines.base, GPIO_DIRS, VDD_OFF | outputs | IRQ | MISO);
     msleep(DISCHARGE_MS);
 
     /* Capacitors are charged through the lines before the power switch closes. */
-    mmio_write(base, GPIO_DIRC, IRQ | MISO);
-    HIGH(outputs);
+    mmio_write(lines.base, GPIO_DIRC, IRQ | MISO);
+    spi_raise(lines, outputs);
     msleep(CHARGE_MS);
 
-    LOW(VDD_OFF | SLP_TR | SCLK);
+    spi_lower(lines, VDD_OFF | SLP_TR | SCLK);
     msleep(SETTLE_MS);
-}
-
-#define RECEIVE_BIT(mask)                   \
-    HIGH(SCLK);                             \
-    if (mmio_read(base, GPIO_PIN) & MISO) { \
-        byte |= (mask);                     \
-    }                                       \
-    LOW(SCLK)
-
-static void rx_only(const struct spi_atben *self, uint8_t *to, unsigned bytes)
-{
-    uintptr_t base = self->base;
-
-    while (bytes--) {
-        uint32_t byte = 0;
-        RECEIVE_BIT(0x80);
-        RECEIVE_BIT(0x40);
-        RECEIVE_BIT(0x20);
-        RECEIVE_BIT(0x10);
-        RECEIVE_BIT(0x08);
-        RECEIVE_BIT(0x04);
-        RECEIVE_BIT(0x02);
-        RECEIVE_BIT(0x01);
-        *to++ = (uint8_t)byte;
-    }
-}
-
-/* The clock's pulse for bit `bit`, then MOSI for the one behind it: code of its own for each level that MOSI has, so that nothing is written that
-   is so already. A fall of MOSI goes with the clock's. */
-#define SEND_BIT(bit, next)        \
-    one_##bit:                     \
-    HIGH(SCLK);                    \
-    if (!(byte & 1u << (next))) {  \
-        LOW(MOSI | SCLK);          \
-        goto zero_##next;          \
-    }                              \
-    LOW(SCLK);                     \
-    goto one_##next;               \
-    zero_##bit:                    \
-    HIGH(SCLK);                    \
-    LOW(SCLK);                     \
-    if (!(byte & 1u << (next))) {  \
-        goto zero_##next;          \
-    }                              \
-    HIGH(MOSI);                    \
-    goto one_##next;
-
-static void tx_only(const struct spi_atben *self, const uint8_t *from, unsigned bytes)
-{
-    uintptr_t base = self->base;
-
-    while (bytes--) {
-        uint32_t byte = *from++;
-        if (!(byte & 0x80)) {
-            LOW(MOSI);
-            goto zero_7;
-        }
-        HIGH(MOSI);
-        goto one_7;
-        SEND_BIT(7, 6)
-        SEND_BIT(6, 5)
-        SEND_BIT(5, 4)
-        SEND_BIT(4, 3)
-        SEND_BIT(3, 2)
-        SEND_BIT(2, 1)
-        SEND_BIT(1, 0)
-    one_0:
-    zero_0:
-        HIGH(SCLK);
-        LOW(SCLK);
-        LOW(SCLK); /* changes nothing, but takes its time: 250 ns between bytes (AT86RF231, SPI timing, t5) */
-    }
-}
-
-static void bidir(const struct spi_atben *self, const uint8_t *from, uint8_t *to, unsigned bytes)
-{
-    uintptr_t base = self->base;
-
-    while (bytes--) {
-        uint32_t out = *from++;
-        uint32_t in = 0;
-#pragma clang loop unroll(disable)
-        for (uint32_t mask = 0x80; mask; mask >>= 1) {
-            if (out & mask) {
-                HIGH(MOSI);
-            } else {
-                LOW(MOSI);
-            }
-            HIGH(SCLK);
-            if (mmio_read(base, GPIO_PIN) & MISO) {
-                in |= mask;
-            }
-            LOW(SCLK);
-        }
-        *to++ = (uint8_t)in;
-    }
 }
 
 static int transfer_message(struct spi_device *spi, struct spi_message *message)
 {
-    struct spi_atben *self = spi_master_data(spi->master);
-    uintptr_t base = self->base;
+    struct spi_lines lines = lines_of(spi_master_data(spi->master));
 
     message->actual_length = 0;
-    LOW(NSEL);
-    list_for_each (element, &message->transfers) {
-        struct spi_transfer *transfer = container_of(element, struct spi_transfer, link);
-
-        message->actual_length += transfer->len;
-        if (!transfer->tx_buf) {
-            rx_only(self, transfer->rx_buf, transfer->len);
-        } else if (!transfer->rx_buf) {
-            tx_only(self, transfer->tx_buf, transfer->len);
-        } else {
-            bidir(self, transfer->tx_buf, transfer->rx_buf, transfer->len);
-        }
-    }
-    HIGH(NSEL);
+    spi_lower(lines, NSEL);
+    spi_transfer_bytes(&lines, message);
+    spi_raise(lines, NSEL);
 
     message->status = 0;
     message->complete(message->context);

@@ -1,5 +1,6 @@
 /* The measurements of a report (published/atben_spi_drivers.toml): how long accesses to an AT86RF231 take behind drivers of different kinds, what frames
- * cost, and how much of the processor they need. */
+   cost, and how much of the processor they need. */
+#include "at86rf230_registers.h"
 #include "console.h"
 #include "error.h"
 #include "exit.h"
@@ -7,9 +8,6 @@
 #include "operations.h"
 #include "result.h"
 #include "stack.h"
-
-#define PART_NUM 0x1C
-#define PART_NUM_AT86RF231 3
 
 static struct at86rf230 chip;
 

@@ -1,6 +1,5 @@
 #include "report.h"
 
-#include "board.h"
 #include "clock.h"
 #include "console.h"
 #include "load.h"
@@ -9,7 +8,6 @@
 
 #define LENGTHS (AT86RF230_FRAME_BYTES + 1)
 #define FRAME "frame_bytes"
-#define PERIOD_TICKS ((uint64_t)APP_PERIOD_US * (BOARD_EXTAL_HZ / 1000000u))
 
 static struct frame_costs costs[LENGTHS];
 

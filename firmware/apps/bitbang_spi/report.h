@@ -3,6 +3,10 @@
 #define REPORT_H
 
 #include "at86rf230.h"
+#include "board.h"
+
+/* What the load is a part of, in ticks of the clock. */
+#define PERIOD_TICKS ((uint64_t)APP_PERIOD_US * (BOARD_EXTAL_HZ / 1000000u))
 
 /* Of all frames of one length. */
 struct frame_costs {

@@ -1,5 +1,4 @@
 /* Costs of frames that the program sends: at86rf230_xmit without the time that it sleeps, and the interrupt's service in the driver's thread. */
-#include "board.h"
 #include "clock.h"
 #include "exit.h"
 #include "load.h"
@@ -13,7 +12,6 @@
 #define RX_PDT_DIS 0x80
 
 #define FRAME_BYTE 0x33
-#define PERIOD_TICKS ((uint64_t)APP_PERIOD_US * (BOARD_EXTAL_HZ / 1000000u))
 
 static struct stopwatch sending; /* the sender's thread */
 static struct stopwatch serving; /* the driver's */
