@@ -23,28 +23,6 @@ void gpio_set_pull(uint32_t gpio, bool on)
     write_bit(gpio, on ? GPIO_PEC : GPIO_PES);
 }
 
-void gpio_direction_input(uint32_t gpio)
-{
-    write_bit(gpio, GPIO_DIRC);
-}
-
-void gpio_direction_output(uint32_t gpio, bool level)
-{
-    /* The level first: the pin must not show another one for a moment. */
-    gpio_set_level(gpio, level);
-    write_bit(gpio, GPIO_DIRS);
-}
-
-void gpio_set_level(uint32_t gpio, bool level)
-{
-    write_bit(gpio, level ? GPIO_DATS : GPIO_DATC);
-}
-
-bool gpio_level(uint32_t gpio)
-{
-    return mmio_read(gpio_base(gpio), GPIO_PIN) & gpio_mask(gpio);
-}
-
 void gpio_irq_start(void)
 {
     for (uint32_t port = 0; port < 4; port++) {

@@ -61,12 +61,6 @@ static inline uint32_t gpio_mask(uint32_t gpio)
 void gpio_set_function(uint32_t gpio, enum gpio_function function);
 void gpio_set_pull(uint32_t gpio, bool on);
 
-/* A pin that is a port's. */
-void gpio_direction_input(uint32_t gpio);
-void gpio_direction_output(uint32_t gpio, bool level);
-void gpio_set_level(uint32_t gpio, bool level);
-bool gpio_level(uint32_t gpio);
-
 /* For irq.c: controllers of pins' interrupts. `port` is 0 to 3. */
 void gpio_irq_start(void);
 void gpio_irq_mask(uint32_t gpio);

@@ -65,11 +65,5 @@ static inline void mips_wait(void)
     __asm__ volatile("wait" : : : "memory");
 }
 
-/* Waits until all accesses before it are complete. */
-static inline void mips_sync(void)
-{
-    __asm__ volatile("sync" : : : "memory");
-}
-
 #endif
 #endif
