@@ -38,7 +38,7 @@ static inline struct spi_lines lines_of(const struct spi_atben *self)
 static void reset(void *reset_data)
 {
     struct spi_lines lines = lines_of(reset_data);
-    const uint32_t outputs = NSEL | MOSI | SLP_TR | SCLK;
+    const uint32_t outputs = MOSI | SLP_TR | SCLK | NSEL;
 
     spi_raise(lines, VDD_OFF);
     spi_lower(lines, outputs | IRQ | MISO);
@@ -79,7 +79,7 @@ static struct spi_device transceiver = {
 int spi_atben_probe(uint16_t mode, struct spi_device **device)
 {
     bus.base = gpio_base(ATBEN_PORT);
-    mmio_write(bus.base, GPIO_FUNC, NSEL | MOSI | MISO | SCLK | SLP_TR | IRQ);
+    mmio_write(bus.base, GPIO_FUNC, MOSI | SLP_TR | MISO | SCLK | IRQ | NSEL);
 
     spi_master_init(&bus.master, "spi_atben", &bus);
     bus.master.chip_selects = 1;

@@ -14,7 +14,7 @@
 /* The card slot's lines feed the transceiver through its pins' protection: while it has no power they must be low, too. */
 static void reset(void *unused)
 {
-    const uint32_t outputs = ATBEN_BIT(ATBEN_NSEL) | ATBEN_BIT(ATBEN_MOSI) | ATBEN_BIT(ATBEN_SLP_TR) | ATBEN_BIT(ATBEN_SCLK);
+    const uint32_t outputs = ATBEN_BIT(ATBEN_MOSI) | ATBEN_BIT(ATBEN_SLP_TR) | ATBEN_BIT(ATBEN_SCLK) | ATBEN_BIT(ATBEN_NSEL);
     const uint32_t inputs = ATBEN_BIT(ATBEN_IRQ) | ATBEN_BIT(ATBEN_MISO);
     const uint32_t power_off = ATBEN_BIT(ATBEN_VDD_OFF);
 

@@ -43,61 +43,61 @@ static inline const struct spi_gpio_pins *pins_of(const struct spi_device *spi)
     return &spi_gpio_of(spi)->pins;
 }
 
-static inline void setsck(const struct spi_device *spi, int level)
+static inline void put_clock(const struct spi_device *spi, int level)
 {
     (void)spi; /* of no use if pins are constants */
     gpiolib_set_value(SPI_SCK_GPIO, level);
 }
 
-static inline void setmosi(const struct spi_device *spi, int level)
+static inline void put_mosi(const struct spi_device *spi, int level)
 {
     (void)spi;
     gpiolib_set_value(SPI_MOSI_GPIO, level);
 }
 
-static inline int getmiso(const struct spi_device *spi)
+static inline int take_miso(const struct spi_device *spi)
 {
     (void)spi;
     return !!gpiolib_get_value(SPI_MISO_GPIO);
 }
 
 /* As fast as it goes: the accesses themselves are slower than the devices. */
-#define spidelay(nsecs) ((void)(nsecs))
+#define half_period(nsecs) ((void)(nsecs))
 
 #include "spi_bitbang_txrx.h"
 
-static uint32_t txrx_word_mode0(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
+static uint32_t word_in_mode0(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
 {
     (void)flags; /* both pins are there, and are driven and read whatever is wanted */
-    return bitbang_txrx_cpha0(spi, nsecs, 0, 0, word, bits);
+    return bitbang_first_edge(spi, nsecs, 0, 0, word, bits);
 }
 
-static uint32_t txrx_word_mode1(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
+static uint32_t word_in_mode1(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
 {
     (void)flags;
-    return bitbang_txrx_cpha1(spi, nsecs, 0, 0, word, bits);
+    return bitbang_second_edge(spi, nsecs, 0, 0, word, bits);
 }
 
-static uint32_t txrx_word_mode2(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
+static uint32_t word_in_mode2(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
 {
     (void)flags;
-    return bitbang_txrx_cpha0(spi, nsecs, 1, 0, word, bits);
+    return bitbang_first_edge(spi, nsecs, 1, 0, word, bits);
 }
 
-static uint32_t txrx_word_mode3(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
+static uint32_t word_in_mode3(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
 {
     (void)flags;
-    return bitbang_txrx_cpha1(spi, nsecs, 1, 0, word, bits);
+    return bitbang_second_edge(spi, nsecs, 1, 0, word, bits);
 }
 
 /* Without one of the data pins: the master's flags say which. */
-static uint32_t txrx_word_some(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
+static uint32_t word_one_way(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits)
 {
     int cpol = !!(spi->mode & SPI_CPOL);
 
     flags = spi->master->flags;
-    return spi->mode & SPI_CPHA ? bitbang_txrx_cpha1(spi, nsecs, cpol, flags, word, bits)
-                                : bitbang_txrx_cpha0(spi, nsecs, cpol, flags, word, bits);
+    return spi->mode & SPI_CPHA ? bitbang_second_edge(spi, nsecs, cpol, flags, word, bits)
+                                : bitbang_first_edge(spi, nsecs, cpol, flags, word, bits);
 }
 
 static void chipselect(struct spi_device *spi, bool active)
@@ -105,7 +105,7 @@ static void chipselect(struct spi_device *spi, bool active)
     int gpio = spi_gpio_of(spi)->chip_select_gpio;
 
     if (active) {
-        setsck(spi, !!(spi->mode & SPI_CPOL));
+        put_clock(spi, !!(spi->mode & SPI_CPOL));
     }
     if (gpiolib_is_valid(gpio)) {
         gpiolib_set_value((unsigned)gpio, spi->mode & SPI_CS_HIGH ? active : !active);
@@ -168,7 +168,7 @@ static int take_pins(const struct spi_gpio_pins *pins, const char *label, uint16
 
 int JOIN(SPI_GPIO_NAME, _probe)(struct device *device, struct spi_master **master)
 {
-    static spi_txrx_word *const words[] = {txrx_word_mode0, txrx_word_mode1, txrx_word_mode2, txrx_word_mode3};
+    static spi_txrx_word *const words[] = {word_in_mode0, word_in_mode1, word_in_mode2, word_in_mode3};
     struct spi_bitbang *bitbang = &spi_gpio.bitbang;
     const struct spi_gpio_pins *pins = device->platform_data;
 
@@ -184,7 +184,7 @@ int JOIN(SPI_GPIO_NAME, _probe)(struct device *device, struct spi_master **maste
         return error;
     }
     for (unsigned mode = 0; mode < 4; mode++) {
-        bitbang->txrx_word[mode] = bitbang->master.flags ? txrx_word_some : words[mode];
+        bitbang->txrx_word[mode] = bitbang->master.flags ? word_one_way : words[mode];
     }
     *master = &bitbang->master;
     return spi_bitbang_start(bitbang, stack, sizeof stack);

@@ -1,56 +1,55 @@
-/* One word, bit by bit, the upper bit first. For a driver that has defined, before it includes this,
-     static inline void setsck(const struct spi_device *spi, int level);
-     static inline void setmosi(const struct spi_device *spi, int level);
-     static inline int getmiso(const struct spi_device *spi);    0 or 1
-     spidelay(nsecs)
-   Which of them are calls and which are single instructions is the driver's affair. */
+/* One word over a driver's pins, its upper bit first. The driver defines, before it includes this,
+     static inline void put_clock(const struct spi_device *spi, int level);
+     static inline void put_mosi(const struct spi_device *spi, int level);
+     static inline int take_miso(const struct spi_device *spi);    0 or 1
+     half_period(nsecs)
+   Which of them are calls and which are single instructions is its own affair. Structure: Linux 3.8, spi-bitbang's words of either phase. */
 #ifndef SPI_BITBANG_TXRX_H
 #define SPI_BITBANG_TXRX_H
 
 #include "spi.h"
 
-#define TOP_BIT 0x80000000u
+#define WORD_BITS 32u
 
-/* Modes 0 and 2: data are there before the first edge, at which they are taken. */
-static inline uint32_t bitbang_txrx_cpha0(struct spi_device *spi, unsigned nsecs, int cpol, unsigned flags, uint32_t word, uint8_t bits)
+/* Modes 0 and 2: MOSI is there before the clock leaves its idle level, MISO is taken when it has. What is still to be sent leaves `word` at its upper
+   end, what came enters at the lower one. */
+static inline uint32_t bitbang_first_edge(struct spi_device *spi, unsigned nsecs, int idle, unsigned flags, uint32_t word, uint8_t bits)
 {
+    word <<= WORD_BITS - bits;
 #pragma clang loop unroll(disable)
-    for (word <<= 32 - bits; bits; bits--) {
+    for (; bits; bits--) {
         if (!(flags & SPI_MASTER_NO_TX)) {
-            setmosi(spi, (word & TOP_BIT) != 0);
+            put_mosi(spi, (int)(word >> (WORD_BITS - 1)));
         }
-        spidelay(nsecs);
-        setsck(spi, !cpol);
-        spidelay(nsecs);
+        half_period(nsecs);
+        put_clock(spi, !idle);
+        half_period(nsecs);
         word <<= 1;
-        if (!(flags & SPI_MASTER_NO_RX)) {
-            word |= (uint32_t)getmiso(spi);
-        }
-        setsck(spi, cpol);
+        word |= flags & SPI_MASTER_NO_RX ? 0 : (uint32_t)take_miso(spi);
+        put_clock(spi, idle);
     }
     return word;
 }
 
-/* Modes 1 and 3: data change at the first edge and are taken at the second. */
-static inline uint32_t bitbang_txrx_cpha1(struct spi_device *spi, unsigned nsecs, int cpol, unsigned flags, uint32_t word, uint8_t bits)
+/* Modes 1 and 3: MOSI changes when the clock leaves its idle level, MISO is taken when it is back. */
+static inline uint32_t bitbang_second_edge(struct spi_device *spi, unsigned nsecs, int idle, unsigned flags, uint32_t word, uint8_t bits)
 {
+    word <<= WORD_BITS - bits;
 #pragma clang loop unroll(disable)
-    for (word <<= 32 - bits; bits; bits--) {
-        setsck(spi, !cpol);
+    for (; bits; bits--) {
+        put_clock(spi, !idle);
         if (!(flags & SPI_MASTER_NO_TX)) {
-            setmosi(spi, (word & TOP_BIT) != 0);
+            put_mosi(spi, (int)(word >> (WORD_BITS - 1)));
         }
-        spidelay(nsecs);
-        setsck(spi, cpol);
-        spidelay(nsecs);
+        half_period(nsecs);
+        put_clock(spi, idle);
+        half_period(nsecs);
         word <<= 1;
-        if (!(flags & SPI_MASTER_NO_RX)) {
-            word |= (uint32_t)getmiso(spi);
-        }
+        word |= flags & SPI_MASTER_NO_RX ? 0 : (uint32_t)take_miso(spi);
     }
     return word;
 }
 
-#undef TOP_BIT
+#undef WORD_BITS
 
 #endif
