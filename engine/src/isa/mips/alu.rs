@@ -3,8 +3,6 @@
 //! MIPS32 Architecture for Programmers, volume II, release 1. The one table is a macro: an inner loop has to choose once between all
 //! operations, these and its own.
 
-use super::op::Code;
-
 /// A `match` on an operation's code, with `$a` = x[rs], `$b` = x[rt], `$imm` (u32), `$old` = x[rd] before, and `$acc` = HI and LO (u64). The
 /// arms that follow have
 /// - `$value`: the result for x[rd];
@@ -96,52 +94,6 @@ macro_rules! match_operation {
 
 pub(super) use match_operation;
 
-/// Operands of an operation, for [`compute`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Operands {
-    /// x[rs].
-    pub a: u32,
-    /// x[rt].
-    pub b: u32,
-    /// The immediate.
-    pub imm: u32,
-    /// x[rd] before.
-    pub old: u32,
-    /// HI and LO.
-    pub acc: u64,
-}
-
-/// What an operation computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// For x[rd].
-    Value(u32),
-    /// An exception, and x[rd] stays.
-    Overflow,
-    /// HI and LO.
-    Product(u64),
-    /// Whether a branch, likely or not, is taken.
-    Taken(bool),
-    /// Whether a trap happens.
-    Trapped(bool),
-    /// None of these: it is not arithmetic.
-    Other,
-}
-
-/// What the operation `code` computes.
-pub fn compute(code: Code, operands: Operands) -> Outcome {
-    let Operands { a, b, imm, old, acc } = operands;
-    match_operation! { (code, a, b, imm, old, acc)
-        value => Outcome::Value(value),
-        checked => checked.map_or(Outcome::Overflow, |value| Outcome::Value(value as u32)),
-        product => Outcome::Product(product),
-        taken => Outcome::Taken(taken),
-        likely => Outcome::Taken(likely),
-        trapped => Outcome::Trapped(trapped),
-        _ => Outcome::Other
-    }
-}
-
 /// mult: all 64 bits.
 #[inline(always)]
 pub(super) const fn signed_product(a: u32, b: u32) -> u64 {
@@ -201,6 +153,53 @@ pub const fn store_right(address: u32, word: u32, value: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::mips::op::Code;
+
+    /// Operands of an operation, for [`compute`].
+    #[derive(Clone, Copy)]
+    struct Operands {
+        /// x[rs].
+        a: u32,
+        /// x[rt].
+        b: u32,
+        /// The immediate.
+        imm: u32,
+        /// x[rd] before.
+        old: u32,
+        /// HI and LO.
+        acc: u64,
+    }
+
+    /// What an operation computes.
+    #[derive(Debug, PartialEq, Eq)]
+    enum Outcome {
+        /// For x[rd].
+        Value(u32),
+        /// An exception, and x[rd] stays.
+        Overflow,
+        /// HI and LO.
+        Product(u64),
+        /// Whether a branch, likely or not, is taken.
+        Taken(bool),
+        /// Whether a trap happens.
+        Trapped(bool),
+        /// None of these: it is not arithmetic.
+        Other,
+    }
+
+    /// What the operation `code` computes.
+    fn compute(code: Code, operands: Operands) -> Outcome {
+        let Operands { a, b, imm, old, acc } = operands;
+        match_operation! { (code, a, b, imm, old, acc)
+            value => Outcome::Value(value),
+            checked => checked.map_or(Outcome::Overflow, |value| Outcome::Value(value as u32)),
+            product => Outcome::Product(product),
+            taken => Outcome::Taken(taken),
+            likely => Outcome::Taken(likely),
+            trapped => Outcome::Trapped(trapped),
+            _ => Outcome::Other
+        }
+    }
 
     const MIN: u32 = 0x8000_0000;
 

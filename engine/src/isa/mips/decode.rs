@@ -4,10 +4,7 @@
 //! or extensions only is reserved here. So is an instruction whose fields that have to be zero are not: the manual leaves open what happens
 //! (volume II, section 2.1.2), and it is mostly another instruction of a later release (rotr for srl, an accumulator of the DSP extension).
 
-mod reserved;
 mod tables;
-
-pub use reserved::what_is_reserved;
 
 use super::op::{Code, HI, LO, Op, RA, SINK, ZERO};
 

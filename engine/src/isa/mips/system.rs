@@ -37,11 +37,6 @@ impl System {
         System { registers: Registers::new(config.config), tlb: Tlb::new(config.tlb_entries), linked: false, config }
     }
 
-    /// What the board says of it.
-    pub fn config(&self) -> &SystemConfig {
-        &self.config
-    }
-
     /// An ll was run: the next sc stores.
     #[inline]
     pub fn link(&mut self) {

@@ -178,24 +178,23 @@ fn other_coprocessors_are_unusable() {
 #[test]
 fn later_releases_and_extensions_are_reserved() {
     for (encoding, what) in [
-        (0x0022_1042, "rotr, of MIPS32 release 2"),
-        (0x0083_1046, "rotrv, of MIPS32 release 2"),
-        (0x0043_0818, "an instruction with an accumulator of the DSP extension"),
-        (0x0064_102d, "an instruction of 64-bit cores"),
-        (0x045f_0000, "synci, of MIPS32 release 2"),
-        (0x4200_001f, "deret, outside debug mode"),
-        (0x4162_6000, "di or ei, of MIPS32 release 2"),
-        (0xdc62_0000, "an instruction of 64-bit cores"),
-        (0x7000_042f, "an instruction of the media extension MXU, which this core is modelled without"),
-        (0x7c02_e83b, "rdhwr, of MIPS32 release 2"),
-        (0x7c03_1420, "an instruction of MIPS32 release 2 or of the DSP extension"),
-        (0x7400_0000, "jalx: this core has no MIPS16 code"),
-        (0xffff_ffff, "an instruction of 64-bit cores"),
-        (0x0000_0005, "no instruction"),
-        (0x0440_0000 | 0x14 << 16, "no instruction"),
+        (0x0022_1042, "rotr"),
+        (0x0083_1046, "rotrv"),
+        (0x0043_0818, "mult with an accumulator"),
+        (0x0064_102d, "daddu"),
+        (0x045f_0000, "synci"),
+        (0x4200_001f, "deret"),
+        (0x4162_6000, "di"),
+        (0xdc62_0000, "ld"),
+        (0x7000_042f, "S32I2M"),
+        (0x7c02_e83b, "rdhwr"),
+        (0x7c03_1420, "seb"),
+        (0x7400_0000, "jalx"),
+        (0xffff_ffff, "erased flash"),
+        (0x0000_0005, "SPECIAL, function 5"),
+        (0x0440_0000 | 0x14 << 16, "REGIMM, rt 0x14"),
     ] {
         assert_eq!(decode(encoding, PC), reserved(encoding), "{what}");
-        assert_eq!(what_is_reserved(encoding), what, "{encoding:#010x}");
     }
 }
 
@@ -236,8 +235,8 @@ proptest! {
         let op = decode(encoding, pc & !3);
         prop_assert!(op.rd != ZERO && op.rd <= LO && op.rs <= LO && op.rt < 32);
         prop_assert!(op.rs != SINK);
-        if op.code.has_delay_slot() {
-            prop_assert_eq!(op.imm & 3, 0);
+        if (Code::Beq..=Code::Jalr).contains(&op.code) {
+            prop_assert_eq!(op.imm & 3, 0, "targets");
         }
         prop_assert_eq!(op.code == Code::Reserved, op == reserved(encoding));
     }
