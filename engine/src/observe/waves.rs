@@ -126,10 +126,10 @@ impl SpiSignals {
         }
     }
 
-    /// Slave select number `select` goes active (low), or inactive, at `at`.
-    pub fn select(&self, waves: &mut Waves, select: usize, active: bool, at: Ps) {
+    /// Slave select number `select` goes low, which for most chips is active, or high at `at`.
+    pub fn select(&self, waves: &mut Waves, select: usize, low: bool, at: Ps) {
         if let Some(signal) = self.selects.get(select).filter(|_| waves.is_on()) {
-            waves.set(*signal, at, !active);
+            waves.set(*signal, at, !low);
         }
     }
 

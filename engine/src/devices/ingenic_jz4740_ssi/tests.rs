@@ -266,6 +266,20 @@ fn waveforms_show_the_words() {
 }
 
 #[test]
+fn waveforms_show_a_chip_select_that_is_active_high() {
+    let mut wired = wired();
+    wired.bench.bus.waves.start();
+    wired.write(100, SSICR1, CR1 | 1 << cr1::FRMHL_SHIFT);
+    wired.write(200, SSIDR, 0x93);
+    wired.bench.run(Ps(5000 * NS));
+    let waves = &mut wired.bench.bus.waves;
+    let cs0 = waves.signals().iter().position(|signal| signal.name == "cs0").unwrap() as u32;
+    let levels: Vec<bool> =
+        waves.take().iter().filter(|change| change.signal == cs0).map(|change| change.level).collect();
+    assert_eq!(levels, [false, true, false]);
+}
+
+#[test]
 fn switching_off_ends_the_frame() {
     let mut wired = wired();
     wired.write(100, SSIDR, 0x93);

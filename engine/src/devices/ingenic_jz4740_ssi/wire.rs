@@ -108,9 +108,7 @@ impl Wire {
             return;
         }
         let now = now.max(self.free_at);
-        if let Some(signals) = self.signals.as_ref().filter(|_| settings.cpol() != self.settings.cpol()) {
-            signals.rest(&mut ctx.bus.waves, settings.cpol(), now);
-        }
+        self.show_rest(settings, now, ctx);
         (self.settings, self.clock) = (settings, clock);
         self.set_pins(settings.cpol(), now);
     }
@@ -238,9 +236,24 @@ impl Wire {
         }
     }
 
+    /// The lines rest at other levels with new settings.
+    fn show_rest(&self, settings: Settings, now: Ps, ctx: &mut Ctx) {
+        let Some(signals) = &self.signals else { return };
+        if settings.cpol() != self.settings.cpol() {
+            signals.rest(&mut ctx.bus.waves, settings.cpol(), now);
+        }
+        for select in 0..SELECTS {
+            let low = settings.is_active_high(select);
+            if low != self.settings.is_active_high(select) {
+                signals.select(&mut ctx.bus.waves, select, low, now);
+            }
+        }
+    }
+
     fn show_select(&self, active: bool, at: Ps, ctx: &mut Ctx) {
+        let select = self.settings.select();
         if let Some(signals) = &self.signals {
-            signals.select(&mut ctx.bus.waves, self.settings.select(), active, at);
+            signals.select(&mut ctx.bus.waves, select, active != self.settings.is_active_high(select), at);
         }
     }
 
