@@ -152,6 +152,18 @@ def test_a_missing_wire_is_found(changed_board: Change, missing: str) -> None:
         package.Board(changed_board(source(wiring)))
 
 
+def test_pins_are_told_by_as_many_cells_as_the_port_says(changed_board: Change) -> None:
+    def with_second_select(pin: int) -> str:
+        wiring = {name: value.replace(" 0>", " 0 0>") for name, value in WIRING.items()}
+        selects = f"<&port 13 1 0>, <&port {pin} 1 0>"
+        wiring |= {"cs-gpios": selects, "num-chipselects": "<2>"}
+        return source(wiring).replace("#gpio-cells = <2>", "#gpio-cells = <3>")
+
+    package.Board(changed_board(with_second_select(14)))
+    with pytest.raises(BoardError, match="pin 11 of port; sck-gpios of spi-pins has it"):
+        package.Board(changed_board(with_second_select(11)))
+
+
 def test_a_chip_without_such_a_pin_refuses_its_property(changed_board: Change) -> None:
     with pytest.raises(BoardError, match="unknown property 'sleep-gpio'"):
         package.Board(changed_board(source(WIRING, "sleep-gpio = <&port 9 0>;")))

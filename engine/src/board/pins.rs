@@ -2,6 +2,7 @@
 
 use super::fault::{BoardFault, FaultKind};
 use super::node::{Node, Property};
+use super::reader::cells_of_pin;
 use crate::devices;
 use crate::wires::PINS_OF_PORT;
 
@@ -58,12 +59,25 @@ fn claims_of<'a>(root: &'a Node, node: &'a Node) -> Vec<Claim<'a>> {
             let port = parent.and_then(|phandle| port(root, phandle));
             let numbers = cells.chunks(2).filter_map(|chunk| Some((port?, chunk[0])));
             claims.extend(numbers.map(|(port, number)| Claim { port, number, node, property, is_interrupt }));
-        } else if is_interrupt || property.name.ends_with("-gpios") || property.name.ends_with("-gpio") {
+        } else if is_interrupt {
             let pins = cells.chunks(3).filter_map(|chunk| Some((port(root, chunk[0])?, *chunk.get(1)?)));
+            claims.extend(pins.map(|(port, number)| Claim { port, number, node, property, is_interrupt }));
+        } else if property.name.ends_with("-gpios") || property.name.ends_with("-gpio") {
+            let pins = pins(root, &cells).into_iter();
             claims.extend(pins.map(|(port, number)| Claim { port, number, node, property, is_interrupt }));
         }
     }
     claims
+}
+
+/// Ports and numbers of the pins that a property names.
+fn pins<'a>(root: &'a Node, mut cells: &[u32]) -> Vec<(&'a Node, u32)> {
+    let mut pins = Vec::new();
+    while let [phandle, number, ..] = *cells {
+        pins.extend(port(root, phandle).map(|port| (port, number)));
+        cells = cells.get(cells_of_pin(root, phandle)..).unwrap_or_default();
+    }
+    pins
 }
 
 fn port(root: &Node, phandle: u32) -> Option<&Node> {
