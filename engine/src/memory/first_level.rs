@@ -245,8 +245,8 @@ impl Memory {
         [counters(&self.state.icache), counters(&self.state.dcache)]
     }
 
-    /// Named totals since reset.
-    pub fn counters(&self) -> Vec<(String, u64)> {
+    /// Named totals since reset of the core `core`: its `own` ones, then the memory side's.
+    pub fn counters(&self, core: &str, own: &[(&str, u64)]) -> Vec<(String, u64)> {
         let [instructions, data] = self.cache_counters();
         let (misses, walks) = self.state.tlb.counters();
         let named = [
@@ -256,7 +256,7 @@ impl Memory {
             ("micro TLB misses", misses),
             ("table walks", walks),
         ];
-        named.map(|(name, total)| (name.to_owned(), total)).to_vec()
+        own.iter().chain(&named).map(|(what, total)| (format!("{core}.{what}"), *total)).collect()
     }
 
     // ---- Helpers of the slow paths

@@ -21,6 +21,11 @@ pub trait Mmu {
     /// Addresses are translated (Arm: SCTLR.M).
     fn mmu_is_on(&self) -> bool;
 
+    /// With that on: true if `va` is translated by an entry of a TLB. What is not takes no entry, and no time.
+    fn is_mapped(&self, _va: u32) -> bool {
+        true
+    }
+
     /// The data cache is on (Arm: SCTLR.C).
     fn dcache_is_on(&self) -> bool;
 

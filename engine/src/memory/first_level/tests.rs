@@ -36,6 +36,8 @@ pub(super) struct Registers {
     pub memory: MemoryType,
     /// Added to virtual addresses from 0x8000_0000 up.
     pub offset: u32,
+    /// Virtual addresses from here on are not for a TLB.
+    pub unmapped_from: u32,
 }
 
 pub(super) const CACHED: MemoryType = MemoryType::Normal {
@@ -55,6 +57,7 @@ pub(super) fn all_off() -> Registers {
         page_bytes: 1 << 20,
         memory: CACHED,
         offset: 0,
+        unmapped_from: u32::MAX,
     }
 }
 
@@ -88,7 +91,7 @@ impl Mmu for Registers {
         let physical = if self.mmu && (0x8000_0000..DEVICE).contains(&va) { va.wrapping_add(self.offset) } else { va };
         let table = RAM + 0x1_0000 + (va >> 20) * 4;
         let abort = |status| Abort { va, status, write: access.kind == Kind::Write, domain: 0, bus: None };
-        if self.mmu && read(table).is_none_or(|descriptor| descriptor == 0xdead) {
+        if self.mmu && self.is_mapped(va) && read(table).is_none_or(|descriptor| descriptor == 0xdead) {
             return Err(abort(Refused::Translation));
         }
         let normal = access.kind == Kind::Execute || self.mmu;
@@ -115,6 +118,10 @@ impl Mmu for Registers {
 
     fn dcache_is_on(&self) -> bool {
         self.dcache
+    }
+
+    fn is_mapped(&self, va: u32) -> bool {
+        va < self.unmapped_from
     }
 
     fn icache_is_on(&self) -> bool {

@@ -101,6 +101,9 @@ impl Memory {
         if !mmu.mmu_is_on() {
             return if side == Side::Data { Ok(flat(va)) } else { mmu.translate(va, access, |_| None) };
         }
+        if !mmu.is_mapped(va) {
+            return mmu.translate(va, access, |_| None);
+        }
         let asid = mmu.asid();
         if self.state.tlb.micro(side, va, asid).is_none() {
             self.refill(bus, mmu, meter, va, access, side)?;

@@ -66,6 +66,14 @@ impl Mmu for System {
         true
     }
 
+    fn is_mapped(&self, va: u32) -> bool {
+        match va >> 29 {
+            0..=3 => self.registers.status & ERL == 0,
+            4 | 5 => false,
+            _ => true,
+        }
+    }
+
     fn dcache_is_on(&self) -> bool {
         true
     }

@@ -44,7 +44,9 @@ fn an_entry_stays_until_it_is_invalidated() {
 fn address_spaces_have_entries_of_their_own() {
     let mut rig = rig(all_on(), tlb_config());
     rig.load(LOCAL, AccessSize::Word, 0).1.unwrap();
-    let walks = |rig: &Rig| rig.memory.counters().into_iter().find(|(name, _)| name == "table walks").unwrap().1;
+    let walks = |rig: &Rig| {
+        rig.memory.counters("cpu0", &[]).into_iter().find(|(name, _)| name == "cpu0.table walks").unwrap().1
+    };
     assert_eq!(walks(&rig), 1);
     for (asid, expected) in [(1, 2), (0, 2), (1, 2)] {
         rig.registers.asid = asid;
@@ -68,8 +70,19 @@ fn a_page_that_leaves_the_micro_tlb_takes_its_quick_lines_along() {
 }
 
 #[test]
+fn an_address_that_no_tlb_maps_takes_no_entry_and_no_time() {
+    let mut rig = rig(Registers { unmapped_from: 0, ..all_on() }, tlb_config());
+    let misses = |rig: &Rig| rig.memory.counters("cpu0", &[])[3].clone();
+    assert_eq!(rig.load(LOCAL, AccessSize::Word, 0), (0, Ok(0)));
+    assert_eq!(misses(&rig), ("cpu0.micro TLB misses".to_owned(), 0));
+    rig.registers.unmapped_from = u32::MAX;
+    assert!(rig.load(LOCAL, AccessSize::Word, 0).0 > 0);
+    assert_eq!(misses(&rig).1, 1);
+}
+
+#[test]
 fn without_the_mmu_nothing_is_walked() {
     let mut rig = rig(all_off(), tlb_config());
     assert_eq!(rig.load(LOCAL, AccessSize::Word, 0), (0, Ok(0)));
-    assert_eq!(rig.memory.counters()[4], ("table walks".to_owned(), 0));
+    assert_eq!(rig.memory.counters("cpu0", &[("own", 1)])[5], ("cpu0.table walks".to_owned(), 0));
 }
