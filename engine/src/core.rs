@@ -133,8 +133,8 @@ pub trait Core: Send {
     fn report(&mut self, bus: &Bus) -> CoreReport;
 
     /// Has code that ran `runs` times compiled for the host, where that can be done (0: never). It changes nothing but the
-    /// speed of the simulation. A core chooses a number by itself.
-    fn compile_after(&mut self, runs: u16);
+    /// speed of the simulation. A core that can do it chooses a number by itself.
+    fn compile_after(&mut self, _runs: u16) {}
 
     /// Has rounds of polling loops skipped, where that can be done exactly. It changes nothing but the speed of the simulation; on after
     /// reset in a core that can do it.

@@ -356,8 +356,6 @@ impl Core for Arm {
         }
     }
 
-    fn compile_after(&mut self, _runs: u16) {}
-
     fn skip_polling(&mut self, skip: bool) {
         self.polls.enable(skip);
     }
@@ -370,8 +368,6 @@ impl Core for Arm {
 impl Arm {
     fn counters(&self) -> Vec<(String, u64)> {
         let own = [("exceptions", self.exceptions), ("mispredicted branches", self.mispredictions)];
-        let own = own.map(|(what, count)| (what.to_owned(), count));
-        let all = own.into_iter().chain(self.memory.counters());
-        all.map(|(what, count)| (format!("{}.{what}", self.config.name), count)).collect()
+        self.memory.counters(&self.config.name, &own)
     }
 }

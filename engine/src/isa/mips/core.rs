@@ -231,9 +231,7 @@ impl Mips {
 
     fn counters(&self) -> Vec<(String, u64)> {
         let own = [("exceptions", self.exceptions), ("mispredicted branches", self.mispredictions)];
-        let own = own.map(|(what, count)| (what.to_owned(), count));
-        let all = own.into_iter().chain(self.memory.counters());
-        all.map(|(what, count)| (format!("{}.{what}", self.config.name), count)).collect()
+        self.memory.counters(&self.config.name, &own)
     }
 }
 
@@ -300,8 +298,6 @@ impl Core for Mips {
             counters: self.counters(),
         }
     }
-
-    fn compile_after(&mut self, _runs: u16) {}
 
     fn skip_polling(&mut self, skip: bool) {
         self.polls.enable(skip);

@@ -204,8 +204,4 @@ impl Core for Picorv32 {
             counters: vec![(format!("{}.interrupts", self.config.name), self.interrupts_taken)],
         }
     }
-
-    fn compile_after(&mut self, _: u16) {
-        // Every instruction's time depends on its fetch: there is nothing that could be compiled.
-    }
 }
