@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from cyclescope.experiment import Cell, Experiment, Run, fitted
 from cyclescope.experiments import bitbang_spi_follows, bitbang_spi_limits
+from cyclescope.experiments.bitbang_spi_follows import BUSY_US, CALM_US, INTERVAL
 from cyclescope.frames import CLOCK, MISO, MOSI, SELECT
 from cyclescope.overrides import OverrideValue
 from cyclescope.results import Row, Value
@@ -33,8 +34,6 @@ WAKEUP_NS = 47_000
 # are measured at the longer one: at the other spi-gpio still reads the longest frame when the next
 # one comes into the same buffer.
 LENGTHS = [1, 120, 127]
-INTERVAL = bitbang_spi_follows.INTERVAL
-CALM_US, BUSY_US = 7168, 4928
 
 
 def _air(interval_us: int) -> Mapping[str, OverrideValue]:

@@ -16,6 +16,8 @@ from cyclescope.views import Pivot, Words
 TABLE = "atben_spi_drivers"
 # The setting that tells the time from one frame on the air to the next.
 INTERVAL = "transceiver.cyclescope,air-interval-us"
+# The report's frame rates: the longer and the shorter time from one frame to the next.
+CALM_US, BUSY_US = 7168, 4928
 # Frames of the runs that are compared to count operations.
 FEWER, MORE = 4, 8
 # What the transceiver counts, by the table's words: the last less the first, where there are two. A
@@ -90,19 +92,20 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
         (
             row.simulated
             for row in _underruns(found)
-            if row.settings == {"stack": slow, "interval_us": 4928}
+            if row.settings == {"stack": slow, "interval_us": BUSY_US}
         ),
         0,
     )
     if early:
         yield (
-            f"At a frame each 4928 us {slow} still reads the longest one when the next comes into "
-            f"the same buffer ({early:.0f} bytes of 12 frames here): it reads a frame's length in "
-            "a message of its own, which gives the buffer free. If the next frame is shorter, what "
-            "is read then is wrong. The report's load tells the processor's share, not that."
+            f"At a frame each {BUSY_US} us {slow} still reads the longest one when the next comes "
+            f"into the same buffer ({early:.0f} bytes of 12 frames here): it reads a frame's "
+            "length in a message of its own, which gives the buffer free. If the next frame is "
+            "shorter, what is read then is wrong. The report's load tells the processor's share, "
+            "not that."
         )
     yield (
-        f"With a frame of the greatest length every 4928 us, {slow} takes "
+        f"With a frame of the greatest length every {BUSY_US} us, {slow} takes "
         f"{_share(loads, slow)} of the processor to receive and send, {fast} "
         f"{_share(loads, fast)}: the report's conclusion, that the driver in straight code in the "
         "caller is worth its lines, holds."
