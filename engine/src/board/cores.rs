@@ -27,6 +27,7 @@ const TYPES: &[(&str, FromNode)] = &[
     ("intel,niosv", read_nios_v),
     ("yosyshq,picorv32", read_picorv32),
     ("arm,cortex-a5", read_cortex_a5),
+    ("arm,cortex-a7", read_cortex_a7),
     ("ingenic,xburst", read_xburst),
 ];
 
@@ -76,6 +77,13 @@ fn read_hart(reader: &mut NodeReader, index: u32, interrupts: u32) -> (Box<dyn C
 fn read_cortex_a5(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
     let [icache, dcache] = read_caches(reader);
     let config = arm::config::CoreConfig::cortex_a5(reader, index, icache, dcache);
+    let info = first_level_info(reader.node, config.isa(), &config.memory);
+    (Box::new(Arm::new(config)), info)
+}
+
+fn read_cortex_a7(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
+    let [icache, dcache] = read_caches(reader);
+    let config = arm::config::CoreConfig::cortex_a7(reader, index, icache, dcache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
     (Box::new(Arm::new(config)), info)
 }

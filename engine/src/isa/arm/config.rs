@@ -27,6 +27,8 @@ pub struct CoreConfig {
 
 /// Floating-point units that a Cortex-A5 can have, by the names that compilers give them: D registers, or none.
 const FPUS: [(&str, u32); 3] = [("none", 0), ("vfpv4-d16", 16), ("vfpv4", 32)];
+/// The same of a Cortex-A7. Of Advanced SIMD only the registers are there.
+const FPUS_OF_A7: [(&str, u32); 3] = [("none", 0), ("vfpv4-d16", 16), ("neon-vfpv4", 32)];
 
 impl CoreConfig {
     /// Reads a Cortex-A5 from its node.
@@ -50,6 +52,29 @@ impl CoreConfig {
         }
     }
 
+    /// Reads a Cortex-A7 from its node.
+    pub fn cortex_a7(
+        reader: &mut NodeReader,
+        index: u32,
+        icache: Option<CacheShape>,
+        dcache: Option<CacheShape>,
+    ) -> CoreConfig {
+        reader.known(&["next-level-cache", "mmu-type"]);
+        let registers = reader.word_or_first("cyclescope,fpu", &FPUS_OF_A7);
+        let features = Features { divide: true, vfp: registers > 0, vfp_d32: registers > 16, ..Features::default() };
+        let meaning = "base of the registers inside the cluster (PERIPHBASE): a multiple of 32 KiB";
+        let cbar = reader.u32_or("cyclescope,peripheral-base", 0, |base| base.is_multiple_of(0x8000), meaning);
+        let clock = reader.clock(0, "clock of the core");
+        CoreConfig {
+            name: reader.node.label().to_owned(),
+            index,
+            clock,
+            timing: CoreTiming::from_node(reader, features.divide, features.vfp),
+            system: SystemConfig { cbar, ..SystemConfig::cortex_a7(features, icache, dcache) },
+            memory: MemoryConfig::from_node(reader, clock, icache, dcache),
+        }
+    }
+
     /// Its instruction sets, for the user.
     pub fn isa(&self) -> String {
         let fpu = match (self.system.features.vfp, self.system.features.vfp_d32) {
@@ -57,6 +82,7 @@ impl CoreConfig {
             (true, false) => ", VFPv4-D16",
             (true, true) => ", VFPv4-D32",
         };
-        format!("ARMv7-A (A32, T32){fpu}, MMU")
+        let divide = if self.system.features.divide { ", division" } else { "" };
+        format!("ARMv7-A (A32, T32){divide}{fpu}, MMU")
     }
 }

@@ -6,6 +6,9 @@ use crate::memory::cache::CacheShape;
 /// Main ID register of the Cortex-A5 r0p1: Arm, part 0xc05.
 const MIDR_CORTEX_A5_R0P1: u32 = 0x410f_c051;
 
+/// Of the Cortex-A7 r0p5: part 0xc07.
+const MIDR_CORTEX_A7_R0P5: u32 = 0x410f_c075;
+
 /// What a board says of the system side of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemConfig {
@@ -21,6 +24,12 @@ pub struct SystemConfig {
     pub ccsidr: [u32; 2],
     /// Base of the peripherals inside the processor; 0 where there are none.
     pub cbar: u32,
+    /// What ID_PFR0 to ID_MMFR3 say: c0, CRm 1.
+    pub id_features: [u32; 8],
+    /// What ID_ISAR0 to ID_ISAR4 say, without division: c0, CRm 2.
+    pub id_instructions: [u32; 5],
+    /// What FPSID, MVFR1 and MVFR0 (without the number of registers) say.
+    pub id_vfp: [u32; 3],
     /// Instructions that it has.
     pub features: Features,
     /// Event counters of its performance monitors, up to [`super::pmu::MAX_COUNTERS`].
@@ -30,7 +39,6 @@ pub struct SystemConfig {
 impl SystemConfig {
     /// A single Cortex-A5 (not MPCore) with these first-level caches.
     pub fn cortex_a5(features: Features, icache: Option<CacheShape>, dcache: Option<CacheShape>) -> SystemConfig {
-        let line_words = |cache: Option<CacheShape>| cache.map_or(3, |shape| (shape.line_bytes / 4).trailing_zeros());
         SystemConfig {
             midr: MIDR_CORTEX_A5_R0P1,
             // A uniprocessor (bit 30) with the multiprocessing format (bit 31).
@@ -44,10 +52,43 @@ impl SystemConfig {
                 icache.map_or(0, |shape| 1 << 29 | ccsidr_shape(shape)),
             ],
             cbar: 0,
+            id_features: [0x0000_1231, 0x0000_0011, 0x0201_0444, 0, 0x0010_0103, 0x4000_0000, 0x0123_0000, 0x0010_2211],
+            id_instructions: [0x0010_1111, 0x1311_2111, 0x2123_2041, 0x1111_2131, 0x0001_1142],
+            id_vfp: [0x4102_3051, 0x1100_0011, 0x1011_0220],
             features,
             counters: 2,
         }
     }
+
+    /// A Cortex-A7 with these first-level caches, the first of a cluster. The extensions for virtualization and
+    /// large addresses are not there, and not named; nor is Advanced SIMD, of which there are only the registers.
+    pub fn cortex_a7(features: Features, icache: Option<CacheShape>, dcache: Option<CacheShape>) -> SystemConfig {
+        SystemConfig {
+            midr: MIDR_CORTEX_A7_R0P5,
+            // Processor 0 of cluster 0, of several.
+            mpidr: 0x8000_0000,
+            // ARMv7 format, write-back and exclusives granules of 16 words, instruction cache virtually indexed.
+            ctr: 0x8440_8000 | line_words(dcache) << 16 | line_words(icache),
+            // As the A5's, with a unified cache on the second level: coherent behind that.
+            clidr: 2 << 27
+                | 2 << 24
+                | 1 << 21
+                | 4 << 3
+                | u32::from(dcache.is_some()) << 1
+                | u32::from(icache.is_some()),
+            // With the generic timer (ID_PFR1); short descriptors only (ID_MMFR0).
+            id_features: [0x0000_1131, 0x0001_0011, 0x0201_0555, 0, 0x1010_1103, 0x4000_0000, 0x0124_0000, 0x0010_2211],
+            id_instructions: [0x0010_1110, 0x1311_2111, 0x2123_2041, 0x1111_2131, 0x1001_1142],
+            id_vfp: [0x4102_3075, 0x1100_0011, 0x1011_0220],
+            counters: 4,
+            ..SystemConfig::cortex_a5(features, icache, dcache)
+        }
+    }
+}
+
+/// Binary logarithm of a line's words.
+fn line_words(cache: Option<CacheShape>) -> u32 {
+    cache.map_or(3, |shape| (shape.line_bytes / 4).trailing_zeros())
 }
 
 /// NumSets, Associativity and LineSize of a CCSIDR (ARM, CCSIDR).
@@ -74,5 +115,20 @@ mod tests {
         assert_eq!(config.ctr, 0x8333_8003);
         assert_eq!(config.clidr, 0x0920_0003);
         assert_eq!(config.ccsidr, [0x701f_e019, 0x203f_e009]);
+    }
+
+    #[test]
+    fn a_cortex_a7_has_its_lines_and_a_second_level() {
+        let shape = |line_bytes, ways| CacheShape {
+            size_bytes: 32 << 10,
+            line_bytes,
+            ways,
+            replacement: Replacement::PseudoRandom,
+            write: WritePolicy::WriteBack,
+        };
+        let config = SystemConfig::cortex_a7(Features::default(), Some(shape(32, 2)), Some(shape(64, 4)));
+        assert_eq!(config.ctr, 0x8444_8003);
+        assert_eq!(config.clidr, 0x0a20_0023);
+        assert_eq!(config.ccsidr, [0x700f_e01a, 0x203f_e009]);
     }
 }

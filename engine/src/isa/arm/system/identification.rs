@@ -2,11 +2,6 @@
 
 use super::System;
 
-/// Of CRm 1: processor, debug, auxiliary and memory model features.
-const FEATURES: [u32; 8] =
-    [0x0000_1231, 0x0000_0011, 0x0201_0444, 0, 0x0010_0103, 0x4000_0000, 0x0123_0000, 0x0010_2211];
-/// Of CRm 2: instruction set attributes.
-const INSTRUCTIONS: [u32; 8] = [0x0010_1111, 0x1311_2111, 0x2123_2041, 0x1111_2131, 0x0001_1142, 0, 0, 0];
 /// ID_ISAR0.Divide_instrs: in A32 and T32.
 const ISAR0_DIVIDE: u32 = 2 << 24;
 
@@ -20,9 +15,9 @@ impl System {
             (0, 0, 2 | 3 | 6) => 0,
             (0, 0, 5) => config.mpidr,
             (0, 0, _) => config.midr,
-            (0, 1, n) => FEATURES[n as usize & 7],
-            (0, 2, 0) => INSTRUCTIONS[0] | if config.features.divide { ISAR0_DIVIDE } else { 0 },
-            (0, 2, n) => INSTRUCTIONS[n as usize & 7],
+            (0, 1, n) => config.id_features[n as usize & 7],
+            (0, 2, 0) => config.id_instructions[0] | if config.features.divide { ISAR0_DIVIDE } else { 0 },
+            (0, 2, n) => config.id_instructions.get(n as usize).copied().unwrap_or(0),
             // Reserved for more of them: read as zero.
             (0, 3..=7, _) => 0,
             (1, 0, 0) => self.ccsidr(),

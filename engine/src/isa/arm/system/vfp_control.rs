@@ -21,12 +21,12 @@ pub(super) struct VfpControl {
     fpexc: u32,
 }
 
-/// Identification: VFPv4 of a Cortex-A5; with 16 or 32 registers; both precisions, division, square root, no trapped exceptions; no Advanced SIMD.
-fn identification(number: u32, features: Features) -> Option<u32> {
+/// Identification: with 16 or 32 registers; both precisions, division, square root, no trapped exceptions; no Advanced SIMD.
+fn identification(number: u32, [fpsid, mvfr1, mvfr0]: [u32; 3], features: Features) -> Option<u32> {
     Some(match number {
-        0 => 0x4102_3051,
-        6 => 0x1100_0011,
-        7 => 0x1011_0220 | if features.vfp_d32 { 2 } else { 1 },
+        0 => fpsid,
+        6 => mvfr1,
+        7 => mvfr0 | if features.vfp_d32 { 2 } else { 1 },
         _ => return None,
     })
 }
@@ -70,7 +70,7 @@ impl System {
         match number {
             FPSCR => self.vfp_is_on().then_some(self.vfp.fpscr),
             8 => self.is_privileged().then_some(self.vfp.fpexc),
-            _ => identification(number, self.config.features).filter(|_| self.is_privileged()),
+            _ => identification(number, self.config.id_vfp, self.config.features).filter(|_| self.is_privileged()),
         }
     }
 
