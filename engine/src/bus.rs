@@ -112,6 +112,9 @@ pub struct Bus {
     pub wires: Wires,
     /// Clocks that firmware sets for a device, by the name that its model gives them, where the board's clocks are fixed.
     pub set_clocks: BTreeMap<&'static str, Hz>,
+    /// Clocks of peripherals that firmware has enabled: a word of bits by the offset of its register, as
+    /// [`crate::devices::stm32_clock_gate`] has it.
+    pub clock_enables: BTreeMap<u32, u32>,
     /// Recorded levels of wires.
     pub waves: Waves,
     /// Pending interrupt bits of each core.

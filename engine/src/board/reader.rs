@@ -174,6 +174,28 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.get(name).map(|property| property.value.as_slice())
     }
 
+    /// A fixed number of cells, if there. `allowed` checks them; `meaning` tells what they say and what is allowed, as a clause.
+    pub fn cells<const N: usize>(
+        &mut self,
+        name: &str,
+        allowed: impl Fn([u32; N]) -> bool,
+        meaning: &str,
+    ) -> Option<[u32; N]> {
+        let property = self.get(name)?;
+        let cells = property.cells().and_then(|cells| <[u32; N]>::try_from(cells).ok());
+        if cells.is_none() {
+            self.wrong_type(property, &format!("{N} cells: {meaning}"));
+        }
+        let cells = cells?;
+        if !allowed(cells) {
+            let value = format!("<{}>", cells.map(|cell| format!("{cell:#x}")).join(" "));
+            let kind = FaultKind::OutOfRange { property: name.to_owned(), value, allowed: meaning.to_owned() };
+            self.fault(&property.at, kind);
+            return None;
+        }
+        Some(cells)
+    }
+
     /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`); it must be there and have a source.
     pub fn timing_cycles(&mut self, name: &str, meaning: &str) -> Cycles {
         Cycles(self.timing(name, meaning))
