@@ -1,22 +1,16 @@
-"""Firmware: an app's sources in, an ELF out, built by `zig cc` and kept by content.
+"""Firmware: an app's sources in, an ELF out (`cyclescope.recipe` builds it).
 
 An app is a folder of `firmware/apps/` with an `app.toml`, a board's compiler settings, runtime and
 linker script are in `firmware/boards/<board>/board.toml`; paths in both are relative to
 `firmware/`, or to a crate that carries C sources. An app may also be ELFs that were built before,
 one of which its settings name.
 
-The name of the kept ELF is a hash of all that it is made from, so it never goes stale and any
-number of processes may build at once.
+An app may have programs for further cores of a board. The program of the first core carries their
+ELFs and starts the cores; settings reach all of them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
-import os
-import subprocess
-import sys
-import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,68 +20,19 @@ from typing import Any
 
 from cyclescope import crates, resources
 from cyclescope.errors import FirmwareError
+from cyclescope.recipe import Recipe, companions
+from cyclescope.recipe import build as build
 from cyclescope.records import Records, records
 from cyclescope.results import Settings, Value
 from cyclescope.settings import SettingKind, defines, kinds, paths
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """What one call of the compiler needs; all paths are absolute.
+class Program:
+    """What an app's program for a further core is made from; paths as an `App` has them."""
 
-    `crates` are the folders of the crates that it takes sources from, by name and version.
-    """
-
-    name: str
-    target: str
-    mcpu: str
-    linker_script: Path
-    include: tuple[Path, ...]
-    flags: tuple[str, ...]
-    sources: tuple[Path, ...]
-    crates: Mapping[str, Path] = field(default_factory=dict)
-
-    def inputs(self) -> list[Path]:
-        """Every file that the ELF may depend on, sorted by its portable name."""
-        included: set[Path] = set()
-        for folder in self.include:
-            # a source of ours may include one of a crate; what is deeper has the crate's version
-            foreign = self._is_foreign(folder)
-            included.update(folder.glob("*.[chS]") if foreign else folder.rglob("*.h"))
-        # one linker script may include others beside it
-        scripts = self.linker_script.parent.glob("*.ld")
-        files = {self.linker_script, *scripts, *self.sources, *included}
-        return sorted(files, key=lambda path: self.portable(str(path)))
-
-    def arguments(self) -> list[str]:
-        """The compiler's arguments but for the output."""
-        return [
-            *("-target", self.target, f"-mcpu={self.mcpu}"),
-            # paths of this machine would get into the debug information
-            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots().items()),
-            # the compiler runs in such a folder: sources there are relative to it
-            f"-ffile-prefix-map={resources.firmware().resolve()}/=",
-            *self.flags,
-            # warnings about the headers of others would be errors here
-            *(
-                f"-isystem{folder}" if self._is_foreign(folder) else f"-I{folder}"
-                for folder in self.include
-            ),
-            *(str(source) for source in self.sources),
-            f"-Wl,-T,{self.linker_script}",
-        ]
-
-    def portable(self, text: str) -> str:
-        """A text with paths, as it would be on any machine."""
-        for name, root in self._roots().items():
-            text = text.replace(str(root), name)
-        return text
-
-    def _roots(self) -> dict[str, Path]:
-        return {"firmware": resources.firmware().resolve(), **self.crates}
-
-    def _is_foreign(self, folder: Path) -> bool:
-        return any(folder.is_relative_to(root) for root in self.crates.values())
+    include: tuple[str, ...]
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -98,6 +43,7 @@ class App:
     its `crates` in braces. `prebuilt` is the path of its ELF, with settings in braces, if it is not
     built here; `records` is the form of the results that it gives as words. `paths` are
     further paths by which `--set` takes settings ("fatfs.write-order"), with the settings' names.
+    `programs` are those for further cores, by the cores' labels.
     """
 
     name: str
@@ -108,6 +54,7 @@ class App:
     prebuilt: str | None = None
     records: Records | None = None
     paths: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, Program] = field(default_factory=dict)
 
 
 @cache
@@ -125,6 +72,13 @@ def load_app(name: str) -> App:
         prebuilt=app.get("prebuilt"),
         records=records(description["results"]) if "results" in description else None,
         paths=paths(description.get("settings", {})),
+        programs={
+            core: Program(
+                include=(f"apps/{name}", *program.get("include", [])),
+                sources=tuple(program["sources"]),
+            )
+            for core, program in description.get("programs", {}).items()
+        },
     )
 
 
@@ -157,19 +111,39 @@ def build_app(app: str, board: str, settings: Settings) -> Path:
     return build(app_recipe(found, board, complete))
 
 
+def companions_of(app: str, board: str, settings: Settings) -> dict[str, Path]:
+    """The ELFs that an app's ELF carries for further cores, by the labels of these.
+
+    Raises `FirmwareError` as `build_app` does.
+    """
+    found = load_app(app)
+    if found.prebuilt is not None:
+        return {}
+    return companions(app_recipe(found, board, with_defaults(app, settings)))
+
+
 def app_recipe(app: App, board: str, settings: Settings) -> Recipe:
     """How to build an app for a board with settings, all of them given.
 
     Raises `FirmwareError` if the board has no build description or a crate of the app can't be had.
     """
     folders = {name: crates.folder(name) for name in app.crates}
-    try:
-        sources, include = _placed(app.sources, folders), _placed(app.include, folders)
-    except KeyError as absent:
-        raise FirmwareError(f"app {app.name}: {absent} is not among its crates") from absent
-    recipe = board_recipe(app.name, board, sources, settings=settings, include=include)
-    named = {crates.versioned_name(name): folder for name, folder in folders.items()}
-    return replace(recipe, crates=named)
+
+    def recipe(name: str, program: App | Program, core: str | None = None) -> Recipe:
+        try:
+            sources = _placed(program.sources, folders)
+            include = _placed(program.include, folders)
+        except KeyError as absent:
+            raise FirmwareError(f"app {app.name}: {absent} is not among its crates") from absent
+        return replace(
+            board_recipe(name, board, sources, settings=settings, include=include, core=core),
+            crates={crates.versioned_name(crate): place for crate, place in folders.items()},
+        )
+
+    carried = {
+        core: recipe(f"{app.name}-{core}", program, core) for core, program in app.programs.items()
+    }
+    return replace(recipe(app.name, app), programs=carried)
 
 
 def _placed(paths: Iterable[str], folders: Mapping[str, Path]) -> list[Path]:
@@ -195,19 +169,23 @@ def board_recipe(
     macros: Mapping[str, str] | None = None,
     include: Iterable[Path] = (),
     settings: Settings | None = None,
+    core: str | None = None,
 ) -> Recipe:
-    """How to build sources for a board, with its runtime.
+    """How to build sources for a board, with its runtime; for another core than its first by label.
 
     `settings` are a program's own; what else the board's programs may set has its value there.
-    Raises `FirmwareError` if the board has no build description.
+    Raises `FirmwareError` if the board has no build description, or none for this core.
     """
     root = resources.firmware().resolve()
     description = _read_toml(root / "boards" / board / "board.toml", f"board {board}")
-    toolchain = description["toolchain"]
+    own = description if core is None else description.get("cores", {}).get(core)
+    if own is None:
+        raise FirmwareError(f"board {board}: its board.toml has no core {core}")
+    toolchain = own["toolchain"]
     chosen = {**description.get("settings", {}), **(settings or {})}
     defined = {**defines(chosen), **(macros or {})}
     linker_script = root / toolchain["linker-script"].format_map(chosen)
-    runtime = [root / source for source in description["runtime"]["sources"]]
+    runtime = [root / source for source in own["runtime"]["sources"]]
     return Recipe(
         name=name,
         target=toolchain["target"],
@@ -221,57 +199,6 @@ def board_recipe(
         ),
         sources=(*runtime, *_resolved(sources)),
     )
-
-
-def build(recipe: Recipe) -> Path:
-    """The ELF of a recipe, from the cache if it was built before.
-
-    Raises `FirmwareError` with the compiler's messages.
-    """
-    folder = resources.cache() / "firmware"
-    elf = folder / f"{recipe.name}-{_digest(recipe)}.elf"
-    if elf.is_file():
-        return elf
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        output = Path(scratch) / elf.name
-        _compile(recipe, output)
-        output.replace(elf)  # another process may have built the same: either will do
-    return elf
-
-
-def _compile(recipe: Recipe, output: Path) -> None:
-    zig_cache = (resources.cache() / "zig").absolute()
-    environment = os.environ | {
-        "ZIG_GLOBAL_CACHE_DIR": str(zig_cache),
-        "ZIG_LOCAL_CACHE_DIR": str(zig_cache),
-    }
-    output = output.absolute()
-    command = [sys.executable, "-m", "ziglang", "cc", *recipe.arguments(), "-o", str(output)]
-    done = subprocess.run(
-        command,
-        cwd=resources.firmware(),  # what a linker script's INCLUDE is relative to
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode != 0 or not output.is_file():
-        messages = done.stderr.decode(errors="replace").strip() or "the compiler said nothing"
-        raise FirmwareError(f"{recipe.name}: the firmware does not build:\n{messages}")
-
-
-def _digest(recipe: Recipe) -> str:
-    digest = hashlib.sha256(importlib.metadata.version("ziglang").encode())
-    for text in recipe.arguments():
-        digest.update(recipe.portable(text).encode() + b"\0")
-    for path in recipe.inputs():
-        digest.update(recipe.portable(str(path)).encode() + b"\0")
-        try:
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-        except OSError as error:
-            raise FirmwareError(f"{recipe.name}: {path}: {error.strerror}") from error
-    return digest.hexdigest()[:16]
 
 
 def _read_toml(path: Path, what: str) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
+from elf_files import segments, symbols
 
 from cyclescope import firmware
 from cyclescope.errors import FirmwareError
@@ -15,35 +15,6 @@ BOARD = "sama5d2-xplained"
 SRAM, DDR, QSPI = range(0x0020_0000, 0x0022_0000), range(0x2000_0000, 0x3000_0000), 0xD000_0000
 FLASH = range(QSPI, QSPI + (16 << 20))
 RHEALSTONE: dict[str, Value] = {"loops": 2}
-
-
-def words(data: bytes, offset: int, count: int) -> tuple[int, ...]:
-    return struct.unpack_from(f"<{count}I", data, offset)
-
-
-def segments(elf: Path) -> list[range]:
-    """The addresses that an ELF's loadable segments take."""
-    data = elf.read_bytes()
-    (table,) = words(data, 28, 1)
-    size, count = struct.unpack_from("<2H", data, 42)
-    headers = [words(data, table + i * size, 8) for i in range(count)]
-    return [range(at, at + length) for kind, _, at, _, _, length, _, _ in headers if kind == 1]
-
-
-def symbols(elf: Path) -> dict[str, int]:
-    """The values of an ELF's symbols."""
-    data = elf.read_bytes()
-    (table,) = words(data, 32, 1)
-    size, count = struct.unpack_from("<2H", data, 46)
-    sections = [words(data, table + i * size, 10) for i in range(count)]
-    (symbol_table,) = [section for section in sections if section[1] == 2]
-    names = sections[symbol_table[6]][4]
-    found = {}
-    for at in range(symbol_table[4], symbol_table[4] + symbol_table[5], 16):
-        name, value = words(data, at, 2)
-        end = data.index(b"\0", names + name)
-        found[data[names + name : end].decode()] = value
-    return found
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@
 #include "console.h"
 #include "exit.h"
 
-#define ABORT_EXIT 64
-
 /* FSR of the short-descriptor format: ARM ARM, table B3-23. Bit 10 is bit 4 of the status. */
 static const char *fault_text(uint32_t fsr)
 {

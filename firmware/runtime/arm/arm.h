@@ -33,6 +33,9 @@
 #define arm_invalidate_instruction_cache() arm_cp15_write(0, c7, c5, 0, 0)
 #define arm_invalidate_branch_predictor() arm_cp15_write(0, c7, c5, 6, 0)
 #define arm_invalidate_data_line_by_set_way(line) arm_cp15_write(0, c7, c6, 2, line)
+#define arm_invalidate_data_line(address) arm_cp15_write(0, c7, c6, 1, address)
+#define arm_clean_data_line(address) arm_cp15_write(0, c7, c10, 1, address)
+#define arm_clean_and_invalidate_data_line(address) arm_cp15_write(0, c7, c14, 1, address)
 #define arm_invalidate_tlb() arm_cp15_write(0, c8, c7, 0, 0)
 
 /* Functions that must not be calls: code in SRAM uses them before the memory that the rest is in can be read. */

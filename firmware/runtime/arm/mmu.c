@@ -16,7 +16,8 @@
 /* Domain 0: accesses are checked against the permissions. */
 #define DACR_CLIENT 1u
 
-/* The L1 data cache of a Cortex-A5 (TRM, 7.1): four ways, lines of 32 bytes; these are the sets of one of 32 KB. */
+/* The L1 data cache of a Cortex-A5 (TRM, 7.1): four ways, lines of 32 bytes; these are the sets of one of 32 KB. A Cortex-A7's (TRM, 6.1) has half
+ * as many sets of 64 bytes: each of them is met twice. */
 #define DATA_CACHE_WAYS 4u
 #define DATA_CACHE_SETS 256u
 #define WAY_SHIFT 30
@@ -40,6 +41,15 @@ void mmu_map(uint32_t base, uint32_t bytes, enum mmu_kind kind)
 
     for (uint32_t i = first; i < first + (bytes >> SECTION_SHIFT); i++) {
         table[i] = i << SECTION_SHIFT | attributes;
+    }
+}
+
+void mmu_map_as(uint32_t base, uint32_t bytes, enum mmu_attributes attributes)
+{
+    uint32_t first = base >> SECTION_SHIFT;
+
+    for (uint32_t i = first; i < first + (bytes >> SECTION_SHIFT); i++) {
+        table[i] = i << SECTION_SHIFT | SECTION_TYPE | SECTION_AP_FULL | attributes;
     }
 }
 

@@ -1,0 +1,172 @@
+"""Recipes: one program's sources, made into an ELF by `zig cc`, which is kept by content.
+
+The name of the kept ELF is a hash of all that it is made from, so it never goes stale and any
+number of processes may build at once.
+
+A program may carry others, for cores that it starts: their ELFs are built first and linked into it
+as data, from `<core>_firmware_start` to `<core>_firmware_end`, as files with everything in them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cyclescope import resources
+from cyclescope.errors import FirmwareError
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What one call of the compiler needs; all paths are absolute.
+
+    `crates` are the folders of the crates that it takes sources from, by name and version.
+    `programs` are those that it carries, by the label of the core that each is for.
+    """
+
+    name: str
+    target: str
+    mcpu: str
+    linker_script: Path
+    include: tuple[Path, ...]
+    flags: tuple[str, ...]
+    sources: tuple[Path, ...]
+    crates: Mapping[str, Path] = field(default_factory=dict)
+    programs: Mapping[str, Recipe] = field(default_factory=dict)
+
+    def inputs(self) -> list[Path]:
+        """Every file that the ELF may depend on, sorted by its portable name."""
+        included: set[Path] = set()
+        for folder in self.include:
+            # a source of ours may include one of a crate; what is deeper has the crate's version
+            foreign = self._is_foreign(folder)
+            included.update(folder.glob("*.[chS]") if foreign else folder.rglob("*.h"))
+        # one linker script may include others beside it
+        scripts = self.linker_script.parent.glob("*.ld")
+        files = {self.linker_script, *scripts, *self.sources, *included}
+        return sorted(files, key=lambda path: self.portable(str(path)))
+
+    def arguments(self) -> list[str]:
+        """The compiler's arguments but for the output."""
+        return [
+            *("-target", self.target, f"-mcpu={self.mcpu}"),
+            # paths of this machine would get into the debug information
+            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots().items()),
+            # the compiler runs in such a folder: sources there are relative to it
+            f"-ffile-prefix-map={resources.firmware().resolve()}/=",
+            *self.flags,
+            # warnings about the headers of others would be errors here
+            *(
+                f"-isystem{folder}" if self._is_foreign(folder) else f"-I{folder}"
+                for folder in self.include
+            ),
+            *(str(source) for source in self.sources),
+            f"-Wl,-T,{self.linker_script}",
+        ]
+
+    def portable(self, text: str) -> str:
+        """A text with paths, as it would be on any machine."""
+        for name, root in self._roots().items():
+            text = text.replace(str(root), name)
+        return text
+
+    def _roots(self) -> dict[str, Path]:
+        built = {"built": _folder()} if self.programs else {}
+        return {"firmware": resources.firmware().resolve(), **built, **self.crates}
+
+    def _is_foreign(self, folder: Path) -> bool:
+        return any(folder.is_relative_to(root) for root in self.crates.values())
+
+
+def build(recipe: Recipe) -> Path:
+    """The ELF of a recipe, from the cache if it was built before.
+
+    Raises `FirmwareError` with the compiler's messages.
+    """
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    if recipe.programs:
+        carried = [_carried(core, build(inner)) for core, inner in recipe.programs.items()]
+        # they name the ELF without its folder
+        flags = (*recipe.flags, f"-I{folder}")
+        recipe = replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
+    elf = folder / f"{recipe.name}-{_digest(recipe)}.elf"
+    if not elf.is_file():
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            output = Path(scratch) / elf.name
+            _compile(recipe, output)
+            output.replace(elf)  # another process may have built the same: either will do
+    return elf
+
+
+def companions(recipe: Recipe) -> dict[str, Path]:
+    """The ELFs that a recipe's ELF carries, by the labels of the cores that they are for."""
+    return {core: build(inner) for core, inner in recipe.programs.items()}
+
+
+def _folder() -> Path:
+    return (resources.cache() / "firmware").resolve()
+
+
+def _carried(core: str, elf: Path) -> Path:
+    """A source that makes data of an ELF in `_folder()`; another one for each ELF."""
+    source = elf.with_name(f"{elf.stem}.{core}.S")
+    text = _CARRIED.format(core=core, elf=elf.name)
+    if not source.is_file():
+        with tempfile.TemporaryDirectory(dir=elf.parent) as scratch:
+            output = Path(scratch) / source.name
+            output.write_text(text, encoding="utf-8")
+            output.replace(source)
+    return source
+
+
+# On a line of the caches: a loader may copy it by lines.
+_CARRIED = """\
+    .section .rodata.{core}_firmware, "a", %progbits
+    .balign 64
+    .globl {core}_firmware_start, {core}_firmware_end
+{core}_firmware_start:
+    .incbin "{elf}"
+{core}_firmware_end:
+"""
+
+
+def _compile(recipe: Recipe, output: Path) -> None:
+    zig_cache = (resources.cache() / "zig").absolute()
+    environment = os.environ | {
+        "ZIG_GLOBAL_CACHE_DIR": str(zig_cache),
+        "ZIG_LOCAL_CACHE_DIR": str(zig_cache),
+    }
+    output = output.absolute()
+    command = [sys.executable, "-m", "ziglang", "cc", *recipe.arguments(), "-o", str(output)]
+    done = subprocess.run(
+        command,
+        cwd=resources.firmware(),  # what a linker script's INCLUDE is relative to
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0 or not output.is_file():
+        messages = done.stderr.decode(errors="replace").strip() or "the compiler said nothing"
+        raise FirmwareError(f"{recipe.name}: the firmware does not build:\n{messages}")
+
+
+def _digest(recipe: Recipe) -> str:
+    digest = hashlib.sha256(importlib.metadata.version("ziglang").encode())
+    for text in recipe.arguments():
+        digest.update(recipe.portable(text).encode() + b"\0")
+    for path in recipe.inputs():
+        digest.update(recipe.portable(str(path)).encode() + b"\0")
+        try:
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        except OSError as error:
+            raise FirmwareError(f"{recipe.name}: {path}: {error.strerror}") from error
+    return digest.hexdigest()[:16]

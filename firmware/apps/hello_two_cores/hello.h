@@ -1,0 +1,9 @@
+/* What both cores know. */
+#ifndef HELLO_H
+#define HELLO_H
+
+/* The channel that the M4's message is told by, and the message, which is the first word of the shared SRAM. */
+#define HELLO_CHANNEL 1u
+#define HELLO_WORD 0x4D345F34u
+
+#endif

@@ -1,0 +1,14 @@
+/* What the M4's program has ready when main is called: what STM32Cube's HAL_Init sets up. */
+#include "armv7m.h"
+#include "board.h"
+#include "nvic.h"
+#include "systick.h"
+
+void board_start(void);
+
+void board_start(void)
+{
+    nvic_start();
+    systick_start(BOARD_MCU_HZ);
+    armv7m_start_cycle_counter();
+}
