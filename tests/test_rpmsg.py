@@ -1,0 +1,91 @@
+"""RPMsg over virtio (firmware/rpmsg): both sides in one program, on a board with one core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conftest import ROOT
+
+import cyclescope as package
+from cyclescope import firmware
+
+BOARD = "sama5d2-xplained"
+PROGRAMS = ROOT / "tests" / "firmware" / "rpmsg"
+LIBRARY = ROOT / "firmware" / "rpmsg"
+BOTH_SIDES = (
+    *("link_fault", "vring", "virtqueue_driver", "virtqueue_device"),
+    *("rpmsg", "rpmsg_host", "rpmsg_remote"),
+)
+BROKEN = -4
+
+
+def build(name: str, macros: dict[str, str] | None = None) -> Path:
+    own = [PROGRAMS / f"{part}.c" for part in (name, "loopback")]
+    library = [*(LIBRARY / f"{part}.c" for part in BOTH_SIDES), LIBRARY.parent / "runtime/string.c"]
+    recipe = firmware.board_recipe(
+        name,
+        BOARD,
+        [*own, *library],
+        include=[PROGRAMS, LIBRARY],
+        # for the word copies of a program with caches; the rest of the board does not matter
+        settings={"memory": "ddr", "cache": "on"},
+        macros=macros,
+    )
+    return firmware.build(recipe)
+
+
+def console_of(name: str, macros: dict[str, str] | None = None) -> str:
+    result = package.Board(BOARD).load(build(name, macros)).run("100s")
+    assert (result.outcome, result.exit_code) == ("exit", 0), result.console
+    return result.console
+
+
+def test_messages_arrive_in_order_and_unchanged_while_indices_go_round() -> None:
+    # 70000 messages: the rings' indices have 16 bits
+    assert console_of("messages").splitlines() == [
+        "channel loop addr 0x0",
+        "sent 70000, at the remote 70000, back at the host 70000, wrong 0, waits 0",
+    ]
+
+
+def test_a_sender_without_a_free_buffer_waits_or_says_so() -> None:
+    assert console_of("exhaustion").splitlines() == [
+        "channel loop addr 0x0",
+        "ring takes 16, in flight 16",
+        "trysend -1, remote has 0",
+        # the remote tells of returned buffers only while someone waits for one
+        "send 0, remote has 16, waits 1, told of 1 returned",
+        "then 17, told of 1 returned",
+        "host: vring1: no free buffer for 15000 ms: the other side has all 16 and returns none",
+        f"send {BROKEN}",
+        "remote's 16th 0",
+        "remote: vring0: no free buffer for 15000 ms: the other side has all 16 and returns none",
+        f"remote's 17th {BROKEN}",
+    ]
+
+
+BREACHES = {
+    "avail_index": "remote: vring1: available index went from 1 to 40000, at most 16 may be new",
+    "avail_descriptor": "remote: vring1: available descriptor 77, there are 16",
+    "descriptor_length": "remote: vring1: descriptor 1 has 600 bytes, a buffer has at most 512",
+    "descriptor_address": "remote: vring1: descriptor 1 is at 0x1000, outside of the shared memory",
+    "short_buffer": "remote: vring1: a message of 8 bytes, its header alone has 16",
+    "payload": "remote: vring1: a payload of 500 bytes in a buffer for 3",
+    "endpoint": "remote: vring1: a message from 0x400 to endpoint 0x77, which nobody has",
+    "used_index": "host: vring0: used index went from 2 to 40000, at most 16 may be new",
+    "used_descriptor": "host: vring0: used descriptor 77 of 16, which the device does not have",
+    "used_length": "host: vring0: 5000 bytes written into a buffer of 512",
+    "remote_payload": "host: vring0: a payload of 500 bytes in a buffer for 3",
+    "remote_endpoint": "host: vring0: a message from 0x0 to endpoint 0x999, which nobody has",
+    "name_bytes": "host: vring0: name service: 3 bytes from 0x0, an announcement has 40",
+    "name": "host: vring0: name service: the name of 0x5 does not end within 32 bytes",
+}
+
+
+def test_the_side_that_sees_a_broken_link_says_what_is_wrong() -> None:
+    lines = iter(console_of("broken").splitlines())
+    for breach, said in BREACHES.items():
+        assert [next(lines), next(lines), next(lines)] == [breach, "channel loop addr 0x0", said]
+        host, remote = (BROKEN, 0) if said.startswith("host") else (0, BROKEN)
+        assert next(lines) == f"then host {host}, remote {remote}", breach
+    assert next(lines, None) is None
