@@ -4,7 +4,7 @@ use super::fault::FaultKind;
 use super::node::Node;
 use super::reader::NodeReader;
 use crate::core::Core;
-use crate::isa::arm::{self, core::Arm};
+use crate::isa::arm::{self, core::CortexA};
 use crate::isa::mips::{self, core::Mips};
 use crate::isa::riscv::core::{CoreConfig, Hart};
 use crate::isa::riscv::exceptions::{Interrupt, MACHINE_INTERRUPTS, PLATFORM_INTERRUPTS};
@@ -78,14 +78,14 @@ fn read_cortex_a5(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreIn
     let [icache, dcache] = read_caches(reader);
     let config = arm::config::CoreConfig::cortex_a5(reader, index, icache, dcache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
-    (Box::new(Arm::new(config)), info)
+    (Box::new(CortexA::new(config)), info)
 }
 
 fn read_cortex_a7(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
     let [icache, dcache] = read_caches(reader);
     let config = arm::config::CoreConfig::cortex_a7(reader, index, icache, dcache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
-    (Box::new(Arm::new(config)), info)
+    (Box::new(CortexA::new(config)), info)
 }
 
 fn read_xburst(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {

@@ -6,7 +6,7 @@ mod rig;
 
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::config::CoreConfig;
-use cyclescope_engine::isa::arm::core::Arm;
+use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::isa::arm::op::Features;
 use cyclescope_engine::isa::arm::system::SystemConfig;
 use cyclescope_engine::isa::arm::timing::CoreTiming;
@@ -64,7 +64,7 @@ pub fn machine(at: u32, program: &[u32]) -> Machine {
 
 /// The machine with another core.
 pub fn machine_with(config: CoreConfig, at: u32, program: &[u32]) -> Machine {
-    let mut core = Arm::new(config);
+    let mut core = CortexA::new(config);
     core.set_pc(at);
     let mut machine = Machine::new(bus(&LAYOUT, Late::new(0)), vec![Box::new(core)], Description::default());
     put(&mut machine, at & !1, program);

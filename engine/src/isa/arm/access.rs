@@ -5,7 +5,7 @@
 
 use super::core::Arm;
 use super::op::{Code, Op};
-use super::system::{Exception, FaultStatus};
+use super::profile::{Own, Profile};
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
 use crate::device::AccessSize;
@@ -13,7 +13,7 @@ use crate::memory::first_level::access::how;
 use crate::memory::first_level::{Done, Quiet, Way};
 use crate::time::{Cycles, Ps};
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     // ---- Fetch
 
     /// Fetches a block's instructions. False if the caller has to look again before running it.
@@ -30,7 +30,7 @@ impl Arm {
         self.lines_of(index).skip(1).all(|line| self.memory.has_fetch_line(line))
     }
 
-    fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<> {
+    fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<P> {
         let hot = &self.blocks.hot[index as usize];
         let bytes = self.line_bytes;
         let first = hot.address() & !(bytes - 1);
@@ -51,7 +51,7 @@ impl Arm {
                         return false;
                     }
                     Err(abort) => {
-                        self.raise(bus, Exception::PrefetchAbort(abort));
+                        P::raise(self, bus, P::fetch_abort(abort));
                         return false;
                     }
                 }
@@ -93,7 +93,7 @@ impl Arm {
             }
             Err(abort) => {
                 self.leave_in_the_middle(index, info.instr);
-                self.raise(bus, Exception::PrefetchAbort(abort));
+                P::raise(self, bus, P::fetch_abort(abort));
                 false
             }
         }
@@ -138,6 +138,15 @@ impl Arm {
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let (size, told) = (size_of_access(op.code), op.ra & how::TOLD != 0);
         let begins = self.begins_cycle(index, at);
+        if P::HAS_OWN_REGISTERS && P::is_own(addr) {
+            return match P::load_own(self, bus, begins, Own { addr, size }) {
+                Ok(value) => {
+                    self.x[usize::from(op.rd)] = extended(op.code, value);
+                    self.after_access(bus, index, at)
+                }
+                Err(exception) => self.refuse_access(bus, index, at, op, exception),
+            };
+        }
         if let Some((cycles, value)) = self.memory.load_direct(bus, self.quiet_from(begins), addr, size.bytes(), told) {
             self.cycles = self.cycles.wrapping_add(cycles);
             self.x[usize::from(op.rd)] = extended(op.code, value);
@@ -154,11 +163,13 @@ impl Arm {
                 }
                 self.after_access(bus, index, at)
             }
-            Err(abort) => {
-                self.access_kind = kind_of_access(op.code);
-                self.raise_at(bus, index, at, Exception::DataAbort(abort))
-            }
+            Err(abort) => self.refuse_access(bus, index, at, op, P::data_abort(abort)),
         }
+    }
+
+    fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, exception: P::Exception) -> bool {
+        self.access_kind = kind_of_access(op.code);
+        self.raise_at(bus, index, at, exception)
     }
 
     /// A store that found no shortcut. True if the block goes on.
@@ -167,6 +178,12 @@ impl Arm {
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let (size, told) = (size_of_access(op.code), op.ra & how::TOLD != 0);
         let (begins, value) = (self.begins_cycle(index, at), self.x[usize::from(op.rd)]);
+        if P::HAS_OWN_REGISTERS && P::is_own(addr) {
+            return match P::store_own(self, bus, begins, Own { addr, size }, value) {
+                Ok(()) => self.after_access(bus, index, at),
+                Err(exception) => self.refuse_access(bus, index, at, op, exception),
+            };
+        }
         if let Some(cycles) = self.memory.store_direct(bus, self.quiet_from(begins), addr, size.bytes(), value, told) {
             self.cycles = self.cycles.wrapping_add(cycles);
             return self.after_access(bus, index, at);
@@ -177,11 +194,11 @@ impl Arm {
         self.written(bus, index, at, done)
     }
 
-    pub(super) fn written(&mut self, bus: &mut Bus, index: u32, at: u32, done: Done<(), FaultStatus>) -> bool {
+    pub(super) fn written(&mut self, bus: &mut Bus, index: u32, at: u32, done: Done<(), P::Status>) -> bool {
         self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(()) => self.after_access(bus, index, at),
-            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
+            Err(abort) => self.raise_at(bus, index, at, P::data_abort(abort)),
         }
     }
 
@@ -189,8 +206,8 @@ impl Arm {
     #[cold]
     #[inline(never)]
     pub(super) fn several(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        if !self.system.vfp_is_on() && self.is_of_vfp(index, at) {
-            return self.refuse_vfp(bus, index, at);
+        if !self.system.vfp_is_ready() && self.is_of_vfp(index, at) && !self.prepare_vfp(bus, index, at) {
+            return false;
         }
         let (begins, words, store) = (self.begins_cycle(index, at), op.imm & 0xff, op.ra & how::STORE != 0);
         if let Some(cycles) = self.memory.several_direct(bus, self.quiet_from(begins), addr, words, store) {
@@ -200,27 +217,6 @@ impl Arm {
         self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };
         let done = self.memory.several(bus, &self.system, self.begins(index, at), addr, op.imm & 0xff, op.ra);
         self.written(bus, index, at, done)
-    }
-
-    /// A load or store of a register of User mode.
-    pub(super) fn access_user(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
-        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
-        let now = self.begins(index, at);
-        self.access_kind = kind_of_access(op.code);
-        if op.code == Code::StrUser {
-            let value = self.system.user_register(&self.x, op.rd);
-            let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, op.ra);
-            return self.written(bus, index, at, done);
-        }
-        let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, op.ra);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
-        match done.result {
-            Ok(value) => {
-                self.system.set_user_register(&mut self.x, op.rd, value);
-                self.after_access(bus, index, at)
-            }
-            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
-        }
     }
 
     /// Looks whether the block may go on behind an access; if not, it is left behind the instruction. False if that is at once.
@@ -236,21 +232,21 @@ impl Arm {
     // ---- Instructions that access memory in more than one way, or change more than registers
 
     /// A word for an instruction that ends its block, which has been left before it.
-    pub(super) fn load_word(&mut self, bus: &mut Bus, addr: u32, how: u8) -> Result<u32, Exception> {
+    pub(super) fn load_word(&mut self, bus: &mut Bus, addr: u32, how: u8) -> Result<u32, P::Exception> {
         let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
         self.access_kind = "4-byte load";
         let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, how);
         self.cycles = self.cycles.wrapping_add(done.cycles);
-        done.result.map_err(Exception::DataAbort)
+        done.result.map_err(P::data_abort)
     }
 
     /// As [`Arm::load_word`].
-    pub(super) fn store_word(&mut self, bus: &mut Bus, addr: u32, value: u32, how: u8) -> Result<(), Exception> {
+    pub(super) fn store_word(&mut self, bus: &mut Bus, addr: u32, value: u32, how: u8) -> Result<(), P::Exception> {
         let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
         self.access_kind = "4-byte store";
         let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, how);
         self.cycles = self.cycles.wrapping_add(done.cycles);
-        done.result.map_err(Exception::DataAbort)
+        done.result.map_err(P::data_abort)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::breakdown::Breakdown;
 use super::core::Arm;
+use super::profile::Profile;
 use super::registers::{LR, SP};
 use crate::bus::Bus;
 use crate::isa::sections::{self, Place};
@@ -54,7 +55,7 @@ impl sections::Totals for Totals {
     }
 }
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     /// Everything so far.
     pub(super) fn totals(&mut self) -> Totals {
         let mut totals = self.counted();

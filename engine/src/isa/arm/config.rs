@@ -10,7 +10,7 @@ use crate::time::Hz;
 
 /// What a board says of a core.
 #[derive(Clone, Debug)]
-pub struct CoreConfig {
+pub struct CoreConfig<C = SystemConfig> {
     /// Label of its node.
     pub name: String,
     /// Its index in the machine.
@@ -20,7 +20,7 @@ pub struct CoreConfig {
     /// Its timing table.
     pub timing: CoreTiming,
     /// Its system side, with the instructions that it has.
-    pub system: SystemConfig,
+    pub system: C,
     /// Its memory side.
     pub memory: MemoryConfig,
 }

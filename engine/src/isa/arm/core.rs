@@ -6,7 +6,8 @@ use super::breakdown::Breakdown;
 use super::config::CoreConfig;
 use super::op::Op;
 use super::predictor::Predictor;
-use super::system::{Events, Exception, System, X};
+use super::profile::Profile;
+use super::system::{Events, System, X};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
@@ -21,14 +22,17 @@ use crate::memory::cache::CacheShape;
 use crate::memory::first_level::Memory;
 use crate::time::{Cycles, Hz, Ps};
 
-/// A core.
-pub struct Arm {
-    pub(super) config: CoreConfig,
+/// A core of the application profile.
+pub type CortexA = Arm<System>;
+
+/// A core, of the profile that its system side is of.
+pub struct Arm<P: Profile> {
+    pub(super) config: CoreConfig<P::Config>,
     /// The registers of micro-operations: see [`super::registers`].
     pub(super) x: X,
     /// VFP registers, in words.
     pub(super) s: [u32; 64],
-    pub(super) system: System,
+    pub(super) system: P,
     pub(super) memory: Memory,
     pub(super) predictor: Predictor,
     /// Address of the next instruction. T and ITSTATE are in `system`.
@@ -70,13 +74,13 @@ pub struct Arm {
     code_marks: u64,
 }
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     /// A core after reset.
-    pub fn new(config: CoreConfig) -> Arm {
+    pub fn new(config: CoreConfig<P::Config>) -> Arm<P> {
         Arm {
             x: [0; super::registers::COUNT],
             s: [0; 64],
-            system: System::new(config.system),
+            system: P::new(config.system.clone()),
             memory: Memory::new(config.memory),
             predictor: Predictor::default(),
             pc: 0,
@@ -171,19 +175,20 @@ impl Arm {
             self.follow_memory(bus);
             let lines = self.lines.look(bus, self.cycles);
             if let Some(interrupt) = self.system.deliverable(lines) {
-                self.take(bus, interrupt);
+                P::take(self, bus, interrupt);
                 if single {
                     return self.stop.take().unwrap_or(Stop::Horizon);
                 }
                 continue;
             }
             self.follow_sections();
+            let before = (self.instructions, self.exceptions);
             if self.polls.found && !single {
                 self.skip_rounds(bus);
-                continue;
+            } else {
+                self.run_once(bus, single);
             }
-            let before = (self.instructions, self.exceptions);
-            self.run_once(bus, single);
+            P::follow_jump(self, bus);
             if single && (self.instructions, self.exceptions) != before {
                 return self.stop.take().unwrap_or(Stop::Horizon);
             }
@@ -236,8 +241,8 @@ impl Arm {
                 self.follow_memory(bus);
                 Some(index)
             }
-            Err(abort) => {
-                self.raise(bus, Exception::PrefetchAbort(abort));
+            Err(exception) => {
+                P::raise(self, bus, exception);
                 None
             }
         }
@@ -290,7 +295,7 @@ fn line_bytes(cache: Option<CacheShape>) -> u32 {
     cache.map_or(32, |shape| shape.line_bytes)
 }
 
-impl Core for Arm {
+impl<P: Profile> Core for Arm<P> {
     fn name(&self) -> &str {
         &self.config.name
     }
@@ -330,8 +335,8 @@ impl Core for Arm {
 
     fn registers(&self) -> Vec<u32> {
         let general = std::iter::once(self.pc).chain(self.x[..15].iter().copied());
-        let mut registers: Vec<u32> = general.chain([self.system.cpsr(&self.x)]).collect();
-        if self.config.system.features.vfp {
+        let mut registers: Vec<u32> = general.chain([self.system.status(&self.x)]).collect();
+        if self.system.features().vfp {
             registers.extend(self.s);
             registers.push(self.system.fpscr());
         }
@@ -365,7 +370,7 @@ impl Core for Arm {
     }
 }
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     fn counters(&self) -> Vec<(String, u64)> {
         let own = [("exceptions", self.exceptions), ("mispredicted branches", self.mispredictions)];
         self.memory.counters(&self.config.name, &own)

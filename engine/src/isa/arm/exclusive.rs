@@ -1,13 +1,14 @@
-//! Exclusive accesses and swaps, which go on in the middle of a block.
+//! Exclusive accesses, which go on in the middle of a block.
 
 use super::core::Arm;
 use super::op::Op;
-use super::system::{Access, Exception, Kind};
+use super::profile::Profile;
+use super::system::{Access, Kind};
 use crate::bus::Bus;
 use crate::device::AccessSize;
 use crate::memory::first_level::access::how;
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     /// Ldrex and the like.
     pub(super) fn load_exclusive(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)];
@@ -31,7 +32,7 @@ impl Arm {
         at: u32,
         addr: u32,
         bytes: u32,
-    ) -> Result<[u32; 2], Exception> {
+    ) -> Result<[u32; 2], P::Exception> {
         let low = self.load_part(bus, index, at, addr, bytes)?;
         let high = if bytes == 8 { self.load_part(bus, index, at, addr.wrapping_add(4), 4)? } else { 0 };
         let physical = self.physical(bus, addr, Kind::Read)?;
@@ -60,7 +61,7 @@ impl Arm {
         addr: u32,
         bytes: u32,
         [low, high]: [u32; 2],
-    ) -> Result<bool, Exception> {
+    ) -> Result<bool, P::Exception> {
         let physical = self.physical(bus, addr, Kind::Write)?;
         if !self.system.claim(physical, bytes) {
             return Ok(false);
@@ -72,37 +73,22 @@ impl Arm {
         Ok(true)
     }
 
-    /// Swp, Swpb.
-    pub(super) fn swap(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
-        let (addr, value) = (self.x[usize::from(op.rn)], self.x[usize::from(op.rm)]);
-        if !self.system.has_swap() {
-            // swp, or swpb in bit 22, with these registers.
-            let fields = u32::from(op.rn & 15) << 16 | u32::from(op.rd & 15) << 12 | u32::from(op.rm & 15);
-            let encoding = 0xe100_0090 | u32::from(op.imm == 1) << 22 | fields;
-            return self.raise_at(bus, index, at, Exception::Undefined(encoding));
-        }
-        let swapped = self.load_part(bus, index, at, addr, op.imm).and_then(|old| {
-            self.store_part(bus, index, at, addr, op.imm, value)?;
-            Ok(old)
-        });
-        match swapped {
-            Ok(old) => {
-                self.x[usize::from(op.rd)] = old;
-                self.after_access(bus, index, at)
-            }
-            Err(exception) => self.raise_at(bus, index, at, exception),
-        }
-    }
-
-    fn load_part(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32) -> Result<u32, Exception> {
+    pub(super) fn load_part(
+        &mut self,
+        bus: &mut Bus,
+        index: u32,
+        at: u32,
+        addr: u32,
+        bytes: u32,
+    ) -> Result<u32, P::Exception> {
         let now = self.begins(index, at);
         self.access_kind = "exclusive load";
         let done = self.memory.load(bus, &self.system, now, addr, size_of(bytes), how::ALIGNED);
         self.cycles = self.cycles.wrapping_add(done.cycles);
-        done.result.map_err(Exception::DataAbort)
+        done.result.map_err(P::data_abort)
     }
 
-    fn store_part(
+    pub(super) fn store_part(
         &mut self,
         bus: &mut Bus,
         index: u32,
@@ -110,22 +96,22 @@ impl Arm {
         addr: u32,
         bytes: u32,
         value: u32,
-    ) -> Result<(), Exception> {
+    ) -> Result<(), P::Exception> {
         let now = self.begins(index, at);
         self.access_kind = "exclusive store";
         let done = self.memory.store(bus, &self.system, now, addr, size_of(bytes), value, how::ALIGNED);
         self.cycles = self.cycles.wrapping_add(done.cycles);
-        done.result.map_err(Exception::DataAbort)
+        done.result.map_err(P::data_abort)
     }
 
     /// Where an access goes.
-    pub(super) fn physical(&self, bus: &Bus, addr: u32, kind: Kind) -> Result<u32, Exception> {
+    pub(super) fn physical(&self, bus: &Bus, addr: u32, kind: Kind) -> Result<u32, P::Exception> {
         let access = Access { kind, privileged: self.system.is_privileged() };
         let read = |physical: u32| {
             let mut bytes = [0; 4];
             bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
         };
-        Ok(self.system.translate(addr, access, read).map_err(Exception::DataAbort)?.physical)
+        Ok(self.system.translate(addr, access, read).map_err(P::data_abort)?.physical)
     }
 }
 

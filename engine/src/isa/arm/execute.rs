@@ -5,15 +5,15 @@ use super::block::{FALLEN, NO_BLOCK, TAKEN};
 use super::core::Arm;
 use super::op::{Code, Op};
 use super::predictor::Jump;
+use super::profile::Profile;
 use super::registers::SINK;
-use super::system::Exception;
 use crate::bus::Bus;
 use crate::memory::first_level::access::how;
 
 /// [`Op::rm`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
 const LEAVE: u8 = 1;
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     /// Runs the block `index`, whose first line has been fetched, and those behind it.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
@@ -212,13 +212,12 @@ impl Arm {
             Code::Pld => true,
             Code::Ldrex => self.load_exclusive(bus, index, at, op),
             Code::Strex => self.store_exclusive(bus, index, at, op),
-            Code::Swap => self.swap(bus, index, at, op),
             Code::Clrex => {
                 self.system.clear_reservation();
                 true
             }
             Code::Vldr | Code::Vstr => self.access_vfp(bus, index, at, op),
-            Code::LdrUser | Code::StrUser => self.access_user(bus, index, at, op),
+            Code::Swap | Code::LdrUser | Code::StrUser => P::special(self, bus, index, at, op),
             Code::Vfp => self.vfp(bus, index, at, op),
             _ => {
                 self.system_instruction(bus, index, at, op);
@@ -295,11 +294,11 @@ impl Arm {
     }
 
     /// Raises the exception of the instruction of operation `at`, which has changed nothing.
-    pub(super) fn raise_at(&mut self, bus: &mut Bus, index: u32, at: u32, exception: Exception) -> bool {
+    pub(super) fn raise_at(&mut self, bus: &mut Bus, index: u32, at: u32, exception: P::Exception) -> bool {
         self.unpatch();
         let instr = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr;
         self.leave_in_the_middle(index, instr);
-        self.raise(bus, exception);
+        P::raise(self, bus, exception);
         false
     }
 }

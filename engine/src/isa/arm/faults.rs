@@ -2,8 +2,9 @@
 
 use super::core::Arm;
 use super::hints;
+use super::profile::Profile;
 use super::registers::LR;
-use super::system::{Abort, Exception, FaultStatus};
+use super::system::{Abort, Exception, FaultStatus, System};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
@@ -15,9 +16,9 @@ const FOREVER_T32: u32 = 0xe7fe;
 /// Jumps from a vector that are followed to see where it leads.
 const MOST_HOPS: usize = 4;
 
-impl Arm {
+impl Arm<System> {
     /// Takes an interrupt, or an exception that is no fault.
-    pub(super) fn take(&mut self, bus: &mut Bus, exception: Exception) {
+    pub(super) fn take_exception(&mut self, bus: &mut Bus, exception: Exception) {
         self.pc = self.system.enter(&mut self.x, exception, self.pc);
         self.exceptions += 1;
         let cycles = u64::from(self.config.timing.exception);
@@ -30,10 +31,10 @@ impl Arm {
     }
 
     /// Enters the handler of an exception raised by the instruction at the current address.
-    pub(super) fn raise(&mut self, bus: &mut Bus, exception: Exception) {
-        let Some(fault) = self.fault_of(exception) else { return self.take(bus, exception) };
+    pub(super) fn raise_exception(&mut self, bus: &mut Bus, exception: Exception) {
+        let Some(fault) = self.fault_of(exception) else { return self.take_exception(bus, exception) };
         let mode = self.system.mode();
-        self.take(bus, exception);
+        self.take_exception(bus, exception);
         match self.why_fatal(bus, fault.pc, self.system.mode() == mode) {
             Some(why_fatal) => self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault })),
             None => bus.note_trap(fault),
@@ -102,7 +103,10 @@ impl Arm {
         let from = if word >> 23 & 1 != 0 { pc.wrapping_add(offset) } else { pc.wrapping_sub(offset) };
         self.code_word(bus, from)
     }
+}
 
+impl<P: Profile> Arm<P> {
+    /// The word at an address in code, if it can be fetched.
     pub(super) fn code_word(&mut self, bus: &mut Bus, at: u32) -> Option<u32> {
         let mut bytes = [0; 4];
         self.memory.read_code(bus, &self.system, at, &mut bytes).then(|| u32::from_le_bytes(bytes))

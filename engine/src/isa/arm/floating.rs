@@ -2,17 +2,19 @@
 
 use super::core::Arm;
 use super::op::{Code, Op, TimingClass};
-use super::system::Exception;
+use super::profile::Profile;
 use super::vfp;
 use crate::bus::Bus;
 use crate::device::AccessSize;
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     /// Arithmetic, and moves between the register files.
     pub(super) fn vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        if !self.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
+            return false;
+        }
         let mut fpscr = self.system.fpscr();
-        let done = self.system.vfp_is_on() && vfp::execute(op.imm, &mut self.s, &mut self.x, &mut fpscr).is_ok();
-        if !done {
+        if vfp::execute(op.imm, &mut self.s, &mut self.x, &mut fpscr).is_err() {
             return self.refuse_vfp(bus, index, at);
         }
         self.system.set_fpscr(fpscr);
@@ -21,8 +23,8 @@ impl Arm {
 
     /// Vldr, Vstr.
     pub(super) fn access_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
-        if !self.system.vfp_is_on() {
-            return self.refuse_vfp(bus, index, at);
+        if !self.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
+            return false;
         }
         let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
         if op.code == Code::Vstr {
@@ -46,7 +48,7 @@ impl Arm {
                 self.s[usize::from(op.rd)] = value;
                 self.after_access(bus, index, at)
             }
-            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
+            Err(abort) => self.raise_at(bus, index, at, P::data_abort(abort)),
         }
     }
 
@@ -70,6 +72,19 @@ impl Arm {
         matches!(class, TimingClass::VfpLoad | TimingClass::VfpStore)
     }
 
+    /// Does what has to be done before the VFP instruction of operation `at`. False if it is not executed: the block has been left then.
+    pub(super) fn prepare_vfp(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
+        match P::prepare_vfp(self, bus, self.begins(index, at)) {
+            Ok(0) => true,
+            Ok(cycles) => {
+                self.cycles = self.cycles.wrapping_add(cycles);
+                self.after_access(bus, index, at)
+            }
+            Err(Some(exception)) => self.raise_at(bus, index, at, exception),
+            Err(None) => self.refuse_vfp(bus, index, at),
+        }
+    }
+
     /// The instruction of operation `at` is undefined: the block has been left, so this is false.
     pub(super) fn refuse_vfp(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
         self.unpatch();
@@ -78,7 +93,7 @@ impl Arm {
         // It has just been fetched. T32 has its first halfword on top.
         let word = self.code_word(bus, self.pc).unwrap_or(0);
         let encoding = if self.system.thumb() { word.rotate_left(16) } else { word };
-        self.raise(bus, Exception::Undefined(encoding));
+        P::raise(self, bus, P::undefined(encoding));
         false
     }
 }

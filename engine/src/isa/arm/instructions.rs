@@ -2,15 +2,14 @@
 
 use super::core::Arm;
 use super::op::{Code, Op};
-use super::registers::{LR, SINK};
-use super::system::{Effect, Exception, Lines, Maintenance, Now};
+use super::profile::Profile;
+use super::system::{Effect, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Core, Stop};
-use crate::memory::first_level::access::how;
 use crate::semihosting;
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     /// The last instruction of a block, where it is one that changes more than registers.
     pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
         let info = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
@@ -18,8 +17,7 @@ impl Arm {
         let decoded = self.blocks.instrs_of(index)[usize::from(info.instr)];
         let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
         let done = match op.code {
-            Code::Rfe => self.return_from_exception(bus, op),
-            Code::Srs => self.store_return_state(bus, op),
+            Code::Rfe | Code::Srs => P::state_in_memory(self, bus, op),
             _ => {
                 let events = self.events();
                 let now = Now { cycles: self.cycles, events: &events, pending: self.interrupts(bus) };
@@ -28,7 +26,7 @@ impl Arm {
         };
         let effect = match done {
             Ok(effect) => effect,
-            Err(exception) => return self.raise(bus, exception),
+            Err(exception) => return P::raise(self, bus, exception),
         };
         let (cost, pending) = self.blocks.cold[index as usize].last;
         self.parts.add(cost);
@@ -78,14 +76,7 @@ impl Arm {
                 self.drop_blocks();
             }
             Effect::Maintain(maintenance) => self.maintain(bus, maintenance),
-            Effect::Translate(lookup) => {
-                let read = |physical: u32| {
-                    let mut bytes = [0; 4];
-                    bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
-                };
-                let result = self.system.translate(lookup.va, lookup.access, read);
-                self.system.translated(result);
-            }
+            Effect::Translate(lookup) => P::look_up(self, bus, lookup),
         }
     }
 
@@ -98,32 +89,7 @@ impl Arm {
         let done = self.memory.maintain(bus, &self.system, self.now(), maintenance);
         self.cycles += done.cycles;
         if let Err(abort) = done.result {
-            self.raise(bus, Exception::DataAbort(abort));
+            P::raise(self, bus, P::data_abort(abort));
         }
-    }
-
-    // ---- Instructions that need memory and the system's registers
-
-    fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
-        let addr = self.x[usize::from(op.rn)].wrapping_add(op.imm);
-        let pc = self.load_word(bus, addr, how::ALIGNED)?;
-        let cpsr = self.load_word(bus, addr.wrapping_add(4), how::ALIGNED)?;
-        if op.ra != SINK {
-            let base = &mut self.x[usize::from(op.ra)];
-            *base = base.wrapping_add(i32::from(op.rd as i8) as u32);
-        }
-        Ok(Effect::JumpTo(self.system.leave(&mut self.x, pc, cpsr)))
-    }
-
-    fn store_return_state(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
-        let mode = op.imm & 31;
-        // Unpredictable for a mode that there is not: nothing happens.
-        let Some(sp) = self.system.sp_of(&self.x, mode) else { return Ok(Effect::Next) };
-        let addr = sp.wrapping_add((op.imm as i32 >> 8) as u32);
-        let (lr, spsr) = (self.x[usize::from(LR)], self.system.spsr());
-        self.store_word(bus, addr, lr, how::ALIGNED)?;
-        self.store_word(bus, addr.wrapping_add(4), spsr, how::ALIGNED)?;
-        self.system.set_sp_of(&mut self.x, mode, sp.wrapping_add(i32::from(op.rd as i8) as u32));
-        Ok(Effect::Next)
     }
 }

@@ -5,6 +5,7 @@
 //! takes interrupts; [`system`] is all that is not the general registers. Every load, store and fetch that costs more than its instruction is
 //! the business of [`crate::memory::first_level`].
 
+mod a_profile;
 mod access;
 mod accounts;
 pub mod alu;
@@ -25,6 +26,7 @@ mod instructions;
 pub mod media;
 pub mod op;
 pub mod predictor;
+pub mod profile;
 mod reading;
 pub mod registers;
 mod skip;

@@ -2,27 +2,31 @@
 
 use super::block::{Entry, Read};
 use super::core::Arm;
-use super::system::{Abort, FaultStatus};
+use super::profile::Profile;
 use super::{decode_a32, decode_t32};
 use crate::bus::{Bus, BusFaultKind};
+use crate::memory::first_level::access::{Abort, Status};
 
 /// Instructions a block has at the most.
 const LONGEST_BLOCK: usize = 64;
 /// A block does not go on in another page, which may be somewhere else.
 const PAGE_BYTES: u32 = 1 << 12;
 
-impl Arm {
-    /// Decodes the block for `entry`. The abort is that of its first instruction.
-    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: Entry) -> Result<u32, Abort> {
+impl<P: Profile> Arm<P> {
+    /// Decodes the block for `entry`. The exception is that of its first instruction.
+    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: Entry) -> Result<u32, P::Exception> {
+        if let Some(exception) = self.system.wrong_state() {
+            return Err(exception);
+        }
         let start = entry.pc & !1;
-        let (way, physical) = self.memory.code_way(bus, &self.system, start)?;
+        let (way, physical) = self.memory.code_way(bus, &self.system, start).map_err(P::fetch_abort)?;
         let longest = if entry.single { 1 } else { LONGEST_BLOCK };
         let mut read = Read { it: entry.it, ..Read::default() };
         let mut at = start;
         while read.instrs.len() < longest && (at ^ start) < PAGE_BYTES {
             let ends = match self.read_instr(bus, &mut read, at, entry.pc & 1 != 0) {
                 Ok(ends) => ends,
-                Err(abort) if read.instrs.is_empty() => return Err(abort),
+                Err(abort) if read.instrs.is_empty() => return Err(P::fetch_abort(abort)),
                 Err(_) => break,
             };
             at = start.wrapping_add(read.bytes());
@@ -36,9 +40,9 @@ impl Arm {
     }
 
     /// Reads the instruction at `at`: true if it ends a block.
-    fn read_instr(&mut self, bus: &mut Bus, read: &mut Read, at: u32, thumb: bool) -> Result<bool, Abort> {
+    fn read_instr(&mut self, bus: &mut Bus, read: &mut Read, at: u32, thumb: bool) -> Result<bool, Abort<P::Status>> {
         let (first, it) = (read.ops.len(), read.it);
-        let features = self.config.system.features;
+        let features = self.system.features();
         let instr = if thumb {
             let halves = [self.half(bus, at)?, 0];
             let long = halves[0] >> 11 >= 0b11101;
@@ -53,14 +57,14 @@ impl Arm {
     }
 
     /// The halfword of code at `at`.
-    fn half(&mut self, bus: &mut Bus, at: u32) -> Result<u16, Abort> {
+    fn half(&mut self, bus: &mut Bus, at: u32) -> Result<u16, Abort<P::Status>> {
         let mut bytes = [0; 2];
         if self.memory.read_code(bus, &self.system, at, &mut bytes) {
             return Ok(u16::from_le_bytes(bytes));
         }
         let (_, physical) = self.memory.code_way(bus, &self.system, at)?;
         let answer = if bus.entry_at(physical).is_some() { BusFaultKind::Slave } else { BusFaultKind::Unmapped };
-        Err(Abort { va: at, status: FaultStatus::External, write: false, domain: 0, bus: Some(answer) })
+        Err(Abort { va: at, status: P::Status::EXTERNAL, write: false, domain: 0, bus: Some(answer) })
     }
 
     /// Has stores to the code noticed; its last instruction may reach into the next page.

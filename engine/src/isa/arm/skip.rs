@@ -4,7 +4,8 @@ use super::accounts::Totals;
 use super::core::Arm;
 use super::op::{Code, Op};
 use super::predictor::Predictor;
-use super::system::{Kind, System};
+use super::profile::Profile;
+use super::system::Kind;
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
 use crate::isa::polls::Polls;
@@ -17,10 +18,10 @@ use crate::memory::first_level;
 const REGISTERS: usize = 32;
 
 /// All that a round may change in a core but these.
-pub(crate) struct State {
+pub(crate) struct State<P> {
     s: [u32; 64],
     pending: Pending,
-    system: System,
+    system: P,
     predictor: Predictor,
     memory: first_level::State,
     interrupts: u32,
@@ -29,9 +30,9 @@ pub(crate) struct State {
     mispredictions: u64,
 }
 
-impl Skips for Arm {
+impl<P: Profile> Skips for Arm<P> {
     type Results = [u32; REGISTERS];
-    type State = State;
+    type State = State<P>;
 
     fn polls(&mut self) -> &mut Polls {
         &mut self.polls
@@ -59,7 +60,7 @@ impl Skips for Arm {
         x
     }
 
-    fn state(&self, bus: &Bus) -> State {
+    fn state(&self, bus: &Bus) -> State<P> {
         State {
             s: self.s,
             pending: self.pending,
@@ -102,7 +103,7 @@ impl Skips for Arm {
         Some(())
     }
 
-    fn goes_on_as(&self, since: u64, before: &State, after: &State) -> bool {
+    fn goes_on_as(&self, since: u64, before: &State<P>, after: &State<P>) -> bool {
         (after.pending, after.exceptions, after.interrupts) == (before.pending, before.exceptions, before.interrupts)
             && after.s == before.s
             && after.system == before.system
@@ -115,7 +116,7 @@ impl Skips for Arm {
         self.deadline.limit
     }
 
-    fn put_behind(&mut self, before: &State, after: &State, round: &Round, rounds: u64, cycles: u64) {
+    fn put_behind(&mut self, before: &State<P>, after: &State<P>, round: &Round, rounds: u64, cycles: u64) {
         let mut counted = after.counted.clone();
         counted.add_difference(&after.counted, &before.counted, rounds);
         self.mispredictions += rounds * (after.mispredictions - before.mispredictions);
@@ -130,7 +131,7 @@ impl Skips for Arm {
     }
 }
 
-impl Arm {
+impl<P: Profile> Arm<P> {
     /// Remembers what the instruction is about to overwrite. `None` for one that changes more than registers and memory.
     fn note_writes(&self, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
         let hot = &self.blocks.hot[index as usize];

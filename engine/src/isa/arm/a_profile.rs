@@ -1,0 +1,200 @@
+//! The application profile, as the core sees it: exceptions with banked registers, modes that reach each other's registers, swaps.
+
+use super::access::kind_of_access;
+use super::core::Arm;
+use super::op::{Code, Features, Op};
+use super::profile::{Profile, SystemSide};
+use super::registers::{LR, SINK};
+use super::system::{Abort, Effect, Exception, Lookup, Now, System, SystemConfig, X};
+use crate::bus::Bus;
+use crate::device::AccessSize;
+use crate::memory::first_level::access::how;
+
+impl SystemSide for System {
+    type Config = SystemConfig;
+    type Exception = Exception;
+
+    fn new(config: SystemConfig) -> System {
+        System::new(config)
+    }
+
+    #[inline]
+    fn features(&self) -> Features {
+        self.config().features
+    }
+
+    #[inline(always)]
+    fn thumb(&self) -> bool {
+        self.thumb()
+    }
+
+    #[inline(always)]
+    fn set_thumb(&mut self, thumb: bool) {
+        self.set_thumb(thumb);
+    }
+
+    #[inline(always)]
+    fn it(&self) -> u8 {
+        self.it()
+    }
+
+    #[inline(always)]
+    fn set_it(&mut self, it: u8) {
+        self.set_it(it);
+    }
+
+    fn status(&self, x: &X) -> u32 {
+        self.cpsr(x)
+    }
+
+    fn predicts_branches(&self) -> bool {
+        self.predicts_branches()
+    }
+
+    #[inline]
+    fn fpscr(&self) -> u32 {
+        self.fpscr()
+    }
+
+    #[inline]
+    fn set_fpscr(&mut self, value: u32) {
+        self.set_fpscr(value);
+    }
+
+    #[inline]
+    fn vfp_is_ready(&self) -> bool {
+        self.vfp_is_on()
+    }
+
+    fn reserve(&mut self, physical: u32, bytes: u32) {
+        self.reserve(physical, bytes);
+    }
+
+    fn claim(&mut self, physical: u32, bytes: u32) -> bool {
+        self.claim(physical, bytes)
+    }
+
+    fn clear_reservation(&mut self) {
+        self.clear_reservation();
+    }
+
+    fn undefined(encoding: u32) -> Exception {
+        Exception::Undefined(encoding)
+    }
+
+    fn fetch_abort(abort: Abort) -> Exception {
+        Exception::PrefetchAbort(abort)
+    }
+
+    fn data_abort(abort: Abort) -> Exception {
+        Exception::DataAbort(abort)
+    }
+
+    #[inline]
+    fn deliverable(&self, lines: u32) -> Option<Exception> {
+        self.deliverable(lines)
+    }
+
+    fn wakes(&self, lines: u32) -> bool {
+        self.wakes(lines)
+    }
+
+    fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
+        self.execute(x, op, now)
+    }
+}
+
+impl Profile for System {
+    fn take(core: &mut Arm<System>, bus: &mut Bus, exception: Exception) {
+        core.take_exception(bus, exception);
+    }
+
+    fn raise(core: &mut Arm<System>, bus: &mut Bus, exception: Exception) {
+        core.raise_exception(bus, exception);
+    }
+
+    fn special(core: &mut Arm<System>, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        if op.code == Code::Swap { core.swap(bus, index, at, op) } else { core.access_user(bus, index, at, op) }
+    }
+
+    fn state_in_memory(core: &mut Arm<System>, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
+        if op.code == Code::Rfe { core.return_from_exception(bus, op) } else { core.store_return_state(bus, op) }
+    }
+
+    fn look_up(core: &mut Arm<System>, bus: &Bus, lookup: Lookup) {
+        let read = |physical: u32| {
+            let mut bytes = [0; 4];
+            bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
+        };
+        let result = core.system.translate(lookup.va, lookup.access, read);
+        core.system.translated(result);
+    }
+}
+
+impl Arm<System> {
+    /// Swp, Swpb.
+    pub(super) fn swap(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let (addr, value) = (self.x[usize::from(op.rn)], self.x[usize::from(op.rm)]);
+        if !self.system.has_swap() {
+            // swp, or swpb in bit 22, with these registers.
+            let fields = u32::from(op.rn & 15) << 16 | u32::from(op.rd & 15) << 12 | u32::from(op.rm & 15);
+            let encoding = 0xe100_0090 | u32::from(op.imm == 1) << 22 | fields;
+            return self.raise_at(bus, index, at, Exception::Undefined(encoding));
+        }
+        let swapped = self.load_part(bus, index, at, addr, op.imm).and_then(|old| {
+            self.store_part(bus, index, at, addr, op.imm, value)?;
+            Ok(old)
+        });
+        match swapped {
+            Ok(old) => {
+                self.x[usize::from(op.rd)] = old;
+                self.after_access(bus, index, at)
+            }
+            Err(exception) => self.raise_at(bus, index, at, exception),
+        }
+    }
+
+    /// A load or store of a register of User mode.
+    pub(super) fn access_user(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
+        let now = self.begins(index, at);
+        self.access_kind = kind_of_access(op.code);
+        if op.code == Code::StrUser {
+            let value = self.system.user_register(&self.x, op.rd);
+            let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, op.ra);
+            return self.written(bus, index, at, done);
+        }
+        let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, op.ra);
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        match done.result {
+            Ok(value) => {
+                self.system.set_user_register(&mut self.x, op.rd, value);
+                self.after_access(bus, index, at)
+            }
+            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
+        }
+    }
+
+    fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
+        let addr = self.x[usize::from(op.rn)].wrapping_add(op.imm);
+        let pc = self.load_word(bus, addr, how::ALIGNED)?;
+        let cpsr = self.load_word(bus, addr.wrapping_add(4), how::ALIGNED)?;
+        if op.ra != SINK {
+            let base = &mut self.x[usize::from(op.ra)];
+            *base = base.wrapping_add(i32::from(op.rd as i8) as u32);
+        }
+        Ok(Effect::JumpTo(self.system.leave(&mut self.x, pc, cpsr)))
+    }
+
+    fn store_return_state(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
+        let mode = op.imm & 31;
+        // Unpredictable for a mode that there is not: nothing happens.
+        let Some(sp) = self.system.sp_of(&self.x, mode) else { return Ok(Effect::Next) };
+        let addr = sp.wrapping_add((op.imm as i32 >> 8) as u32);
+        let (lr, spsr) = (self.x[usize::from(LR)], self.system.spsr());
+        self.store_word(bus, addr, lr, how::ALIGNED)?;
+        self.store_word(bus, addr.wrapping_add(4), spsr, how::ALIGNED)?;
+        self.system.set_sp_of(&mut self.x, mode, sp.wrapping_add(i32::from(op.rd as i8) as u32));
+        Ok(Effect::Next)
+    }
+}

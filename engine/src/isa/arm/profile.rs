@@ -1,0 +1,187 @@
+//! What a profile of the architecture adds to what all Arm cores have in common.
+//!
+//! [`SystemSide`] is the state beside the general registers, and answers for it alone; [`Profile`] is how a core of that profile enters and
+//! leaves exceptions, and the few instructions and addresses that it has of its own. Cores are made for one profile each: nothing here is decided
+//! while they run.
+
+use super::core::Arm;
+use super::op::{Features, Op};
+use super::system::{Effect, Lookup, Now, X};
+use crate::bus::Bus;
+use crate::device::AccessSize;
+use crate::memory::first_level::Mmu;
+use crate::memory::first_level::access::{Abort, Status};
+use crate::time::Ps;
+
+/// The state of a core beside its general and VFP registers. Where the memory asks it what addresses mean, it answers as an [`Mmu`].
+pub trait SystemSide: Mmu + Clone + PartialEq + Send {
+    /// What the board says of it.
+    type Config: Clone + Send;
+    /// Why the flow of instructions is left: faults, calls, interrupts.
+    type Exception: Copy;
+
+    /// After reset.
+    fn new(config: Self::Config) -> Self;
+
+    /// What the decoders have to know.
+    fn features(&self) -> Features;
+
+    /// The next instruction is T32 (Arm: the T bit).
+    fn thumb(&self) -> bool;
+
+    /// Chooses T32 or A32 for the next instruction. A core without A32 faults when that comes to be executed.
+    fn set_thumb(&mut self, thumb: bool);
+
+    /// ITSTATE of the next instruction.
+    fn it(&self) -> u8;
+
+    /// Sets ITSTATE: that of the instruction at hand whenever something here is called that reads the status register or saves it.
+    fn set_it(&mut self, it: u8);
+
+    /// The status register (CPSR, xPSR) with the flags of `x`, for the user.
+    fn status(&self, x: &X) -> u32;
+
+    /// Branches are predicted, as far as the core can.
+    fn predicts_branches(&self) -> bool;
+
+    // ---- VFP
+
+    /// FPSCR.
+    fn fpscr(&self) -> u32;
+
+    /// Sets FPSCR, as far as its bits are there.
+    fn set_fpscr(&mut self, value: u32);
+
+    /// True if a VFP instruction may be executed with nothing to be done before: else [`Profile::prepare_vfp`] is asked.
+    fn vfp_is_ready(&self) -> bool;
+
+    // ---- The local exclusive monitor
+
+    /// After an exclusive load of `bytes` at a physical address.
+    fn reserve(&mut self, physical: u32, bytes: u32);
+
+    /// Before an exclusive store: true if it is to be done. The reservation is gone afterwards.
+    fn claim(&mut self, physical: u32, bytes: u32) -> bool;
+
+    /// As clrex does.
+    fn clear_reservation(&mut self);
+
+    // ---- Exceptions
+
+    /// The exception of an encoding that means nothing (T32: first halfword on top).
+    fn undefined(encoding: u32) -> Self::Exception;
+
+    /// The exception of an instruction that can't be fetched.
+    fn fetch_abort(abort: Abort<Self::Status>) -> Self::Exception;
+
+    /// The exception of a load or store that can't be done.
+    fn data_abort(abort: Abort<Self::Status>) -> Self::Exception;
+
+    /// The exception of an instruction in an instruction set that the core does not have; `None` where it has both.
+    fn wrong_state(&self) -> Option<Self::Exception> {
+        None
+    }
+
+    /// The exception to take before the next instruction, with these interrupt lines up.
+    fn deliverable(&self, lines: u32) -> Option<Self::Exception>;
+
+    /// True if these lines end a wfi.
+    fn wakes(&self, lines: u32) -> bool;
+
+    // ---- Instructions
+
+    /// Executes a system instruction that needs no memory: those from [`super::op::Code::Svc`] on. ITSTATE is that of the instruction. What it
+    /// asks of the core it returns.
+    ///
+    /// # Errors
+    /// The exception that the instruction takes; it has changed nothing.
+    fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Self::Exception>;
+}
+
+/// How a core of a profile enters and leaves exceptions, and what it has of its own.
+pub trait Profile: SystemSide + Sized + 'static {
+    /// Some addresses are registers inside the core: [`Profile::is_own`] is asked before each access that is not quick.
+    const HAS_OWN_REGISTERS: bool = false;
+
+    /// Takes an interrupt, or another exception that [`SystemSide::deliverable`] gave, before the instruction at the core's address. Accounts for
+    /// its time.
+    fn take(core: &mut Arm<Self>, bus: &mut Bus, exception: Self::Exception);
+
+    /// Takes the exception of the instruction at the core's address. Ends the run if nobody handles it.
+    fn raise(core: &mut Arm<Self>, bus: &mut Bus, exception: Self::Exception);
+
+    /// An instruction has just jumped: if its target means the return from an exception, returns from it. That belongs to the
+    /// instruction: nothing is taken in between.
+    #[inline(always)]
+    fn follow_jump(_core: &mut Arm<Self>, _bus: &mut Bus) {}
+
+    /// A VFP instruction is to be executed, which begins at `_begins`, and [`SystemSide::vfp_is_ready`] does not hold: does what has to be done
+    /// before. Gives the cycles that it takes, accounted for but not added to the core's.
+    ///
+    /// # Errors
+    /// The exception to be taken instead of the instruction; `None` for an undefined instruction.
+    fn prepare_vfp(_core: &mut Arm<Self>, _bus: &mut Bus, _begins: Ps) -> Result<u64, Option<Self::Exception>> {
+        Err(None)
+    }
+
+    /// True if the address is one of the core's own registers.
+    fn is_own(_addr: u32) -> bool {
+        false
+    }
+
+    /// Loads from one of the core's own registers, in core cycle `_cycle`. What that takes beyond the instruction's own issue it adds to the
+    /// core's time.
+    ///
+    /// # Errors
+    /// The exception that the access takes.
+    fn load_own(_core: &mut Arm<Self>, _bus: &mut Bus, _cycle: u64, access: Own) -> Result<u32, Self::Exception> {
+        Err(Self::data_abort(access.refused(false)))
+    }
+
+    /// Stores to one of them.
+    ///
+    /// # Errors
+    /// The exception that the access takes.
+    fn store_own(
+        _core: &mut Arm<Self>,
+        _bus: &mut Bus,
+        _cycle: u64,
+        access: Own,
+        _value: u32,
+    ) -> Result<(), Self::Exception> {
+        Err(Self::data_abort(access.refused(true)))
+    }
+
+    /// An operation in the middle of a block that only this profile has (swap, registers of another mode). True if the block goes on; else it has
+    /// been left.
+    fn special(core: &mut Arm<Self>, bus: &mut Bus, index: u32, at: u32, _op: Op) -> bool {
+        core.raise_at(bus, index, at, Self::undefined(0))
+    }
+
+    /// An instruction that moves processor state to or from memory (rfe, srs). The block has been left before it.
+    ///
+    /// # Errors
+    /// The exception that it takes.
+    fn state_in_memory(_core: &mut Arm<Self>, _bus: &mut Bus, _op: Op) -> Result<Effect, Self::Exception> {
+        Err(Self::undefined(0))
+    }
+
+    /// Translates an address for software that asked.
+    fn look_up(_core: &mut Arm<Self>, _bus: &Bus, _lookup: Lookup) {}
+}
+
+/// An access to one of a core's own registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Own {
+    /// Its address, aligned or not.
+    pub addr: u32,
+    /// Its size.
+    pub size: AccessSize,
+}
+
+impl Own {
+    /// The abort of an access that no register answers.
+    pub fn refused<S: Status>(self, write: bool) -> Abort<S> {
+        Abort { va: self.addr, status: S::EXTERNAL, write, domain: 0, bus: None }
+    }
+}
