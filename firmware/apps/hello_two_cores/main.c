@@ -3,10 +3,9 @@
 #include "board.h"
 #include "clock.h"
 #include "console.h"
-#include "error.h"
 #include "exit.h"
 #include "interrupts.h"
-#include "load.h"
+#include "remoteproc.h"
 #include "result.h"
 #include "stm32_ipcc.h"
 #include "stm32_rcc.h"
@@ -20,6 +19,12 @@
 extern const uint8_t cm4_firmware_start[], cm4_firmware_end[];
 
 #define PATIENCE_US 100000u
+
+/* Where the M4 has memory for its program (Linux, stm32mp151.dtsi, the dma-ranges of mlahb), and where that is here. */
+static const struct remoteproc_memory memories[] = {
+    {0, BOARD_RETRAM_BYTES, BOARD_RETRAM_BASE},
+    {BOARD_MCU_SRAM_BASE, BOARD_MCU_SRAM_BYTES, BOARD_MCU_SRAM_BASE},
+};
 
 static volatile bool answered;
 static volatile uint64_t answered_at;
@@ -48,14 +53,19 @@ static bool wait_for_message(void)
     return answered;
 }
 
+static void report(struct link_monitor *monitor)
+{
+    console_print("%s\n", monitor->text);
+}
+
 int main(void)
 {
     volatile uint32_t *mailbox = (volatile uint32_t *)BOARD_SHARED_SRAM_BASE;
-    int error = load_elf(cm4_firmware_start, (uint32_t)(cm4_firmware_end - cm4_firmware_start));
+    struct link_monitor monitor = {.report = report};
+    struct remoteproc m4 = {.monitor = &monitor, .memories = memories, .memory_count = sizeof memories / sizeof memories[0]};
 
     console_print("hello from the A7 of %s\n", BOARD_NAME);
-    if (error) {
-        console_print("the M4's program: %s\n", error_text(error));
+    if (!remoteproc_load(&m4, cm4_firmware_start, (uint32_t)(cm4_firmware_end - cm4_firmware_start))) {
         return EXIT_FAILED;
     }
     ipcc_start();

@@ -2,8 +2,12 @@
 #include "armv7m.h"
 #include "board.h"
 #include "hello.h"
+#include "resource_table.h"
 #include "stm32_ipcc.h"
 #include "stm32_log.h"
+
+/* It needs nothing of the A7's. */
+__attribute__((section(".resource_table"), used)) static struct resource_table_header resources = {.ver = 1};
 
 int main(void)
 {
