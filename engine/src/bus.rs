@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::core::CoreFault;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::event::EventQueue;
+use crate::inputs::Inputs;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
 use crate::observe::waves::Waves;
@@ -117,10 +118,8 @@ pub struct Bus {
     pub clock_enables: BTreeMap<u32, u32>,
     /// Recorded levels of wires.
     pub waves: Waves,
-    /// Pending interrupt bits of each core.
-    pub core_irqs: Vec<u32>,
-    /// When one of them changed last. A core that does not wait for the end of its stores may not have come so far.
-    pub core_irqs_since: Ps,
+    /// Interrupt inputs of each core.
+    pub core_irqs: Vec<Inputs>,
     /// Bytes that the firmware printed and nobody has taken yet.
     pub console: Vec<u8>,
     /// A device asked for the end of the run.
@@ -138,6 +137,11 @@ pub struct Bus {
 }
 
 impl Bus {
+    /// One more core, none of whose interrupt inputs is up.
+    pub fn add_core(&mut self) {
+        self.core_irqs.push(Inputs::default());
+    }
+
     /// The map entry that holds `addr`.
     #[inline]
     pub fn entry_at(&self, addr: u32) -> Option<usize> {
@@ -361,11 +365,7 @@ impl Bus {
     pub fn set_irq(&mut self, line: IrqLine, level: bool, now: Ps) {
         match line {
             IrqLine::Core { core, bit } => {
-                let pending = &mut self.core_irqs[core as usize];
-                let before = std::mem::replace(pending, *pending & !(1 << bit) | u32::from(level) << bit);
-                if *pending != before {
-                    self.core_irqs_since = now;
-                }
+                self.core_irqs[core as usize].set(bit, level, now);
             }
             // A port's inputs are wires, which keep what happens while the port is being called.
             IrqLine::Device { device, input } if self.wires.is_port(device) => {

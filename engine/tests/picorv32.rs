@@ -46,7 +46,7 @@ fn machine_at(at: u32, program: &[u32], handler: &[u32]) -> Machine {
         bus.rams.push(Ram::new(0x1000, timing));
         bus.map.push(MapEntry { name: name.into(), base, last: base + 0xfff, target, route: None, cacheable: false });
     }
-    bus.core_irqs.push(0);
+    bus.add_core();
     let mut core = Picorv32::new(Config {
         name: "cpu0".to_owned(),
         index: 0,

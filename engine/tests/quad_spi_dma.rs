@@ -124,7 +124,7 @@ impl Board {
         bus.rams = vec![Ram::new(0x2_0000, timing)];
         bus.devices = vec![Some(spi(chip.clone())), Some(dma()), Some(dma())];
         bus.device_names = vec!["spi0".into(), "dma0".into(), "dma1".into()];
-        bus.core_irqs = vec![0];
+        bus.add_core();
         Board { bus, now: Ps(0), chip }
     }
 

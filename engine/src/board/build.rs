@@ -63,7 +63,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
         let (core, info) = read_with(node, &mut board, |reader| cores::from_node(reader, index as u32));
         description.cores.push(info);
         cores.push(core);
-        bus.core_irqs.push(0);
+        bus.add_core();
     }
     let mut entries = Vec::new();
     for place in &places {

@@ -31,7 +31,9 @@ impl Bench {
             self.bus.wires.add_port(DeviceId(self.bus.devices.len() as u32));
         }
         self.bus.devices.push(Some(device));
-        self.bus.core_irqs.resize(1, 0);
+        if self.bus.core_irqs.is_empty() {
+            self.bus.add_core();
+        }
     }
 
     /// Reads a word: its value, and when it was answered; an error's time where the device answers with one.
@@ -67,7 +69,7 @@ impl Bench {
 
     /// Pending interrupts of core 0.
     pub fn pending(&self) -> u32 {
-        self.bus.core_irqs[0]
+        self.bus.core_irqs[0].low()
     }
 }
 

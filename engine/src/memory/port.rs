@@ -179,7 +179,7 @@ mod tests {
             bus.rams.push(Ram::new(0x100, PortTiming::symmetric(clock, Cycles(3), Cycles(1), 4)));
             bus.map.push(MapEntry { name: name.into(), base, last: base + 0xff, target, route, cacheable: false });
         }
-        bus.core_irqs.push(0);
+        bus.add_core();
         bus
     }
 
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_memory_with_other_masters_answers_over_the_bus_in_the_same_time() {
         let mut shared = bus();
-        shared.core_irqs.push(0);
+        shared.add_core();
         assert_eq!(accesses(&mut shared), accesses(&mut bus()));
         // There, transfers of others are waited for.
         let mut port = Port::new(Hz::new(MHZ_12).unwrap());

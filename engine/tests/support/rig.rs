@@ -51,7 +51,7 @@ pub fn bus(layout: &Layout, device: impl Device + 'static) -> Bus {
     let (name, base, cacheable) = layout.slow;
     ram(&mut bus, name, base, 3, Some(0), cacheable);
     bus.map.sort_by_key(|entry| entry.base);
-    bus.core_irqs.push(0);
+    bus.add_core();
     bus
 }
 

@@ -109,7 +109,7 @@ fn rig(asks: u32) -> Rig {
     let line = IrqLine::Device { device: DeviceId(0), input: 4 };
     bus.devices = vec![Some(Box::new(Xdmac::new(params()))), Some(Box::new(Port { asks, value: 0, line }))];
     bus.device_names = vec!["dma0".into(), "port".into()];
-    bus.core_irqs = vec![0];
+    bus.add_core();
     Rig { bus, now: Ps::ZERO }
 }
 

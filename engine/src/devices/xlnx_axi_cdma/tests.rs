@@ -89,7 +89,7 @@ fn rig(params: Params, streams: bool, until_error: u32) -> Rig {
     bus.rams = vec![Ram::new(0x2000, timing)];
     bus.devices = vec![Some(Box::new(AxiCdma::new(params))), Some(Box::new(port))];
     bus.device_names = vec!["dma0".into(), "fifo".into()];
-    bus.core_irqs = vec![0];
+    bus.add_core();
     let mut rig = Rig { bus, log };
     let words: Vec<u8> = (0..0x800u32).flat_map(u32::to_le_bytes).collect();
     rig.bus.poke(RAM, &words);
@@ -248,13 +248,13 @@ fn errors_halt_until_reset() {
         let keyhole = if from == FIFO { cr::KEYHOLE_READ } else { cr::KEYHOLE_WRITE & if to == FIFO { !0 } else { 0 } };
         let (end, status) = rig.transfer(keyhole | cr::ERR_IRQ_ENABLE, from, to, bytes);
         assert_eq!(status, sr::IDLE | sr::ERR_IRQ | error, "{from:#x} to {to:#x}");
-        assert_eq!(rig.bus.core_irqs[0], 1 << 11);
+        assert_eq!(rig.bus.core_irqs[0].low(), 1 << 11);
         // Halted: a new BTT has no effect. A reset starts afresh.
         rig.set(end, CDMASR, sr::ERR_IRQ);
         rig.set(end, BTT, 4);
         assert_eq!(rig.status(Ps(end.0 * 9)), sr::IDLE | error);
         rig.set(Ps(end.0 * 9), CDMACR, cr::RESET);
-        assert_eq!((rig.status(Ps(end.0 * 9)), rig.bus.core_irqs[0]), (sr::IDLE, 0));
+        assert_eq!((rig.status(Ps(end.0 * 9)), rig.bus.core_irqs[0].low()), (sr::IDLE, 0));
     }
 }
 
@@ -264,9 +264,9 @@ fn completion_interrupts_and_is_cleared_by_one() {
     let (end, _) = rig.transfer(cr::IOC_IRQ_ENABLE, RAM, RAM + 0x1000, 4);
     // 100: read address, 120: at the RAM, 150: read, 160: here, 190: through, 210: at the RAM, 240: written, 250: told.
     assert_eq!(end, Ps::from_ns(250));
-    assert_eq!(rig.bus.core_irqs[0], 1 << 11);
+    assert_eq!(rig.bus.core_irqs[0].low(), 1 << 11);
     rig.set(end, CDMASR, sr::IOC_IRQ);
-    assert_eq!((rig.status(end), rig.bus.core_irqs[0]), (sr::IDLE, 0));
+    assert_eq!((rig.status(end), rig.bus.core_irqs[0].low()), (sr::IDLE, 0));
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl<P: Profile> Arm<P> {
 
     /// The interrupt lines that are up now.
     pub(super) fn interrupts(&self, bus: &Bus) -> u32 {
-        self.lines.up(bus, self.cycles)
+        self.lines.up(bus, self.cycles).low()
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
@@ -173,7 +173,7 @@ impl<P: Profile> Arm<P> {
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
-            let lines = self.lines.look(bus, self.cycles);
+            let lines = self.lines.look(bus, self.cycles).low();
             if let Some(interrupt) = self.system.deliverable(lines) {
                 P::take(self, bus, interrupt);
                 if single {

@@ -60,7 +60,7 @@ impl<P: Profile> Arm<P> {
             Effect::Next | Effect::JumpTo(_) => {}
             Effect::Wait => {
                 if self.lines.will_change(bus, self.cycles) {
-                    self.idle(bus.core_irqs_since);
+                    self.idle(self.lines.since(bus));
                 }
                 self.waiting = !self.system.wakes(self.interrupts(bus));
                 if self.waiting {

@@ -126,7 +126,7 @@ impl Mips {
 
     /// The interrupt lines that are up now.
     pub(super) fn interrupts(&self, bus: &Bus) -> u32 {
-        self.lines.up(bus, self.cycles)
+        self.lines.up(bus, self.cycles).low()
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
@@ -150,7 +150,7 @@ impl Mips {
             }
             self.follow_memory(bus);
             let before = (self.instructions, self.exceptions);
-            let lines = self.lines.look(bus, self.cycles);
+            let lines = self.lines.look(bus, self.cycles).low();
             if self.system.deliverable(lines) {
                 self.interrupt(bus);
             } else {
@@ -276,7 +276,7 @@ impl Core for Mips {
 
     /// pc, $0 to $31, HI, LO, Status, Cause, EPC.
     fn registers(&self) -> Vec<u32> {
-        let now = Now { pending: self.lines.seen(), instructions: self.instructions };
+        let now = Now { pending: self.lines.seen().low(), instructions: self.instructions };
         let system = [12, 13, 14].map(|register| self.system.register(register, 0, now));
         let general = std::iter::once(self.pc).chain(self.x[..32].iter().copied());
         general.chain([self.x[usize::from(HI)], self.x[usize::from(LO)]]).chain(system).collect()

@@ -122,7 +122,7 @@ impl Mips {
     fn wait(&mut self, bus: &mut Bus) {
         self.go_on();
         if self.lines.will_change(bus, self.cycles) {
-            self.idle_until(bus.core_irqs_since);
+            self.idle_until(self.lines.since(bus));
         }
         self.waiting = !self.system.wakes(self.interrupts(bus));
         if self.waiting {

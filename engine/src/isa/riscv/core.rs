@@ -135,11 +135,11 @@ impl Hart {
     pub(super) fn has_news(&self, bus: &Bus) -> bool {
         bus.exit.is_some()
             || bus.code_epoch != self.code_epoch
-            || self.csrs.deliverable(bus.core_irqs[self.config.index as usize]).is_some()
+            || self.csrs.deliverable(bus.core_irqs[self.config.index as usize].low()).is_some()
     }
 
     pub(super) fn csr_context(&self, bus: &Bus, cycles: u64, instructions: u64) -> CsrContext {
-        CsrContext { cycles, instructions, pending: bus.core_irqs[self.config.index as usize] }
+        CsrContext { cycles, instructions, pending: bus.core_irqs[self.config.index as usize].low() }
     }
 
     pub(super) fn note_fault(&mut self, access: FaultedAccess) {
@@ -147,7 +147,7 @@ impl Hart {
     }
 
     pub(super) fn wait(&mut self, bus: &Bus) {
-        self.waiting = !self.csrs.wakes(bus.core_irqs[self.config.index as usize]);
+        self.waiting = !self.csrs.wakes(bus.core_irqs[self.config.index as usize].low());
         if self.waiting {
             self.stop = Some(Stop::Waiting);
         }
@@ -156,7 +156,7 @@ impl Hart {
     /// Runs until something stops the core; only one instruction if `single`.
     fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
         self.stop = None;
-        if self.waiting && !self.csrs.wakes(bus.core_irqs[self.config.index as usize]) {
+        if self.waiting && !self.csrs.wakes(bus.core_irqs[self.config.index as usize].low()) {
             return Stop::Waiting;
         }
         self.waiting = false;
@@ -170,7 +170,7 @@ impl Hart {
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
-            if let Some(interrupt) = self.csrs.deliverable(bus.core_irqs[self.config.index as usize]) {
+            if let Some(interrupt) = self.csrs.deliverable(bus.core_irqs[self.config.index as usize].low()) {
                 self.trap(bus, interrupt, 0, true);
                 if single {
                     return self.stop.take().unwrap_or(Stop::Horizon);

@@ -115,7 +115,7 @@ impl Picorv32 {
     /// Brings in what the bus has in store: events, interrupt lines, the end of the run.
     fn follow_bus(&mut self, bus: &Bus) {
         self.deadline.follow(bus);
-        self.interrupts.set_lines(bus.core_irqs[self.config.index as usize], self.cycles);
+        self.interrupts.set_lines(bus.core_irqs[self.config.index as usize].low(), self.cycles);
         self.ended = bus.exit.is_some();
         self.look_ahead();
     }

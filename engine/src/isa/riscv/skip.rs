@@ -62,7 +62,7 @@ impl Skips for Hart {
         State {
             pending: self.pending,
             csrs: self.csrs.clone(),
-            interrupts: bus.core_irqs[self.config.index as usize],
+            interrupts: bus.core_irqs[self.config.index as usize].low(),
             fetch_buffer: self.fetch_buffer,
             icache: self.icache.clone(),
             dcache: self.dcache.clone(),

@@ -219,7 +219,7 @@ pub(super) fn rig(registers: Registers, config: MemoryConfig) -> Rig {
     bus.routes = vec![Route { name: "matrix".into(), clock, request_cycles: core(1), response_cycles: core(1) }];
     bus.rams = vec![Ram::new(0x2_0000, port(core(2))), Ram::new(0x1_0000, port(Cycles(0)))];
     bus.device_names = vec!["device".into()];
-    bus.core_irqs = vec![0];
+    bus.add_core();
     bus.devices.push(Some(Box::new(Keeper(0))));
     Rig { bus, memory: Memory::new(config), registers, now: 3000, waited: 0 }
 }

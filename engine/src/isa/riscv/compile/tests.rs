@@ -278,7 +278,7 @@ fn board(program: &Program) -> (Hart, Bus) {
     ];
     bus.devices.push(Some(Box::new(Ticker { period: Ps(program.period_ps), accesses: 0 })));
     bus.device_names.push("ticker".to_owned());
-    bus.core_irqs.push(0);
+    bus.add_core();
     bus.events.schedule(Ps(program.period_ps), DeviceId(0), 0);
     let timing = CoreTiming {
         load_use: 2,

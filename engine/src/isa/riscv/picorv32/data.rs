@@ -76,7 +76,7 @@ impl Picorv32 {
     /// A device may have scheduled something, raised an interrupt, or ended the run.
     #[inline(always)]
     fn follow_access(&mut self, bus: &Bus) {
-        let lines = bus.core_irqs[self.config.index as usize];
+        let lines = bus.core_irqs[self.config.index as usize].low();
         if bus.exit.is_some() || self.deadline.is_behind(bus) || lines != 0 {
             self.follow_bus(bus);
         }

@@ -1,0 +1,69 @@
+//! The interrupt inputs of a core: which of them are up, and since when that is so.
+
+use crate::time::Ps;
+
+/// Words of inputs that a core can have.
+const WORDS: usize = 8;
+
+/// The levels of a core's interrupt inputs. Cores with few of them look at the lowest 32 only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    levels: [u32; WORDS],
+    changes: u32,
+    since: Ps,
+}
+
+impl Inputs {
+    /// Most inputs that a core can have.
+    pub const MOST: u32 = 32 * WORDS as u32;
+
+    /// Sets the level of input `number`, which is below [`Inputs::MOST`], at `now`. True if that is a change.
+    pub fn set(&mut self, number: u32, level: bool, now: Ps) -> bool {
+        let word = &mut self.levels[number as usize / 32];
+        let before = std::mem::replace(word, *word & !(1 << (number % 32)) | u32::from(level) << (number % 32));
+        let changed = *word != before;
+        if changed {
+            self.changes = self.changes.wrapping_add(1);
+            self.since = now;
+        }
+        changed
+    }
+
+    /// Inputs 0 to 31: bit n is input n.
+    #[inline]
+    pub const fn low(&self) -> u32 {
+        self.levels[0]
+    }
+
+    /// All of them: bit n of word m is input 32 m + n.
+    pub const fn levels(&self) -> &[u32; WORDS] {
+        &self.levels
+    }
+
+    /// When one of them changed last. A core that does not wait for the end of its stores may not have come so far.
+    #[inline]
+    pub const fn since(&self) -> Ps {
+        self.since
+    }
+
+    /// True if nothing has changed since `self` was what `other` is now.
+    #[inline]
+    pub const fn is_same(&self, other: &Inputs) -> bool {
+        self.changes == other.changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_beyond_the_first_word_have_levels_of_their_own() {
+        let mut inputs = Inputs::default();
+        assert!(inputs.set(104, true, Ps(7)) && inputs.set(1, true, Ps(8)) && !inputs.set(104, true, Ps(9)));
+        assert_eq!((inputs.low(), inputs.levels()[3], inputs.since()), (2, 1 << 8, Ps(8)));
+        let before = inputs;
+        assert!(inputs.set(255, true, Ps(10)) && !inputs.is_same(&before));
+        assert_eq!(inputs.levels()[7], 1 << 31);
+    }
+}
