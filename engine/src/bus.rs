@@ -29,6 +29,15 @@ pub struct Route {
     pub response_cycles: Cycles,
 }
 
+/// What a map entry is to one core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Index of the interconnect on the core's way there, if any.
+    pub route: Option<usize>,
+    /// A memory whose accesses fit the core's own cycles.
+    pub local: bool,
+}
+
 /// What answers at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -49,7 +58,7 @@ pub struct MapEntry {
     pub last: u32,
     /// What answers.
     pub target: Target,
-    /// Index of the interconnect on the way, if any.
+    /// Index of the interconnect on the way, if any: for devices that are masters, and cores that have no view of their own.
     pub route: Option<usize>,
     /// Cores may keep it in their caches.
     pub cacheable: bool,
@@ -101,8 +110,14 @@ pub struct Bus {
     pub routes: Vec<Route>,
     /// Memories.
     pub rams: Vec<Ram>,
-    /// The second-level cache that the core's accesses pass, if there is one.
+    /// What each map entry is to each core, in the map's order; empty where it is the same to all of them.
+    pub views: Vec<Vec<View>>,
+    /// The core that runs, and whose accesses these are; `None` while a device does something.
+    pub master: Option<usize>,
+    /// The second-level cache, if there is one.
     pub outer: Option<OuterCache>,
+    /// Cores whose accesses do not pass it: bit n is core n.
+    pub past_outer: u32,
     /// Devices; a slot is empty while its device is being called.
     pub devices: Vec<Option<Box<dyn Device>>>,
     /// Labels of the devices, for messages.
@@ -262,9 +277,47 @@ impl Bus {
         }
     }
 
+    /// The interconnect on the way of the present master to `entry`.
+    #[inline]
+    pub fn route(&self, entry: usize) -> Option<usize> {
+        self.view(entry).map_or(self.map[entry].route, |view| view.route)
+    }
+
+    /// True if `entry` is a memory whose accesses cost the present master nothing.
+    #[inline]
+    pub fn is_local(&self, entry: usize) -> bool {
+        let Target::Ram(ram) = self.map[entry].target else { return false };
+        self.view(entry).map_or(self.rams[ram].is_local() && self.map[entry].route.is_none(), |view| view.local)
+    }
+
+    #[inline]
+    fn view(&self, entry: usize) -> Option<&View> {
+        if self.views.is_empty() {
+            return None;
+        }
+        self.views.get(self.master?).map(|views| &views[entry])
+    }
+
+    /// The second-level cache that the present master's accesses pass.
+    #[inline]
+    pub fn outer(&self) -> Option<&OuterCache> {
+        self.outer.as_ref().filter(|_| self.passes_outer())
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn outer_mut(&mut self) -> Option<&mut OuterCache> {
+        let passes = self.passes_outer();
+        self.outer.as_mut().filter(|_| passes)
+    }
+
+    fn passes_outer(&self) -> bool {
+        self.past_outer == 0 || self.master.is_none_or(|core| self.past_outer >> core & 1 == 0)
+    }
+
     /// When a request made at `at` reaches the target of `entry`.
     pub fn request(&self, entry: usize, at: Ps) -> Ps {
-        self.map[entry].route.map_or(at, |route| {
+        self.route(entry).map_or(at, |route| {
             let route = &self.routes[route];
             route.clock.after(at, route.request_cycles)
         })
@@ -272,7 +325,7 @@ impl Bus {
 
     /// When an answer given at `at` reaches the master.
     pub fn response(&self, entry: usize, at: Ps) -> Ps {
-        self.map[entry].route.map_or(at, |route| {
+        self.route(entry).map_or(at, |route| {
             let route = &self.routes[route];
             route.clock.after(at, route.response_cycles)
         })
@@ -347,9 +400,14 @@ impl Bus {
 
     /// Runs the events that are due at `now` or earlier, each at the time at which it was due.
     pub fn run_events(&mut self, now: Ps) {
+        if self.events.next_due() > now {
+            return;
+        }
+        let master = self.master.take();
         while let Some(event) = self.events.pop_due(now) {
             self.with_device(event.device, event.due, |device, ctx| device.event(event.token, ctx));
         }
+        self.master = master;
     }
 
     /// Runs the events that come before a request which a core makes at `at` reaches what answers at `addr`.
@@ -387,7 +445,9 @@ impl Bus {
     /// If a device reaches itself through the bus: interrupts and DMA engines look first whether [`Bus::is_busy`].
     pub fn with_device<T>(&mut self, id: DeviceId, now: Ps, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
-        let result = call(device.as_mut(), &mut Ctx { now, id, bus: self });
+        let core = self.master.take();
+        let result = call(device.as_mut(), &mut Ctx { now, id, core, bus: self });
+        self.master = core;
         self.devices[id.0 as usize] = Some(device);
         result
     }

@@ -229,6 +229,8 @@ pub struct Ctx<'a> {
     pub now: Ps,
     /// The device being called.
     pub id: DeviceId,
+    /// The core whose access this is, by its index in the machine; `None` if nobody or another device calls.
+    pub core: Option<usize>,
     /// The rest of the machine; the device itself is not reachable through it.
     pub bus: &'a mut Bus,
 }

@@ -202,6 +202,7 @@ impl Machine {
 
     /// Runs `count` instructions of the first core one by one; gives its registers after each.
     pub fn trace(&mut self, count: usize, mut each: impl FnMut(&[u32])) -> Option<Outcome> {
+        self.bus.master = Some(0);
         for _ in 0..count {
             let now = self.core_time(0);
             self.bus.run_events(now);
@@ -231,7 +232,13 @@ impl Machine {
         for index in 0..self.cores.len() {
             self.cores[index].idle(elapsed);
         }
-        let cores: Vec<CoreReport> = self.cores.iter_mut().map(|core| core.report(&self.bus)).collect();
+        let mut cores: Vec<CoreReport> = Vec::new();
+        for (index, core) in self.cores.iter_mut().enumerate() {
+            // What lies between it and the memories has its own names.
+            self.bus.master = Some(index);
+            cores.push(core.report(&self.bus));
+        }
+        self.bus.master = None;
         let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
         for (device, name) in self.bus.devices.iter().zip(&self.bus.device_names) {
             let totals = device.iter().flat_map(|device| device.counters());
@@ -254,6 +261,7 @@ impl Machine {
             let others = (0..self.cores.len()).filter(|core| *core != behind).map(|core| self.core_time(core));
             let ahead = others.min().map_or(Ps::MAX, |other| other.saturating_add(QUANTUM));
             let horizon = slice_end.min(ahead);
+            self.bus.master = Some(behind);
             let stop = self.cores[behind].run(&mut self.bus, horizon);
             self.waiting[behind] = stop == Stop::Waiting;
             match stop {

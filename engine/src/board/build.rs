@@ -9,6 +9,7 @@ use super::inputs;
 use super::node::{Node, Property};
 use super::pins;
 use super::reader::{Board, NodeReader};
+use super::ways;
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
 use crate::device::{Device, DeviceId, IrqLine};
@@ -16,10 +17,11 @@ use crate::devices::{self, MODELS, Model};
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::dram::{Decoding, DramTiming, MOST_BANKS};
 use crate::memory::ram::{PortTiming, Ram};
-use crate::time::Ps;
+use crate::time::{Hz, Ps};
 
 /// Compatibles of nodes that describe the board without being devices.
-const PASSIVE: [&str; 4] = ["fixed-clock", "simple-bus", "riscv,cpu-intc", "mti,cpu-interrupt-controller"];
+const PASSIVE: [&str; 5] =
+    ["fixed-clock", "simple-bus", "riscv,cpu-intc", "mti,cpu-interrupt-controller", ways::COMPATIBLE];
 /// Largest RAM: a 32-bit board has no more.
 const LARGEST_RAM_BYTES: u64 = 1 << 32;
 /// Inputs of a core, where its interrupt controller does not say.
@@ -54,16 +56,24 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let resolve = |phandle: u32, cells: &[u32]| resolve_interrupt(&controllers, phandle, cells);
     let mut board = Board { root, faults, parameters: Vec::new(), interrupts: &resolve };
     let mut bus = Bus::default();
-    for node in buses {
+    for node in &buses {
         read_with(node, &mut board, |reader| bus.routes.push(read_route(reader)));
     }
+    let ways = ways::read(&buses, &mut board, &mut bus);
     let mut cores: Vec<Box<dyn Core>> = Vec::new();
     let mut description = Description { model: model_of(root), clocks: clocks_of(root), ..Description::default() };
     for (index, node) in cpus.iter().enumerate() {
-        let (core, info) = read_with(node, &mut board, |reader| cores::from_node(reader, index as u32));
+        let (core, info) = read_with(node, &mut board, |reader| {
+            reader.known(&[ways::SEAT]);
+            cores::from_node(reader, index as u32)
+        });
         description.cores.push(info);
         cores.push(core);
         bus.add_core();
+        // Where there are several, the others have none.
+        if cpus.len() > 1 && node.property("next-level-cache").is_none() {
+            bus.past_outer |= 1 << index;
+        }
     }
     let mut entries = Vec::new();
     for place in &places {
@@ -88,6 +98,8 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     description.paths = entries.iter().map(|(_, node)| node.path.clone()).collect();
     description.parameters = board.parameters;
     bus.map = entries.into_iter().map(|(entry, _)| entry).collect();
+    let clocks: Vec<Hz> = cores.iter().map(|core| core.clock()).collect();
+    bus.views = ways.views(&bus, &clocks);
     let is_port = |device: &Option<Box<dyn Device>>| device.as_ref().is_some_and(|device| device.is_port());
     for index in (0..bus.devices.len()).filter(|index| is_port(&bus.devices[*index])) {
         bus.wires.add_port(DeviceId(index as u32));
@@ -98,7 +110,11 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     Ok(Machine::new(bus, cores, description))
 }
 
-fn read_with<'a, T>(node: &'a Node, board: &mut Board<'a>, read: impl FnOnce(&mut NodeReader<'a, '_>) -> T) -> T {
+pub(super) fn read_with<'a, T>(
+    node: &'a Node,
+    board: &mut Board<'a>,
+    read: impl FnOnce(&mut NodeReader<'a, '_>) -> T,
+) -> T {
     let mut reader = NodeReader::new(node, board);
     let result = read(&mut reader);
     reader.finish();
@@ -206,7 +222,7 @@ fn resolve_interrupt(controllers: &Controllers, phandle: u32, cells: &[u32]) -> 
 
 // ---- Parts
 
-fn read_route(reader: &mut NodeReader) -> Route {
+pub(super) fn read_route(reader: &mut NodeReader) -> Route {
     reader.known(&["ranges"]);
     Route {
         name: reader.node.label().to_owned(),
@@ -227,7 +243,7 @@ fn add_place<'a>(
     let mut reader = NodeReader::new(place.node, board);
     let cacheable = reader.flag("cyclescope,cacheable");
     let ranges: Vec<(u32, u32)> = match place.kind {
-        Kind::Ram => read_ranges(&mut reader, 1).into_iter().take(1).collect(),
+        Kind::Ram => read_memory_ranges(&mut reader),
         Kind::Device(model, _) => read_ranges(&mut reader, model.ranges),
     };
     for (index, (base, last)) in ranges.iter().enumerate() {
@@ -238,7 +254,7 @@ fn add_place<'a>(
         // Of a device, only windows behind its registers can be kept in caches.
         let cacheable = cacheable && (matches!(place.kind, Kind::Ram) || index > 0);
         let entry = MapEntry {
-            name: entry_name(&name, index),
+            name: entry_name(&name, place.kind, index),
             base: *base,
             last: *last,
             target,
@@ -256,6 +272,10 @@ fn add_place<'a>(
                 None => Ram::new(size_bytes, timing),
                 Some(dram) => Ram::with_dram(size_bytes, timing, dram),
             });
+            // To a single core, that is nothing special.
+            if reader.flag("cyclescope,shared") && bus.core_irqs.len() > 1 {
+                bus.rams.last_mut().expect("it has just been added").share();
+            }
         }
         Kind::Device(model, _) => {
             let mut device = (model.from_node)(&mut reader);
@@ -269,8 +289,24 @@ fn add_place<'a>(
     reader.finish();
 }
 
-fn entry_name(name: &str, range: usize) -> String {
-    if range == 0 { name.to_owned() } else { format!("{name} window") }
+fn entry_name(name: &str, kind: Kind, range: usize) -> String {
+    match kind {
+        _ if range == 0 => name.to_owned(),
+        Kind::Ram => format!("{name} alias"),
+        Kind::Device(..) => format!("{name} window"),
+    }
+}
+
+/// A memory's addresses, then those under which it is seen once more.
+fn read_memory_ranges(reader: &mut NodeReader) -> Vec<(u32, u32)> {
+    let ranges = read_ranges(reader, 1);
+    let bytes = |(base, last): &(u32, u32)| last - base;
+    if let Some(odd) = ranges.iter().find(|range| bytes(range) != bytes(&ranges[0])) {
+        let value = format!("{:#x} + {:#x}", odd.0, u64::from(bytes(odd)) + 1);
+        let allowed = "all ranges of a memory show all of it".to_owned();
+        reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+    }
+    ranges
 }
 
 /// The node's ranges as first and last address.

@@ -11,3 +11,4 @@ pub mod node;
 pub mod params;
 pub mod pins;
 pub mod reader;
+pub mod ways;

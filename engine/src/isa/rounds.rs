@@ -101,9 +101,9 @@ impl View {
     /// True if the entries' accesses take the same time again, and their devices have the same to say.
     pub fn accesses_repeat(self, bus: &Bus, before: &Lists, after: &Lists) -> bool {
         let period = after.cycles - before.cycles;
-        self.accessed(bus).all(|entry| {
-            let entry = &bus.map[entry];
-            if entry.route.is_some_and(|route| !self.keeps_phase(bus.routes[route].clock, period)) {
+        self.accessed(bus).all(|index| {
+            let entry = &bus.map[index];
+            if bus.route(index).is_some_and(|route| !self.keeps_phase(bus.routes[route].clock, period)) {
                 return false;
             }
             match entry.target {

@@ -77,7 +77,7 @@ impl Port {
         let Target::Ram(ram) = entry.target else { return None };
         let (ram, timing) = (&bus.rams[ram], bus.rams[ram].timing());
         let whole_words = entry.base.is_multiple_of(4) && entry.last - entry.base >= 3;
-        let at_once = entry.route.is_none() && timing.clock == self.clock && timing.beat_bytes >= 4;
+        let at_once = bus.route(index).is_none() && timing.clock == self.clock && timing.beat_bytes >= 4;
         (whole_words && at_once).then(|| Direct {
             base: entry.base,
             last_word: entry.last - 3,
@@ -148,7 +148,7 @@ impl Port {
     fn answer(&self, bus: &Bus, access: Access, begins: u64) -> Answer {
         let edge = |time| self.clock.cycles_until_ceil(time).0;
         let done_cycles = edge(access.done);
-        let on_the_way_cycles = match bus.map[access.entry].route {
+        let on_the_way_cycles = match bus.route(access.entry) {
             None => 0,
             Some(_) => done_cycles - begins - (edge(access.answered) - edge(access.arrived)),
         };

@@ -52,6 +52,8 @@ pub struct Ram {
     free_edge: u64,
     /// One flag a [`CODE_GRANULE_BYTES`].
     code: Vec<bool>,
+    /// Several cores write to it.
+    shared: bool,
 }
 
 impl Ram {
@@ -59,13 +61,24 @@ impl Ram {
     pub fn new(size_bytes: u32, timing: PortTiming) -> Ram {
         let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
         let bytes = Bytes::zeroed(size_bytes as usize);
-        Ram { bytes, timing, dram: None, free_edge: 0, code: vec![false; granules] }
+        Ram { bytes, timing, dram: None, free_edge: 0, code: vec![false; granules], shared: false }
     }
 
     /// An SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port takes a write's data before the memory
     /// has them.
     pub fn with_dram(size_bytes: u32, timing: PortTiming, dram: DramTiming) -> Ram {
         Ram { dram: Some(Dram::new(dram)), ..Ram::new(size_bytes, timing) }
+    }
+
+    /// Several cores write to it: their accesses happen in one order.
+    pub fn share(&mut self) {
+        self.shared = true;
+    }
+
+    /// See [`Ram::share`].
+    #[inline]
+    pub fn is_shared(&self) -> bool {
+        self.shared
     }
 
     /// Timing of the port.

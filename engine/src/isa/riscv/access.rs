@@ -308,7 +308,7 @@ impl Hart {
         let charged = &mut self.entry_cycles[access.entry];
         charged[purpose as usize] += answered - arrived;
         charged[ON_THE_WAY] += (arrived - begun) + (done - answered);
-        debug_assert!(bus.map[access.entry].route.is_some() || charged[ON_THE_WAY] == 0);
+        debug_assert!(bus.route(access.entry).is_some() || charged[ON_THE_WAY] == 0);
     }
 
     /// Looks whether the block may go on behind an access.
@@ -351,10 +351,9 @@ pub enum Way {
 
 /// The way to `addr`, for a fetch or for data; `has_cache` tells whether there is a cache for it.
 pub(super) fn way_to(bus: &Bus, addr: u32, has_cache: bool) -> Way {
-    let Some(entry) = bus.entry_at(addr).map(|entry| &bus.map[entry]) else { return Way::Uncached };
-    match entry.target {
-        Target::Ram(ram) if bus.rams[ram].is_local() && entry.route.is_none() => Way::Local,
-        _ if entry.cacheable && has_cache => Way::Cached,
+    match bus.entry_at(addr) {
+        Some(entry) if bus.is_local(entry) => Way::Local,
+        Some(entry) if bus.map[entry].cacheable && has_cache => Way::Cached,
         _ => Way::Uncached,
     }
 }

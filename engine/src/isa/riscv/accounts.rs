@@ -74,11 +74,11 @@ impl sections::Totals for Totals {
             ("wait for interrupt".to_owned(), self.causes[Cause::Idle as usize]),
         ];
         let mut on_the_way = vec![0; bus.routes.len()];
-        for (entry, cycles) in bus.map.iter().zip(&self.entries) {
+        for (index, (entry, cycles)) in bus.map.iter().zip(&self.entries).enumerate() {
             for (purpose, cycles) in PURPOSES.into_iter().zip(cycles) {
                 causes.push((format!("{purpose}: {}", entry.name), *cycles));
             }
-            if let Some(route) = entry.route {
+            if let Some(route) = bus.route(index) {
                 on_the_way[route] += cycles[ON_THE_WAY];
             }
         }

@@ -79,11 +79,11 @@ impl Accounts {
     pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
         let mut causes = Vec::new();
         let mut on_the_way = vec![0; bus.routes.len()];
-        for (entry, cycles) in bus.map.iter().zip(&self.entries) {
+        for (index, (entry, cycles)) in bus.map.iter().zip(&self.entries).enumerate() {
             for (purpose, cycles) in PURPOSES.into_iter().zip(cycles) {
                 causes.push((format!("{purpose}: {}", entry.name), *cycles));
             }
-            if let Some(route) = entry.route {
+            if let Some(route) = bus.route(index) {
                 on_the_way[route] += cycles[ON_THE_WAY];
             }
         }
@@ -129,7 +129,7 @@ impl Accounts {
     #[inline]
     pub(super) fn charge(&mut self, meter: &mut Meter, bus: &Bus, purpose: Purpose, passed: &Passed) {
         let cycles = &mut self.entries[passed.entry];
-        if bus.map[passed.entry].route.is_some() {
+        if bus.route(passed.entry).is_some() {
             cycles[ON_THE_WAY] += meter.pass(passed.arrived);
             cycles[purpose as usize] += meter.pass(passed.answered);
             cycles[ON_THE_WAY] += meter.pass(passed.done);

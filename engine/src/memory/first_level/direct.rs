@@ -144,7 +144,7 @@ impl Memory {
     /// Cycles in the second-level cache's controller, there and back, if it runs on the core's clock.
     #[inline]
     fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
-        let Some(outer) = &bus.outer else { return Some((0, 0)) };
+        let Some(outer) = bus.outer() else { return Some((0, 0)) };
         let timing = outer.timing();
         (timing.clock == self.config.clock).then_some((timing.request_cycles.0, timing.response_cycles.0))
     }

@@ -319,7 +319,7 @@ impl Memory {
     fn fetch_ahead<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) {
         let mut behind = meter.behind();
         let Ok(place) = self.code_place(bus, mmu, &mut behind, va) else { return };
-        let (chunk, kept) = (self.chunk_at(va), place.outer && bus.outer.as_ref().is_some_and(|outer| outer.enabled));
+        let (chunk, kept) = (self.chunk_at(va), place.outer && bus.outer().is_some_and(|outer| outer.enabled));
         let in_sight = bus.entry_at(place.physical).is_some_and(|entry| bus.map[entry].last - place.physical >= 31);
         if place.way != Way::Uncached || kept || !in_sight || !bus.peek(place.physical, &mut [0; 4]) {
             return;

@@ -22,11 +22,11 @@ pub(super) struct Near {
 impl Near {
     /// One for each map entry that is such a memory.
     pub fn of(bus: &Bus, clock: Hz) -> Vec<Option<Near>> {
-        bus.map
-            .iter()
-            .map(|entry| {
+        (0..bus.map.len())
+            .map(|index| {
+                let entry = &bus.map[index];
                 let Target::Ram(ram) = entry.target else { return None };
-                let (route, timing) = (&bus.routes[entry.route?], bus.rams[ram].timing());
+                let (route, timing) = (&bus.routes[bus.route(index)?], bus.rams[ram].timing());
                 let in_step = route.clock == timing.clock && clock.get().is_multiple_of(timing.clock.get());
                 (in_step && !bus.rams[ram].is_local()).then(|| Near {
                     ram,

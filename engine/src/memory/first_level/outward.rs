@@ -67,7 +67,7 @@ impl Memory {
         self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(true));
         let line = self.outer_line(bus, line);
         self.state.outer_uses += 1;
-        let Some(cache) = &mut bus.outer else { return };
+        let Some(cache) = bus.outer_mut() else { return };
         if !cache.write(line)
             && let Some(victim) = cache.fill(line, false, true).filter(|victim| victim.dirty)
         {
@@ -82,7 +82,7 @@ impl Memory {
         }
         let line = self.outer_line(bus, place.physical);
         self.state.outer_uses += 1;
-        let hit = bus.outer.as_mut().is_some_and(|cache| cache.write(line));
+        let hit = bus.outer_mut().is_some_and(|cache| cache.write(line));
         if hit {
             self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(false));
         }
@@ -91,14 +91,14 @@ impl Memory {
 
     /// The time of reading a line from the second-level cache, which gets it if need be.
     fn read_outer(&mut self, bus: &mut Bus, meter: &mut Meter, purpose: Purpose, line: u32) -> Result<(), BusFault> {
-        let Some(cache) = &mut bus.outer else { return Ok(()) };
+        let Some(cache) = bus.outer_mut() else { return Ok(()) };
         let (instruction, bytes) = (purpose == Purpose::Fetch, cache.shape().line_bytes);
         self.state.outer_uses += 1;
         let hit = cache.read(line, instruction);
         self.pass_outer(bus, meter, |outer| outer.timing().request_cycles + outer.lookup_cycles(hit));
         if !hit {
             self.over_bus(bus, meter, purpose, line, Transfer::ReadBurst(bytes))?;
-            let victim = bus.outer.as_mut().and_then(|cache| cache.fill(line, instruction, false));
+            let victim = bus.outer_mut().and_then(|cache| cache.fill(line, instruction, false));
             if let Some(victim) = victim.filter(|victim| victim.dirty) {
                 self.cast_out(bus, &mut meter.behind(), victim.line_addr);
             }
@@ -108,7 +108,7 @@ impl Memory {
     }
 
     fn cast_out(&mut self, bus: &mut Bus, meter: &mut Meter, line: u32) {
-        let bytes = bus.outer.as_ref().map_or(0, |cache| cache.shape().line_bytes);
+        let bytes = bus.outer().map_or(0, |cache| cache.shape().line_bytes);
         // A line that was read from here can be written here.
         let _ = self.over_bus(bus, meter, Purpose::Store, line, Transfer::LateWriteBurst(bytes));
     }
@@ -195,7 +195,7 @@ impl Memory {
         meter: &mut Meter,
         cycles: impl Fn(&crate::memory::outer::OuterCache) -> Cycles,
     ) {
-        let Some(outer) = &bus.outer else { return };
+        let Some(outer) = bus.outer() else { return };
         let (clock, cycles) = (outer.timing().clock, cycles(outer));
         let until = if clock.get() == self.config.clock.get() {
             meter.now() + cycles.0
@@ -206,12 +206,12 @@ impl Memory {
     }
 
     fn outer_line(&self, bus: &Bus, physical: u32) -> u32 {
-        bus.outer.as_ref().map_or(physical, |cache| physical & !(cache.shape().line_bytes - 1))
+        bus.outer().map_or(physical, |cache| physical & !(cache.shape().line_bytes - 1))
     }
 }
 
 /// True if the second-level cache is on, and may keep what is at a physical address.
 fn outer_keeps(bus: &Bus, physical: u32) -> bool {
-    bus.outer.as_ref().is_some_and(|cache| cache.enabled)
+    bus.outer().is_some_and(|cache| cache.enabled)
         && bus.entry_at(physical).is_some_and(|entry| bus.map[entry].cacheable)
 }

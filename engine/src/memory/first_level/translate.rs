@@ -7,7 +7,7 @@ use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::tlb::{Entry, Side, permission};
 use super::{Memory, Way};
-use crate::bus::{Bus, Target};
+use crate::bus::Bus;
 use crate::device::AccessSize;
 
 /// Where an access goes.
@@ -77,13 +77,10 @@ impl Memory {
             }
             _ => (false, false, true),
         };
-        let way = match bus.entry_at(to.physical).map(|entry| &bus.map[entry]) {
-            None => Way::Uncached,
-            Some(entry) => match entry.target {
-                Target::Ram(ram) if bus.rams[ram].is_local() && entry.route.is_none() => Way::Local,
-                _ if inner && has_cache && entry.cacheable => Way::Cached,
-                _ => Way::Uncached,
-            },
+        let way = match bus.entry_at(to.physical) {
+            Some(entry) if bus.is_local(entry) => Way::Local,
+            Some(entry) if inner && has_cache && bus.map[entry].cacheable => Way::Cached,
+            _ => Way::Uncached,
         };
         let waits = to.memory == MemoryType::StronglyOrdered;
         Place { physical: to.physical, way, ordered, waits, outer }

@@ -1,0 +1,108 @@
+//! Where cores sit, and what their ways are: a core may sit on a bus of its own, from which other buses are nearer or farther than from where the
+//! board's other masters are.
+//!
+//! `cyclescope,bus = <&mlahb>` of a `cpu` node says on which bus the core sits. What is on that bus needs no interconnect; a memory there that answers
+//! in one cycle of the core's own clock costs nothing, as an instruction that accesses it has that cycle. Another bus takes the time that its own
+//! node says, unless it has a child that says otherwise:
+//!
+//! ```text
+//! from-mlahb {
+//!     compatible = "cyclescope,way";
+//!     cyclescope,from = <&mlahb>;
+//!     clocks = <&ck_mcu>;
+//!     cyclescope,request-cycles = <1>;
+//!     cyclescope,response-cycles = <1>;
+//! };
+//! ```
+
+use super::build::{read_route, read_with};
+use super::fault::{BoardFault, FaultKind};
+use super::node::{Node, Property};
+use super::reader::Board;
+use crate::bus::{Bus, MapEntry, Target, View};
+use crate::memory::ram::PortTiming;
+use crate::time::{Cycles, Hz};
+
+/// The compatible of a bus's child that is a way there.
+pub const COMPATIBLE: &str = "cyclescope,way";
+/// The property of a `cpu` node that says where it sits.
+pub const SEAT: &str = "cyclescope,bus";
+/// The property of a way that says where it begins.
+const FROM: &str = "cyclescope,from";
+
+/// The seats of cores, and the ways from there.
+#[derive(Debug, Default)]
+pub struct Ways {
+    /// The bus on which each core sits, by its index among the routes.
+    seats: Vec<Option<usize>>,
+    /// From a bus, to a bus: the route.
+    ways: Vec<(usize, usize, usize)>,
+}
+
+/// Reads the ways to `buses`, which are the first routes of the bus in their order, and adds routes for them.
+pub fn read<'a>(buses: &[&'a Node], board: &mut Board<'a>, bus: &mut Bus) -> Ways {
+    let mut ways = Ways::default();
+    for (to, node) in buses.iter().enumerate() {
+        let is_way = |child: &&Node| child.is_enabled() && child.compatibles().contains(&COMPATIBLE);
+        for way in node.children.iter().filter(is_way) {
+            let from = bus_of(buses, way, FROM, board);
+            read_with(way, board, |reader| {
+                reader.known(&[FROM]);
+                bus.routes.push(read_route(reader));
+            });
+            ways.ways.extend(from.map(|from| (from, to, bus.routes.len() - 1)));
+        }
+    }
+    let cpus = board.root.children.iter().filter(|node| node.name == "cpus").flat_map(|cpus| &cpus.children);
+    for cpu in cpus.filter(|node| node.is_enabled() && node.name.starts_with("cpu@")) {
+        let seat = cpu.property(SEAT).and_then(|_| bus_of(buses, cpu, SEAT, board));
+        ways.seats.push(seat);
+    }
+    ways
+}
+
+/// The bus that a property of a node refers to.
+fn bus_of(buses: &[&Node], node: &Node, property: &str, board: &mut Board) -> Option<usize> {
+    let found = node.property(property);
+    let phandle = found.and_then(Property::cells).and_then(|cells| cells.first().copied());
+    let bus = phandle.and_then(|phandle| buses.iter().position(|bus| bus.phandle == Some(phandle)));
+    if bus.is_none() {
+        let at = found.map_or(&node.at, |property| &property.at).clone();
+        let expected = "an enabled simple-bus".to_owned();
+        let kind = FaultKind::BadReference { property: property.to_owned(), expected };
+        board.faults.push(BoardFault { at, node: node.name.clone(), kind });
+    }
+    bus
+}
+
+impl Ways {
+    /// What each map entry is to each core, of these clocks; empty where no core has a seat of its own.
+    pub fn views(&self, bus: &Bus, clocks: &[Hz]) -> Vec<Vec<View>> {
+        if self.seats.iter().all(Option::is_none) {
+            return Vec::new();
+        }
+        let of_core = |(seat, clock): (&Option<usize>, &Hz)| {
+            bus.map.iter().map(|entry| self.view(bus, entry, *seat, *clock)).collect()
+        };
+        self.seats.iter().zip(clocks).map(of_core).collect()
+    }
+
+    fn view(&self, bus: &Bus, entry: &MapEntry, seat: Option<usize>, clock: Hz) -> View {
+        let timing = match entry.target {
+            Target::Ram(ram) => Some(bus.rams[ram].timing()),
+            Target::Device(..) => None,
+        };
+        let Some(seat) = seat else {
+            let local = timing.is_some_and(|timing| timing.first_word_cycles == Cycles(0)) && entry.route.is_none();
+            return View { route: entry.route, local };
+        };
+        if entry.route == Some(seat) {
+            let at_once = |timing: PortTiming| {
+                timing.clock == clock && timing.first_word_cycles.max(timing.write_first_word_cycles) <= Cycles(1)
+            };
+            return View { route: None, local: timing.is_some_and(at_once) };
+        }
+        let way = self.ways.iter().find(|(from, to, _)| (*from, Some(*to)) == (seat, entry.route));
+        View { route: way.map_or(entry.route, |(.., route)| Some(*route)), local: false }
+    }
+}
