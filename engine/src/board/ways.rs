@@ -106,3 +106,62 @@ impl Ways {
         View { route: way.map_or(entry.route, |(.., route)| Some(*route)), local: false }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::Route;
+    use crate::device::DeviceId;
+    use crate::memory::ram::Ram;
+
+    const MHZ: u64 = 1_000_000;
+
+    /// Three buses and a way from the second to the third; on each a memory or a device.
+    fn bus() -> Bus {
+        let mut bus = Bus::default();
+        let clock = Hz::new(200 * MHZ).unwrap();
+        for (name, cycles) in [("axi", 4), ("mlahb", 7), ("apb1", 9), ("apb1 from mlahb", 2)] {
+            let (request_cycles, response_cycles) = (Cycles(cycles), Cycles(cycles));
+            bus.routes.push(Route { name: name.into(), clock, request_cycles, response_cycles });
+        }
+        for (index, (name, first_word)) in [("sysram", 1), ("sram", 1), ("slow", 2)].into_iter().enumerate() {
+            bus.rams.push(Ram::new(0x100, PortTiming::symmetric(clock, Cycles(first_word), Cycles(1), 4)));
+            let (base, target) = (0x1000 * index as u32, Target::Ram(index));
+            let route = Some(index.min(1));
+            bus.map.push(MapEntry { name: name.into(), base, last: base + 0xff, target, route, cacheable: false });
+        }
+        let (base, target) = (0x4000, Target::Device(DeviceId(0), 0));
+        bus.map.push(MapEntry {
+            name: "uart".into(),
+            base,
+            last: base + 0xff,
+            target,
+            route: Some(2),
+            cacheable: false,
+        });
+        bus
+    }
+
+    #[test]
+    fn what_is_on_a_cores_own_bus_is_near() {
+        let mut bus = bus();
+        let ways = Ways { seats: vec![None, Some(1)], ways: vec![(1, 2, 3)] };
+        bus.views = ways.views(&bus, &[Hz::new(600 * MHZ).unwrap(), Hz::new(200 * MHZ).unwrap()]);
+        let routes = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.route(entry));
+        let local = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.is_local(entry));
+        for master in [None, Some(0)] {
+            bus.master = master;
+            assert_eq!((routes(&bus), local(&bus)), ([Some(0), Some(1), Some(1), Some(2)], [false; 4]), "{master:?}");
+        }
+        bus.master = Some(1);
+        assert_eq!((routes(&bus), local(&bus)), ([Some(0), None, None, Some(3)], [false, true, false, false]));
+    }
+
+    #[test]
+    fn cores_without_seats_see_the_map_as_it_is() {
+        let bus = bus();
+        let ways = Ways { seats: vec![None, None], ways: vec![(1, 2, 3)] };
+        let clock = Hz::new(200 * MHZ).unwrap();
+        assert_eq!(ways.views(&bus, &[clock, clock]), Vec::<Vec<View>>::new());
+    }
+}
