@@ -23,6 +23,7 @@ mod faults;
 mod floating;
 mod hints;
 mod instructions;
+pub mod m_profile;
 pub mod media;
 pub mod op;
 pub mod predictor;

@@ -148,6 +148,8 @@ pub enum Code {
     Strex,
     /// Clears the exclusive monitor.
     Clrex,
+    /// Before a division by x[rm]: an exception if that is 0.
+    TrapIfZero,
     /// Swp, Swpb: x[rd] = memory at x[rn], which becomes x[rm]; `imm` 1 or 4 bytes.
     Swap,
     /// Load and store of a word with `rd` a register of User mode.
@@ -181,12 +183,12 @@ pub enum Code {
     Bkpt,
     /// An encoding that means nothing here: in `imm` (T32: first halfword on top).
     Undefined,
-    /// x[rd] = CPSR, or SPSR if `imm` is 1.
+    /// x[rd] = CPSR, or SPSR if `imm` is 1. M profile: the special register with number `imm`.
     Mrs,
     /// CPSR, or SPSR if `imm >> 8` is 1, from b's bits under the field mask `ra` (c 1, x 2, s 4, f 8); the operand is x[rm] for a register, else it has been moved
-    /// to [`super::registers::OPERAND`].
+    /// to [`super::registers::OPERAND`]. M profile: the special register with number `imm`; of the field mask, f is the flags, and s GE.
     Msr,
-    /// Changes A, I, F and the mode: `imm` has `mode` (bits 4:0), 1 << 5 if the mode changes, F 1 << 6, I 1 << 7, A 1 << 8, 1 << 9 to set (disable), 1 << 10 to clear them.
+    /// Changes A, I, F (M profile: PRIMASK is I, FAULTMASK F) and the mode: `imm` has `mode` (bits 4:0), 1 << 5 if the mode changes, F 1 << 6, I 1 << 7, A 1 << 8, 1 << 9 to set (disable), 1 << 10 to clear them.
     Cps,
     /// Data endianness `imm`.
     Setend,
@@ -373,6 +375,8 @@ pub struct Features {
     pub vfp: bool,
     /// 32 double registers, not 16.
     pub vfp_d32: bool,
-    /// ARMv7-M: no A32, other system instructions.
+    /// ARMv7-M: no A32, other system instructions, VFP of single precision only.
     pub m_profile: bool,
+    /// A division by 0 is an exception.
+    pub traps_division: bool,
 }

@@ -15,7 +15,7 @@ pub mod mmu;
 pub mod modes;
 pub mod monitor;
 pub mod pmu;
-mod psr;
+pub(super) mod psr;
 pub mod registers;
 pub mod vfp_control;
 

@@ -3,7 +3,8 @@ use crate::isa::arm::op::{Features, Op};
 use crate::isa::arm::registers::{ADDRESS, ZERO};
 use crate::memory::first_level::access::how;
 
-const WITH_D32: Features = Features { divide: false, vfp: true, vfp_d32: true, m_profile: false };
+const WITH_D32: Features =
+    Features { divide: false, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
 const WITH_D16: Features = Features { vfp_d32: false, ..WITH_D32 };
 
 fn decoded(encoding: u32, features: Features) -> Option<(TimingClass, Vec<Op>)> {

@@ -8,7 +8,7 @@ mod long;
 mod short;
 
 const PC: u32 = 0x2000_0002;
-const FEATURES: Features = Features { divide: true, vfp: true, vfp_d32: true, m_profile: false };
+const FEATURES: Features = Features { divide: true, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
 
 fn op(code: Code, rd: u8, rn: u8, rm: u8, imm: u32) -> Op {
     Op { code, rd, rn, rm, ra: 0, imm }

@@ -24,7 +24,7 @@ fn field_mask(fields: u8) -> u32 {
 }
 
 /// Sets N, Z, C and V from bits 31:28.
-pub(super) fn set_nzcv(x: &mut X, value: u32) {
+pub(in crate::isa::arm) fn set_nzcv(x: &mut X, value: u32) {
     x[N_SOURCE as usize] = value & 1 << 31;
     x[Z_SOURCE as usize] = !value & 1 << 30;
     x[C as usize] = value >> 29 & 1;

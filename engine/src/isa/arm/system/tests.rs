@@ -15,7 +15,8 @@ const EVENTS: Events = Events {
     exceptions: 0,
 };
 pub(super) const NOW: Now = Now { cycles: 0, events: &EVENTS, pending: 0 };
-const FEATURES: Features = Features { divide: false, vfp: true, vfp_d32: true, m_profile: false };
+const FEATURES: Features =
+    Features { divide: false, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
 
 /// A core after reset, its registers 0 and no flag set.
 pub(super) fn system() -> (System, X) {

@@ -1,0 +1,259 @@
+//! The system side of the M profile: exceptions, the interrupt controller, stacks, memory protection, and what is in the system control space.
+//!
+//! "ARM" below is the ARMv7-M Architecture Reference Manual (DDI 0403E); "TRM" the Cortex-M4 Technical Reference Manual (DDI 0439).
+//!
+//! What happens to an exception, step by step, with the core's part between:
+//! 1. It becomes pending: [`System::set_inputs`] for interrupts, [`System::raise`] for what an instruction did. [`System::due`] tells that one may be taken.
+//! 2. [`System::begin_entry`] gives the frame; the core stores it, and tells of accesses that fail ([`System::stacking_failed`]).
+//! 3. [`System::activate`] chooses what is the most urgent *now* (so one that came meanwhile is taken with the frame there: late arrival), and gives
+//!    the address of its vector, which the core reads.
+//! 4. A jump to an [`exc_return`] value in Handler mode is [`System::begin_return`]: either something else is due, which is activated with the frame
+//!    that is there (tail-chaining), or the core reads the frame and hands it to [`System::finish_return`].
+
+pub mod config;
+pub mod entry;
+pub mod exceptions;
+mod execute;
+mod faults;
+pub mod floating;
+mod for_memory;
+mod identification;
+mod masks;
+pub mod mpu;
+mod nvic;
+pub mod ppb;
+pub mod psr;
+pub mod returning;
+mod scb;
+mod set;
+mod trace;
+
+pub use config::SystemConfig;
+pub use entry::{Activated, Floating, Frame, exc_return};
+pub use exceptions::{Abort, Exception, FaultStatus, Lockup};
+pub use mpu::Protection;
+pub use ppb::{Outcome, is_ppb};
+pub use psr::is_special_register;
+pub use returning::{Return, Unstack};
+
+use super::op::Features;
+use super::system::X;
+use floating::FloatingPoint;
+use masks::Masks;
+use mpu::Mpu;
+use nvic::Nvic;
+use scb::Scb;
+use trace::Trace;
+
+/// Levels of a core's 256 inputs: bit n % 64 of word n / 64. External interrupt n is input n; [`SYSTICK_INPUT`] is the system timer's.
+pub type Inputs = [u64; 4];
+/// The input of the system timer. Each *change* of its level is a tick, so that none is lost on a core that looks late.
+pub const SYSTICK_INPUT: u32 = 255;
+
+/// The system side of a core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct System {
+    config: SystemConfig,
+    thumb: bool,
+    it: u8,
+    /// IPSR: the number of the exception that is being handled, 0 in Thread mode.
+    ipsr: u16,
+    /// CONTROL.nPRIV: Thread mode is unprivileged.
+    unprivileged: bool,
+    /// CONTROL.SPSEL: Thread mode uses the process stack.
+    process_stack: bool,
+    /// The stack pointer that is not in use.
+    other_sp: u32,
+    masks: Masks,
+    /// The event register of wfe.
+    event: bool,
+    nvic: Nvic,
+    scb: Scb,
+    mpu: Mpu,
+    floating: FloatingPoint,
+    trace: Trace,
+    /// An exclusive load has been done, and nothing that ends its claim since.
+    reserved: bool,
+    /// What follows from the above, worked out again after each change: the exception to take now, and if one ends a wfi.
+    due: Option<u8>,
+    wakes: bool,
+}
+
+impl System {
+    /// After reset: Thread mode, privileged, main stack. The core reads SP and the first address from the vector table ([`System::vectors`]).
+    pub fn new(config: SystemConfig) -> System {
+        System {
+            config,
+            thumb: true,
+            it: 0,
+            ipsr: 0,
+            unprivileged: false,
+            process_stack: false,
+            other_sp: 0,
+            masks: Masks::default(),
+            event: false,
+            nvic: Nvic::new(config.interrupts, config.priority_bits),
+            scb: Scb::new(config.vectors),
+            mpu: Mpu::default(),
+            floating: FloatingPoint::default(),
+            trace: Trace::default(),
+            reserved: false,
+            due: None,
+            wakes: false,
+        }
+    }
+
+    /// What the board says of it.
+    pub fn config(&self) -> &SystemConfig {
+        &self.config
+    }
+
+    /// What decoders have to know now.
+    pub fn features(&self) -> Features {
+        Features { traps_division: self.scb.traps_division(), ..self.config.features }
+    }
+
+    /// EPSR.T. While it is 0 no instruction can be executed ([`Exception::InvalidState`]).
+    #[inline]
+    pub fn thumb(&self) -> bool {
+        self.thumb
+    }
+
+    /// Sets EPSR.T for the next instruction.
+    #[inline]
+    pub fn set_thumb(&mut self, thumb: bool) {
+        self.thumb = thumb;
+    }
+
+    /// ITSTATE of the next instruction.
+    #[inline]
+    pub fn it(&self) -> u8 {
+        self.it
+    }
+
+    /// Sets ITSTATE: it has to be that of the instruction at hand whenever something here is called that reads xPSR or saves it.
+    #[inline]
+    pub fn set_it(&mut self, it: u8) {
+        self.it = it;
+    }
+
+    /// True in Handler mode.
+    #[inline]
+    pub fn in_handler(&self) -> bool {
+        self.ipsr != 0
+    }
+
+    /// Number of the exception that is being handled; 0 in Thread mode.
+    pub fn exception_number(&self) -> u16 {
+        self.ipsr
+    }
+
+    /// True in Handler mode, and in Thread mode unless CONTROL.nPRIV is set.
+    #[inline]
+    pub fn is_privileged(&self) -> bool {
+        self.in_handler() || !self.unprivileged
+    }
+
+    /// Base of the vector table (VTOR).
+    pub fn vectors(&self) -> u32 {
+        self.scb.vtor
+    }
+
+    /// The interrupt lines as they are now.
+    pub fn set_inputs(&mut self, inputs: &Inputs) {
+        if self.nvic.set_inputs(inputs) {
+            self.changed();
+        }
+    }
+
+    /// The exception to be taken now, if there is one: pending, enabled, and more urgent than what runs (ARM, B1.5.4).
+    #[inline]
+    pub fn due(&self) -> Option<u8> {
+        self.due
+    }
+
+    /// As [`System::due`], if the interrupt lines were these.
+    #[inline]
+    pub fn is_due(&self, inputs: &Inputs) -> bool {
+        self.due.is_some() || !self.nvic.knows(inputs) && self.with(inputs).due.is_some()
+    }
+
+    /// True if what is pending ends a wfi, with the interrupt lines like this: PRIMASK does not matter (ARM, B1.5.19).
+    pub fn wakes(&self, inputs: &Inputs) -> bool {
+        self.wakes || !self.nvic.knows(inputs) && self.with(inputs).wakes
+    }
+
+    fn with(&self, inputs: &Inputs) -> System {
+        let mut changed = self.clone();
+        changed.set_inputs(inputs);
+        changed
+    }
+
+    // ---- Stack pointers
+
+    /// The process stack pointer is the one in use.
+    fn on_process_stack(&self) -> bool {
+        self.process_stack && !self.in_handler()
+    }
+
+    /// Calls `change`, which may change the mode or CONTROL.SPSEL, and has `x` show the stack pointer that is then in use.
+    fn keep_stacks(&mut self, x: &mut X, change: impl FnOnce(&mut System)) {
+        let sp = &mut x[usize::from(super::registers::SP)];
+        let before = self.on_process_stack();
+        change(self);
+        if before != self.on_process_stack() {
+            std::mem::swap(sp, &mut self.other_sp);
+        }
+    }
+
+    /// Main stack pointer, and process stack pointer.
+    pub fn stack_pointers(&self, x: &X) -> [u32; 2] {
+        let sp = x[usize::from(super::registers::SP)];
+        if self.on_process_stack() { [self.other_sp, sp] } else { [sp, self.other_sp] }
+    }
+
+    fn set_stack_pointer(&mut self, x: &mut X, process: bool, value: u32) {
+        let value = value & !3;
+        if process == self.on_process_stack() {
+            x[usize::from(super::registers::SP)] = value;
+        } else {
+            self.other_sp = value;
+        }
+    }
+
+    // ---- Local monitor: it keeps no address (TRM, 3.4)
+
+    /// After an exclusive load.
+    pub fn reserve(&mut self) {
+        self.reserved = true;
+    }
+
+    /// Before an exclusive store: true if it is to be done. The claim is gone afterwards.
+    pub fn claim(&mut self) -> bool {
+        std::mem::take(&mut self.reserved)
+    }
+
+    /// As clrex does.
+    pub fn clear_reservation(&mut self) {
+        self.reserved = false;
+    }
+
+    /// Works out again what is due.
+    fn changed(&mut self) {
+        let best = self.nvic.best();
+        let unmasked = self.masks.without_primask().min(self.nvic.active_priority());
+        let priority = self.masks.boosted(self.nvic.grouping()).min(self.nvic.active_priority());
+        let preempts = |current: i16| best.filter(|best| best.group < current).map(|best| best.number);
+        self.due = preempts(priority);
+        let unmasked = unmasked.min(self.masks.base_priority(self.nvic.grouping()));
+        self.wakes = preempts(unmasked).is_some();
+    }
+
+    /// The priority at which instructions run now: 256 is the least urgent (ARM, B1.5.4).
+    pub fn execution_priority(&self) -> i16 {
+        self.masks.boosted(self.nvic.grouping()).min(self.nvic.active_priority())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! What an instruction can do wrong or ask for, how it is recorded, and which exception that is (ARM, B1.5.6, B1.5.14 and B3.2.15 on).
+
+use super::System;
+use super::nvic::LEAST_URGENT;
+use super::scb::{bfsr, hfsr, mmfsr, ufsr};
+use crate::memory::first_level::access::Status;
+
+/// Numbers of exceptions (ARM, B1.5.2).
+pub mod number {
+    #![allow(missing_docs)]
+    pub const NMI: u8 = 2;
+    pub const HARD_FAULT: u8 = 3;
+    pub const MEM_MANAGE: u8 = 4;
+    pub const BUS_FAULT: u8 = 5;
+    pub const USAGE_FAULT: u8 = 6;
+    pub const SVCALL: u8 = 11;
+    pub const DEBUG_MONITOR: u8 = 12;
+    pub const PEND_SV: u8 = 14;
+    pub const SYS_TICK: u8 = 15;
+    /// External interrupt 0.
+    pub const EXTERNAL: u8 = 16;
+}
+
+/// DFSR.BKPT.
+const DFSR_BKPT: u32 = 1 << 1;
+
+/// Why the flow of instructions is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exception {
+    /// What is due: [`System::due`].
+    Due,
+    /// An encoding that means nothing, or for a coprocessor that is not there or off (T32: first halfword on top).
+    Undefined(u32),
+    /// The instruction set that is not there: a jump to an even address.
+    InvalidState,
+    /// A jump to a value that is no return from what is handled.
+    InvalidReturn(u32),
+    /// A division by 0 while CCR.DIV_0_TRP is set.
+    DivideByZero,
+    /// Supervisor call, with its number.
+    Svc(u32),
+    /// Breakpoint, with its number.
+    Bkpt(u32),
+    /// An instruction could not be fetched.
+    PrefetchAbort(Abort),
+    /// An access to data could not be done.
+    DataAbort(Abort),
+}
+
+/// An access that could not be done.
+pub type Abort = crate::memory::first_level::access::Abort<FaultStatus>;
+
+/// Why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultStatus {
+    /// The address is no multiple of the size: a UsageFault.
+    Alignment,
+    /// The bus answered with an error: a BusFault.
+    External,
+    /// A region of the MPU does not allow it, or none is there: a MemManage fault.
+    Permission,
+    /// No instruction may come from there: a MemManage fault.
+    ExecuteNever,
+    /// The private peripheral bus is for privileged code: a BusFault.
+    Unprivileged,
+}
+
+impl Status for FaultStatus {
+    const ALIGNMENT: FaultStatus = FaultStatus::Alignment;
+    const EXTERNAL: FaultStatus = FaultStatus::External;
+}
+
+/// A fault that even HardFault's handler can't take: the core stops for good (ARM, B1.5.15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lockup;
+
+impl Lockup {
+    /// For messages.
+    pub const WHY: &str = "it locks the core up: HardFault or NMI is being handled, or FAULTMASK is set";
+}
+
+/// When an access failed that an exception's entry or return makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum During {
+    /// The entry's stores.
+    Stacking,
+    /// The return's loads.
+    Unstacking,
+    /// Lazy preservation of the floating-point state.
+    LazyStacking,
+}
+
+impl System {
+    /// Records an exception of the instruction at `pc` and makes it pending, escalated if it has to be; then [`System::due`] has it, or something still
+    /// more urgent. Gives the address to return to.
+    ///
+    /// # Errors
+    /// [`Lockup`].
+    pub fn raise(&mut self, exception: Exception, pc: u32) -> Result<u32, Lockup> {
+        let wanted = match exception {
+            Exception::Due => return Ok(pc),
+            Exception::Svc(_) => number::SVCALL,
+            Exception::Bkpt(_) => {
+                self.scb.dfsr |= DFSR_BKPT;
+                number::DEBUG_MONITOR
+            }
+            Exception::Undefined(encoding) => {
+                let bit = if self.is_coprocessor_fault(encoding) { ufsr::NOCP } else { ufsr::UNDEFINSTR };
+                self.usage_fault(bit)
+            }
+            Exception::InvalidState => self.usage_fault(ufsr::INVSTATE),
+            Exception::InvalidReturn(_) => self.usage_fault(ufsr::INVPC),
+            Exception::DivideByZero => self.usage_fault(ufsr::DIVBYZERO),
+            Exception::PrefetchAbort(abort) => self.record(abort, mmfsr::IACCVIOL, bfsr::IBUSERR, false),
+            Exception::DataAbort(abort) => self.record(abort, mmfsr::DACCVIOL, bfsr::PRECISERR, true),
+        };
+        self.pend_escalated(wanted, matches!(exception, Exception::Bkpt(_)))?;
+        Ok(match exception {
+            Exception::Svc(_) => {
+                self.advance_it();
+                pc.wrapping_add(2)
+            }
+            _ => pc,
+        })
+    }
+
+    /// An access of an exception's entry or return failed: records that, and makes the fault pending. The entry or return goes on.
+    ///
+    /// # Errors
+    /// [`Lockup`].
+    pub fn stacking_failed(&mut self, abort: Abort, during: During) -> Result<(), Lockup> {
+        let (memory, bus) = match during {
+            During::Stacking => (mmfsr::MSTKERR, bfsr::STKERR),
+            During::Unstacking => (mmfsr::MUNSTKERR, bfsr::UNSTKERR),
+            During::LazyStacking => (mmfsr::MLSPERR, bfsr::LSPERR),
+        };
+        let wanted = self.record(abort, memory, bus, false);
+        self.pend_escalated(wanted, false)
+    }
+
+    /// The vector of `exception`, which has just been activated, could not be read: HardFault is pending, to be activated in its place.
+    ///
+    /// # Errors
+    /// [`Lockup`] if it was HardFault's or NMI's.
+    pub fn vector_failed(&mut self, exception: u8) -> Result<(), Lockup> {
+        self.scb.hfsr |= hfsr::VECTTBL;
+        if exception <= number::HARD_FAULT {
+            return Err(Lockup);
+        }
+        self.nvic.set_active(exception, false);
+        self.nvic.pend(number::HARD_FAULT);
+        self.changed();
+        if self.due == Some(number::HARD_FAULT) { Ok(()) } else { Err(Lockup) }
+    }
+
+    fn usage_fault(&mut self, bit: u32) -> u8 {
+        self.scb.cfsr |= bit;
+        number::USAGE_FAULT
+    }
+
+    /// Status and address registers of an access.
+    fn record(&mut self, abort: Abort, memory: u32, bus: u32, has_address: bool) -> u8 {
+        match abort.status {
+            FaultStatus::Alignment => self.usage_fault(ufsr::UNALIGNED),
+            FaultStatus::External | FaultStatus::Unprivileged => {
+                self.scb.cfsr |= bus;
+                if has_address {
+                    self.scb.cfsr |= bfsr::BFARVALID;
+                    self.scb.bfar = abort.va;
+                }
+                number::BUS_FAULT
+            }
+            FaultStatus::Permission | FaultStatus::ExecuteNever => {
+                self.scb.cfsr |= memory;
+                if has_address {
+                    self.scb.cfsr |= mmfsr::MMARVALID;
+                    self.scb.mmfar = abort.va;
+                }
+                number::MEM_MANAGE
+            }
+        }
+    }
+
+    /// Makes it pending, or HardFault if it is disabled or can't pre-empt what runs (ARM, B1.5.14).
+    fn pend_escalated(&mut self, wanted: u8, breakpoint: bool) -> Result<(), Lockup> {
+        let current = self.execution_priority();
+        let taken = self.nvic.is_enabled(wanted) && self.nvic.group_priority(wanted) < current;
+        if !taken {
+            if current < 0 {
+                return Err(Lockup);
+            }
+            self.scb.hfsr |= if breakpoint { hfsr::DEBUGEVT } else { hfsr::FORCED };
+        }
+        self.nvic.pend(if taken { wanted } else { number::HARD_FAULT });
+        self.changed();
+        Ok(())
+    }
+
+    /// A coprocessor's encoding, of one that is not there or may not be used (ARM, B1.5.14: NOCP).
+    fn is_coprocessor_fault(&self, encoding: u32) -> bool {
+        let is_coprocessor = encoding >> 29 == 7 && matches!(encoding >> 24 & 15, 12..=15);
+        let is_floating = matches!(encoding >> 8 & 15, 10 | 11);
+        is_coprocessor && !(is_floating && self.floating_is_allowed())
+    }
+
+    /// ITSTATE of the next instruction of the block (ARM, A7.3.3).
+    pub(super) fn advance_it(&mut self) {
+        self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xe0 | self.it << 1 & 0x1f };
+    }
+
+    /// True if nothing is handled and no mask set.
+    pub fn is_at_base_level(&self) -> bool {
+        self.execution_priority() == LEAST_URGENT
+    }
+}

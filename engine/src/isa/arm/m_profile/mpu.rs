@@ -1,0 +1,220 @@
+//! The memory protection unit (PMSAv7), and the map of memory without it (ARM, B3.1 and B3.5).
+
+use super::{FaultStatus, System};
+use crate::memory::first_level::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
+
+/// Regions of a Cortex-M4.
+pub(super) const REGIONS: usize = 8;
+
+/// MPU_CTRL.
+const ENABLE: u32 = 1 << 0;
+const HFNMIENA: u32 = 1 << 1;
+const PRIVDEFENA: u32 = 1 << 2;
+/// MPU_RBAR: a region's number comes with its address.
+const RBAR_VALID: u32 = 1 << 4;
+const RBAR_ADDR: u32 = !0x1f;
+/// MPU_RASR.
+const RASR_MASK: u32 = 0x173f_ff3f;
+const RASR_ENABLE: u32 = 1 << 0;
+const RASR_XN: u32 = 1 << 28;
+/// The system's part of the map: no region changes it.
+const SYSTEM_BASE: u32 = 0xe000_0000;
+/// What the map without regions is made of.
+const PART_BYTES: u32 = 1 << 29;
+const SMALLEST_BYTES: u32 = 32;
+
+/// Which map holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// That without regions.
+    Off,
+    /// Regions.
+    On,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Region {
+    base: u32,
+    attributes: u32,
+}
+
+impl Region {
+    /// Its size in bytes less one, if it is enabled.
+    fn mask(self) -> Option<u32> {
+        let log2 = (self.attributes >> 1 & 31) + 1;
+        (self.attributes & RASR_ENABLE != 0 && log2 >= 5).then(|| u32::MAX >> (32 - log2))
+    }
+
+    /// Bytes of what is enabled or disabled in it as a whole.
+    fn part_bytes(self, mask: u32) -> u32 {
+        let has_parts = self.attributes >> 8 & 0xff != 0 && mask >= 0xff;
+        if has_parts { (mask >> 3) + 1 } else { mask.wrapping_add(1) }
+    }
+
+    /// It says what `va` means.
+    fn matches(self, va: u32) -> bool {
+        let Some(mask) = self.mask() else { return false };
+        if (va ^ self.base) & !mask != 0 {
+            return false;
+        }
+        let part = if mask >= 0xff { (va & mask) / ((mask >> 3) + 1) } else { 8 };
+        self.attributes >> 8 & 0xff & 1_u32.checked_shl(part).filter(|_| part < 8).unwrap_or(0) == 0
+    }
+
+    /// A block of `bytes` around `va` that is not cut by it; at most so many.
+    fn uncut(self, va: u32, mut bytes: u32) -> u32 {
+        let Some(mask) = self.mask() else { return bytes };
+        if (va ^ self.base) & !mask == 0 {
+            let own = self.part_bytes(mask);
+            return if own == 0 { bytes } else { bytes.min(own) };
+        }
+        while (va ^ self.base) & !(bytes - 1) == 0 && bytes > SMALLEST_BYTES {
+            bytes /= 2;
+        }
+        bytes
+    }
+
+    fn allows(self, access: Access) -> bool {
+        let (reads, writes) = match (self.attributes >> 24 & 7, access.privileged) {
+            (1, true) | (2, true) | (3, _) => (true, true),
+            (2, false) | (5, true) | (6 | 7, _) => (true, false),
+            _ => (false, false),
+        };
+        match access.kind {
+            Kind::Read | Kind::Execute => reads,
+            Kind::Write => writes,
+        }
+    }
+
+    fn memory(self) -> MemoryType {
+        let bit = |at: u32| self.attributes >> at & 1 != 0;
+        let (tex, c, b, shareable) = (self.attributes >> 19 & 7, bit(17), bit(16), bit(18));
+        let kind = |code: u32| match code {
+            0 => Cacheability::NonCacheable,
+            1 => Cacheability::WriteBackAllocate,
+            2 => Cacheability::WriteThrough,
+            _ => Cacheability::WriteBack,
+        };
+        let both = |kind| MemoryType::Normal { inner: kind, outer: kind, shareable };
+        match (tex, c, b) {
+            (0, false, false) => MemoryType::StronglyOrdered,
+            (0, false, true) => MemoryType::Device { shareable: true },
+            (0, true, false) => both(Cacheability::WriteThrough),
+            (0, true, true) => both(Cacheability::WriteBack),
+            (1, false, false) => both(Cacheability::NonCacheable),
+            (1, ..) => both(Cacheability::WriteBackAllocate),
+            (2 | 3, ..) => MemoryType::Device { shareable: false },
+            _ => MemoryType::Normal { inner: kind(u32::from(c) << 1 | u32::from(b)), outer: kind(tex & 3), shareable },
+        }
+    }
+}
+
+/// The registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mpu {
+    control: u32,
+    number: u8,
+    regions: [Region; REGIONS],
+}
+
+impl Mpu {
+    pub fn read(&self, offset: u32) -> Option<u32> {
+        let region = self.regions[usize::from(self.number)];
+        Some(match offset {
+            0xd90 => (REGIONS as u32) << 8,
+            0xd94 => self.control,
+            0xd98 => u32::from(self.number),
+            0xd9c | 0xda4 | 0xdac | 0xdb4 => region.base | u32::from(self.number),
+            0xda0 | 0xda8 | 0xdb0 | 0xdb8 => region.attributes,
+            _ => return None,
+        })
+    }
+
+    /// False if there is no such register.
+    pub fn write(&mut self, offset: u32, value: u32) -> bool {
+        match offset {
+            0xd90 => {}
+            0xd94 => self.control = value & (ENABLE | HFNMIENA | PRIVDEFENA),
+            0xd98 => self.number = value as u8 & (REGIONS as u8 - 1),
+            0xd9c | 0xda4 | 0xdac | 0xdb4 => {
+                if value & RBAR_VALID != 0 {
+                    self.number = value as u8 & (REGIONS as u8 - 1);
+                }
+                self.regions[usize::from(self.number)].base = value & RBAR_ADDR;
+            }
+            0xda0 | 0xda8 | 0xdb0 | 0xdb8 => self.regions[usize::from(self.number)].attributes = value & RASR_MASK,
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl System {
+    /// Which map holds now: where this has changed, all that was worked out from addresses is to be forgotten.
+    pub fn protection(&self) -> Protection {
+        let on = self.mpu.control & ENABLE != 0;
+        let ignored = self.execution_priority() < 0 && self.mpu.control & HFNMIENA == 0;
+        if on && !ignored { Protection::On } else { Protection::Off }
+    }
+
+    /// What `va` means, or why the access is refused.
+    ///
+    /// # Errors
+    /// [`FaultStatus::Permission`], [`FaultStatus::ExecuteNever`].
+    pub fn translate(&self, va: u32, access: Access) -> Result<Translation, Abort<FaultStatus>> {
+        let refused = |status| Err(Abort { va, status, write: access.kind == Kind::Write, domain: 0, bus: None });
+        let (memory, never, page_bytes) = match self.region(va, access.privileged) {
+            Some(None) => return refused(FaultStatus::Permission),
+            Some(Some(region)) if !region.allows(access) => return refused(FaultStatus::Permission),
+            Some(Some(region)) => (region.memory(), region.attributes & RASR_XN != 0, self.page_bytes(va)),
+            None => {
+                let (memory, never) = default_map(va);
+                (memory, never, self.page_bytes(va))
+            }
+        };
+        if never && access.kind == Kind::Execute {
+            return refused(FaultStatus::ExecuteNever);
+        }
+        Ok(Translation {
+            physical: va,
+            page_bytes,
+            memory,
+            walk: [None; 2],
+            walk_memory: MemoryType::NON_CACHEABLE,
+            global: true,
+            asid: 0,
+        })
+    }
+
+    /// The region of `va`; `Some(None)` if it has to be one and there is none; `None` where the map without regions holds.
+    fn region(&self, va: u32, privileged: bool) -> Option<Option<Region>> {
+        if self.protection() == Protection::Off || va >= SYSTEM_BASE {
+            return None;
+        }
+        let found = self.mpu.regions.iter().rev().find(|region| region.matches(va));
+        match found {
+            None if privileged && self.mpu.control & PRIVDEFENA != 0 => None,
+            found => Some(found.copied()),
+        }
+    }
+
+    fn page_bytes(&self, va: u32) -> u32 {
+        if self.protection() == Protection::Off {
+            return PART_BYTES;
+        }
+        self.mpu.regions.iter().fold(PART_BYTES, |bytes, region| region.uncut(va, bytes))
+    }
+}
+
+/// What addresses are without regions, and whether no instruction may come from there (ARM, B3.1).
+fn default_map(va: u32) -> (MemoryType, bool) {
+    let normal = |kind| MemoryType::Normal { inner: kind, outer: kind, shareable: false };
+    match va >> 29 {
+        0 | 4 => (normal(Cacheability::WriteThrough), false),
+        1 | 3 => (normal(Cacheability::WriteBackAllocate), false),
+        2 | 6 => (MemoryType::Device { shareable: false }, true),
+        5 => (MemoryType::Device { shareable: true }, true),
+        _ if va < 0xe010_0000 => (MemoryType::StronglyOrdered, true),
+        _ => (MemoryType::Device { shareable: false }, true),
+    }
+}

@@ -1,0 +1,232 @@
+//! The state of all exceptions, in the nested vectored interrupt controller's terms (ARM, B1.5.3, B1.5.4 and B3.4).
+
+use super::exceptions::number;
+use super::set::Set;
+use super::{Inputs, SYSTICK_INPUT};
+
+/// Priority of a core that handles nothing.
+pub(super) const LEAST_URGENT: i16 = 256;
+const NMI_PRIORITY: i16 = -2;
+const HARD_FAULT_PRIORITY: i16 = -1;
+
+/// AIRCR.PRIGROUP: how many of a priority's bits choose between exceptions that do not pre-empt each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Grouping(pub u8);
+
+impl Grouping {
+    /// The part of a priority by which exceptions pre-empt each other.
+    pub fn group(self, priority: i16) -> i16 {
+        if priority < 0 { priority } else { priority & !((2 << self.0) - 1) }
+    }
+}
+
+/// An exception that is pending and enabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub number: u8,
+    /// By which it pre-empts.
+    pub group: i16,
+}
+
+/// Pending, active and enabled exceptions, and their priorities; by exception number, external interrupt 0 being 16.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Nvic {
+    enabled: Set,
+    pending: Set,
+    active: Set,
+    inputs: Inputs,
+    priorities: [u8; 256],
+    priority_mask: u8,
+    /// Exception numbers that there are.
+    count: u32,
+    grouping: Grouping,
+}
+
+impl Nvic {
+    pub fn new(interrupts: u32, priority_bits: u32) -> Nvic {
+        let mut enabled = Set::default();
+        for always in [number::NMI, number::HARD_FAULT, number::SVCALL, number::PEND_SV, number::SYS_TICK] {
+            enabled.set(always, true);
+        }
+        Nvic {
+            enabled,
+            pending: Set::default(),
+            active: Set::default(),
+            inputs: [0; 4],
+            priorities: [0; 256],
+            priority_mask: !(0xff_u32 >> priority_bits) as u8,
+            count: (interrupts + u32::from(number::EXTERNAL)).min(256),
+            grouping: Grouping::default(),
+        }
+    }
+
+    // ---- Inputs
+
+    /// True if the inputs are as they were last told.
+    #[inline]
+    pub fn knows(&self, inputs: &Inputs) -> bool {
+        self.inputs == *inputs
+    }
+
+    /// The levels of the interrupt lines. True if that made something pending: a line that rises does, and the system timer's by any change.
+    pub fn set_inputs(&mut self, inputs: &Inputs) -> bool {
+        if self.knows(inputs) {
+            return false;
+        }
+        let mut pended = false;
+        for at in 0..4u32 {
+            let (before, after) = (self.inputs[at as usize], inputs[at as usize]);
+            let mut rising = after & !before;
+            while rising != 0 {
+                let input = 64 * at + rising.trailing_zeros();
+                rising &= rising - 1;
+                if input + u32::from(number::EXTERNAL) < self.count {
+                    self.pending.set((input as u8).wrapping_add(number::EXTERNAL), true);
+                    pended = true;
+                }
+            }
+        }
+        let (word, bit) = ((SYSTICK_INPUT / 64) as usize, SYSTICK_INPUT % 64);
+        if (self.inputs[word] ^ inputs[word]) >> bit & 1 != 0 {
+            self.pending.set(number::SYS_TICK, true);
+            pended = true;
+        }
+        self.inputs = *inputs;
+        pended
+    }
+
+    /// The line of an external interrupt is up.
+    fn is_up(&self, exception: u8) -> bool {
+        exception >= number::EXTERNAL && {
+            let input = exception - number::EXTERNAL;
+            self.inputs[usize::from(input >> 6)] >> (input & 63) & 1 != 0
+        }
+    }
+
+    // ---- States
+
+    pub fn is_pending(&self, exception: u8) -> bool {
+        self.pending.contains(exception)
+    }
+
+    pub fn is_active(&self, exception: u8) -> bool {
+        self.active.contains(exception)
+    }
+
+    pub fn is_enabled(&self, exception: u8) -> bool {
+        self.enabled.contains(exception)
+    }
+
+    /// Makes it pending.
+    pub fn pend(&mut self, exception: u8) {
+        if u32::from(exception) < self.count {
+            self.pending.set(exception, true);
+        }
+    }
+
+    /// Takes that back; an interrupt whose line is still up stays pending.
+    pub fn unpend(&mut self, exception: u8) {
+        let up = self.is_up(exception);
+        self.pending.set(exception, up && self.pending.contains(exception));
+    }
+
+    pub fn enable(&mut self, exception: u8, on: bool) {
+        if u32::from(exception) < self.count {
+            self.enabled.set(exception, on);
+        }
+    }
+
+    pub fn set_active(&mut self, exception: u8, active: bool) {
+        self.active.set(exception, active);
+    }
+
+    /// It is taken.
+    pub fn activate(&mut self, exception: u8) {
+        self.pending.set(exception, false);
+        self.active.set(exception, true);
+    }
+
+    /// It has been handled: pending again if its line is still up (ARM, B3.4.1).
+    pub fn deactivate(&mut self, exception: u8) {
+        self.active.set(exception, false);
+        if self.is_up(exception) {
+            self.pend(exception);
+        }
+    }
+
+    /// How many are active.
+    pub fn active_count(&self) -> usize {
+        self.active.iter().count()
+    }
+
+    /// The most urgent one that is pending, whether enabled or not: 0 if there is none.
+    pub fn pending_number(&self) -> u8 {
+        self.best_of(self.pending).map_or(0, |best| best.number)
+    }
+
+    /// An external interrupt is pending.
+    pub fn has_pending_external(&self) -> bool {
+        self.pending.iter().any(|exception| exception >= number::EXTERNAL)
+    }
+
+    /// 32 states of external interrupts from `first` on, as the registers show them: enabled, pending, active.
+    pub fn words(&self, first: u32) -> [u32; 3] {
+        let first = first + u32::from(number::EXTERNAL);
+        [&self.enabled, &self.pending, &self.active].map(|set| set.word(first))
+    }
+
+    // ---- Priorities
+
+    pub fn grouping(&self) -> Grouping {
+        self.grouping
+    }
+
+    pub fn set_grouping(&mut self, group: u8) {
+        self.grouping = Grouping(group & 7);
+    }
+
+    pub fn priority(&self, exception: u8) -> u8 {
+        self.priorities[usize::from(exception)]
+    }
+
+    /// Sets the priority of one that has one to be set.
+    pub fn set_priority(&mut self, exception: u8, priority: u8) {
+        if u32::from(exception) < self.count {
+            self.priorities[usize::from(exception)] = self.masked(priority);
+        }
+    }
+
+    /// The bits of a priority that are there.
+    pub fn masked(&self, priority: u8) -> u8 {
+        priority & self.priority_mask
+    }
+
+    fn full_priority(&self, exception: u8) -> i16 {
+        match exception {
+            number::NMI => NMI_PRIORITY,
+            number::HARD_FAULT => HARD_FAULT_PRIORITY,
+            _ => i16::from(self.priorities[usize::from(exception)]),
+        }
+    }
+
+    /// The part of an exception's priority by which it pre-empts.
+    pub fn group_priority(&self, exception: u8) -> i16 {
+        self.grouping.group(self.full_priority(exception))
+    }
+
+    /// The most urgent of those that are handled now.
+    pub fn active_priority(&self) -> i16 {
+        let least = self.active.iter().map(|exception| self.full_priority(exception)).min();
+        least.map_or(LEAST_URGENT, |priority| self.grouping.group(priority))
+    }
+
+    /// The most urgent one that is pending and enabled: the lowest priority, then the lowest number.
+    pub fn best(&self) -> Option<Candidate> {
+        if self.pending.is_empty() { None } else { self.best_of(self.pending.and(&self.enabled)) }
+    }
+
+    fn best_of(&self, set: Set) -> Option<Candidate> {
+        let number = set.iter().min_by_key(|exception| self.full_priority(*exception))?;
+        Some(Candidate { number, group: self.group_priority(number) })
+    }
+}

@@ -1,0 +1,217 @@
+//! The private peripheral bus: registers that the core itself answers for (ARM, B3.1.1).
+//!
+//! The system timer is there, too, but a device of the bus.
+
+use super::exceptions::number;
+use super::scb::{ACTLR_MASK, CCR_MASK, SCR_MASK, VTOR_MASK, set_shcsr, shcsr};
+use super::trace::DEMCR_MON_EN;
+use super::{Abort, FaultStatus, System, identification};
+use crate::device::AccessSize;
+
+const BASE: u32 = 0xe000_0000;
+const ITM: u32 = 0xe000_0000;
+const DWT: u32 = 0xe000_1000;
+const FPB: u32 = 0xe000_2000;
+const SCS: u32 = 0xe000_e000;
+const TPIU: u32 = 0xe004_0000;
+const ETM: u32 = 0xe004_1000;
+const ROM_TABLE: u32 = 0xe00f_f000;
+/// Offset of the system timer in the system control space.
+const SYSTICK: u32 = 0x010;
+
+/// AIRCR: its key, and requests.
+const VECTKEY: u32 = 0x05fa;
+const VECTKEYSTAT: u32 = 0xfa05;
+const SYSRESETREQ: u32 = 1 << 2;
+const VECTCLRACTIVE: u32 = 1 << 1;
+const VECTRESET: u32 = 1 << 0;
+
+/// True for the addresses of the core's own registers.
+#[inline]
+pub fn is_ppb(addr: u32) -> bool {
+    addr >> 20 == BASE >> 20 && addr & !0xf != SCS + SYSTICK
+}
+
+/// What a store to a register asks of the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing but a look at what is due.
+    Done,
+    /// To forget all that was worked out from addresses, and decoded code: the map, or what traps, has changed.
+    TranslationChanged,
+    /// The board is to be reset (AIRCR.SYSRESETREQ or VECTRESET).
+    Reset,
+}
+
+impl System {
+    /// Loads from a register, in core cycle `cycles`. Registers that are not there read as 0.
+    ///
+    /// # Errors
+    /// An address that no unit has, one that is not aligned, or no privilege.
+    pub fn load_own(&self, addr: u32, size: AccessSize, cycles: u64) -> Result<u32, Abort> {
+        self.check(addr, size, false)?;
+        let word = match addr & !0xfff {
+            ITM => self.trace.read_itm(addr & 0xffc),
+            DWT => self.trace.read_dwt(addr & 0xffc, cycles),
+            SCS => self.read_scs(addr & 0xffc),
+            _ => 0,
+        };
+        Ok(size.extracted(word, addr))
+    }
+
+    /// Stores to a register.
+    ///
+    /// # Errors
+    /// As for [`System::load_own`].
+    pub fn store_own(&mut self, addr: u32, size: AccessSize, value: u32, cycles: u64) -> Result<Outcome, Abort> {
+        self.check(addr, size, true)?;
+        let offset = addr & 0xffc;
+        // Of registers whose bits act where ones are written, other lanes are zeros.
+        let acts = matches!(offset, 0x100..=0x3ff | 0xd04 | 0xd0c | 0xd28 | 0xd2c | 0xd30 | 0xf00);
+        let before = if addr & !0xfff == SCS && !acts { self.read_scs(offset) } else { 0 };
+        let word = size.merged(before, addr, value);
+        match addr & !0xfff {
+            ITM => self.trace.write_itm(offset, word),
+            DWT => self.trace.write_dwt(offset, word, cycles),
+            SCS => return Ok(self.write_scs(offset, word, cycles)),
+            _ => {}
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn check(&self, addr: u32, size: AccessSize, write: bool) -> Result<(), Abort> {
+        let refused = |status| Err(Abort { va: addr, status, write, domain: 0, bus: None });
+        let may = self.is_privileged() || self.scb.lets_user_trigger() && write && addr & !3 == SCS + 0xf00;
+        match addr & !0xfff {
+            _ if !addr.is_multiple_of(size.bytes()) => refused(FaultStatus::Alignment),
+            _ if !may => refused(FaultStatus::Unprivileged),
+            ITM | DWT | FPB | SCS | TPIU | ETM | ROM_TABLE => Ok(()),
+            _ => refused(FaultStatus::External),
+        }
+    }
+
+    // ---- System control space
+
+    fn read_scs(&self, offset: u32) -> u32 {
+        let nvic = &self.nvic;
+        match offset {
+            // ICTR, ACTLR.
+            0x004 => self.config.interrupts.saturating_sub(1) / 32,
+            0x008 => self.scb.actlr,
+            0x100..=0x11c | 0x180..=0x19c => nvic.words(8 * (offset & 0x1f))[0],
+            0x200..=0x21c | 0x280..=0x29c => nvic.words(8 * (offset & 0x1f))[1],
+            0x300..=0x31c => nvic.words(8 * (offset & 0x1f))[2],
+            0x400..=0x4ec => self.priorities(u32::from(number::EXTERNAL) + offset - 0x400),
+            0xd04 => self.icsr(),
+            0xd08 => self.scb.vtor,
+            0xd0c => VECTKEYSTAT << 16 | u32::from(nvic.grouping().0) << 8,
+            0xd10 => self.scb.scr,
+            0xd14 => self.scb.ccr,
+            0xd18..=0xd20 => self.priorities(4 + offset - 0xd18),
+            0xd24 => shcsr(nvic),
+            0xd28 => self.scb.cfsr,
+            0xd2c => self.scb.hfsr,
+            0xd30 => self.scb.dfsr,
+            0xd34 => self.scb.mmfar,
+            0xd38 => self.scb.bfar,
+            0xdfc => self.trace.demcr,
+            _ => {
+                let identity = identification::register(offset, self.config.features.vfp);
+                identity.or_else(|| self.mpu.read(offset)).or_else(|| self.read_floating(offset)).unwrap_or(0)
+            }
+        }
+    }
+
+    fn write_scs(&mut self, offset: u32, value: u32, cycles: u64) -> Outcome {
+        let ccr = self.scb.ccr;
+        match offset {
+            0x008 => self.scb.actlr = value & ACTLR_MASK,
+            0x100..=0x11c => self.for_each(offset, value, |system, number| system.nvic.enable(number, true)),
+            0x180..=0x19c => self.for_each(offset, value, |system, number| system.nvic.enable(number, false)),
+            0x200..=0x21c => self.for_each(offset, value, System::pend),
+            0x280..=0x29c => self.for_each(offset, value, |system, number| system.nvic.unpend(number)),
+            0x400..=0x4ec => self.set_priorities(u32::from(number::EXTERNAL) + offset - 0x400, value),
+            0xd04 => self.write_icsr(value),
+            0xd08 => self.scb.vtor = value & VTOR_MASK,
+            0xd0c => return self.write_aircr(value),
+            0xd10 => self.scb.scr = value & SCR_MASK,
+            0xd14 => self.scb.ccr = value & CCR_MASK,
+            0xd18..=0xd20 => self.set_priorities(4 + offset - 0xd18, value),
+            0xd24 => set_shcsr(&mut self.nvic, value),
+            0xd28 => self.scb.cfsr &= !value,
+            0xd2c => self.scb.hfsr &= !value,
+            0xd30 => self.scb.dfsr &= !value,
+            0xd34 => self.scb.mmfar = value,
+            0xd38 => self.scb.bfar = value,
+            0xdfc => {
+                self.trace.set_demcr(value, cycles);
+                self.nvic.enable(number::DEBUG_MONITOR, value & DEMCR_MON_EN != 0);
+            }
+            0xf00 if value & 0x1ff < self.config.interrupts => self.pend(value as u8 + number::EXTERNAL),
+            _ if self.mpu.write(offset, value) => return Outcome::TranslationChanged,
+            _ => {
+                self.write_floating(offset, value);
+            }
+        }
+        self.changed();
+        if self.scb.ccr == ccr { Outcome::Done } else { Outcome::TranslationChanged }
+    }
+
+    /// Calls `act` for the external interrupts whose bits are set, in one of a row of registers.
+    fn for_each(&mut self, offset: u32, bits: u32, act: impl Fn(&mut System, u8)) {
+        let first = 8 * (offset & 0x1f) + u32::from(number::EXTERNAL);
+        (0..32).filter(|bit| bits >> bit & 1 != 0 && first + bit < 256).for_each(|bit| act(self, (first + bit) as u8));
+    }
+
+    fn pend(&mut self, exception: u8) {
+        self.nvic.pend(exception);
+    }
+
+    /// Priorities of four exceptions.
+    fn priorities(&self, first: u32) -> u32 {
+        u32::from_le_bytes([0, 1, 2, 3].map(|at| self.nvic.priority((first + at).min(255) as u8)))
+    }
+
+    fn set_priorities(&mut self, first: u32, value: u32) {
+        for (exception, priority) in (first..256).zip(value.to_le_bytes()) {
+            self.nvic.set_priority(exception as u8, priority);
+        }
+    }
+
+    fn icsr(&self) -> u32 {
+        let nvic = &self.nvic;
+        let pending = |exception: u8, bit: u32| u32::from(nvic.is_pending(exception)) << bit;
+        let others = nvic.active_count() - usize::from(self.in_handler() && nvic.is_active(self.ipsr as u8));
+        pending(number::NMI, 31)
+            | pending(number::PEND_SV, 28)
+            | pending(number::SYS_TICK, 26)
+            | u32::from(nvic.has_pending_external()) << 22
+            | u32::from(nvic.pending_number()) << 12
+            | u32::from(self.in_handler() && others == 0) << 11
+            | u32::from(self.ipsr)
+    }
+
+    fn write_icsr(&mut self, value: u32) {
+        for (bit, exception) in [(31, number::NMI), (28, number::PEND_SV), (26, number::SYS_TICK)] {
+            if value >> bit & 1 != 0 {
+                self.nvic.pend(exception);
+            }
+        }
+        for (bit, exception) in [(27, number::PEND_SV), (25, number::SYS_TICK)] {
+            if value >> bit & 1 != 0 {
+                self.nvic.unpend(exception);
+            }
+        }
+    }
+
+    /// Writes without the key do nothing, and the requests to forget what is active only in a debugger's hands.
+    fn write_aircr(&mut self, value: u32) -> Outcome {
+        if value >> 16 != VECTKEY {
+            return Outcome::Done;
+        }
+        self.nvic.set_grouping((value >> 8 & 7) as u8);
+        self.changed();
+        let requests = value & (SYSRESETREQ | VECTRESET) & !VECTCLRACTIVE;
+        if requests != 0 { Outcome::Reset } else { Outcome::Done }
+    }
+}

@@ -1,0 +1,152 @@
+//! xPSR, and the registers that mrs and msr name (ARM, B1.4.2 and B5.2).
+
+use super::super::registers::{C, GE, N_SOURCE, Q, V, Z_SOURCE};
+use super::super::system::psr::set_nzcv;
+use super::{System, X};
+
+/// EPSR.T.
+const T: u32 = 1 << 24;
+
+/// Bits of [`super::super::op::Code::Cps`]: FAULTMASK, PRIMASK, set, clear.
+const CPS_F: u32 = 1 << 6;
+const CPS_I: u32 = 1 << 7;
+const CPS_SET: u32 = 1 << 9;
+const CPS_CLEAR: u32 = 1 << 10;
+
+/// Fields of [`super::super::op::Code::Msr`]: the flags, and GE.
+const WRITES_FLAGS: u8 = 8;
+const WRITES_GE: u8 = 4;
+
+/// Special registers' numbers, those of the status left out (0 to 7).
+mod sysm {
+    pub const MSP: u32 = 8;
+    pub const PSP: u32 = 9;
+    pub const PRIMASK: u32 = 16;
+    pub const BASEPRI: u32 = 17;
+    pub const BASEPRI_MAX: u32 = 18;
+    pub const FAULTMASK: u32 = 19;
+    pub const CONTROL: u32 = 20;
+}
+
+/// True for the number of a special register.
+pub fn is_special_register(number: u32) -> bool {
+    matches!(number, 0..=3 | 5..=9 | 16..=20)
+}
+
+impl System {
+    /// xPSR, with everything.
+    pub fn xpsr(&self, x: &X) -> u32 {
+        let it = u32::from(self.it);
+        apsr(x) | (it & 3) << 25 | (it >> 2) << 10 | if self.thumb { T } else { 0 } | u32::from(self.ipsr)
+    }
+
+    /// Flags, T and ITSTATE as a frame has them; IPSR has been set.
+    pub(super) fn restore_xpsr(&mut self, x: &mut X, value: u32) {
+        set_apsr(x, value, WRITES_FLAGS | WRITES_GE);
+        self.thumb = value & T != 0;
+        self.it = (value >> 25 & 3 | value >> 8 & 0xfc) as u8;
+    }
+
+    /// CONTROL.
+    pub(super) fn control(&self) -> u32 {
+        u32::from(self.unprivileged) | u32::from(self.process_stack) << 1 | u32::from(self.floating.context) << 2
+    }
+
+    pub(super) fn read_special(&self, x: &X, number: u32) -> u32 {
+        let privileged = |value: u32| if self.is_privileged() { value } else { 0 };
+        match number {
+            // EPSR reads as 0; bit 0 adds IPSR, bit 2 leaves out APSR.
+            0..=7 => {
+                let flags = if number & 4 == 0 { apsr(x) } else { 0 };
+                flags | if number & 1 != 0 { u32::from(self.ipsr) } else { 0 }
+            }
+            sysm::MSP => privileged(self.stack_pointers(x)[0]),
+            sysm::PSP => privileged(self.stack_pointers(x)[1]),
+            sysm::PRIMASK => privileged(u32::from(self.masks.primask)),
+            sysm::BASEPRI | sysm::BASEPRI_MAX => privileged(u32::from(self.masks.basepri)),
+            sysm::FAULTMASK => privileged(u32::from(self.masks.faultmask)),
+            sysm::CONTROL => self.control(),
+            _ => 0,
+        }
+    }
+
+    /// `fields` matter to APSR alone. Without privilege nothing else is written.
+    pub(super) fn write_special(&mut self, x: &mut X, number: u32, value: u32, fields: u8) {
+        if number & !3 == 0 {
+            return set_apsr(x, value, fields);
+        }
+        if !self.is_privileged() {
+            return;
+        }
+        let basepri = self.nvic.masked(value as u8);
+        match number {
+            sysm::MSP => self.set_stack_pointer(x, false, value),
+            sysm::PSP => self.set_stack_pointer(x, true, value),
+            sysm::PRIMASK => self.masks.primask = value & 1 != 0,
+            sysm::BASEPRI => self.masks.basepri = basepri,
+            sysm::BASEPRI_MAX if basepri != 0 && (self.masks.basepri == 0 || basepri < self.masks.basepri) => {
+                self.masks.basepri = basepri;
+            }
+            sysm::FAULTMASK => self.set_faultmask(value & 1 != 0),
+            sysm::CONTROL => self.write_control(x, value),
+            _ => {}
+        }
+        self.changed();
+    }
+
+    fn write_control(&mut self, x: &mut X, value: u32) {
+        self.keep_stacks(x, |system| {
+            system.unprivileged = value & 1 != 0;
+            if !system.in_handler() {
+                system.process_stack = value & 2 != 0;
+            }
+        });
+        if self.config.features.vfp {
+            self.set_floating_context(value & 4 != 0);
+        }
+        self.follow_privilege();
+    }
+
+    /// As cps does.
+    pub(super) fn change_masks(&mut self, what: u32) {
+        if !self.is_privileged() || what & (CPS_SET | CPS_CLEAR) == 0 {
+            return;
+        }
+        let set = what & CPS_SET != 0;
+        if what & CPS_I != 0 {
+            self.masks.primask = set;
+        }
+        if what & CPS_F != 0 {
+            self.set_faultmask(set);
+        }
+        self.changed();
+    }
+
+    /// It can't be set by what is more urgent already.
+    fn set_faultmask(&mut self, set: bool) {
+        if !set || self.execution_priority() > -1 {
+            self.masks.faultmask = set;
+        }
+    }
+}
+
+/// N, Z, C, V, Q and GE.
+fn apsr(x: &X) -> u32 {
+    let at = |register: u8| x[usize::from(register)];
+    at(N_SOURCE) & 1 << 31
+        | u32::from(at(Z_SOURCE) == 0) << 30
+        | (at(C) & 1) << 29
+        | (at(V) & 1) << 28
+        | (at(Q) & 1) << 27
+        | (at(GE) & 15) << 16
+}
+
+fn set_apsr(x: &mut X, value: u32, fields: u8) {
+    if fields & WRITES_FLAGS != 0 {
+        set_nzcv(x, value);
+        x[usize::from(Q)] = value >> 27 & 1;
+    }
+    if fields & WRITES_GE != 0 {
+        x[usize::from(GE)] = value >> 16 & 15;
+    }
+}
