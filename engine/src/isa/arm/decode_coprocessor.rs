@@ -19,6 +19,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (10 | 11, 0b1110) => vfp_data::decode(emit, encoding),
         (10 | 11, _) if moves_two => vfp_transfer::two(emit, encoding),
         (10 | 11, _) => vfp_transfer::memory(emit, encoding),
+        (14 | 15, _) if emit.features.m_profile => None,
         (14 | 15, 0b1110) if bit(encoding, 4) => one(emit, encoding),
         (14 | 15, _) if moves_two => two(emit, encoding),
         _ => None,

@@ -3,11 +3,14 @@
 //! ARMv7-A/R Architecture Reference Manual, DDI 0406C.d, chapters A6 (encodings) and A8 (instructions); the groups here are those of A6.
 //! Of encodings that the manual calls unpredictable, those that name SP or set their fields to what is deprecated do what one would
 //! expect, as compilers' and assemblers' output may have them; others are undefined, so that a fault's message tells of them.
+//!
+//! The M profile has the same but for what is for the system ([`m_control`]), A32, double precision and exclusive accesses to two words.
 
 mod control;
 mod data;
 mod dual;
 mod immediate;
+mod m_control;
 mod memory;
 mod multiply;
 mod operand;
@@ -43,6 +46,9 @@ pub fn decode(first: u16, second: u16, pc: u32, features: Features, it: &mut u8,
         emit.imm(Code::Undefined, encoding);
         TimingClass::Exception
     });
+    if features.m_profile {
+        m_control::align_stack(ops, start);
+    }
     block.impose(ops, start);
     *it = if is_it(encoding) && !block.inside { encoding as u8 } else { block.next };
     summary::instr(len_bytes, class, &ops[start..])
@@ -116,6 +122,7 @@ fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (1, 4..) => decode_coprocessor::decode(emit, encoding),
         (1, 2 | 3) => data::shifted_register(emit, encoding),
         (1, _) if bit(encoding, 22) => dual::decode(emit, encoding),
+        (1, _) if bit(encoding, 24) == bit(encoding, 23) && emit.features.m_profile => None,
         (1, _) if bit(encoding, 24) == bit(encoding, 23) => control::return_state(emit, encoding),
         (1, _) => transfer::several(emit, encoding),
         (2, _) if is_data && bit(encoding, 25) => immediate::decode(emit, encoding),

@@ -12,6 +12,7 @@ const M: u32 = 5;
 /// Decodes bits 27:24 = 1110, bit 4 clear, cp10 or cp11.
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     use TimingClass::{VfpAdd, VfpMultiply, VfpMultiplyAdd};
+    only_if(!emit.features.m_profile || !is_double(encoding))?;
     let opcode = bits(encoding, 23, 20) & 0b1011;
     let class = match (opcode, bit(encoding, 6)) {
         // vmla, vmls, vnmla, vnmls; vfnma, vfnms, vfma, vfms.
@@ -65,7 +66,7 @@ fn further(encoding: u32, features: Features) -> Option<TimingClass> {
         (0b0100, _) => (VfpAdd, double, double),
         (0b0101, _) if bits(encoding, 5, 0) == 0 => (VfpAdd, double, false),
         // vcvt between single and double; from an integer; to one.
-        (0b0111, true) => (VfpAdd, !double, double),
+        (0b0111, true) if !features.m_profile => (VfpAdd, !double, double),
         (0b1000, _) => (VfpAdd, double, false),
         (0b1100 | 0b1101, _) => (VfpAdd, false, double),
         // vcvt from and to fixed point: bits 3:0 and 5 are 16 or 32 less the fraction's bits.

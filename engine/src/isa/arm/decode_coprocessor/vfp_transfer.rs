@@ -16,6 +16,7 @@ pub fn one(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     match (bit(encoding, 8), bits(encoding, 23, 21)) {
         (false, 0b111) => {
             let system = bits(encoding, 19, 16);
+            only_if(system == FPSCR || !emit.features.m_profile)?;
             only_if(!bit(encoding, 7) && (rt != PC || is_read && system == FPSCR))?;
             emit.op(if is_read { Code::Vmrs } else { Code::Vmsr }, rt, 0, 0, system);
         }

@@ -1,6 +1,7 @@
 //! 32-bit branches and what is for the system: A6.3.4, and rfe and srs of A6.3.5.
 
 use super::aligned_pc;
+use super::m_control;
 use super::short_control::hint;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
@@ -11,7 +12,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     match (bit(encoding, 14), bit(encoding, 12)) {
         (false, false) if bits(encoding, 25, 23) == 7 => {
             only_if(!bit(encoding, 13))?;
-            control(emit, encoding)
+            if emit.features.m_profile { m_control::decode(emit, encoding) } else { control(emit, encoding) }
         }
         (false, false) => super::branch(emit, bits(encoding, 25, 22) as u8, near_offset(encoding)),
         (false, true) => super::branch(emit, 14, far_offset(encoding)),
@@ -20,7 +21,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
             super::branch(emit, 14, far_offset(encoding))
         }
         (true, false) => {
-            only_if(!bit(encoding, 0))?;
+            only_if(!bit(encoding, 0) && !emit.features.m_profile)?;
             emit.constant(LR, emit.pc_value | 1);
             emit.imm(Code::Jump, aligned_pc(emit).wrapping_add(far_offset(encoding)));
             Some(TimingClass::Branch)
@@ -111,7 +112,7 @@ fn state_or_hint(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
 }
 
 /// clrex, dsb, dmb, isb.
-fn barrier(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+pub fn barrier(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (code, class) = match bits(encoding, 7, 4) {
         2 if bits(encoding, 3, 0) == 15 => (Code::Clrex, TimingClass::Hint),
         4 => (Code::Dsb, TimingClass::Barrier),

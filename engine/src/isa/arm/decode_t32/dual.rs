@@ -19,7 +19,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (0 | 1, true) => table_branch(emit, encoding),
         (4, _) => exclusive(emit, encoding, 1),
         (5, _) => exclusive(emit, encoding, 2),
-        (7, _) => exclusive(emit, encoding, 8),
+        (7, _) if !emit.features.m_profile => exclusive(emit, encoding, 8),
         _ => None,
     }
 }

@@ -42,6 +42,9 @@ pub fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     if let (1 | 3, 15) = (kind, variant) {
         // The result is where the others have its upper half.
         only_if(emit.features.divide && low == PC)?;
+        if emit.features.traps_division {
+            emit.op(Code::TrapIfZero, 0, 0, rm, 0);
+        }
         emit.op(if kind == 1 { Code::Sdiv } else { Code::Udiv }, high, rn, rm, 0);
         return Some(TimingClass::Divide);
     }
