@@ -1,0 +1,23 @@
+/* The M4's part of moving blocks: into and out of its SRAM, a portion at a time. */
+#ifndef BLOCKS_H
+#define BLOCKS_H
+
+#include <stdint.h>
+
+/* Fills what the M4 sends, clears what it receives. */
+void blocks_start(void);
+
+/* Takes a block from the shared buffer, or puts one there. */
+void blocks_take(uint32_t offset);
+void blocks_put(uint32_t offset);
+
+/* A message with a part of a block has come. True if it was the last of the block. */
+int blocks_receive(const uint8_t *data, uint32_t bytes);
+
+/* What is sent of a block at `at`, up to `*bytes`, which may get less. */
+const uint8_t *blocks_data(uint32_t at, uint32_t *bytes);
+
+/* How many bytes of the last portion are not what they should be. */
+uint32_t blocks_wrong(void);
+
+#endif
