@@ -21,11 +21,11 @@ BROKEN = -4
 
 def build(name: str, macros: dict[str, str] | None = None) -> Path:
     own = [PROGRAMS / f"{part}.c" for part in (name, "loopback")]
-    library = [*(LIBRARY / f"{part}.c" for part in BOTH_SIDES), LIBRARY.parent / "runtime/string.c"]
+    library = [LIBRARY / f"{part}.c" for part in (*BOTH_SIDES, "elf32", "remoteproc")]
     recipe = firmware.board_recipe(
         name,
         BOARD,
-        [*own, *library],
+        [*own, *library, LIBRARY.parent / "runtime" / "string.c"],
         include=[PROGRAMS, LIBRARY],
         # for the word copies of a program with caches; the rest of the board does not matter
         settings={"memory": "ddr", "cache": "on"},
@@ -88,4 +88,36 @@ def test_the_side_that_sees_a_broken_link_says_what_is_wrong() -> None:
         assert [next(lines), next(lines), next(lines)] == [breach, "channel loop addr 0x0", said]
         host, remote = (BROKEN, 0) if said.startswith("host") else (0, BROKEN)
         assert next(lines) == f"then host {host}, remote {remote}", breach
+    assert next(lines, None) is None
+
+
+REFUSED = {
+    "magic": "no ELF file (0x7e) in a file of 492 bytes",
+    "wide": "not 32 bits, little-endian (0x2) in a file of 492 bytes",
+    "machine": "no executable for Arm (0x3e) in a file of 492 bytes",
+    "object_file": "no executable for Arm (0x28) in a file of 492 bytes",
+    "program_headers": "program headers outside of the file (0x1ec) in a file of 492 bytes",
+    "names_index": "section headers outside of the file (0x54) in a file of 492 bytes",
+    "segment_offset": "a segment outside of the file (0x1eb) in a file of 492 bytes",
+    "segment_sizes": "a segment with more bytes than memory (0x10000000) in a file of 492 bytes",
+    "segment_address": "a segment of 512 bytes at 0x20000000, where the processor has no memory",
+    "segment_end": "a segment of 512 bytes at 0x10000f00, where the processor has no memory",
+    "no_table": "no resource table",
+    "table_outside": "a resource table of 140 bytes at 0x10001000",
+    "table_version": "a resource table of version 2 with 2 entries",
+    "table_count": "a resource table of version 1 with 100 entries",
+    "entry_offset": "entry 1 of the resource table is outside of its 140 bytes",
+    "no_device": "no RPMsg device with two rings in the resource table",
+    "ring_size": "a ring of 24 descriptors aligned to 16 does not fit 4096 bytes",
+    "ring_sizes": "rings of 16 and 8 buffers of 512 bytes do not fit 16384 bytes",
+}
+
+
+def test_a_remotes_program_is_loaded_or_refused_with_the_reason() -> None:
+    lines = iter(console_of("loader").splitlines())
+    # bytes 0 and 255 of the code, the first one behind it, which is cleared
+    loaded = "code 5a a5 0, vrings 10040000 10041000 of 16, status 7, features 1, trace at 800"
+    assert [next(lines), next(lines)] == ["whole", f"  {loaded}"]
+    for damage, reason in REFUSED.items():
+        assert [next(lines), next(lines)] == [damage, f"  firmware: {reason}"]
     assert next(lines, None) is None
