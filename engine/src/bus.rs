@@ -122,6 +122,8 @@ pub struct Bus {
     pub devices: Vec<Option<Box<dyn Device>>>,
     /// Labels of the devices, for messages.
     pub device_names: Vec<String>,
+    /// The device some of whose registers the first core's instructions name.
+    pub beside_core: Option<DeviceId>,
     /// What is to come.
     pub events: EventQueue,
     /// What connects pins.

@@ -143,6 +143,17 @@ pub trait Device: Send {
         None
     }
 
+    /// True for a device beside a core, some of whose registers the core's own instructions name: see [`Device::core_register`].
+    fn is_beside_core(&self) -> bool {
+        false
+    }
+
+    /// Such an instruction reads a register, or writes `written` to it, at `ctx.now`: what it reads (0 for a write), or `None` where
+    /// there is no such register.
+    fn core_register(&mut self, _register: CoreRegister, _written: Option<u64>, _ctx: &mut Ctx) -> Option<u64> {
+        None
+    }
+
     /// True if the device makes accesses of its own (DMA).
     fn is_master(&self) -> bool {
         false
@@ -165,6 +176,15 @@ pub trait Device: Send {
     fn counters(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
+}
+
+/// A register that instructions of a core name (Arm: those of coprocessor 15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoreRegister {
+    /// Of 32 bits: CRn, opc1, CRm, opc2.
+    Single(u32, u32, u32, u32),
+    /// Of 64 bits: CRm, opc1.
+    Double(u32, u32),
 }
 
 /// An interrupt line, as wired by the board.

@@ -280,6 +280,9 @@ fn add_place<'a>(
         Kind::Device(model, _) => {
             let mut device = (model.from_node)(&mut reader);
             bus.outer = bus.outer.take().or_else(|| device.outer_cache());
+            if device.is_beside_core() {
+                bus.beside_core = Some(DeviceId(bus.devices.len() as u32));
+            }
             bus.devices.push(Some(device));
             bus.device_names.push(name.clone());
             let (compatible, path) = (model.compatible.to_owned(), place.node.path.clone());

@@ -4,14 +4,22 @@ use std::ops::RangeInclusive;
 
 use super::node::Node;
 
-/// Of controllers that have fewer or more than their kind mostly has. Cause.IP 0 and 1 of a MIPS core are software's own; input 255 of an NVIC
-/// is the system timer's, those below are external interrupts.
+/// Of controllers that have other inputs than most. Interrupts 0 to 15 of a GIC, and Cause.IP 0 and 1 of a MIPS core, are software's own; input
+/// 255 of an NVIC is the system timer's, those below are external interrupts.
 const INPUTS: &[(&str, RangeInclusive<u32>)] = &[
     ("arm,armv7m-nvic", 0..=255),
+    ("arm,cortex-a7-gic", 16..=287),
+    ("arm,gic-400", 16..=287),
     ("ingenic,jz4740-intc", 0..=31),
     ("mti,cpu-interrupt-controller", 2..=7),
     ("xlnx,xps-intc-1.00.a", 0..=31),
 ];
+/// Controllers whose specifiers are a kind (0: shared, 1: private to a processor), a number of that kind, and flags (Linux's binding of
+/// arm,gic).
+const GICS: [&str; 2] = ["arm,cortex-a7-gic", "arm,gic-400"];
+/// First interrupts of a GIC that are private, and shared.
+const FIRST_PRIVATE: u32 = 16;
+const FIRST_SHARED: u32 = 32;
 
 /// The inputs that the controller of this node has, as far as its compatible says.
 pub fn of(node: &Node) -> Option<RangeInclusive<u32>> {
@@ -19,8 +27,27 @@ pub fn of(node: &Node) -> Option<RangeInclusive<u32>> {
     INPUTS.iter().find(|(name, _)| compatibles.contains(name)).map(|(_, inputs)| inputs.clone())
 }
 
+/// The number of the input that these cells name; `None` where they name none.
+pub fn number(controller: Option<&Node>, cells: &[u32]) -> Option<u32> {
+    match *cells {
+        [kind, number, ..] if controller.is_some_and(is_gic) => match kind {
+            0 => number.checked_add(FIRST_SHARED),
+            1 if number < FIRST_SHARED - FIRST_PRIVATE => Some(number + FIRST_PRIVATE),
+            _ => None,
+        },
+        _ => cells.first().copied(),
+    }
+}
+
+fn is_gic(node: &Node) -> bool {
+    node.compatibles().iter().any(|compatible| GICS.contains(compatible))
+}
+
 /// The end of a sentence about an input that is not there.
 pub fn in_words(controller: Option<&Node>) -> String {
+    if let Some(gic) = controller.filter(|node| is_gic(node)) {
+        return format!(": {} has 0 (shared) with 0 to 255, and 1 (private) with 0 to 15", gic.label());
+    }
     let known = controller.and_then(|node| Some((node.label(), of(node)?)));
     known.map_or_else(String::new, |(name, inputs)| format!(": {name} has {} to {}", inputs.start(), inputs.end()))
 }

@@ -7,6 +7,7 @@ pub mod build;
 mod cores;
 pub mod fault;
 mod inputs;
+pub mod interrupts;
 pub mod node;
 pub mod params;
 pub mod pins;

@@ -1,6 +1,7 @@
 //! Pins that a board gives to what is beside its ports: those that two things claim, and those that no port has.
 
 use super::fault::{BoardFault, FaultKind};
+use super::interrupts;
 use super::node::{Node, Property};
 use super::reader::cells_of_pin;
 use crate::devices;
@@ -53,14 +54,9 @@ fn claims_of<'a>(root: &'a Node, node: &'a Node) -> Vec<Claim<'a>> {
     for property in &node.properties {
         let cells = property.cells().unwrap_or_default();
         let is_interrupt = property.name == "interrupts" || property.name == "interrupts-extended";
-        if property.name == "interrupts" {
-            let parent = node.property("interrupt-parent").or_else(|| root.property("interrupt-parent"));
-            let parent = parent.and_then(Property::cells).and_then(|cells| cells.first().copied());
-            let port = parent.and_then(|phandle| port(root, phandle));
-            let numbers = cells.chunks(2).filter_map(|chunk| Some((port?, chunk[0])));
-            claims.extend(numbers.map(|(port, number)| Claim { port, number, node, property, is_interrupt }));
-        } else if is_interrupt {
-            let pins = cells.chunks(3).filter_map(|chunk| Some((port(root, chunk[0])?, *chunk.get(1)?)));
+        if is_interrupt {
+            let lines = interrupts::specifiers(root, node, property).list;
+            let pins = lines.iter().filter_map(|line| Some((port(root, line.controller)?, line.input(root)?)));
             claims.extend(pins.map(|(port, number)| Claim { port, number, node, property, is_interrupt }));
         } else if property.name.ends_with("-gpios") || property.name.ends_with("-gpio") {
             let pins = pins(root, &cells).into_iter();

@@ -5,6 +5,7 @@
 
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::inputs;
+use super::interrupts::{self, Specifiers};
 use super::node::{Location, Node, Property};
 use super::params::{Basis, Parameter};
 use crate::device::IrqLine;
@@ -269,29 +270,33 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         }
     }
 
+    /// How many interrupt lines the node has.
+    pub fn interrupt_count(&mut self) -> usize {
+        self.specifiers().map_or(0, |(_, specifiers)| specifiers.list.len())
+    }
+
     /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`; `None` where the
     /// node has no such line.
     pub fn interrupt(&mut self, index: usize) -> Option<IrqLine> {
-        let (at, parent, line) = if let Some(property) = self.get("interrupts-extended") {
-            let cells = property.cells()?;
-            let pair = cells.chunks(2).nth(index)?;
-            (property.at.clone(), pair[0], (self.board.interrupts)(pair[0], &pair[1..]))
-        } else {
-            let property = self.get("interrupts")?;
-            let parent =
-                self.node.property("interrupt-parent").or_else(|| self.board.root.property("interrupt-parent"));
-            let parent = parent.and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(0);
-            let cells = property.cells()?;
-            let width = self.interrupt_cells(parent);
-            let specifier = cells.chunks(width).nth(index)?;
-            (property.at.clone(), parent, (self.board.interrupts)(parent, specifier))
-        };
+        let (property, specifiers) = self.specifiers()?;
+        if let Some(expected) = specifiers.expected {
+            self.wrong_type(property, &expected);
+            return None;
+        }
+        let specifier = specifiers.list.get(index)?;
+        let input = specifier.input(self.board.root);
+        let line = input.and_then(|input| (self.board.interrupts)(specifier.controller, &[input]));
         if line.is_none() {
-            let known = inputs::in_words(self.board.root.by_phandle(parent));
+            let known = inputs::in_words(self.board.root.by_phandle(specifier.controller));
             let expected = format!("an enabled interrupt controller and an input that it has{known}");
-            self.fault(&at, FaultKind::BadReference { property: "interrupts".into(), expected });
+            self.fault(&property.at, FaultKind::BadReference { property: "interrupts".into(), expected });
         }
         line
+    }
+
+    fn specifiers(&mut self) -> Option<(&'a Property, Specifiers)> {
+        let property = self.get("interrupts-extended").or_else(|| self.get("interrupts"))?;
+        Some((property, interrupts::specifiers(self.board.root, self.node, property)))
     }
 
     /// The node's DMA request line number `index` (`dmas`: a controller with one cell, whose bits 30 to 24 are the line, as in Linux's
@@ -375,11 +380,6 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     fn get(&mut self, name: &str) -> Option<&'a Property> {
         self.asked.push(name.to_owned());
         self.node.property(name)
-    }
-
-    fn interrupt_cells(&self, parent: u32) -> usize {
-        let cells = self.board.root.by_phandle(parent).and_then(|node| node.property("#interrupt-cells"));
-        cells.and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(1).max(1) as usize
     }
 
     fn missing(&mut self, name: &str, meaning: &str) {

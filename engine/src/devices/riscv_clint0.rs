@@ -7,7 +7,6 @@
 
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register};
-use crate::board::node::Property;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::time::{Hz, Ps};
@@ -61,9 +60,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
     let mtime_clock = reader.clock(1, "the second of clocks is the one that mtime counts");
     reader.bytes("clock-names");
-    let lines =
-        reader.node.property("interrupts-extended").and_then(Property::cells).map_or(0, |cells| cells.len() / 2);
-    let lines: Vec<Option<IrqLine>> = (0..lines).map(|index| reader.interrupt(index)).collect();
+    let lines: Vec<Option<IrqLine>> = (0..reader.interrupt_count()).map(|index| reader.interrupt(index)).collect();
     Box::new(Clint::new(Params { port, mtime_clock }, &lines))
 }
 

@@ -3,7 +3,7 @@
 use super::core::Arm;
 use super::op::{Code, Op};
 use super::profile::Profile;
-use super::system::{Effect, Lines, Maintenance, Now};
+use super::system::{DeviceRegister, Effect, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Core, Stop};
@@ -25,6 +25,10 @@ impl<P: Profile> Arm<P> {
             }
         };
         let effect = match done {
+            Ok(Effect::DeviceRegister(access)) => match self.device_register(bus, access) {
+                Some(()) => Effect::Next,
+                None => return P::raise(self, bus, P::undefined(access.encoding)),
+            },
             Ok(effect) => effect,
             Err(exception) => return P::raise(self, bus, exception),
         };
@@ -54,10 +58,24 @@ impl<P: Profile> Arm<P> {
         self.system.set_it(if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f });
     }
 
+    /// Accesses a register of the device beside the core. `None` where there is no such one.
+    fn device_register(&mut self, bus: &mut Bus, access: DeviceRegister) -> Option<()> {
+        let (device, now) = (bus.beside_core?, self.now());
+        bus.run_events(now);
+        let answer =
+            bus.with_device(device, now, |device, ctx| device.core_register(access.register, access.written, ctx));
+        let value = answer?;
+        if access.written.is_none() {
+            self.x[usize::from(access.to[0])] = value as u32;
+            self.x[usize::from(access.to[1])] = (value >> 32) as u32;
+        }
+        Some(())
+    }
+
     /// Does what a system instruction asked for.
     fn follow(&mut self, bus: &mut Bus, effect: Effect) {
         match effect {
-            Effect::Next | Effect::JumpTo(_) => {}
+            Effect::Next | Effect::JumpTo(_) | Effect::DeviceRegister(_) => {}
             Effect::Wait => {
                 if self.lines.will_change(bus, self.cycles) {
                     self.idle(self.lines.since(bus));

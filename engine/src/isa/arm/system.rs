@@ -17,13 +17,14 @@ pub mod monitor;
 pub mod pmu;
 pub(super) mod psr;
 pub mod registers;
+mod timer;
 pub mod vfp_control;
 
 pub use crate::memory::first_level::access::{
     Access, Barrier, Cacheability, Kind, Lines, Maintenance, MemoryType, TlbEntries, Translation,
 };
 pub use config::SystemConfig;
-pub use effect::{Effect, Lookup, Now};
+pub use effect::{DeviceRegister, Effect, Lookup, Now};
 pub use exceptions::{Abort, Exception, FaultStatus};
 pub use modes::Mode;
 pub use pmu::Events;

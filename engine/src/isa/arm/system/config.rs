@@ -32,6 +32,10 @@ pub struct SystemConfig {
     pub id_vfp: [u32; 3],
     /// Instructions that it has.
     pub features: Features,
+    /// L2 control, in a core whose cluster has a second-level cache.
+    pub l2ctlr: Option<u32>,
+    /// It has the generic timer's registers.
+    pub generic_timer: bool,
     /// Event counters of its performance monitors, up to [`super::pmu::MAX_COUNTERS`].
     pub counters: u8,
 }
@@ -56,6 +60,8 @@ impl SystemConfig {
             id_instructions: [0x0010_1111, 0x1311_2111, 0x2123_2041, 0x1111_2131, 0x0001_1142],
             id_vfp: [0x4102_3051, 0x1100_0011, 0x1011_0220],
             features,
+            l2ctlr: None,
+            generic_timer: false,
             counters: 2,
         }
     }
@@ -70,7 +76,7 @@ impl SystemConfig {
             // ARMv7 format, write-back and exclusives granules of 16 words, instruction cache virtually indexed.
             ctr: 0x8440_8000 | line_words(dcache) << 16 | line_words(icache),
             // As the A5's, with a unified cache on the second level: coherent behind that.
-            clidr: 2 << 27
+            clidr: 1 << 27
                 | 2 << 24
                 | 1 << 21
                 | 4 << 3
@@ -80,6 +86,9 @@ impl SystemConfig {
             id_features: [0x0000_1131, 0x0001_0011, 0x0201_0555, 0, 0x1010_1103, 0x4000_0000, 0x0124_0000, 0x0010_2211],
             id_instructions: [0x0010_1110, 0x1311_2111, 0x2123_2041, 0x1111_2131, 0x1001_1142],
             id_vfp: [0x4102_3075, 0x1100_0011, 0x1011_0220],
+            // Two processors.
+            l2ctlr: Some(1 << 24),
+            generic_timer: true,
             counters: 4,
             ..SystemConfig::cortex_a5(features, icache, dcache)
         }

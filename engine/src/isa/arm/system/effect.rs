@@ -2,6 +2,7 @@
 
 use super::pmu::Events;
 use super::{Access, Maintenance};
+use crate::device::CoreRegister;
 
 /// What system instructions need to know of the core at the moment.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,21 @@ pub enum Effect {
     TranslationChanged,
     /// Translate, and hand the result to [`super::System::translated`].
     Translate(Lookup),
+    /// Access a register of the device beside the core.
+    DeviceRegister(DeviceRegister),
+}
+
+/// An access to a register of the device beside the core: the generic timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceRegister {
+    /// Which register.
+    pub register: CoreRegister,
+    /// What is written; else the register is read.
+    pub written: Option<u64>,
+    /// Where the low and the high word of what is read go.
+    pub to: [u8; 2],
+    /// The encoding of the instruction, which is undefined where there is no such register.
+    pub encoding: u32,
 }
 
 /// A translation that software asked for (ARM, B4.2: ATS1CPR and the like).

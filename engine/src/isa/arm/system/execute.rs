@@ -1,7 +1,7 @@
 //! System instructions.
 
 use super::super::op::{Code, Op};
-use super::super::registers::PC;
+use super::super::registers::{PC, SINK};
 use super::exceptions::Exception;
 use super::psr::{self, MRS_MASK, set_nzcv};
 use super::{Barrier, Effect, Maintenance, Now};
@@ -34,10 +34,22 @@ impl Coprocessor {
     }
 
     /// The encoding of mrc (or mcr) again, for messages.
-    fn undefined(self, op: &Op) -> Exception {
+    fn encoding(self, op: &Op) -> u32 {
         let read = u32::from(op.code == Code::Mrc) << 20;
         let fields = self.opc1 << 21 | self.crn << 16 | u32::from(op.rd & 15) << 12 | self.number << 8 | self.opc2 << 5;
-        Exception::Undefined(0xee00_0010 | read | fields | self.crm)
+        0xee00_0010 | read | fields | self.crm
+    }
+
+    fn undefined(self, op: &Op) -> Exception {
+        Exception::Undefined(self.encoding(op))
+    }
+
+    /// What an access to one of the generic timer's registers asks for.
+    fn timer(self, system: &System, op: &Op, written: Option<u32>) -> Option<Effect> {
+        // To the program counter: the flags, which these are not meant for.
+        let to = if op.rd == PC { SINK } else { op.rd };
+        let number = (self.crn, self.opc1, self.crm, self.opc2);
+        (self.number == 15).then(|| system.timer_register(number, written, to, self.encoding(op)))?
     }
 }
 
@@ -73,7 +85,7 @@ impl System {
             Code::Setend if op.imm != 0 => Err(Exception::Undefined(SETEND_BE)),
             Code::Mrc => self.read_coprocessor(x, op, now),
             Code::Mcr => self.write_coprocessor(x, op, now),
-            Code::Mrrc | Code::Mcrr => Err(undefined_pair(op)),
+            Code::Mrrc | Code::Mcrr => self.access_pair(x, op),
             Code::Vmrs => self.vmrs(x, op),
             Code::Vmsr => {
                 let written = self.write_vfp(op.imm, x[op.rd as usize]);
@@ -117,6 +129,9 @@ impl System {
 
     fn read_coprocessor(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
         let what = Coprocessor::of(op);
+        if let Some(effect) = what.timer(self, op, None) {
+            return Ok(effect);
+        }
         let value = match what.number {
             15 => self.read_register((what.crn, what.opc1, what.crm, what.opc2), now),
             14 if what.opc1 == JAZELLE => Some(0),
@@ -134,12 +149,24 @@ impl System {
     fn write_coprocessor(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
         let what = Coprocessor::of(op);
         let value = x[op.rd as usize];
+        if let Some(effect) = what.timer(self, op, Some(value)) {
+            return Ok(effect);
+        }
         let effect = match what.number {
             15 => self.write_register((what.crn, what.opc1, what.crm, what.opc2), value, now),
             14 if what.opc1 == JAZELLE => Some(Effect::Next),
             _ => None,
         };
         effect.ok_or(what.undefined(op))
+    }
+
+    /// mrrc and mcrr: only the generic timer has registers of 64 bits.
+    fn access_pair(&self, x: &X, op: &Op) -> Result<Effect, Exception> {
+        let (what, encoding) = (Coprocessor::of(op), encoding_of_pair(op));
+        let value = u64::from(x[op.ra as usize]) << 32 | u64::from(x[op.rd as usize]);
+        let written = (op.code == Code::Mcrr).then_some(value);
+        let effect = self.wide_timer_register((what.crm, what.opc1), written, [op.rd, op.ra], encoding);
+        effect.filter(|_| what.number == 15).ok_or(Exception::Undefined(encoding))
     }
 
     fn vmrs(&mut self, x: &mut X, op: &Op) -> Result<Effect, Exception> {
@@ -154,10 +181,10 @@ impl System {
     }
 }
 
-/// mrrc and mcrr: no coprocessor has 64-bit registers here.
-fn undefined_pair(op: &Op) -> Exception {
+/// The encoding of mrrc (or mcrr) again.
+fn encoding_of_pair(op: &Op) -> u32 {
     let what = Coprocessor::of(op);
     let read = u32::from(op.code == Code::Mrrc) << 20;
     let registers = u32::from(op.ra & 15) << 16 | u32::from(op.rd & 15) << 12;
-    Exception::Undefined(0xec40_0000 | read | registers | what.number << 8 | what.opc1 << 4 | what.crm)
+    0xec40_0000 | read | registers | what.number << 8 | what.opc1 << 4 | what.crm
 }

@@ -3,7 +3,7 @@
 use super::Translation;
 use super::effect::{Effect, Now};
 use super::exceptions::{Abort, PENDING_FIQ, PENDING_IRQ};
-use super::{System, maintenance};
+use super::{System, maintenance, timer};
 
 /// SCTLR.M: the MMU is on.
 pub(super) const SCTLR_M: u32 = 1 << 0;
@@ -71,6 +71,7 @@ pub(super) struct Registers {
     pub(super) contextidr: u32,
     tpidr: [u32; 3],
     pub(super) csselr: u32,
+    pub(super) cntkctl: u32,
 }
 
 impl Registers {
@@ -98,6 +99,7 @@ impl Registers {
             contextidr: 0,
             tpidr: [0; 3],
             csselr: 0,
+            cntkctl: 0,
         }
     }
 
@@ -125,6 +127,7 @@ impl Registers {
             CONTEXTIDR => (&mut self.contextidr, u32::MAX),
             (13, 0, 0, n @ 2..=4) => (&mut self.tpidr[n as usize - 2], u32::MAX),
             (0, 2, 0, 0) => (&mut self.csselr, 0xf),
+            timer::CNTKCTL => (&mut self.cntkctl, timer::CNTKCTL_MASK),
             _ => return None,
         })
     }
@@ -151,6 +154,7 @@ impl Registers {
             (12, 0, 0, 1) => self.mvbar,
             CONTEXTIDR => self.contextidr,
             (13, 0, 0, n @ 2..=4) => self.tpidr[n as usize - 2],
+            timer::CNTKCTL => self.cntkctl,
             _ => return None,
         })
     }
@@ -220,6 +224,8 @@ impl System {
             // The FCSE's process ID: there is none.
             (13, 0, 0, 0) => Some(0),
             (15, 4, 0, 0) => Some(self.config.cbar),
+            timer::CNTKCTL if !self.config.generic_timer => None,
+            (9, 1, 0, 2 | 3) => self.config.l2ctlr.map(|l2ctlr| if number.3 == 2 { l2ctlr } else { 0 }),
             _ => self.registers.plain_value(number),
         }
     }
@@ -232,6 +238,9 @@ impl System {
         match number {
             (1, 0, 0, 2) => self.set_cpacr(value),
             (5, 0, 1, 0 | 1) | (13, 0, 0, 0) => {}
+            timer::CNTKCTL if !self.config.generic_timer => return None,
+            // Latencies of the second-level cache cannot be set here.
+            (9, 1, 0, 2 | 3) if self.config.l2ctlr.is_some() => {}
             (7, 0, crm, opc2) if crm != 4 => return maintenance::cache_operation(crm, opc2, value),
             (8, 0, crm, opc2) => return maintenance::tlb_operation(crm, opc2, value),
             (9, 0, crm, opc2) => self.pmu.write(crm, opc2, value, self.config.counters, now)?,

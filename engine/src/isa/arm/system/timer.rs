@@ -1,0 +1,62 @@
+//! The generic timer's registers, c14 (ARM, chapter B8 and B4.1): they are in a device, which counts; who may use them is said here.
+
+use super::System;
+use super::effect::{DeviceRegister, Effect};
+use super::registers::Number;
+use crate::device::CoreRegister;
+
+/// CNTKCTL: User mode may read the physical and the virtual counter, and CNTFRQ with either of them.
+const PL0PCTEN: u32 = 1 << 0;
+const PL0VCTEN: u32 = 1 << 1;
+/// It may use the virtual and the physical timer.
+const PL0VTEN: u32 = 1 << 8;
+const PL0PTEN: u32 = 1 << 9;
+/// CNTKCTL as far as it is kept: events for wfe from the counter are not modelled.
+pub(super) const CNTKCTL_MASK: u32 = PL0PCTEN | PL0VCTEN | PL0VTEN | PL0PTEN;
+/// The number of CNTKCTL, which the core itself has.
+pub(super) const CNTKCTL: Number = (14, 0, 1, 0);
+
+impl System {
+    /// An access by mrc or mcr (`written`) to a register of 32 bits; `None` for one that is not the timer's, or not in this mode.
+    pub(super) fn timer_register(&self, number: Number, written: Option<u32>, to: u8, encoding: u32) -> Option<Effect> {
+        let (crn, opc1, crm, opc2) = number;
+        let bit = match (crm, opc2) {
+            (0, 0) if written.is_none() => PL0PCTEN | PL0VCTEN,
+            (2, 0 | 1) => PL0PTEN,
+            (3, 0 | 1) => PL0VTEN,
+            _ => 0,
+        };
+        let register = CoreRegister::Single(crn, opc1, crm, opc2);
+        (crn == 14 && number != CNTKCTL && self.has_timer_for(bit)).then_some(Effect::DeviceRegister(DeviceRegister {
+            register,
+            written: written.map(u64::from),
+            to: [to, super::super::registers::SINK],
+            encoding,
+        }))
+    }
+
+    /// The same by mrrc or mcrr.
+    pub(super) fn wide_timer_register(
+        &self,
+        (crm, opc1): (u32, u32),
+        written: Option<u64>,
+        to: [u8; 2],
+        encoding: u32,
+    ) -> Option<Effect> {
+        let bit = match (opc1, written) {
+            (0, None) => PL0PCTEN,
+            (1, None) => PL0VCTEN,
+            (2, _) => PL0PTEN,
+            (3, _) => PL0VTEN,
+            _ => 0,
+        };
+        let register = CoreRegister::Double(crm, opc1);
+        let access = DeviceRegister { register, written, to, encoding };
+        (crm == 14 && self.has_timer_for(bit)).then_some(Effect::DeviceRegister(access))
+    }
+
+    /// True if there is a timer, and the mode may use what one of these bits of CNTKCTL allows.
+    fn has_timer_for(&self, bits: u32) -> bool {
+        self.config.generic_timer && (self.is_privileged() || self.registers.cntkctl & bits != 0)
+    }
+}
