@@ -35,8 +35,16 @@ class Machine:
     def watch(self, functions: list[str]) -> None:
         """Keep a cycle stack of its own for each function; `EngineError` for one that is not."""
 
-    def run(self, limit_ps: int | None, console: Callable[[bytes], None] | None) -> dict[str, Any]:
-        """Run until exit, fault or limit (simulated picoseconds); the GIL is released."""
+    def run(
+        self,
+        limit_ps: int | None,
+        console: Callable[[bytes], None] | None,
+        stream: Callable[[str, bytes], None] | None = None,
+    ) -> dict[str, Any]:
+        """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
+
+        `stream` gets what devices print on lines of their own, with their labels.
+        """
 
     def compile_after(self, runs: int) -> None:
         """Blocks become host code after this many runs; 0: never. Results do not depend on it."""

@@ -26,6 +26,7 @@ from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackE
 from cyclescope.units import parse_time_ps
 
 ConsoleSink = Callable[[str], None]
+StreamSink = Callable[[str, str], None]
 
 
 class Board:
@@ -81,6 +82,7 @@ class Board:
         skip_polling: bool = True,
         vcd: str | os.PathLike[str] | None = None,
         frame_on: str | None = None,
+        stream: StreamSink | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -89,9 +91,10 @@ class Board:
         gets a cycle stack of its own. Without `skip_polling`, every round of a polling loop is
         run: that takes longer and changes nothing else. `vcd` is a file for the waveforms of the
         board's wires (SPI buses, interrupt and control lines), as a Value Change Dump. The result
-        keeps the first frame on the SPI bus that `frame_on` names by its label.
-        Raises `EngineError` if nothing is loaded or the firmware has no such function, `OSError` if
-        the waveforms can't be written.
+        keeps the first frame on the SPI bus that `frame_on` names by its label. `stream` gets the
+        whole lines that are printed on serial lines beside the console, each behind the device's
+        label. Raises `EngineError` if nothing is loaded or the firmware has no such function,
+        `OSError` if the waveforms can't be written.
         """
         if self._firmware is None:
             raise EngineError("no firmware is loaded: call load() first")
@@ -100,15 +103,15 @@ class Board:
         machine.skip_polling(skip_polling)
         machine.watch(list(dict.fromkeys(sections)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
-        text = _Console(console)
+        text, streams = _Console(console), _Streams(stream)
         with _recorded(machine, vcd, frame_on) as finish_waves:
             started_ns = time.perf_counter_ns()
-            outcome = machine.run(limit_ps, text.write)
+            outcome = machine.run(limit_ps, text.write, streams.write)
             wall_ns = time.perf_counter_ns() - started_ns
             frame = finish_waves(outcome["elapsed_ps"])
         text.finish()
         result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
-        return replace(result, frame=frame)
+        return replace(result, frame=frame, streams=streams.finish())
 
     def _loaded_machine(self, data: bytes, name: str) -> Machine:
         machine = Machine(self._tree)
@@ -199,6 +202,45 @@ class _Console:
     @property
     def text(self) -> str:
         return "".join(self._parts)
+
+
+class _Streams:
+    """Puts together what is printed on serial lines beside the console, by the device's label."""
+
+    def __init__(self, sink: StreamSink | None) -> None:
+        self._sink = sink
+        self._lines: dict[str, _Lines] = {}
+
+    def write(self, name: str, chunk: bytes) -> None:
+        if name not in self._lines:
+            sink = self._sink
+            self._lines[name] = _Lines((lambda line: sink(name, line)) if sink else None)
+        self._lines[name].console.write(chunk)
+
+    def finish(self) -> dict[str, str]:
+        """The whole text of each."""
+        for lines in self._lines.values():
+            lines.finish()
+        return {name: lines.console.text for name, lines in sorted(self._lines.items())}
+
+
+class _Lines:
+    """Hands on text as whole lines, without their ends."""
+
+    def __init__(self, sink: ConsoleSink | None) -> None:
+        self._sink = sink
+        self._rest = ""
+        self.console = _Console(self._put)
+
+    def finish(self) -> None:
+        self.console.finish()
+        if self._rest:
+            self._put("\n")
+
+    def _put(self, text: str) -> None:
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines if self._sink else ():
+            self._sink(line.rstrip("\r"))
 
 
 def _result(

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
 import click
 
@@ -90,10 +90,13 @@ def run_command(
     limit_ps = parse_time_ps(limit)
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
     console = sys.stderr if json_file == "-" else sys.stdout
-    writer = _writer(console)
-    result = _interruptible(lambda: loaded.run(limit_ps, writer, sections, skip_polling, vcd))
-    if result.console and not result.console.endswith("\n"):
-        print(file=console)
+    writer = _Writer(console)
+    result = _interruptible(
+        lambda: loaded.run(
+            limit_ps, writer.console, sections, skip_polling, vcd, None, writer.stream
+        )
+    )
+    writer.end_line()
     if json_file:
         _write_json(json_file, result)
     console.flush()
@@ -104,12 +107,29 @@ def run_command(
     return _status(result)
 
 
-def _writer(stream: Any) -> Callable[[str], None]:
-    def write(text: str) -> None:
-        stream.write(text)
-        stream.flush()
+class _Writer:
+    """Writes the console as it comes, and lines of other serial lines behind their names."""
 
-    return write
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._within_line = False
+
+    def console(self, text: str) -> None:
+        self._write(text)
+
+    def stream(self, name: str, line: str) -> None:
+        self.end_line()
+        self._write(f"{name}: {line}\n")
+
+    def end_line(self) -> None:
+        """Begins a new line, unless that has been done."""
+        if self._within_line:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        self._within_line = not text.endswith("\n")
+        self._file.write(text)
+        self._file.flush()
 
 
 def _write_json(json_file: str, result: RunResult) -> None:

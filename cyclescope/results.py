@@ -90,8 +90,9 @@ class RunResult:
     simulated time was reached) or "fault" (the firmware did what can't go on); `message` is one
     line for the last two. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's
     time in nanoseconds. `results` has the words that the firmware wrote to each device that takes
-    results (a `cyclescope,result-port`), in order, by the device's label. `frame` is the first one
-    on an SPI bus if the run was asked to keep it.
+    results (a `cyclescope,result-port`), in order, by the device's label. `streams` has what was
+    printed on serial lines beside the console, by the device's label. `frame` is the first one on
+    an SPI bus if the run was asked to keep it.
     """
 
     board: str
@@ -107,6 +108,7 @@ class RunResult:
     wall_ns: int = field(default=0, compare=False)
     results: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     frame: Frame | None = None
+    streams: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def instructions(self) -> int:
@@ -131,9 +133,11 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Everything but host time and the console, ready for JSON, in a stable order.
 
-        There is a `frame` only if the run was asked for it.
+        There is a `frame` only if the run was asked for it, and there are `streams` only if
+        something was printed there.
         """
         frame = {"frame": self.frame.to_dict()} if self.frame else {}
+        streams = {"streams": dict(self.streams)} if self.streams else {}
         return {
             "board": self.board,
             "firmware": self.firmware,
@@ -156,6 +160,7 @@ class RunResult:
             "results": {name: list(words) for name, words in self.results.items()},
             "metrics": [vars(metric) for metric in self.metrics],
             "notes": list(self.notes),
+            **streams,
             **frame,
         }
 

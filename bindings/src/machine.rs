@@ -60,23 +60,29 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs to the firmware's end, or to `limit_ps`. `console` gets bytes as they come. An exception in it (or a signal) stops
-    /// the run and is raised after it.
-    #[pyo3(signature = (limit_ps=None, console=None))]
+    /// Runs to the firmware's end, or to `limit_ps`. `console` gets bytes as they come, and `stream` a label and bytes of each device that
+    /// prints on a line of its own. An exception in them (or a signal) stops the run and is raised after it.
+    #[pyo3(signature = (limit_ps=None, console=None, stream=None))]
     fn run<'py>(
         &mut self,
         py: Python<'py>,
         limit_ps: Option<u64>,
         console: Option<Py<PyAny>>,
+        stream: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limit = Ps(limit_ps.unwrap_or(u64::MAX / 2).min(u64::MAX / 2));
         let mut raised = None;
         let engine = self.engine();
         let report = py.detach(|| {
-            engine.run(limit, |text| {
+            engine.run(limit, |printed| {
                 let result = Python::attach(|py| {
-                    if let Some(console) = console.as_ref().filter(|_| !text.is_empty()) {
-                        console.call1(py, (PyBytes::new(py, text),))?;
+                    if let Some(console) = console.as_ref().filter(|_| !printed.console.is_empty()) {
+                        console.call1(py, (PyBytes::new(py, &printed.console),))?;
+                    }
+                    if let Some(stream) = &stream {
+                        for (name, bytes) in &printed.streams {
+                            stream.call1(py, (name, PyBytes::new(py, bytes)))?;
+                        }
                     }
                     py.check_signals()
                 });

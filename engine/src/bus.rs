@@ -139,6 +139,8 @@ pub struct Bus {
     pub core_irqs: Vec<Inputs>,
     /// Bytes that the firmware printed and nobody has taken yet.
     pub console: Vec<u8>,
+    /// As `console`, of each device that prints on a line of its own.
+    pub streams: BTreeMap<DeviceId, Vec<u8>>,
     /// A device asked for the end of the run.
     pub exit: Option<ExitRequest>,
     /// Grows whenever memory that holds decoded instructions was written: cores then drop their decoded blocks.

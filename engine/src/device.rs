@@ -273,6 +273,11 @@ impl Ctx<'_> {
         self.bus.console.extend_from_slice(bytes);
     }
 
+    /// Sends bytes to the device's own stream: what is printed on a line that is not the console.
+    pub fn stream(&mut self, bytes: &[u8]) {
+        self.bus.streams.entry(self.id).or_default().extend_from_slice(bytes);
+    }
+
     /// Records, once, a line that the user should know: `what` starts with a lower-case letter and names no device.
     pub fn note(&mut self, what: &str) {
         self.bus.note(self.id, self.now, what);

@@ -89,6 +89,15 @@ pub struct RunReport {
     pub notes: Vec<String>,
 }
 
+/// What was printed since someone looked last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// On the console.
+    pub console: Vec<u8>,
+    /// On lines of their own, by the label of the device, in the order of the board.
+    pub streams: Vec<(String, Vec<u8>)>,
+}
+
 /// A board, ready to run.
 pub struct Machine {
     bus: Bus,
@@ -179,13 +188,13 @@ impl Machine {
         self.cores[0].watch(name, addr);
     }
 
-    /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what the console printed since the last
-    /// call, every so often.
-    pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&[u8]) -> bool) -> RunReport {
+    /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what was printed since the last call, every
+    /// so often.
+    pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
         let outcome = loop {
             let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
             let ended = self.run_slice(slice_end, limit);
-            let go_on = pause(&std::mem::take(&mut self.bus.console));
+            let go_on = pause(&self.take_printed());
             match ended {
                 Some(outcome) => break outcome,
                 None if !go_on => break Outcome::Interrupted,
@@ -196,8 +205,14 @@ impl Machine {
         for device in self.bus.devices.iter_mut().flatten() {
             device.finish(now);
         }
-        pause(&std::mem::take(&mut self.bus.console));
+        pause(&self.take_printed());
         self.report(outcome)
+    }
+
+    fn take_printed(&mut self) -> Printed {
+        let streams = std::mem::take(&mut self.bus.streams).into_iter();
+        let named = streams.map(|(device, bytes)| (self.bus.device_names[device.0 as usize].clone(), bytes));
+        Printed { streams: named.collect(), console: std::mem::take(&mut self.bus.console) }
     }
 
     /// Runs `count` instructions of the first core one by one; gives its registers after each.

@@ -512,8 +512,8 @@ fn the_hosting_interface_prints_and_ends_the_run() {
     let mut machine = machine(PROGRAM, &program);
     put(&mut machine, text, &[u32::from_le_bytes(*b"hell"), u32::from(b'o')]);
     let mut printed = Vec::new();
-    let report = machine.run(cyclescope_engine::time::Ps::from_us(100), |bytes| {
-        printed.extend_from_slice(bytes);
+    let report = machine.run(cyclescope_engine::time::Ps::from_us(100), |text| {
+        printed.extend_from_slice(&text.console);
         true
     });
     assert_eq!((report.outcome, printed.as_slice()), (Outcome::Exit(3), &b"hello"[..]));

@@ -11,6 +11,7 @@ use super::params::{Basis, Parameter};
 use crate::device::IrqLine;
 use crate::time::{Cycles, Hz, Ps};
 
+mod chosen;
 mod gpio;
 
 pub use gpio::cells_of_pin;

@@ -67,6 +67,11 @@ impl Bench {
         String::from_utf8(std::mem::take(&mut self.bus.console)).unwrap()
     }
 
+    /// What the device has printed on a line of its own, and forgets it.
+    pub fn streamed(&mut self) -> String {
+        String::from_utf8(self.bus.streams.remove(&DeviceId(0)).unwrap_or_default()).unwrap()
+    }
+
     /// Pending interrupts of core 0.
     pub fn pending(&self) -> u32 {
         self.bus.core_irqs[0].low()

@@ -54,6 +54,7 @@ pub mod riscv_clint0;
 pub mod shift_register;
 pub mod spi_chips;
 pub mod spi_gpio;
+pub mod st_stm32h7_uart;
 pub mod st_stm32mp1_ipcc;
 pub mod stm32_clock_gate;
 pub mod xlnx_axi_cdma;
@@ -123,6 +124,7 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "spi-gpio", ranges: 0, from_node: spi_gpio::from_node },
+    Model { compatible: "st,stm32h7-uart", ranges: 1, from_node: st_stm32h7_uart::from_node },
     Model { compatible: "st,stm32mp1-ipcc", ranges: 1, from_node: st_stm32mp1_ipcc::from_node },
     Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },
     Model { compatible: "xlnx,axi-quad-spi-1.00.a", ranges: 1, from_node: xlnx_axi_quad_spi::from_node },

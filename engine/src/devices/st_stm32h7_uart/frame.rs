@@ -1,0 +1,91 @@
+//! What a character looks like on the line, by the UART's settings.
+
+const CR1_PS: u32 = 1 << 9;
+const CR1_PCE: u32 = 1 << 10;
+const CR1_M0: u32 = 1 << 12;
+const CR1_OVER8: u32 = 1 << 15;
+const CR1_M1: u32 = 1 << 28;
+const CR2_STOP: u32 = 12;
+const CR2_TXINV: u32 = 1 << 17;
+const CR2_DATAINV: u32 = 1 << 18;
+const CR2_MSBFIRST: u32 = 1 << 19;
+
+/// Half bits of stop, by USART_CR2.STOP: 1, 0.5, 2 and 1.5 bits.
+const STOP_HALVES: [u64; 4] = [2, 1, 4, 3];
+/// USART_PRESC: values above 11 mean the same as 11.
+const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
+/// USART_BRR, or twice that without its lowest bits, must be at least this.
+const LEAST_DIVIDER: u32 = 16;
+
+/// The format of characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Clocks of the kernel clock that a bit takes.
+    bit_cycles: u64,
+    /// Data and parity.
+    word_bits: u32,
+    stop_halves: u64,
+    /// There is a parity bit; it is odd parity.
+    parity: Option<bool>,
+    inverted: bool,
+    inverted_data: bool,
+    high_first: bool,
+}
+
+impl Frame {
+    /// The format that registers select; `None` without a baud rate.
+    pub fn of(cr1: u32, cr2: u32, brr: u32, presc: u32) -> Option<Frame> {
+        let prescaler = PRESCALERS[(presc as usize).min(PRESCALERS.len() - 1)];
+        // With OVER8 the lowest 3 bits of BRR are USARTDIV[3:1], and USARTDIV counts half clocks.
+        let (divider, halves) = if cr1 & CR1_OVER8 == 0 { (brr, 1) } else { (brr & !0xf | (brr & 7) << 1, 2) };
+        if divider < LEAST_DIVIDER {
+            return None;
+        }
+        Some(Frame {
+            bit_cycles: u64::from(divider) * prescaler / halves,
+            word_bits: match cr1 & (CR1_M1 | CR1_M0) {
+                CR1_M0 => 9,
+                CR1_M1 => 7,
+                _ => 8,
+            },
+            stop_halves: STOP_HALVES[(cr2 >> CR2_STOP & 3) as usize],
+            parity: (cr1 & CR1_PCE != 0).then_some(cr1 & CR1_PS != 0),
+            inverted: cr2 & CR2_TXINV != 0,
+            inverted_data: cr2 & CR2_DATAINV != 0,
+            high_first: cr2 & CR2_MSBFIRST != 0,
+        })
+    }
+
+    /// Kernel clocks from the start bit's begin to the stop bits' end.
+    pub const fn cycles(self) -> u64 {
+        (2 * (1 + self.word_bits as u64) + self.stop_halves) * self.bit_cycles / 2
+    }
+
+    /// Bits of a character that are data: the word's highest bit is parity, where there is one.
+    const fn data_bits(self) -> u32 {
+        self.word_bits - self.parity.is_some() as u32
+    }
+
+    /// A character as its receiver takes it.
+    pub const fn data(self, character: u16) -> u16 {
+        character & ((1 << self.data_bits()) - 1)
+    }
+
+    /// Calls `edge` for each change of the line, with kernel clocks since the start bit's begin and the new level.
+    pub fn edges(self, character: u16, mut edge: impl FnMut(u64, bool)) {
+        let data = self.data(character);
+        let sent = |bit: u32| {
+            let place = if self.high_first { self.data_bits() - 1 - bit } else { bit };
+            (data >> place & 1 != 0) != self.inverted_data
+        };
+        let parity = self.parity.map(|odd| (data.count_ones() % 2 != 0) != odd);
+        let bits = (0..self.data_bits()).map(sent).chain(parity);
+        let mut level = true;
+        for (index, bit) in std::iter::once(false).chain(bits).chain([true]).enumerate() {
+            if bit != level {
+                level = bit;
+                edge(index as u64 * self.bit_cycles, level != self.inverted);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The way of characters: they wait, and are shifted out one after the other. Times are cycles of the kernel clock.
+
+use std::collections::VecDeque;
+
+/// TDR or the FIFO, and the shift register.
+#[derive(Clone, Debug, Default)]
+pub struct Transmitter {
+    /// Characters, and from when on each can be shifted.
+    waiting: VecDeque<(u16, u64)>,
+    /// The character on the line, and when its stop bits have ended.
+    shifting: Option<(u16, u64)>,
+    /// When the line is free after the last frame.
+    free_from: u64,
+}
+
+impl Transmitter {
+    /// Characters that wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// True if nothing waits and nothing is on the line.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.shifting.is_none()
+    }
+
+    /// Puts a character behind those that wait; it can be shifted from `cycle` on.
+    pub fn put(&mut self, character: u16, cycle: u64) {
+        self.waiting.push_back((character, cycle));
+    }
+
+    /// Forgets what waits.
+    pub fn drop_waiting(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// The line is taken up to `cycle`.
+    pub fn hold_until(&mut self, cycle: u64) {
+        self.free_from = self.free_from.max(cycle);
+    }
+
+    /// The character whose frame has ended by `cycle`.
+    pub fn sent(&mut self, cycle: u64) -> Option<u16> {
+        let (character, end) = self.shifting.filter(|(_, end)| *end <= cycle)?;
+        self.shifting = None;
+        self.free_from = end;
+        Some(character)
+    }
+
+    fn next_start(&self) -> Option<u64> {
+        let (_, ready) = self.waiting.front().filter(|_| self.shifting.is_none())?;
+        Some(self.free_from.max(*ready))
+    }
+
+    /// The character that begins by `cycle`, and when it did; it takes `frame_cycles`.
+    pub fn begin(&mut self, cycle: u64, frame_cycles: u64) -> Option<(u16, u64)> {
+        let start = self.next_start().filter(|start| *start <= cycle)?;
+        let (character, _) = self.waiting.pop_front()?;
+        self.shifting = Some((character, start + frame_cycles));
+        Some((character, start))
+    }
+
+    /// When a frame ends or begins next.
+    pub fn next_change(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end).or_else(|| self.next_start())
+    }
+
+    /// All state.
+    pub fn state(&self, mut word: impl FnMut(u64)) {
+        for (character, cycle) in self.waiting.iter().chain(&self.shifting) {
+            word(u64::from(*character));
+            word(*cycle);
+        }
+        word(self.waiting.len() as u64);
+        word(self.free_from);
+    }
+}

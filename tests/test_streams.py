@@ -1,0 +1,34 @@
+"""What devices print on serial lines beside the console: whole lines, behind their names."""
+
+from __future__ import annotations
+
+import io
+
+from cyclescope.board import _Streams
+from cyclescope.cli import _Writer
+
+
+def test_streams_hand_on_whole_lines_and_keep_all() -> None:
+    lines: list[tuple[str, str]] = []
+    streams = _Streams(lambda name, line: lines.append((name, line)))
+    streams.write("uart7", b"one\r\ntw")
+    streams.write("uart5", "\u00e4".encode()[:1])
+    assert lines == [("uart7", "one")]
+    streams.write("uart5", "\u00e4".encode()[1:] + b"\n")
+    streams.write("uart7", b"o\nthree")
+    assert lines == [("uart7", "one"), ("uart5", "\u00e4"), ("uart7", "two")]
+    assert streams.finish() == {"uart5": "\u00e4\n", "uart7": "one\r\ntwo\nthree"}
+    assert lines[3:] == [("uart7", "three")]
+
+
+def test_lines_of_streams_do_not_cut_into_the_consoles() -> None:
+    file = io.StringIO()
+    writer = _Writer(file)
+    writer.console("hello")
+    writer.stream("uart7", "log")
+    writer.console("world\n")
+    writer.stream("uart7", "more")
+    writer.console("end")
+    writer.end_line()
+    writer.end_line()
+    assert file.getvalue() == "hello\nuart7: log\nworld\nuart7: more\nend\n"
