@@ -26,8 +26,8 @@ struct rpmsg_endpoint *tty_probe(struct tty *tty, struct rpmsg_host *host)
     return &tty->endpoint;
 }
 
-/* rpmsg_tty_write: a piece as messages. `sent` counts the bytes that went out, also those of a piece that is given up. */
-__attribute__((noinline)) static int driver_write(struct tty *tty, const uint8_t *data, uint32_t bytes, uint32_t *sent)
+/* rpmsg_tty_write: a piece as messages. */
+__attribute__((noinline)) static int driver_write(struct tty *tty, const uint8_t *data, uint32_t bytes)
 {
     uint32_t longest = rpmsg_host_payload_bytes(tty->host);
 
@@ -39,7 +39,7 @@ __attribute__((noinline)) static int driver_write(struct tty *tty, const uint8_t
         if (error) {
             return error;
         }
-        *sent += part;
+        tty->sent += part;
         data += part;
         bytes -= part;
     }
@@ -48,19 +48,19 @@ __attribute__((noinline)) static int driver_write(struct tty *tty, const uint8_t
 
 int tty_write(struct tty *tty, const uint8_t *data, uint32_t bytes)
 {
-    uint32_t accepted = 0, sent = 0;
-
-    while (accepted < bytes) {
-        uint32_t piece = bytes - accepted > TTY_PIECE_BYTES ? TTY_PIECE_BYTES : bytes - accepted;
-        int error = driver_write(tty, data + accepted, piece, &sent);
+    while (bytes) {
+        uint32_t piece = bytes > TTY_PIECE_BYTES ? TTY_PIECE_BYTES : bytes;
+        int error = driver_write(tty, data, piece);
 
         if (error) {
             if (error == RPMSG_NO_BUFFER && tty->stuck) {
-                tty->stuck(tty, accepted, sent, bytes);
+                tty->stuck(tty);
             }
             return error;
         }
-        accepted += piece;
+        tty->accepted += piece;
+        data += piece;
+        bytes -= piece;
     }
     return 0;
 }

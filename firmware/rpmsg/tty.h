@@ -21,11 +21,13 @@ struct tty {
     uint8_t buffer[TTY_BUFFER_BYTES]; /* what was received and not read */
     volatile uint32_t head, tail;     /* of all bytes that came and were read */
     uint32_t lost;                    /* bytes for which there was no room */
-    /* If set, the driver does as ST's: a message without a free buffer is given up, and the writer sleeps until someone wakes it, which nobody does.
-     * This is called instead of sleeping; `accepted` bytes of `bytes` are known to the writer, `sent` went over the link. */
-    void (*stuck)(struct tty *tty, uint32_t accepted, uint32_t sent, uint32_t bytes);
+    uint32_t accepted, sent;          /* bytes that writers know to be on their way, and that went over the link */
+    /* If set, the driver does as ST's: a message without a free buffer is given up, and so is its piece, whatever went out of it. The writer sleeps
+     * until someone wakes it, which nobody does. This is called instead of sleeping. */
+    void (*stuck)(struct tty *tty);
     /* A reader that slept goes on; null if that takes no time. */
     void (*woken)(struct tty *tty);
+    void *context; /* of whoever has these two */
 };
 
 /* To be called for the channel "rpmsg-tty-channel": the endpoint that shall have it. */

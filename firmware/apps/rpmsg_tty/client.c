@@ -79,6 +79,8 @@ __attribute__((noinline)) int run_test(struct tty *tty, struct client_test *test
     uint64_t start = clock_ticks();
     int error;
 
+    tty->accepted = tty->sent = 0;
+    tty->context = test;
     header->preamble = CLIENT_PREAMBLE;
     header->length = (uint16_t)(test->block_bytes * test->blocks);
     header->crc16 = crc16(&tx_buffer[CRC_OFFSET], header->length);

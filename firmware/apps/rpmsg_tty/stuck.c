@@ -1,16 +1,10 @@
 #include "stuck.h"
 
+#include "client.h"
 #include "clock.h"
 #include "console.h"
 #include "exit.h"
 #include "stm32_rproc.h"
-
-static uint32_t before;
-
-void stuck_count_before(uint32_t bytes)
-{
-    before = bytes;
-}
 
 /* Sleeps as the writer does, whatever comes; nothing that comes is for it. */
 __attribute__((noinline)) static void sleep_without_waker(void)
@@ -22,20 +16,20 @@ __attribute__((noinline)) static void sleep_without_waker(void)
     }
 }
 
-void stuck(struct tty *tty, uint32_t accepted, uint32_t sent, uint32_t bytes)
+void stuck(struct tty *tty)
 {
+    const struct client_test *test = tty->context;
     struct rpmsg_host *host = tty->host;
-    uint32_t taken, returned;
+    uint32_t bytes = test->block_bytes * test->blocks;
+    uint32_t returned;
 
-    console_print("write: %u of %u bytes accepted, %u of them before; the driver found no free buffer, the writer sleeps\n", before + accepted,
-        before + bytes, before);
+    console_print("write: sleeps; %u of %u bytes accepted, no buffer is free\n", tty->accepted, bytes);
     sleep_without_waker();
-    taken = host->tx.last_used;
-    returned = (uint16_t)(host->tx.vring.used->idx - taken);
-    console_print("hang: nothing has woken the writer for %u ms:\n", APP_HANG_MS);
-    console_print("hang: the client waits in write() until its driver takes %u more bytes; rpmsg_tty never tells the tty layer of free buffers\n",
-        bytes - accepted);
-    console_print("hang: vring1: the M4 has returned %u of %u buffers, nobody takes them\n", returned, host->buffers);
-    console_print("hang: the M4 has got %u bytes, waits for the rest of the block, and acknowledges nothing\n", before + sent);
+    returned = (uint16_t)(host->tx.vring.used->idx - host->tx.last_used);
+    console_print("hang: nobody has woken the client's write() for %u ms\n", APP_HANG_MS);
+    console_print("hang: a7: write() waits until its driver has room for %u bytes more; rpmsg_tty never tells the tty layer of free buffers\n",
+        bytes - tty->accepted);
+    console_print("hang: vring1: the M4 has returned %u of %u buffers, nobody on the A7 takes them\n", returned, host->buffers);
+    console_print("hang: m4: was sent %u of %u bytes, waits for the others, and acknowledges only all of them\n", tty->sent, bytes);
     program_exit(EXIT_FAILED);
 }
