@@ -21,7 +21,7 @@ BROKEN = -4
 
 def build(name: str, macros: dict[str, str] | None = None) -> Path:
     own = [PROGRAMS / f"{part}.c" for part in (name, "loopback")]
-    library = [LIBRARY / f"{part}.c" for part in (*BOTH_SIDES, "elf32", "remoteproc")]
+    library = [LIBRARY / f"{part}.c" for part in (*BOTH_SIDES, "elf32", "remoteproc", "tty")]
     recipe = firmware.board_recipe(
         name,
         BOARD,
@@ -121,3 +121,23 @@ def test_a_remotes_program_is_loaded_or_refused_with_the_reason() -> None:
     for damage, reason in REFUSED.items():
         assert [next(lines), next(lines)] == [damage, f"  firmware: {reason}"]
     assert next(lines, None) is None
+
+
+def test_a_tty_cuts_writes_and_hands_over_what_is_there() -> None:
+    pieces = " 496 496 496 496 64" * 2
+    assert console_of("terminal").splitlines() == [
+        "channel loop addr 0x0",
+        "write 1: 1",
+        "write 496: 496",
+        "write 497: 496 1",
+        f"write 4096:{pieces}",
+        "woken",
+        "read 2 of 2: ab",
+        "read 3 of 9: cde",
+        "woken",
+        "read 0 of 2: ",
+        "there 4096, lost 368",
+        # the 17th message finds no buffer: its piece is not accepted, one message of it went out
+        "stuck: accepted 6144, sent 6640",
+        "write -1",
+    ]
