@@ -45,8 +45,8 @@ use nvic::Nvic;
 use scb::Scb;
 use trace::Trace;
 
-/// Levels of a core's 256 inputs: bit n % 64 of word n / 64. External interrupt n is input n; [`SYSTICK_INPUT`] is the system timer's.
-pub type Inputs = [u64; 4];
+/// Levels of a core's 256 inputs ([`crate::inputs::Inputs::levels`]). External interrupt n is input n; [`SYSTICK_INPUT`] is the system timer's.
+pub type Levels = [u32; 8];
 /// The input of the system timer. Each *change* of its level is a tick, so that none is lost on a core that looks late.
 pub const SYSTICK_INPUT: u32 = 255;
 
@@ -160,7 +160,7 @@ impl System {
     }
 
     /// The interrupt lines as they are now.
-    pub fn set_inputs(&mut self, inputs: &Inputs) {
+    pub fn set_inputs(&mut self, inputs: &Levels) {
         if self.nvic.set_inputs(inputs) {
             self.changed();
         }
@@ -174,16 +174,16 @@ impl System {
 
     /// As [`System::due`], if the interrupt lines were these.
     #[inline]
-    pub fn is_due(&self, inputs: &Inputs) -> bool {
+    pub fn is_due(&self, inputs: &Levels) -> bool {
         self.due.is_some() || !self.nvic.knows(inputs) && self.with(inputs).due.is_some()
     }
 
     /// True if what is pending ends a wfi, with the interrupt lines like this: PRIMASK does not matter (ARM, B1.5.19).
-    pub fn wakes(&self, inputs: &Inputs) -> bool {
+    pub fn wakes(&self, inputs: &Levels) -> bool {
         self.wakes || !self.nvic.knows(inputs) && self.with(inputs).wakes
     }
 
-    fn with(&self, inputs: &Inputs) -> System {
+    fn with(&self, inputs: &Levels) -> System {
         let mut changed = self.clone();
         changed.set_inputs(inputs);
         changed

@@ -2,7 +2,7 @@
 
 use super::exceptions::number;
 use super::set::Set;
-use super::{Inputs, SYSTICK_INPUT};
+use super::{Levels, SYSTICK_INPUT};
 
 /// Priority of a core that handles nothing.
 pub(super) const LEAST_URGENT: i16 = 256;
@@ -34,7 +34,7 @@ pub(super) struct Nvic {
     enabled: Set,
     pending: Set,
     active: Set,
-    inputs: Inputs,
+    inputs: Levels,
     priorities: [u8; 256],
     priority_mask: u8,
     /// Exception numbers that there are.
@@ -52,7 +52,7 @@ impl Nvic {
             enabled,
             pending: Set::default(),
             active: Set::default(),
-            inputs: [0; 4],
+            inputs: [0; 8],
             priorities: [0; 256],
             priority_mask: !(0xff_u32 >> priority_bits) as u8,
             count: (interrupts + u32::from(number::EXTERNAL)).min(256),
@@ -64,21 +64,21 @@ impl Nvic {
 
     /// True if the inputs are as they were last told.
     #[inline]
-    pub fn knows(&self, inputs: &Inputs) -> bool {
+    pub fn knows(&self, inputs: &Levels) -> bool {
         self.inputs == *inputs
     }
 
     /// The levels of the interrupt lines. True if that made something pending: a line that rises does, and the system timer's by any change.
-    pub fn set_inputs(&mut self, inputs: &Inputs) -> bool {
+    pub fn set_inputs(&mut self, inputs: &Levels) -> bool {
         if self.knows(inputs) {
             return false;
         }
         let mut pended = false;
-        for at in 0..4u32 {
+        for at in 0..8u32 {
             let (before, after) = (self.inputs[at as usize], inputs[at as usize]);
             let mut rising = after & !before;
             while rising != 0 {
-                let input = 64 * at + rising.trailing_zeros();
+                let input = 32 * at + rising.trailing_zeros();
                 rising &= rising - 1;
                 if input + u32::from(number::EXTERNAL) < self.count {
                     self.pending.set((input as u8).wrapping_add(number::EXTERNAL), true);
@@ -86,7 +86,7 @@ impl Nvic {
                 }
             }
         }
-        let (word, bit) = ((SYSTICK_INPUT / 64) as usize, SYSTICK_INPUT % 64);
+        let (word, bit) = ((SYSTICK_INPUT / 32) as usize, SYSTICK_INPUT % 32);
         if (self.inputs[word] ^ inputs[word]) >> bit & 1 != 0 {
             self.pending.set(number::SYS_TICK, true);
             pended = true;
@@ -99,7 +99,7 @@ impl Nvic {
     fn is_up(&self, exception: u8) -> bool {
         exception >= number::EXTERNAL && {
             let input = exception - number::EXTERNAL;
-            self.inputs[usize::from(input >> 6)] >> (input & 63) & 1 != 0
+            self.inputs[usize::from(input >> 5)] >> (input & 31) & 1 != 0
         }
     }
 

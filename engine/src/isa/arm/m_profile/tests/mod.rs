@@ -62,9 +62,9 @@ impl Rig {
 
     /// Raises the lines of these interrupts; lowers all others.
     fn lines(&mut self, up: &[u32]) {
-        let mut inputs = [0; 4];
+        let mut inputs = [0; 8];
         for input in up {
-            inputs[(input / 64) as usize] |= 1 << (input % 64);
+            inputs[(input / 32) as usize] |= 1 << (input % 32);
         }
         self.system.set_inputs(&inputs);
     }
