@@ -9,8 +9,8 @@ pub mod altr_spi;
 pub mod altr_timer;
 pub mod apb;
 pub mod arm_armv7_timer;
-pub mod arm_gic_400;
 pub mod arm_armv7m_systick;
+pub mod arm_gic_400;
 pub mod arm_pl310_cache;
 pub mod atmel_at86rf231;
 pub mod atmel_at91sam9260_pit;
@@ -81,9 +81,9 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "altr,spi-1.0", ranges: 1, from_node: altr_spi::from_node },
     Model { compatible: "altr,timer-1.0", ranges: 1, from_node: altr_timer::from_node },
     Model { compatible: "arm,armv7-timer", ranges: 0, from_node: arm_armv7_timer::from_node },
+    Model { compatible: "arm,armv7m-systick", ranges: 1, from_node: arm_armv7m_systick::from_node },
     Model { compatible: "arm,cortex-a7-gic", ranges: 2, from_node: arm_gic_400::from_node },
     Model { compatible: "arm,gic-400", ranges: 2, from_node: arm_gic_400::from_node },
-    Model { compatible: "arm,armv7m-systick", ranges: 1, from_node: arm_armv7m_systick::from_node },
     Model { compatible: "arm,pl310-cache", ranges: 1, from_node: arm_pl310_cache::from_node },
     Model { compatible: "atmel,at91sam9260-dbgu", ranges: 1, from_node: atmel_at91sam9260_usart::from_node },
     Model { compatible: "atmel,at91sam9260-pit", ranges: 1, from_node: atmel_at91sam9260_pit::from_node },

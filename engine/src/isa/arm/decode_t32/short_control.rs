@@ -64,7 +64,7 @@ fn state(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     match bits(half, 7, 5) {
         2 if half & 0x17 == 0x10 && !emit.features.m_profile => emit.imm(Code::Setend, bits(half, 3, 3)),
         // There is no A in the M profile.
-        3 if !bit(half, 3) && !(emit.features.m_profile && bit(half, 2)) => {
+        3 if !(bit(half, 3) || emit.features.m_profile && bit(half, 2)) => {
             let way = if bit(half, 4) { 1 << 9 } else { 1 << 10 };
             emit.imm(Code::Cps, bits(half, 2, 0) << 6 | way);
         }
