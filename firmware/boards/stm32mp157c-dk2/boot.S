@@ -20,6 +20,17 @@ _start:
     mcreq   p15, 0, r0, c1, c0, 1
     isb
 
+    @ The instruction cache needs no MMU: without it each instruction comes from the DDR3L.
+    mov     r0, #0
+    mcr     p15, 0, r0, c7, c5, 0       @ ICIALLU
+    mcr     p15, 0, r0, c7, c5, 6       @ BPIALL
+    dsb
+    isb
+    mrc     p15, 0, r0, c1, c0, 0
+    orr     r0, r0, #0x1000
+    mcr     p15, 0, r0, c1, c0, 0
+    isb
+
     ldr     r0, =program_start
     bx      r0
     .ltorg
