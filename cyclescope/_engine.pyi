@@ -1,7 +1,7 @@
 """The engine's Python module: machines made from a board's tree, run in one call."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 class EngineError(Exception):
     """The base of every error of the engine; its text is one line a fault."""
@@ -44,6 +44,37 @@ class Machine:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
 
         `stream` gets what devices print on lines of their own, with their labels.
+        """
+
+    def pipe(self) -> str | None:
+        """The label of the first device with a byte pipe to the host."""
+
+    def feed(self, port: str, bytes: bytes) -> None:
+        """Write to a pipe, at the time that the board has reached; `EngineError` without one."""
+
+    def drain(self, port: str) -> bytes:
+        """What the firmware sent to a pipe since the last call."""
+
+    def piped(self, port: str) -> tuple[int, int]:
+        """Totals of a pipe: bytes that the firmware is done with, and that it has sent."""
+
+    def now(self) -> int:
+        """The time that the board has reached, in picoseconds."""
+
+    def advance(
+        self,
+        port: str,
+        until_ps: int,
+        goal: Literal["open", "taken", "sent"] | None = None,
+        bytes: int = 0,
+        console: Callable[[bytes], None] | None = None,
+        stream: Callable[[str, bytes], None] | None = None,
+    ) -> tuple[int | None, dict[str, Any] | None]:
+        """Run on until a pipe's goal is reached, or until a time comes.
+
+        The firmware listens ("open"), is done with `bytes` ("taken"), or has sent `bytes` ("sent").
+        Gives when the goal was reached, in picoseconds (None: the time was up), and what `run`
+        gives if the run ended.
         """
 
     def compile_after(self, runs: int) -> None:

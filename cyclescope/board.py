@@ -96,10 +96,7 @@ class Board:
         label. Raises `EngineError` if nothing is loaded or the firmware has no such function,
         `OSError` if the waveforms can't be written.
         """
-        if self._firmware is None:
-            raise EngineError("no firmware is loaded: call load() first")
-        machine = self._machine or self._loaded_machine(*self._firmware)
-        self._machine = None  # a machine runs once; the next run starts from reset
+        machine = self.start()
         machine.skip_polling(skip_polling)
         machine.watch(list(dict.fromkeys(sections)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
@@ -112,6 +109,17 @@ class Board:
         text.finish()
         result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
         return replace(result, frame=frame, streams=streams.finish())
+
+    def start(self) -> Machine:
+        """The machine itself at reset, with the loaded firmware, for who runs it in steps.
+
+        The next run has another one. Raises `EngineError` if nothing is loaded.
+        """
+        if self._firmware is None:
+            raise EngineError("no firmware is loaded: call load() first")
+        machine = self._machine or self._loaded_machine(*self._firmware)
+        self._machine = None  # a machine runs once; the next run starts from reset
+        return machine
 
     def _loaded_machine(self, data: bytes, name: str) -> Machine:
         machine = Machine(self._tree)

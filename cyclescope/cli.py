@@ -1,9 +1,9 @@
-"""The command line: `cyclescope bench | run | list | board`.
+"""The command line: `cyclescope bench | run | ipc | list | board`.
 
-Exit status: 0 is success, 1 a run of the bench that failed, 2 bad usage, a bad board or a bad
-ELF, 124 the limit on simulated time, 125 a fault of the firmware, 130 an interruption. `run`
-gives the firmware's own status when the firmware ends by itself. What goes wrong is one line on
-stderr, never a traceback.
+Exit status: 0 is success, 1 a run of the bench or a test of `ipc` that failed, 2 bad usage, a bad
+board or a bad ELF, 124 the limit on simulated time, 125 a fault of the firmware, 130 an
+interruption. `run` gives the firmware's own status when the firmware ends by itself. What goes
+wrong is one line on stderr, never a traceback.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from cyclescope.bench_command import bench_command
 from cyclescope.board import Board, shipped_boards
 from cyclescope.errors import EngineError
 from cyclescope.export import write_text
+from cyclescope.ipc.command import ipc_command
 from cyclescope.overrides import parse_set
 from cyclescope.results import RunResult
 from cyclescope.units import parse_time_ps
@@ -37,6 +38,7 @@ def cli() -> None:
 
 
 cli.add_command(bench_command)
+cli.add_command(ipc_command)
 
 
 @cli.command("list")

@@ -14,6 +14,7 @@ __all__ = [
     "ElfError",
     "EngineError",
     "FirmwareError",
+    "IpcError",
     "SettingError",
     "UsageError",
 ]
@@ -33,6 +34,10 @@ class FirmwareError(EngineError):
 
 class DiskError(EngineError):
     """A disk image could not be made, or what a run left on it is wrong."""
+
+
+class IpcError(EngineError):
+    """A serial port, or what answers at it, is not as the tests over it need it."""
 
 
 def board_error(faults: list[str]) -> BoardError:

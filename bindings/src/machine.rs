@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use cyclescope_engine::board::build::build;
-use cyclescope_engine::machine::Machine as Engine;
+use cyclescope_engine::machine::{Machine as Engine, Printed};
+use cyclescope_engine::pipe::{Goal, Pipe};
 use cyclescope_engine::time::Ps;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -21,6 +22,35 @@ impl Machine {
     fn engine(&mut self) -> &mut Engine {
         self.engine.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+
+    fn pipe_of(&mut self, port: &str) -> PyResult<&mut Pipe> {
+        self.engine().pipe(port).ok_or_else(|| no_pipe(port))
+    }
+}
+
+fn no_pipe(port: &str) -> PyErr {
+    EngineError::new_err(format!("the board has no device '{port}' with a pipe to the host"))
+}
+
+/// Hands on what was printed. False stops the run: for an exception, which is kept in `raised`, or a signal.
+fn look(
+    console: Option<&Py<PyAny>>,
+    stream: Option<&Py<PyAny>>,
+    printed: &Printed,
+    raised: &mut Option<PyErr>,
+) -> bool {
+    let result = Python::attach(|py| {
+        if let Some(console) = console.filter(|_| !printed.console.is_empty()) {
+            console.call1(py, (PyBytes::new(py, &printed.console),))?;
+        }
+        if let Some(stream) = stream {
+            for (name, bytes) in &printed.streams {
+                stream.call1(py, (name, PyBytes::new(py, bytes)))?;
+            }
+        }
+        py.check_signals()
+    });
+    result.map_err(|error| raised.get_or_insert(error)).is_ok()
 }
 
 #[pymethods]
@@ -73,32 +103,72 @@ impl Machine {
         let limit = Ps(limit_ps.unwrap_or(u64::MAX / 2).min(u64::MAX / 2));
         let mut raised = None;
         let engine = self.engine();
-        let report = py.detach(|| {
-            engine.run(limit, |printed| {
-                let result = Python::attach(|py| {
-                    if let Some(console) = console.as_ref().filter(|_| !printed.console.is_empty()) {
-                        console.call1(py, (PyBytes::new(py, &printed.console),))?;
-                    }
-                    if let Some(stream) = &stream {
-                        for (name, bytes) in &printed.streams {
-                            stream.call1(py, (name, PyBytes::new(py, bytes)))?;
-                        }
-                    }
-                    py.check_signals()
-                });
-                match result {
-                    Ok(()) => true,
-                    Err(error) => {
-                        raised.get_or_insert(error);
-                        false
-                    }
-                }
-            })
-        });
+        let report =
+            py.detach(|| engine.run(limit, |printed| look(console.as_ref(), stream.as_ref(), printed, &mut raised)));
         match raised {
             Some(error) => Err(error),
             None => crate::report::report(py, &report),
         }
+    }
+
+    /// The label of the first device with a pipe to the host, if there is one.
+    fn pipe(&mut self) -> Option<String> {
+        self.engine().first_pipe()
+    }
+
+    /// Writes bytes to a device's pipe, at the time that the board has reached; raises EngineError if there is no such pipe.
+    fn feed(&mut self, port: &str, bytes: &[u8]) -> PyResult<()> {
+        self.engine().feed(port, bytes).then_some(()).ok_or_else(|| no_pipe(port))
+    }
+
+    /// Bytes that the firmware sent to a pipe since the last call.
+    fn drain<'py>(&mut self, py: Python<'py>, port: &str) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.pipe_of(port)?.drain()))
+    }
+
+    /// Totals of a pipe since the start: bytes that the firmware is done with, and bytes that it has sent.
+    fn piped(&mut self, port: &str) -> PyResult<(u64, u64)> {
+        let pipe = self.pipe_of(port)?;
+        Ok((pipe.taken_bytes(), pipe.sent_bytes()))
+    }
+
+    /// The time that the board has reached, in picoseconds.
+    fn now(&mut self) -> u64 {
+        self.engine().latest().0
+    }
+
+    /// Runs on until the firmware listens at the pipe ("open"), is done with `bytes` of it ("taken") or has sent `bytes` ("sent"), or the time
+    /// `until_ps` comes: when the goal was reached (None: it was not), and the report of the run if it ended. `console` and `stream` are as for `run`.
+    #[pyo3(signature = (port, until_ps, goal=None, bytes=0, console=None, stream=None))]
+    fn advance<'py>(
+        &mut self,
+        py: Python<'py>,
+        port: &str,
+        until_ps: u64,
+        goal: Option<&str>,
+        bytes: u64,
+        console: Option<Py<PyAny>>,
+        stream: Option<Py<PyAny>>,
+    ) -> PyResult<(Option<u64>, Option<Bound<'py, PyDict>>)> {
+        let goal = match goal {
+            None => None,
+            Some("open") => Some(Goal::Open),
+            Some("taken") => Some(Goal::Taken(bytes)),
+            Some("sent") => Some(Goal::Sent(bytes)),
+            Some(other) => return Err(EngineError::new_err(format!("a pipe has no goal '{other}'"))),
+        };
+        let mut raised = None;
+        let engine = self.engine();
+        let until = Ps(until_ps.min(u64::MAX / 2));
+        let step = py.detach(|| {
+            engine.advance(port, goal, until, |printed| look(console.as_ref(), stream.as_ref(), printed, &mut raised))
+        });
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        let step = step.ok_or_else(|| no_pipe(port))?;
+        let ended = step.ended.map(|outcome| crate::report::report(py, &self.engine().report(outcome))).transpose()?;
+        Ok((step.reached.map(|at| at.0), ended))
     }
 
     /// Blocks become host code after this many runs; 0: never. Results do not depend on it.

@@ -143,6 +143,8 @@ pub struct Bus {
     pub streams: BTreeMap<DeviceId, Vec<u8>>,
     /// A device asked for the end of the run.
     pub exit: Option<ExitRequest>,
+    /// That is no end: the host only wants a look ([`crate::machine::Machine::advance`]).
+    pub paused: bool,
     /// Grows whenever memory that holds decoded instructions was written: cores then drop their decoded blocks.
     pub code_epoch: u64,
     /// Grows whenever new memory came to hold decoded instructions: cores then drop their shortcuts for stores.

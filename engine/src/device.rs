@@ -2,6 +2,7 @@
 
 use crate::bus::Bus;
 use crate::memory::outer::OuterCache;
+use crate::pipe::Pipe;
 use crate::polling::Poll;
 use crate::time::Ps;
 
@@ -172,6 +173,11 @@ pub trait Device: Send {
         None
     }
 
+    /// The device's pipe to the host. The host's bytes come with an event.
+    fn pipe(&mut self) -> Option<&mut Pipe> {
+        None
+    }
+
     /// Named totals since reset, for the results.
     fn counters(&self) -> Vec<(String, u64)> {
         Vec::new()
@@ -285,6 +291,17 @@ impl Ctx<'_> {
 
     /// Ends the run after the current instruction.
     pub fn exit(&mut self, code: i32) {
+        if std::mem::take(&mut self.bus.paused) {
+            self.bus.exit = None;
+        }
         self.bus.exit.get_or_insert(ExitRequest { code, at: self.now });
+    }
+
+    /// Has the machine pause after the current instruction, if it is being run in steps for a pipe.
+    pub fn pause(&mut self) {
+        if self.bus.exit.is_none() {
+            self.bus.exit = Some(ExitRequest { code: 0, at: self.now });
+            self.bus.paused = true;
+        }
     }
 }

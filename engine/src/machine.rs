@@ -7,6 +7,8 @@ use crate::elf::{self, ElfError, Image};
 use crate::lines;
 use crate::time::{Cycles, Hz, Ps};
 
+pub mod host;
+
 /// How far one core may run ahead of another, in picoseconds.
 const QUANTUM: Ps = Ps::from_us(1);
 /// How many cycles pass between looks at the console and at the user's wish to stop.

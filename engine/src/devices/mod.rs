@@ -59,6 +59,7 @@ pub mod st_stm32h7_uart;
 pub mod st_stm32mp1_ipcc;
 pub mod st_stm32mp1_rcc;
 pub mod stm32_clock_gate;
+pub mod virtio_mmio;
 pub mod xlnx_axi_cdma;
 pub mod xlnx_axi_quad_spi;
 pub mod xlnx_xps_intc;
@@ -130,6 +131,7 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "st,stm32h7-uart", ranges: 1, from_node: st_stm32h7_uart::from_node },
     Model { compatible: "st,stm32mp1-ipcc", ranges: 1, from_node: st_stm32mp1_ipcc::from_node },
     Model { compatible: "st,stm32mp1-rcc", ranges: 1, from_node: st_stm32mp1_rcc::from_node },
+    Model { compatible: "virtio,mmio", ranges: 1, from_node: virtio_mmio::from_node },
     Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },
     Model { compatible: "xlnx,axi-quad-spi-1.00.a", ranges: 1, from_node: xlnx_axi_quad_spi::from_node },
     Model { compatible: "xlnx,xps-intc-1.00.a", ranges: 1, from_node: xlnx_xps_intc::from_node },

@@ -1,0 +1,129 @@
+"""The clock of a virtual board, for a client at its pseudo-terminal.
+
+Bytes go through the terminal; beside it there is a Unix socket, which a client finds by the
+terminal's real path. While a client is connected to it the board stands still, but for when it is
+asked to run on; so what a client measures does not depend on how fast anything on the host is.
+
+A request is a line, and so is its answer:
+
+    now                  at PS          the time that the board has reached, in picoseconds
+    taken BYTES FOR_PS   at PS BYTES    since the connection BYTES were written to the terminal: run
+                                        on until the firmware is done with them, or for FOR_PS
+    sent BYTES FOR_PS    at PS BYTES    run on until since the connection BYTES came to the
+                                        terminal, or for FOR_PS
+
+The answer has the time at which that was so, and how many bytes it is by then: less than asked for
+if the time was up. Instead of an answer "error WHY" may come: the board's program has ended, a
+client is connected already, or the request makes no sense.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+from cyclescope.errors import IpcError
+
+MOST_LINE_BYTES = 1024
+
+
+def socket_path(terminal: str | os.PathLike[str]) -> Path:
+    """Where the clock of a pseudo-terminal is, if it is a virtual board's; links are followed."""
+    real = os.path.realpath(terminal)
+    return _folder() / ("clock" + real.replace("/", "-"))
+
+
+def _folder() -> Path:
+    if chosen := os.environ.get("XDG_RUNTIME_DIR"):
+        return Path(chosen) / "cyclescope"
+    return Path(tempfile.gettempdir()) / f"cyclescope-{os.getuid()}"
+
+
+def listen(terminal: str | os.PathLike[str]) -> socket.socket:
+    """The socket of a terminal that is offered; what is left of an earlier one is removed."""
+    path = socket_path(terminal)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(path))
+    listener.listen()
+    return listener
+
+
+def forget(terminal: str | os.PathLike[str]) -> None:
+    """Remove the socket of a terminal that is offered no longer."""
+    socket_path(terminal).unlink(missing_ok=True)
+
+
+class Lines:
+    """Lines over a socket."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self._rest = b""
+
+    def receive(self) -> str | None:
+        """The next line; None at the end, or for a line that is too long."""
+        while b"\n" not in self._rest:
+            with contextlib.suppress(ConnectionError):
+                chunk = self.connection.recv(MOST_LINE_BYTES)
+                self._rest += chunk
+                if chunk and len(self._rest) <= MOST_LINE_BYTES:
+                    continue
+            return None
+        line, self._rest = self._rest.split(b"\n", 1)
+        return line.decode(errors="replace")
+
+    def send(self, line: str) -> None:
+        """Send a line; one that nobody is there for any more is lost."""
+        with contextlib.suppress(ConnectionError):
+            self.connection.sendall(line.encode() + b"\n")
+
+
+class Clock:
+    """A client's end of the clock."""
+
+    def __init__(self, terminal: str, connection: socket.socket) -> None:
+        self._terminal = terminal
+        self._lines = Lines(connection)
+
+    def now_ps(self) -> int:
+        """The time that the board has reached. Raises `IpcError` if it is gone."""
+        return self._ask("now")[0]
+
+    def taken(self, total_bytes: int, for_ps: int) -> tuple[int, int]:
+        """When the firmware was done with so many bytes, and how many it took."""
+        return self._ask(f"taken {total_bytes} {for_ps}")
+
+    def sent(self, total_bytes: int, for_ps: int) -> tuple[int, int]:
+        """When so many bytes had come from the firmware, and how many came."""
+        return self._ask(f"sent {total_bytes} {for_ps}")
+
+    def close(self) -> None:
+        """The board runs freely again."""
+        self._lines.connection.close()
+
+    def _ask(self, request: str) -> tuple[int, int]:
+        self._lines.send(request)
+        answer = self._lines.receive()
+        if answer is None:
+            raise IpcError(f"{self._terminal}: the virtual board is gone: start it again")
+        word, _, rest = answer.partition(" ")
+        if word != "at":
+            raise IpcError(f"{self._terminal}: {rest}")
+        at, _, count = rest.partition(" ")
+        return int(at), int(count or 0)
+
+
+def connect(terminal: str) -> Clock | None:
+    """The clock of a terminal; None if it is not a virtual board's."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.connect(str(socket_path(terminal)))
+    except OSError:
+        connection.close()
+        return None
+    return Clock(terminal, connection)

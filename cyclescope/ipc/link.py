@@ -1,0 +1,187 @@
+"""A serial port with the clock that its times are taken from: the host's, or a virtual board's."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from typing import Protocol
+
+import serial
+
+from cyclescope.errors import IpcError
+from cyclescope.ipc import clock
+from cyclescope.units import format_ps
+
+_PS_A_NS = 1000
+# for what is under way already, from one program on the host to another
+_HOST_S = 10.0
+
+_REFUSED = {
+    errno.ENOENT: "no such device: start the firmware that brings the port, or name another one",
+    errno.EACCES: "no permission to open it: be in the group that it belongs to, often dialout",
+    errno.EBUSY: "another program has it open: close that first",
+    errno.ENXIO: "there is no device behind it: start the firmware that brings the port",
+}
+
+
+class Link(Protocol):
+    """A port, opened."""
+
+    port: str
+    clock: str
+
+    def now_ps(self) -> int:
+        """The time; only differences mean something."""
+
+    def discard(self) -> None:
+        """Forget what came and was not read."""
+
+    def write(self, block: bytes) -> None:
+        """Write a block, until the other side has accepted it. Raises `IpcError`."""
+
+    def read(self, count: int) -> tuple[bytes, int]:
+        """So many bytes, or what came before the time-out, and when. Raises `IpcError`."""
+
+    def close(self) -> None:
+        """Give the port back."""
+
+
+def open_link(port: str, timeout_ps: int, baud: int) -> Link:
+    """Open a port, with the board's clock if it is a virtual board's terminal.
+
+    Raises `IpcError` if it can't be opened, or is used already.
+    """
+    opened = _open(port, timeout_ps, baud)
+    found = clock.connect(port)
+    return HostLink(opened, timeout_ps) if found is None else VirtualLink(opened, found, timeout_ps)
+
+
+def _open(port: str, timeout_ps: int, baud: int) -> serial.Serial:
+    _check(port)
+    timeout_s = timeout_ps / 1e12
+    try:
+        return serial.Serial(port, baud, timeout=timeout_s, write_timeout=timeout_s, exclusive=True)
+    except serial.SerialException as error:
+        in_use = error.errno in (errno.EAGAIN, errno.EBUSY)
+        why = _REFUSED[errno.EBUSY] if in_use else str(error)
+        raise IpcError(f"{port}: {why}") from error
+    except (OSError, ValueError) as error:
+        raise IpcError(f"{port}: {error}") from error
+
+
+def _check(port: str) -> None:
+    """Raises `IpcError` for what is no port, with a reason that pyserial does not give."""
+    try:
+        descriptor = os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError as error:
+        why = _REFUSED.get(error.errno or 0) or f"can't be opened: {error.strerror}"
+        raise IpcError(f"{port}: {why}") from error
+    is_tty = os.isatty(descriptor)
+    os.close(descriptor)
+    if not is_tty:
+        raise IpcError(f"{port}: no serial port: name one such as /dev/ttyRPMSG0")
+
+
+class HostLink:
+    """A port whose times are the host's."""
+
+    clock = "host"
+
+    def __init__(self, opened: serial.Serial, timeout_ps: int) -> None:
+        self.port = opened.port
+        self._serial = opened
+        self._timeout_ps = timeout_ps
+
+    def now_ps(self) -> int:
+        """The host's monotonic clock."""
+        return time.perf_counter_ns() * _PS_A_NS
+
+    def discard(self) -> None:
+        """Forget what came and was not read."""
+        try:
+            self._serial.reset_input_buffer()
+        except (serial.SerialException, OSError) as error:
+            raise self._lost(error) from error
+
+    def write(self, block: bytes) -> None:
+        """Write a block; the driver has it when this comes back."""
+        try:
+            self._serial.write(block)
+        except serial.SerialTimeoutException as error:
+            raise not_accepted(self.port, block, self._timeout_ps) from error
+        except (serial.SerialException, OSError) as error:
+            raise self._lost(error) from error
+
+    def read(self, count: int) -> tuple[bytes, int]:
+        """So many bytes, or what came before the time-out, and when that was."""
+        try:
+            data = self._serial.read(count)
+        except (serial.SerialException, OSError) as error:
+            raise self._lost(error) from error
+        return data, self.now_ps()
+
+    def close(self) -> None:
+        """Give the port back."""
+        self._serial.close()
+
+    def _lost(self, error: Exception) -> IpcError:
+        return IpcError(
+            f"{self.port}: the device is gone: see whether its firmware still runs ({error})"
+        )
+
+
+class VirtualLink:
+    """A virtual board's terminal: it runs while something is waited for, and says the time."""
+
+    clock = "virtual"
+
+    def __init__(self, opened: serial.Serial, found: clock.Clock, timeout_ps: int) -> None:
+        self.port = opened.port
+        self._host = HostLink(opened, timeout_ps)
+        self._serial = opened
+        self._clock = found
+        self._timeout_ps = timeout_ps
+        self._written = 0
+        self._read = 0
+        opened.timeout = opened.write_timeout = _HOST_S
+
+    def now_ps(self) -> int:
+        """The time that the board has reached."""
+        return self._clock.now_ps()
+
+    def discard(self) -> None:
+        """Forget what came and was not read."""
+        # all that has come is told by a wait for nothing
+        _, came = self._clock.sent(0, 0)
+        if came > self._read:
+            self._host.read(came - self._read)
+        self._read = came
+
+    def write(self, block: bytes) -> None:
+        """Write a block, and run the board until its program has it."""
+        self._host.write(block)
+        self._written += len(block)
+        _, taken = self._clock.taken(self._written, self._timeout_ps)
+        if taken < self._written:
+            raise not_accepted(self.port, block, self._timeout_ps)
+
+    def read(self, count: int) -> tuple[bytes, int]:
+        """Run the board until it has sent so many bytes, and give those."""
+        at, came = self._clock.sent(self._read + count, self._timeout_ps)
+        data, _ = self._host.read(min(count, came - self._read))
+        self._read += len(data)
+        return data, at
+
+    def close(self) -> None:
+        """Give the port back; the board runs freely again."""
+        self._clock.close()
+        self._host.close()
+
+
+def not_accepted(port: str, block: bytes, timeout_ps: int) -> IpcError:
+    """A block that the other side did not take in time."""
+    return IpcError(
+        f"{port}: a block of {len(block)} bytes was not accepted within {format_ps(timeout_ps)}: "
+        "the other side does not read any more"
+    )

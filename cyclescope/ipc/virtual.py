@@ -1,0 +1,115 @@
+"""A board that runs in steps, with the host's end of its tty."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from cyclescope import _engine
+from cyclescope.board import Board
+from cyclescope.errors import IpcError
+from cyclescope.units import format_ps
+
+# until the board's program has started its coprocessor and listens
+_BOOT_PS = 10 * 10**12
+# between looks at whether someone wants to stop
+_STEP_PS = 5 * 10**9
+_LAST_LINES = 5
+
+
+class VirtualTty:
+    """A board with firmware that has a pipe to the host, run from reset until it listens there.
+
+    Totals count from the start. Raises `IpcError` if the board has no pipe, or if its program ends,
+    or does not come to listen within 10 s of simulated time.
+    """
+
+    def __init__(self, board: Board, elf: str | os.PathLike[str]) -> None:
+        self.board = board.name
+        self._machine: _engine.Machine = board.load(elf).start()
+        port = self._machine.pipe()
+        if port is None:
+            raise IpcError(f"{board.name}: the board has no tty for the host (a node virtio,mmio)")
+        self._port = port
+        self._console = b""
+        self._stopped = False
+        self.fed_bytes = 0
+        if self._run_on("open", 0, _BOOT_PS) is None:
+            raise IpcError(
+                f"{self.board}: its program does not listen at {port} after {format_ps(_BOOT_PS)} "
+                f"of simulated time{self._said()}"
+            )
+
+    @property
+    def taken_bytes(self) -> int:
+        """Bytes of the host that the firmware is done with."""
+        return self._machine.piped(self._port)[0]
+
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes that the firmware has sent."""
+        return self._machine.piped(self._port)[1]
+
+    @property
+    def console(self) -> str:
+        """What the board has printed."""
+        return self._console.decode(errors="replace")
+
+    def now_ps(self) -> int:
+        """The time that the board has reached."""
+        return self._machine.now()
+
+    def feed(self, data: bytes) -> None:
+        """Give bytes to the firmware, now."""
+        self._machine.feed(self._port, data)
+        self.fed_bytes += len(data)
+
+    def drain(self) -> bytes:
+        """What the firmware sent since the last call."""
+        return self._machine.drain(self._port)
+
+    def run_until_taken(self, total_bytes: int, for_ps: int) -> int:
+        """Run on until the firmware is done with so many bytes, or for a time; gives when that is.
+
+        Raises `IpcError` if the firmware ends.
+        """
+        at = self._run_on("taken", total_bytes, for_ps)
+        return self.now_ps() if at is None else at
+
+    def run_until_sent(self, total_bytes: int, for_ps: int) -> int:
+        """Run on until the firmware has sent so many bytes, or for a time; gives when that is.
+
+        Raises `IpcError` if the firmware ends.
+        """
+        at = self._run_on("sent", total_bytes, for_ps)
+        return self.now_ps() if at is None else at
+
+    def stop(self) -> None:
+        """Called from another thread: a call that runs on comes back soon, with an `IpcError`."""
+        self._stopped = True
+
+    def _run_on(self, goal: Any, total_bytes: int, for_ps: int) -> int | None:
+        """When the goal was reached; None if it was not in that time."""
+        until_ps = self.now_ps() + for_ps
+        while not self._stopped:
+            step_ps = min(until_ps, self.now_ps() + _STEP_PS)
+            at, ended = self._machine.advance(self._port, step_ps, goal, total_bytes, self._printed)
+            if ended is not None:
+                raise IpcError(f"{self.board}: {self._end(ended)}{self._said()}")
+            if at is not None:
+                return at
+            if self.now_ps() >= until_ps:
+                return None
+        raise IpcError(f"{self.board}: stopped")
+
+    def _printed(self, text: bytes) -> None:
+        self._console += text
+
+    def _end(self, ended: dict[str, Any]) -> str:
+        if ended["outcome"] == "exit":
+            return f"its program ended, with status {ended['code']}"
+        return str(ended["message"] or ended["outcome"])
+
+    def _said(self) -> str:
+        lines = self.console.strip().splitlines()[-_LAST_LINES:]
+        return f"; it printed: {' | '.join(lines)}" if lines else ""

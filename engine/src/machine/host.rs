@@ -1,0 +1,89 @@
+//! A machine that is run in steps, with a program on the host at a pipe of one of its devices.
+
+use super::{Machine, Outcome, Printed, SLICE_CYCLES};
+use crate::device::DeviceId;
+use crate::pipe::{Goal, Pipe};
+use crate::time::Ps;
+
+/// The device hears that bytes were fed.
+const FED: u32 = 0;
+/// Nothing but the end of a step: while a core waits for the host's bytes, something is still due.
+const STEP_END: u32 = 1;
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When the goal was reached; `None` if the time was up first.
+    pub reached: Option<Ps>,
+    /// The firmware or the user ended the run with it.
+    pub ended: Option<Outcome>,
+}
+
+impl Machine {
+    /// The pipe of the device with this label, if it has one.
+    pub fn pipe(&mut self, port: &str) -> Option<&mut Pipe> {
+        let id = self.pipe_device(port)?;
+        self.bus.devices[id.0 as usize].as_mut()?.pipe()
+    }
+
+    /// The first device that has a pipe: its label.
+    pub fn first_pipe(&mut self) -> Option<String> {
+        let mut devices = self.bus.devices.iter_mut().zip(&self.bus.device_names);
+        devices.find_map(|(device, name)| device.as_mut()?.pipe().map(|_| name.clone()))
+    }
+
+    /// The time that no core has passed.
+    pub fn latest(&self) -> Ps {
+        (0..self.cores.len()).map(|core| self.core_time(core)).max().unwrap_or(Ps::ZERO)
+    }
+
+    /// The host writes bytes to a pipe, at [`Machine::latest`]. False if the board has no such pipe.
+    pub fn feed(&mut self, port: &str, bytes: &[u8]) -> bool {
+        let now = self.latest();
+        let Some(id) = self.pipe_device(port) else { return false };
+        if let Some(pipe) = self.pipe(port) {
+            pipe.feed(bytes);
+            self.bus.events.schedule(now, id, FED);
+        }
+        true
+    }
+
+    /// Runs on until a pipe's goal is reached, until `until`, or to the end of the run. Unlike [`Machine::run`] it can be called
+    /// again, and leaves the machine as if there had been no step. `pause` is as for [`Machine::run`]. `None` if there is no such pipe.
+    pub fn advance(
+        &mut self,
+        port: &str,
+        goal: Option<Goal>,
+        until: Ps,
+        mut pause: impl FnMut(&Printed) -> bool,
+    ) -> Option<Step> {
+        let id = self.pipe_device(port)?;
+        if self.pipe(port)?.wait_for(goal) {
+            return Some(Step { reached: Some(self.latest()), ended: None });
+        }
+        self.bus.events.schedule(until, id, STEP_END);
+        let ended = loop {
+            let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(until);
+            let ended = self.run_slice(slice_end, until);
+            let go_on = pause(&self.take_printed());
+            match ended {
+                Some(Outcome::Limit(_)) => break None,
+                _ if std::mem::take(&mut self.bus.paused) => {
+                    self.bus.exit = None;
+                    break None;
+                }
+                Some(outcome) => break Some(outcome),
+                None if !go_on => break Some(Outcome::Interrupted),
+                None => {}
+            }
+        };
+        self.bus.events.cancel(id, STEP_END);
+        Some(Step { reached: self.pipe(port)?.reached(), ended })
+    }
+
+    fn pipe_device(&mut self, port: &str) -> Option<DeviceId> {
+        let index = self.bus.device_names.iter().position(|name| name == port)?;
+        let has_pipe = self.bus.devices[index].as_mut()?.pipe().is_some();
+        has_pipe.then_some(DeviceId(index as u32))
+    }
+}

@@ -1,0 +1,168 @@
+//! A byte pipe between a device of the board and the host: what a program on the host writes to the board's serial port, and reads from it.
+//!
+//! The host's bytes come in at a time that the host chooses ([`crate::machine::Machine::feed`]), those of the firmware go out with the time of the
+//! access that sent them; so what passes through a pipe is as deterministic as the rest of a run.
+
+use std::collections::VecDeque;
+
+use crate::time::Ps;
+
+/// Bytes that the firmware may send before the host has to fetch them: the run pauses there.
+const FULL_BYTES: usize = 64 << 10;
+
+/// What the host waits for; the machine pauses when it is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// The firmware listens: bytes would get somewhere.
+    Open,
+    /// The firmware is done with so many bytes since the start.
+    Taken(u64),
+    /// The firmware has sent so many bytes since the start.
+    Sent(u64),
+}
+
+/// The pipe, between the host's calls and the device's.
+#[derive(Debug, Default)]
+pub struct Pipe {
+    /// From the host, and not yet the firmware's.
+    waiting: VecDeque<u8>,
+    taken_bytes: u64,
+    /// From the firmware, and not yet the host's.
+    outgoing: Vec<u8>,
+    sent_bytes: u64,
+    open: bool,
+    /// The host has been waiting: somebody fetches.
+    attended: bool,
+    goal: Option<Goal>,
+    reached: Option<Ps>,
+}
+
+impl Pipe {
+    /// The host writes bytes. The device hears of them by an event.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.waiting.extend(bytes);
+    }
+
+    /// The host fetches what the firmware sent since the last call.
+    pub fn drain(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.outgoing)
+    }
+
+    /// Bytes that the firmware is done with, since the start.
+    pub fn taken_bytes(&self) -> u64 {
+        self.taken_bytes
+    }
+
+    /// Bytes that the firmware has sent, since the start.
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+
+    /// Bytes that the host has written and the firmware's memory has not got yet.
+    pub fn waiting_bytes(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The host waits for `goal`, or for nothing. True if that is there already.
+    pub fn wait_for(&mut self, goal: Option<Goal>) -> bool {
+        (self.goal, self.reached, self.attended) = (goal, None, true);
+        self.is_there()
+    }
+
+    /// When the goal of [`Pipe::wait_for`] was reached, by an access or event since that call.
+    pub fn reached(&self) -> Option<Ps> {
+        self.reached
+    }
+
+    /// For the device: takes up to `most` bytes that go to the firmware's memory now.
+    pub fn deliver(&mut self, most: usize) -> Vec<u8> {
+        let count = most.min(self.waiting.len());
+        self.waiting.drain(..count).collect()
+    }
+
+    /// For the device: the firmware listens from `now` on, or no longer. True if the run has to pause.
+    pub fn set_open(&mut self, open: bool, now: Ps) -> bool {
+        self.open = open;
+        self.check(now)
+    }
+
+    /// For the device: the firmware has been done with `bytes` more bytes since `now`. True if the run has to pause.
+    pub fn took(&mut self, bytes: u64, now: Ps) -> bool {
+        self.taken_bytes += bytes;
+        self.check(now)
+    }
+
+    /// For the device: the firmware sent bytes at `now`. True if the run has to pause. In a run without a host at the other end they are lost.
+    pub fn send(&mut self, bytes: &[u8], now: Ps) -> bool {
+        self.sent_bytes += bytes.len() as u64;
+        if self.attended {
+            self.outgoing.extend_from_slice(bytes);
+        }
+        self.check(now) || self.outgoing.len() >= FULL_BYTES
+    }
+
+    fn check(&mut self, now: Ps) -> bool {
+        let news = self.reached.is_none() && self.is_there();
+        if news {
+            self.reached = Some(now);
+        }
+        news
+    }
+
+    fn is_there(&self) -> bool {
+        self.goal.is_some_and(|goal| match goal {
+            Goal::Open => self.open,
+            Goal::Taken(bytes) => self.taken_bytes >= bytes,
+            Goal::Sent(bytes) => self.sent_bytes >= bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_keep_their_order_and_are_counted_when_the_firmware_is_done() {
+        let mut pipe = Pipe::default();
+        pipe.feed(b"abc");
+        pipe.feed(b"de");
+        assert_eq!((pipe.deliver(4), pipe.waiting_bytes(), pipe.taken_bytes()), (b"abcd".to_vec(), 1, 0));
+        assert!(!pipe.took(4, Ps(1)));
+        assert_eq!((pipe.deliver(9), pipe.taken_bytes()), (b"e".to_vec(), 4));
+    }
+
+    #[test]
+    fn a_goal_is_reached_once_at_the_time_of_the_byte_that_was_missing() {
+        let mut pipe = Pipe::default();
+        assert!(!pipe.wait_for(Some(Goal::Sent(3))));
+        assert!(!pipe.send(b"ab", Ps(10)));
+        assert!(pipe.send(b"cd", Ps(20)));
+        assert!(!pipe.send(b"e", Ps(30)));
+        assert_eq!((pipe.reached(), pipe.sent_bytes(), pipe.drain()), (Some(Ps(20)), 5, b"abcde".to_vec()));
+        assert!(pipe.wait_for(Some(Goal::Sent(5))));
+        assert!(!pipe.wait_for(Some(Goal::Taken(1))));
+        assert!(pipe.took(1, Ps(40)));
+        assert_eq!(pipe.reached(), Some(Ps(40)));
+        assert!(!pipe.wait_for(Some(Goal::Open)));
+        assert!(pipe.set_open(true, Ps(50)));
+        assert!(!pipe.set_open(false, Ps(60)) && !pipe.wait_for(Some(Goal::Open)));
+    }
+
+    #[test]
+    fn a_run_pauses_when_nobody_fetches_what_the_firmware_sends() {
+        let mut pipe = Pipe::default();
+        pipe.wait_for(None);
+        assert!(!pipe.send(&[0; FULL_BYTES - 1], Ps(1)));
+        assert!(pipe.send(&[0], Ps(2)));
+        assert_eq!((pipe.reached(), pipe.drain().len()), (None, FULL_BYTES));
+        assert!(!pipe.send(&[0], Ps(3)));
+    }
+
+    #[test]
+    fn what_is_sent_to_nobody_is_lost() {
+        let mut pipe = Pipe::default();
+        assert!(!pipe.send(&[0; FULL_BYTES], Ps(1)));
+        assert_eq!((pipe.sent_bytes(), pipe.drain()), (FULL_BYTES as u64, Vec::new()));
+    }
+}
