@@ -119,11 +119,17 @@ class Clock:
 
 
 def connect(terminal: str) -> Clock | None:
-    """The clock of a terminal; None if it is not a virtual board's."""
+    """The clock of a terminal; None if it is not a virtual board's.
+
+    From then on the board stands still. Raises `IpcError` if another client has the clock.
+    """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(str(socket_path(terminal)))
     except OSError:
         connection.close()
         return None
-    return Clock(terminal, connection)
+    found = Clock(terminal, connection)
+    # the answer tells that the board knows of us
+    found.now_ps()
+    return found

@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import time
-from typing import Protocol
-
-import serial
+from typing import TYPE_CHECKING, Protocol
 
 from cyclescope.errors import IpcError
 from cyclescope.ipc import clock
 from cyclescope.units import format_ps
+
+if TYPE_CHECKING:
+    import serial
 
 _PS_A_NS = 1000
 # for what is under way already, from one program on the host to another
@@ -53,13 +54,20 @@ def open_link(port: str, timeout_ps: int, baud: int) -> Link:
     Raises `IpcError` if it can't be opened, or is used already.
     """
     opened = _open(port, timeout_ps, baud)
-    found = clock.connect(port)
+    try:
+        found = clock.connect(port)
+    except IpcError:
+        opened.close()
+        raise
     return HostLink(opened, timeout_ps) if found is None else VirtualLink(opened, found, timeout_ps)
 
 
 def _open(port: str, timeout_ps: int, baud: int) -> serial.Serial:
     _check(port)
     timeout_s = timeout_ps / 1e12
+    # pyserial is of use to this command alone
+    import serial
+
     try:
         return serial.Serial(port, baud, timeout=timeout_s, write_timeout=timeout_s, exclusive=True)
     except serial.SerialException as error:
@@ -101,23 +109,25 @@ class HostLink:
         """Forget what came and was not read."""
         try:
             self._serial.reset_input_buffer()
-        except (serial.SerialException, OSError) as error:
+        except OSError as error:
             raise self._lost(error) from error
 
     def write(self, block: bytes) -> None:
         """Write a block; the driver has it when this comes back."""
+        from serial import SerialTimeoutException
+
         try:
             self._serial.write(block)
-        except serial.SerialTimeoutException as error:
+        except SerialTimeoutException as error:
             raise not_accepted(self.port, block, self._timeout_ps) from error
-        except (serial.SerialException, OSError) as error:
+        except OSError as error:
             raise self._lost(error) from error
 
     def read(self, count: int) -> tuple[bytes, int]:
         """So many bytes, or what came before the time-out, and when that was."""
         try:
             data = self._serial.read(count)
-        except (serial.SerialException, OSError) as error:
+        except OSError as error:
             raise self._lost(error) from error
         return data, self.now_ps()
 
