@@ -102,11 +102,12 @@ class Server:
                 return
             if self._master in ready:
                 self._read_terminal()
-            if self._listener in ready:
-                self._accept()
             try:
+                # one that is leaving makes room for the next
                 if self._client and self._client.connection in ready:
                     self._serve_request(self._client)
+                if self._listener in ready:
+                    self._accept()
                 if not self._client:
                     self._run_freely()
             except IpcError as ended:
