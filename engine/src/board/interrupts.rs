@@ -71,6 +71,12 @@ fn cells_of(root: &Node, controller: u32) -> usize {
     cells.unwrap_or(1).clamp(1, MOST_CELLS) as usize
 }
 
+/// True for an interrupt controller of a core that the board has and does not use.
+pub fn is_of_idle_core(root: &Node, controller: u32) -> bool {
+    let mut cores = root.children.iter().filter(|node| node.name == "cpus").flat_map(|cpus| &cpus.children);
+    cores.any(|core| !core.is_enabled() && core.by_phandle(controller).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,5 +130,16 @@ mod tests {
         assert_eq!(read_two.expected.as_deref(), Some(expected));
         let expected = "as many cells for each line as the parent's #interrupt-cells says (gic: 3)";
         assert_eq!(read("interrupts", &[0, 52]).expected.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_core_that_is_off_has_an_idle_controller() {
+        let cpu = |name, phandle, properties: &[(&str, &[u32])]| {
+            node(name, phandle, properties, vec![node("intc", phandle + 1, &[], Vec::new())])
+        };
+        let off = u32::from_be_bytes(*b"off\0");
+        let cpus = node("cpus", 1, &[], vec![cpu("cpu@0", 2, &[]), cpu("cpu@1", 4, &[("status", &[off])])]);
+        let root = node("", 0, &[], vec![cpus, node("gic", 6, &[("status", &[off])], Vec::new())]);
+        assert_eq!([3, 5, 6, 7].map(|controller| is_of_idle_core(&root, controller)), [false, true, false, false]);
     }
 }

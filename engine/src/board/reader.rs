@@ -277,7 +277,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     }
 
     /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`; `None` where the
-    /// node has no such line.
+    /// node has no such line, and where it leads to a core that is disabled.
     pub fn interrupt(&mut self, index: usize) -> Option<IrqLine> {
         let (property, specifiers) = self.specifiers()?;
         if let Some(expected) = specifiers.expected {
@@ -285,6 +285,9 @@ impl<'a, 'b> NodeReader<'a, 'b> {
             return None;
         }
         let specifier = specifiers.list.get(index)?;
+        if interrupts::is_of_idle_core(self.board.root, specifier.controller) {
+            return None;
+        }
         let input = specifier.input(self.board.root);
         let line = input.and_then(|input| (self.board.interrupts)(specifier.controller, &[input]));
         if line.is_none() {
