@@ -21,7 +21,7 @@
 /* Neither end of the MDMA's way goes through the caches. */
 static void move(void *to, const void *from)
 {
-    int error = mdma_copy(DMA_CHANNEL, to, from, APP_BLOCK_BYTES);
+    int error = mdma_copy(DMA_CHANNEL, to, from, link_block_bytes);
 
     if (error) {
         console_print("ipc_modes: MDMA: %s\n", error_text(error));
@@ -31,13 +31,13 @@ static void move(void *to, const void *from)
 
 static void fill(uint8_t *slot)
 {
-    cache_clean(link_block, APP_BLOCK_BYTES);
+    cache_clean(link_block, link_block_bytes);
     move(slot, link_block);
 }
 
 static void empty(const uint8_t *slot)
 {
-    cache_invalidate(link_block, APP_BLOCK_BYTES);
+    cache_invalidate(link_block, link_block_bytes);
     move(link_block, slot);
 }
 
@@ -48,18 +48,18 @@ static void start(void)
 #else
 static void fill(uint8_t *slot)
 {
-    memcpy(slot, link_block, APP_BLOCK_BYTES);
+    memcpy(slot, link_block, link_block_bytes);
     if (CACHED) {
-        cache_clean(slot, APP_BLOCK_BYTES);
+        cache_clean(slot, link_block_bytes);
     }
 }
 
 static void empty(const uint8_t *slot)
 {
     if (CACHED) {
-        cache_invalidate(slot, APP_BLOCK_BYTES);
+        cache_invalidate(slot, link_block_bytes);
     }
-    memcpy(link_block, slot, APP_BLOCK_BYTES);
+    memcpy(link_block, slot, link_block_bytes);
 }
 
 static void start(void)

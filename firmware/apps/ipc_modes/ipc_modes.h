@@ -19,6 +19,7 @@ enum ipc_operation {
     IPC_DONE,    /* a block was taken; or CHECK's answer, `value` bytes are wrong */
     IPC_REQUEST, /* to the M4: send `value` blocks */
     IPC_CHECK,   /* to the M4: is the last portion what it should be? */
+    IPC_SIZE,    /* to the M4: blocks have `value` bytes from now on; DONE follows */
 };
 
 /* On the control channel. */

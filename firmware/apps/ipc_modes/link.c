@@ -9,6 +9,7 @@
 #define PATIENCE_US 5000000u
 
 uint8_t link_block[SLOT_BYTES] __attribute__((aligned(64)));
+uint32_t link_block_bytes;
 volatile uint32_t link_done, link_value, link_received, link_blocks;
 
 static volatile uint32_t channels;
@@ -36,10 +37,10 @@ static void control_received(struct rpmsg_endpoint *endpoint, void *data, uint32
 /* Data of mode raw: to its place in the block. */
 static void data_received(struct rpmsg_endpoint *endpoint, void *data, uint32_t bytes, uint32_t src)
 {
-    uint32_t at = link_received % APP_BLOCK_BYTES;
+    uint32_t at = link_received % link_block_bytes;
 
     (void)endpoint, (void)src;
-    if (bytes <= APP_BLOCK_BYTES - at) {
+    if (bytes <= link_block_bytes - at) {
         memcpy(link_block + at, data, bytes);
     }
     link_received = link_received + bytes;
@@ -79,6 +80,15 @@ void link_tell(enum ipc_operation operation, uint32_t offset, uint32_t value)
     struct ipc_message message = {operation, offset, value};
 
     check(rpmsg_host_send(&stm32_rproc_host, &control, &message, sizeof message));
+}
+
+void link_resize(uint32_t bytes)
+{
+    uint32_t asked = link_done;
+
+    link_block_bytes = bytes;
+    link_tell(IPC_SIZE, 0, bytes);
+    link_wait(&link_done, asked + 1, "answers");
 }
 
 void link_send(const uint8_t *data, uint32_t bytes)

@@ -10,6 +10,8 @@
 
 /* The block as the A7 has it, in its own memory; the host's part of both modes. */
 extern uint8_t link_block[SLOT_BYTES];
+/* How many bytes it has. */
+extern uint32_t link_block_bytes;
 
 /* What the M4 has told: blocks taken, and what its last answer's value is. */
 extern volatile uint32_t link_done, link_value;
@@ -18,6 +20,9 @@ extern volatile uint32_t link_received;
 
 /* Starts the M4 and waits for its channels. */
 bool link_start(void);
+
+/* Blocks have so many bytes from now on, on both sides. */
+void link_resize(uint32_t bytes);
 
 /* Sends on the control channel, or data. */
 void link_tell(enum ipc_operation operation, uint32_t offset, uint32_t value);

@@ -5,7 +5,6 @@
 #include "exit.h"
 #include "link.h"
 #include "modes.h"
-#include "result.h"
 
 #if APP_MODE_RAW
 #define MODE mode_raw
@@ -34,7 +33,7 @@ static uint64_t ns_of_blocks(uint32_t blocks, uint32_t at_once)
 #if APP_DIRECTION_TO_M4
 static void prepare(void)
 {
-    for (uint32_t i = 0; i < APP_BLOCK_BYTES; i++) {
+    for (uint32_t i = 0; i < link_block_bytes; i++) {
         link_block[i] = ipc_pattern(i);
     }
 }
@@ -57,33 +56,62 @@ static uint32_t wrong_bytes(void)
 {
     uint32_t wrong = 0;
 
-    for (uint32_t i = 0; i < APP_BLOCK_BYTES; i++) {
+    for (uint32_t i = 0; i < link_block_bytes; i++) {
         wrong += link_block[i] != ipc_pattern(i);
     }
     return wrong;
 }
 #endif
 
+/* Bytes of blocks that are measured one after the other. */
+static const uint32_t sizes[] = {
+#if APP_SIZES_ONE
+    APP_BLOCK_BYTES,
+#elif APP_MODE_RAW
+    16, 64, 240, 496, 992, 4096, 16384, 65536,
+#else
+    496, 4096, 16384, 65536, 262144, 1048576,
+#endif
+};
+
+static uint32_t limited(uint32_t value, uint32_t least, uint32_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Prints latency and throughput of blocks of this size. False if the last of them has wrong bytes. */
+static bool measure(uint32_t bytes)
+{
+    uint32_t blocks = limited(APP_MOVED_BYTES / bytes, 2, 64), rounds = limited(blocks, 2, 8), wrong;
+    uint64_t single_ns, all_ns;
+
+    link_resize(bytes);
+    prepare();
+    /* Once for the caches. */
+    MOVE(1);
+    single_ns = ns_of_blocks(rounds, 1);
+    all_ns = ns_of_blocks(blocks, blocks);
+    wrong = wrong_bytes();
+    if (wrong) {
+        console_print("ipc_modes: %u bytes of a block of %u are wrong\n", wrong, bytes);
+        return false;
+    }
+    console_print("{\"metric\":\"latency\",\"block_bytes\":%u,\"unit\":\"ns\",\"value\":%llu}\n", bytes, single_ns / rounds);
+    console_print("{\"metric\":\"throughput\",\"block_bytes\":%u,\"unit\":\"B/s\",\"value\":%llu}\n", bytes,
+        (uint64_t)bytes * blocks * NS_PER_S / all_ns);
+    return true;
+}
+
 int main(void)
 {
-    uint64_t single_ns, all_ns;
-    uint32_t wrong;
-
     if (!link_start()) {
         return EXIT_FAILED;
     }
     MODE.start();
-    prepare();
-    /* Once for the caches. */
-    MOVE(1);
-    single_ns = ns_of_blocks(APP_ROUNDS, 1);
-    all_ns = ns_of_blocks(APP_BLOCKS, APP_BLOCKS);
-    wrong = wrong_bytes();
-    if (wrong) {
-        console_print("ipc_modes: %u bytes of a block are wrong\n", wrong);
-        return EXIT_FAILED;
+    for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (!measure(sizes[i])) {
+            return EXIT_FAILED;
+        }
     }
-    result_number("latency", "ns", single_ns / APP_ROUNDS);
-    result_number("throughput", "B/s", (uint64_t)APP_BLOCK_BYTES * APP_BLOCKS * NS_PER_S / all_ns);
     return EXIT_OK;
 }

@@ -11,8 +11,8 @@ static void send_block(void)
 {
     uint32_t longest = rpmsg_host_payload_bytes(&stm32_rproc_host);
 
-    for (uint32_t at = 0; at < APP_BLOCK_BYTES; at += longest) {
-        uint32_t left = APP_BLOCK_BYTES - at;
+    for (uint32_t at = 0; at < link_block_bytes; at += longest) {
+        uint32_t left = link_block_bytes - at;
 
         link_send(link_block + at, left < longest ? left : longest);
     }
@@ -32,7 +32,7 @@ static void fetch(uint32_t count)
 {
     link_received = 0;
     link_tell(IPC_REQUEST, 0, count);
-    link_wait(&link_received, count * APP_BLOCK_BYTES, "bytes received");
+    link_wait(&link_received, count * link_block_bytes, "bytes received");
 }
 
 const struct mode mode_raw = {start, send, fetch};

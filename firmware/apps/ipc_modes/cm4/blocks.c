@@ -13,6 +13,8 @@ static uint8_t received[PORTION_BYTES] __attribute__((aligned(8)));
 static uint8_t source[PORTION_BYTES] __attribute__((aligned(8)));
 static uint32_t received_at, last_portion;
 
+uint32_t blocks_bytes;
+
 void blocks_start(void)
 {
     for (uint32_t i = 0; i < PORTION_BYTES; i++) {
@@ -22,6 +24,12 @@ void blocks_start(void)
 #if APP_DMA_ON
     mdma_start();
 #endif
+}
+
+void blocks_resize(uint32_t bytes)
+{
+    blocks_bytes = bytes;
+    received_at = 0;
 }
 
 static void move(uint8_t *to, const uint8_t *from, uint32_t bytes)
@@ -38,7 +46,7 @@ static void move(uint8_t *to, const uint8_t *from, uint32_t bytes)
 
 static uint32_t portion_at(uint32_t at)
 {
-    uint32_t left = APP_BLOCK_BYTES - at;
+    uint32_t left = blocks_bytes - at;
 
     return left < PORTION_BYTES ? left : PORTION_BYTES;
 }
@@ -47,7 +55,7 @@ void blocks_take(uint32_t offset)
 {
     const uint8_t *slot = (const uint8_t *)(BOARD_IPC_SHARED_BASE + offset);
 
-    for (uint32_t at = 0; at < APP_BLOCK_BYTES; at += last_portion) {
+    for (uint32_t at = 0; at < blocks_bytes; at += last_portion) {
         last_portion = portion_at(at);
         move(received, slot + at, last_portion);
     }
@@ -57,7 +65,7 @@ void blocks_put(uint32_t offset)
 {
     uint8_t *slot = (uint8_t *)(BOARD_IPC_SHARED_BASE + offset);
 
-    for (uint32_t at = 0; at < APP_BLOCK_BYTES; at += PORTION_BYTES) {
+    for (uint32_t at = 0; at < blocks_bytes; at += PORTION_BYTES) {
         move(slot + at, source, portion_at(at));
     }
 }
@@ -74,7 +82,7 @@ int blocks_receive(const uint8_t *data, uint32_t bytes)
         received_at += part;
         last_portion = at + part;
     }
-    if (received_at < APP_BLOCK_BYTES) {
+    if (received_at < blocks_bytes) {
         return 0;
     }
     received_at = 0;
@@ -88,8 +96,8 @@ const uint8_t *blocks_data(uint32_t at, uint32_t *bytes)
     if (*bytes > PORTION_BYTES - in_portion) {
         *bytes = PORTION_BYTES - in_portion;
     }
-    if (*bytes > APP_BLOCK_BYTES - at) {
-        *bytes = APP_BLOCK_BYTES - at;
+    if (*bytes > blocks_bytes - at) {
+        *bytes = blocks_bytes - at;
     }
     return source + in_portion;
 }

@@ -36,6 +36,10 @@ static void control_received(struct rpmsg_endpoint *endpoint, void *data, uint32
     case IPC_DONE: taken++; break;
     case IPC_REQUEST: requested += message.value; break;
     case IPC_CHECK: tell(IPC_DONE, 0, blocks_wrong()); break;
+    case IPC_SIZE:
+        blocks_resize(message.value);
+        tell(IPC_DONE, 0, 0);
+        break;
     default: log_err("operation %d\n", (int)message.operation); break;
     }
 }
@@ -51,7 +55,7 @@ static void data_received(struct rpmsg_endpoint *endpoint, void *data, uint32_t 
 #if APP_MODE_RAW
 static void send_block(void)
 {
-    for (uint32_t at = 0; at < APP_BLOCK_BYTES;) {
+    for (uint32_t at = 0; at < blocks_bytes;) {
         uint32_t bytes = APP_BUFFER_BYTES - (uint32_t)RPMSG_HEADER_BYTES;
         const uint8_t *data = blocks_data(at, &bytes);
 
