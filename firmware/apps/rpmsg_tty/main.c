@@ -5,36 +5,13 @@
 #include "clock.h"
 #include "console.h"
 #include "exit.h"
-#include "stm32_rproc.h"
-#include "string.h"
 #include "stuck.h"
-#include "tty.h"
-
-#define PORTS 2u
-#define BOOT_LIMIT_US 1000000u
-
-static struct tty ports[PORTS];
-static volatile uint32_t found;
+#include "tty_ports.h"
 
 static const struct client_test report[] = {
     {512, 1, 0, 0}, {512, 2, 0, 0}, {512, 4, 0, 0}, {512, 8, 0, 0}, {1024, 1, 0, 0}, {1024, 2, 0, 0},
     {1024, 4, 0, 0}, {1024, 5, 0, 0}, {2048, 1, 0, 0}, {2048, 2, 0, 0}, {4096, 1, 0, 0},
 };
-
-/* A channel of the M4's: the driver takes the first two ttys. */
-static struct rpmsg_endpoint *channel(void *context, const char *name, uint32_t addr)
-{
-    struct rpmsg_endpoint *endpoint;
-
-    (void)context;
-    console_print("rpmsg: creating channel %s addr 0x%x\n", name, addr);
-    if (found == PORTS || memcmp(name, TTY_CHANNEL, sizeof TTY_CHANNEL) != 0) {
-        return NULL;
-    }
-    endpoint = tty_probe(&ports[found], &stm32_rproc_host);
-    found = found + 1;
-    return endpoint;
-}
 
 static void linux_wakes_reader(struct tty *tty)
 {
@@ -44,36 +21,15 @@ static void linux_wakes_reader(struct tty *tty)
     }
 }
 
-static bool wait_for_ports(void)
-{
-    uint64_t until = clock_ticks() + clock_ticks_of_us(BOOT_LIMIT_US);
-
-    while (found < PORTS && clock_ticks() < until) {
-        uint32_t seen = stm32_rproc_events();
-
-        if (found < PORTS) {
-            stm32_rproc_sleep(seen, until);
-        }
-    }
-    return found == PORTS;
-}
-
 /* The M4 logs its boot while the A7 would begin already; the report's client was started by hand, later. */
 static bool start_link(void)
 {
-    if (!stm32_rproc_boot(APP_BUFFER_BYTES, channel)) {
+    if (!tty_ports_start(APP_BUFFER_BYTES)) {
         return false;
     }
-    if (!wait_for_ports()) {
-        console_print("rpmsg: %u of %u channels within %u us\n", found, PORTS, BOOT_LIMIT_US);
-        return false;
-    }
-    for (uint32_t i = 0; i < PORTS; i++) {
-        console_print("rpmsg_tty: new channel: 0x%x -> 0x%x : ttyRPMSG%u\n", ports[i].endpoint.addr, ports[i].endpoint.dest, i);
-    }
-    ports[0].woken = linux_wakes_reader;
+    tty_ports[0].woken = linux_wakes_reader;
 #if APP_OVERFLOW_ORIGINAL
-    ports[0].stuck = stuck;
+    tty_ports[0].stuck = stuck;
 #endif
     return true;
 }
@@ -82,7 +38,7 @@ static bool test(uint32_t block_bytes, uint32_t blocks)
 {
     struct client_test test = {.block_bytes = block_bytes, .blocks = blocks};
     uint32_t bytes = block_bytes * blocks;
-    int error = run_test(&ports[0], &test);
+    int error = run_test(&tty_ports[0], &test);
 
     if (error) {
         console_print("tty-test-client: b: %u, n: %u: %s\n", block_bytes, blocks,

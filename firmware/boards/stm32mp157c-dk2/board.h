@@ -42,6 +42,8 @@
 #define BOARD_IPCC_BASE 0x4C001000u
 #define BOARD_RCC_BASE 0x50000000u
 #define BOARD_MDMA_BASE 0x58000000u
+/* On stm32mp157c-dk2-tty: a virtio console, of which the real part has nothing. */
+#define BOARD_HOST_TTY_BASE 0x58080000u
 #define BOARD_GICD_BASE 0xA0021000u
 #define BOARD_GICC_BASE 0xA0022000u
 
@@ -49,6 +51,7 @@
 #define BOARD_UART4_INTERRUPT 52u
 #define BOARD_UART7_INTERRUPT 82u
 #define BOARD_MDMA_INTERRUPT 122u
+#define BOARD_HOST_TTY_INTERRUPT 250u
 
 #define BOARD_UART_BAUD 115200u
 
