@@ -219,6 +219,14 @@ def test_the_command_measures_a_board(cyclescope: Command, board: Path, tmp_path
     assert first["tests"] == second["tests"]
 
 
+def test_the_command_tells_what_a_failing_board_printed(cyclescope: Command, board: Path) -> None:
+    arguments = ("--firmware", build("STOPS"), "--timeout", "20ms")
+    finished = cyclescope("ipc", "--board", board, *arguments)
+    assert finished.status == 1
+    assert "cyclescope: note: the console printed: echo\n" in finished.stderr
+    assert "512x1" in finished.stdout
+
+
 @contextmanager
 def offered(board: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command that offers a board's tty, and what it says that the terminal is."""

@@ -87,11 +87,15 @@ def ipc_command(
     try:
         if board is None:
             return _measure(port or DEFAULT_PORT, chosen, timeout_ps, baud, check_crc, json_file)
-        server = Server(_virtual_tty(board, elf, sets), link)
+        tty = _virtual_tty(board, elf, sets)
+        server = Server(tty, link)
         if serve:
             return _serve(server)
         with server:
-            return _measure(server.port, chosen, timeout_ps, baud, check_crc, json_file)
+            status = _measure(server.port, chosen, timeout_ps, baud, check_crc, json_file)
+        for words in tty.last_words() if status else ():
+            print(f"cyclescope: note: {words}", file=sys.stderr)
+        return status
     except IpcError as error:
         print(f"cyclescope: error: {error}", file=sys.stderr)
         return 1

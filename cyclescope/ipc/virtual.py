@@ -32,12 +32,13 @@ class VirtualTty:
             raise IpcError(f"{board.name}: the board has no tty for the host (a node virtio,mmio)")
         self._port = port
         self._console = b""
+        self._streams: dict[str, bytes] = {}
         self._stopped = False
         self.fed_bytes = 0
         if self._run_on("open", 0, _BOOT_PS) is None:
             raise IpcError(
                 f"{self.board}: its program does not listen at {port} after {format_ps(_BOOT_PS)} "
-                f"of simulated time{self._said()}"
+                "of simulated time" + self._said()
             )
 
     @property
@@ -50,10 +51,10 @@ class VirtualTty:
         """Bytes that the firmware has sent."""
         return self._machine.piped(self._port)[1]
 
-    @property
-    def console(self) -> str:
-        """What the board has printed."""
-        return self._console.decode(errors="replace")
+    def last_words(self) -> list[str]:
+        """The last lines that the board has printed: a text for each place where it did."""
+        printed = {"the console": self._console, **self._streams}
+        return [f"{name} printed: {_end_of(text)}" for name, text in printed.items() if text]
 
     def now_ps(self) -> int:
         """The time that the board has reached."""
@@ -93,7 +94,9 @@ class VirtualTty:
         until_ps = self.now_ps() + for_ps
         while not self._stopped:
             step_ps = min(until_ps, self.now_ps() + _STEP_PS)
-            at, ended = self._machine.advance(self._port, step_ps, goal, total_bytes, self._printed)
+            at, ended = self._machine.advance(
+                self._port, step_ps, goal, total_bytes, self._printed, self._printed_on
+            )
             if ended is not None:
                 raise IpcError(f"{self.board}: {self._end(ended)}{self._said()}")
             if at is not None:
@@ -105,11 +108,17 @@ class VirtualTty:
     def _printed(self, text: bytes) -> None:
         self._console += text
 
+    def _printed_on(self, name: str, text: bytes) -> None:
+        self._streams[name] = self._streams.get(name, b"") + text
+
     def _end(self, ended: dict[str, Any]) -> str:
         if ended["outcome"] == "exit":
             return f"its program ended, with status {ended['code']}"
         return str(ended["message"] or ended["outcome"])
 
     def _said(self) -> str:
-        lines = self.console.strip().splitlines()[-_LAST_LINES:]
-        return f"; it printed: {' | '.join(lines)}" if lines else ""
+        return f"; it printed: {_end_of(self._console)}" if self._console else ""
+
+
+def _end_of(text: bytes) -> str:
+    return " | ".join(text.decode(errors="replace").strip().splitlines()[-_LAST_LINES:])
