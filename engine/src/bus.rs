@@ -13,6 +13,7 @@ use crate::inputs::Inputs;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
 use crate::observe::waves::Waves;
+use crate::order::{Order, ResetChange};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
 
@@ -135,6 +136,8 @@ pub struct Bus {
     pub clock_enables: BTreeMap<u32, u32>,
     /// Recorded levels of wires.
     pub waves: Waves,
+    /// In which order cores access what others may see.
+    pub order: Order,
     /// Interrupt inputs of each core.
     pub core_irqs: Vec<Inputs>,
     /// Bytes that the firmware printed and nobody has taken yet.
@@ -153,6 +156,8 @@ pub struct Bus {
     pub trap_notes: Vec<CoreFault>,
     /// Where the last address was: the next one is mostly there, too.
     last_entry: Cell<usize>,
+    /// Up to when each device has been told what happens, where several cores may come to it.
+    told: Vec<Ps>,
     notes: Vec<String>,
     noted: BTreeSet<(DeviceId, String)>,
 }
@@ -429,7 +434,9 @@ impl Bus {
     pub fn set_irq(&mut self, line: IrqLine, level: bool, now: Ps) {
         match line {
             IrqLine::Core { core, bit } => {
-                self.core_irqs[core as usize].set(bit, level, now);
+                if self.core_irqs[core as usize].set(bit, level, now) && level {
+                    self.order.rouse(core as usize, now);
+                }
             }
             // A port's inputs are wires, which keep what happens while the port is being called.
             IrqLine::Device { device, input } if self.wires.is_port(device) => {
@@ -445,6 +452,52 @@ impl Bus {
         }
     }
 
+    /// Holds a core in reset from `at` on, or lets it go: it then begins with its reset.
+    pub fn core_reset(&mut self, core: usize, hold: bool, at: Ps) {
+        self.order.change_reset(ResetChange { core, hold, at });
+    }
+
+    /// When the core that runs has to look at what the bus has in store.
+    #[inline(always)]
+    pub fn next_stop(&self) -> Ps {
+        self.events.next_due().min(self.order.cut())
+    }
+
+    /// True if other cores can see what is done to a physical address: a device's, or memory that is shared.
+    pub fn is_ordered(&self, physical: u32) -> bool {
+        self.entry_at(physical).is_some_and(|entry| match self.map[entry].target {
+            Target::Ram(ram) => self.rams[ram].is_shared(),
+            Target::Device(..) => true,
+        })
+    }
+
+    /// Remembers that core number `core` has loaded exclusively from a physical address.
+    pub fn reserve(&mut self, core: u32, physical: u32) {
+        if let Some((entry, offset)) = self.span(physical, 1)
+            && let Target::Ram(ram) = self.map[entry].target
+        {
+            self.rams[ram].reserve(core, offset);
+        }
+    }
+
+    /// True if nobody has written there since: memory that is not shared has no other who would.
+    pub fn is_reserved(&self, core: u32, physical: u32) -> bool {
+        let Some((entry, offset)) = self.span(physical, 1) else { return true };
+        match self.map[entry].target {
+            Target::Ram(ram) => self.rams[ram].is_reserved(core, offset),
+            Target::Device(..) => true,
+        }
+    }
+
+    /// The time of a call to a device: not before the one that it had last. Of two accesses, the one that was begun later may be the first to arrive; it
+    /// waits for the other then.
+    fn in_turn(&mut self, id: DeviceId, now: Ps) -> Ps {
+        self.told.resize(self.devices.len(), Ps::ZERO);
+        let told = &mut self.told[id.0 as usize];
+        *told = now.max(*told);
+        *told
+    }
+
     /// Calls a device with the rest of the machine at its disposal.
     ///
     /// # Panics
@@ -452,6 +505,7 @@ impl Bus {
     pub fn with_device<T>(&mut self, id: DeviceId, now: Ps, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let core = self.master.take();
+        let now = if self.core_irqs.len() > 1 { self.in_turn(id, now) } else { now };
         let result = call(device.as_mut(), &mut Ctx { now, id, core, bus: self });
         self.master = core;
         self.devices[id.0 as usize] = Some(device);
@@ -465,7 +519,16 @@ impl Bus {
 
     /// True if memories have other masters than one core: further cores, or devices.
     pub fn has_several_masters(&self) -> bool {
-        self.core_irqs.len() > 1 || self.devices.iter().flatten().any(|device| device.is_master())
+        self.core_irqs.len() > 1 || self.has_device_masters()
+    }
+
+    /// True if nothing but the running core accesses memories before the next event: no other core runs, and no device is a master.
+    pub fn has_memories_alone(&self) -> bool {
+        self.order.is_alone() && !self.has_device_masters()
+    }
+
+    fn has_device_masters(&self) -> bool {
+        self.devices.iter().flatten().any(|device| device.is_master())
     }
 
     /// Records a line for the user, once for each device and text.

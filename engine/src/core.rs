@@ -108,6 +108,15 @@ pub trait Core: Send {
     /// Runs one instruction (or takes one interrupt).
     fn step(&mut self, bus: &mut Bus) -> Stop;
 
+    /// The core comes out of reset: it begins anew, as its manual says, and keeps its time and its totals. Only asked of a core that a device can hold
+    /// in reset; one whose start an ELF file gives goes on where it is.
+    fn reset(&mut self, _bus: &mut Bus) {}
+
+    /// True if the core leaves an instruction for later whose access is not its turn ([`crate::order`]): only such can be one of several.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
     /// Lets a waiting core's local time pass to the first of its edges at `until` or later.
     fn idle(&mut self, until: Ps);
 

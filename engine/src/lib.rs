@@ -20,6 +20,7 @@ pub mod lines;
 pub mod machine;
 pub mod memory;
 pub mod observe;
+pub mod order;
 pub mod pipe;
 pub mod polling;
 pub mod semihosting;

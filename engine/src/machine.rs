@@ -1,15 +1,18 @@
 //! The machine: cores, bus and events on one time line.
 
-use crate::board::params::Parameter;
-use crate::bus::{Bus, BusFaultKind};
-use crate::core::{Answer, Core, CoreFault, CoreReport, FaultedAccess, Stop};
-use crate::elf::{self, ElfError, Image};
-use crate::lines;
-use crate::time::{Cycles, Hz, Ps};
-
 pub mod host;
+mod messages;
+mod progress;
 
-/// How far one core may run ahead of another, in picoseconds.
+use crate::board::params::Parameter;
+use crate::bus::Bus;
+use crate::core::{Core, CoreReport, Stop};
+use crate::elf::{self, ElfError, Image};
+use crate::time::{Cycles, Hz, Ps};
+use progress::{Activity, Progress};
+
+/// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to another that is busy may be taken
+/// late by so much.
 const QUANTUM: Ps = Ps::from_us(1);
 /// How many cycles pass between looks at the console and at the user's wish to stop.
 const SLICE_CYCLES: Cycles = Cycles(10_000_000);
@@ -106,8 +109,9 @@ pub struct Machine {
     cores: Vec<Box<dyn Core>>,
     description: Description,
     image: Option<Image>,
-    /// The cores that wait for an interrupt.
-    waiting: Vec<bool>,
+    /// How each core is getting on.
+    progress: Vec<Progress>,
+    quantum: Ps,
     /// The ELF file itself, for its debug information.
     elf: Vec<u8>,
 }
@@ -115,8 +119,8 @@ pub struct Machine {
 impl Machine {
     /// Puts a machine together; [`crate::board::build`] does that from a devicetree.
     pub fn new(bus: Bus, cores: Vec<Box<dyn Core>>, description: Description) -> Machine {
-        let waiting = vec![false; cores.len()];
-        Machine { bus, cores, description, image: None, waiting, elf: Vec::new() }
+        let progress = vec![Progress::default(); cores.len()];
+        Machine { bus, cores, description, image: None, progress, quantum: QUANTUM, elf: Vec::new() }
     }
 
     /// What the board is.
@@ -127,6 +131,17 @@ impl Machine {
     /// The bus, for tests and tools.
     pub fn bus(&mut self) -> &mut Bus {
         &mut self.bus
+    }
+
+    /// Has a core held in reset until a device lets it go ([`Bus::core_reset`]).
+    pub fn hold(&mut self, core: usize) {
+        self.progress[core].activity = Activity::Held;
+    }
+
+    /// Lets a core run ahead of others by so much. Accesses to devices and shared memory do not depend on it; when an interrupt from one busy core to
+    /// another is taken does.
+    pub fn set_quantum(&mut self, quantum: Ps) {
+        self.quantum = quantum.max(Ps(1));
     }
 
     /// Has code compiled for the host once it ran `runs` times, where that can be done (0: never). It changes nothing but the
@@ -227,7 +242,7 @@ impl Machine {
             each(&self.cores[0].registers());
             match stop {
                 Stop::Horizon => {}
-                Stop::Waiting => self.cores[0].idle(self.bus.events.next_due().min(now + QUANTUM)),
+                Stop::Waiting => self.cores[0].idle(self.bus.events.next_due().min(now + self.quantum)),
                 Stop::Exit(code) => return Some(Outcome::Exit(code)),
                 Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(0, &fault))),
             }
@@ -245,15 +260,17 @@ impl Machine {
 
     /// What has happened so far.
     pub fn report(&mut self, outcome: Outcome) -> RunReport {
-        let elapsed = self.cores.iter().map(|core| core.clock().ps_at_floor(core.cycles())).max().unwrap_or(Ps::ZERO);
+        let elapsed = (0..self.cores.len()).map(|core| self.core_time(core)).max().unwrap_or(Ps::ZERO);
         for index in 0..self.cores.len() {
-            self.cores[index].idle(elapsed);
+            self.pass_time(index, elapsed);
         }
         let mut cores: Vec<CoreReport> = Vec::new();
         for (index, core) in self.cores.iter_mut().enumerate() {
             // What lies between it and the memories has its own names.
             self.bus.master = Some(index);
-            cores.push(core.report(&self.bus));
+            let mut report = core.report(&self.bus);
+            self.progress[index].name_time_held(&mut report.causes);
+            cores.push(report);
         }
         self.bus.master = None;
         let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
@@ -262,51 +279,6 @@ impl Machine {
             counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
         }
         RunReport { outcome, elapsed, cores, counters, results: self.results(), notes: self.notes() }
-    }
-
-    fn run_slice(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
-        loop {
-            let behind = self.core_behind();
-            let now = self.core_time(behind);
-            self.bus.run_events(now);
-            if let Some(exit) = self.bus.exit {
-                return Some(Outcome::Exit(exit.code));
-            }
-            if now >= slice_end {
-                return (now >= limit).then(|| Outcome::Limit(self.limit_text(behind, limit)));
-            }
-            let others = (0..self.cores.len()).filter(|core| *core != behind).map(|core| self.core_time(core));
-            let ahead = others.min().map_or(Ps::MAX, |other| other.saturating_add(QUANTUM));
-            let horizon = slice_end.min(ahead);
-            self.bus.master = Some(behind);
-            let stop = self.cores[behind].run(&mut self.bus, horizon);
-            self.waiting[behind] = stop == Stop::Waiting;
-            match stop {
-                Stop::Horizon => {}
-                Stop::Waiting => {
-                    let due = self.bus.events.next_due();
-                    if due == Ps::MAX && self.cores.len() == 1 {
-                        return Some(Outcome::Fault(self.deadlock_text(behind)));
-                    }
-                    self.cores[behind].idle(due.min(horizon));
-                }
-                Stop::Exit(code) => return Some(Outcome::Exit(code)),
-                Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(behind, &fault))),
-            }
-        }
-    }
-
-    fn core_time(&self, core: usize) -> Ps {
-        self.cores[core].clock().ps_at_floor(self.cores[core].cycles())
-    }
-
-    /// The core whose local time is least; of equals the first.
-    fn core_behind(&self) -> usize {
-        (0..self.cores.len()).min_by_key(|core| self.core_time(*core)).unwrap_or(0)
-    }
-
-    fn now(&self) -> Ps {
-        self.core_time(self.core_behind())
     }
 
     fn results(&self) -> Vec<(String, Vec<u32>)> {
@@ -334,83 +306,5 @@ impl Machine {
         let ranges: Vec<String> =
             loadable.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();
         ranges.join(", ")
-    }
-
-    // ---- Messages
-
-    fn place_text(&self, pc: u32) -> String {
-        format!("pc {}", self.code_text(pc, pc))
-    }
-
-    /// An address in code, with its symbol, and the line of the instruction at `line_of`.
-    fn code_text(&self, addr: u32, line_of: u32) -> String {
-        let known: Vec<String> =
-            [self.symbol_at(addr), lines::line_of(&self.elf, line_of)].into_iter().flatten().collect();
-        if known.is_empty() { format!("{addr:#010x}") } else { format!("{addr:#010x} ({})", known.join(", ")) }
-    }
-
-    fn symbol_at(&self, addr: u32) -> Option<String> {
-        self.image.as_ref().and_then(|image| image.symbol_at(addr))
-    }
-
-    fn trap_text(&self, fault: &CoreFault) -> String {
-        let mut text = format!("{}: {}", self.place_text(fault.pc), fault.what);
-        match (fault.access, fault.encoding) {
-            (Some(access), _) => text += &format!(": {}", self.access_text(access)),
-            (None, Some(encoding)) => text += &format!(" {encoding:#010x}"),
-            (None, None) => {}
-        }
-        if !fault.hint.is_empty() {
-            text += &format!(": {}", fault.hint);
-        }
-        match fault.link {
-            // The call is the instruction before.
-            Some(link) if self.symbol_at(fault.pc).is_none() => {
-                text + &format!("; lr {}", self.code_text(link, link.wrapping_sub(2)))
-            }
-            _ => text,
-        }
-    }
-
-    fn access_text(&self, access: FaultedAccess) -> String {
-        let FaultedAccess { addr, kind, answer } = access;
-        match answer {
-            Answer::Misaligned => format!("{kind} at {addr:#010x}, which is no multiple of its size"),
-            Answer::Refused(why) => format!("{kind} at {addr:#010x}: {why}"),
-            Answer::Bus(BusFaultKind::Slave) => {
-                let entry = self.bus.entry_at(addr).map_or("the device", |entry| &self.bus.map[entry].name);
-                format!("{kind} at {addr:#010x}: {entry} answered with an error")
-            }
-            Answer::Bus(BusFaultKind::Unmapped) => {
-                format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {}", self.nearest_text(addr))
-            }
-        }
-    }
-
-    fn nearest_text(&self, addr: u32) -> String {
-        let distance = |base: u32, last: u32| if addr < base { base - addr } else { addr.saturating_sub(last) };
-        let nearest = self.bus.map.iter().min_by_key(|entry| distance(entry.base, entry.last));
-        nearest.map_or_else(
-            || "nothing".to_owned(),
-            |entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last),
-        )
-    }
-
-    fn fault_text(&self, core: usize, fault: &CoreFault) -> String {
-        let core = self.cores[core].name();
-        format!("{core}: {}; {}", self.trap_text(fault), fault.why_fatal)
-    }
-
-    fn limit_text(&self, core: usize, limit: Ps) -> String {
-        let (name, pc) = (self.cores[core].name(), self.cores[core].registers()[0]);
-        let place = self.place_text(pc);
-        let did = if self.waiting[core] { "waited for an interrupt at" } else { "was at" };
-        format!("the limit of {limit} simulated time is reached; {name} {did} {place}: raise it with --limit")
-    }
-
-    fn deadlock_text(&self, core: usize) -> String {
-        let (name, pc) = (self.cores[core].name(), self.cores[core].registers()[0]);
-        let place = self.place_text(pc);
-        format!("{name}: {place}: waits for an interrupt, and nothing on the board is due to raise one")
     }
 }

@@ -61,12 +61,22 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     }
     let ways = ways::read(&buses, &mut board, &mut bus);
     let mut cores: Vec<Box<dyn Core>> = Vec::new();
+    let mut held = Vec::new();
     let mut description = Description { model: model_of(root), clocks: clocks_of(root), ..Description::default() };
     for (index, node) in cpus.iter().enumerate() {
         let (core, info) = read_with(node, &mut board, |reader| {
             reader.known(&[ways::SEAT]);
+            held.push(reader.flag("cyclescope,held-in-reset"));
             cores::from_node(reader, index as u32)
         });
+        if cpus.len() > 1 && !core.keeps_order() {
+            let what = "a core of this type can't be one of several: it keeps no order with others".to_owned();
+            board.faults.push(BoardFault {
+                at: node.at.clone(),
+                node: node.name.clone(),
+                kind: FaultKind::Incomplete { what },
+            });
+        }
         description.cores.push(info);
         cores.push(core);
         bus.add_core();
@@ -107,7 +117,9 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     for index in 0..bus.devices.len() {
         bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
     }
-    Ok(Machine::new(bus, cores, description))
+    let mut machine = Machine::new(bus, cores, description);
+    held.iter().enumerate().filter(|(_, held)| **held).for_each(|(core, _)| machine.hold(core));
+    Ok(machine)
 }
 
 pub(super) fn read_with<'a, T>(

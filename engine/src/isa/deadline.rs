@@ -1,4 +1,5 @@
-//! How far a core may run by itself: up to the machine's horizon, or to the first event that the bus has in store.
+//! How far a core may run by itself: up to the machine's horizon, or to the first event that the bus has in store, or to when another core is
+//! woken.
 
 use crate::bus::Bus;
 use crate::time::{Hz, Ps};
@@ -11,7 +12,7 @@ pub(crate) struct Deadline {
     clock: Hz,
     /// The horizon given by the machine, in cycles.
     horizon: u64,
-    /// The event that `limit` is known for.
+    /// The event, or the wake-up of another core, that `limit` is known for.
     next_due: Ps,
 }
 
@@ -31,7 +32,7 @@ impl Deadline {
 
     /// Brings the limit in line with what the bus has scheduled.
     pub fn follow(&mut self, bus: &Bus) {
-        let due = bus.events.next_due();
+        let due = bus.next_stop();
         if due != self.next_due {
             self.next_due = due;
             self.limit = self.horizon.min(self.clock.cycles_until_ceil(due).0);
@@ -41,7 +42,7 @@ impl Deadline {
     /// True if the bus has scheduled something, or run it, since [`Deadline::follow`].
     #[inline(always)]
     pub fn is_behind(&self, bus: &Bus) -> bool {
-        bus.events.next_due() != self.next_due
+        bus.next_stop() != self.next_due
     }
 
     /// The inner loop has to end at `at`, if not before.

@@ -109,9 +109,7 @@ impl View {
             match entry.target {
                 Target::Ram(ram) => {
                     let ram = &bus.rams[ram];
-                    self.keeps_phase(ram.timing().clock, period)
-                        && ram.is_idle(self.now())
-                        && !bus.has_several_masters()
+                    self.keeps_phase(ram.timing().clock, period) && ram.is_idle(self.now()) && bus.has_memories_alone()
                 }
                 Target::Device(DeviceId(id), _) => match (&before.of[id as usize], &after.of[id as usize]) {
                     (Some(before), Some(after)) => after.repeats(before),
@@ -139,6 +137,11 @@ impl View {
         let until = match deadline {
             Ps::MAX => u64::MAX,
             deadline => self.clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
+        };
+        // Nor may the others have to be waited for.
+        let until = match bus.order.is_alone() {
+            true => until,
+            false => until.min(self.clock.cycles_until_floor(bus.order.until()).0),
         };
         let rounds = (limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1);
         (rounds >= LEAST_ROUNDS).then_some(rounds)

@@ -9,6 +9,9 @@ use crate::time::{Cycles, Hz, Ps};
 /// Code is tracked in granules of this many bytes: a store to a granule that holds decoded instructions drops them.
 pub const CODE_GRANULE_BYTES: u32 = 64;
 
+/// A reservation of an exclusive load ends with a store to the same so many bytes.
+const RESERVATION_BYTES: u32 = 64;
+
 /// Timing of a RAM's port, in its own clock. A transfer of n beats takes the first word's cycles and `(n - 1) * beat_cycles`, and
 /// the port serves one transfer at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,8 @@ pub struct Ram {
     code: Vec<bool>,
     /// Several cores write to it.
     shared: bool,
+    /// Of shared memory: cores with a reservation, and the granule in which it is.
+    reservations: Vec<(u32, u32)>,
 }
 
 impl Ram {
@@ -61,7 +66,15 @@ impl Ram {
     pub fn new(size_bytes: u32, timing: PortTiming) -> Ram {
         let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
         let bytes = Bytes::zeroed(size_bytes as usize);
-        Ram { bytes, timing, dram: None, free_edge: 0, code: vec![false; granules], shared: false }
+        Ram {
+            bytes,
+            timing,
+            dram: None,
+            free_edge: 0,
+            code: vec![false; granules],
+            shared: false,
+            reservations: Vec::new(),
+        }
     }
 
     /// An SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port takes a write's data before the memory
@@ -79,6 +92,19 @@ impl Ram {
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.shared
+    }
+
+    /// Core number `core` has loaded exclusively from here: whoever writes there ends that.
+    pub fn reserve(&mut self, core: u32, offset: u32) {
+        if self.shared {
+            self.reservations.retain(|(other, _)| *other != core);
+            self.reservations.push((core, offset / RESERVATION_BYTES));
+        }
+    }
+
+    /// True if nobody has written there since.
+    pub fn is_reserved(&self, core: u32, offset: u32) -> bool {
+        !self.shared || self.reservations.contains(&(core, offset / RESERVATION_BYTES))
     }
 
     /// Timing of the port.
@@ -129,6 +155,10 @@ impl Ram {
     /// Copies bytes in; true if they went where decoded instructions are. The caller has checked the span.
     pub fn write(&mut self, offset: u32, from: &[u8]) -> bool {
         self.bytes.write(offset as usize, from);
+        if !self.reservations.is_empty() {
+            let last = (offset + from.len().saturating_sub(1) as u32) / RESERVATION_BYTES;
+            self.reservations.retain(|(_, granule)| !(offset / RESERVATION_BYTES..=last).contains(granule));
+        }
         self.holds_code(offset, from.len() as u32)
     }
 

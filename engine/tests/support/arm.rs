@@ -2,6 +2,8 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 mod late;
+#[allow(unused)]
+pub mod pair;
 mod rig;
 
 use cyclescope_engine::core::Core;

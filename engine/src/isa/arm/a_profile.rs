@@ -5,7 +5,7 @@ use super::core::Arm;
 use super::op::{Code, Features, Op};
 use super::profile::{Profile, SystemSide};
 use super::registers::{LR, SINK};
-use super::system::{Abort, Effect, Exception, Lookup, Now, System, SystemConfig, X};
+use super::system::{Abort, Effect, Exception, Kind, Lookup, Now, System, SystemConfig, X};
 use crate::bus::Bus;
 use crate::device::AccessSize;
 use crate::memory::first_level::access::how;
@@ -141,6 +141,9 @@ impl Arm<System> {
             let encoding = 0xe100_0090 | u32::from(op.imm == 1) << 22 | fields;
             return self.raise_at(bus, index, at, Exception::Undefined(encoding));
         }
+        if self.must_wait(bus, index, at, addr, op.imm, Kind::Write) {
+            return false;
+        }
         let swapped = self.load_part(bus, index, at, addr, op.imm).and_then(|old| {
             self.store_part(bus, index, at, addr, op.imm, value)?;
             Ok(old)
@@ -157,6 +160,9 @@ impl Arm<System> {
     /// A load or store of a register of User mode.
     pub(super) fn access_user(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
+        if self.must_wait(bus, index, at, addr, 4, Kind::Read) {
+            return false;
+        }
         let now = self.begins(index, at);
         self.access_kind = kind_of_access(op.code);
         if op.code == Code::StrUser {

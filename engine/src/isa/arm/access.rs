@@ -6,6 +6,7 @@
 use super::core::Arm;
 use super::op::{Code, Op};
 use super::profile::{Own, Profile};
+use super::system::Kind;
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
 use crate::device::AccessSize;
@@ -40,6 +41,9 @@ impl<P: Profile> Arm<P> {
     fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
         for line in self.lines_of(index) {
             if !self.memory.has_fetch_line(line) {
+                if self.line_must_wait(bus, line) {
+                    return false;
+                }
                 let done = self.memory.fetch_line(bus, &self.system, self.now(), line);
                 self.cycles = self.cycles.wrapping_add(done.cycles);
                 match done.result {
@@ -67,6 +71,9 @@ impl<P: Profile> Arm<P> {
         let (longest, info) = (u64::from(hot.longest_cycles), self.blocks.infos[(hot.first_op + at) as usize]);
         let begins = self.cycles.wrapping_add(u64::from(info.begins_cycles) - 1);
         let end_pc = op.imm.wrapping_add(u32::from(op.rd));
+        if self.fetch_must_wait(bus, index, at, begins, op.imm) {
+            return false;
+        }
         if let Some(cycles) = self.memory.fetch_direct(bus, self.quiet_from(begins), op.imm, end_pc) {
             self.cycles = self.cycles.wrapping_add(cycles);
             // No event came: there is no news.
@@ -147,6 +154,9 @@ impl<P: Profile> Arm<P> {
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };
         }
+        if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Read) {
+            return false;
+        }
         if let Some((cycles, value)) = self.memory.load_direct(bus, self.quiet_from(begins), addr, size.bytes(), told) {
             self.cycles = self.cycles.wrapping_add(cycles);
             self.x[usize::from(op.rd)] = extended(op.code, value);
@@ -184,6 +194,9 @@ impl<P: Profile> Arm<P> {
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };
         }
+        if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
+            return false;
+        }
         if let Some(cycles) = self.memory.store_direct(bus, self.quiet_from(begins), addr, size.bytes(), value, told) {
             self.cycles = self.cycles.wrapping_add(cycles);
             return self.after_access(bus, index, at);
@@ -206,6 +219,10 @@ impl<P: Profile> Arm<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn several(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let kind = if op.ra & how::STORE != 0 { Kind::Write } else { Kind::Read };
+        if self.must_wait(bus, index, at, addr, 4 * (op.imm & 0xff), kind) {
+            return false;
+        }
         if !self.system.vfp_is_ready() && self.is_of_vfp(index, at) && !self.prepare_vfp(bus, index, at) {
             return false;
         }

@@ -318,6 +318,10 @@ impl<P: Profile> Core for Arm<P> {
         self.run_loop(bus, true)
     }
 
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
     fn idle(&mut self, until: Ps) {
         let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
         self.cycles += cycles;

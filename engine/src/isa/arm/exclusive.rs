@@ -12,6 +12,9 @@ impl<P: Profile> Arm<P> {
     /// Ldrex and the like.
     pub(super) fn load_exclusive(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)];
+        if self.must_wait(bus, index, at, addr, op.imm, Kind::Read) {
+            return false;
+        }
         let loaded = self.exclusive_load(bus, index, at, addr, op.imm);
         match loaded {
             Ok([low, high]) => {
@@ -37,12 +40,16 @@ impl<P: Profile> Arm<P> {
         let high = if bytes == 8 { self.load_part(bus, index, at, addr.wrapping_add(4), 4)? } else { 0 };
         let physical = self.physical(bus, addr, Kind::Read)?;
         self.system.reserve(physical, bytes);
+        bus.reserve(self.config.index, physical);
         Ok([low, high])
     }
 
     /// Strex and the like.
     pub(super) fn store_exclusive(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)];
+        if self.must_wait(bus, index, at, addr, op.imm, Kind::Write) {
+            return false;
+        }
         let values = [self.x[usize::from(op.rm)], self.x[usize::from(op.ra)]];
         match self.exclusive_store(bus, index, at, addr, op.imm, values) {
             Ok(done) => {
@@ -63,7 +70,7 @@ impl<P: Profile> Arm<P> {
         [low, high]: [u32; 2],
     ) -> Result<bool, P::Exception> {
         let physical = self.physical(bus, addr, Kind::Write)?;
-        if !self.system.claim(physical, bytes) {
+        if !self.system.claim(physical, bytes) || !bus.is_reserved(self.config.index, physical) {
             return Ok(false);
         }
         self.store_part(bus, index, at, addr, bytes, low)?;

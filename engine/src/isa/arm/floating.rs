@@ -3,6 +3,7 @@
 use super::core::Arm;
 use super::op::{Code, Op, TimingClass};
 use super::profile::Profile;
+use super::system::Kind;
 use super::vfp;
 use crate::bus::Bus;
 use crate::device::AccessSize;
@@ -23,10 +24,14 @@ impl<P: Profile> Arm<P> {
 
     /// Vldr, Vstr.
     pub(super) fn access_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
+        let kind = if op.code == Code::Vstr { Kind::Write } else { Kind::Read };
+        if self.must_wait(bus, index, at, addr, 4, kind) {
+            return false;
+        }
         if !self.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
             return false;
         }
-        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
         if op.code == Code::Vstr {
             self.store_vfp(bus, index, at, op, addr)
         } else {

@@ -34,4 +34,5 @@ mod skip;
 pub mod summary;
 pub mod system;
 pub mod timing;
+mod turns;
 pub mod vfp;

@@ -233,6 +233,10 @@ impl Memory {
         }
         let Some(entry) = bus.entry_at(place.physical).map(|entry| &bus.map[entry]) else { return };
         let Target::Ram(ram) = entry.target else { return };
+        // Others may have to come first, each time.
+        if bus.rams[ram].is_shared() {
+            return;
+        }
         let (_, bytes) = self.quick.line_of(asked.va);
         let line = place.physical & !(bytes - 1);
         if line < entry.base || entry.last - line < bytes - 1 {

@@ -1,0 +1,114 @@
+//! Instructions that wait for their turn: an access that other cores can see is made when none of them is behind ([`crate::order`]).
+//!
+//! The block is left before such an instruction, which has changed nothing, and the instruction is done anew when the others have come as far. It
+//! takes no time of the core's.
+
+use super::core::Arm;
+use super::op::Code;
+use super::profile::Profile;
+use super::system::Kind;
+use crate::bus::Bus;
+use crate::core::Stop;
+use crate::memory::first_level::Way;
+use crate::time::{Cycles, Ps};
+
+impl<P: Profile> Arm<P> {
+    /// True if operation `at`, which is about to access `bytes` from `addr` up, has to wait for other cores: the block has been left then.
+    #[inline(always)]
+    pub(super) fn must_wait(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, kind: Kind) -> bool {
+        !bus.order.is_alone() && self.waits_to_access(bus, index, at, addr, bytes, kind)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn waits_to_access(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, kind: Kind) -> bool {
+        let begins = self.begins(index, at);
+        if bus.order.is_turn(begins) || self.is_under_way(index, at) {
+            return false;
+        }
+        let ends = [addr, addr.wrapping_add(bytes.saturating_sub(1))];
+        if !ends.into_iter().any(|va| self.is_ordered(bus, va, kind)) {
+            return false;
+        }
+        self.wait_before(bus, index, at, begins);
+        true
+    }
+
+    /// The same for an instruction that is about to be fetched past the cache.
+    #[inline(always)]
+    pub(super) fn fetch_must_wait(&mut self, bus: &mut Bus, index: u32, at: u32, begins: u64, va: u32) -> bool {
+        if bus.order.is_alone() {
+            return false;
+        }
+        let begins = self.config.clock.ps_at_floor(Cycles(begins));
+        let waits = !bus.order.is_turn(begins) && self.is_ordered(bus, va, Kind::Execute);
+        if waits {
+            let instr = self.instr_at(index, at);
+            self.leave_in_the_middle(index, instr);
+            self.wait_until(bus, begins);
+        }
+        waits
+    }
+
+    /// The same for a line of instructions, which the core needs to go on from where it is.
+    pub(super) fn line_must_wait(&mut self, bus: &mut Bus, va: u32) -> bool {
+        if bus.order.is_alone() || bus.order.is_turn(self.now()) || !self.is_ordered(bus, va, Kind::Execute) {
+            return false;
+        }
+        self.wait_until(bus, self.now());
+        true
+    }
+
+    fn is_ordered(&self, bus: &Bus, va: u32, kind: Kind) -> bool {
+        self.physical(bus, va, kind).is_ok_and(|physical| bus.is_ordered(physical))
+    }
+
+    /// True if the instruction of operation `at` has accessed memory before: it is not done twice.
+    fn is_under_way(&self, index: u32, at: u32) -> bool {
+        let first = self.blocks.hot[index as usize].first_op as usize;
+        let (ops, infos) = (&self.blocks.ops[first..], &self.blocks.infos[first..]);
+        let instr = infos[at as usize].instr;
+        let before = (0..at as usize).rev().take_while(|n| infos[*n].instr == instr);
+        before.into_iter().any(|n| accesses(ops[n].code))
+    }
+
+    fn wait_before(&mut self, bus: &mut Bus, index: u32, at: u32, begins: Ps) {
+        self.unpatch();
+        let instr = self.instr_at(index, at);
+        let fetched = self.blocks.cold[index as usize].fetch == Way::Uncached;
+        self.leave_in_the_middle(index, instr);
+        if fetched {
+            self.memory.keep_fetched(self.pc);
+        }
+        self.wait_until(bus, begins);
+    }
+
+    /// The core stops here: it wants to go on with an access at `at`.
+    fn wait_until(&mut self, bus: &mut Bus, at: Ps) {
+        bus.order.want(at);
+        self.stop = Some(Stop::Horizon);
+    }
+
+    fn instr_at(&self, index: u32, at: u32) -> u16 {
+        self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr
+    }
+}
+
+fn accesses(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Ldr
+            | Code::Ldrb
+            | Code::Ldrh
+            | Code::Ldrsb
+            | Code::Ldrsh
+            | Code::Str
+            | Code::Strb
+            | Code::Strh
+            | Code::Several
+            | Code::Vldr
+            | Code::Vstr
+            | Code::LdrUser
+            | Code::StrUser
+    )
+}

@@ -1,0 +1,200 @@
+//! Which core runs next, and how far: the run loop.
+//!
+//! The core that is furthest behind runs, up to a quantum before the others; what they may do to each other before is [`crate::order`]'s. A core that
+//! waits for an interrupt stays where it is until one of its inputs goes up: then it goes on from that time. Cores that all wait pass the time
+//! together, up to the next event.
+
+use super::{Machine, Outcome};
+use crate::core::Stop;
+use crate::time::{Cycles, Ps};
+
+/// What a core is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Activity {
+    /// It runs instructions.
+    #[default]
+    Running,
+    /// It waits for an interrupt.
+    Waiting,
+    /// It is held in reset.
+    Held,
+}
+
+/// How a core is getting on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress {
+    pub activity: Activity,
+    /// It stopped before an access at this time, which was not its turn.
+    wanted: Option<Ps>,
+    /// Its time in reset, which it counts as a wait itself.
+    held: Cycles,
+}
+
+/// The cause under which cores count their waits.
+const WAIT: &str = "wait for interrupt";
+/// The cause of time in reset.
+const HELD: &str = "held in reset";
+
+impl Progress {
+    /// Tells the core's time in reset from its waits.
+    pub fn name_time_held(&self, causes: &mut Vec<(String, Cycles)>) {
+        if self.held == Cycles(0) {
+            return;
+        }
+        if let Some((_, waits)) = causes.iter_mut().find(|(cause, _)| cause == WAIT) {
+            *waits = Cycles(waits.0.saturating_sub(self.held.0));
+        }
+        causes.push((HELD.to_owned(), self.held));
+    }
+}
+
+impl Machine {
+    /// Runs up to `slice_end`: `None` if that was reached, and the run goes on.
+    pub(super) fn run_slice(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
+        loop {
+            self.follow_others();
+            let Some(next) = self.next_core() else {
+                if let Some(outcome) = self.wait_together(slice_end) {
+                    return Some(outcome);
+                }
+                continue;
+            };
+            let now = self.core_time(next);
+            self.bus.run_events(now);
+            // One that was woken may be the one to run.
+            if self.follow_others() {
+                continue;
+            }
+            if let Some(exit) = self.bus.exit {
+                return Some(Outcome::Exit(exit.code));
+            }
+            if now >= slice_end {
+                return (now >= limit).then(|| Outcome::Limit(self.limit_text(next, limit)));
+            }
+            if let Some(outcome) = self.run_core(next, slice_end) {
+                return Some(outcome);
+            }
+        }
+    }
+
+    /// Runs a core as far as it may go.
+    fn run_core(&mut self, core: usize, slice_end: Ps) -> Option<Outcome> {
+        let (mut horizon, mut until) = (slice_end, Ps::MAX);
+        for other in (0..self.cores.len()).filter(|other| *other != core) {
+            if let Some(time) = self.running_time(other) {
+                horizon = horizon.min(time.saturating_add(self.quantum));
+                // At the same time, the first core comes first.
+                until = until.min(if core < other { time.saturating_add(Ps(1)) } else { time });
+            }
+        }
+        self.bus.order.begin(until, self.quantum);
+        self.bus.master = Some(core);
+        let stop = self.cores[core].run(&mut self.bus, horizon);
+        self.bus.master = None;
+        self.progress[core].wanted = self.bus.order.take_wanted();
+        match stop {
+            Stop::Horizon => None,
+            Stop::Waiting => {
+                self.progress[core].activity = Activity::Waiting;
+                self.bus.order.sleeps(core);
+                None
+            }
+            Stop::Exit(code) => Some(Outcome::Exit(code)),
+            Stop::Fault(fault) => Some(Outcome::Fault(self.fault_text(core, &fault))),
+        }
+    }
+
+    /// No core runs: time passes up to the next event, and those that wait look again.
+    fn wait_together(&mut self, slice_end: Ps) -> Option<Outcome> {
+        let due = self.bus.events.next_due();
+        if due == Ps::MAX {
+            return Some(Outcome::Fault(self.deadlock_text(0)));
+        }
+        for core in 0..self.cores.len() {
+            self.pass_time(core, due.min(slice_end));
+            if self.progress[core].activity == Activity::Waiting {
+                self.progress[core].activity = Activity::Running;
+                self.bus.order.wakes(core);
+            }
+        }
+        None
+    }
+
+    /// Brings in what was done to cores that do nothing. True if one of them may go on.
+    fn follow_others(&mut self) -> bool {
+        let joined = self.bus.order.take_joined();
+        if joined {
+            self.follow_resets();
+            self.follow_wakes();
+        }
+        joined
+    }
+
+    /// Brings in what devices did to the reset lines of cores.
+    fn follow_resets(&mut self) {
+        for change in self.bus.order.take_resets() {
+            let Some(progress) = self.progress.get_mut(change.core) else { continue };
+            let was_held = progress.activity == Activity::Held;
+            if change.hold {
+                progress.activity = Activity::Held;
+                progress.wanted = None;
+                self.bus.order.wakes(change.core);
+            } else if was_held {
+                self.pass_time(change.core, change.at);
+                self.bus.master = Some(change.core);
+                self.cores[change.core].reset(&mut self.bus);
+                self.bus.master = None;
+                self.progress[change.core].activity = Activity::Running;
+            }
+        }
+    }
+
+    /// Cores of which an interrupt input went up go on from there.
+    fn follow_wakes(&mut self) {
+        for core in 0..self.cores.len() {
+            if self.progress[core].activity == Activity::Waiting
+                && let Some(at) = self.bus.order.take_roused(core)
+            {
+                self.pass_time(core, at);
+                self.progress[core].activity = Activity::Running;
+            }
+        }
+    }
+
+    /// Lets time pass in which a core does nothing.
+    pub(super) fn pass_time(&mut self, core: usize, until: Ps) {
+        let before = self.cores[core].cycles();
+        self.cores[core].idle(until);
+        if self.progress[core].activity == Activity::Held {
+            let passed = self.cores[core].cycles().0 - before.0;
+            self.progress[core].held = self.progress[core].held + Cycles(passed);
+        }
+    }
+
+    pub(super) fn core_time(&self, core: usize) -> Ps {
+        self.cores[core].clock().ps_at_floor(self.cores[core].cycles())
+    }
+
+    /// The time from which on a core may access anything; `None` if it does not run.
+    fn running_time(&self, core: usize) -> Option<Ps> {
+        let Progress { activity, wanted, .. } = self.progress[core];
+        (activity == Activity::Running).then(|| wanted.unwrap_or_else(|| self.core_time(core)))
+    }
+
+    /// Of the cores that run, the one that is furthest behind; of equals the first.
+    fn next_core(&self) -> Option<usize> {
+        let running = (0..self.cores.len()).filter_map(|core| Some((self.running_time(core)?, core)));
+        running.min().map(|(_, core)| core)
+    }
+
+    /// How far the machine has come: no core that runs is behind it.
+    pub(super) fn now(&self) -> Ps {
+        let everyone = || (0..self.cores.len()).map(|core| self.core_time(core)).max();
+        self.next_core().map(|core| self.core_time(core)).or_else(everyone).unwrap_or(Ps::ZERO)
+    }
+
+    /// True if a core waits for an interrupt.
+    pub(super) fn waits(&self, core: usize) -> bool {
+        self.progress[core].activity == Activity::Waiting
+    }
+}

@@ -1,0 +1,97 @@
+//! A machine with two Arm cores of different clocks: local memory for their programs, memory that they share, and a device that keeps a journal.
+
+use std::sync::{Arc, Mutex};
+
+use super::{CortexA, config, rig};
+use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
+use cyclescope_engine::core::Core;
+use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use cyclescope_engine::machine::{Description, Machine};
+use cyclescope_engine::memory::ram::{PortTiming, Ram};
+use cyclescope_engine::polling::Poll;
+use cyclescope_engine::time::{Cycles, Hz, Ps};
+
+/// Memory that both write: 3 cycles at 200 MHz, and as many on the way.
+pub const SHARED: u32 = 0x2000_0000;
+/// The journal.
+pub const JOURNAL: u32 = 0x4000_0000;
+/// Where the cores' programs begin.
+pub const PROGRAMS: [u32; 2] = [0x100, 0x8100];
+/// Clocks of the cores, neither a multiple of the other.
+pub const CLOCKS: [u64; 2] = [650_000_000, 200_000_000];
+
+/// What the journal holds: core, offset, value, time.
+pub type Entries = Vec<(Option<usize>, u32, u32, Ps)>;
+
+/// Keeps what is written from offset 0x40 on, and when. A write to offset 4 n, for core n, raises interrupt 0 of that core, or lowers it if the value
+/// is 0; one to 0x10 + 4 n raises it so many nanoseconds later; to 0x20 + 4 n lets the core out of reset, or holds it if the value is 0. After
+/// a write of n to 0x30, reads there give 0 for n nanoseconds, then 1.
+pub struct Journal {
+    entries: Arc<Mutex<Entries>>,
+    ready_at: Ps,
+}
+
+impl Device for Journal {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Ok(Reply::read(u32::from(ctx.now >= self.ready_at), ctx.now))
+    }
+
+    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let core = offset / 4 % 4;
+        match offset / 16 {
+            0 => ctx.set_irq(Some(IrqLine::Core { core, bit: 0 }), value != 0),
+            1 => ctx.schedule(Ps(ctx.now.0 + 1000 * u64::from(value)), core),
+            2 => ctx.bus.core_reset(core as usize, value == 0, ctx.now),
+            3 => self.ready_at = Ps(ctx.now.0 + 1000 * u64::from(value)),
+            _ => self.entries.lock().unwrap().push((ctx.core, offset, value, ctx.now)),
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, core: u32, ctx: &mut Ctx) {
+        assert_eq!(ctx.core, None);
+        ctx.set_irq(Some(IrqLine::Core { core, bit: 0 }), true);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.until(self.ready_at);
+        true
+    }
+}
+
+/// The machine, and its journal. Each program ends as it likes.
+pub fn pair(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
+    let entries = Arc::default();
+    let mut bus = Bus::default();
+    let hz = |hz| Hz::new(hz).unwrap();
+    let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
+    bus.routes.push(Route { name: "ahb".into(), clock: hz(200_000_000), request_cycles, response_cycles });
+    for (name, base, clock, first, route) in
+        [("local", rig::LOCAL, hz(650_000_000), 0, None), ("shared", SHARED, hz(200_000_000), 3, Some(0))]
+    {
+        let target = Target::Ram(bus.rams.len());
+        bus.rams.push(Ram::new(0x1_0000, PortTiming::symmetric(clock, Cycles(first), Cycles(1), 4)));
+        bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable: false });
+    }
+    bus.rams[1].share();
+    let (base, last, target) = (JOURNAL, JOURNAL + 0xff, Target::Device(DeviceId(0), 0));
+    bus.map.push(MapEntry { name: "journal".into(), base, last, target, route: Some(0), cacheable: false });
+    bus.devices.push(Some(Box::new(Journal { entries: Arc::clone(&entries), ready_at: Ps::ZERO })));
+    bus.device_names.push("journal".into());
+    let cores = [0, 1].map(|index| {
+        bus.add_core();
+        let mut config = config();
+        config.name = format!("cpu{index}");
+        config.index = index;
+        config.clock = hz(CLOCKS[index as usize]);
+        config.memory.clock = config.clock;
+        let mut core = CortexA::new(config);
+        core.set_pc(PROGRAMS[index as usize]);
+        Box::new(core) as Box<dyn Core>
+    });
+    let mut machine = Machine::new(bus, Vec::from(cores), Description::default());
+    for (at, program) in PROGRAMS.into_iter().zip(programs) {
+        rig::put_physical(&mut machine, at, program);
+    }
+    (machine, entries)
+}
