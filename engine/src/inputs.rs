@@ -2,20 +2,19 @@
 
 use crate::time::Ps;
 
-/// Words of inputs that a core can have.
-const WORDS: usize = 8;
-
 /// The levels of a core's interrupt inputs. Cores with few of them look at the lowest 32 only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
-    levels: [u32; WORDS],
+    levels: [u32; Inputs::WORDS],
     changes: u32,
     since: Ps,
 }
 
 impl Inputs {
+    /// Words that all of them fill.
+    pub const WORDS: usize = 8;
     /// Most inputs that a core can have.
-    pub const MOST: u32 = 32 * WORDS as u32;
+    pub const MOST: u32 = 32 * Inputs::WORDS as u32;
 
     /// Sets the level of input `number`, which is below [`Inputs::MOST`], at `now`. True if that is a change.
     pub fn set(&mut self, number: u32, level: bool, now: Ps) -> bool {
@@ -36,7 +35,7 @@ impl Inputs {
     }
 
     /// All of them: bit n of word m is input 32 m + n.
-    pub const fn levels(&self) -> &[u32; WORDS] {
+    pub const fn levels(&self) -> &[u32; Inputs::WORDS] {
         &self.levels
     }
 

@@ -20,8 +20,14 @@ use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Hz, Ps};
 
 /// Compatibles of nodes that describe the board without being devices.
-const PASSIVE: [&str; 5] =
-    ["fixed-clock", "simple-bus", "riscv,cpu-intc", "mti,cpu-interrupt-controller", ways::COMPATIBLE];
+const PASSIVE: [&str; 6] = [
+    "fixed-clock",
+    "simple-bus",
+    "riscv,cpu-intc",
+    "mti,cpu-interrupt-controller",
+    "arm,armv7m-nvic",
+    ways::COMPATIBLE,
+];
 /// Largest RAM: a 32-bit board has no more.
 const LARGEST_RAM_BYTES: u64 = 1 << 32;
 /// Inputs of a core, where its interrupt controller does not say.

@@ -4,7 +4,10 @@ use super::fault::FaultKind;
 use super::node::Node;
 use super::reader::NodeReader;
 use crate::core::Core;
-use crate::isa::arm::{self, core::CortexA};
+use crate::isa::arm::{
+    self,
+    core::{CortexA, CortexM},
+};
 use crate::isa::mips::{self, core::Mips};
 use crate::isa::riscv::core::{CoreConfig, Hart};
 use crate::isa::riscv::exceptions::{Interrupt, MACHINE_INTERRUPTS, PLATFORM_INTERRUPTS};
@@ -28,6 +31,7 @@ const TYPES: &[(&str, FromNode)] = &[
     ("yosyshq,picorv32", read_picorv32),
     ("arm,cortex-a5", read_cortex_a5),
     ("arm,cortex-a7", read_cortex_a7),
+    ("arm,cortex-m4", read_cortex_m4),
     ("ingenic,xburst", read_xburst),
 ];
 
@@ -86,6 +90,12 @@ fn read_cortex_a7(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreIn
     let config = arm::config::CoreConfig::cortex_a7(reader, index, icache, dcache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
     (Box::new(CortexA::new(config)), info)
+}
+
+fn read_cortex_m4(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
+    let config = arm::config::CoreConfig::cortex_m4(reader, index);
+    let info = first_level_info(reader.node, config.isa(), &config.memory);
+    (Box::new(CortexM::new(config)), info)
 }
 
 fn read_xburst(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {

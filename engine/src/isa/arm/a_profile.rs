@@ -8,6 +8,7 @@ use super::registers::{LR, SINK};
 use super::system::{Abort, Effect, Exception, Kind, Lookup, Now, System, SystemConfig, X};
 use crate::bus::Bus;
 use crate::device::AccessSize;
+use crate::inputs::Inputs;
 use crate::memory::first_level::access::how;
 
 impl SystemSide for System {
@@ -91,12 +92,12 @@ impl SystemSide for System {
     }
 
     #[inline]
-    fn deliverable(&self, lines: u32) -> Option<Exception> {
-        self.deliverable(lines)
+    fn deliverable(&self, inputs: &Inputs) -> Option<Exception> {
+        self.deliverable(inputs.low())
     }
 
-    fn wakes(&self, lines: u32) -> bool {
-        self.wakes(lines)
+    fn wakes(&self, inputs: &Inputs) -> bool {
+        self.wakes(inputs.low())
     }
 
     fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
@@ -105,6 +106,8 @@ impl SystemSide for System {
 }
 
 impl Profile for System {
+    type Flow = ();
+
     fn take(core: &mut Arm<System>, bus: &mut Bus, exception: Exception) {
         core.take_exception(bus, exception);
     }

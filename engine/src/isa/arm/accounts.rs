@@ -12,6 +12,8 @@ use crate::time::Cycles;
 /// All of a core's time so far, by cause.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
+    /// What time in exceptions is called.
+    pub exceptions_name: &'static str,
     pub instructions: u64,
     pub cycles: u64,
     pub fixed: Breakdown,
@@ -47,7 +49,7 @@ impl sections::Totals for Totals {
             ("long operations", self.fixed.long_operation - self.saved),
             ("taken branches", self.fixed.jump),
             ("mispredicted branches", self.mispredicted),
-            ("exception entry", self.exceptions),
+            (self.exceptions_name, self.exceptions),
             ("wait for interrupt", self.idle),
         ];
         let own = own.into_iter().map(|(cause, cycles)| (cause.to_owned(), Cycles(cycles)));
@@ -66,6 +68,7 @@ impl<P: Profile> Arm<P> {
     /// Everything so far but the static time of whole blocks, which is in their runs.
     pub(super) fn counted(&self) -> Totals {
         Totals {
+            exceptions_name: P::EXCEPTIONS,
             instructions: self.instructions,
             cycles: self.cycles,
             fixed: self.parts,

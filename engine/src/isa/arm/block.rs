@@ -108,6 +108,8 @@ pub struct Decoded {
     pub loaded: RegisterSet,
     /// ITSTATE before it.
     pub it: u8,
+    /// It has four bytes, and begins in the middle of a word.
+    pub straddles: bool,
 }
 
 impl Decoded {
@@ -117,7 +119,7 @@ impl Decoded {
         if fetch == Way::Uncached {
             *pending = Pending::NONE;
         }
-        let cost = timing.step(&self.instr, self.loaded, pending);
+        let cost = timing.step(self, pending);
         if fetch == Way::Uncached {
             *pending = Pending::NONE;
         }
@@ -304,7 +306,7 @@ impl Blocks {
         for (number, (decoded, end)) in read.instrs.iter().enumerate() {
             before_last = (breakdown, pending);
             let cost = decoded.pass(timing, fetch, &mut pending);
-            let begins = breakdown.cycles() as u16 + cost.stall_cycles as u16 + 1;
+            let begins = (breakdown.cycles() as u32 + cost.waits_cycles() + 1) as u16;
             let bytes = decoded.instr.len_bytes;
             if fetch == Way::Uncached {
                 self.push(Op { code: Code::Fetch, rd: bytes, rn: 0, rm: 0, ra: 0, imm: at }, number, begins);
@@ -327,9 +329,10 @@ impl Blocks {
             breakdowns[FALLEN].long_operation -= u64::from(last.issue_cycles.saturating_sub(1));
         }
         let unpredicted = if predicts { 0 } else { timing.mispredicted_branch };
-        let jump_cycles = u32::from(timing.taken_branch.max(1)) - 1 + u32::from(unpredicted);
+        let refill_cycles = read.instrs.last().map_or(0, |(decoded, _)| timing.refill_cycles(&decoded.instr));
+        let jump_cycles = refill_cycles + u32::from(unpredicted);
         breakdowns[TAKEN].jump += u64::from(jump_cycles);
-        pendings[TAKEN].jump(jump_cycles);
+        timing.jump(&mut pendings[TAKEN], jump_cycles);
         if fetch == Way::Uncached {
             pendings = [Pending::NONE; 2];
         }

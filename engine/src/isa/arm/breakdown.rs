@@ -21,6 +21,7 @@ impl Breakdown {
         self.issue += u64::from(cost.issue_cycles.min(1));
         self.operand_wait += u64::from(cost.stall_cycles);
         self.long_operation += u64::from(cost.issue_cycles.saturating_sub(1));
+        self.jump += u64::from(cost.refill_cycles);
     }
 
     /// Adds what came between two moments, `times` times.

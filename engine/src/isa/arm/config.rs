@@ -1,5 +1,6 @@
 //! What a board says of a core.
 
+use super::m_profile;
 use super::op::Features;
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
@@ -30,7 +31,7 @@ const FPUS: [(&str, u32); 3] = [("none", 0), ("vfpv4-d16", 16), ("vfpv4", 32)];
 /// The same of a Cortex-A7. Of Advanced SIMD only the registers are there.
 const FPUS_OF_A7: [(&str, u32); 3] = [("none", 0), ("vfpv4-d16", 16), ("neon-vfpv4", 32)];
 
-impl CoreConfig {
+impl CoreConfig<SystemConfig> {
     /// Reads a Cortex-A5 from its node.
     pub fn cortex_a5(
         reader: &mut NodeReader,
@@ -84,5 +85,39 @@ impl CoreConfig {
         };
         let divide = if self.system.features.divide { ", division" } else { "" };
         format!("ARMv7-A (A32, T32){divide}{fpu}, MMU")
+    }
+}
+
+/// Floating-point units that a Cortex-M4 can have.
+const FPUS_OF_M4: [(&str, bool); 2] = [("none", false), ("fpv4-sp-d16", true)];
+
+impl CoreConfig<m_profile::SystemConfig> {
+    /// Reads a Cortex-M4 from its node.
+    pub fn cortex_m4(reader: &mut NodeReader, index: u32) -> CoreConfig<m_profile::SystemConfig> {
+        let vfp = reader.word_or_first("cyclescope,fpu", &FPUS_OF_M4);
+        let interrupts = reader.u32(
+            "cyclescope,external-interrupts",
+            |n| (1..=240).contains(&n),
+            "the interrupt controller has 1 to 240 external interrupts",
+        );
+        let priority_bits = reader.u32(
+            "cyclescope,priority-bits",
+            |n| (3..=8).contains(&n),
+            "the priority of an interrupt has 3 to 8 bits",
+        );
+        let clock = reader.clock(0, "clock of the core");
+        CoreConfig {
+            name: reader.node.label().to_owned(),
+            index,
+            clock,
+            timing: CoreTiming::cortex_m4(reader, vfp),
+            system: m_profile::SystemConfig::cortex_m4(vfp, interrupts, priority_bits, 0),
+            memory: MemoryConfig::without_caches(reader, clock),
+        }
+    }
+
+    /// Its instruction set, for the user.
+    pub fn isa(&self) -> String {
+        format!("ARMv7E-M (T32){}, MPU", if self.system.features.vfp { ", FPv4-SP-D16" } else { "" })
     }
 }

@@ -4,6 +4,7 @@ use super::accounts::Totals;
 use super::block::{Blocks, Entry};
 use super::breakdown::Breakdown;
 use super::config::CoreConfig;
+use super::m_profile;
 use super::op::Op;
 use super::predictor::Predictor;
 use super::profile::Profile;
@@ -12,6 +13,7 @@ use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::elf::Machine;
+use crate::inputs::Inputs;
 use crate::isa::deadline::Deadline;
 use crate::isa::handlers::Nesting;
 use crate::isa::lines::Lines;
@@ -25,6 +27,9 @@ use crate::time::{Cycles, Hz, Ps};
 /// A core of the application profile.
 pub type CortexA = Arm<System>;
 
+/// A core of the microcontroller profile.
+pub type CortexM = Arm<m_profile::System>;
+
 /// A core, of the profile that its system side is of.
 pub struct Arm<P: Profile> {
     pub(super) config: CoreConfig<P::Config>,
@@ -33,6 +38,8 @@ pub struct Arm<P: Profile> {
     /// VFP registers, in words.
     pub(super) s: [u32; 64],
     pub(super) system: P,
+    /// An exception that is being entered or left.
+    pub(super) flow: P::Flow,
     pub(super) memory: Memory,
     pub(super) predictor: Predictor,
     /// Address of the next instruction. T and ITSTATE are in `system`.
@@ -77,11 +84,15 @@ pub struct Arm<P: Profile> {
 impl<P: Profile> Arm<P> {
     /// A core after reset.
     pub fn new(config: CoreConfig<P::Config>) -> Arm<P> {
+        let system = P::new(config.system.clone());
+        let mut memory = Memory::new(config.memory);
+        memory.translation_changed(&system);
         Arm {
             x: [0; super::registers::COUNT],
             s: [0; 64],
-            system: P::new(config.system.clone()),
-            memory: Memory::new(config.memory),
+            system,
+            flow: P::Flow::default(),
+            memory,
             predictor: Predictor::default(),
             pc: 0,
             cycles: 0,
@@ -132,15 +143,16 @@ impl<P: Profile> Arm<P> {
     }
 
     /// The interrupt lines that are up now.
-    pub(super) fn interrupts(&self, bus: &Bus) -> u32 {
-        self.lines.up(bus, self.cycles).low()
+    pub(super) fn interrupts<'a>(&'a self, bus: &'a Bus) -> &'a Inputs {
+        self.lines.up(bus, self.cycles)
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
     pub(super) fn has_news(&self, bus: &Bus) -> bool {
         bus.exit.is_some()
             || bus.code_epoch != self.code_epoch
-            || self.system.deliverable(self.interrupts(bus)).is_some()
+            || self.stop.is_some()
+            || self.system.is_news(self.interrupts(bus))
     }
 
     /// What the performance monitors can count.
@@ -173,26 +185,31 @@ impl<P: Profile> Arm<P> {
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
-            let lines = self.lines.look(bus, self.cycles).low();
-            if let Some(interrupt) = self.system.deliverable(lines) {
+            self.system.see(self.lines.look(bus, self.cycles));
+            if P::is_between(self) {
+                P::go_on(self, bus);
+            } else if let Some(interrupt) = self.system.deliverable(self.lines.seen()) {
                 P::take(self, bus, interrupt);
-                if single {
-                    return self.stop.take().unwrap_or(Stop::Horizon);
-                }
+            } else if !self.run_next(bus, single) {
                 continue;
             }
-            self.follow_sections();
-            let before = (self.instructions, self.exceptions);
-            if self.polls.found && !single {
-                self.skip_rounds(bus);
-            } else {
-                self.run_once(bus, single);
-            }
-            P::follow_jump(self, bus);
-            if single && (self.instructions, self.exceptions) != before {
+            if single && !P::is_between(self) {
                 return self.stop.take().unwrap_or(Stop::Horizon);
             }
         }
+    }
+
+    /// Runs from the current address. False if that came to no instruction and no exception.
+    fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
+        self.follow_sections();
+        let before = (self.instructions, self.exceptions);
+        if self.polls.found && !single {
+            self.skip_rounds(bus);
+        } else {
+            self.run_once(bus, single);
+        }
+        P::follow_jump(self, bus);
+        (self.instructions, self.exceptions) != before
     }
 
     /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
@@ -269,6 +286,12 @@ impl<P: Profile> Arm<P> {
         }
     }
 
+    /// What addresses mean has changed in the middle of a block: it is left behind its instruction, and decoded code is dropped then.
+    pub(super) fn map_changed(&mut self) {
+        self.memory.translation_changed(&self.system);
+        self.code_epoch = self.code_epoch.wrapping_sub(1);
+    }
+
     /// Drops all decoded blocks.
     pub(super) fn drop_blocks(&mut self) {
         self.blocks.flush();
@@ -284,7 +307,8 @@ impl<P: Profile> Arm<P> {
         self.set_place(pc, it);
     }
 
-    fn begin(&mut self, bus: &Bus, until: Ps) {
+    fn begin(&mut self, bus: &mut Bus, until: Ps) {
+        P::begin(self, bus);
         self.deadline.begin(bus, until);
         self.update_limit(bus);
     }

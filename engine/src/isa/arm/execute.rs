@@ -210,6 +210,10 @@ impl<P: Profile> Arm<P> {
                 true
             }
             Code::Pld => true,
+            Code::TrapIfZero => match P::divide_by_zero() {
+                Some(exception) if self.x[usize::from(op.rm)] == 0 => self.raise_at(bus, index, at, exception),
+                _ => true,
+            },
             Code::Ldrex => self.load_exclusive(bus, index, at, op),
             Code::Strex => self.store_exclusive(bus, index, at, op),
             Code::Clrex => {
@@ -269,7 +273,7 @@ impl<P: Profile> Arm<P> {
             }
             let cost = decoded.pass(&self.config.timing, cold.fetch, &mut pending);
             self.parts.add(cost);
-            self.cycles = self.cycles.wrapping_add(u64::from(cost.stall_cycles + cost.issue_cycles));
+            self.cycles = self.cycles.wrapping_add(u64::from(cost.cycles()));
             pc = pc.wrapping_add(u32::from(decoded.instr.len_bytes));
             it = cold.it;
         }

@@ -16,11 +16,19 @@ impl<P: Profile> Arm<P> {
         self.leave_in_the_middle(index, info.instr);
         let decoded = self.blocks.instrs_of(index)[usize::from(info.instr)];
         let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
+        if matches!(op.code, Code::Vmrs | Code::Vmsr) && !self.system.vfp_is_ready() {
+            match P::prepare_vfp(self, bus, self.now()) {
+                Ok(cycles) => self.cycles += cycles,
+                Err(Some(exception)) => return P::raise(self, bus, exception),
+                // It says itself that it is undefined.
+                Err(None) => {}
+            }
+        }
         let done = match op.code {
             Code::Rfe | Code::Srs => P::state_in_memory(self, bus, op),
             _ => {
                 let events = self.events();
-                let now = Now { cycles: self.cycles, events: &events, pending: self.interrupts(bus) };
+                let now = Now { cycles: self.cycles, events: &events, pending: self.interrupts(bus).low() };
                 self.system.execute(&mut self.x, &op, &now)
             }
         };
@@ -34,7 +42,7 @@ impl<P: Profile> Arm<P> {
         };
         let (cost, pending) = self.blocks.cold[index as usize].last;
         self.parts.add(cost);
-        self.cycles += u64::from(cost.stall_cycles + cost.issue_cycles);
+        self.cycles += u64::from(cost.cycles());
         self.instructions += 1;
         self.pending = pending;
         self.memory.privilege_changed(self.system.is_privileged());

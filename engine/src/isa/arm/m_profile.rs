@@ -166,6 +166,12 @@ impl System {
         }
     }
 
+    /// True if the interrupt lines are as they were last told.
+    #[inline]
+    pub fn knows(&self, inputs: &Levels) -> bool {
+        self.nvic.knows(inputs)
+    }
+
     /// The exception to be taken now, if there is one: pending, enabled, and more urgent than what runs (ARM, B1.5.4).
     #[inline]
     pub fn due(&self) -> Option<u8> {

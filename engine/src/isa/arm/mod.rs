@@ -1,4 +1,4 @@
-//! Arm: ARMv7-A, in A32 and T32.
+//! Arm: ARMv7-A, in A32 and T32, and ARMv7E-M.
 //!
 //! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows only those.
 //! [`block`] collects them into straight-line code with its static [`timing`]; [`execute`] runs it; [`core`] chooses what runs next and
@@ -23,6 +23,7 @@ mod faults;
 mod floating;
 mod hints;
 mod instructions;
+pub mod m_core;
 pub mod m_profile;
 pub mod media;
 pub mod op;

@@ -9,6 +9,7 @@ use super::op::{Features, Op};
 use super::system::{Effect, Lookup, Now, X};
 use crate::bus::Bus;
 use crate::device::AccessSize;
+use crate::inputs::Inputs;
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Status};
 use crate::time::Ps;
@@ -77,16 +78,30 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
     /// The exception of a load or store that can't be done.
     fn data_abort(abort: Abort<Self::Status>) -> Self::Exception;
 
+    /// The exception of a division by 0, where there is one.
+    fn divide_by_zero() -> Option<Self::Exception> {
+        None
+    }
+
     /// The exception of an instruction in an instruction set that the core does not have; `None` where it has both.
     fn wrong_state(&self) -> Option<Self::Exception> {
         None
     }
 
-    /// The exception to take before the next instruction, with these interrupt lines up.
-    fn deliverable(&self, lines: u32) -> Option<Self::Exception>;
+    /// The interrupt inputs are like this now: told before each look at what to do next, for those that remember.
+    #[inline(always)]
+    fn see(&mut self, _inputs: &Inputs) {}
 
-    /// True if these lines end a wfi.
-    fn wakes(&self, lines: u32) -> bool;
+    /// The exception to take before the next instruction, with the inputs as last seen.
+    fn deliverable(&self, inputs: &Inputs) -> Option<Self::Exception>;
+
+    /// True if these inputs are to be seen before the next instruction.
+    fn is_news(&self, inputs: &Inputs) -> bool {
+        self.deliverable(inputs).is_some()
+    }
+
+    /// True if these inputs end a wfi.
+    fn wakes(&self, inputs: &Inputs) -> bool;
 
     // ---- Instructions
 
@@ -100,8 +115,26 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
 
 /// How a core of a profile enters and leaves exceptions, and what it has of its own.
 pub trait Profile: SystemSide + Sized + 'static {
+    /// An exception that is being entered or left.
+    type Flow: Default + Send;
+
+    /// What time in exceptions is called, for the user.
+    const EXCEPTIONS: &str = "exception entry";
     /// Some addresses are registers inside the core: [`Profile::is_own`] is asked before each access that is not quick.
     const HAS_OWN_REGISTERS: bool = false;
+
+    /// A core begins to run, after reset or again.
+    #[inline(always)]
+    fn begin(_core: &mut Arm<Self>, _bus: &mut Bus) {}
+
+    /// An exception is being entered or left, which takes its time in steps: [`Profile::go_on`] is asked instead of running an instruction.
+    #[inline(always)]
+    fn is_between(_core: &Arm<Self>) -> bool {
+        false
+    }
+
+    /// Lets time pass in that, up to the core's limit or to its end.
+    fn go_on(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
     /// Takes an interrupt, or another exception that [`SystemSide::deliverable`] gave, before the instruction at the core's address. Accounts for
     /// its time.
@@ -110,7 +143,7 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// Takes the exception of the instruction at the core's address. Ends the run if nobody handles it.
     fn raise(core: &mut Arm<Self>, bus: &mut Bus, exception: Self::Exception);
 
-    /// An instruction has just jumped: if its target means the return from an exception, returns from it. That belongs to the
+    /// An instruction has just jumped: if its target means the return from an exception, begins to return from it. That belongs to the
     /// instruction: nothing is taken in between.
     #[inline(always)]
     fn follow_jump(_core: &mut Arm<Self>, _bus: &mut Bus) {}

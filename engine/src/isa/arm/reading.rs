@@ -52,7 +52,7 @@ impl<P: Profile> Arm<P> {
             let [low, high] = [self.half(bus, at)?, self.half(bus, at.wrapping_add(2))?];
             decode_a32::decode(u32::from(high) << 16 | u32::from(low), at, features, &mut read.ops)
         };
-        read.push(instr, it, first);
+        read.push(instr, at, it, first);
         Ok(instr.ends_block)
     }
 

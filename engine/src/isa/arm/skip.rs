@@ -8,6 +8,7 @@ use super::profile::Profile;
 use super::system::Kind;
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
+use crate::inputs::Inputs;
 use crate::isa::polls::Polls;
 use crate::isa::rounds::{Round, View};
 use crate::isa::sections::Totals as _;
@@ -24,7 +25,8 @@ pub(crate) struct State<P> {
     system: P,
     predictor: Predictor,
     memory: first_level::State,
-    interrupts: u32,
+    /// Levels of the interrupt inputs.
+    interrupts: [u32; Inputs::WORDS],
     exceptions: u64,
     counted: Totals,
     mispredictions: u64,
@@ -67,7 +69,7 @@ impl<P: Profile> Skips for Arm<P> {
             system: self.system.clone(),
             predictor: self.predictor.clone(),
             memory: self.memory.state().clone(),
-            interrupts: self.interrupts(bus),
+            interrupts: *self.interrupts(bus).levels(),
             exceptions: self.exceptions,
             counted: self.counted(),
             mispredictions: self.mispredictions,

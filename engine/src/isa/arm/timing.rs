@@ -3,9 +3,14 @@
 //! A direct branch may go down the pipeline together with the instruction before it. Memory adds its own costs, as they arise, and so
 //! does what the branch predictor got wrong.
 
+use super::block::Decoded;
 use super::op::{Instr, TimingClass};
 use super::registers::{FLAGS, PC, RegisterSet};
 use crate::board::reader::NodeReader;
+
+mod three_stage;
+
+pub use three_stage::ThreeStage;
 
 /// Longest time of an instruction that is worked out: those of a block have to fit 16 bits together.
 const LONGEST_INSTRUCTION_CYCLES: u32 = 1000;
@@ -47,6 +52,8 @@ pub struct CoreTiming {
     pub mispredicted_branch: u8,
     /// A direct branch goes with the instruction before it.
     pub dual_issue: bool,
+    /// What a core of three stages has otherwise.
+    pub three_stage: Option<ThreeStage>,
     /// VFP additions, comparisons, conversions.
     pub vfp_add: u8,
     /// VFP multiplications.
@@ -103,6 +110,32 @@ impl CoreTiming {
         table
     }
 
+    /// Reads the table of a Cortex-M4, most of whose instructions take one cycle.
+    pub fn cortex_m4(reader: &mut NodeReader, vfp: bool) -> CoreTiming {
+        let three_stage = Some(ThreeStage::from_node(reader, vfp));
+        let mut cycles = |name: &str, least: u8, meaning: &str| {
+            reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
+        };
+        let mut table = CoreTiming {
+            three_stage,
+            divide: cycles("divide", 1, "cycles of a division"),
+            multiple_word: 1,
+            status: cycles("status", 1, "cycles of mrs, msr and cps"),
+            barrier: cycles("barrier", 1, "cycles of a barrier with nothing to wait for"),
+            exception: cycles("exception", 1, "cycles from an exception or interrupt to the handler"),
+            exception_return: cycles("exception-return", 1, "cycles of a return from an exception"),
+            taken_branch: cycles("taken-branch", 1, "cycles of a taken branch to a fixed address"),
+            ..CoreTiming::default()
+        };
+        if vfp {
+            table.vfp_add = cycles("vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
+            table.vfp_multiply = cycles("vfp-multiply", 1, "cycles of a VFP multiplication");
+            table.vfp_multiply_add = cycles("vfp-multiply-add", 1, "cycles of a VFP multiplication that accumulates");
+            table.vfp_divide_single = cycles("vfp-divide-single", 1, "cycles of a VFP division or square root");
+        }
+        table
+    }
+
     /// Cycles that an instruction occupies the pipeline for, at least 1. A branch counts as not taken.
     pub fn issue_cycles(&self, instr: &Instr) -> u32 {
         use TimingClass::*;
@@ -129,6 +162,20 @@ impl CoreTiming {
         u32::from(cycles.max(1))
     }
 
+    /// A jump was made, for which `cycles` pass.
+    pub fn jump(&self, pending: &mut Pending, cycles: u32) {
+        pending.jump(cycles);
+        pending.jumped = self.three_stage.is_some();
+    }
+
+    /// Further cycles of a jump by `instr`.
+    pub fn refill_cycles(&self, instr: &Instr) -> u32 {
+        match &self.three_stage {
+            Some(stages) => stages.refill_cycles(self, instr),
+            None => u32::from(self.taken_branch.max(1)) - 1,
+        }
+    }
+
     /// Stalls of an instruction right behind this one that needs its result: as usual, early.
     fn use_stall_cycles(&self, class: TimingClass) -> [u8; 2] {
         use TimingClass::*;
@@ -139,9 +186,12 @@ impl CoreTiming {
         }
     }
 
-    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after it. `loaded` are the
-    /// registers that it loads.
-    pub fn step(&self, instr: &Instr, loaded: RegisterSet, pending: &mut Pending) -> Cost {
+    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after it.
+    pub fn step(&self, decoded: &Decoded, pending: &mut Pending) -> Cost {
+        if let Some(stages) = &self.three_stage {
+            return stages.step(self, decoded, pending);
+        }
+        let (instr, loaded) = (&decoded.instr, decoded.loaded);
         let stall_cycles = pending.stall_cycles(instr);
         let alone_cycles = self.issue_cycles(instr);
         let joins = self.dual_issue && instr.class == TimingClass::Branch && pending.pairs && stall_cycles == 0;
@@ -150,7 +200,7 @@ impl CoreTiming {
         pending.set(instr.writes & !loaded, self.use_stall_cycles(instr.class));
         pending.set(loaded, [self.load_use, self.load_use]);
         pending.pairs = self.dual_issue && alone_cycles == 1 && instr.class != TimingClass::Branch;
-        Cost { stall_cycles, issue_cycles }
+        Cost { stall_cycles, issue_cycles, refill_cycles: 0 }
     }
 }
 
@@ -161,6 +211,20 @@ pub struct Cost {
     pub stall_cycles: u32,
     /// In the pipeline, the first cycle included; 0 for a branch that went with the instruction before it.
     pub issue_cycles: u32,
+    /// Waiting for what was jumped to.
+    pub refill_cycles: u32,
+}
+
+impl Cost {
+    /// All of it.
+    pub fn cycles(self) -> u32 {
+        self.waits_cycles() + self.issue_cycles
+    }
+
+    /// What comes before the instruction's own first cycle.
+    pub fn waits_cycles(self) -> u32 {
+        self.stall_cycles + self.refill_cycles
+    }
 }
 
 /// Results under way at an instruction boundary: in how many cycles each register can be read, and in how many it can be read early. The
@@ -170,8 +234,10 @@ pub struct Pending {
     /// Four bits a register.
     ready: u64,
     early: u64,
-    /// The last instruction would have taken a branch along.
+    /// The last instruction would have taken a branch along (in three stages: a load or store).
     pairs: bool,
+    /// The last instruction jumped, in three stages.
+    jumped: bool,
 }
 
 /// Longest wait that is kept.
@@ -179,7 +245,7 @@ const LONGEST_CYCLES: u32 = 15;
 
 impl Pending {
     /// Nothing under way.
-    pub const NONE: Pending = Pending { ready: 0, early: 0, pairs: false };
+    pub const NONE: Pending = Pending { ready: 0, early: 0, pairs: false, jumped: false };
 
     /// True if an instruction can't be held up by what went before, nor helped.
     pub fn is_none(&self) -> bool {
@@ -211,6 +277,15 @@ impl Pending {
     pub fn jump(&mut self, cycles: u32) {
         self.pass(cycles);
         self.pairs = false;
+    }
+
+    /// The longest of these waits that one of the registers has.
+    fn latest_of(&self, set: RegisterSet, waits: u64) -> u32 {
+        if waits == 0 {
+            0
+        } else {
+            registers(set).map(|register| waits >> (4 * register) & 15).max().unwrap_or(0) as u32
+        }
     }
 
     /// These registers will be ready in so many cycles, and for early readers in so many.
@@ -251,10 +326,14 @@ mod tests {
         Instr { len_bytes: 4, class, reads, reads_early: 0, writes, words: 0, ends_block: false }
     }
 
+    fn decoded(instr: Instr, loaded: RegisterSet) -> Decoded {
+        Decoded { instr, loaded, it: 0, straddles: false }
+    }
+
     fn total(program: &[(Instr, RegisterSet)]) -> u32 {
         let mut pending = Pending::NONE;
-        let costs = program.iter().map(|(instr, loaded)| table().step(instr, *loaded, &mut pending));
-        costs.map(|cost| cost.stall_cycles + cost.issue_cycles).sum()
+        let costs = program.iter().map(|(instr, loaded)| table().step(&decoded(*instr, *loaded), &mut pending));
+        costs.map(Cost::cycles).sum()
     }
 
     #[test]

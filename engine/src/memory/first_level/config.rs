@@ -46,7 +46,6 @@ impl MemoryConfig {
         dcache: Option<CacheShape>,
     ) -> MemoryConfig {
         let tlb = read_tlb(reader);
-        let power_to = |least: u32, most: u32| move |n: u32| n.is_power_of_two() && (least..=most).contains(&n);
         MemoryConfig {
             clock,
             icache,
@@ -58,21 +57,9 @@ impl MemoryConfig {
             walk_hit_cycles: reader
                 .timing_cycles("cyclescope,walk-hit-cycles", "a descriptor of a table walk that the data cache has")
                 .0,
-            store_buffer_entries: reader.timing_u32(
-                "cyclescope,store-buffer-entries",
-                |n| n as usize <= MOST_ENTRIES,
-                "the store buffer has 0 to 8 entries",
-            ),
-            uncached_fetch_bytes: reader.timing_u32(
-                "cyclescope,uncached-fetch-bytes",
-                power_to(4, 32),
-                "a fetch brings 4, 8, 16 or 32 bytes",
-            ),
-            fetches_ahead: reader.timing_u32(
-                "cyclescope,uncached-fetches-ahead",
-                |n| n <= 1,
-                "0, or 1 for a fetch under way while the last one's instructions run",
-            ) != 0,
+            store_buffer_entries: read_store_buffer(reader),
+            uncached_fetch_bytes: read_fetch_bytes(reader),
+            fetches_ahead: read_fetches_ahead(reader),
             several_beat_bytes: reader.timing_u32(
                 "cyclescope,several-beat-bytes",
                 power_to(4, BUS_BYTES),
@@ -83,6 +70,49 @@ impl MemoryConfig {
                 .0,
         }
     }
+}
+
+impl MemoryConfig {
+    /// Reads that of a core without caches and translation.
+    pub fn without_caches(reader: &mut NodeReader, clock: Hz) -> MemoryConfig {
+        MemoryConfig {
+            clock,
+            icache: None,
+            dcache: None,
+            tlb: TlbShape { micro_entries: 1, main_entries: 1, main_ways: 1 },
+            tlb_cycles: 0,
+            walk_hit_cycles: 0,
+            store_buffer_entries: read_store_buffer(reader),
+            uncached_fetch_bytes: read_fetch_bytes(reader),
+            fetches_ahead: read_fetches_ahead(reader),
+            several_beat_bytes: 4,
+            maintenance_cycles: 0,
+        }
+    }
+}
+
+fn read_store_buffer(reader: &mut NodeReader) -> u32 {
+    reader.timing_u32(
+        "cyclescope,store-buffer-entries",
+        |n| n as usize <= MOST_ENTRIES,
+        "the store buffer has 0 to 8 entries",
+    )
+}
+
+fn read_fetch_bytes(reader: &mut NodeReader) -> u32 {
+    reader.timing_u32("cyclescope,uncached-fetch-bytes", power_to(4, 32), "a fetch brings 4, 8, 16 or 32 bytes")
+}
+
+fn read_fetches_ahead(reader: &mut NodeReader) -> bool {
+    reader.timing_u32(
+        "cyclescope,uncached-fetches-ahead",
+        |n| n <= 1,
+        "0, or 1 for a fetch under way while the last one's instructions run",
+    ) != 0
+}
+
+fn power_to(least: u32, most: u32) -> impl Fn(u32) -> bool {
+    move |n: u32| n.is_power_of_two() && (least..=most).contains(&n)
 }
 
 fn read_tlb(reader: &mut NodeReader) -> TlbShape {

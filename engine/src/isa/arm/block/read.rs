@@ -17,12 +17,13 @@ pub struct Read {
 }
 
 impl Read {
-    /// Adds an instruction whose micro-operations have been appended to `ops` from index `first` on.
-    pub fn push(&mut self, instr: Instr, it: u8, first: usize) {
+    /// Adds the instruction at `at` whose micro-operations have been appended to `ops` from index `first` on.
+    pub fn push(&mut self, instr: Instr, at: u32, it: u8, first: usize) {
         let ops = &mut self.ops[first..];
         let loads = ops.iter().filter(|op| is_load(op.code));
         let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
-        self.instrs.push((Decoded { instr, loaded, it }, self.ops.len()));
+        let straddles = instr.len_bytes == 4 && at & 2 != 0;
+        self.instrs.push((Decoded { instr, loaded, it, straddles }, self.ops.len()));
     }
 
     /// Size of what was read.
@@ -105,7 +106,7 @@ mod tests {
         };
         let mut read = Read::default();
         read.ops.push(Op { code: Code::Cps, rd: 0, rn: 0, rm: 0, ra: 0, imm: 0 });
-        read.push(instr, 0, 0);
+        read.push(instr, 0, 0, 0);
         let ending = Ending::of(&read);
         assert!(ending.jump == Jump::Sure && !ending.skipped);
     }

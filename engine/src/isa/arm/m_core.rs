@@ -1,0 +1,403 @@
+//! The microcontroller profile, as the core sees it: exceptions whose entry and return go through memory, and take their time in steps.
+//!
+//! An entry stores the frame, lets time pass up to the moment in which the handler's first instruction would issue, and only then decides
+//! what is handled: what became due meanwhile and is more urgent is taken instead (late arrival), and needs the time of another look at the vector
+//! table. A return that finds something due goes on as such an entry, with the frame that is there (tail-chaining).
+
+mod faults;
+mod frames;
+
+use super::core::Arm;
+use super::m_profile::{Exception, Outcome, Protection, Return, System, SystemConfig, Unstack, is_ppb};
+use super::op::{Features, Op};
+use super::profile::{Own, Profile, SystemSide};
+use super::registers::SP;
+use super::system::{Effect, Now, X};
+use super::timing::{Pending, ThreeStage};
+use crate::bus::Bus;
+use crate::core::{CoreFault, Stop};
+use crate::inputs::Inputs;
+use crate::memory::first_level::access::{Abort, how};
+use crate::time::Ps;
+
+/// The first address that can mean a return from an exception.
+const RETURNS: u32 = 0xf000_0000;
+
+/// Exceptions under way.
+#[derive(Debug, Default)]
+pub struct Flow {
+    /// SP and the first address have been read.
+    started: bool,
+    under_way: Option<UnderWay>,
+}
+
+/// What goes on between instructions.
+#[derive(Debug)]
+enum UnderWay {
+    Entry(Entering),
+    Return(Returning),
+}
+
+/// A handler that is being left.
+#[derive(Debug)]
+struct Returning {
+    frame: Unstack,
+    /// The value with which it is left.
+    link: u32,
+    /// The core cycle in which the code behind it goes on.
+    ends: u64,
+}
+
+/// An exception that is being entered.
+#[derive(Debug)]
+struct Entering {
+    /// LR in its handler.
+    link: u32,
+    /// The core cycle in which its handler begins, if nothing more urgent comes.
+    ends: u64,
+    /// What would be handled, as far as known.
+    number: Option<u8>,
+    /// What an instruction did wrong, if that is why.
+    fault: Option<CoreFault>,
+}
+
+impl SystemSide for System {
+    type Config = SystemConfig;
+    type Exception = Exception;
+
+    fn new(config: SystemConfig) -> System {
+        System::new(config)
+    }
+
+    fn features(&self) -> Features {
+        self.features()
+    }
+
+    #[inline(always)]
+    fn thumb(&self) -> bool {
+        self.thumb()
+    }
+
+    #[inline(always)]
+    fn set_thumb(&mut self, thumb: bool) {
+        self.set_thumb(thumb);
+    }
+
+    #[inline(always)]
+    fn it(&self) -> u8 {
+        self.it()
+    }
+
+    #[inline(always)]
+    fn set_it(&mut self, it: u8) {
+        self.set_it(it);
+    }
+
+    fn status(&self, x: &X) -> u32 {
+        self.xpsr(x)
+    }
+
+    /// There is no predictor: what a jump costs is in the table.
+    fn predicts_branches(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn fpscr(&self) -> u32 {
+        self.fpscr()
+    }
+
+    #[inline]
+    fn set_fpscr(&mut self, value: u32) {
+        self.set_fpscr(value);
+    }
+
+    #[inline]
+    fn vfp_is_ready(&self) -> bool {
+        self.floating_is_ready()
+    }
+
+    fn reserve(&mut self, _physical: u32, _bytes: u32) {
+        self.reserve();
+    }
+
+    fn claim(&mut self, _physical: u32, _bytes: u32) -> bool {
+        self.claim()
+    }
+
+    fn clear_reservation(&mut self) {
+        self.clear_reservation();
+    }
+
+    fn undefined(encoding: u32) -> Exception {
+        Exception::Undefined(encoding)
+    }
+
+    fn fetch_abort(abort: Abort<Self::Status>) -> Exception {
+        Exception::PrefetchAbort(abort)
+    }
+
+    fn data_abort(abort: Abort<Self::Status>) -> Exception {
+        Exception::DataAbort(abort)
+    }
+
+    fn divide_by_zero() -> Option<Exception> {
+        Some(Exception::DivideByZero)
+    }
+
+    fn wrong_state(&self) -> Option<Exception> {
+        (!self.thumb()).then_some(Exception::InvalidState)
+    }
+
+    fn see(&mut self, inputs: &Inputs) {
+        self.set_inputs(inputs.levels());
+    }
+
+    #[inline]
+    fn deliverable(&self, _inputs: &Inputs) -> Option<Exception> {
+        self.due().map(|_| Exception::Due)
+    }
+
+    fn is_news(&self, inputs: &Inputs) -> bool {
+        self.due().is_some() || !self.knows(inputs.levels())
+    }
+
+    fn wakes(&self, inputs: &Inputs) -> bool {
+        self.wakes(inputs.levels())
+    }
+
+    fn execute(&mut self, x: &mut X, op: &Op, _now: &Now) -> Result<Effect, Exception> {
+        self.execute(x, op)
+    }
+}
+
+impl Profile for System {
+    type Flow = Flow;
+
+    const EXCEPTIONS: &str = "exception entry and return";
+    const HAS_OWN_REGISTERS: bool = true;
+
+    fn begin(core: &mut Arm<System>, bus: &mut Bus) {
+        if !core.flow.started {
+            core.flow.started = true;
+            core.start(bus);
+        }
+    }
+
+    fn is_between(core: &Arm<System>) -> bool {
+        core.flow.under_way.is_some()
+    }
+
+    fn go_on(core: &mut Arm<System>, bus: &mut Bus) {
+        match core.flow.under_way.take() {
+            Some(UnderWay::Entry(entering)) => core.go_on_entering(bus, entering),
+            Some(UnderWay::Return(returning)) => core.go_on_returning(bus, returning),
+            None => {}
+        }
+    }
+
+    fn take(core: &mut Arm<System>, bus: &mut Bus, _exception: Exception) {
+        core.enter(bus, core.pc, None);
+    }
+
+    fn raise(core: &mut Arm<System>, bus: &mut Bus, exception: Exception) {
+        core.raise_fault(bus, exception);
+    }
+
+    #[inline]
+    fn follow_jump(core: &mut Arm<System>, bus: &mut Bus) {
+        if core.pc >= RETURNS && core.flow.under_way.is_none() {
+            core.return_from_handler(bus);
+        }
+    }
+
+    fn prepare_vfp(core: &mut Arm<System>, bus: &mut Bus, begins: Ps) -> Result<u64, Option<Exception>> {
+        core.prepare_floating(bus, begins)
+    }
+
+    #[inline]
+    fn is_own(addr: u32) -> bool {
+        is_ppb(addr)
+    }
+
+    fn load_own(core: &mut Arm<System>, _bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
+        core.system.load_own(access.addr, access.size, cycle).map_err(Exception::DataAbort)
+    }
+
+    fn store_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
+        match core.system.store_own(access.addr, access.size, value, cycle).map_err(Exception::DataAbort)? {
+            Outcome::Done => {}
+            Outcome::TranslationChanged => core.map_changed(),
+            Outcome::Reset => core.stop = Some(Stop::Fault(core.reset_request(bus))),
+        }
+        Ok(())
+    }
+}
+
+impl Arm<System> {
+    /// After reset: the main stack pointer and the first address are the first words of the vector table, unless the program has been placed.
+    fn start(&mut self, bus: &Bus) {
+        let base = self.system.vectors();
+        if let Some(sp) = peek_word(bus, base) {
+            self.x[usize::from(SP)] = sp & !3;
+        }
+        if self.pc == 0
+            && let Some(first) = peek_word(bus, base.wrapping_add(4))
+        {
+            self.set_place(first, 0);
+        }
+    }
+
+    fn stages(&self) -> ThreeStage {
+        self.config.timing.three_stage.unwrap_or_default()
+    }
+
+    fn account(&mut self, cycles: u64) {
+        self.cycles += cycles;
+        self.exception_cycles += cycles;
+    }
+
+    // ---- Entry
+
+    /// Begins to enter what is due, with a frame that returns to `return_pc`.
+    fn enter(&mut self, bus: &mut Bus, return_pc: u32, fault: Option<CoreFault>) {
+        let frame = self.system.begin_entry(&mut self.x, return_pc);
+        let stored = self.store_frame(bus, &frame);
+        let ends = self.cycles + u64::from(self.config.timing.exception) + stored;
+        self.begin_entering(bus, frame.link, ends, fault);
+    }
+
+    /// Begins to enter what is due with the frame that is there, behind a jump that took `jump_cycles`.
+    fn chain(&mut self, bus: &mut Bus, link: u32, jump_cycles: u64, fault: Option<CoreFault>) {
+        let ends = self.cycles + u64::from(self.stages().tail_chain).saturating_sub(jump_cycles);
+        self.begin_entering(bus, link, ends, fault);
+    }
+
+    fn begin_entering(&mut self, bus: &mut Bus, link: u32, ends: u64, fault: Option<CoreFault>) {
+        self.exceptions += 1;
+        self.pending = Pending::NONE;
+        self.left = None;
+        self.flow.under_way = Some(UnderWay::Entry(Entering { link, ends, number: self.system.due(), fault }));
+        self.update_limit(bus);
+    }
+
+    /// Lets time pass up to `ends`, or to where events may come: true if it is there.
+    fn pass_until(&mut self, ends: u64) -> bool {
+        let to = ends.min(self.deadline.limit).max(self.cycles);
+        self.account(to - self.cycles);
+        to >= ends
+    }
+
+    fn go_on_entering(&mut self, bus: &mut Bus, mut entering: Entering) {
+        let due = self.system.due();
+        if entering.number != due {
+            entering.number = due;
+            entering.ends = entering.ends.max(self.cycles + u64::from(self.stages().tail_chain));
+        }
+        if self.pass_until(entering.ends) {
+            self.activate(bus, entering);
+        } else {
+            self.flow.under_way = Some(UnderWay::Entry(entering));
+        }
+    }
+
+    /// The most urgent exception is handled from now on.
+    fn activate(&mut self, bus: &mut Bus, entering: Entering) {
+        let before = self.system.protection();
+        let Some(activated) = self.system.activate(&mut self.x, entering.link) else {
+            return self.lock_up(entering.fault.unwrap_or_default());
+        };
+        match self.load_word(bus, activated.vector, how::ALIGNED) {
+            Ok(handler) => self.set_place(handler, 0),
+            Err(_) if self.system.vector_failed(activated.number).is_err() => {
+                return self.lock_up(self.fault_of_vector(activated.vector, entering.fault));
+            }
+            Err(_) => {
+                let fault = Some(self.fault_of_vector(activated.vector, entering.fault));
+                return self.chain(bus, entering.link, 0, fault);
+            }
+        }
+        self.follow_system(before);
+        if let Some(fault) = entering.fault {
+            self.tell(bus, fault);
+        }
+        self.update_limit(bus);
+    }
+
+    // ---- Return
+
+    /// An instruction has jumped to where nothing is but values that mean a return.
+    fn return_from_handler(&mut self, bus: &mut Bus) {
+        let link = self.pc | u32::from(self.system.thumb());
+        if !self.system.is_return(link) {
+            return;
+        }
+        // The jump itself has taken the first of its cycles, and those of a jump within the program.
+        let taken = |(index, exit): (u32, usize)| self.blocks.cold[index as usize].breakdown[exit].jump + 1;
+        let jump_cycles = self.left.take().map_or(1, taken);
+        self.pending = Pending::NONE;
+        match self.system.begin_return(&self.x, link) {
+            Ok(Return::Chain(link)) => self.chain(bus, link, jump_cycles, None),
+            Ok(Return::Unstack(frame)) => {
+                let ends = self.cycles + u64::from(self.config.timing.exception_return).saturating_sub(jump_cycles);
+                self.flow.under_way = Some(UnderWay::Return(Returning { frame, link, ends }));
+            }
+            Err(exception) => self.refuse_return(bus, exception, link),
+        }
+    }
+
+    /// What becomes due before the end is handled with the frame that is there.
+    fn go_on_returning(&mut self, bus: &mut Bus, returning: Returning) {
+        if self.system.due().is_some() {
+            self.chain(bus, returning.link, 0, None);
+        } else if self.pass_until(returning.ends) {
+            self.finish(bus, returning);
+        } else {
+            self.flow.under_way = Some(UnderWay::Return(returning));
+        }
+    }
+
+    fn finish(&mut self, bus: &mut Bus, returning: Returning) {
+        let before = self.system.protection();
+        let words = self.load_frame(bus, &returning.frame);
+        match self.system.finish_return(&mut self.x, returning.frame, &words) {
+            Ok(pc) => {
+                self.pc = pc;
+                self.follow_system(before);
+                self.sleep_on_exit();
+            }
+            Err(exception) => self.refuse_return(bus, exception, returning.link),
+        }
+        self.update_limit(bus);
+    }
+
+    /// A return that fits nothing is a fault of the code it came from, whose frame is still there.
+    fn refuse_return(&mut self, bus: &mut Bus, exception: Exception, link: u32) {
+        let fault = self.fault_of(exception);
+        match (self.system.raise(exception, self.pc), fault) {
+            (Ok(_), fault) => self.chain(bus, link, 0, fault),
+            (Err(_), fault) => self.lock_up(fault.unwrap_or_default()),
+        }
+    }
+
+    fn sleep_on_exit(&mut self) {
+        if self.system.sleeps_on_exit() && self.system.due().is_none() {
+            self.waiting = true;
+            self.stop = Some(Stop::Waiting);
+        }
+    }
+
+    /// The mode has changed, and with it perhaps whether regions protect memory.
+    fn follow_system(&mut self, before: Protection) {
+        self.memory.privilege_changed(self.system.is_privileged());
+        if self.system.protection() != before {
+            self.memory.translation_changed(&self.system);
+            self.drop_blocks();
+        }
+    }
+}
+
+fn peek_word(bus: &Bus, addr: u32) -> Option<u32> {
+    let mut bytes = [0; 4];
+    bus.peek(addr, &mut bytes).then(|| u32::from_le_bytes(bytes))
+}

@@ -1,0 +1,94 @@
+//! Faults: what the user gets to read about them, and which of them nobody handles.
+
+use super::super::core::Arm;
+use super::super::m_profile::{Abort, Exception, FaultStatus, Lockup, System};
+use super::super::registers::LR;
+use crate::bus::Bus;
+use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::isa::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+
+/// b .
+const FOREVER: u32 = 0xe7fe;
+
+impl Arm<System> {
+    /// Takes the exception of the instruction at the current address.
+    pub(super) fn raise_fault(&mut self, bus: &mut Bus, exception: Exception) {
+        let fault = self.fault_of(exception);
+        let is_endless = fault.is_some()
+            && self.system.in_handler()
+            && self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless(*registers));
+        match self.system.raise(exception, self.pc) {
+            Ok(_) if is_endless => self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault.unwrap_or_default() }),
+            Ok(return_pc) => self.enter(bus, return_pc, fault),
+            Err(Lockup) => self.lock_up(fault.unwrap_or_default()),
+        }
+    }
+
+    /// What is said of an exception; `None` for what is no fault.
+    pub(super) fn fault_of(&self, exception: Exception) -> Option<CoreFault> {
+        let hint = self.system.hint(exception);
+        let fault = CoreFault { pc: self.pc, what: exception.name(), hint, ..CoreFault::default() };
+        let link = Some(self.x[usize::from(LR)] & !1);
+        Some(match exception {
+            Exception::Due | Exception::Svc(_) => return None,
+            Exception::Undefined(encoding) => CoreFault { encoding: Some(encoding), link, ..fault },
+            Exception::InvalidState => CoreFault { link, ..fault },
+            Exception::InvalidReturn(_) | Exception::DivideByZero | Exception::Bkpt(_) => fault,
+            Exception::PrefetchAbort(abort) => {
+                CoreFault { access: Some(faulted("instruction fetch", abort)), link, ..fault }
+            }
+            Exception::DataAbort(abort) => CoreFault { access: Some(faulted(self.access_kind, abort)), ..fault },
+        })
+    }
+
+    /// What is said when the address of a handler can't be read, for an exception that has something to say itself or not.
+    pub(super) fn fault_of_vector(&self, vector: u32, fault: Option<CoreFault>) -> CoreFault {
+        let access = FaultedAccess { addr: vector, kind: "load of an exception's vector", answer: NOTHING };
+        fault.unwrap_or(CoreFault { pc: self.pc, what: "HardFault", access: Some(access), ..CoreFault::default() })
+    }
+
+    /// The system asked for a reset.
+    pub(super) fn reset_request(&self, _bus: &Bus) -> CoreFault {
+        CoreFault {
+            pc: self.pc,
+            what: "AIRCR asks for a reset (SYSRESETREQ or VECTRESET)",
+            why_fatal: "the run ends with that",
+            ..CoreFault::default()
+        }
+    }
+
+    /// The core is at the handler of a fault: it is noted, or ends the run if that does nothing.
+    pub(super) fn tell(&mut self, bus: &mut Bus, fault: CoreFault) {
+        match self.code_word(bus, self.pc) {
+            Some(word) if word & 0xffff == FOREVER => self.end(CoreFault { why_fatal: HANDLER_IS_STUCK, ..fault }),
+            _ if self.pc == fault.pc => {
+                self.end(CoreFault { why_fatal: "it happened at its own exception vector", ..fault });
+            }
+            Some(0) => self.end(CoreFault { why_fatal: "its exception vector leads to no instruction", ..fault }),
+            Some(_) => bus.note_trap(fault),
+            None => {
+                self.end(CoreFault { why_fatal: "nothing can be fetched where its exception vector leads", ..fault })
+            }
+        }
+    }
+
+    /// The core stops for good.
+    pub(super) fn lock_up(&mut self, fault: CoreFault) {
+        self.end(CoreFault { why_fatal: Lockup::WHY, ..fault });
+    }
+
+    fn end(&mut self, fault: CoreFault) {
+        self.flow.under_way = None;
+        self.stop = Some(Stop::Fault(fault));
+    }
+}
+
+const NOTHING: Answer = Answer::Bus(crate::bus::BusFaultKind::Unmapped);
+
+fn faulted(kind: &'static str, abort: Abort) -> FaultedAccess {
+    let answer = match abort.bus {
+        Some(kind) if abort.status == FaultStatus::External => Answer::Bus(kind),
+        _ => Answer::Refused(abort.status.refusal()),
+    };
+    FaultedAccess { addr: abort.va, kind, answer }
+}

@@ -1,0 +1,129 @@
+//! Frames of exceptions, and of floating-point state: stored and loaded, with the time that memory takes beyond the core's own.
+
+use super::super::core::Arm;
+use super::super::m_profile::exceptions::During;
+use super::super::m_profile::{Abort, Exception, Floating, Frame, System, Unstack};
+use crate::bus::Bus;
+use crate::device::AccessSize;
+use crate::memory::first_level::access::how;
+use crate::time::{Cycles, Ps};
+
+/// Words of an integer frame.
+const WORDS: usize = 8;
+/// Words of floating-point state: S0 to S15, FPSCR.
+const FLOATING_WORDS: usize = 17;
+
+impl Arm<System> {
+    /// Stores a frame. What memory takes is added to the core's time; gives what floating-point state takes further.
+    pub(super) fn store_frame(&mut self, bus: &mut Bus, frame: &Frame) -> u64 {
+        self.store_words(bus, frame.address, &frame.words);
+        if frame.floating != Floating::Stored {
+            return 0;
+        }
+        let state = self.floating_state();
+        self.store_words(bus, frame.floating_address(), &state);
+        u64::from(self.stages().floating_frame)
+    }
+
+    fn store_words(&mut self, bus: &mut Bus, address: u32, words: &[u32]) {
+        self.access_kind = "store of an exception's frame";
+        let at = self.moment();
+        match self.write_words(bus, at, address, words, 0) {
+            Ok(cycles) => self.cycles += cycles,
+            Err(abort) => self.frame_failed(abort, During::Stacking),
+        }
+    }
+
+    /// Loads a frame, and floating-point state into its registers if it has that. What memory takes is added to the core's time, and what
+    /// floating-point state takes further.
+    pub(super) fn load_frame(&mut self, bus: &mut Bus, frame: &Unstack) -> [u32; WORDS] {
+        let mut words = [0; WORDS];
+        self.load_words(bus, frame.address, &mut words);
+        if frame.floating {
+            let mut state = [0; FLOATING_WORDS];
+            self.load_words(bus, frame.floating_address(), &mut state);
+            self.s[..FLOATING_WORDS - 1].copy_from_slice(&state[..FLOATING_WORDS - 1]);
+            self.system.set_fpscr(state[FLOATING_WORDS - 1]);
+            self.account(u64::from(self.stages().floating_frame));
+        }
+        words
+    }
+
+    fn load_words(&mut self, bus: &mut Bus, address: u32, words: &mut [u32]) {
+        self.access_kind = "load of an exception's frame";
+        let count = words.len() as u32;
+        let told = self.memory.several(bus, &self.system, self.moment(), address, count, how::ALIGNED);
+        self.cycles += told.cycles;
+        for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
+            let addr = address.wrapping_add(at);
+            let how = how::ALIGNED | how::TOLD;
+            let done = self.memory.load(bus, &self.system, self.moment(), addr, AccessSize::Word, how);
+            self.cycles += done.cycles;
+            match done.result {
+                Ok(value) => *word = value,
+                Err(abort) => return self.frame_failed(abort, During::Unstacking),
+            }
+        }
+    }
+
+    /// A floating-point instruction comes: if the registers still hold the state of the code that an exception interrupted, that is stored first
+    /// (lazy preservation). Gives what that takes.
+    pub(super) fn prepare_floating(&mut self, bus: &mut Bus, begins: Ps) -> Result<u64, Option<Exception>> {
+        if !self.system.floating_is_allowed() {
+            return Err(None);
+        }
+        let mut cycles = 0;
+        if let Some(address) = self.system.lazy_address() {
+            let state = self.floating_state();
+            self.access_kind = "store of floating-point state";
+            let how = if self.system.lazy_is_privileged() { 0 } else { how::UNPRIVILEGED };
+            match self.write_words(bus, begins, address, &state, how) {
+                Ok(waited) => cycles += waited,
+                Err(abort) if self.system.stacking_failed(abort, During::LazyStacking).is_err() => {
+                    return Err(Some(Exception::DataAbort(abort)));
+                }
+                Err(_) => {}
+            }
+            let own = u64::from(self.stages().floating_frame);
+            self.exception_cycles += own;
+            cycles += own;
+            self.system.floating_is_saved();
+        }
+        self.system.begin_floating();
+        Ok(cycles)
+    }
+
+    /// Stores words from `address` up: what memory takes.
+    fn write_words(&mut self, bus: &mut Bus, at: Ps, address: u32, words: &[u32], how: u8) -> Result<u64, Abort> {
+        let begins = self.config.clock.cycles_until_ceil(at).0;
+        let how = how | how::ALIGNED | how::STORE;
+        let mut cycles = self.memory.several(bus, &self.system, at, address, words.len() as u32, how).cycles;
+        for (word, offset) in words.iter().zip((0..).step_by(4)) {
+            let now = self.config.clock.ps_at_floor(Cycles(begins + cycles));
+            let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
+            let done = self.memory.store(bus, &self.system, now, addr, size, *word, how | how::TOLD);
+            cycles += done.cycles;
+            done.result?;
+        }
+        Ok(cycles)
+    }
+
+    fn floating_state(&self) -> [u32; FLOATING_WORDS] {
+        let mut state = [0; FLOATING_WORDS];
+        state[..FLOATING_WORDS - 1].copy_from_slice(&self.s[..FLOATING_WORDS - 1]);
+        state[FLOATING_WORDS - 1] = self.system.fpscr();
+        state
+    }
+
+    fn moment(&self) -> Ps {
+        self.config.clock.ps_at_floor(Cycles(self.cycles))
+    }
+
+    fn frame_failed(&mut self, abort: Abort, during: During) {
+        if self.system.stacking_failed(abort, during).is_err()
+            && let Some(fault) = self.fault_of(Exception::DataAbort(abort))
+        {
+            self.lock_up(fault);
+        }
+    }
+}
