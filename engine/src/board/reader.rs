@@ -12,6 +12,7 @@ use crate::device::IrqLine;
 use crate::time::{Cycles, Hz, Ps};
 
 mod chosen;
+mod core;
 mod gpio;
 
 pub use gpio::cells_of_pin;

@@ -55,6 +55,8 @@ pub mod riscv_clint0;
 pub mod shift_register;
 pub mod spi_chips;
 pub mod spi_gpio;
+pub mod st_stm32_hwspinlock;
+pub mod st_stm32h7_mdma;
 pub mod st_stm32h7_uart;
 pub mod st_stm32mp1_ipcc;
 pub mod st_stm32mp1_rcc;
@@ -128,6 +130,8 @@ pub const MODELS: &[Model] = &[
     Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
     Model { compatible: "spi-gpio", ranges: 0, from_node: spi_gpio::from_node },
+    Model { compatible: "st,stm32-hwspinlock", ranges: 1, from_node: st_stm32_hwspinlock::from_node },
+    Model { compatible: "st,stm32h7-mdma", ranges: 1, from_node: st_stm32h7_mdma::from_node },
     Model { compatible: "st,stm32h7-uart", ranges: 1, from_node: st_stm32h7_uart::from_node },
     Model { compatible: "st,stm32mp1-ipcc", ranges: 1, from_node: st_stm32mp1_ipcc::from_node },
     Model { compatible: "st,stm32mp1-rcc", ranges: 1, from_node: st_stm32mp1_rcc::from_node },

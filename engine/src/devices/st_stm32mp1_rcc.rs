@@ -97,6 +97,8 @@ pub struct Rcc {
     clocks: Clocks,
     /// Registers by offset / 4; that of a pair is in its first word.
     words: Vec<u32>,
+    /// The core that is the MCU.
+    mcu: Option<usize>,
     /// The MCU is held: it was reset, and not let go since.
     mcu_is_held: bool,
     writes: u64,
@@ -105,18 +107,19 @@ pub struct Rcc {
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#reset-cells"]);
-    Box::new(Rcc::new(Clocks {
+    let clocks = Clocks {
         mpu: reader.clock(0, "mpuss_ck, the clock of the Cortex-A7"),
         axi: reader.clock(1, "axiss_ck"),
         mcu: reader.clock(2, "mcuss_ck, the clock of the Cortex-M4"),
         hse: reader.clock(3, "hse_ck"),
-    }))
+    };
+    Box::new(Rcc::new(clocks, reader.core_index("st,mcu")))
 }
 
 impl Rcc {
-    /// The device when the boot loader has set the clocks.
-    pub fn new(clocks: Clocks) -> Rcc {
-        let mut rcc = Rcc { clocks, words: vec![0; REGISTER_BYTES as usize / 4], mcu_is_held: true, writes: 0 };
+    /// The device when the boot loader has set the clocks; `mcu` is the index of the core that is the MCU.
+    pub fn new(clocks: Clocks, mcu: Option<usize>) -> Rcc {
+        let mut rcc = Rcc { clocks, words: vec![0; REGISTER_BYTES as usize / 4], mcu, mcu_is_held: true, writes: 0 };
         for Setting { offset, value, .. } in settings::ALL {
             rcc.set(*offset, *value);
         }
@@ -164,8 +167,11 @@ impl Rcc {
         }
     }
 
-    fn hold_mcu(&mut self, hold: bool, _ctx: &mut Ctx) {
+    fn hold_mcu(&mut self, hold: bool, ctx: &mut Ctx) {
         self.mcu_is_held = hold;
+        if self.mcu.is_none() {
+            ctx.note("the board does not use the Cortex-M4: nothing starts it");
+        }
     }
 
     fn reset(&mut self, value: u32, ctx: &mut Ctx) {

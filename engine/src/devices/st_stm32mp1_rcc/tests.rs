@@ -10,7 +10,7 @@ fn hz(frequency: u64) -> Hz {
 
 fn rcc() -> Bench {
     let (mpu, axi, mcu, hse) = (hz(650_000_000), hz(266_500_000), hz(208_877_930), hz(24_000_000));
-    let mut bench = Bench::new(Rcc::new(Clocks { mpu, axi, mcu, hse }));
+    let mut bench = Bench::new(Rcc::new(Clocks { mpu, axi, mcu, hse }, None));
     bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
     bench
 }
