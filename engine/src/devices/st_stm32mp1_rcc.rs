@@ -169,8 +169,9 @@ impl Rcc {
 
     fn hold_mcu(&mut self, hold: bool, ctx: &mut Ctx) {
         self.mcu_is_held = hold;
-        if self.mcu.is_none() {
-            ctx.note("the board does not use the Cortex-M4: nothing starts it");
+        match self.mcu {
+            Some(core) => ctx.bus.core_reset(core, hold, ctx.now),
+            None => ctx.note("the board does not use the Cortex-M4: nothing starts it"),
         }
     }
 

@@ -9,8 +9,12 @@ fn hz(frequency: u64) -> Hz {
 }
 
 fn rcc() -> Bench {
+    with_mcu(None)
+}
+
+fn with_mcu(core: Option<usize>) -> Bench {
     let (mpu, axi, mcu, hse) = (hz(650_000_000), hz(266_500_000), hz(208_877_930), hz(24_000_000));
-    let mut bench = Bench::new(Rcc::new(Clocks { mpu, axi, mcu, hse }, None));
+    let mut bench = Bench::new(Rcc::new(Clocks { mpu, axi, mcu, hse }, core));
     bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
     bench
 }
@@ -99,5 +103,32 @@ fn a_reset_of_a_peripheral_leaves_a_note() {
     let mut bench = rcc();
     bench.put(0x980, 1 << 16);
     bench.put(0x984, 1 << 16);
+    assert_eq!(bench.bus.notes().len(), 1);
+}
+
+#[test]
+fn the_mcu_boots_when_it_may_and_is_held_by_a_reset_only() {
+    let mut bench = with_mcu(Some(1));
+    let mut put = |at: u64, register: u32, value: u32| {
+        bench.write(Ps(at), register, value).unwrap();
+        let resets = bench.bus.order.take_resets();
+        resets.iter().map(|change| (change.core, change.hold, change.at)).collect::<Vec<_>>()
+    };
+    // It is held when the run begins.
+    assert_eq!(put(10, MP_GCR, 0), []);
+    assert_eq!(put(20, MP_GCR, 1), [(1, false, Ps(20))]);
+    assert_eq!(put(30, MP_GCR, 0), []);
+    assert_eq!(put(40, MP_GCR, 1), []);
+    assert_eq!(put(50, MP_GRSTCSETR, GRST_MCURST), [(1, true, Ps(50)), (1, false, Ps(50))]);
+    assert_eq!(put(60, MP_GCR, 0), []);
+    assert_eq!(put(70, MP_GRSTCSETR, GRST_MCURST), [(1, true, Ps(70))]);
+    assert_eq!(put(80, MP_GCR, 1), [(1, false, Ps(80))]);
+    assert!(bench.bus.notes().is_empty());
+}
+
+#[test]
+fn a_board_without_the_mcu_says_so() {
+    let mut bench = rcc();
+    bench.put(MP_GCR, 1);
     assert_eq!(bench.bus.notes().len(), 1);
 }
