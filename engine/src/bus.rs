@@ -434,7 +434,8 @@ impl Bus {
     pub fn set_irq(&mut self, line: IrqLine, level: bool, now: Ps) {
         match line {
             IrqLine::Core { core, bit } => {
-                if self.core_irqs[core as usize].set(bit, level, now) && level {
+                // Of some inputs each change counts.
+                if self.core_irqs[core as usize].set(bit, level, now) {
                     self.order.rouse(core as usize, now);
                 }
             }

@@ -5,7 +5,10 @@
 #[path = "support/arm_m.rs"]
 mod support;
 
+use cyclescope_engine::core::Core;
+use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::Outcome;
+use cyclescope_engine::time::Ps;
 use support::*;
 
 /// NVIC_ISER0; ISPR0 and IPR0 are so far behind it.
@@ -165,6 +168,24 @@ fn an_interrupt_wakes_and_is_taken_at_its_time() {
     // The store begins 2 cycles after the first stamp and arrives 2 later; 200 later the interrupt comes. The handler has a store before its stamp.
     assert_eq!(between(&registers, 3, 4), 2 + 2 + 200 + 12 + 2);
     assert!(cause(&report, "wait for interrupt") > 150);
+}
+
+#[test]
+fn after_a_reset_the_core_begins_anew() {
+    let mut core = CortexM::new(config());
+    // What it did before: handlers, masks and registers of its own.
+    let mut bus = machine(&code![begin(), CPSID_I, movs(1, 1), pend(1), movs(2, 9), FOREVER], &[]);
+    core.run(bus.bus(), Ps::from_us(2));
+    assert_eq!(core.registers()[3], 9);
+    let before = core.cycles();
+    core.reset(bus.bus());
+    let registers = core.registers();
+    assert_eq!((registers[0], registers[1 + 2], registers[14], registers[15]), (PROGRAM, 0, STACK, u32::MAX));
+    // Thread mode, nothing but T.
+    assert_eq!((registers[16] & 0x0fff_ffff, core.cycles()), (1 << 24, before));
+    let mut again = machine_with(core, &code![movs(2, 7), exit()], &[]);
+    let report = run(&mut again);
+    assert_eq!((report.outcome, again.registers()[3]), (Outcome::Exit(0), 7));
 }
 
 // ---- The same in steps

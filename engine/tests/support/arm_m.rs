@@ -77,7 +77,11 @@ pub type Code = Vec<u16>;
 
 /// The machine with a program, and handlers of exceptions.
 pub fn machine(program: &[u16], handlers: &[(u32, Code)]) -> Machine {
-    let core = CortexM::new(config());
+    machine_with(CortexM::new(config()), program, handlers)
+}
+
+/// The machine with this core.
+pub fn machine_with(core: CortexM, program: &[u16], handlers: &[(u32, Code)]) -> Machine {
     let mut machine =
         Machine::new(bus(&LAYOUT, Late::new(DEVICE_INTERRUPT)), vec![Box::new(core)], Description::default());
     let vectors: Vec<u32> = (0..48).map(|number| handler_of(number) | 1).collect();

@@ -342,6 +342,10 @@ impl<P: Profile> Core for Arm<P> {
         self.run_loop(bus, true)
     }
 
+    fn reset(&mut self, bus: &mut Bus) {
+        P::reset(self, bus);
+    }
+
     fn keeps_order(&self) -> bool {
         true
     }

@@ -11,7 +11,7 @@ use super::core::Arm;
 use super::m_profile::{Exception, Outcome, Protection, Return, System, SystemConfig, Unstack, is_ppb};
 use super::op::{Features, Op};
 use super::profile::{Own, Profile, SystemSide};
-use super::registers::SP;
+use super::registers::{COUNT, LR, SP};
 use super::system::{Effect, Now, X};
 use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
@@ -179,9 +179,19 @@ impl Profile for System {
 
     fn begin(core: &mut Arm<System>, bus: &mut Bus) {
         if !core.flow.started {
-            core.flow.started = true;
             core.start(bus);
         }
+    }
+
+    fn reset(core: &mut Arm<System>, bus: &mut Bus) {
+        core.system = System::new(core.config.system);
+        (core.x, core.s, core.pc) = ([0; COUNT], [0; 64], 0);
+        core.flow = Flow::default();
+        (core.waiting, core.stop, core.pending) = (false, None, Pending::NONE);
+        core.memory.translation_changed(&core.system);
+        core.memory.privilege_changed(true);
+        core.drop_blocks();
+        core.start(bus);
     }
 
     fn is_between(core: &Arm<System>) -> bool {
@@ -237,6 +247,8 @@ impl Profile for System {
 impl Arm<System> {
     /// After reset: the main stack pointer and the first address are the first words of the vector table, unless the program has been placed.
     fn start(&mut self, bus: &Bus) {
+        self.flow.started = true;
+        self.x[usize::from(LR)] = u32::MAX;
         let base = self.system.vectors();
         if let Some(sp) = peek_word(bus, base) {
             self.x[usize::from(SP)] = sp & !3;

@@ -123,9 +123,12 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// Some addresses are registers inside the core: [`Profile::is_own`] is asked before each access that is not quick.
     const HAS_OWN_REGISTERS: bool = false;
 
-    /// A core begins to run, after reset or again.
+    /// The core begins to run, at first or again.
     #[inline(always)]
     fn begin(_core: &mut Arm<Self>, _bus: &mut Bus) {}
+
+    /// The core comes out of reset: it begins anew, and keeps its time and its totals.
+    fn reset(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
     /// An exception is being entered or left, which takes its time in steps: [`Profile::go_on`] is asked instead of running an instruction.
     #[inline(always)]
