@@ -1,7 +1,7 @@
 //! Cores that devices name.
 
 use super::super::fault::FaultKind;
-use super::super::node::{Node, Property};
+use super::super::node::Node;
 use super::NodeReader;
 
 impl NodeReader<'_, '_> {
@@ -30,7 +30,7 @@ fn index_of(root: &Node, phandle: u32) -> Option<Option<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::node::Location;
+    use crate::board::node::{Location, Property};
 
     fn node(path: &str, phandle: u32, status: &str, children: Vec<Node>) -> Node {
         let at = Location { file: "test.dts".into(), line: 1 };
