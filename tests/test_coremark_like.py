@@ -54,6 +54,7 @@ def test_arm_and_mips_compute_what_riscv_does() -> None:
     assert run("ben-nanonote") == expected
     assert run("sama5d2-xplained") == expected
     assert run("sama5d2-xplained", **CACHED) == expected
+    assert run("minimal-armv7m") == expected
 
 
 @pytest.mark.skipif(QEMU is None, reason="qemu-system-arm is not installed")
