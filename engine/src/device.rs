@@ -236,7 +236,7 @@ impl Alarm {
 
     /// An event has come at `now`: to be called first in [`Device::event`].
     pub fn rang(&mut self, now: Ps) {
-        self.due = self.due.filter(|due| *due != now);
+        self.due = self.due.filter(|due| *due > now);
     }
 }
 

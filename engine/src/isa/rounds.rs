@@ -4,7 +4,7 @@
 //! same for all of them.
 
 use crate::bus::{Bus, Target};
-use crate::device::{Device, DeviceId};
+use crate::device::DeviceId;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -70,7 +70,7 @@ impl View {
 
     fn list(self, bus: &mut Bus, device: usize) -> Option<Poll> {
         let mut poll = Poll::look(self.clock, Cycles(self.cycles));
-        polled(bus, device, self.now(), &mut poll).then_some(poll)
+        polled(bus, device, &mut poll).then_some(poll)
     }
 
     /// The lists of all devices.
@@ -153,14 +153,15 @@ impl View {
         for device in self.accessed_devices(bus) {
             // A device with several ranges is moved on once.
             if let (Some(list), Some(before)) = (lists[device].take(), &before.of[device]) {
-                polled(bus, device, self.now(), &mut list.skip(before, rounds));
+                polled(bus, device, &mut list.skip(before, rounds));
             }
         }
     }
 }
 
-fn polled(bus: &mut Bus, device: usize, now: Ps, poll: &mut Poll) -> bool {
-    bus.with_device(DeviceId(device as u32), now, |device: &mut dyn Device, _| device.polled(poll))
+/// Asks a device for its list. That is no call at a time: one core looks, and another may come to the device earlier than where that one is.
+fn polled(bus: &mut Bus, device: usize, poll: &mut Poll) -> bool {
+    bus.devices[device].as_mut().is_some_and(|device| device.polled(poll))
 }
 
 fn device_at(bus: &Bus, entry: usize) -> Option<usize> {
