@@ -5,6 +5,7 @@ use crate::isa::arm::registers::{FLAGS, LR, PC_VALUE, RESULT, SINK, SP, ZERO};
 use crate::memory::first_level::access::how;
 
 mod long;
+mod m_profile;
 mod short;
 
 const PC: u32 = 0x2000_0002;
