@@ -31,6 +31,10 @@ class Rng(choices.Rng):
     vfp: bool = False
     # What only privileged modes have may come.
     privileged: bool = True
+    # There are exclusive accesses to two words.
+    two_exclusive_words: bool = True
+    # The stack pointer can only be a multiple of four.
+    aligned_stack: bool = False
 
     def register(self) -> int:
         """Any register as an operand, but the program counter."""

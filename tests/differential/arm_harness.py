@@ -61,7 +61,7 @@ def divergence(program: Program, before: np.ndarray, ours: np.ndarray, theirs: n
     pc = int(before[0])
     at = pc - choices.CODE
     encoding = program.code[at : at + 4]
-    is_t32 = bool(before[16] & reference.T)
+    is_t32 = bool(before[16] & (reference.T | reference.M_PROFILE_T))
     shown = f"{int.from_bytes(encoding, 'little'):08x}"
     if is_t32:
         shown = " ".join(f"{int.from_bytes(encoding[at : at + 2], 'little'):04x}" for at in (0, 2))
@@ -77,11 +77,16 @@ def divergence(program: Program, before: np.ndarray, ours: np.ndarray, theirs: n
 
 def compare(program: Program, board: str = BOARD, overrides: Overrides = NONE) -> int:
     """Runs the program on both; gives the number of instructions."""
+    return compare_machine(program, loaded(program, board, overrides), *reference_trace(program))
+
+
+def compare_machine(
+    program: Program, machine: _engine.Machine, theirs: np.ndarray, their_data: bytes
+) -> int:
+    """Steps a machine with the program, beside what Unicorn did."""
     seed = program.seed
-    theirs, their_data = reference_trace(program)
     assert int(theirs[-1][0]) == program.end, f"seed {seed}: the program does not end"
     count = len(theirs) - 1
-    machine = loaded(program, board, overrides)
     ours = rows(machine, count)
     common = min(len(ours), count)
     differing = np.flatnonzero((ours[:common] != theirs[1 : common + 1]).any(axis=1))

@@ -25,6 +25,7 @@ ROW_WORDS = 82
 NAMES = ["pc", *(f"r{index}" for index in range(13)), "sp", "lr", "cpsr"]
 NAMES += [*(f"s{index}" for index in range(64)), "fpscr"]
 T, MASK_I, MASK_A, MODE = 1 << 5, 1 << 7, 1 << 8, 0x1F
+M_PROFILE_T = 1 << 24
 IT = 0x0600FC00
 
 
@@ -81,13 +82,17 @@ def enter(core: unicorn.Uc, exception: Entry, vectors: int) -> None:
     core.reg_write(arm.UC_ARM_REG_PC, vectors + exception.offset)
 
 
-def trace(core: unicorn.Uc, begin: int, end: int, most: int) -> np.ndarray:
+def trace(
+    core: unicorn.Uc, begin: int, end: int, most: int, status: int = arm.UC_ARM_REG_CPSR
+) -> np.ndarray:
     """Runs from `begin` until `end`, `most` instructions at the most: registers before each.
 
-    One row an instruction, and one for the state at the end.
+    One row an instruction, and one for the state at the end. `status` is the register with the
+    flags.
     """
     rows = np.zeros((most + 1, ROW_WORDS), dtype=np.uint32)
-    identifiers = (ctypes.c_int * len(REGISTERS))(*REGISTERS)
+    chosen = [status if each == arm.UC_ARM_REG_CPSR else each for each in REGISTERS]
+    identifiers = (ctypes.c_int * len(chosen))(*chosen)
     places = rows.ctypes.data + 4 * np.array(WORDS, dtype=np.uint64)
     read = wrapper.uclib.uc_reg_read_batch
     read.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]

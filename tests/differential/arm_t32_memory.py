@@ -75,6 +75,8 @@ def one(rng: Rng) -> list[Item]:
         return [wide(rng, "1111100 s 1 zz l nnnn tttt iiiiiiiiiiii", i=imm, **fields)]
     # An offset is subtracted, or the access unprivileged.
     rest = rng.choice((0b100, 0b110)) if (p, w) == (1, 0) else p << 2 | rng.randrange(2) << 1 | 1
+    if rn == SP and rng.aligned_stack:
+        step = 4
     imm = rng.randrange(0, 256, step)
     access = wide(rng, "1111100 s 0 zz l nnnn tttt 1rrr iiiiiiii", r=rest, i=imm, **fields)
     return [access, *(again(rn) if rest & 1 else [])]
@@ -149,7 +151,9 @@ def loaded_base(rng: Rng) -> list[Item]:
 
 def exclusive(rng: Rng) -> list[Item]:
     """ldrex and strex, with or without what makes the latter fail."""
-    kind = rng.choice((None, 0b0100, 0b0101, 0b0111))
+    kind = rng.choice(
+        (None, 0b0100, 0b0101, 0b0111) if rng.two_exclusive_words else (None, 0b0100, 0b0101)
+    )
     rt, rt2, status = rng.destinations(3)
     if kind is None:
         imm = rng.randrange(256)
