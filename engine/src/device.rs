@@ -234,7 +234,8 @@ impl Alarm {
         }
     }
 
-    /// An event has come at `now`: to be called first in [`Device::event`].
+    /// An event has come at `now`, which may be later than it was due where another core's access came first: to be called first in
+    /// [`Device::event`].
     pub fn rang(&mut self, now: Ps) {
         self.due = self.due.filter(|due| *due > now);
     }

@@ -425,6 +425,9 @@ impl Device for Uart {
         if self.transmitter.next_change().is_some_and(|at| at <= cycle) && self.frame().is_some() {
             return false;
         }
+        if let Some(next) = self.next_change(cycle) {
+            poll.until(self.params.kernel_clock.ps_at_floor(Cycles(next)));
+        }
         self.control.iter().for_each(|register| poll.state(*register));
         for register in [self.baud, self.guard_time, self.timeout, self.prescaler, self.data, self.status(cycle)] {
             poll.state(register);

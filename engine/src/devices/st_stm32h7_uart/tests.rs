@@ -247,6 +247,16 @@ fn polling_can_be_skipped_while_a_character_is_sent() {
 }
 
 #[test]
+fn an_event_that_comes_late_is_not_waited_for_any_more() {
+    let mut bench = uart(0, 0);
+    send(&mut bench, START, 'a');
+    let event = bench.bus.events.pop_due(cycle(START + 2)).unwrap();
+    let late = cycle(START + 5);
+    bench.bus.with_device(DeviceId(0), late, |device, ctx| device.event(event.token, ctx));
+    assert_eq!(bench.bus.events.next_due(), cycle(START + 2 + FRAME));
+}
+
+#[test]
 fn the_line_is_recorded_edge_by_edge() {
     let mut bench = uart(0, 0);
     bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
