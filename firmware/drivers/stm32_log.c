@@ -6,15 +6,19 @@
 #include "stm32_uart_transmit.h"
 #include "stm32_usart.h"
 
+#include <stdbool.h>
+
 /* As ST's board support has it for each character. */
 #define POLL_TIMEOUT_MS 1000u
 
 static struct uart_handle port = {.base = BOARD_UART7_BASE, .word_bits = 8};
+static bool started;
 
 void log_start(void)
 {
     rcc_enable(RCC_CLOCK_UART7);
     usart_start(BOARD_UART7_BASE, BOARD_UART_HZ, APP_BAUD_RATE, USART_SAMPLES_8);
+    started = true;
 }
 
 /* A call for each character: what the C library's port of a board support package looks like. */
@@ -37,7 +41,7 @@ int stream_write(const char *text, int count)
 /* For who reports a fault: it may have cut uart_transmit in two, or have come before the log was started. */
 void console_uart_put(char character)
 {
-    if (!usart_is_on(BOARD_UART7_BASE)) {
+    if (!started) {
         log_start();
     }
     usart_put(BOARD_UART7_BASE, character);
@@ -45,7 +49,7 @@ void console_uart_put(char character)
 
 void console_uart_flush(void)
 {
-    if (usart_is_on(BOARD_UART7_BASE)) {
+    if (started) {
         usart_flush(BOARD_UART7_BASE);
     }
 }

@@ -37,11 +37,6 @@ void usart_start(uintptr_t base, uint32_t clock_hz, uint32_t baud, enum usart_ov
     wait_for(base, USART_ISR_TEACK | USART_ISR_REACK);
 }
 
-bool usart_is_on(uintptr_t base)
-{
-    return mmio_read(base, USART_CR1) & USART_CR1_UE;
-}
-
 void usart_put(uintptr_t base, char character)
 {
     wait_for(base, USART_ISR_TXE);

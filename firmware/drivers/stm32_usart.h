@@ -2,7 +2,6 @@
 #ifndef STM32_USART_H
 #define STM32_USART_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define USART_CR1 0x00u
@@ -35,9 +34,6 @@ enum usart_oversampling { USART_SAMPLES_16, USART_SAMPLES_8 };
 /* Sets up transmitter and receiver, for a kernel clock of `clock_hz`. The rate is `clock_hz` divided by a whole number; with 8 samples, twice
  * `clock_hz` by a number that is even. */
 void usart_start(uintptr_t base, uint32_t clock_hz, uint32_t baud, enum usart_oversampling oversampling);
-
-/* True if the USART is turned on. */
-bool usart_is_on(uintptr_t base);
 
 /* Sends one character, or drops it if the USART is stuck. */
 void usart_put(uintptr_t base, char character);
