@@ -215,6 +215,11 @@ impl Profile for System {
     }
 
     #[inline]
+    fn is_at_return(core: &Arm<System>) -> bool {
+        core.pc >= RETURNS
+    }
+
+    #[inline]
     fn follow_jump(core: &mut Arm<System>, bus: &mut Bus) {
         if core.pc >= RETURNS && core.flow.under_way.is_none() {
             core.return_from_handler(bus);

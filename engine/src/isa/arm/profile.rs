@@ -151,6 +151,12 @@ pub trait Profile: SystemSide + Sized + 'static {
     #[inline(always)]
     fn follow_jump(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
+    /// True where an instruction has jumped to a value that means a return, which [`Profile::follow_jump`] has yet to see.
+    #[inline(always)]
+    fn is_at_return(_core: &Arm<Self>) -> bool {
+        false
+    }
+
     /// A VFP instruction is to be executed, which begins at `_begins`, and [`SystemSide::vfp_is_ready`] does not hold: does what has to be done
     /// before. Gives the cycles that it takes, accounted for but not added to the core's.
     ///

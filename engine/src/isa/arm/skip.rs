@@ -85,6 +85,10 @@ impl<P: Profile> Skips for Arm<P> {
     }
 
     fn walk_one(&mut self, bus: &mut Bus, round: &mut Round) -> Option<()> {
+        // What was left for a return from an exception still counts for it.
+        if P::is_between(self) || P::is_at_return(self) {
+            return None;
+        }
         self.left = None;
         // Blocks that are dropped, because code was written or for want of room, would take the runs in `round` with them.
         if self.has_news(bus) || self.blocks.are_full() {
