@@ -110,23 +110,38 @@ def run_command(
 
 
 class _Writer:
-    """Writes the console as it comes, and lines of other serial lines behind their names."""
+    """Writes the console as it comes, and between its lines those of other serial lines behind
+    their names.
+    """
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
         self._within_line = False
+        self._held: list[str] = []
 
     def console(self, text: str) -> None:
-        self._write(text)
+        line, end, rest = text.partition("\n")
+        self._write(line + end)
+        if end:
+            self._release()
+            if rest:
+                self._write(rest)
 
     def stream(self, name: str, line: str) -> None:
-        self.end_line()
-        self._write(f"{name}: {line}\n")
+        self._held.append(f"{name}: {line}\n")
+        if not self._within_line:
+            self._release()
 
     def end_line(self) -> None:
-        """Begins a new line, unless that has been done."""
+        """Begins a new line, unless that has been done, with nothing left to write."""
         if self._within_line:
             self._write("\n")
+        self._release()
+
+    def _release(self) -> None:
+        for line in self._held:
+            self._write(line)
+        self._held.clear()
 
     def _write(self, text: str) -> None:
         self._within_line = not text.endswith("\n")

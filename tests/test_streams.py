@@ -21,14 +21,26 @@ def test_streams_hand_on_whole_lines_and_keep_all() -> None:
     assert lines[3:] == [("uart7", "three")]
 
 
-def test_lines_of_streams_do_not_cut_into_the_consoles() -> None:
+def test_lines_of_streams_come_between_the_consoles() -> None:
     file = io.StringIO()
     writer = _Writer(file)
-    writer.console("hello")
+    writer.console("hello ")
     writer.stream("uart7", "log")
-    writer.console("world\n")
+    writer.console("world\nanother")
     writer.stream("uart7", "more")
+    writer.console(" line\n")
+    writer.stream("uart7", "at once")
+    assert file.getvalue().endswith("uart7: at once\n")
     writer.console("end")
+    writer.stream("uart7", "last")
     writer.end_line()
     writer.end_line()
-    assert file.getvalue() == "hello\nuart7: log\nworld\nuart7: more\nend\n"
+    assert file.getvalue().splitlines() == [
+        "hello world",
+        "uart7: log",
+        "another line",
+        "uart7: more",
+        "uart7: at once",
+        "end",
+        "uart7: last",
+    ]
