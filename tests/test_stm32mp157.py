@@ -1,5 +1,6 @@
 """Programs for the Cortex-A7 of an STM32MP157: timer, interrupts, exceptions."""
 
+import json
 import re
 from pathlib import Path
 
@@ -31,6 +32,20 @@ def test_a_sleep_ends_at_its_time_and_interrupts_are_served(cyclescope: Command)
     assert [int(served) for _, _, served in slept] == [1, 2, 3, 4, 5]
     # a tick is 27 cycles of the core; the first time its code is in no cache
     assert all(int(late) <= 20 for us, late, _ in slept if int(us) >= 10)
+
+
+def test_timer_interrupts_keep_their_period_and_a_loop_takes_its_cycles(
+    cyclescope: Command,
+) -> None:
+    done = cyclescope("run", build("timer_interrupts"), "--board", BOARD, "--limit", "1s")
+    assert done.status == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    found = {line["metric"]: line["value"] for line in lines}
+    assert found["interrupts"] == 10
+    # nine periods of 100 us; the first interrupt finds nothing of its way in the caches
+    assert abs(found["ticks_between"] - 9 * 2400) <= 24
+    # by hand, three cycles a round: add with add, add with subs, and the branch
+    assert found["loop"] == 1000 * 3
 
 
 @pytest.mark.parametrize(

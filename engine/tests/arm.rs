@@ -62,6 +62,17 @@ fn results_are_waited_for() {
 }
 
 #[test]
+fn two_instructions_may_take_one_cycle() {
+    let cycles = |program: &[u32]| {
+        let program = [program, &EXIT].concat();
+        run_to_end(machine_with(cortex_a7(), PROGRAM, &program)).0.cores[0].cycles.0
+    };
+    let none = cycles(&[]);
+    assert_eq!(cycles(&[mov(2, 1), mov(3, 2), mov(4, 3), mov(5, 4)]) - none, 2);
+    assert_eq!(cycles(&[mul(3, 2, 2), mul(4, 2, 2)]) - none, 2);
+}
+
+#[test]
 fn an_instruction_whose_condition_fails_takes_its_own_cycle_only() {
     let compared = [mov(2, 1), mov(13, 0x800), cmp(2, 1)];
     let list = 0x10f0;
@@ -423,8 +434,9 @@ fn stepping_and_running_take_the_same_time() {
         &EXIT,
     ]
     .concat();
-    for at in [PROGRAM, DDR + 0x1000, SLOW] {
-        let (mut running, mut stepping) = (machine(at, &program), machine(at, &program));
+    for (at, core) in [PROGRAM, DDR + 0x1000, SLOW].into_iter().flat_map(|at| [(at, config()), (at, cortex_a7())]) {
+        let mut running = machine_with(core.clone(), at, &program);
+        let mut stepping = machine_with(core, at, &program);
         let ran = run(&mut running);
         assert_exit(&ran);
         assert_eq!(stepping.trace(1000, |_| {}), Some(Outcome::Exit(0)));

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import arm_a7
 import arm_choices as choices
 import arm_harness
 import arm_programs
@@ -50,6 +51,10 @@ SETTINGS = {
     "ahead": TIMES + MORE,
     "small": TIMES + harness.CACHES % (512, 8, 256, 4, "lru"),
     "cortex-a5": TIMES + MORE + harness.CACHES % (32768, 512, 32768, 256, "round-robin"),
+    "cortex-a7": arm_a7.CORTEX_A7
+    + TIMES
+    + MORE
+    + harness.CACHES % (32768, 512, 32768, 256, "random"),
 }
 
 

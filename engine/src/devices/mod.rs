@@ -30,6 +30,7 @@ pub mod atmel_sama5d4_wdt;
 pub mod axi_lite;
 #[cfg(test)]
 pub mod bench;
+pub mod cache;
 pub mod chip_host;
 pub mod chip_notes;
 pub mod cyclescope_avalon_performance_counter;
@@ -109,6 +110,7 @@ pub const MODELS: &[Model] = &[
         ranges: 1,
         from_node: cyclescope_avalon_performance_counter::from_node,
     },
+    Model { compatible: "cache", ranges: 0, from_node: cache::from_node },
     Model { compatible: "cyclescope,avalonif-mmc", ranges: 1, from_node: cyclescope_avalonif_mmc::from_node },
     Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
     Model {

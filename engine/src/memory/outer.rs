@@ -1,5 +1,5 @@
 //! A second-level cache between the cores and the interconnect, as the accesses that pass it see it: a directory and its latencies. Its
-//! registers are a device's (`arm,pl310-cache`), which finds it on the bus.
+//! registers are a device's (`arm,pl310-cache`), which finds it on the bus; one inside the cores' cluster (`cache`) has none.
 
 use super::cache::{Cache, CacheShape, Replacement, Victim};
 use crate::time::{Cycles, Hz};
@@ -43,6 +43,8 @@ pub struct OuterCache {
     cache: Cache,
     /// It keeps lines.
     pub enabled: bool,
+    /// It has no switch and no registers of its own: see [`OuterCache::follow_core`].
+    follows_core: bool,
     /// Cycles of a look at the tags, and of one at the data.
     pub ram_cycles: [Cycles; 2],
     /// Ways that data and instructions are not allocated in: bit n is way n.
@@ -60,10 +62,22 @@ impl OuterCache {
             timing,
             cache: Cache::new(shape),
             enabled: false,
+            follows_core: false,
             ram_cycles: [Cycles(1); 2],
             locked: [0; 2],
             events: [0; OuterEvent::Count as usize],
         }
+    }
+
+    /// It is inside the cores' cluster: on for accesses of a core whose data cache is on, and maintained by the core's operations. A look at its
+    /// tags, and one at its data, takes so many cycles.
+    pub fn follow_core(&mut self, ram_cycles: [Cycles; 2]) {
+        (self.enabled, self.follows_core, self.ram_cycles) = (true, true, ram_cycles);
+    }
+
+    /// True if it is inside the cores' cluster.
+    pub fn follows_core(&self) -> bool {
+        self.follows_core
     }
 
     /// Its times.

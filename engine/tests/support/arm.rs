@@ -59,6 +59,14 @@ pub fn config() -> CoreConfig {
     }
 }
 
+/// A core with the same caches that issues two instructions at a time.
+pub fn cortex_a7() -> CoreConfig {
+    let features = Features { divide: true, ..config().system.features };
+    let timing = CoreTiming { dual_issue: true, dual_issue_immediates: true, transfer_words: 2, divide: 5, ..timing() };
+    let memory = config().memory;
+    CoreConfig { timing, system: SystemConfig::cortex_a7(features, memory.icache, memory.dcache), ..config() }
+}
+
 /// The machine, with a program in one of its memories. Bit 0 of `at` chooses T32.
 pub fn machine(at: u32, program: &[u32]) -> Machine {
     machine_with(config(), at, program)

@@ -66,10 +66,10 @@ impl<P: Profile> Arm<P> {
         self.system.set_it(if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f });
     }
 
-    /// Accesses a register of the device beside the core. `None` where there is no such one.
+    /// Accesses a register of the device beside the core. `None` where there is no such one. As no other core sees it, nothing has to have
+    /// happened before.
     fn device_register(&mut self, bus: &mut Bus, access: DeviceRegister) -> Option<()> {
         let (device, now) = (bus.beside_core?, self.now());
-        bus.run_events(now);
         let answer =
             bus.with_device(device, now, |device, ctx| device.core_register(access.register, access.written, ctx));
         let value = answer?;

@@ -8,6 +8,7 @@ use super::op::{Instr, TimingClass};
 use super::registers::{FLAGS, PC, RegisterSet};
 use crate::board::reader::NodeReader;
 
+mod pairs;
 mod three_stage;
 
 pub use three_stage::ThreeStage;
@@ -34,8 +35,10 @@ pub struct CoreTiming {
     pub multiply_long: u8,
     /// A division; 0 in a core that has none.
     pub divide: u8,
-    /// Each word of a load or store of several.
+    /// Each step of a load or store of several words.
     pub multiple_word: u8,
+    /// Words of such a step.
+    pub transfer_words: u8,
     /// mrs, msr, cps.
     pub status: u8,
     /// mrc, mcr.
@@ -52,6 +55,8 @@ pub struct CoreTiming {
     pub mispredicted_branch: u8,
     /// A direct branch goes with the instruction before it.
     pub dual_issue: bool,
+    /// So does arithmetic with one register operand, but neither with what needs both ways.
+    pub dual_issue_immediates: bool,
     /// What a core of three stages has otherwise.
     pub three_stage: Option<ThreeStage>,
     /// VFP additions, comparisons, conversions.
@@ -70,11 +75,15 @@ impl CoreTiming {
     /// Reads the table from a `cpu` node; `divide` and `vfp` tell whether the core has these instructions.
     pub fn from_node(reader: &mut NodeReader, divide: bool, vfp: bool) -> CoreTiming {
         let dual_issue = reader.flag("cyclescope,dual-issue-branches");
+        let dual_issue_immediates = reader.flag("cyclescope,dual-issue-immediates");
+        let transfer_words = pairs::read_transfer_words(reader);
         let mut cycles = |name: &str, least: u8, meaning: &str| {
             reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
         };
         let mut table = CoreTiming {
             dual_issue,
+            dual_issue_immediates,
+            transfer_words,
             early_use: cycles(
                 "early-use",
                 0,
@@ -85,7 +94,7 @@ impl CoreTiming {
             register_shift: cycles("register-shift", 1, "cycles of an instruction that shifts by a register"),
             multiply: cycles("multiply", 1, "cycles of a multiplication"),
             multiply_long: cycles("multiply-long", 1, "cycles of a multiplication with a 64-bit result"),
-            multiple_word: cycles("multiple-word", 1, "cycles of each word of a load or store of several"),
+            multiple_word: cycles("multiple-word", 1, "cycles of each step of a load or store of several"),
             status: cycles("status", 1, "cycles of mrs, msr and cps"),
             coprocessor: cycles("coprocessor", 1, "cycles of mrc and mcr"),
             barrier: cycles("barrier", 1, "cycles of a barrier with nothing to wait for"),
@@ -139,7 +148,8 @@ impl CoreTiming {
     /// Cycles that an instruction occupies the pipeline for, at least 1. A branch counts as not taken.
     pub fn issue_cycles(&self, instr: &Instr) -> u32 {
         use TimingClass::*;
-        let words = u32::from(self.multiple_word) * u32::from(instr.words);
+        let steps = u32::from(instr.words.div_ceil(self.transfer_words.max(1)));
+        let words = u32::from(self.multiple_word) * steps;
         let cycles = match instr.class {
             AluShiftRegister => self.register_shift,
             Multiply => self.multiply,
@@ -194,12 +204,17 @@ impl CoreTiming {
         let (instr, loaded) = (&decoded.instr, decoded.loaded);
         let stall_cycles = pending.stall_cycles(instr);
         let alone_cycles = self.issue_cycles(instr);
-        let joins = self.dual_issue && instr.class == TimingClass::Branch && pending.pairs && stall_cycles == 0;
+        let joins = stall_cycles == 0 && self.may_join(instr, pending);
         let issue_cycles = if joins { 0 } else { alone_cycles };
-        pending.pass(stall_cycles + issue_cycles);
+        pending.pass(stall_cycles);
+        let busy = pending.busy();
+        pending.pass(issue_cycles);
         pending.set(instr.writes & !loaded, self.use_stall_cycles(instr.class));
         pending.set(loaded, [self.load_use, self.load_use]);
-        pending.pairs = self.dual_issue && alone_cycles == 1 && instr.class != TimingClass::Branch;
+        pending.go_alone();
+        if !joins && alone_cycles == 1 {
+            self.lead(instr, busy, pending);
+        }
         Cost { stall_cycles, issue_cycles, refill_cycles: 0 }
     }
 }
@@ -236,6 +251,9 @@ pub struct Pending {
     early: u64,
     /// The last instruction would have taken a branch along (in three stages: a load or store).
     pairs: bool,
+    /// Or arithmetic, but such as needs nothing of `busy`.
+    takes_arithmetic: bool,
+    busy: pairs::Busy,
     /// The last instruction jumped, in three stages.
     jumped: bool,
 }
@@ -245,7 +263,8 @@ const LONGEST_CYCLES: u32 = 15;
 
 impl Pending {
     /// Nothing under way.
-    pub const NONE: Pending = Pending { ready: 0, early: 0, pairs: false, jumped: false };
+    pub const NONE: Pending =
+        Pending { ready: 0, early: 0, pairs: false, takes_arithmetic: false, busy: [0; 2], jumped: false };
 
     /// True if an instruction can't be held up by what went before, nor helped.
     pub fn is_none(&self) -> bool {
@@ -276,7 +295,12 @@ impl Pending {
     /// A branch was taken: nothing goes with it, and `cycles` pass.
     pub fn jump(&mut self, cycles: u32) {
         self.pass(cycles);
-        self.pairs = false;
+        self.go_alone();
+    }
+
+    /// Nothing goes with the last instruction.
+    fn go_alone(&mut self) {
+        (self.pairs, self.takes_arithmetic, self.busy) = (false, false, [0; 2]);
     }
 
     /// The longest of these waits that one of the registers has.
@@ -309,7 +333,7 @@ fn registers(set: RegisterSet) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
 
-    fn table() -> CoreTiming {
+    pub(super) fn table() -> CoreTiming {
         CoreTiming {
             early_use: 1,
             load_use: 1,
@@ -322,15 +346,15 @@ mod tests {
         }
     }
 
-    fn instr(class: TimingClass, writes: RegisterSet, reads: RegisterSet) -> Instr {
+    pub(super) fn instr(class: TimingClass, writes: RegisterSet, reads: RegisterSet) -> Instr {
         Instr { len_bytes: 4, class, reads, reads_early: 0, writes, words: 0, ends_block: false }
     }
 
-    fn decoded(instr: Instr, loaded: RegisterSet) -> Decoded {
+    pub(super) fn decoded(instr: Instr, loaded: RegisterSet) -> Decoded {
         Decoded { instr, loaded, it: 0, straddles: false }
     }
 
-    fn total(program: &[(Instr, RegisterSet)]) -> u32 {
+    pub(super) fn total(program: &[(Instr, RegisterSet)]) -> u32 {
         let mut pending = Pending::NONE;
         let costs = program.iter().map(|(instr, loaded)| table().step(&decoded(*instr, *loaded), &mut pending));
         costs.map(Cost::cycles).sum()

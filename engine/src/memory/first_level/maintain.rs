@@ -6,7 +6,8 @@ use super::meter::Meter;
 use super::mmu::Mmu;
 use super::{Done, Memory};
 use crate::bus::Bus;
-use crate::memory::cache::{Cache, Victim};
+use crate::memory::cache::{Cache, CacheShape, Victim};
+use crate::memory::outer::OuterCache;
 use crate::time::Ps;
 
 /// What happens to a line of the data cache.
@@ -79,7 +80,7 @@ impl Memory {
             }
             Lines::SetWay(register) => {
                 if let Some(cache) = &mut self.state.icache {
-                    let line = set_way(cache, register);
+                    let line = set_way(cache.shape(), register, |set, way| cache.line_at(set, way));
                     line.into_iter().for_each(|line| cache.drop_line(line.line_addr));
                 }
             }
@@ -101,9 +102,22 @@ impl Memory {
             Lines::At(va) => {
                 let place = self.data_place(bus, mmu, meter, va, reading(mmu))?;
                 self.dcache_line(bus, meter, place.physical, work);
+                self.outer_line_in_cluster(bus, meter, place.physical, work);
+            }
+            Lines::SetWay(register) if is_of_second_level(register) && has_second_level(bus) => {
+                let line =
+                    bus.outer().and_then(|cache| set_way(cache.shape(), register, |set, way| cache.line_at(set, way)));
+                match line {
+                    Some(line) => self.outer_line_in_cluster(bus, meter, line.line_addr, work),
+                    None => self.work(meter),
+                }
             }
             Lines::SetWay(register) => {
-                let line = self.state.dcache.as_ref().and_then(|cache| set_way(cache, register));
+                let line = self
+                    .state
+                    .dcache
+                    .as_ref()
+                    .and_then(|cache| set_way(cache.shape(), register, |set, way| cache.line_at(set, way)));
                 match line {
                     Some(line) => self.dcache_line(bus, meter, line.line_addr, work),
                     None => self.work(meter),
@@ -139,13 +153,43 @@ impl Memory {
             self.accounts.spend(meter, Part::Maintenance, behind.now());
         }
     }
+
+    /// The line of the second level that holds a physical address, if it is there and the core's operations reach it.
+    fn outer_line_in_cluster(&mut self, bus: &mut Bus, meter: &mut Meter, physical: u32, work: Work) {
+        if !has_second_level(bus) {
+            return;
+        }
+        self.work(meter);
+        self.state.outer_uses += 1;
+        let Some(cache) = bus.outer_mut() else { return };
+        let (line, dirty) = (physical & !(cache.shape().line_bytes - 1), work.clean && cache.clean(physical));
+        if work.invalidate {
+            cache.drop_line(physical);
+        }
+        if dirty {
+            let mut behind = meter.behind();
+            behind.pass(self.state.fill_ends);
+            self.cast_out(bus, &mut behind, line);
+            self.state.fill_ends = behind.now();
+            self.accounts.spend(meter, Part::Maintenance, behind.now());
+        }
+    }
 }
 
-/// What is where [`Lines::SetWay`] says.
-fn set_way(cache: &Cache, register: u32) -> Option<Victim> {
-    let shape = cache.shape();
+/// What is where [`Lines::SetWay`] says, in a cache of this shape.
+fn set_way(shape: CacheShape, register: u32, line_at: impl Fn(u32, u32) -> Option<Victim>) -> Option<Victim> {
     let way = register.checked_shr(32 - shape.ways.trailing_zeros()).unwrap_or(0);
-    cache.line_at(register >> shape.line_bytes.trailing_zeros(), way)
+    line_at(register >> shape.line_bytes.trailing_zeros(), way)
+}
+
+/// The level of [`Lines::SetWay`] is the second one.
+fn is_of_second_level(register: u32) -> bool {
+    register >> 1 & 7 == 1
+}
+
+/// True if there is a second level that the core's operations reach.
+fn has_second_level(bus: &Bus) -> bool {
+    bus.outer().is_some_and(OuterCache::follows_core)
 }
 
 /// Maintenance by address needs no more permission than a load.

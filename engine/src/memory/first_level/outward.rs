@@ -107,7 +107,8 @@ impl Memory {
         Ok(())
     }
 
-    fn cast_out(&mut self, bus: &mut Bus, meter: &mut Meter, line: u32) {
+    /// The time of writing a line of the second-level cache to memory. Nobody waits for that.
+    pub(super) fn cast_out(&mut self, bus: &mut Bus, meter: &mut Meter, line: u32) {
         let bytes = bus.outer().map_or(0, |cache| cache.shape().line_bytes);
         // A line that was read from here can be written here.
         let _ = self.over_bus(bus, meter, Purpose::Store, line, Transfer::LateWriteBurst(bytes));

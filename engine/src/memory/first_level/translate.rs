@@ -9,6 +9,7 @@ use super::tlb::{Entry, Side, permission};
 use super::{Memory, Way};
 use crate::bus::Bus;
 use crate::device::AccessSize;
+use crate::memory::outer::OuterCache;
 
 /// Where an access goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,7 @@ impl Memory {
             _ => Way::Uncached,
         };
         let waits = to.memory == MemoryType::StronglyOrdered;
+        let outer = outer && (mmu.dcache_is_on() || !bus.outer().is_some_and(OuterCache::follows_core));
         Place { physical: to.physical, way, ordered, waits, outer }
     }
 

@@ -9,6 +9,9 @@ const MIDR_CORTEX_A5_R0P1: u32 = 0x410f_c051;
 /// Of the Cortex-A7 r0p5: part 0xc07.
 const MIDR_CORTEX_A7_R0P5: u32 = 0x410f_c075;
 
+/// CCSIDR of 256 KiB in 8 ways of 512 sets of 64 bytes: write-back, with allocation.
+const CCSIDR_256_KIB: u32 = 7 << 28 | 511 << 13 | 7 << 3 | 2;
+
 /// What a board says of the system side of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemConfig {
@@ -22,6 +25,8 @@ pub struct SystemConfig {
     pub clidr: u32,
     /// Cache size ID of the first-level data and instruction cache.
     pub ccsidr: [u32; 2],
+    /// Of the second level's, where that belongs to the core.
+    pub ccsidr2: u32,
     /// Base of the peripherals inside the processor; 0 where there are none.
     pub cbar: u32,
     /// What ID_PFR0 to ID_MMFR3 say: c0, CRm 1.
@@ -34,6 +39,8 @@ pub struct SystemConfig {
     pub features: Features,
     /// L2 control, in a core whose cluster has a second-level cache.
     pub l2ctlr: Option<u32>,
+    /// Its data cache keeps nothing while ACTLR.SMP is 0.
+    pub caches_need_smp: bool,
     /// It has the generic timer's registers.
     pub generic_timer: bool,
     /// Event counters of its performance monitors, up to [`super::pmu::MAX_COUNTERS`].
@@ -55,12 +62,14 @@ impl SystemConfig {
                 dcache.map_or(0, |shape| 1 << 30 | 1 << 29 | 1 << 28 | ccsidr_shape(shape)),
                 icache.map_or(0, |shape| 1 << 29 | ccsidr_shape(shape)),
             ],
+            ccsidr2: 0,
             cbar: 0,
             id_features: [0x0000_1231, 0x0000_0011, 0x0201_0444, 0, 0x0010_0103, 0x4000_0000, 0x0123_0000, 0x0010_2211],
             id_instructions: [0x0010_1111, 0x1311_2111, 0x2123_2041, 0x1111_2131, 0x0001_1142],
             id_vfp: [0x4102_3051, 0x1100_0011, 0x1011_0220],
             features,
             l2ctlr: None,
+            caches_need_smp: false,
             generic_timer: false,
             counters: 2,
         }
@@ -82,16 +91,23 @@ impl SystemConfig {
                 | 4 << 3
                 | u32::from(dcache.is_some()) << 1
                 | u32::from(icache.is_some()),
+            ccsidr2: CCSIDR_256_KIB,
             // With the generic timer (ID_PFR1); short descriptors only (ID_MMFR0).
             id_features: [0x0000_1131, 0x0001_0011, 0x0201_0555, 0, 0x1010_1103, 0x4000_0000, 0x0124_0000, 0x0010_2211],
             id_instructions: [0x0010_1110, 0x1311_2111, 0x2123_2041, 0x1111_2131, 0x1001_1142],
             id_vfp: [0x4102_3075, 0x1100_0011, 0x1011_0220],
             // Two processors.
             l2ctlr: Some(1 << 24),
+            caches_need_smp: true,
             generic_timer: true,
             counters: 4,
             ..SystemConfig::cortex_a5(features, icache, dcache)
         }
+    }
+
+    /// Implementer and identification code of PMCR: Arm, and the low byte of the part's number.
+    pub(super) fn pmcr_id(&self) -> u32 {
+        self.midr & 0xff00_0000 | (self.midr >> 4 & 0xff) << 16
     }
 }
 

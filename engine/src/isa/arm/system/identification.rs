@@ -28,11 +28,12 @@ impl System {
         })
     }
 
-    /// CCSIDR of the cache that CSSELR selects: level 1, data or instructions.
+    /// CCSIDR of the cache that CSSELR selects: level 1, data or instructions; level 2.
     fn ccsidr(&self) -> u32 {
         match self.registers.csselr {
             0 => self.config.ccsidr[0],
             1 => self.config.ccsidr[1],
+            2 => self.config.ccsidr2,
             _ => 0,
         }
     }

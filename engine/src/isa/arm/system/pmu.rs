@@ -12,8 +12,6 @@ const PMCR_C: u32 = 1 << 2;
 const PMCR_D: u32 = 1 << 3;
 /// What PMCR keeps: E, D, X and DP.
 const PMCR_KEPT: u32 = 0x39;
-/// Implementer and identification code of the Cortex-A5's.
-const PMCR_ID: u32 = 0x4105_0000;
 /// PMSWINC counts on counters that have this event.
 const SOFTWARE_INCREMENT: u32 = 0;
 
@@ -107,7 +105,7 @@ impl Pmu {
     pub(super) fn read(&self, crm: u32, opc2: u32, counters: u8, now: &Now) -> Option<u32> {
         let selected = Some(self.selected as usize).filter(|n| *n < usize::from(counters));
         Some(match (crm, opc2) {
-            (12, 0) => PMCR_ID | u32::from(counters) << 11 | self.control,
+            (12, 0) => u32::from(counters) << 11 | self.control,
             (12, 1 | 2) => self.enabled,
             (12, 3) => self.overflowed_by(now),
             (12, 5) => self.selected,
@@ -236,7 +234,7 @@ mod tests {
         assert_eq!(read(&pmu, 13, 0, 9000), 1000);
         write(&mut pmu, 12, 0, PMCR_E | PMCR_C, 9000);
         assert_eq!(read(&pmu, 13, 0, 9000), 0);
-        assert_eq!(read(&pmu, 12, 0, 0), 0x4105_1001);
+        assert_eq!(read(&pmu, 12, 0, 0), 0x0000_1001);
     }
 
     #[test]

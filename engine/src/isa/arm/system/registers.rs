@@ -176,9 +176,10 @@ impl System {
         self.registers.sctlr & SCTLR_I != 0
     }
 
-    /// True if data caches are on (SCTLR.C); they keep nothing without the MMU.
+    /// True if data caches are on (SCTLR.C); they keep nothing without the MMU. A Cortex-A7 caches no data outside the coherent ones
+    /// (Cortex-A7 TRM, Auxiliary Control Register, SMP).
     pub fn dcache_is_on(&self) -> bool {
-        self.registers.sctlr & SCTLR_C != 0
+        self.registers.sctlr & SCTLR_C != 0 && (self.keeps_shareable() || !self.config.caches_need_smp)
     }
 
     /// True if the MMU is on (SCTLR.M).
@@ -216,6 +217,7 @@ impl System {
             (1, 0, 0, 2) => Some(self.registers.cpacr),
             // Auxiliary fault status: nothing.
             (5, 0, 1, 0 | 1) => Some(0),
+            (9, 0, 12, 0) => self.pmu.read(12, 0, self.config.counters, now).map(|pmcr| pmcr | self.config.pmcr_id()),
             (9, 0, crm, opc2) => self.pmu.read(crm, opc2, self.config.counters, now),
             (12, 0, 1, 0) => {
                 let pending = |bit| u32::from(now.pending & bit != 0);

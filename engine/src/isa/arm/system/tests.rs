@@ -112,6 +112,7 @@ fn identification_is_that_of_a_cortex_a5() {
     assert_eq!(cp15(&mut system, &mut x, (0, 0, 0, 0)), Some(0x410f_c051));
     assert_eq!(cp15(&mut system, &mut x, (0, 0, 0, 5)), Some(0xc000_0000));
     assert_eq!(cp15(&mut system, &mut x, (0, 0, 1, 4)), Some(0x0010_0103));
+    assert_eq!(cp15(&mut system, &mut x, (9, 0, 12, 0)), Some(0x4105_1000));
     assert_eq!(set_cp15(&mut system, &mut x, (0, 2, 0, 0), 1), Some(Effect::Next));
     assert_eq!(cp15(&mut system, &mut x, (0, 2, 0, 0)), Some(1));
     assert_eq!(set_cp15(&mut system, &mut x, (0, 0, 0, 0), 1), None);

@@ -1,0 +1,99 @@
+//! `cache`: a second-level cache inside the cores' cluster, without registers of its own (Cortex-A7 MPCore TRM DDI 0464F, chapter 7). It is on
+//! while a core's data cache is (SCTLR.C), and maintained by the core's own operations. The node is Linux's for such a cache, named by
+//! the cores' `next-level-cache`; nothing is at an address.
+
+use crate::board::fault::FaultKind;
+use crate::board::reader::NodeReader;
+use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+use crate::memory::outer::{OuterCache, OuterTiming};
+use crate::polling::Poll;
+
+/// The device: only what the bus takes from it.
+#[derive(Debug)]
+struct ClusterCache {
+    /// Until the machine is built.
+    cache: Option<OuterCache>,
+}
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["cache-unified", "cache-level"]);
+    let timing = OuterTiming {
+        clock: reader.clock(0, "the clock of the cache"),
+        request_cycles: reader.timing_cycles("cyclescope,request-cycles", "from a core's request to the cache's RAMs"),
+        response_cycles: reader.timing_cycles("cyclescope,response-cycles", "from an answer to the core"),
+        beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a line to the next"),
+        beat_bytes: reader.timing_u32(
+            "cyclescope,beat-bytes",
+            |n| n.is_power_of_two() && (4..=64).contains(&n),
+            "a beat has 4 to 64 bytes, a power of two",
+        ),
+    };
+    let ram_cycles = [
+        reader.timing_cycles("cyclescope,tag-cycles", "a look at the tags"),
+        reader.timing_cycles("cyclescope,data-cycles", "a read of the data"),
+    ];
+    let cache = read_shape(reader).map(|shape| {
+        let mut cache = OuterCache::new(shape, timing);
+        cache.follow_core(ram_cycles);
+        cache
+    });
+    Box::new(ClusterCache { cache })
+}
+
+fn read_shape(reader: &mut NodeReader) -> Option<CacheShape> {
+    let size_bytes = reader.u32("cache-size", |n| n > 0, "size of the cache in bytes");
+    let line_bytes = reader.u32("cache-line-size", |n| n > 0, "size of the cache's lines in bytes");
+    let sets = reader.u32("cache-sets", |n| n > 0, "number of sets of the cache");
+    let ways = size_bytes.checked_div(line_bytes.checked_mul(sets)?)?;
+    let (replacement, write) = (Replacement::PseudoRandom, WritePolicy::WriteBack);
+    let shape = CacheShape { size_bytes, line_bytes, ways, replacement, write };
+    if shape.is_sound() && ways.checked_mul(line_bytes)?.checked_mul(sets)? == size_bytes {
+        return Some(shape);
+    }
+    let kind = FaultKind::OutOfRange {
+        property: "cache-size".into(),
+        value: format!("{size_bytes} ({line_bytes}-byte lines, {sets} sets)"),
+        allowed: "size, lines and sets must be powers of two, and size a multiple of lines times sets".into(),
+    };
+    reader.fault_at("cache-size", kind);
+    None
+}
+
+impl Device for ClusterCache {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn outer_cache(&mut self) -> Option<OuterCache> {
+        self.cache.take()
+    }
+
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::read_plain_node;
+    use super::*;
+
+    #[test]
+    fn a_node_needs_its_shape_and_times() {
+        let shape: [(&str, &[u32]); 3] =
+            [("cache-size", &[256 << 10]), ("cache-line-size", &[64]), ("cache-sets", &[512])];
+        let (_, faults) = read_plain_node(from_node, &shape);
+        assert_eq!(faults.len(), 6, "{faults:?}");
+        assert!(faults.iter().all(|fault| fault.contains("is missing")), "{faults:?}");
+        let shape: [(&str, &[u32]); 3] =
+            [("cache-size", &[256 << 10]), ("cache-line-size", &[64]), ("cache-sets", &[500])];
+        let (_, faults) = read_plain_node(from_node, &shape);
+        assert!(faults.iter().any(|fault| fault.contains("64-byte lines, 500 sets")), "{faults:?}");
+    }
+}
