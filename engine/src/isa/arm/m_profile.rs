@@ -227,7 +227,7 @@ impl System {
         }
     }
 
-    // ---- Local monitor: it keeps no address (TRM, 3.4)
+    // ---- Local monitor: it keeps no address (TRM, 3.6)
 
     /// After an exclusive load.
     pub fn reserve(&mut self) {
@@ -246,13 +246,16 @@ impl System {
 
     /// Works out again what is due.
     fn changed(&mut self) {
-        let best = self.nvic.best();
-        let unmasked = self.masks.without_primask().min(self.nvic.active_priority());
-        let priority = self.masks.boosted(self.nvic.grouping()).min(self.nvic.active_priority());
-        let preempts = |current: i16| best.filter(|best| best.group < current).map(|best| best.number);
-        self.due = preempts(priority);
-        let unmasked = unmasked.min(self.masks.base_priority(self.nvic.grouping()));
-        self.wakes = preempts(unmasked).is_some();
+        let (best, active) = (self.nvic.best(), self.nvic.active_priority());
+        let preempts = |current: i16| best.filter(|best| best.group < current.min(active)).map(|best| best.number);
+        self.due = preempts(self.masks.boosted(self.nvic.grouping()));
+        self.wakes = preempts(self.masks.but_primask(self.nvic.grouping())).is_some();
+    }
+
+    /// The most urgent exception that is pending, enabled, and not held back by BASEPRI or FAULTMASK: what is active does not matter.
+    fn best_unmasked(&self) -> Option<u8> {
+        let mask = self.masks.but_primask(self.nvic.grouping());
+        self.nvic.best().filter(|best| best.group < mask).map(|best| best.number)
     }
 
     /// The priority at which instructions run now: 256 is the least urgent (ARM, B1.5.4).

@@ -165,16 +165,14 @@ impl System {
             FaultStatus::External | FaultStatus::Unprivileged => {
                 self.scb.cfsr |= bus;
                 if has_address {
-                    self.scb.cfsr |= bfsr::BFARVALID;
-                    self.scb.bfar = abort.va;
+                    self.scb.set_fault_address(abort.va, bfsr::BFARVALID);
                 }
                 number::BUS_FAULT
             }
             FaultStatus::Permission | FaultStatus::ExecuteNever => {
                 self.scb.cfsr |= memory;
                 if has_address {
-                    self.scb.cfsr |= mmfsr::MMARVALID;
-                    self.scb.mmfar = abort.va;
+                    self.scb.set_fault_address(abort.va, mmfsr::MMARVALID);
                 }
                 number::MEM_MANAGE
             }

@@ -16,7 +16,7 @@ pub(super) fn register(offset: u32, vfp: bool) -> Option<u32> {
         0xd58 => 0x0100_0000,
         0xd5c => 0,
         // ID_ISAR0 to ID_ISAR4: with divisions, DSP and exclusive accesses.
-        0xd60 => 0x0110_1110,
+        0xd60 => 0x0114_1110,
         0xd64 => 0x0211_2000,
         0xd68 => 0x2123_2231,
         0xd6c => 0x0111_1131,

@@ -15,16 +15,13 @@ impl Masks {
     /// The priority that they raise execution to.
     pub fn boosted(&self, grouping: Grouping) -> i16 {
         let primask = if self.primask { 0 } else { LEAST_URGENT };
-        self.without_primask().min(primask).min(self.base_priority(grouping))
+        self.but_primask(grouping).min(primask)
     }
 
-    /// FAULTMASK alone.
-    pub fn without_primask(&self) -> i16 {
-        if self.faultmask { -1 } else { LEAST_URGENT }
-    }
-
-    /// BASEPRI alone.
-    pub fn base_priority(&self, grouping: Grouping) -> i16 {
-        if self.basepri == 0 { LEAST_URGENT } else { grouping.group(i16::from(self.basepri)) }
+    /// FAULTMASK and BASEPRI alone.
+    pub fn but_primask(&self, grouping: Grouping) -> i16 {
+        let faultmask = if self.faultmask { -1 } else { LEAST_URGENT };
+        let basepri = if self.basepri == 0 { LEAST_URGENT } else { grouping.group(i16::from(self.basepri)) };
+        faultmask.min(basepri)
     }
 }

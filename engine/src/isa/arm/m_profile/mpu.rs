@@ -152,9 +152,11 @@ impl Mpu {
 impl System {
     /// Which map holds now: where this has changed, all that was worked out from addresses is to be forgotten.
     pub fn protection(&self) -> Protection {
-        let on = self.mpu.control & ENABLE != 0;
-        let ignored = self.execution_priority() < 0 && self.mpu.control & HFNMIENA == 0;
-        if on && !ignored { Protection::On } else { Protection::Off }
+        if self.mpu.control & ENABLE == 0 {
+            return Protection::Off;
+        }
+        let ignored = self.mpu.control & HFNMIENA == 0 && self.execution_priority() < 0;
+        if ignored { Protection::Off } else { Protection::On }
     }
 
     /// What `va` means, or why the access is refused.

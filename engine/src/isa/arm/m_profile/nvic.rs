@@ -159,11 +159,6 @@ impl Nvic {
         self.active.iter().count()
     }
 
-    /// The most urgent one that is pending, whether enabled or not: 0 if there is none.
-    pub fn pending_number(&self) -> u8 {
-        self.best_of(self.pending).map_or(0, |best| best.number)
-    }
-
     /// An external interrupt is pending.
     pub fn has_pending_external(&self) -> bool {
         self.pending.iter().any(|exception| exception >= number::EXTERNAL)
@@ -222,11 +217,11 @@ impl Nvic {
 
     /// The most urgent one that is pending and enabled: the lowest priority, then the lowest number.
     pub fn best(&self) -> Option<Candidate> {
-        if self.pending.is_empty() { None } else { self.best_of(self.pending.and(&self.enabled)) }
-    }
-
-    fn best_of(&self, set: Set) -> Option<Candidate> {
-        let number = set.iter().min_by_key(|exception| self.full_priority(*exception))?;
+        if self.pending.is_empty() {
+            return None;
+        }
+        let waiting = self.pending.and(&self.enabled);
+        let number = waiting.iter().min_by_key(|exception| self.full_priority(*exception))?;
         Some(Candidate { number, group: self.group_priority(number) })
     }
 }

@@ -112,8 +112,7 @@ impl System {
             0xd28 => self.scb.cfsr,
             0xd2c => self.scb.hfsr,
             0xd30 => self.scb.dfsr,
-            0xd34 => self.scb.mmfar,
-            0xd38 => self.scb.bfar,
+            0xd34 | 0xd38 => self.scb.fault_address,
             0xdfc => self.trace.demcr,
             _ => {
                 let identity = identification::register(offset, self.config.features.vfp);
@@ -141,8 +140,7 @@ impl System {
             0xd28 => self.scb.cfsr &= !value,
             0xd2c => self.scb.hfsr &= !value,
             0xd30 => self.scb.dfsr &= !value,
-            0xd34 => self.scb.mmfar = value,
-            0xd38 => self.scb.bfar = value,
+            0xd34 | 0xd38 => self.scb.fault_address = value,
             0xdfc => {
                 self.trace.set_demcr(value, cycles);
                 self.nvic.enable(number::DEBUG_MONITOR, value & DEMCR_MON_EN != 0);
@@ -186,7 +184,7 @@ impl System {
             | pending(number::PEND_SV, 28)
             | pending(number::SYS_TICK, 26)
             | u32::from(nvic.has_pending_external()) << 22
-            | u32::from(nvic.pending_number()) << 12
+            | u32::from(self.best_unmasked().unwrap_or(0)) << 12
             | u32::from(self.in_handler() && others == 0) << 11
             | u32::from(self.ipsr)
     }

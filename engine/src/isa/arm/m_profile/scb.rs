@@ -68,8 +68,8 @@ pub(super) struct Scb {
     pub cfsr: u32,
     pub hfsr: u32,
     pub dfsr: u32,
-    pub mmfar: u32,
-    pub bfar: u32,
+    /// MMFAR and BFAR, which are one register (TRM, table 4-1).
+    pub fault_address: u32,
     pub actlr: u32,
 }
 
@@ -82,10 +82,15 @@ impl Scb {
             cfsr: 0,
             hfsr: 0,
             dfsr: 0,
-            mmfar: 0,
-            bfar: 0,
+            fault_address: 0,
             actlr: 0,
         }
+    }
+
+    /// Notes the address of a fault: `valid` tells under which of its names, MMARVALID or BFARVALID.
+    pub fn set_fault_address(&mut self, address: u32, valid: u32) {
+        self.cfsr = self.cfsr & !(mmfsr::MMARVALID | bfsr::BFARVALID) | valid;
+        self.fault_address = address;
     }
 
     pub fn aligns_stack(&self) -> bool {

@@ -62,6 +62,16 @@ fn each_cause_has_its_bit() {
 }
 
 #[test]
+fn there_is_one_fault_address() {
+    let mut rig = rig();
+    let refused = |va, status| Exception::DataAbort(Abort { va, status, write: false, domain: 0, bus: None });
+    rig.system.raise(refused(0x44, FaultStatus::Permission), CODE).unwrap();
+    assert_eq!([CFSR, 0xd34, 0xd38].map(|at| rig.read(at)), [0x82, 0x44, 0x44]);
+    rig.system.raise(refused(0x88, FaultStatus::External), CODE).unwrap();
+    assert_eq!([CFSR, 0xd34, 0xd38].map(|at| rig.read(at)), [0x8202, 0x88, 0x88]);
+}
+
+#[test]
 fn breakpoints_go_to_the_monitor_if_it_is_on() {
     let mut rig = rig();
     rig.write(0xdfc, 1 << 16);
