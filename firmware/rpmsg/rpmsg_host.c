@@ -202,8 +202,3 @@ uint32_t rpmsg_host_payload_bytes(const struct rpmsg_host *host)
 {
     return host->buffer_bytes - (uint32_t)RPMSG_HEADER_BYTES;
 }
-
-unsigned int rpmsg_host_in_flight(const struct rpmsg_host *host)
-{
-    return host->tx.vring.num - host->tx.free_count;
-}

@@ -62,7 +62,4 @@ int rpmsg_host_trysend(struct rpmsg_host *host, struct rpmsg_endpoint *endpoint,
 /* The longest payload. */
 uint32_t rpmsg_host_payload_bytes(const struct rpmsg_host *host);
 
-/* How many of the tx buffers are at the other side as far as is known here. */
-unsigned int rpmsg_host_in_flight(const struct rpmsg_host *host);
-
 #endif

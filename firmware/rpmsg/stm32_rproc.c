@@ -214,11 +214,6 @@ bool stm32_rproc_boot(uint32_t buffer_bytes, struct rpmsg_endpoint *(*channel)(v
     return true;
 }
 
-uint32_t stm32_rproc_kicks_waiting(uint32_t channel)
-{
-    return kicks[channel - 1].waiting + kicks[channel - 1].sent;
-}
-
 void stm32_rproc_stop_acknowledging(void)
 {
     acknowledging = false;

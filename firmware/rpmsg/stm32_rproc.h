@@ -30,9 +30,6 @@ uint32_t stm32_rproc_events(void);
 /* Sleeps until that is no longer `seen`, or clock_ticks is `until`. A mailbox that is not acknowledged is a fault. */
 void stm32_rproc_sleep(uint32_t seen, uint64_t until);
 
-/* How many kicks of a channel wait for the last one to be acknowledged, that one included. */
-uint32_t stm32_rproc_kicks_waiting(uint32_t channel);
-
 /* For tests of the other side: the M4's kicks of vring 0 are not acknowledged from now on. */
 void stm32_rproc_stop_acknowledging(void);
 

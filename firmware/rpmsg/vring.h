@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VRING_DESC_F_NEXT 1u
 #define VRING_DESC_F_WRITE 2u         /* the device writes the buffer */
 #define VRING_AVAIL_F_NO_INTERRUPT 1u /* the driver does not want to hear of used buffers */
 #define VRING_USED_F_NO_NOTIFY 1u     /* the device does not want to hear of available buffers */
