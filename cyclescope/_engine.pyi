@@ -35,6 +35,12 @@ class Machine:
     def watch(self, functions: list[str]) -> None:
         """Keep a cycle stack of its own for each function; `EngineError` for one that is not."""
 
+    def watch_calls(self, functions: list[str]) -> None:
+        """Keep a window for each call of each function; `EngineError` for one that is not."""
+
+    def load_symbols(self, core: str, data: bytes, name: str) -> None:
+        """Tell what runs on a core whose program another's loads; `name` is for messages."""
+
     def run(
         self,
         limit_ps: int | None,

@@ -22,7 +22,7 @@ from cyclescope._engine import Machine
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.frames import Frame, first_frame
 from cyclescope.overrides import OverrideValue, apply_overrides
-from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry
+from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry, Window
 from cyclescope.units import parse_time_ps
 
 ConsoleSink = Callable[[str], None]
@@ -83,22 +83,25 @@ class Board:
         vcd: str | os.PathLike[str] | None = None,
         frame_on: str | None = None,
         stream: StreamSink | None = None,
+        windows: Iterable[str] = (),
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
         `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
         `console` gets the console's text in chunks as it comes. Each function named in `sections`
-        gets a cycle stack of its own. Without `skip_polling`, every round of a polling loop is
-        run: that takes longer and changes nothing else. `vcd` is a file for the waveforms of the
-        board's wires (SPI buses, interrupt and control lines), as a Value Change Dump. The result
-        keeps the first frame on the SPI bus that `frame_on` names by its label. `stream` gets the
-        whole lines that are printed on serial lines beside the console, each behind the device's
-        label. Raises `EngineError` if nothing is loaded or the firmware has no such function,
-        `OSError` if the waveforms can't be written.
+        gets a cycle stack of its own; "cm4:main" is one of another core than the first. The result
+        has a window for each call of each of the first core's functions named in `windows`. Without
+        `skip_polling`, every round of a polling loop is run: that takes longer and changes nothing
+        else. `vcd` is a file for the waveforms of the board's wires (SPI buses, interrupt and
+        control lines), as a Value Change Dump. The result keeps the first frame on the SPI bus that
+        `frame_on` names by its label. `stream` gets the whole lines that are printed on serial
+        lines beside the console, each behind the device's label. Raises `EngineError` if nothing is
+        loaded or the firmware has no such function, `OSError` if the waveforms can't be written.
         """
         machine = self.start()
         machine.skip_polling(skip_polling)
         machine.watch(list(dict.fromkeys(sections)))
+        machine.watch_calls(list(dict.fromkeys(windows)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text, streams = _Console(console), _Streams(stream)
         with _recorded(machine, vcd, frame_on) as finish_waves:
@@ -267,7 +270,13 @@ def _result(
         notes=tuple(outcome["notes"]),
         results={name: tuple(words) for name, words in outcome["results"].items()},
         wall_ns=wall_ns,
+        windows=tuple(map(_window, outcome["windows"])),
     )
+
+
+def _window(window: dict[str, Any]) -> Window:
+    cores = tuple(map(_core, window["cores"]))
+    return Window(window["section"], window["begin_ps"], window["end_ps"], cores)
 
 
 def _core(core: dict[str, Any]) -> CoreResult:

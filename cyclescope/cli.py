@@ -69,7 +69,7 @@ def board_command(name: str, sets: tuple[str, ...]) -> None:
     "sections",
     multiple=True,
     metavar="FUNCTION",
-    help="Also show the cycle stack of a function's calls.",
+    help="Also show the cycle stack of a function's calls; CORE:FUNCTION for another core.",
 )
 @click.option(
     "--skip-polling/--no-skip-polling",

@@ -70,6 +70,20 @@ class CoreResult:
 
 
 @dataclass(frozen=True)
+class Window:
+    """A call of a watched function, and what every core did from its begin to its end.
+
+    Times are simulated time in picoseconds. `sections` of `cores` count the calls that ended within
+    the window. A core other than the caller may be counted up to the engine's quantum (1 us) off.
+    """
+
+    section: str
+    begin_ps: int
+    end_ps: int
+    cores: tuple[CoreResult, ...]
+
+
+@dataclass(frozen=True)
 class Metric:
     """One result that the firmware printed on its console as a JSON line.
 
@@ -92,7 +106,8 @@ class RunResult:
     time in nanoseconds. `results` has the words that the firmware wrote to each device that takes
     results (a `cyclescope,result-port`), in order, by the device's label. `streams` has what was
     printed on serial lines beside the console, by the device's label. `frame` is the first one on
-    an SPI bus if the run was asked to keep it.
+    an SPI bus if the run was asked to keep it. `windows` are the calls of functions that it was
+    asked to keep, in the order of their ends.
     """
 
     board: str
@@ -109,6 +124,7 @@ class RunResult:
     results: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     frame: Frame | None = None
     streams: Mapping[str, str] = field(default_factory=dict)
+    windows: tuple[Window, ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -133,10 +149,11 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Everything but host time and the console, ready for JSON, in a stable order.
 
-        There is a `frame` only if the run was asked for it, and there are `streams` only if
-        something was printed there.
+        There are a `frame` and `windows` only if the run was asked for them, and there are
+        `streams` only if something was printed there.
         """
         frame = {"frame": self.frame.to_dict()} if self.frame else {}
+        windows = {"windows": [asdict(window) for window in self.windows]} if self.windows else {}
         streams = {"streams": dict(self.streams)} if self.streams else {}
         return {
             "board": self.board,
@@ -162,6 +179,7 @@ class RunResult:
             "notes": list(self.notes),
             **streams,
             **frame,
+            **windows,
         }
 
     def to_dataframe(self) -> pandas.DataFrame:

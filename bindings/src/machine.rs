@@ -90,6 +90,28 @@ impl Machine {
         Ok(())
     }
 
+    /// Keeps a window for each call of each of these functions of the first core; raises EngineError for one that the firmware lacks, or if the
+    /// core keeps none.
+    fn watch_calls(&mut self, functions: Vec<String>) -> PyResult<()> {
+        for function in functions {
+            if !self.engine().watch_calls(&function) {
+                return Err(EngineError::new_err(format!(
+                    "the firmware has no function '{function}' whose calls can be kept"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells what runs on a core whose program another's loads; raises ElfError, or EngineError if there is no such core.
+    fn load_symbols(&mut self, core: &str, data: &[u8], name: &str) -> PyResult<()> {
+        match self.engine().load_symbols(core, data) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(EngineError::new_err(format!("the board has no core '{core}'"))),
+            Err(error) => Err(ElfError::new_err(format!("{name}: {error}"))),
+        }
+    }
+
     /// Runs to the firmware's end, or to `limit_ps`. `console` gets bytes as they come, and `stream` a label and bytes of each device that
     /// prints on a line of its own. An exception in them (or a signal) stops the run and is raised after it.
     #[pyo3(signature = (limit_ps=None, console=None, stream=None))]

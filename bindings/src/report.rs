@@ -36,6 +36,17 @@ pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, P
     }
     dict.set_item("results", results)?;
     dict.set_item("notes", &report.notes)?;
+    let windows = PyList::empty(py);
+    for window in &report.windows {
+        let item = PyDict::new(py);
+        item.set_item("section", &window.section)?;
+        item.set_item("begin_ps", window.begin.0)?;
+        item.set_item("end_ps", window.end.0)?;
+        let cores = window.cores.iter().map(|found| core(py, found)).collect::<PyResult<Vec<_>>>()?;
+        item.set_item("cores", cores)?;
+        windows.append(item)?;
+    }
+    dict.set_item("windows", windows)?;
     Ok(dict)
 }
 

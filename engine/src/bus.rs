@@ -152,12 +152,14 @@ pub struct Bus {
     pub code_epoch: u64,
     /// Grows whenever new memory came to hold decoded instructions: cores then drop their shortcuts for stores.
     pub code_marks: u64,
-    /// Exceptions that the firmware's own handler got.
-    pub trap_notes: Vec<CoreFault>,
+    /// Exceptions that the firmware's own handler got, and the cores that took them.
+    pub trap_notes: Vec<(usize, CoreFault)>,
     /// Where the last address was: the next one is mostly there, too.
     last_entry: Cell<usize>,
     /// Up to when each device has been told what happens, where several cores may come to it.
     told: Vec<Ps>,
+    /// The device that each core asked last, and how often one after the other.
+    asked: Vec<(DeviceId, u64)>,
     notes: Vec<String>,
     noted: BTreeSet<(DeviceId, String)>,
 }
@@ -492,7 +494,12 @@ impl Bus {
 
     /// The time of a call to a device: not before the one that it had last. Of two accesses, the one that was begun later may be the first to arrive; it
     /// waits for the other then.
-    fn in_turn(&mut self, id: DeviceId, now: Ps) -> Ps {
+    fn in_turn(&mut self, core: Option<usize>, id: DeviceId, now: Ps) -> Ps {
+        if let Some(core) = core {
+            self.asked.resize(self.core_irqs.len(), (id, 0));
+            let (last, times) = &mut self.asked[core];
+            (*last, *times) = (id, if *last == id { *times + 1 } else { 1 });
+        }
         self.told.resize(self.devices.len(), Ps::ZERO);
         let told = &mut self.told[id.0 as usize];
         *told = now.max(*told);
@@ -506,7 +513,7 @@ impl Bus {
     pub fn with_device<T>(&mut self, id: DeviceId, now: Ps, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let core = self.master.take();
-        let now = if self.core_irqs.len() > 1 { self.in_turn(id, now) } else { now };
+        let now = if self.core_irqs.len() > 1 { self.in_turn(core, id, now) } else { now };
         let result = call(device.as_mut(), &mut Ctx { now, id, core, bus: self });
         self.master = core;
         self.devices[id.0 as usize] = Some(device);
@@ -532,6 +539,13 @@ impl Bus {
         self.devices.iter().flatten().any(|device| device.is_master())
     }
 
+    /// The device that a core has asked again and again, and nothing else, of several cores.
+    pub fn polled_by(&self, core: usize) -> Option<&str> {
+        const MANY: u64 = 3;
+        let (device, times) = *self.asked.get(core)?;
+        (times >= MANY).then(|| self.device_names[device.0 as usize].as_str())
+    }
+
     /// Records a line for the user, once for each device and text.
     pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
         if self.noted.insert((id, what.to_owned())) {
@@ -542,9 +556,11 @@ impl Bus {
     /// Records an exception that the firmware's own handler got; the first few tell the user enough.
     pub fn note_trap(&mut self, fault: CoreFault) {
         const ENOUGH: usize = 8;
-        let is_known = |known: &CoreFault| CoreFault { link: fault.link, ..known.clone() } == fault;
+        let core = self.master.unwrap_or(0);
+        let is_known =
+            |known: &(usize, CoreFault)| known.0 == core && CoreFault { link: fault.link, ..known.1.clone() } == fault;
         if self.trap_notes.len() < ENOUGH && !self.trap_notes.iter().any(is_known) {
-            self.trap_notes.push(fault);
+            self.trap_notes.push((core, fault));
         }
     }
 

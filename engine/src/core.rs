@@ -11,6 +11,8 @@ pub enum Stop {
     Horizon,
     /// It waits for an interrupt.
     Waiting,
+    /// It is at the begin or end of a call that is marked: see [`Core::mark_calls`].
+    Mark,
     /// The firmware ended the run, with this status.
     Exit(i32),
     /// The firmware did something from which it can't go on.
@@ -90,6 +92,15 @@ pub struct SectionReport {
     pub causes: Vec<(String, Cycles)>,
 }
 
+/// The begin or end of a call of a watched function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallMark {
+    /// The function, by its index among the core's sections.
+    pub section: usize,
+    /// It begins; else it has ended.
+    pub begins: bool,
+}
+
 /// A core: it runs instructions on its own local time.
 pub trait Core: Send {
     /// Label of its node.
@@ -137,6 +148,16 @@ pub trait Core: Send {
 
     /// Keeps a stack of its own for the function at `pc`.
     fn watch(&mut self, name: &str, pc: u32);
+
+    /// Has the core stop at the begin and the end of each call of a function that it watches, with [`Stop::Mark`]. False if it can't.
+    fn mark_calls(&mut self, _pc: u32) -> bool {
+        false
+    }
+
+    /// The begins and ends since this was last asked, the latest of which the core is at.
+    fn take_marks(&mut self) -> Vec<CallMark> {
+        Vec::new()
+    }
 
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;

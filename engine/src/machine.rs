@@ -2,14 +2,17 @@
 
 pub mod host;
 mod messages;
+mod programs;
 mod progress;
+pub mod windows;
 
 use crate::board::params::Parameter;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
-use crate::elf::{self, ElfError, Image};
 use crate::time::{Cycles, Hz, Ps};
+use programs::Program;
 use progress::{Activity, Progress};
+use windows::{Window, Windows};
 
 /// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to another that is busy may be taken
 /// late by so much.
@@ -92,6 +95,8 @@ pub struct RunReport {
     pub results: Vec<(String, Vec<u32>)>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// Calls of functions whose windows were asked for, in the order of their ends.
+    pub windows: Vec<Window>,
 }
 
 /// What was printed since someone looked last.
@@ -108,19 +113,29 @@ pub struct Machine {
     bus: Bus,
     cores: Vec<Box<dyn Core>>,
     description: Description,
-    image: Option<Image>,
+    /// What runs on each core, as far as it is known.
+    programs: Vec<Option<Program>>,
+    /// Functions that are watched: core and name.
+    watched: Vec<(usize, String)>,
+    windows: Windows,
     /// How each core is getting on.
     progress: Vec<Progress>,
     quantum: Ps,
-    /// The ELF file itself, for its debug information.
-    elf: Vec<u8>,
 }
 
 impl Machine {
     /// Puts a machine together; [`crate::board::build`] does that from a devicetree.
     pub fn new(bus: Bus, cores: Vec<Box<dyn Core>>, description: Description) -> Machine {
-        let progress = vec![Progress::default(); cores.len()];
-        Machine { bus, cores, description, image: None, progress, quantum: QUANTUM, elf: Vec::new() }
+        Machine {
+            bus,
+            programs: cores.iter().map(|_| None).collect(),
+            progress: vec![Progress::default(); cores.len()],
+            cores,
+            description,
+            watched: Vec::new(),
+            windows: Windows::default(),
+            quantum: QUANTUM,
+        }
     }
 
     /// What the board is.
@@ -166,45 +181,6 @@ impl Machine {
         self.cores.iter().map(|core| core.skipped()).collect()
     }
 
-    /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
-    /// programmer does; sets the first core to its entry.
-    ///
-    /// # Errors
-    /// [`ElfError`]; nothing has been loaded then.
-    pub fn load(&mut self, data: &[u8]) -> Result<(), ElfError> {
-        let mut image = elf::read(data, self.cores[0].machine())?;
-        for segment in &mut image.segments {
-            segment.addr = self.cores[0].load_address(segment.addr);
-            let last = segment.addr + (segment.memory_bytes - 1);
-            if !self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes) {
-                let memories = self.memories();
-                return Err(ElfError::OutsideMemory { first: segment.addr, last, memories });
-            }
-        }
-        for segment in &image.segments {
-            self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
-        }
-        self.cores[0].set_pc(image.entry);
-        self.image = Some(image);
-        self.elf = data.to_vec();
-        Ok(())
-    }
-
-    /// Keeps a cycle stack of its own for the function called `name`. False if the firmware has no such function.
-    pub fn watch(&mut self, name: &str) -> bool {
-        let symbols = self.image.iter().flat_map(|image| &image.symbols);
-        let Some(addr) = symbols.into_iter().find(|symbol| symbol.name == name).map(|symbol| symbol.addr) else {
-            return false;
-        };
-        self.watch_address(name, addr);
-        true
-    }
-
-    /// Keeps a cycle stack of its own for the function at `addr`.
-    pub fn watch_address(&mut self, name: &str, addr: u32) {
-        self.cores[0].watch(name, addr);
-    }
-
     /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what was printed since the last call, every
     /// so often.
     pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
@@ -241,7 +217,7 @@ impl Machine {
             let stop = self.cores[0].step(&mut self.bus);
             each(&self.cores[0].registers());
             match stop {
-                Stop::Horizon => {}
+                Stop::Horizon | Stop::Mark => {}
                 Stop::Waiting => self.cores[0].idle(self.bus.events.next_due().min(now + self.quantum)),
                 Stop::Exit(code) => return Some(Outcome::Exit(code)),
                 Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(0, &fault))),
@@ -264,21 +240,28 @@ impl Machine {
         for index in 0..self.cores.len() {
             self.pass_time(index, elapsed);
         }
-        let mut cores: Vec<CoreReport> = Vec::new();
-        for (index, core) in self.cores.iter_mut().enumerate() {
-            // What lies between it and the memories has its own names.
-            self.bus.master = Some(index);
-            let mut report = core.report(&self.bus);
-            self.progress[index].name_time_held(&mut report.causes);
-            cores.push(report);
-        }
-        self.bus.master = None;
+        let cores = self.core_reports();
         let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
         for (device, name) in self.bus.devices.iter().zip(&self.bus.device_names) {
             let totals = device.iter().flat_map(|device| device.counters());
             counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
         }
-        RunReport { outcome, elapsed, cores, counters, results: self.results(), notes: self.notes() }
+        let (results, notes) = (self.results(), self.notes());
+        RunReport { outcome, elapsed, cores, counters, results, notes, windows: self.windows.done.clone() }
+    }
+
+    /// What each core has done so far.
+    fn core_reports(&mut self) -> Vec<CoreReport> {
+        let mut reports = Vec::new();
+        for (index, core) in self.cores.iter_mut().enumerate() {
+            // What lies between it and the memories has its own names.
+            self.bus.master = Some(index);
+            let mut report = core.report(&self.bus);
+            self.progress[index].name_time_held(&mut report.causes);
+            reports.push(report);
+        }
+        self.bus.master = None;
+        reports
     }
 
     fn results(&self) -> Vec<(String, Vec<u32>)> {
@@ -294,17 +277,14 @@ impl Machine {
                 self.bus.waves.dropped()
             ));
         }
-        for fault in &self.bus.trap_notes {
-            notes.push(format!("{} (the firmware's trap handler took it)", self.trap_text(fault)));
+        if self.windows.lost > 0 {
+            notes.push(format!("{} calls have no windows: there were too many", self.windows.lost));
+        }
+        for (core, fault) in &self.bus.trap_notes {
+            let name = if self.cores.len() > 1 { format!("{}: ", self.cores[*core].name()) } else { String::new() };
+            let text = self.trap_text(*core, fault);
+            notes.push(format!("{name}{text} (the firmware's trap handler took it)"));
         }
         notes
-    }
-
-    /// Where an ELF file's segments may lie.
-    fn memories(&self) -> String {
-        let loadable = self.bus.map.iter().filter(|entry| self.bus.can_load(entry.base, 1, 1));
-        let ranges: Vec<String> =
-            loadable.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();
-        ranges.join(", ")
     }
 }

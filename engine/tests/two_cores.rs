@@ -6,9 +6,10 @@
 #[path = "support/arm.rs"]
 mod support;
 
+use cyclescope_engine::machine::windows::Window;
 use cyclescope_engine::machine::{Outcome, RunReport};
 use cyclescope_engine::time::Ps;
-use support::pair::{Entries, JOURNAL, SHARED, pair};
+use support::pair::{CLOCKS, Entries, JOURNAL, PROGRAMS, SHARED, pair};
 use support::*;
 
 const QUANTA: [Ps; 4] = [Ps(1), Ps::from_ns(10), Ps::from_us(1), Ps::from_us(70)];
@@ -204,4 +205,62 @@ fn polling_is_skipped_while_the_other_core_waits() {
     assert!((&skipped.0, &skipped.1) == (&whole.0, &whole.1));
     assert_eq!(whole.2, 0);
     assert!(skipped.2 > 10_000, "{}", skipped.2);
+}
+
+#[test]
+fn a_window_tells_what_all_cores_did() {
+    let (last, done) = endings();
+    // Core 0 calls a function at +0x300 twice; core 1 sleeps, and is woken in the second call to work for good.
+    let function = [&[mov(3, 1)][..], &delay(100), &[str(6, 9, 4), bx(14)]].concat();
+    let call = |at: u32| bl(0x300 - 4 * at as i32);
+    let start = [bases().as_slice(), &delay(20), &[mov(6, 0)]].concat();
+    let at = start.len() as u32;
+    let caller = [&start[..], &[call(at), mov(6, 1), call(at + 2)], &last].concat();
+    let mut calls = vec![NOP; 0xc0];
+    calls[..caller.len()].copy_from_slice(&caller);
+    calls.extend(&function);
+    let works = program(&[&[WFI, str(2, 9, 4)], &delay(2000), &done]);
+    let (mut machine, _) = pair([&calls, &works]);
+    machine.watch_function("work", 0, PROGRAMS[0] + 0x300, true);
+    machine.watch_function("sleep", 1, PROGRAMS[1], false);
+    let report = machine.run(Ps::from_us(2000), |_| true);
+    assert_eq!(report.outcome, Outcome::Exit(0));
+    let [first, second] = &report.windows[..] else { panic!("{:?}", report.windows) };
+    let section = &report.cores[0].sections[0];
+    assert_eq!((section.name.as_str(), section.calls), ("work", 2));
+    let cycles = |window: &Window, core: usize| window.cores[core].cycles.0;
+    assert_eq!(section.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), cycles(first, 0) + cycles(second, 0));
+    assert!(first.begin < first.end && first.end < second.begin && second.end < report.elapsed);
+    for window in [first, second] {
+        // Each core's share is as long as the window, to a cycle of its own, and all of it has a cause.
+        for (core, hz) in CLOCKS.into_iter().enumerate() {
+            let whole = (window.end.0 - window.begin.0) * (hz / 1_000_000) / 1_000_000;
+            assert!(cycles(window, core).abs_diff(whole) <= 1, "{whole} {window:#?}");
+            let causes = &window.cores[core].causes;
+            assert_eq!(causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), cycles(window, core));
+        }
+    }
+    assert_eq!((first.cores[1].causes.len(), first.cores[1].instructions), (1, 0), "{:?}", first.cores[1]);
+    assert_eq!(first.cores[1].causes[0].0, "wait for interrupt");
+}
+
+#[test]
+fn each_core_tells_where_it_is() {
+    let polls = [ldr(3, 9, 0x30), b(-4)];
+    let (mut machine, _) = pair([&program(&[&polls]), &program(&[&[WFI, b(-4)]])]);
+    let report = machine.run(Ps::from_us(50), |_| true);
+    let Outcome::Limit(text) = report.outcome else { panic!("{:?}", report.outcome) };
+    let told = "cpu0 polled journal at pc 0x0000011";
+    assert!(text.contains(told), "{text}");
+    assert!(text.contains("; cpu1 waited for an interrupt at pc 0x00008118: raise it"), "{text}");
+    let (mut machine, _) = pair([&program(&[&[WFI, b(-4)]]), &program(&[&[WFI, b(-4)]])]);
+    let report = machine.run(Ps::from_us(50), |_| true);
+    let text = "cpu0 waits for an interrupt at pc 0x00000118; cpu1 waits for an interrupt at pc 0x00008118; \
+                nothing on the board is due to raise one";
+    assert_eq!(report.outcome, Outcome::Fault(text.to_owned()));
+    let (mut machine, _) = pair([&program(&[&[WFI, b(-4)]]), &program(&[&[WFI, b(-4)]])]);
+    machine.hold(1);
+    let report = machine.run(Ps::from_us(50), |_| true);
+    let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
+    assert!(text.contains("; cpu1 is held in reset; "), "{text}");
 }

@@ -4,7 +4,7 @@
 //! loop sees each of them, and nothing else pays.
 
 use crate::bus::Bus;
-use crate::core::SectionReport;
+use crate::core::{CallMark, SectionReport};
 use crate::time::Cycles;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +54,9 @@ pub(crate) struct Sections<T> {
     entries: BTreeMap<u32, usize>,
     stops: BTreeSet<u32>,
     open: Vec<Open<T>>,
+    /// Sections whose calls are marked.
+    marked: BTreeSet<usize>,
+    marks: Vec<CallMark>,
 }
 
 impl<T: Totals> Sections<T> {
@@ -62,6 +65,24 @@ impl<T: Totals> Sections<T> {
         self.entries.insert(pc, self.sections.len());
         self.stops.insert(pc);
         self.sections.push(Section { name: name.to_owned(), calls: 0, totals: T::default() });
+    }
+
+    /// Marks the begins and ends of calls of the function at `pc`, which is watched.
+    pub fn mark_calls(&mut self, pc: u32) -> bool {
+        self.entries.get(&pc).is_some_and(|section| {
+            self.marked.insert(*section);
+            true
+        })
+    }
+
+    /// True if there are marks that nobody has taken.
+    pub fn has_marks(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
+    /// The marks so far, and forgets them.
+    pub fn take_marks(&mut self) -> Vec<CallMark> {
+        std::mem::take(&mut self.marks)
     }
 
     /// True if the outer loop has to see this address.
@@ -93,15 +114,23 @@ impl<T: Totals> Sections<T> {
                 let section = &mut self.sections[open.section];
                 section.calls += 1;
                 section.totals.add_difference(now, &open.begun, 1);
+                self.mark(open.section, false);
             }
         }
         let Place { pc, return_pc, sp } = place;
         match self.entries.get(&pc).copied() {
             Some(section) if !self.is_innermost(section, return_pc, sp) => {
                 self.open.push(Open { section, return_pc, sp, begun: now.clone() });
+                self.mark(section, true);
                 self.stops.insert(return_pc)
             }
             _ => false,
+        }
+    }
+
+    fn mark(&mut self, section: usize, begins: bool) {
+        if self.marked.contains(&section) {
+            self.marks.push(CallMark { section, begins });
         }
     }
 

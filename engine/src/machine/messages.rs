@@ -1,29 +1,30 @@
 //! What the machine tells the user: where its cores are, and what went wrong there.
 
 use super::Machine;
+use super::progress::Activity;
 use crate::bus::BusFaultKind;
 use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::lines;
 use crate::time::Ps;
 
 impl Machine {
-    fn place_text(&self, pc: u32) -> String {
-        format!("pc {}", self.code_text(pc, pc))
+    fn place_text(&self, core: usize, pc: u32) -> String {
+        format!("pc {}", self.code_text(core, pc, pc))
     }
 
     /// An address in code, with its symbol, and the line of the instruction at `line_of`.
-    fn code_text(&self, addr: u32, line_of: u32) -> String {
-        let known: Vec<String> =
-            [self.symbol_at(addr), lines::line_of(&self.elf, line_of)].into_iter().flatten().collect();
+    fn code_text(&self, core: usize, addr: u32, line_of: u32) -> String {
+        let line = self.program(core).and_then(|program| lines::line_of(&program.elf, line_of));
+        let known: Vec<String> = [self.symbol_at(core, addr), line].into_iter().flatten().collect();
         if known.is_empty() { format!("{addr:#010x}") } else { format!("{addr:#010x} ({})", known.join(", ")) }
     }
 
-    fn symbol_at(&self, addr: u32) -> Option<String> {
-        self.image.as_ref().and_then(|image| image.symbol_at(addr))
+    fn symbol_at(&self, core: usize, addr: u32) -> Option<String> {
+        self.program(core).and_then(|program| program.image.symbol_at(addr))
     }
 
-    pub(super) fn trap_text(&self, fault: &CoreFault) -> String {
-        let mut text = format!("{}: {}", self.place_text(fault.pc), fault.what);
+    pub(super) fn trap_text(&self, core: usize, fault: &CoreFault) -> String {
+        let mut text = format!("{}: {}", self.place_text(core, fault.pc), fault.what);
         match (fault.access, fault.encoding) {
             (Some(access), _) => text += &format!(": {}", self.access_text(access)),
             (None, Some(encoding)) => text += &format!(" {encoding:#010x}"),
@@ -34,8 +35,8 @@ impl Machine {
         }
         match fault.link {
             // The call is the instruction before.
-            Some(link) if self.symbol_at(fault.pc).is_none() => {
-                text + &format!("; lr {}", self.code_text(link, link.wrapping_sub(2)))
+            Some(link) if self.symbol_at(core, fault.pc).is_none() => {
+                text + &format!("; lr {}", self.code_text(core, link, link.wrapping_sub(2)))
             }
             _ => text,
         }
@@ -66,20 +67,36 @@ impl Machine {
     }
 
     pub(super) fn fault_text(&self, core: usize, fault: &CoreFault) -> String {
-        let core = self.cores[core].name();
-        format!("{core}: {}; {}", self.trap_text(fault), fault.why_fatal)
+        format!("{}: {}; {}", self.cores[core].name(), self.trap_text(core, fault), fault.why_fatal)
     }
 
-    pub(super) fn limit_text(&self, core: usize, limit: Ps) -> String {
-        let (name, pc) = (self.cores[core].name(), self.cores[core].registers()[0]);
-        let place = self.place_text(pc);
-        let did = if self.waits(core) { "waited for an interrupt at" } else { "was at" };
-        format!("the limit of {limit} simulated time is reached; {name} {did} {place}: raise it with --limit")
+    pub(super) fn limit_text(&self, limit: Ps) -> String {
+        let cores: Vec<String> = (0..self.cores.len()).map(|core| self.state_text(core, true)).collect();
+        format!("the limit of {limit} simulated time is reached; {}: raise it with --limit", cores.join("; "))
     }
 
-    pub(super) fn deadlock_text(&self, core: usize) -> String {
-        let (name, pc) = (self.cores[core].name(), self.cores[core].registers()[0]);
-        let place = self.place_text(pc);
-        format!("{name}: {place}: waits for an interrupt, and nothing on the board is due to raise one")
+    /// All cores wait, and no event is to come.
+    pub(super) fn deadlock_text(&self) -> String {
+        const NOBODY: &str = "nothing on the board is due to raise one";
+        if self.cores.len() == 1 {
+            let place = self.place_text(0, self.cores[0].registers()[0]);
+            return format!("{}: {place}: waits for an interrupt, and {NOBODY}", self.cores[0].name());
+        }
+        let cores: Vec<String> = (0..self.cores.len()).map(|core| self.state_text(core, false)).collect();
+        format!("{}; {NOBODY}", cores.join("; "))
+    }
+
+    /// Where a core is and what it does there; in the `past`, for a run that is over.
+    fn state_text(&self, core: usize, past: bool) -> String {
+        let (name, place) = (self.cores[core].name(), self.place_text(core, self.cores[core].registers()[0]));
+        let does = match (self.last_activity(core), self.bus.polled_by(core)) {
+            (Activity::Held, _) if past => return format!("{name} was held in reset"),
+            (Activity::Held, _) => return format!("{name} is held in reset"),
+            (Activity::Waiting, _) if past => "waited for an interrupt".to_owned(),
+            (Activity::Waiting, _) => "waits for an interrupt".to_owned(),
+            (Activity::Running, Some(device)) => format!("polled {device}"),
+            (Activity::Running, None) => "was".to_owned(),
+        };
+        format!("{name} {does} at {place}")
     }
 }

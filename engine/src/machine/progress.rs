@@ -24,8 +24,12 @@ pub(super) enum Activity {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     pub activity: Activity,
+    /// It waited when it was run last: it may have been told to look again since.
+    waited: bool,
     /// It stopped before an access at this time, which was not its turn.
     wanted: Option<Ps>,
+    /// It is at the begin or end of a call whose window is kept.
+    marked: bool,
     /// Its time in reset, which it counts as a wait itself.
     held: Cycles,
 }
@@ -69,7 +73,10 @@ impl Machine {
                 return Some(Outcome::Exit(exit.code));
             }
             if now >= slice_end {
-                return (now >= limit).then(|| Outcome::Limit(self.limit_text(next, limit)));
+                return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
+            }
+            if std::mem::take(&mut self.progress[next].marked) {
+                self.follow_marks(next);
             }
             if let Some(outcome) = self.run_core(next, slice_end) {
                 return Some(outcome);
@@ -82,7 +89,9 @@ impl Machine {
         let (mut horizon, mut until) = (slice_end, Ps::MAX);
         for other in (0..self.cores.len()).filter(|other| *other != core) {
             if let Some(time) = self.running_time(other) {
-                horizon = horizon.min(time.saturating_add(self.quantum));
+                // One that is to be looked at together with this one is not passed.
+                let ahead = if self.progress[other].marked { Ps(1) } else { self.quantum };
+                horizon = horizon.min(time.saturating_add(ahead));
                 // At the same time, the first core comes first.
                 until = until.min(if core < other { time.saturating_add(Ps(1)) } else { time });
             }
@@ -92,8 +101,13 @@ impl Machine {
         let stop = self.cores[core].run(&mut self.bus, horizon);
         self.bus.master = None;
         self.progress[core].wanted = self.bus.order.take_wanted();
+        self.progress[core].waited = stop == Stop::Waiting;
         match stop {
             Stop::Horizon => None,
+            Stop::Mark => {
+                self.progress[core].marked = true;
+                None
+            }
             Stop::Waiting => {
                 self.progress[core].activity = Activity::Waiting;
                 self.bus.order.sleeps(core);
@@ -108,7 +122,7 @@ impl Machine {
     fn wait_together(&mut self, slice_end: Ps) -> Option<Outcome> {
         let due = self.bus.events.next_due();
         if due == Ps::MAX {
-            return Some(Outcome::Fault(self.deadlock_text(0)));
+            return Some(Outcome::Fault(self.deadlock_text()));
         }
         for core in 0..self.cores.len() {
             self.pass_time(core, due.min(slice_end));
@@ -193,8 +207,16 @@ impl Machine {
         self.next_core().map(|core| self.core_time(core)).or_else(everyone).unwrap_or(Ps::ZERO)
     }
 
-    /// True if a core waits for an interrupt.
-    pub(super) fn waits(&self, core: usize) -> bool {
-        self.progress[core].activity == Activity::Waiting
+    /// What a core did last.
+    pub(super) fn last_activity(&self, core: usize) -> Activity {
+        match self.progress[core] {
+            Progress { activity: Activity::Running, waited: true, .. } => Activity::Waiting,
+            Progress { activity, .. } => activity,
+        }
+    }
+
+    /// True if a core waits for an interrupt, or is held in reset.
+    pub(super) fn is_idle(&self, core: usize) -> bool {
+        self.progress[core].activity != Activity::Running
     }
 }

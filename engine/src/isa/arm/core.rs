@@ -11,7 +11,7 @@ use super::profile::Profile;
 use super::system::{Events, System, X};
 use super::timing::Pending;
 use crate::bus::Bus;
-use crate::core::{Core, CoreReport, Stop};
+use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::isa::deadline::Deadline;
@@ -202,6 +202,10 @@ impl<P: Profile> Arm<P> {
     /// Runs from the current address. False if that came to no instruction and no exception.
     fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
         self.follow_sections();
+        if self.sections.has_marks() {
+            self.stop = Some(Stop::Mark);
+            return false;
+        }
         let before = (self.instructions, self.exceptions);
         if self.polls.found && !single {
             self.skip_rounds(bus);
@@ -378,6 +382,14 @@ impl<P: Profile> Core for Arm<P> {
     fn watch(&mut self, name: &str, pc: u32) {
         self.sections.watch(name, pc & !1);
         self.drop_blocks();
+    }
+
+    fn mark_calls(&mut self, pc: u32) -> bool {
+        self.sections.mark_calls(pc & !1)
+    }
+
+    fn take_marks(&mut self) -> Vec<CallMark> {
+        self.sections.take_marks()
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {

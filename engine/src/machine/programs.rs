@@ -1,0 +1,139 @@
+//! The programs of the cores: what is loaded, and what is known of them by name.
+
+use super::Machine;
+use crate::elf::{self, ElfError, Image};
+
+/// A core's program, for messages and for functions to be watched.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub image: Image,
+    /// The ELF file itself, for its debug information.
+    pub elf: Vec<u8>,
+}
+
+impl Machine {
+    /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
+    /// programmer does; sets the first core to its entry.
+    ///
+    /// # Errors
+    /// [`ElfError`]; nothing has been loaded then.
+    pub fn load(&mut self, data: &[u8]) -> Result<(), ElfError> {
+        let mut image = elf::read(data, self.cores[0].machine())?;
+        for segment in &mut image.segments {
+            segment.addr = self.cores[0].load_address(segment.addr);
+            let last = segment.addr + (segment.memory_bytes - 1);
+            if !self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes) {
+                let memories = self.memories();
+                return Err(ElfError::OutsideMemory { first: segment.addr, last, memories });
+            }
+        }
+        for segment in &image.segments {
+            self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
+        }
+        self.cores[0].set_pc(image.entry);
+        self.find_carried(&image);
+        self.programs[0] = Some(Program { image, elf: data.to_vec() });
+        Ok(())
+    }
+
+    /// Finds the programs that this one carries for further cores, as data between symbols that are named after them: cm4_firmware_start and
+    /// cm4_firmware_end. They are only looked into, for messages and functions to be watched: what is no ELF file is left to who loads it.
+    fn find_carried(&mut self, image: &Image) {
+        for core in 1..self.cores.len() {
+            let name = self.cores[core].name();
+            let addr = |end: &str| {
+                let wanted = format!("{name}_firmware_{end}");
+                image.symbols.iter().find(|symbol| symbol.name == wanted).map(|symbol| symbol.addr)
+            };
+            let carried = addr("start").zip(addr("end")).and_then(|(start, end)| data_at(image, start, end));
+            if let Some(data) = carried
+                && let Ok(image) = elf::read(data, self.cores[core].machine())
+            {
+                self.programs[core] = Some(Program { image, elf: data.to_vec() });
+            }
+        }
+    }
+
+    /// Tells what runs on a core whose program is loaded by another core's, where that does not tell it itself: for messages, and for functions to be
+    /// watched there. Nothing is loaded. False if the board has no such core.
+    ///
+    /// # Errors
+    /// [`ElfError`] if it is no program for the core.
+    pub fn load_symbols(&mut self, core: &str, data: &[u8]) -> Result<bool, ElfError> {
+        let Some(core) = self.core_named(core) else { return Ok(false) };
+        let image = elf::read(data, self.cores[core].machine())?;
+        self.programs[core] = Some(Program { image, elf: data.to_vec() });
+        Ok(true)
+    }
+
+    /// The core with this label.
+    pub fn core_named(&self, name: &str) -> Option<usize> {
+        self.cores.iter().position(|core| core.name() == name)
+    }
+
+    /// Keeps a cycle stack of its own for the function called `name` ("cm4:main" for one of another core than the first). False if there is no such
+    /// function.
+    pub fn watch(&mut self, name: &str) -> bool {
+        let found = self.find_function(name);
+        found.is_some_and(|(core, function, addr)| self.watch_function(&function, core, addr, false))
+    }
+
+    /// Keeps a window for each call of a function of a core; it is watched, too. False if there is no such function, or if cores of this type
+    /// keep none.
+    pub fn watch_calls(&mut self, name: &str) -> bool {
+        let found = self.find_function(name);
+        found.is_some_and(|(core, function, addr)| self.watch_function(&function, core, addr, true))
+    }
+
+    /// Keeps a cycle stack of its own for the function at `addr`, on the first core.
+    pub fn watch_address(&mut self, name: &str, addr: u32) {
+        self.cores[0].watch(name, addr);
+    }
+
+    /// Watches the function `name` of a core at `addr`, once, with windows for its `calls` if they are wanted. False if the core keeps none.
+    pub fn watch_function(&mut self, name: &str, core: usize, addr: u32, calls: bool) -> bool {
+        let function = (core, name.to_owned());
+        if !self.watched.contains(&function) {
+            self.cores[core].watch(name, addr);
+            self.watched.push(function);
+        }
+        !calls || self.cores[core].mark_calls(addr)
+    }
+
+    /// The core of a function that is to be watched, its own name, and its address.
+    fn find_function(&self, name: &str) -> Option<(usize, String, u32)> {
+        let (core, function) = match name.split_once(':') {
+            Some((core, function)) => (self.core_named(core)?, function),
+            None => (0, name),
+        };
+        let program = self.program(core)?;
+        let symbol = program.image.symbols.iter().find(|symbol| symbol.name == function)?;
+        Some((core, function.to_owned(), symbol.addr))
+    }
+
+    /// What runs on a core: cores of one kind run the first one's program, unless another is known.
+    pub(super) fn program(&self, core: usize) -> Option<&Program> {
+        let first = || {
+            let kind = |core: usize| self.description.cores.get(core).map(|core| &core.compatible);
+            self.programs.first()?.as_ref().filter(|_| core == 0 || kind(core) == kind(0))
+        };
+        self.programs.get(core)?.as_ref().or_else(first)
+    }
+
+    /// Where an ELF file's segments may lie.
+    fn memories(&self) -> String {
+        let loadable = self.bus.map.iter().filter(|entry| self.bus.can_load(entry.base, 1, 1));
+        let ranges: Vec<String> =
+            loadable.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();
+        ranges.join(", ")
+    }
+}
+
+/// The bytes of an image from `start` to `end`, where it runs.
+fn data_at(image: &Image, start: u32, end: u32) -> Option<&[u8]> {
+    image.segments.iter().find_map(|segment| {
+        let from = start.checked_sub(segment.runs_at)? as usize;
+        let to = end.checked_sub(segment.runs_at)? as usize;
+        segment.bytes.get(from..to)
+    })
+}

@@ -1,0 +1,92 @@
+//! Windows: what every core did while a call of a watched function lasted.
+//!
+//! A core that comes to the begin or end of such a call stops there until no other that runs is behind it; then all of them are looked at. Another core
+//! may be ahead by an instruction, or by up to the quantum if it ran before: its share of a window is as exact as that.
+
+use super::Machine;
+use crate::core::{CallMark, CoreReport, SectionReport};
+use crate::time::{Cycles, Ps};
+
+/// Most windows that are kept: a run that makes more calls has them of the first ones.
+const MOST_WINDOWS: usize = 4096;
+
+/// A call, and what all cores did from its begin to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The core that made the call, by its index.
+    pub core: usize,
+    /// The function.
+    pub section: String,
+    /// When it was entered.
+    pub begin: Ps,
+    /// When it returned.
+    pub end: Ps,
+    /// Each core's instructions, cycles, causes and sections in that time. Causes without cycles are left out.
+    pub cores: Vec<CoreReport>,
+}
+
+/// The windows of a run.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    /// Calls under way: the core, the function, and how all were when it began.
+    open: Vec<(usize, String, Ps, Vec<CoreReport>)>,
+    pub done: Vec<Window>,
+    /// Calls for whose windows there was no room.
+    pub lost: u64,
+}
+
+impl Machine {
+    /// The core has come to the begin or end of calls, and nobody that runs is behind it.
+    pub(super) fn follow_marks(&mut self, core: usize) {
+        let now = self.core_time(core);
+        let marks = self.cores[core].take_marks();
+        if marks.is_empty() {
+            return;
+        }
+        for other in 0..self.cores.len() {
+            if self.is_idle(other) {
+                self.pass_time(other, now);
+            }
+        }
+        let reports = self.core_reports();
+        for CallMark { section, begins } in marks {
+            let name = reports[core].sections.get(section).map_or_else(String::new, |section| section.name.clone());
+            if begins {
+                self.windows.open.push((core, name, now, reports.clone()));
+            } else if let Some(index) = self.windows.open.iter().rposition(|open| (open.0, &open.1) == (core, &name)) {
+                let (core, section, begin, before) = self.windows.open.remove(index);
+                if self.windows.done.len() == MOST_WINDOWS {
+                    self.windows.lost += 1;
+                    continue;
+                }
+                let cores = reports.iter().zip(&before).map(|(after, before)| between(before, after)).collect();
+                self.windows.done.push(Window { core, section, begin, end: now, cores });
+            }
+        }
+    }
+}
+
+/// What a core did between two reports.
+fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
+    let sections = after.sections.iter().zip(&before.sections).map(|(after, before)| SectionReport {
+        name: after.name.clone(),
+        calls: after.calls - before.calls,
+        instructions: after.instructions - before.instructions,
+        causes: causes_between(&before.causes, &after.causes),
+    });
+    CoreReport {
+        name: after.name.clone(),
+        clock: after.clock,
+        instructions: after.instructions - before.instructions,
+        cycles: Cycles(after.cycles.0 - before.cycles.0),
+        causes: causes_between(&before.causes, &after.causes),
+        sections: sections.collect(),
+        counters: Vec::new(),
+    }
+}
+
+fn causes_between(before: &[(String, Cycles)], after: &[(String, Cycles)]) -> Vec<(String, Cycles)> {
+    let earlier = |cause: &str| before.iter().find(|(name, _)| name == cause).map_or(0, |(_, cycles)| cycles.0);
+    let passed = after.iter().map(|(cause, cycles)| (cause.clone(), Cycles(cycles.0 - earlier(cause))));
+    passed.filter(|(_, cycles)| cycles.0 > 0).collect()
+}
