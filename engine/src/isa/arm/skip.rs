@@ -106,9 +106,7 @@ impl<P: Profile> Skips for Arm<P> {
             let after = self.blocks.hot[index as usize].runs;
             round.runs.extend((0..2).filter(|exit| after[*exit] != runs[*exit]).map(|exit| (index, exit)));
         }
-        // The end of a handler: no code is where such a jump leads.
-        P::follow_jump(self, bus);
-        (!P::is_between(self)).then_some(())
+        Some(())
     }
 
     fn goes_on_as(&self, since: u64, before: &State<P>, after: &State<P>) -> bool {
