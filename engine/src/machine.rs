@@ -238,7 +238,10 @@ impl Machine {
     pub fn report(&mut self, outcome: Outcome) -> RunReport {
         let elapsed = (0..self.cores.len()).map(|core| self.core_time(core)).max().unwrap_or(Ps::ZERO);
         for index in 0..self.cores.len() {
-            self.pass_time(index, elapsed);
+            // One that is there already has results under way, perhaps.
+            if self.core_time(index) < elapsed {
+                self.pass_time(index, elapsed);
+            }
         }
         let cores = self.core_reports();
         let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
