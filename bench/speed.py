@@ -9,6 +9,8 @@ count, and the ratio is taken pair by pair.
 Instructions are those that Cyclescope counted; QEMU runs the same ones but for the console driver
 and what starts a board.
 
+Then both cores of `stm32mp157c-dk2` run the program at once; their instructions are added up.
+
 A second part runs fewer rounds of the program where every instruction is fetched over the bus: on
 the first board with its caches off, and on PicoSoC, from SPI flash in place; and an operation of
 the Rhealstone benchmark with the caches of the SAMA5D2 off.
@@ -53,6 +55,9 @@ RHEALSTONE_UNCACHED: dict[str, Value] = {
     "cache": "off",
 }
 POLLED_FILE_BYTES = 128 * 1024
+TWO_CORES = ("coremark_pair", "stm32mp157c-dk2")
+# of both cores together, for one of the second core's
+ROUNDS_FOR_ONE = 5
 
 
 @dataclass(frozen=True)
@@ -155,6 +160,19 @@ def compare_with_qemu(pair: Pair, iterations: int, pairs: int) -> None:
     print_ratios("ratio of speeds", seconds, peer_seconds)
 
 
+def run_two_cores(iterations: int, pairs: int) -> None:
+    """Two cores of different clocks at once."""
+    app, board = TWO_CORES
+    elf = firmware.build_app(app, board, {"iterations": max(1, iterations // ROUNDS_FOR_ONE)})
+    seconds = []
+    for _ in range(pairs):
+        host_seconds, done = timed(cyclescope_command(board, elf))
+        seconds.append(host_seconds)
+    millions, median = instructions_of(done), statistics.median(seconds)
+    print(f"{app} on both cores of {board}: {millions:.0f} million instructions")
+    print(f"cyclescope, caches and all timing on: {median:6.2f} s  {millions / median:6.0f} MIPS")
+
+
 def compare_uncached(iterations: int, loops: int, pairs: int) -> None:
     """Every instruction fetched over the bus: caches off, and PicoSoC from its flash."""
     switches = firmware.build_app(RHEALSTONE, ARM_BOARD, {"loops": loops, **RHEALSTONE_UNCACHED})
@@ -252,6 +270,7 @@ def main() -> None:
     )
     for pair in PAIRS:
         compare_with_qemu(pair, options.iterations, options.pairs)
+    run_two_cores(options.iterations, options.pairs)
     compare_uncached(options.uncached_iterations, options.uncached_loops, options.pairs)
     compare_polling(options.pairs)
 
