@@ -46,8 +46,8 @@ def test_the_client_on_the_host_measures_what_the_boards_own_does(
     cyclescope: Command, test: str
 ) -> None:
     here, there = measured(cyclescope, "--test", test)[test], on_the_board(test)
-    # but for the CRC, bit by bit: some 50 cycles a byte
-    assert 60 < (there - here) / int(test.split("x")[0]) < 100
+    # but for the CRC, bit by bit: nanoseconds a byte, of 650 MHz
+    assert 50 < (there - here) / int(test.split("x")[0]) < 300
 
 
 def test_settings_are_the_apps(cyclescope: Command) -> None:
