@@ -12,92 +12,25 @@
 //! DMA requests, low-power modes.
 
 mod frame;
+mod registers;
 mod transmitter;
 
 #[cfg(test)]
 mod tests;
 
+pub use self::registers::REGISTERS;
+
 use self::frame::Frame;
+use self::registers::*;
 use self::transmitter::Transmitter;
 use super::apb;
-use super::registers::{AccessKind, Register, flag};
+use super::registers::flag;
 use super::stm32_clock_gate::ClockGate;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz};
-
-/// The register map (RM0436, "USART registers").
-pub const REGISTERS: &[Register] = &[
-    Register::new("USART_CR1", CR1, AccessKind::Rw, 0, u32::MAX),
-    Register::new("USART_CR2", CR2, AccessKind::Rw, 0, CR2_MASK),
-    Register::new("USART_CR3", CR3, AccessKind::Rw, 0, CR3_MASK),
-    Register::new("USART_BRR", BRR, AccessKind::Rw, 0, 0xffff),
-    Register::new("USART_GTPR", GTPR, AccessKind::Rw, 0, 0xffff),
-    Register::new("USART_RTOR", RTOR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("USART_RQR", RQR, AccessKind::Wo, 0, 0x1f),
-    Register::new("USART_ISR", ISR, AccessKind::Ro, ISR_TC | ISR_TXE, 0x0fff_ffff),
-    Register::new("USART_ICR", ICR, AccessKind::Wo, 0, 0x0012_3bff),
-    Register::new("USART_RDR", 0x24, AccessKind::Ro, 0, 0x1ff),
-    Register::new("USART_TDR", TDR, AccessKind::Rw, 0, 0x1ff),
-    Register::new("USART_PRESC", PRESC, AccessKind::Rw, 0, 0xf),
-    Register::new("USART_HWCFGR2", HWCFGR2, AccessKind::Ro, CONFIGURATION, 0xff),
-    Register::new("USART_HWCFGR1", HWCFGR1, AccessKind::Ro, CONFIGURATION, u32::MAX),
-    Register::new("USART_VERR", VERR, AccessKind::Ro, VERSION, 0xff),
-    Register::new("USART_IPIDR", IPIDR, AccessKind::Ro, IDENTIFICATION, u32::MAX),
-    Register::new("USART_SIDR", SIDR, AccessKind::Ro, SIZE_IDENTIFICATION, u32::MAX),
-];
-
-const CR1: u32 = 0x00;
-const CR2: u32 = 0x04;
-const CR3: u32 = 0x08;
-const BRR: u32 = 0x0c;
-const GTPR: u32 = 0x10;
-const RTOR: u32 = 0x14;
-const RQR: u32 = 0x18;
-const ISR: u32 = 0x1c;
-const ICR: u32 = 0x20;
-const TDR: u32 = 0x28;
-const PRESC: u32 = 0x2c;
-const HWCFGR2: u32 = 0x3ec;
-const HWCFGR1: u32 = 0x3f0;
-const VERR: u32 = 0x3f4;
-const IPIDR: u32 = 0x3f8;
-const SIDR: u32 = 0x3fc;
-
-const CR1_UE: u32 = 1 << 0;
-const CR1_RE: u32 = 1 << 2;
-const CR1_TE: u32 = 1 << 3;
-const CR1_TCIE: u32 = 1 << 6;
-/// TXFNFIE with the FIFO.
-const CR1_TXEIE: u32 = 1 << 7;
-const CR1_FIFOEN: u32 = 1 << 29;
-const CR1_TXFEIE: u32 = 1 << 30;
-/// PS, PCE, WAKE, M0, OVER8, DEDT, DEAT, M1, FIFOEN: writable while UE is 0.
-const CR1_LOCKED: u32 = 0x33ff_9e00;
-const CR2_MASK: u32 = 0xffff_ff79;
-const CR2_UNMODELLED: u32 = 1 << 0 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 20;
-const CR3_TXFTIE: u32 = 1 << 23;
-const CR3_TXFTCFG: u32 = 29;
-const CR3_MASK: u32 = 0xfffe_ffff;
-/// IREN, HDSEL, SCEN, DMAR, DMAT, RTSE, CTSE.
-const CR3_UNMODELLED: u32 = 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9;
-const RQR_SBKRQ: u32 = 1 << 1;
-const RQR_TXFRQ: u32 = 1 << 4;
-const ISR_TC: u32 = 1 << 6;
-const ISR_TXE: u32 = 1 << 7;
-const ISR_TEACK: u32 = 1 << 21;
-const ISR_REACK: u32 = 1 << 22;
-const ISR_TXFE: u32 = 1 << 23;
-const ISR_TXFT: u32 = 1 << 27;
-const ICR_TCCF: u32 = 1 << 6;
-
-/// Reset values of RM0436.
-const CONFIGURATION: u32 = 0x14;
-const VERSION: u32 = 0x23;
-const IDENTIFICATION: u32 = 0x0013_0003;
-const SIZE_IDENTIFICATION: u32 = 0xa3c5_dd01;
 
 const FIFO_CHARACTERS: usize = 16;
 /// Free characters for USART_ISR.TXFT, by TXFTCFG: an eighth of the FIFO to all of it; values above say no more.

@@ -168,7 +168,7 @@ impl Channel {
 
     /// A flag is set that interrupts.
     pub const fn interrupts(&self) -> bool {
-        self.status & self.control >> ccr::INTERRUPTS & cisr::ALL != 0
+        self.status & (self.control >> ccr::INTERRUPTS) & cisr::ALL != 0
     }
 
     const fn field(&self, shift: u32, mask: u32) -> u32 {
@@ -221,9 +221,9 @@ impl Channel {
     pub fn faults(&self) -> u32 {
         let (reads, writes) = (self.reads(), self.writes());
         let is_off = |side: Side, address: u32| {
-            address % side.size != 0 || side.step != 0 && side.step.unsigned_abs() < side.size
+            !address.is_multiple_of(side.size) || side.step != 0 && side.step.unsigned_abs() < side.size
         };
-        let part = |bytes: u32| bytes % reads.size != 0 || bytes % writes.size != 0;
+        let part = |bytes: u32| !bytes.is_multiple_of(reads.size) || !bytes.is_multiple_of(writes.size);
         flag(cesr::ASE, is_off(reads, self.source) || is_off(writes, self.destination))
             | flag(cesr::BSE, self.left() == 0 || part(self.left()) || part(self.buffer_bytes()))
     }
@@ -256,7 +256,7 @@ impl Channel {
 
     /// `bytes` have been written.
     pub fn count(&mut self, bytes: u32) {
-        self.block = self.block & !BNDT | self.left() - bytes;
+        self.block = self.block & !BNDT | (self.left() - bytes);
     }
 
     /// The block is over; true if it is to be repeated, which then begins.
@@ -270,7 +270,7 @@ impl Channel {
         };
         self.source = updated(self.source, self.update & 0xffff, self.block & BRSUM != 0);
         self.destination = updated(self.destination, self.update >> 16, self.block & BRDUM != 0);
-        self.block = (left - 1) << BRC | self.block & (BRSUM | BRDUM) | self.block_bytes;
+        self.block = (left - 1) << BRC | (self.block & (BRSUM | BRDUM)) | self.block_bytes;
         true
     }
 

@@ -78,7 +78,7 @@ impl Frame {
             let place = if self.high_first { self.data_bits() - 1 - bit } else { bit };
             (data >> place & 1 != 0) != self.inverted_data
         };
-        let parity = self.parity.map(|odd| (data.count_ones() % 2 != 0) != odd);
+        let parity = self.parity.map(|odd| data.count_ones().is_multiple_of(2) == odd);
         let bits = (0..self.data_bits()).map(sent).chain(parity);
         let mut level = true;
         for (index, bit) in std::iter::once(false).chain(bits).chain([true]).enumerate() {
