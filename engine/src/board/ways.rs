@@ -19,7 +19,7 @@ use super::build::{read_route, read_with};
 use super::fault::{BoardFault, FaultKind};
 use super::node::{Node, Property};
 use super::reader::Board;
-use crate::bus::{Bus, MapEntry, Target, View};
+use crate::bus::{Bus, MapEntry, Route, Target, View};
 use crate::memory::ram::PortTiming;
 use crate::time::{Cycles, Hz};
 
@@ -48,7 +48,8 @@ pub fn read<'a>(buses: &[&'a Node], board: &mut Board<'a>, bus: &mut Bus) -> Way
             let from = bus_of(buses, way, FROM, board);
             read_with(way, board, |reader| {
                 reader.known(&[FROM]);
-                bus.routes.push(read_route(reader));
+                let from = from.map_or("", |from| buses[from].label());
+                bus.routes.push(Route { name: format!("{} from {from}", node.label()), ..read_route(reader) });
             });
             ways.ways.extend(from.map(|from| (from, to, bus.routes.len() - 1)));
         }

@@ -86,7 +86,16 @@ fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
 }
 
 fn causes_between(before: &[(String, Cycles)], after: &[(String, Cycles)]) -> Vec<(String, Cycles)> {
-    let earlier = |cause: &str| before.iter().find(|(name, _)| name == cause).map_or(0, |(_, cycles)| cycles.0);
-    let passed = after.iter().map(|(cause, cycles)| (cause.clone(), Cycles(cycles.0 - earlier(cause))));
-    passed.filter(|(_, cycles)| cycles.0 > 0).collect()
+    let total = |of: &[(String, Cycles)], cause: &str| {
+        of.iter().filter(|(name, _)| name == cause).map(|(_, n)| n.0).sum::<u64>()
+    };
+    let mut passed: Vec<(String, Cycles)> = Vec::new();
+    for (cause, _) in after {
+        // A board may call two of its buses alike.
+        if passed.iter().all(|(known, _)| known != cause) {
+            passed.push((cause.clone(), Cycles(total(after, cause) - total(before, cause))));
+        }
+    }
+    passed.retain(|(_, cycles)| cycles.0 > 0);
+    passed
 }

@@ -34,6 +34,7 @@ impl sections::Totals for Totals {
         add(&mut self.saved, to.saved, from.saved);
         add(&mut self.mispredicted, to.mispredicted, from.mispredicted);
         add(&mut self.exceptions, to.exceptions, from.exceptions);
+        self.exceptions_name = to.exceptions_name;
         add(&mut self.idle, to.idle, from.idle);
         self.memory.add_difference(&to.memory, &from.memory, times);
     }
