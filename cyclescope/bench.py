@@ -32,6 +32,7 @@ from cyclescope.results import (
     Row,
     RunRecord,
     RunResult,
+    StackEntry,
     Value,
 )
 from cyclescope.views import takes
@@ -90,10 +91,18 @@ def run_job(job: Job, keep: Path | None = None) -> RunRecord:
     run = job.configured
     try:
         elf = _build(run)
-        sections = {name: None for cell in job.experiment.cells_of(run) for name in cell.timed}
+        cells = job.experiment.cells_of(run)
+        parts = [found for cell in cells if (found := cell.parts(run.settings))]
+        sections = [name for cell in cells for name in cell.timed]
+        sections += [name for found in parts for name, _ in found.functions]
         with _inserted(run) as (overrides, image):
             board = Board(run.board, overrides).load(elf)
-            result = board.run(run.limit, sections=sections, frame_on=run.frame_on)
+            result = board.run(
+                run.limit,
+                sections=dict.fromkeys(sections),
+                windows=dict.fromkeys(found.call for found in parts),
+                frame_on=run.frame_on,
+            )
             # the path of a kept ELF says where this machine keeps it
             record = judged(job, replace(result, firmware=run.app))
             return _checked(job, record, image, keep) if image else record
@@ -241,11 +250,25 @@ def _rows(job: Job, record: RunRecord, parameters: Iterable[Parameter]) -> list[
         return []
     metrics = _metrics(job, record.result).values()
     return [
-        _row(job, record, cell, metric, parameters)
+        replace(_row(job, record, cell, metric, parameters), parts=stack)
         for cell in job.experiment.cells_of(job.run)
-        for metric in metrics
-        if metric.name == cell.metric
+        for metric, stack in _with_parts(
+            cell, record, [metric for metric in metrics if metric.name == cell.metric]
+        )
     ]
+
+
+def _with_parts(
+    cell: Cell, record: RunRecord, metrics: Sequence[Metric]
+) -> Iterator[tuple[Metric, tuple[StackEntry, ...]]]:
+    """A cell's metrics, each with the parts of its time: those of the call that it measured."""
+    parts = cell.parts(record.settings)
+    windows = record.result.windows if record.result and parts else ()
+    calls = [window for window in windows if parts and window.section == parts.call]
+    stacks = [parts.of(window) for window in calls if parts]
+    if len(stacks) != len(metrics):
+        stacks = [()] * len(metrics)
+    yield from zip(metrics, stacks, strict=True)
 
 
 def _row(

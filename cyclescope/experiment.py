@@ -13,7 +13,7 @@ from typing import Any
 from cyclescope import published
 from cyclescope.disks import Disk
 from cyclescope.overrides import OverrideValue
-from cyclescope.results import CALIBRATED, Parameter, Row, Settings, Value
+from cyclescope.results import CALIBRATED, Parameter, Parts, Row, Settings, Value
 from cyclescope.views import Frames, Pivot, Sweep
 
 
@@ -23,6 +23,10 @@ def _no_files(settings: Settings) -> Mapping[str, bytes]:
 
 def _no_slot(settings: Settings) -> str:
     return ""
+
+
+def _no_parts(settings: Settings) -> Parts | None:
+    return None
 
 
 def _no_derived(rows: Sequence[Row]) -> Iterable[Row]:
@@ -101,7 +105,8 @@ class Cell:
     `timed` names the app's functions whose time the metric holds: the row's cycle stack is theirs.
     `exact` names metrics that must be what the row says under the same name, or the run has failed:
     they show that the program did what the published one did. `pivots` and `sweeps` show many rows
-    together: the first pivot and all sweeps that take the row.
+    together: the first pivot and all sweeps that take the row. `parts` says how the metric's time
+    is told apart in a run with these settings.
     """
 
     app: str
@@ -116,6 +121,7 @@ class Cell:
     pivots: tuple[Pivot, ...] = ()
     sweeps: tuple[Sweep, ...] = ()
     rounded: tuple[str, int] | None = None
+    parts: Callable[[Settings], Parts | None] = _no_parts
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -239,6 +239,7 @@ class Row:
     `timed` names the functions whose time the metric holds; none stands for the whole run.
     `pivot` and `sweeps` say how it is shown where it is one of many. `digits` is how many
     significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
+    `parts` tells the measured time apart by what the cores did, where the experiment asks for that.
     """
 
     experiment: str
@@ -255,6 +256,7 @@ class Row:
     pivot: Pivot | None = field(default=None, repr=False)
     sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
     digits: int | None = None
+    parts: tuple[StackEntry, ...] = field(default=(), repr=False)
 
     @property
     def is_exact(self) -> bool:
@@ -278,7 +280,9 @@ class Row:
 
     @property
     def stack(self) -> tuple[StackEntry, ...]:
-        """The cycle stack of what the row's metric times, on the first core."""
+        """Its parts, or else the cycle stack of what its metric times, on the first core."""
+        if self.parts:
+            return self.parts
         if self.run.result is None:
             return ()
         core = self.run.result.cores[0]
@@ -314,6 +318,37 @@ class Row:
             "error_pct": self.error_pct,
             "basis": self.basis,
         }
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How the time of a metric is told apart by functions, over all cores.
+
+    `call` is the function of the first core whose calls were measured, one for each result in
+    turn. `functions` are pairs of a function ("cm4:main" is another core's) and what people call
+    its part; no two of them run at the same time. What is in none of them is the `rest`.
+    """
+
+    call: str
+    functions: tuple[tuple[str, str], ...]
+    rest: str
+
+    def of(self, window: Window) -> tuple[StackEntry, ...]:
+        """The parts of a call, in picoseconds and the first core's cycles; they sum to its time."""
+        whole_ps, hz = window.end_ps - window.begin_ps, window.cores[0].hz
+        found = [(words, self._ps(window, function)) for function, words in self.functions]
+        rest = (self.rest, whole_ps - sum(ps for _, ps in found))
+        return tuple(StackEntry(words, ps * hz // 10**12, ps) for words, ps in (*found, rest))
+
+    def _ps(self, window: Window, function: str) -> int:
+        core_name, _, name = function.rpartition(":")
+        return sum(
+            entry.ps
+            for core in window.cores
+            for section in core.sections
+            if core.name == (core_name or window.cores[0].name) and section.name == name
+            for entry in section.stack
+        )
 
 
 @dataclass(frozen=True)

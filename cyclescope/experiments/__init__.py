@@ -15,9 +15,11 @@ from cyclescope.experiments import (
     card_probe,
     fat_access,
     fat_write,
+    ipc_modes,
     picosoc_xip,
     quad_spi_throughput,
     rhealstone,
+    rpmsg_tty,
 )
 
 _MODULES = (
@@ -28,6 +30,8 @@ _MODULES = (
     card_probe,
     rhealstone,
     bitbang_spi,
+    rpmsg_tty,
+    ipc_modes,
 )
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
