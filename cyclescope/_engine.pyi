@@ -71,14 +71,13 @@ class Machine:
         self,
         port: str,
         until_ps: int,
-        goal: Literal["open", "taken", "sent"] | None = None,
-        bytes: int = 0,
+        goal: tuple[Literal["open", "taken", "sent"], int] | None = None,
         console: Callable[[bytes], None] | None = None,
         stream: Callable[[str, bytes], None] | None = None,
     ) -> tuple[int | None, dict[str, Any] | None]:
         """Run on until a pipe's goal is reached, or until a time comes.
 
-        The firmware listens ("open"), is done with `bytes` ("taken"), or has sent `bytes` ("sent").
+        The firmware listens ("open"), is done with so many bytes ("taken"), or sent them ("sent").
         Gives when the goal was reached, in picoseconds (None: the time was up), and what `run`
         gives if the run ended.
         """

@@ -159,25 +159,24 @@ impl Machine {
         self.engine().latest().0
     }
 
-    /// Runs on until the firmware listens at the pipe ("open"), is done with `bytes` of it ("taken") or has sent `bytes` ("sent"), or the time
-    /// `until_ps` comes: when the goal was reached (None: it was not), and the report of the run if it ended. `console` and `stream` are as for `run`.
-    #[pyo3(signature = (port, until_ps, goal=None, bytes=0, console=None, stream=None))]
+    /// Runs on until the firmware listens at the pipe (("open", 0)), is done with so many bytes of it ("taken") or has sent so many ("sent"), or the
+    /// time `until_ps` comes: when the goal was reached (None: it was not), and the report of the run if it ended. `console` and `stream` are as for `run`.
+    #[pyo3(signature = (port, until_ps, goal=None, console=None, stream=None))]
     fn advance<'py>(
         &mut self,
         py: Python<'py>,
         port: &str,
         until_ps: u64,
-        goal: Option<&str>,
-        bytes: u64,
+        goal: Option<(String, u64)>,
         console: Option<Py<PyAny>>,
         stream: Option<Py<PyAny>>,
     ) -> PyResult<(Option<u64>, Option<Bound<'py, PyDict>>)> {
-        let goal = match goal {
+        let goal = match goal.as_ref().map(|(what, bytes)| (what.as_str(), *bytes)) {
             None => None,
-            Some("open") => Some(Goal::Open),
-            Some("taken") => Some(Goal::Taken(bytes)),
-            Some("sent") => Some(Goal::Sent(bytes)),
-            Some(other) => return Err(EngineError::new_err(format!("a pipe has no goal '{other}'"))),
+            Some(("open", _)) => Some(Goal::Open),
+            Some(("taken", bytes)) => Some(Goal::Taken(bytes)),
+            Some(("sent", bytes)) => Some(Goal::Sent(bytes)),
+            Some((other, _)) => return Err(EngineError::new_err(format!("a pipe has no goal '{other}'"))),
         };
         let mut raised = None;
         let engine = self.engine();

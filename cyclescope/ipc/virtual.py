@@ -95,7 +95,7 @@ class VirtualTty:
         while not self._stopped:
             step_ps = min(until_ps, self.now_ps() + _STEP_PS)
             at, ended = self._machine.advance(
-                self._port, step_ps, goal, total_bytes, self._printed, self._printed_on
+                self._port, step_ps, (goal, total_bytes), self._printed, self._printed_on
             )
             if ended is not None:
                 raise IpcError(f"{self.board}: {self._end(ended)}{self._said()}")

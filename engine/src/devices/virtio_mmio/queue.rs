@@ -70,7 +70,7 @@ impl Queue {
             ("available ring", self.available, 2, 4 + 2 * self.size),
             ("used ring", self.used, 4, 4 + 8 * self.size),
         ] {
-            if addr % align != 0 {
+            if !addr.is_multiple_of(align) {
                 return Err(format!("the {what} is at {addr:#x}, which is no multiple of {align}"));
             }
             let inside = u32::try_from(addr).is_ok_and(|addr| bus.peek(addr, &mut vec![0; bytes as usize]));
