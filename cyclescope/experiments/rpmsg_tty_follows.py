@@ -109,11 +109,12 @@ def findings(known: Sequence[Row]) -> Iterator[str]:
 def _what_takes_the_time(known: Sequence[Row]) -> Iterator[str]:
     shares = [share_pct(row, LOG_PART) for row in known if row.published is not None and row.parts]
     if shares:
+        character_us = 10 / BAUD_RATE * 1e6
         yield (
             f"In each test the M4 spends {min(shares):.1f} to {max(shares):.1f} % of the time in "
-            f"its own log: each character takes 86.9 us at {BAUD_RATE} baud, one after the other, "
-            "before the next message is looked at. What the report measured is its UART, not "
-            "RPMsg."
+            f"its own log: each character takes {character_us:.1f} us at {BAUD_RATE} baud, one "
+            "after the other, before the next message is looked at. What the report measured is "
+            "its UART, not RPMsg."
         )
 
 
