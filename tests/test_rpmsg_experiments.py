@@ -1,0 +1,115 @@
+"""The experiments `rpmsg-tty` and `ipc-modes` in short: the report's run, and one of each kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from cyclescope import bench, experiments, planning, published, trust
+from cyclescope.experiments import ipc_modes, rpmsg_tty
+from cyclescope.experiments.rpmsg_tty_follows import LOG_PART, share_pct
+from cyclescope.results import CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Row
+
+# Of the cells that nothing was fitted to.
+MOST_OFF_PCT = 5
+CELLS = 11
+MOST_FITTED = 2
+# A tick of the clock that the client reads, 24 MHz.
+TICK_PS = 41_667
+
+
+@cache
+def report() -> ExperimentResult:
+    """The report's own run, the one without the log, and one with too much data."""
+    experiment = rpmsg_tty.EXPERIMENT
+    logged = next(run for run in experiment.runs if run.documented)
+    quiet = next(run for run in experiment.runs if dict(run.settings).get("log") == "off")
+    most = experiment.runs[-1]
+    return tabulated(replace(experiment, runs=(logged, quiet, most)))
+
+
+def tabulated(experiment: experiments.Experiment) -> ExperimentResult:
+    jobs = planning.plan([experiment])
+    (result,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2))
+    assert not result.failures, [run.error for run in result.failures]
+    return result
+
+
+def cells() -> list[Row]:
+    return [row for row in report().rows if row.basis in (PREDICTED, CALIBRATED)]
+
+
+def test_all_published_times_are_met_within_five_percent() -> None:
+    assert len(cells()) == CELLS
+    off = {row.label: row.error_pct for row in cells() if abs(row.error_pct or 0) > MOST_OFF_PCT}
+    assert not off
+
+
+def test_what_was_fitted_is_counted() -> None:
+    assert len(trust.of(report()).fitted) <= MOST_FITTED
+    assert [row.label for row in cells() if row.basis == CALIBRATED] == ["1024 B x 1"]
+
+
+def test_larger_blocks_are_faster_as_in_the_report() -> None:
+    simulated = sorted(cells(), key=lambda row: row.simulated)
+    same = [{"2048 B x 2", "4096 B x 1"}]  # 15 us apart in the report
+    order = [row.label for row in simulated]
+    theirs = [row.label for row in sorted(cells(), key=lambda row: row.published or 0)]
+    moved = {label for ours, label in zip(order, theirs, strict=True) if ours != label}
+    assert not moved or moved in same
+
+
+def test_the_parts_of_a_test_are_all_of_its_time() -> None:
+    for row in cells():
+        assert (
+            abs(sum(entry.ps for entry in row.parts) - row.simulated * 1000) < 4 * TICK_PS + 10**6
+        )
+        assert all(entry.ps >= 0 for entry in row.parts)
+        assert row.stack == row.parts
+
+
+def test_nearly_all_of_each_test_is_the_log() -> None:
+    assert min(share_pct(row, LOG_PART) for row in cells()) > 94
+    assert any("What the report measured is its UART" in note for note in report().notes)
+
+
+def test_without_the_log_each_test_takes_a_fraction() -> None:
+    quiet = {row.label: row for row in report().rows if row.settings.get("log") == "off"}
+    assert len(quiet) == CELLS
+    for row in cells():
+        assert quiet[row.label].simulated < row.simulated / 20
+
+
+def test_what_the_text_claims_follows() -> None:
+    derived = {row.label: row for row in report().rows if row.basis == DERIVED}
+    claims = ("best rate", "gain of 4096 B x 1 over 512 B x 8")
+    assert all(abs(derived[label].error_pct or 0) < MOST_OFF_PCT for label in claims)
+    lines = [row for label, row in derived.items() if label.startswith("M4's line")]
+    assert len(lines) == 3
+    # stamps of whole milliseconds
+    assert all(abs(row.simulated - (row.published or 0)) <= 1 for row in lines)
+
+
+def test_more_than_all_buffers_come_through_where_the_sender_waits() -> None:
+    (most,) = [row for row in report().rows if row.settings["tests"] == "one"]
+    assert int(most.settings["block_bytes"]) * int(most.settings["blocks"]) == 32768
+
+
+def test_the_runs_name_all_that_the_report_measured() -> None:
+    table = published.load(rpmsg_tty.TABLE)
+    assert len(table.distinct(("block_bytes", "blocks"))) == CELLS
+
+
+def test_a_shared_buffer_pays_with_dma() -> None:
+    runs = [run for run in ipc_modes.EXPERIMENT.runs if run.settings["direction"] == "to-m4"]
+    kept = [run for run in runs if run.settings.get("dma") != "off"]
+    assert len(kept) == 2
+    result = tabulated(replace(ipc_modes.EXPERIMENT, runs=tuple(kept)))
+    rows = {
+        (row.settings["mode"], row.settings["block_bytes"]): row
+        for row in result.rows
+        if row.metric == "throughput"
+    }
+    raw, direct = rows["raw", 65536], rows["indirect", 65536]
+    assert direct.simulated > 2 * raw.simulated > 2 * rows["raw", 16].simulated
+    assert any(note.startswith("A7 to M4: RPMsg alone") for note in result.notes)
