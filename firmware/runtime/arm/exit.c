@@ -1,12 +1,18 @@
-/* The end of a program where a debugger or an emulator takes it: semihosting. */
+/* The end of a program where a debugger or an emulator takes it: semihosting, for both profiles. */
 #include "exit.h"
 
-#include "arm.h"
 #include "console.h"
+#include "interrupts.h"
 
 /* Semihosting for AArch32 and AArch64, 2.0: SYS_EXIT_EXTENDED. */
 #define SEMIHOSTING_SYS_EXIT_EXTENDED 0x20u
 #define SEMIHOSTING_APPLICATION_EXIT 0x20026u
+
+#if __ARM_ARCH_PROFILE == 'M'
+#define SEMIHOSTING_CALL "bkpt 0xAB"
+#else
+#define SEMIHOSTING_CALL "svc 0x123456"
+#endif
 
 _Noreturn void program_exit(int status)
 {
@@ -15,9 +21,9 @@ _Noreturn void program_exit(int status)
     register uint32_t *argument __asm__("r1") = block;
 
     console_flush();
-    arm_disable_interrupts();
-    __asm__ volatile("svc 0x123456" : "+r"(operation) : "r"(argument), "m"(block) : "lr", "memory");
+    (void)interrupts_save();
+    __asm__ volatile(SEMIHOSTING_CALL : "+r"(operation) : "r"(argument), "m"(block) : "lr", "memory");
     for (;;) {
-        arm_wait_for_interrupt();
+        __asm__ volatile("wfi" : : : "memory");
     }
 }
