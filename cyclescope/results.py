@@ -280,10 +280,13 @@ class Row:
 
     @property
     def stack(self) -> tuple[StackEntry, ...]:
-        """Its parts, or else the cycle stack of what its metric times, on the first core."""
+        """Its parts, or else the cycle stack of what its metric times, on the first core.
+
+        A row that follows from others times nothing.
+        """
         if self.parts:
             return self.parts
-        if self.run.result is None:
+        if self.run.result is None or self.basis == DERIVED:
             return ()
         core = self.run.result.cores[0]
         if not self.timed:

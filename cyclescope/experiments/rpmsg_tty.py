@@ -104,7 +104,10 @@ def _sweep(title: str, x: str, x_title: str, *where: tuple[str, tuple[Value, ...
 
 _SWEEPS = (
     _sweep("The log's UART", "baud_rate", "baud", _OF_REPORT, _LOGGED),
-    _sweep("RPMsg's buffers, with the log", "buffer_bytes", "bytes of a buffer", _LOGGED),
+    _sweep(
+        *("RPMsg's buffers, with the log", "buffer_bytes", "bytes of a buffer"),
+        *(_LOGGED, ("baud_rate", (BAUD_RATE,))),
+    ),
     _sweep("RPMsg's buffers, without", "buffer_bytes", "bytes of a buffer", _QUIET),
 )
 

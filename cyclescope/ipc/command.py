@@ -15,6 +15,7 @@ from rich.table import Table
 from cyclescope import firmware, tables
 from cyclescope.board import Board, shipped_boards
 from cyclescope.errors import IpcError, UsageError
+from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
 from cyclescope.export import write_text
 from cyclescope.ipc.client import Results, run_tests
 from cyclescope.ipc.link import Link, open_link
@@ -22,6 +23,7 @@ from cyclescope.ipc.protocol import TtyTest, parse_test, report_tests
 from cyclescope.ipc.server import Server
 from cyclescope.ipc.virtual import VirtualTty
 from cyclescope.overrides import parse_set
+from cyclescope.results import Value
 from cyclescope.units import parse_time_ps
 
 DEFAULT_PORT = "/dev/ttyRPMSG0"
@@ -113,7 +115,7 @@ def _check_usage(
 
 def _virtual_tty(name: str, elf: Path | None, sets: tuple[str, ...]) -> VirtualTty:
     changes = dict(map(parse_set, sets))
-    settings = {}
+    settings: dict[str, Value] = {"linux_delay_us": LINUX_DELAY_US}
     if elf is None:
         kinds = firmware.load_app(BRIDGE).settings
         for path in [path for path in changes if path in kinds]:

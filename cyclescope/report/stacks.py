@@ -9,9 +9,11 @@ from cyclescope.report.colours import OTHER
 from cyclescope.report.text import RowName
 from cyclescope.results import StackEntry
 
-# A cause is shown by itself if its largest share of a row is this or more, and among so many.
+# A cause is shown by itself if its largest share of a row is this or more, and among so many; all
+# are where there are only a few.
 _LEAST_SHARE = 0.02
 _MOST_CAUSES = 10
+_FEW_CAUSES = 4
 # Times further apart than this are shown as shares: the short bars could not be read.
 _WIDEST_RATIO = 12
 
@@ -68,7 +70,8 @@ def _main_causes(rows: Sequence[dict[str, int]]) -> tuple[str, ...]:
         for cause, ps in row.items():
             totals[cause] = totals.get(cause, 0) + ps
             largest[cause] = max(largest.get(cause, 0), ps / whole)
-    shown = [cause for cause, share in largest.items() if share >= _LEAST_SHARE and cause != OTHER]
+    least = _LEAST_SHARE if len(largest) > _FEW_CAUSES else 0
+    shown = [cause for cause, share in largest.items() if share >= least and cause != OTHER]
     shown = sorted(shown, key=lambda cause: (-largest[cause], cause))[:_MOST_CAUSES]
     return tuple(sorted(shown, key=lambda cause: (-totals[cause], cause)))
 
