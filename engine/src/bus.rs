@@ -546,9 +546,10 @@ impl Bus {
         (times >= MANY).then(|| self.device_names[device.0 as usize].as_str())
     }
 
-    /// Records a line for the user, once for each device and text.
+    /// Records a line for the user, once for each device and text. Some texts have values that the firmware wrote: of so many the first tell enough.
     pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
-        if self.noted.insert((id, what.to_owned())) {
+        const ENOUGH: usize = 1000;
+        if self.notes.len() < ENOUGH && self.noted.insert((id, what.to_owned())) {
             self.notes.push(format!("{}: {what} (first at {now})", self.device_names[id.0 as usize]));
         }
     }

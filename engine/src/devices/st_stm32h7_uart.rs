@@ -24,6 +24,7 @@ use self::frame::Frame;
 use self::registers::*;
 use self::transmitter::Transmitter;
 use super::apb;
+use super::axi_lite::edge_in_reach;
 use super::registers::flag;
 use super::stm32_clock_gate::ClockGate;
 use crate::board::reader::NodeReader;
@@ -191,8 +192,8 @@ impl Uart {
         for line in self.params.interrupts {
             ctx.set_irq(line, level);
         }
-        if let Some(next) = self.next_change(cycle) {
-            self.alarm.set(self.params.kernel_clock.ps_at_floor(Cycles(next)), 0, ctx);
+        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock, next)) {
+            self.alarm.set(due, 0, ctx);
         }
     }
 
@@ -358,8 +359,8 @@ impl Device for Uart {
         if self.transmitter.next_change().is_some_and(|at| at <= cycle) && self.frame().is_some() {
             return false;
         }
-        if let Some(next) = self.next_change(cycle) {
-            poll.until(self.params.kernel_clock.ps_at_floor(Cycles(next)));
+        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock, next)) {
+            poll.until(due);
         }
         self.control.iter().for_each(|register| poll.state(*register));
         for register in [self.baud, self.guard_time, self.timeout, self.prescaler, self.data, self.status(cycle)] {

@@ -90,6 +90,9 @@ const USED_BUFFER: u32 = 1;
 /// InterruptStatus: the configuration has changed, as when the device needs a reset.
 const CONFIGURATION_CHANGE: u32 = 2;
 
+/// Bytes that a transmit buffer may have, so that a driver's mistake costs the host neither time nor memory.
+const MOST_SENT_BYTES: u64 = 64 << 10;
+
 const RECEIVE: usize = 0;
 const TRANSMIT: usize = 1;
 
@@ -169,6 +172,10 @@ impl VirtioMmio {
 
     fn set_queue(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         let Some(queue) = self.queues.get_mut(self.selected as usize) else { return };
+        if queue.ready && offset != QUEUE_READY {
+            ctx.note("a queue was set up anew while QueueReady is 1: that has no effect");
+            return;
+        }
         match offset {
             QUEUE_NUM => queue.size = value,
             QUEUE_DESC_LOW | QUEUE_DESC_HIGH => set_half(&mut queue.descriptors, offset == QUEUE_DESC_HIGH, value),
@@ -176,7 +183,13 @@ impl VirtioMmio {
             QUEUE_DEVICE_LOW | QUEUE_DEVICE_HIGH => set_half(&mut queue.used, offset == QUEUE_DEVICE_HIGH, value),
             QUEUE_READY => match queue.check(ctx.bus) {
                 Err(why) if value & 1 != 0 => self.breaks(&why, ctx),
-                _ => queue.ready = value & 1 != 0,
+                _ => {
+                    queue.ready = value & 1 != 0;
+                    // Buffers are given back to the rings that they came from.
+                    if !queue.ready && self.selected as usize == RECEIVE {
+                        self.free.clear();
+                    }
+                }
             },
             _ => {}
         }
@@ -238,6 +251,9 @@ impl VirtioMmio {
         while self.queues[RECEIVE].ready
             && let Some(buffer) = self.queues[RECEIVE].pop(Way::In, ctx.bus)?
         {
+            if self.free.len() as u32 >= self.queues[RECEIVE].size {
+                return Err(format!("buffer {} is available again before it was used", buffer.head));
+            }
             let read = self.unread.iter().position(|(head, _)| *head == buffer.head);
             let bytes = read.map_or(0, |read| self.unread.remove(read).1);
             if self.pipe.took(bytes, ctx.now) {
@@ -281,11 +297,16 @@ impl VirtioMmio {
         while self.queues[TRANSMIT].ready
             && let Some(buffer) = self.queues[TRANSMIT].pop(Way::Out, ctx.bus)?
         {
+            let mut total_bytes = 0;
             for (addr, len) in &buffer.parts {
                 let missing = || format!("descriptor {}: no memory at {addr:#010x}, {len} bytes", buffer.head);
                 // Before there is room for them.
                 if *len != 0 && !ctx.bus.can_load(*addr, 1, *len) {
                     return Err(missing());
+                }
+                total_bytes += u64::from(*len);
+                if total_bytes > MOST_SENT_BYTES {
+                    return Err(format!("descriptor {}: more than {MOST_SENT_BYTES} bytes at once", buffer.head));
                 }
                 let mut bytes = vec![0; *len as usize];
                 if !ctx.bus.peek(*addr, &mut bytes) {

@@ -57,13 +57,14 @@ impl Machine {
     pub(super) fn run_slice(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
         loop {
             self.follow_others();
-            let Some(next) = self.next_core() else {
-                if let Some(outcome) = self.wait_together(slice_end) {
-                    return Some(outcome);
-                }
-                continue;
-            };
-            let now = self.core_time(next);
+            if self.next_core().is_none()
+                && let Some(outcome) = self.wait_together(slice_end)
+            {
+                return Some(outcome);
+            }
+            // With all of them held in reset, only devices go on.
+            let next = self.next_core();
+            let now = self.now();
             self.bus.run_events(now);
             // One that was woken may be the one to run.
             if self.follow_others() {
@@ -75,6 +76,7 @@ impl Machine {
             if now >= slice_end {
                 return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
             }
+            let Some(next) = next else { continue };
             if std::mem::take(&mut self.progress[next].marked) {
                 self.follow_marks(next);
             }

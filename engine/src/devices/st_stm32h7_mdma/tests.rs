@@ -223,6 +223,24 @@ fn a_list_goes_from_node_to_node() {
 }
 
 #[test]
+fn a_list_without_an_end_takes_its_time() {
+    let mut rig = rig();
+    let at_once = PortTiming::symmetric(mhz(100), Cycles(0), Cycles(0), 4);
+    rig.bus.rams = vec![Ram::new(0x2000, at_once)];
+    rig.bus.map[0].route = None;
+    let params = Params { setup_cycles: Cycles(0), buffer_cycles: Cycles(0), ..params() };
+    rig.bus.devices[0] = Some(Box::new(Mdma::new(params)));
+    let node = RAM + 0x800;
+    rig.store(node, &[COPY | LIST, 4, RAM, RAM + 0x100, 0, node, 0, 0, 0, 0]);
+    rig.copy(RAM, RAM + 0x100, 4, COPY | LIST);
+    rig.set(0, &[(CLAR, node), (CCR, ccr::EN), (CCR, START)]);
+    let begin = rig.now;
+    rig.bus.run_events(begin + Ps::from_us(1));
+    let nodes = rig.bus.devices[0].as_ref().unwrap().counters()[2].1;
+    assert!((90..=110).contains(&nodes), "one a clock: {nodes}");
+}
+
+#[test]
 fn sizes_differ_and_addresses_stay_or_go_down() {
     let mut rig = rig();
     rig.store(RAM, &[0x4433_2211, 0x8877_6655]);

@@ -7,7 +7,7 @@ use super::channel::{Side, Stage, Trigger};
 use super::{Mdma, cesr, cisr};
 use crate::bus::Target;
 use crate::device::{AccessSize, Ctx};
-use crate::time::Ps;
+use crate::time::{Cycles, Ps};
 
 /// Nothing, or an error, answered at this address.
 struct Failed(u32);
@@ -102,7 +102,8 @@ impl Mdma {
 
     /// What comes behind a buffer, and when.
     fn end_buffer(&mut self, index: usize, done: Ps) -> Option<Ps> {
-        let next = self.params.clock.after(done, self.params.buffer_cycles);
+        // A list may have no end: time has to pass.
+        let next = self.params.clock.after(done, self.params.buffer_cycles.max(Cycles(1)));
         let channel = &mut self.channels[index];
         let trigger = channel.trigger();
         channel.status |= cisr::TCIF;

@@ -229,6 +229,22 @@ fn both_lines_follow_what_is_enabled() {
 }
 
 #[test]
+fn a_frame_that_outlasts_any_run_has_no_event() {
+    let params = Params {
+        kernel_clock: Hz::new(1).unwrap(),
+        start_cycles: Cycles(u64::from(u32::MAX)),
+        interrupts: [None; 2],
+        is_console: false,
+        gate: ClockGate::default(),
+    };
+    let mut bench = Bench::new(Uart::new(params));
+    for (register, value) in [(BRR, 0xffff), (PRESC, 11), (CR1, ON), (TDR, 0x61)] {
+        bench.write(Ps(0), register, value).unwrap();
+    }
+    assert_eq!(bench.bus.events.next_due(), Ps::MAX);
+}
+
+#[test]
 fn polling_can_be_skipped_while_a_character_is_sent() {
     let mut bench = uart(0, 0);
     send(&mut bench, START, 'a');

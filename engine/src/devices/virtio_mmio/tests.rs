@@ -286,8 +286,8 @@ fn a_queue_that_cannot_be_is_refused() {
     ] {
         let mut driver = Driver::ready();
         driver.put(QUEUE_SEL, 0);
-        driver.put(register, value);
         driver.put(QUEUE_READY, 0);
+        driver.put(register, value);
         assert_eq!(driver.bench.bus.notes().len(), 0);
         driver.put(QUEUE_READY, 1);
         driver.is_broken(why);
@@ -340,4 +340,49 @@ fn narrow_accesses_to_control_registers_have_no_effect() {
     driver.bench.bus.with_device(DeviceId(0), Ps(9), clear).unwrap();
     assert_eq!(driver.get(STATUS), 0xf);
     assert_eq!(driver.bench.bus.notes().len(), 1);
+}
+
+#[test]
+fn a_queue_in_use_keeps_its_settings() {
+    let mut driver = Driver::ready();
+    driver.offer(0, 4);
+    driver.put(QUEUE_SEL, RECEIVE as u32);
+    driver.put(QUEUE_NUM, 0);
+    driver.put(QUEUE_DEVICE_HIGH, 1);
+    assert!(driver.bench.bus.notes()[0].contains("QueueReady"), "{:?}", driver.bench.bus.notes());
+    driver.feed(b"ab");
+    assert_eq!(driver.used(RECEIVE, 0), (0, 2));
+}
+
+#[test]
+fn a_queue_that_is_given_up_takes_its_buffers_along() {
+    let mut driver = Driver::ready();
+    driver.offer(0, 4);
+    driver.put(QUEUE_SEL, RECEIVE as u32);
+    driver.put(QUEUE_READY, 0);
+    driver.put(QUEUE_NUM, 0);
+    driver.feed(b"ab");
+    assert_eq!((driver.get(INTERRUPT_STATUS), driver.pipe(|pipe| pipe.waiting_bytes())), (0, 2));
+}
+
+#[test]
+fn more_receive_buffers_than_descriptors_are_refused() {
+    let mut driver = Driver::ready();
+    for head in 0..SIZE as u16 {
+        driver.offer(head, 4);
+    }
+    driver.offer(0, 4);
+    driver.is_broken("buffer 0 is available again before it was used");
+}
+
+#[test]
+fn a_transmit_buffer_that_is_too_long_is_refused() {
+    let mut driver = Driver::ready();
+    let half = MOST_SENT_BYTES as u32 / 2;
+    for (descriptor, len) in [(0, half), (1, half + 1)] {
+        driver.describe(TRANSMIT, descriptor, RAM, len, 1 - descriptor, 1);
+    }
+    driver.make_available(TRANSMIT, 0);
+    driver.put(QUEUE_NOTIFY, TRANSMIT as u32);
+    driver.is_broken("descriptor 0: more than 65536 bytes at once");
 }
