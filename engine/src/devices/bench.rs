@@ -1,5 +1,7 @@
 //! For the tests of device models: a device alone on a bus, whose time the test moves by hand.
 
+pub mod dma;
+
 use super::registers::walk;
 use crate::board::node::{Location, Node, Property};
 use crate::board::reader::{Board, NodeReader};

@@ -5,10 +5,10 @@ use super::registers::{
     XDMAC_CSUS, XDMAC_CUBC,
 };
 use super::*;
-use crate::bus::{Bus, MapEntry, Route, Target};
+use crate::bus::Bus;
 use crate::device::DeviceId;
+use crate::devices::bench::dma::{self, mhz};
 use crate::devices::registers::walk;
-use crate::memory::ram::{PortTiming, Ram};
 
 mod lists;
 mod memory;
@@ -30,10 +30,6 @@ const DESTINATION_UP: u32 = 1 << 18;
 const PERID_SHIFT: u32 = 24;
 /// A copy by words in bursts of 16.
 const COPY: u32 = MBSIZE_SIXTEEN | WORDS | SOURCE_UP | DESTINATION_UP;
-
-fn mhz(value: u64) -> Hz {
-    Hz::new(value * 1_000_000).unwrap()
-}
 
 fn params() -> Params {
     Params {
@@ -85,32 +81,10 @@ struct Rig {
     now: Ps,
 }
 
-/// The controller behind a route of 2 and 1 clocks at 100 MHz, as all is; 8 KiB at [`RAM`], whose port takes 3 clocks to the first
-/// word and 1 a beat; a [`Port`].
 fn rig(asks: u32) -> Rig {
-    let timing = PortTiming::symmetric(mhz(100), Cycles(3), Cycles(1), 4);
-    let entry = |name: &str, base: u32, size: u32, target| MapEntry {
-        name: name.into(),
-        base,
-        last: base + size - 1,
-        target,
-        route: Some(0),
-        cacheable: false,
-    };
-    let mut bus = Bus::default();
-    bus.map = vec![
-        entry("ram", RAM, 0x2000, Target::Ram(0)),
-        entry("dma0", DMA, 0x1000, Target::Device(DeviceId(0), 0)),
-        entry("port", PORT, 0x1000, Target::Device(DeviceId(1), 0)),
-    ];
-    let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
-    bus.routes = vec![Route { name: "matrix".into(), clock: mhz(100), request_cycles, response_cycles }];
-    bus.rams = vec![Ram::new(0x2000, timing)];
     let line = IrqLine::Device { device: DeviceId(0), input: 4 };
-    bus.devices = vec![Some(Box::new(Xdmac::new(params()))), Some(Box::new(Port { asks, value: 0, line }))];
-    bus.device_names = vec!["dma0".into(), "port".into()];
-    bus.add_core();
-    Rig { bus, now: Ps::ZERO }
+    let port = Port { asks, value: 0, line };
+    Rig { bus: dma::bus(RAM, (DMA, Xdmac::new(params())), (PORT, port)), now: Ps::ZERO }
 }
 
 impl Rig {

@@ -2,8 +2,8 @@
 
 use super::channel::{ccr, cesr, cisr};
 use super::*;
-use crate::bus::{Bus, MapEntry, Route, Target};
-use crate::device::DeviceId;
+use crate::bus::Bus;
+use crate::devices::bench::dma::{self, mhz};
 use crate::devices::bench::{CPU_INTC, read_plain_node};
 use crate::devices::registers::walk;
 use crate::memory::ram::{PortTiming, Ram};
@@ -20,10 +20,6 @@ const LIST: u32 = 3 << 28;
 const START: u32 = ccr::EN | ccr::SWRQ;
 /// The flags of a block that is all there is to do.
 const DONE: u32 = cisr::TCIF | cisr::BTIF | cisr::BRTIF | cisr::CTCIF;
-
-fn mhz(value: u64) -> Hz {
-    Hz::new(value * 1_000_000).unwrap()
-}
 
 fn params() -> Params {
     Params {
@@ -55,30 +51,8 @@ struct Rig {
     now: Ps,
 }
 
-/// Behind a route of 2 and 1 clocks at 100 MHz; 8 KiB at [`RAM`], whose port takes 3 clocks to the first word and 1 a beat.
 fn rig() -> Rig {
-    let timing = PortTiming::symmetric(mhz(100), Cycles(3), Cycles(1), 4);
-    let entry = |name: &str, base: u32, size: u32, target| MapEntry {
-        name: name.into(),
-        base,
-        last: base + size - 1,
-        target,
-        route: Some(0),
-        cacheable: false,
-    };
-    let mut bus = Bus::default();
-    bus.map = vec![
-        entry("ram", RAM, 0x2000, Target::Ram(0)),
-        entry("port", PORT, 0x400, Target::Device(DeviceId(1), 0)),
-        entry("mdma", DMA, 0x1000, Target::Device(DeviceId(0), 0)),
-    ];
-    let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
-    bus.routes = vec![Route { name: "axi".into(), clock: mhz(100), request_cycles, response_cycles }];
-    bus.rams = vec![Ram::new(0x2000, timing)];
-    bus.devices = vec![Some(Box::new(Mdma::new(params()))), Some(Box::new(Port(0)))];
-    bus.device_names = vec!["mdma".into(), "port".into()];
-    bus.add_core();
-    Rig { bus, now: Ps::ZERO }
+    Rig { bus: dma::bus(RAM, (DMA, Mdma::new(params())), (PORT, Port(0))), now: Ps::ZERO }
 }
 
 impl walk::Port for Rig {

@@ -1,18 +1,13 @@
 use super::*;
-use crate::bus::{Bus, MapEntry, Route, Target};
+use crate::bus::Bus;
 use crate::device::DeviceId;
+use crate::devices::bench::dma::{self, mhz};
 use crate::devices::registers::walk;
-use crate::memory::ram::{PortTiming, Ram};
-use crate::time::Hz;
 use std::sync::{Arc, Mutex};
 
 const RAM: u32 = 0x8000_0000;
 const FIFO: u32 = 0xc400_0000;
 const DMA: u32 = 0x44a0_0000;
-
-fn mhz(value: u64) -> Hz {
-    Hz::new(value * 1_000_000).unwrap()
-}
 
 /// A data register behind a stream of beats: gives a count, or keeps what it gets, each with its time.
 struct Port {
@@ -64,33 +59,11 @@ struct Rig {
     log: Arc<Mutex<Vec<(u32, Ps)>>>,
 }
 
-/// The engine at [`DMA`], a [`Port`] at [`FIFO`], both behind a route of 2 and 1 clocks at 100 MHz, and 8 KiB at [`RAM`], whose port
-/// takes 3 clocks to the first word and 1 a beat.
+/// The engine, a [`Port`] at [`FIFO`], and memory that holds the numbers of its words.
 fn rig(params: Params, streams: bool, until_error: u32) -> Rig {
     let log = Arc::new(Mutex::new(Vec::new()));
     let port = Port { streams, until_error, log: log.clone() };
-    let timing = PortTiming::symmetric(mhz(100), Cycles(3), Cycles(1), 4);
-    let entry = |name: &str, base: u32, size: u32, target| MapEntry {
-        name: name.into(),
-        base,
-        last: base + size - 1,
-        target,
-        route: Some(0),
-        cacheable: false,
-    };
-    let mut bus = Bus::default();
-    bus.map = vec![
-        entry("dma0", DMA, 0x1_0000, Target::Device(DeviceId(0), 0)),
-        entry("ram", RAM, 0x2000, Target::Ram(0)),
-        entry("fifo", FIFO, 0x1_0000, Target::Device(DeviceId(1), 0)),
-    ];
-    let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
-    bus.routes = vec![Route { name: "axi".into(), clock: mhz(100), request_cycles, response_cycles }];
-    bus.rams = vec![Ram::new(0x2000, timing)];
-    bus.devices = vec![Some(Box::new(AxiCdma::new(params))), Some(Box::new(port))];
-    bus.device_names = vec!["dma0".into(), "fifo".into()];
-    bus.add_core();
-    let mut rig = Rig { bus, log };
+    let mut rig = Rig { bus: dma::bus(RAM, (DMA, AxiCdma::new(params)), (FIFO, port)), log };
     let words: Vec<u8> = (0..0x800u32).flat_map(u32::to_le_bytes).collect();
     rig.bus.poke(RAM, &words);
     rig
