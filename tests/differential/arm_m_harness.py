@@ -20,6 +20,8 @@ from cyclescope import _engine
 
 BOARD = "minimal-armv7m"
 SYSTEM_CONTROL, PAGE = 0xE000E000, 0x1000
+# After reset; Unicorn has 0.
+RESET_LR = 0xFFFFFFFF
 # Memory where the programs are.
 MEMORY = """
 / {
@@ -43,6 +45,7 @@ def machine() -> unicorn.Uc:
     core.ctl_set_cpu_model(arm.UC_CPU_ARM_CORTEX_M4)
     core.mem_map(arm_harness.RAM, arm_harness.RAM_BYTES)
     core.mem_map(SYSTEM_CONTROL, PAGE)
+    core.reg_write(arm.UC_ARM_REG_LR, RESET_LR)
     return core
 
 
