@@ -98,9 +98,11 @@ class Board:
         lines beside the console, each behind the device's label. Raises `EngineError` if nothing is
         loaded or the firmware has no such function, `OSError` if the waveforms can't be written.
         """
+        watched = list(dict.fromkeys(sections))
+        self._check_cores(watched)
         machine = self.start()
         machine.skip_polling(skip_polling)
-        machine.watch(list(dict.fromkeys(sections)))
+        machine.watch(watched)
         machine.watch_calls(list(dict.fromkeys(windows)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text, streams = _Console(console), _Streams(stream)
@@ -112,6 +114,13 @@ class Board:
         text.finish()
         result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
         return replace(result, frame=frame, streams=streams.finish())
+
+    def _check_cores(self, sections: Iterable[str]) -> None:
+        """Raises `EngineError` for a function of a core that the board has not."""
+        cores = [core["name"] for core in self.describe()["cores"]]
+        for core, colon, _ in (section.partition(":") for section in sections):
+            if colon and core and core not in cores:
+                raise EngineError(f"the board has no core {core}; it has {', '.join(cores)}")
 
     def start(self) -> Machine:
         """The machine itself at reset, with the loaded firmware, for who runs it in steps.

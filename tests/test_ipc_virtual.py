@@ -262,6 +262,22 @@ def test_the_command_offers_a_terminal(cyclescope: Command, board: Path, tmp_pat
     assert not clock.socket_path(terminal).exists()
 
 
+def test_a_link_of_another_server_is_left_to_it(
+    cyclescope: Command, board: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "ttyRPMSG0"
+    with offered(board, "--link", link) as (server, terminal):
+        second = cyclescope(
+            *("ipc", "--board", board, "--firmware", build(), "--serve", "--link", link)
+        )
+        assert second.status == 1
+        assert second.error == f"{link}: leads to a terminal that is there: remove it first"
+        assert os.path.realpath(link) == terminal
+        server.send_signal(signal.SIGTERM)
+        server.wait(10)
+    assert not link.is_symlink()
+
+
 def test_a_link_takes_nobodys_place(cyclescope: Command, board: Path, tmp_path: Path) -> None:
     taken = tmp_path / "file"
     taken.write_text("mine")

@@ -38,10 +38,15 @@ def test_functions_of_either_core_can_be_watched() -> None:
     assert sum(entry.cycles for entry in second.sections[0].stack) < second.cycles
 
 
-@pytest.mark.parametrize("function", ["cm4:nothing", "cm5:main", "cm4:", ":main"])
+@pytest.mark.parametrize("function", ["cm4:nothing", "cm4:", ":main"])
 def test_a_function_that_is_not_there_is_named(function: str) -> None:
     with pytest.raises(EngineError, match=f"no function '{function}'"):
         run(sections=(function,))
+
+
+def test_a_core_that_is_not_there_is_named() -> None:
+    with pytest.raises(EngineError, match="no core cm5; it has cpu0, cm4"):
+        run(sections=("cm5:main",))
 
 
 def test_a_window_holds_what_both_did_in_a_call() -> None:

@@ -138,7 +138,8 @@ def _without(known: Sequence[Row]) -> Iterator[str]:
 
 
 def _more_than_the_buffers(known: Sequence[Row]) -> Iterator[str]:
-    beyond = [row for row in known if row.metric == "time" and row.settings.get("tests") == "one"]
+    waiting = [row for row in known if row.settings.get("overflow") == "wait"]
+    beyond = [row for row in waiting if row.metric == "time" and row.settings["tests"] == "one"]
     if beyond:
         largest = max(beyond, key=_bytes)
         yield (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cyclescope import firmware, tables
-from cyclescope.board import Board, shipped_boards
+from cyclescope.board import Board, find_board, shipped_boards
 from cyclescope.errors import IpcError, UsageError
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
 from cyclescope.export import write_text
@@ -114,6 +115,7 @@ def _check_usage(
 
 
 def _virtual_tty(name: str, elf: Path | None, sets: tuple[str, ...]) -> VirtualTty:
+    find_board(name)
     changes = dict(map(parse_set, sets))
     settings: dict[str, Value] = {"linux_delay_us": LINUX_DELAY_US}
     if elf is None:
@@ -130,7 +132,9 @@ def _virtual_tty(name: str, elf: Path | None, sets: tuple[str, ...]) -> VirtualT
 
 
 def _serve(server: Server) -> int:
-    """Offer the terminal until interrupted, or until the board's program ends."""
+    """Offer the terminal until interrupted or told to end, or until the board's program ends."""
+    # so that the link goes as well
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     click.echo(server.port)
     sys.stdout.flush()
     try:

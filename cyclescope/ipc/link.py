@@ -66,7 +66,10 @@ def _open(port: str, timeout_ps: int, baud: int) -> serial.Serial:
     _check(port)
     timeout_s = timeout_ps / 1e12
     # pyserial is of use to this command alone
-    import serial
+    try:
+        import serial
+    except ImportError as absent:
+        raise IpcError("pyserial is not installed: pip install pyserial") from absent
 
     try:
         return serial.Serial(port, baud, timeout=timeout_s, write_timeout=timeout_s, exclusive=True)

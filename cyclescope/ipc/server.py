@@ -52,8 +52,11 @@ class Server:
 
     def _set_link(self, link: Path) -> None:
         try:
-            # one of a server that was killed
             if link.is_symlink() and str(link.readlink()).startswith("/dev/pts/"):
+                if link.exists():
+                    self.close()
+                    raise IpcError(f"{link}: leads to a terminal that is there: remove it first")
+                # one of a server that was killed
                 link.unlink()
             link.symlink_to(self.port)
         except OSError as error:
@@ -86,7 +89,7 @@ class Server:
 
     def close(self) -> None:
         """Take the terminal away."""
-        if self._link and self._link.is_symlink():
+        if self._link and self._link.is_symlink() and str(self._link.readlink()) == self.port:
             self._link.unlink()
         clock.forget(self.port)
         self._drop_client()

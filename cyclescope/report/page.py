@@ -65,6 +65,12 @@ class Section:
         """The boards of its runs."""
         return tuple(dict.fromkeys(run.board for run in self.result.runs))
 
+    @property
+    def leads_with_rows(self) -> bool:
+        """Whether its published numbers are in rows, and not in tables of groups."""
+        in_tables = any(pivot.whole.published for pivot in self.pivots)
+        return not in_tables and any(row.published is not None for row in self.rows)
+
 
 def render(results: Sequence[ExperimentResult]) -> str:
     """The whole report as HTML."""
