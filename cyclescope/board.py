@@ -28,6 +28,9 @@ from cyclescope.units import parse_time_ps
 ConsoleSink = Callable[[str], None]
 StreamSink = Callable[[str, str], None]
 
+# Causes under which cores count time without instructions.
+_IDLE = ("wait for interrupt", "held in reset")
+
 
 class Board:
     """A virtual board, checked as a whole when it is made.
@@ -274,7 +277,7 @@ def _result(
         message=outcome["message"],
         elapsed_ps=outcome["elapsed_ps"],
         console=console,
-        cores=tuple(map(_core, outcome["cores"])),
+        cores=tuple(_ended(_core(core), outcome["elapsed_ps"]) for core in outcome["cores"]),
         counters=outcome["counters"],
         notes=tuple(outcome["notes"]),
         results={name: tuple(words) for name, words in outcome["results"].items()},
@@ -302,6 +305,19 @@ def _core(core: dict[str, Any]) -> CoreResult:
             for section in core["sections"]
         ),
     )
+
+
+def _ended(core: CoreResult, end_ps: int) -> CoreResult:
+    """A core's result without what its last cycle has beyond the end of the run.
+
+    The run ends at an edge of one core's clock; another is idle up to the next one of its own.
+    """
+    beyond_ps = sum(entry.ps for entry in core.stack) - end_ps
+    last = next((entry for entry in core.stack if entry.cause in _IDLE and entry.ps), None)
+    if beyond_ps <= 0 or last is None:
+        return core
+    ended = replace(last, ps=last.ps - beyond_ps)
+    return replace(core, stack=tuple(ended if entry is last else entry for entry in core.stack))
 
 
 def _stack(shares: list[dict[str, Any]]) -> tuple[StackEntry, ...]:

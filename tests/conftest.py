@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,14 @@ NEEDS_DISK_TOOLS = pytest.mark.skipif(
     bool(disks.missing_packages()),
     reason=f"not installed: {', '.join(disks.missing_packages())}",
 )
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    """SIGINT as a terminal gives it: shells have commands in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @dataclass(frozen=True)

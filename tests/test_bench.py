@@ -72,6 +72,8 @@ def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
         "fat-access.calls": "2",
         "rhealstone.operation": "all",
         "rhealstone.loops": "4",
+        "rpmsg_tty.tests": "one",
+        "ipc_modes.sizes": "one",
     }
     jobs = planning.plan(experiments.select([]), short.items())
     if disks.missing_packages():

@@ -6,19 +6,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from conftest import BOARD, NEEDS_DISK_TOOLS
-
-
-@pytest.fixture(autouse=True)
-def _signals() -> Iterator[None]:
-    """SIGINT as a terminal gives it: shells have commands in the background ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def interrupted(
