@@ -6,6 +6,8 @@ is reached. Whoever wants one `except` takes `EngineError`.
 
 from __future__ import annotations
 
+import sys
+
 from cyclescope._engine import BoardError, ElfError, EngineError
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "IpcError",
     "SettingError",
     "UsageError",
+    "complain",
 ]
 
 
@@ -45,3 +48,8 @@ def board_error(faults: list[str]) -> BoardError:
     error = BoardError("\n".join(faults))
     error.faults = faults
     return error
+
+
+def complain(message: str) -> None:
+    """Say on stderr, in one line, what went wrong."""
+    print(f"cyclescope: error: {message}", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from cyclescope.board import _Streams
-from cyclescope.cli import _Writer
+from cyclescope.run_command import _Writer
 
 
 def test_streams_hand_on_whole_lines_and_keep_all() -> None:

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from cyclescope import firmware, tables
 from cyclescope.board import Board, find_board, shipped_boards
-from cyclescope.errors import IpcError, UsageError
+from cyclescope.errors import IpcError, UsageError, complain
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
 from cyclescope.export import write_text
 from cyclescope.ipc.client import Results, run_tests
@@ -100,7 +100,7 @@ def ipc_command(
             print(f"cyclescope: note: {words}", file=sys.stderr)
         return status
     except IpcError as error:
-        print(f"cyclescope: error: {error}", file=sys.stderr)
+        complain(str(error))
         return 1
 
 
@@ -157,7 +157,7 @@ def _measure(
         with _told(results, tables.console(stderr=json_file == "-"), json_file):
             _run(link, tests, timeout_ps, check_crc, results)
     if results.error:
-        print(f"cyclescope: error: {results.error}", file=sys.stderr)
+        complain(results.error)
     return 1 if results.error else 0
 
 

@@ -1,0 +1,152 @@
+"""`cyclescope run`: one firmware on one board, with its console on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from cyclescope import tables
+from cyclescope.board import Board
+from cyclescope.errors import complain
+from cyclescope.export import write_text
+from cyclescope.overrides import parse_set
+from cyclescope.results import RunResult
+from cyclescope.units import parse_time_ps
+
+LIMIT, FAULT = 124, 125
+
+
+@click.command("run")
+@click.argument("elf", type=click.Path(path_type=Path))
+@click.option("--board", required=True, help="A shipped board's name, or the path of a .dts.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
+@click.option("--limit", default="10s", show_default=True, help="Most simulated time to run.")
+@click.option(
+    "--section",
+    "sections",
+    multiple=True,
+    metavar="FUNCTION",
+    help="Also show the cycle stack of a function's calls; CORE:FUNCTION for another core.",
+)
+@click.option(
+    "--skip-polling/--no-skip-polling",
+    default=True,
+    help="Skip rounds of polling loops (same result, sooner), or run each.",
+)
+@click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--vcd", metavar="FILE", help="Write the waveforms of the board's wires.")
+def run_command(
+    elf: Path,
+    board: str,
+    sets: tuple[str, ...],
+    limit: str,
+    sections: tuple[str, ...],
+    skip_polling: bool,
+    json_file: str | None,
+    vcd: str | None,
+) -> int:
+    """Run your own firmware ELF on a virtual board, with its console on stdout."""
+    limit_ps = parse_time_ps(limit)
+    loaded = Board(board, dict(map(parse_set, sets))).load(elf)
+    console = sys.stderr if json_file == "-" else sys.stdout
+    writer = _Writer(console)
+    result = _interruptible(
+        lambda: loaded.run(
+            limit_ps,
+            console=writer.console,
+            stream=writer.stream,
+            sections=sections,
+            skip_polling=skip_polling,
+            vcd=vcd,
+        )
+    )
+    writer.end_line()
+    if json_file:
+        _write_json(json_file, result)
+    console.flush()
+    tables.console(stderr=json_file == "-").print(tables.run_summary(result))
+    sys.stdout.flush()
+    for note in result.notes:
+        print(f"cyclescope: note: {note}", file=sys.stderr)
+    return _status(result)
+
+
+class _Writer:
+    """Writes the console as it comes, and between its lines those of other serial lines behind
+    their names.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._within_line = False
+        self._held: list[str] = []
+
+    def console(self, text: str) -> None:
+        line, end, rest = text.partition("\n")
+        self._write(line + end)
+        if end:
+            self._release()
+            if rest:
+                self._write(rest)
+
+    def stream(self, name: str, line: str) -> None:
+        self._held.append(f"{name}: {line}\n")
+        if not self._within_line:
+            self._release()
+
+    def end_line(self) -> None:
+        """Begins a new line, unless that has been done, with nothing left to write."""
+        if self._within_line:
+            self._write("\n")
+        self._release()
+
+    def _release(self) -> None:
+        for line in self._held:
+            self._write(line)
+        self._held.clear()
+
+    def _write(self, text: str) -> None:
+        self._within_line = not text.endswith("\n")
+        self._file.write(text)
+        self._file.flush()
+
+
+def _write_json(json_file: str, result: RunResult) -> None:
+    text = json.dumps(result.to_dict(), indent=2) + "\n"
+    if json_file == "-":
+        sys.stdout.write(text)
+    else:
+        write_text(Path(json_file), text)
+
+
+def _status(result: RunResult) -> int:
+    """The exit status of a run; a reason to stop that isn't the firmware's is said on stderr."""
+    if result.outcome == "exit":
+        code = result.exit_code or 0
+        return code if 0 <= code <= 255 else 1
+    complain(result.message or result.outcome)
+    return LIMIT if result.outcome == "limit" else FAULT
+
+
+def _interruptible(run: Callable[[], RunResult]) -> RunResult:
+    """Run beside the main thread, which alone hears of an interruption."""
+    outcome: list[RunResult | BaseException] = []
+
+    def body() -> None:
+        try:
+            outcome.append(run())
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=body, daemon=True)
+    thread.start()
+    thread.join()
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
