@@ -20,7 +20,7 @@ from typing import Any
 from cyclescope import devicetree, resources
 from cyclescope._engine import Machine
 from cyclescope.errors import EngineError, UsageError
-from cyclescope.frames import Frame, first_frame
+from cyclescope.frames import Frame, first_frame, spi_buses
 from cyclescope.overrides import OverrideValue, apply_overrides
 from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry, Window
 from cyclescope.units import parse_time_ps
@@ -99,7 +99,8 @@ class Board:
         control lines), as a Value Change Dump. The result keeps the first frame on the SPI bus that
         `frame_on` names by its label. `stream` gets the whole lines that are printed on serial
         lines beside the console, each behind the device's label. Raises `EngineError` if nothing is
-        loaded or the firmware has no such function, `OSError` if the waveforms can't be written.
+        loaded, or the firmware has no such function, or the board no such bus; `OSError` if the
+        waveforms can't be written.
         """
         watched = list(dict.fromkeys(sections))
         self._check_cores(watched)
@@ -189,6 +190,8 @@ def _recorded(
     with contextlib.ExitStack() as files:
         file = files.enter_context(Path(vcd).open("w", encoding="utf-8")) if vcd else None
         machine.record_waves()
+        if frame_on is not None:
+            _check_bus(machine, frame_on)
 
         def finish(end_ps: int) -> Frame | None:
             signals, recorded = machine.take_waves()
@@ -199,6 +202,14 @@ def _recorded(
             return first_frame(signals, waveforms.changes(recorded), frame_on)
 
         yield finish
+
+
+def _check_bus(machine: Machine, label: str) -> None:
+    """Raises `UsageError` for what is no SPI bus whose wires are recorded."""
+    buses = spi_buses(machine.take_waves()[0])
+    if label not in buses:
+        known = f"it has {', '.join(buses)}" if buses else "it has none"
+        raise UsageError(f"the board has no SPI bus {label!r} that can be recorded; {known}")
 
 
 class _Console:

@@ -15,12 +15,16 @@ from typing import Any
 
 from devicetree import dtlib
 
+from cyclescope.bounded_dts import BoundedDT
 from cyclescope.errors import board_error
 
 Place = tuple[str, int]
 
 _UNDEFINED = re.compile(r"^(?P<node>/\S*): undefined node label '(?P<label>.*)'$")
 _PARSE_ERROR = re.compile(r"^(?P<file>.*?):(?P<line>\d+) \(column \d+\): (?:parse error: )?")
+
+# dtlib trips over some malformed input instead of refusing it.
+_TRIPS = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 
 
 @dataclass
@@ -86,16 +90,9 @@ def parse(path: Path) -> Node:
         root = _LocatedDT(shown, places).root
     except dtlib.DTError as error:
         raise board_error([_one_line(str(error), places)]) from error
-    except UnicodeDecodeError as error:
-        raise board_error([f"{shown}:1: not text: {error.reason}"]) from error
-    except OSError as error:
-        if error.filename in (None, shown):
-            raise
-        raise board_error([f"{places.here}: {error.filename}: {error.strerror}"]) from error
     except RecursionError as error:
         raise board_error([f"{places.here}: nodes or expressions nest too deep"]) from error
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, ValueError) as error:
-        # dtlib trips over some malformed input instead of refusing it
+    except _TRIPS as error:
         what = f"malformed: {error}" if isinstance(error, ValueError) else "malformed"
         raise board_error([f"{places.here}: {what}"]) from error
     return _convert(root, places)
@@ -133,7 +130,7 @@ class _Places:
         return f"{file}:{line}"
 
 
-class _LocatedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
+class _LocatedDT(BoundedDT):
     """A `DT` that records the file and line at which each node and property is named.
 
     dtlib's parser asks its lexer for tokens one by one: a name token that is new (not a peeked
@@ -142,7 +139,6 @@ class _LocatedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
 
     def __init__(self, filename: str, places: _Places) -> None:
         self._places = places
-        self._open_nodes: list[dtlib.Node] = []
         self._named: tuple[str, Place] | None = None
         super().__init__(filename)
 
@@ -164,10 +160,7 @@ class _LocatedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
         place = self._named[1] if self._named else self._places.last
         self._places.nodes.setdefault(node, place)
         self._named = None
-        self._open_nodes.append(node)
-        node = super()._parse_node(node)
-        self._open_nodes.pop()
-        return node
+        return super()._parse_node(node)
 
 
 def _one_line(message: str, places: _Places) -> str:

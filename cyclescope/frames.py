@@ -76,6 +76,14 @@ class Frame:
         }
 
 
+def spi_buses(signals: Iterable[tuple[str, str, bool]]) -> list[str]:
+    """The labels of the SPI buses among recorded signals, sorted."""
+    names: dict[str, set[str]] = {}
+    for scope, name, _ in signals:
+        names.setdefault(scope, set()).add(name)
+    return sorted(scope for scope, found in names.items() if found.issuperset(WIRES))
+
+
 def first_frame(
     signals: Sequence[tuple[str, str, bool]], changes: Iterable[tuple[int, int, int]], bus: str
 ) -> Frame | None:

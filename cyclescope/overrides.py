@@ -20,6 +20,9 @@ ORIGIN = "--set"
 TRUE = (True, "true", "1")
 FALSE = (False, "false", "0")
 
+# A cell has 32 bits. A negative number would be a large one to whoever reads it.
+MOST_CELL = 2**32 - 1
+
 OverrideValue = int | bool | str | list[int] | list[str]
 
 
@@ -111,7 +114,7 @@ def _encode(root: Node, old: Property, path: str, value: OverrideValue) -> tuple
             raise SettingError(f"--set {path}={value}: this is a flag: true or false")
         return "empty", b""
     if old.kind == "strings":
-        return "strings", b"".join(text.encode() + b"\0" for text in _strings(old, value))
+        return "strings", b"".join(_string(path, text) for text in _strings(old, value))
     if old.kind != "cells":
         raise SettingError(f"--set {path}: a property of {old.kind} can't be set")
     parts = value.split(",") if isinstance(value, str) else value
@@ -127,6 +130,17 @@ def _strings(old: Property, value: OverrideValue) -> list[str]:
     return str(value).split(",") if is_list else [str(value)]
 
 
+def _string(path: str, text: str) -> bytes:
+    if "\0" in text or not _is_unicode(text):
+        raise SettingError(f"--set {path}={text!a}: a string has no such characters")
+    return text.encode() + b"\0"
+
+
+def _is_unicode(text: str) -> bool:
+    """False for bytes of an argument that are no UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _cell(root: Node, path: str, part: int | str) -> bytes:
     if isinstance(part, str) and part.startswith("&"):
         target = _find_node(root, part[1:])
@@ -136,6 +150,6 @@ def _cell(root: Node, path: str, part: int | str) -> bytes:
     number = parse_number(part) if isinstance(part, str) else part
     if isinstance(number, bool) or not isinstance(number, int):
         raise SettingError(f"--set {path}={part}: expected an integer such as 40000000, 0x10, 40M")
-    if not -(2**31) <= number < 2**32:
-        raise SettingError(f"--set {path}={part}: does not fit in 32 bits")
-    return (number % 2**32).to_bytes(4, "big")
+    if not 0 <= number <= MOST_CELL:
+        raise SettingError(f"--set {path}={number:#x}: a cell of a property is 0 to {MOST_CELL}")
+    return number.to_bytes(4, "big")

@@ -3,6 +3,10 @@
 use cyclescope_engine::isa::riscv::{decode, disasm};
 use pyo3::prelude::*;
 
+use arguments::Arg;
+
+mod arguments;
+mod caught;
 mod describe;
 mod machine;
 mod nodes;
@@ -14,12 +18,13 @@ pyo3::create_exception!(_engine, ElfError, EngineError, "An ELF file can't be lo
 
 /// The text of the RISC-V instruction that begins with `encoding`, at `pc`; of a compressed one only the low half counts.
 #[pyfunction]
-fn disassemble(encoding: u32, pc: u32) -> String {
-    disasm::disassemble(&decode::decode(encoding), pc)
+fn disassemble(encoding: Arg<u32>, pc: Arg<u32>) -> PyResult<String> {
+    caught::caught(|| Ok(disasm::disassemble(&decode::decode(encoding.0), pc.0)))
 }
 
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    caught::keep_quiet();
     let py = module.py();
     module.add("EngineError", py.get_type::<EngineError>())?;
     module.add("BoardError", py.get_type::<BoardError>())?;

@@ -344,6 +344,11 @@ impl Bus {
         })
     }
 
+    /// True if so many bytes are at one entry of the map.
+    pub fn is_mapped(&self, addr: u32, bytes: usize) -> bool {
+        self.span(addr, bytes).is_some()
+    }
+
     /// Copies bytes from memory or an execute-in-place window, without time or side effects. `false` if any of them is elsewhere.
     pub fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
         let Some((entry, offset)) = self.span(addr, into.len()) else { return false };

@@ -48,11 +48,11 @@ impl Ratio {
         Ratio { numerator, denominator, whole: numerator / denominator, rest, reciprocal }
     }
 
-    /// `value * self`, rounded down, and whether there was anything to round.
+    /// `value * self`, rounded down, and whether there was anything to round; the largest number where that does not fit.
     #[inline(always)]
     const fn floor(self, value: u64) -> (u64, bool) {
         if self.denominator == 1 {
-            return (value.wrapping_mul(self.numerator), false);
+            return (value.saturating_mul(self.numerator), false);
         }
         // The reciprocal falls short by less than 1, so the estimate does by 1 at the most. What is left is less than two
         // denominators, however large the products are of which it is the difference.
@@ -60,7 +60,7 @@ impl Ratio {
         let left = value.wrapping_mul(self.rest).wrapping_sub(estimate.wrapping_mul(self.denominator));
         let short = left >= self.denominator;
         let exact = left == 0 || left == self.denominator;
-        (value.wrapping_mul(self.whole).wrapping_add(estimate + short as u64), !exact)
+        (value.saturating_mul(self.whole).saturating_add(estimate + short as u64), !exact)
     }
 
     /// `value * self`, rounded up.
@@ -122,7 +122,7 @@ impl Hz {
         Ps(self.period_ps.whole + 1)
     }
 
-    /// The time of edge number `cycles`, rounded down to a picosecond.
+    /// The time of edge number `cycles`, rounded down to a picosecond; [`Ps::MAX`] beyond that.
     #[inline]
     pub const fn ps_at_floor(self, cycles: Cycles) -> Ps {
         Ps(self.period_ps.floor(cycles.0).0)
@@ -153,16 +153,17 @@ impl Hz {
     }
 }
 
+/// Times end at [`Ps::MAX`]: what slow clocks and long waits add up to beyond it never comes.
 impl Add for Ps {
     type Output = Ps;
     fn add(self, span: Ps) -> Ps {
-        Ps(self.0 + span.0)
+        self.saturating_add(span)
     }
 }
 
 impl AddAssign for Ps {
     fn add_assign(&mut self, span: Ps) {
-        self.0 += span.0;
+        *self = *self + span;
     }
 }
 

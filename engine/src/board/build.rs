@@ -42,6 +42,14 @@ enum Kind {
     Device(&'static Model, DeviceId),
 }
 
+/// A RAM that is made once the board has no faults.
+struct RamPlan {
+    size_bytes: u32,
+    timing: PortTiming,
+    dram: Option<DramTiming>,
+    shared: bool,
+}
+
 struct Place<'a> {
     node: &'a Node,
     kind: Kind,
@@ -91,9 +99,9 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
             bus.past_outer |= 1 << index;
         }
     }
-    let mut entries = Vec::new();
+    let (mut entries, mut rams) = (Vec::new(), Vec::new());
     for place in &places {
-        add_place(place, &mut board, &mut bus, &mut entries, &mut description);
+        add_place(place, &mut board, &mut bus, &mut rams, &mut entries, &mut description);
     }
     if cores.is_empty() {
         let what = "the board has no enabled cpu: add one under /cpus".to_owned();
@@ -106,6 +114,10 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     entries.sort_by_key(|(entry, _): &(MapEntry, &Node)| (entry.base, entry.last));
     find_overlaps(&entries, &mut board.faults);
     pins::check_claims(root, &mut board.faults);
+    if board.faults.is_empty() {
+        let memories = places.iter().filter(|place| matches!(place.kind, Kind::Ram)).map(|place| place.node);
+        add_rams(&rams, memories, &mut bus, &mut board.faults);
+    }
     if !board.faults.is_empty() {
         board.faults.sort();
         board.faults.dedup();
@@ -254,6 +266,7 @@ fn add_place<'a>(
     place: &Place<'a>,
     board: &mut Board<'a>,
     bus: &mut Bus,
+    rams: &mut Vec<RamPlan>,
     entries: &mut Vec<(MapEntry, &'a Node)>,
     description: &mut Description,
 ) {
@@ -266,7 +279,7 @@ fn add_place<'a>(
     };
     for (index, (base, last)) in ranges.iter().enumerate() {
         let target = match place.kind {
-            Kind::Ram => Target::Ram(bus.rams.len()),
+            Kind::Ram => Target::Ram(rams.len()),
             Kind::Device(_, id) => Target::Device(id, index),
         };
         // Of a device, only windows behind its registers can be kept in caches.
@@ -286,14 +299,10 @@ fn add_place<'a>(
             let timing = read_port(&mut reader);
             let (base, last) = ranges.first().copied().unwrap_or((0, 0));
             let size_bytes = last - base + 1;
-            bus.rams.push(match read_dram(&mut reader, size_bytes) {
-                None => Ram::new(size_bytes, timing),
-                Some(dram) => Ram::with_dram(size_bytes, timing, dram),
-            });
+            let dram = read_dram(&mut reader, size_bytes);
             // To a single core, that is nothing special.
-            if reader.flag("cyclescope,shared") && bus.core_irqs.len() > 1 {
-                bus.rams.last_mut().expect("it has just been added").share();
-            }
+            let shared = reader.flag("cyclescope,shared") && bus.core_irqs.len() > 1;
+            rams.push(RamPlan { size_bytes, timing, dram, shared });
         }
         Kind::Device(model, _) => {
             let mut device = (model.from_node)(&mut reader);
@@ -308,6 +317,22 @@ fn add_place<'a>(
         }
     }
     reader.finish();
+}
+
+/// Makes the RAMs, which no two overlap by now: no board has more than 4 GiB.
+fn add_rams<'a>(plans: &[RamPlan], nodes: impl Iterator<Item = &'a Node>, bus: &mut Bus, faults: &mut Vec<BoardFault>) {
+    for (plan, node) in plans.iter().zip(nodes) {
+        if let Some(mut ram) = Ram::try_new(plan.size_bytes, plan.timing, plan.dram) {
+            if plan.shared {
+                ram.share();
+            }
+            bus.rams.push(ram);
+        } else {
+            let at = node.property("reg").map_or(&node.at, |property| &property.at).clone();
+            let what = format!("this host has no memory for its {} bytes", plan.size_bytes);
+            faults.push(BoardFault { at, node: node.name.clone(), kind: FaultKind::Incomplete { what } });
+        }
+    }
 }
 
 fn entry_name(name: &str, kind: Kind, range: usize) -> String {

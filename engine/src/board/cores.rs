@@ -14,7 +14,7 @@ use crate::isa::riscv::exceptions::{Interrupt, MACHINE_INTERRUPTS, PLATFORM_INTE
 use crate::isa::riscv::picorv32::{self, Picorv32};
 use crate::isa::riscv::timing::CoreTiming;
 use crate::machine::CoreInfo;
-use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
 use crate::memory::first_level::MemoryConfig;
@@ -162,22 +162,24 @@ fn read_cache(
     let (size, line, sets) = (format!("{which}-size"), format!("{which}-block-size"), format!("{which}-sets"));
     reader.known(&[&size, &line, &sets]);
     reader.node.property(&size)?;
-    let size_bytes = reader.u32(&size, |_| true, "size of the cache in bytes");
+    let size_bytes = reader.u32(&size, |n| n <= MOST_BYTES, "a cache has up to 16 MiB, or 0 bytes for none");
     if size_bytes == 0 {
         return None;
     }
-    let line_bytes = reader.u32(&line, |_| true, "size of the cache's lines in bytes");
-    let sets_count = reader.u32(&sets, |_| true, "number of sets of the cache");
-    let ways = size_bytes.checked_div(line_bytes.checked_mul(sets_count)?)?;
-    let shape = CacheShape { size_bytes, line_bytes, ways, replacement, write };
+    let line_bytes = reader.u32(&line, |n| (8..=256).contains(&n), "a line of the cache has 8 to 256 bytes");
+    let sets_count = reader.u32(&sets, |n| (1..=MOST_BYTES / 8).contains(&n), "a cache has 1 to 2097152 sets");
+    if line_bytes == 0 || sets_count == 0 {
+        return None; // a fault already
+    }
+    let shape = CacheShape::of_sets(size_bytes, line_bytes, sets_count, replacement, write);
     // An instruction may lie across two lines, and runs once both are present.
     let holds_any = which == "d-cache" || size_bytes > line_bytes;
-    if shape.is_sound() && holds_any && ways.checked_mul(line_bytes)?.checked_mul(sets_count)? == size_bytes {
-        return Some(shape);
+    if shape.is_some() && holds_any {
+        return shape;
     }
     let value = format!("{size_bytes} ({line_bytes}-byte lines, {sets_count} sets)");
     let allowed = "size, lines (8 to 256 bytes) and sets must be powers of two, and size a multiple of lines times \
-                   sets; an instruction cache has at least two lines"
+                   sets, with up to 1024 ways; an instruction cache has at least two lines"
         .to_owned();
     reader.fault_at(&size, FaultKind::OutOfRange { property: size.clone(), value, allowed });
     None

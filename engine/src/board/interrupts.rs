@@ -6,6 +6,9 @@ use super::node::{Node, Property};
 /// Most cells of a specifier that a board may ask for.
 const MOST_CELLS: u32 = 8;
 
+/// Most lines of a node: those of a timer of 128 harts.
+const MOST_LINES: usize = 256;
+
 /// One line of a node's `interrupts` or `interrupts-extended`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Specifier {
@@ -43,6 +46,9 @@ pub fn specifiers(root: &Node, node: &Node, property: &Property) -> Specifiers {
     loop {
         let (controller, own) = if extended { (rest.first().copied(), 1) } else { (Some(parent), 0) };
         let Some(controller) = controller.filter(|_| !rest.is_empty()) else { break };
+        if list.len() == MOST_LINES {
+            return Specifiers { list, expected: Some(format!("a list of {MOST_LINES} lines at the most")) };
+        }
         let width = cells_of(root, controller);
         let Some(cells) = rest.get(own..own + width) else {
             let name = root.by_phandle(controller).map_or("this controller", Node::label);

@@ -36,8 +36,9 @@ pub fn check_claims(root: &Node, faults: &mut Vec<BoardFault>) {
             } else if let Some(first) = claims.iter().find(|first| first.meets(&claim)) {
                 let (property, node) = (first.property, &first.node.name);
                 faults.push(fault(&claim, format!("{} of {node} has it already ({})", property.name, property.at)));
+            } else {
+                claims.push(claim);
             }
-            claims.push(claim);
         }
     }
 }

@@ -7,15 +7,21 @@ use super::fault::{BoardFault, FaultKind, near_matches};
 use super::inputs;
 use super::interrupts::{self, Specifiers};
 use super::node::{Location, Node, Property};
-use super::params::{Basis, Parameter};
+use super::params::Parameter;
 use crate::device::IrqLine;
-use crate::time::{Cycles, Hz, Ps};
 
 mod chosen;
+mod clock;
 mod core;
 mod gpio;
+mod timing;
 
+pub use clock::FREQUENCIES_HZ;
 pub use gpio::cells_of_pin;
+use timing::sources;
+
+/// For a property of which each number makes sense: an address, what a register holds.
+pub const ANY: fn(u32) -> bool = |_| true;
 
 /// What all readers of a board share.
 pub struct Board<'a> {
@@ -47,17 +53,6 @@ const COMMON: [&str; 16] = [
     "interrupts",
     "interrupts-extended",
     "cyclescope,sources",
-];
-
-/// Unit of a timing property, from the suffix of its name.
-const UNITS: [(&str, &str, u64); 7] = [
-    ("-bytes", "bytes", 0),
-    ("-cycles", "cycles", 0),
-    ("-clocks", "clocks", 0),
-    ("-ps", "ps", 1),
-    ("-ns", "ns", 1_000),
-    ("-us", "us", 1_000_000),
-    ("-ms", "ms", 1_000_000_000),
 ];
 
 /// Reads one node.
@@ -102,22 +97,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     /// A number, or `default` where the node has none.
     pub fn u32_or(&mut self, name: &str, default: u32, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
         let Some(property) = self.get(name) else { return default };
-        match property.cells().as_deref() {
-            Some([value]) if allowed(*value) => *value,
-            Some([value]) => {
-                let kind = FaultKind::OutOfRange {
-                    property: name.to_owned(),
-                    value: value.to_string(),
-                    allowed: meaning.to_owned(),
-                };
-                self.fault(&property.at, kind);
-                default
-            }
-            _ => {
-                self.wrong_type(property, "a single cell");
-                default
-            }
-        }
+        self.single(property, allowed, meaning).unwrap_or(default)
     }
 
     /// True if the (empty) property is there.
@@ -136,7 +116,13 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     /// One of a few words, or the first of them where the node has none.
     pub fn word_or_first<T: Copy>(&mut self, name: &str, words: &[(&str, T)]) -> T {
         let Some(property) = self.get(name) else { return words[0].1 };
-        let value = property.strings().and_then(|strings| strings.first().map(|s| (*s).to_owned())).unwrap_or_default();
+        let value = match property.strings().as_deref() {
+            Some([value]) => (*value).to_owned(),
+            _ => {
+                self.wrong_type(property, "a single string");
+                return words[0].1;
+            }
+        };
         if let Some((_, found)) = words.iter().find(|(word, _)| *word == value) {
             return *found;
         }
@@ -199,77 +185,20 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         Some(cells)
     }
 
-    /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`); it must be there and have a source.
-    pub fn timing_cycles(&mut self, name: &str, meaning: &str) -> Cycles {
-        Cycles(self.timing(name, meaning))
-    }
-
-    /// A timing parameter of a core: cycles of a kind of instruction, from `least` to 255.
-    pub fn instruction_cycles(&mut self, name: &str, least: u8, meaning: &str) -> u8 {
-        let cycles = self.timing_cycles(name, meaning).0;
-        u8::try_from(cycles).ok().filter(|cycles| *cycles >= least).unwrap_or_else(|| {
-            let allowed = format!("an instruction takes {least} to 255 cycles");
-            let kind = FaultKind::OutOfRange { property: name.to_owned(), value: cycles.to_string(), allowed };
-            self.fault_at(name, kind);
-            least
-        })
-    }
-
     /// `riscv,isa-extensions`: those of the node, each of which must be among the `known` ones of a core called `core`.
     pub fn isa_extensions(&mut self, core: &str, known: &[&str]) -> Vec<&'a str> {
         const NAME: &str = "riscv,isa-extensions";
-        self.known(&[NAME]);
-        let extensions = self.node.property(NAME).and_then(Property::strings).unwrap_or_default();
+        let Some(property) = self.get(NAME) else { return Vec::new() };
+        let Some(extensions) = property.strings() else {
+            self.wrong_type(property, "strings, one for each extension");
+            return Vec::new();
+        };
         for extension in extensions.iter().filter(|extension| !known.contains(extension)) {
             let allowed = format!("{core} has {}", known.join(", "));
             let kind = FaultKind::OutOfRange { property: NAME.into(), value: format!("\"{extension}\""), allowed };
             self.fault_at(NAME, kind);
         }
         extensions
-    }
-
-    /// A number on which timing depends (a size, a count); it must be there and have a source. `allowed` checks it; `meaning`
-    /// tells what it says and what is allowed, as a clause.
-    pub fn timing_u32(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
-        let value = u32::try_from(self.timing(name, meaning)).expect("a single cell");
-        if !allowed(value) && self.node.property(name).is_some() {
-            let (property, allowed) = (name.to_owned(), meaning.to_owned());
-            self.fault_at(name, FaultKind::OutOfRange { property, value: value.to_string(), allowed });
-        }
-        value
-    }
-
-    /// A timing parameter in cycles or clocks that a node may leave out; if it is there, it must have a source.
-    pub fn optional_timing_cycles(&mut self, name: &str) -> Option<Cycles> {
-        self.known(&[name]);
-        self.node.property(name)?;
-        Some(Cycles(self.timing(name, "")))
-    }
-
-    /// A timing parameter in time (`...-ps`, `-ns`, `-us`, `-ms`); it must be there and have a source.
-    pub fn timing_ps(&mut self, name: &str, meaning: &str) -> Ps {
-        let scale = UNITS.iter().find(|(suffix, ..)| name.ends_with(suffix)).map_or(1, |(.., ps)| *ps);
-        Ps(self.timing(name, meaning) * scale)
-    }
-
-    /// The frequency of the node's clock number `index` (`clocks`, by `clock-names` where `name` is one of them).
-    pub fn clock(&mut self, index: usize, meaning: &str) -> Hz {
-        let stand_in = Hz::new(1).expect("1 Hz is a frequency");
-        let Some(property) = self.get("clocks") else {
-            self.missing("clocks", meaning);
-            return stand_in;
-        };
-        let phandle = property.cells().and_then(|cells| cells.get(index).copied());
-        let clock = phandle.and_then(|phandle| self.board.root.by_phandle(phandle));
-        let hz = clock.and_then(|clock| clock.property("clock-frequency")).and_then(Property::cells);
-        match hz.as_deref().and_then(|hz| hz.first()).and_then(|hz| Hz::new(u64::from(*hz))) {
-            Some(hz) => hz,
-            None => {
-                let expected = format!("a clock with a clock-frequency above 0: {meaning}");
-                self.fault(&property.at, FaultKind::BadReference { property: "clocks".into(), expected });
-                stand_in
-            }
-        }
     }
 
     /// How many interrupt lines the node has.
@@ -354,32 +283,19 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         }
     }
 
-    fn timing(&mut self, name: &str, meaning: &str) -> u64 {
-        let value = self.u32(name, |_| true, meaning);
-        let Some(property) = self.node.property(name) else { return 0 };
-        let source = sources(self.node).into_iter().find(|(sourced, _)| sourced == name);
-        self.sourced.push(name.to_owned());
-        let (source, basis) = match source {
-            _ if property.at.line == 0 => (format!("set on the command line ({})", property.at), Basis::Override),
-            Some((_, text)) => {
-                let basis = Basis::of_source(&text);
-                (text, basis)
-            }
-            None => {
-                self.fault(&property.at, FaultKind::NoSource { property: name.to_owned() });
-                return u64::from(value);
-            }
+    /// The number that a property is, if it is one and `allowed`; `meaning` tells what is allowed.
+    fn single(&mut self, property: &Property, allowed: impl Fn(u32) -> bool, meaning: &str) -> Option<u32> {
+        let Some([value]) = property.cells().and_then(|cells| <[u32; 1]>::try_from(cells).ok()) else {
+            self.wrong_type(property, "a single cell");
+            return None;
         };
-        self.board.parameters.push(Parameter {
-            node: self.node.path.clone(),
-            label: self.node.label().to_owned(),
-            property: name.to_owned(),
-            values: vec![u64::from(value)],
-            unit: UNITS.iter().find(|(suffix, ..)| name.ends_with(suffix)).map_or("", |(_, unit, _)| unit),
-            source,
-            basis,
-        });
-        u64::from(value)
+        if allowed(value) {
+            return Some(value);
+        }
+        let (property_name, allowed) = (property.name.clone(), meaning.to_owned());
+        let kind = FaultKind::OutOfRange { property: property_name, value: value.to_string(), allowed };
+        self.fault(&property.at, kind);
+        None
     }
 
     fn get(&mut self, name: &str) -> Option<&'a Property> {
@@ -401,17 +317,4 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     fn fault(&mut self, at: &Location, kind: FaultKind) {
         self.board.faults.push(BoardFault { at: at.clone(), node: self.node.name.clone(), kind });
     }
-}
-
-/// The entries of `cyclescope,sources`: "property[, property...]: text", one pair a property.
-fn sources(node: &Node) -> Vec<(String, String)> {
-    let strings = node.property("cyclescope,sources").and_then(Property::strings).unwrap_or_default();
-    let mut pairs = Vec::new();
-    for entry in strings {
-        let (names, text) = entry.split_once(": ").unwrap_or((entry, ""));
-        for name in names.split(", ") {
-            pairs.push((name.trim().to_owned(), text.trim().to_owned()));
-        }
-    }
-    pairs
 }

@@ -9,7 +9,7 @@
 
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register, flag};
-use crate::board::reader::NodeReader;
+use crate::board::reader::{ANY, NodeReader};
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Ps;
@@ -72,7 +72,7 @@ pub struct IntervalTimer {
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
-    let period = reader.u32_or("cyclescope,reset-period", 0, |_| true, "the period registers after reset");
+    let period = reader.u32_or("cyclescope,reset-period", 0, ANY, "the period registers after reset");
     reader.known(&["clock-frequency"]);
     Box::new(IntervalTimer::new(port, period, reader.interrupt(0)))
 }

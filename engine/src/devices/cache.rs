@@ -5,7 +5,7 @@
 use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::polling::Poll;
 
@@ -43,19 +43,24 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 fn read_shape(reader: &mut NodeReader) -> Option<CacheShape> {
-    let size_bytes = reader.u32("cache-size", |n| n > 0, "size of the cache in bytes");
-    let line_bytes = reader.u32("cache-line-size", |n| n > 0, "size of the cache's lines in bytes");
-    let sets = reader.u32("cache-sets", |n| n > 0, "number of sets of the cache");
-    let ways = size_bytes.checked_div(line_bytes.checked_mul(sets)?)?;
+    let size_bytes = reader.u32("cache-size", |n| (1..=MOST_BYTES).contains(&n), "a cache has 1 byte to 16 MiB");
+    let line_bytes =
+        reader.u32("cache-line-size", |n| (8..=256).contains(&n), "a line of the cache has 8 to 256 bytes");
+    let sets = reader.u32("cache-sets", |n| (1..=MOST_BYTES / 8).contains(&n), "a cache has 1 to 2097152 sets");
+    if size_bytes == 0 || line_bytes == 0 || sets == 0 {
+        return None; // a fault already
+    }
     let (replacement, write) = (Replacement::PseudoRandom, WritePolicy::WriteBack);
-    let shape = CacheShape { size_bytes, line_bytes, ways, replacement, write };
-    if shape.is_sound() && ways.checked_mul(line_bytes)?.checked_mul(sets)? == size_bytes {
-        return Some(shape);
+    let shape = CacheShape::of_sets(size_bytes, line_bytes, sets, replacement, write);
+    if shape.is_some() {
+        return shape;
     }
     let kind = FaultKind::OutOfRange {
         property: "cache-size".into(),
         value: format!("{size_bytes} ({line_bytes}-byte lines, {sets} sets)"),
-        allowed: "size, lines and sets must be powers of two, and size a multiple of lines times sets".into(),
+        allowed: "size, lines and sets must be powers of two, and size a multiple of lines times sets, with up to \
+                  1024 ways"
+            .into(),
     };
     reader.fault_at("cache-size", kind);
     None

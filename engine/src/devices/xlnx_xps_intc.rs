@@ -9,7 +9,7 @@
 
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register};
-use crate::board::reader::NodeReader;
+use crate::board::reader::{ANY, NodeReader};
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 
 /// The register map (PG099, Register Space).
@@ -66,7 +66,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
     let count =
         reader.u32("xlnx,num-intr-inputs", |count| (1..=32).contains(&count), "this controller has 1 to 32 inputs");
-    let edge_inputs = reader.u32("xlnx,kind-of-intr", |_| true, "one bit an input: 1 is edge, 0 is level sensitive");
+    let edge_inputs = reader.u32("xlnx,kind-of-intr", ANY, "one bit an input: 1 is edge, 0 is level sensitive");
     let inputs = u32::MAX >> (32 - count.clamp(1, 32));
     Box::new(Intc::new(Params { port, inputs, edge_inputs }, reader.interrupt(0)))
 }

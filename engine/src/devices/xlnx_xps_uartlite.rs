@@ -95,7 +95,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         parity: reader.u32("xlnx,use-parity", |flag| flag <= 1, "0 is no parity bit, 1 is one") == 1,
     };
     reader.u32_or("xlnx,odd-parity", 0, |flag| flag <= 1, "0 is even, 1 is odd parity");
-    reader.u32_or("port-number", 0, |_| true, "the number of the serial port");
+    reader.u32_or("port-number", 0, |port| port <= 255, "the number of the serial port is 0 to 255");
     Box::new(Uartlite::new(params, reader.interrupt(0)))
 }
 

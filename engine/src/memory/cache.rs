@@ -1,6 +1,11 @@
 //! A cache's directory: which lines are present. The bytes themselves stay in the memory behind it, so contents are always
 //! coherent and only time depends on what is here.
 
+/// Largest cache: twice what the largest chips of the kind have, and a directory that fits a host.
+pub const MOST_BYTES: u32 = 16 << 20;
+/// Most lines of a set: each access looks at all of them.
+pub const MOST_WAYS: u32 = 1024;
+
 /// What a full set gives up for a new line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement {
@@ -40,7 +45,25 @@ impl CacheShape {
     /// The shape, if its numbers fit together.
     pub fn is_sound(&self) -> bool {
         let powers = [self.size_bytes, self.line_bytes, self.ways].iter().all(|n| n.is_power_of_two());
-        powers && (8..=256).contains(&self.line_bytes) && self.ways.saturating_mul(self.line_bytes) <= self.size_bytes
+        let fits = self.ways.saturating_mul(self.line_bytes) <= self.size_bytes;
+        powers
+            && (8..=256).contains(&self.line_bytes)
+            && fits
+            && self.size_bytes <= MOST_BYTES
+            && self.ways <= MOST_WAYS
+    }
+
+    /// The shape of a cache of so many sets, if there is one.
+    pub fn of_sets(
+        size_bytes: u32,
+        line_bytes: u32,
+        sets: u32,
+        replacement: Replacement,
+        write: WritePolicy,
+    ) -> Option<CacheShape> {
+        let set_bytes = line_bytes.checked_mul(sets).filter(|bytes| *bytes > 0 && size_bytes.is_multiple_of(*bytes))?;
+        let shape = CacheShape { size_bytes, line_bytes, ways: size_bytes / set_bytes, replacement, write };
+        shape.is_sound().then_some(shape)
     }
 }
 

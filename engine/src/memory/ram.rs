@@ -1,6 +1,6 @@
 //! A RAM: its bytes, and the timing of its port.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 use super::dram::{Dram, DramTiming};
@@ -63,24 +63,37 @@ pub struct Ram {
 
 impl Ram {
     /// A RAM of `size_bytes` zeroes.
+    ///
+    /// # Panics
+    /// If the host has no memory for it.
     pub fn new(size_bytes: u32, timing: PortTiming) -> Ram {
+        Ram::try_new(size_bytes, timing, None).expect("the host has memory for the RAM")
+    }
+
+    /// The same of an SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port takes a write's data before
+    /// the memory has them.
+    ///
+    /// # Panics
+    /// If the host has no memory for it.
+    pub fn with_dram(size_bytes: u32, timing: PortTiming, dram: DramTiming) -> Ram {
+        Ram::try_new(size_bytes, timing, Some(dram)).expect("the host has memory for the RAM")
+    }
+
+    /// A RAM of `size_bytes` zeroes, or an SDRAM; `None` if the host does not give that much. The host's pages come as they are used.
+    pub fn try_new(size_bytes: u32, timing: PortTiming, dram: Option<DramTiming>) -> Option<Ram> {
         let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
-        let bytes = Bytes::zeroed(size_bytes as usize);
-        Ram {
+        let bytes = Bytes::zeroed(size_bytes as usize)?;
+        // A vector of zeroes can't fail to be made but by an abort; one without them can.
+        Vec::<bool>::new().try_reserve_exact(granules).ok()?;
+        Some(Ram {
             bytes,
             timing,
-            dram: None,
+            dram: dram.map(Dram::new),
             free_edge: 0,
             code: vec![false; granules],
             shared: false,
             reservations: Vec::new(),
-        }
-    }
-
-    /// An SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port takes a write's data before the memory
-    /// has them.
-    pub fn with_dram(size_bytes: u32, timing: PortTiming, dram: DramTiming) -> Ram {
-        Ram { dram: Some(Dram::new(dram)), ..Ram::new(size_bytes, timing) }
+        })
     }
 
     /// Several cores write to it: their accesses happen in one order.
@@ -201,12 +214,12 @@ struct Bytes {
 unsafe impl Send for Bytes {}
 
 impl Bytes {
-    fn zeroed(len: usize) -> Bytes {
+    fn zeroed(len: usize) -> Option<Bytes> {
         // A larger alignment would make the allocator write the zeroes itself: seconds for a board's DDR.
         let layout = Layout::from_size_align(len.max(1), 16).expect("a board's RAM is below 4 GiB");
         // SAFETY: the layout's size is at least 1.
         let start = unsafe { alloc_zeroed(layout) };
-        Bytes { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), layout }
+        Some(Bytes { start: NonNull::new(start)?, layout })
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) {

@@ -1,6 +1,6 @@
 //! What the core's node says: the generator's options, under the names that it gives them, and our timing.
 
-use crate::board::reader::NodeReader;
+use crate::board::reader::{FREQUENCIES_HZ, NodeReader};
 use crate::device::IrqLine;
 use crate::devices::axi_lite::AxiLitePort;
 use crate::time::Hz;
@@ -32,7 +32,7 @@ impl Params {
         let port = AxiLitePort::from_node(reader);
         let target_hz = reader.u32(
             "clock-frequency",
-            |hz| hz > 0,
+            |hz| FREQUENCIES_HZ.contains(&hz),
             "the most that SCK may have, in hertz and above 0: it gets the nearest even part of the clock below that, half the \
              clock at the most",
         );

@@ -84,7 +84,7 @@ pub struct Parameters {
 pub fn from_node(reader: &mut NodeReader) -> Parameters {
     reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
     reader.known(&["reset-gpio", "sleep-gpio", "vdd-off-gpio", "xtal-trim"]);
-    let max_hz = reader.u32_or("spi-max-frequency", 7_500_000, |hz| hz > 0, "it is a frequency in hertz, above 0");
+    let max_hz = reader.frequency_or("spi-max-frequency", 7_500_000);
     let max_clock = Hz::new(u64::from(max_hz)).unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency"));
     Parameters { times: times(reader), limits: limits(reader, max_clock.ps_at_floor(Cycles(1))), peer: peer(reader) }
 }
@@ -127,7 +127,12 @@ fn peer(reader: &mut NodeReader) -> Peer {
     const NAME: &str = "cyclescope,air-frame-bytes";
     const INTERVAL: &str = "cyclescope,air-interval-us";
     reader.known(&[NAME]);
-    let interval = reader.u32_or(INTERVAL, 0, |_| true, "the time between frames on the air; 0 is none");
+    let interval = reader.u32_or(
+        INTERVAL,
+        0,
+        |us| us <= 1_000_000_000,
+        "frames on the air come 1 to 1000000000 us apart; 0 is none",
+    );
     let Some(property) = reader.node.property(NAME).filter(|property| !property.value.is_empty()) else {
         return Peer::default();
     };

@@ -1,6 +1,6 @@
 //! What the controller's node says.
 
-use crate::board::reader::NodeReader;
+use crate::board::reader::{ANY, NodeReader};
 use crate::device::IrqLine;
 use crate::time::{Cycles, Hz};
 
@@ -48,7 +48,7 @@ impl Params {
                 |n| n <= 1,
                 "1 if a read behind the last one goes on in its frame, 0 if each transfer of the bus has its own",
             ) != 0,
-            random: reader.u32_or("cyclescope,scrambling-random-value", RANDOM, |_| true, "any number"),
+            random: reader.u32_or("cyclescope,scrambling-random-value", RANDOM, ANY, "any number"),
             interrupt: reader.interrupt(0),
             dma: [reader.dma_request(0), reader.dma_request(1)],
         }

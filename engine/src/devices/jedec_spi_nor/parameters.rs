@@ -116,7 +116,7 @@ pub struct Parameters {
 pub fn from_node(reader: &mut NodeReader) -> (Parameters, Array) {
     let part = part(reader);
     let chip_select = reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
-    let max_hz = reader.u32_or("spi-max-frequency", 0, |hz| hz > 0, "it is a frequency in hertz, above 0");
+    let max_hz = reader.frequency_or("spi-max-frequency", 0);
     let bits = part.size_bytes * 8;
     let size = format!("this part has {bits} bits");
     reader.u32_or("size", bits, |value| value == bits, &size);

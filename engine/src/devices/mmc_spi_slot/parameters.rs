@@ -73,7 +73,7 @@ pub struct Parameters {
 pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium) {
     reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
     reader.known(&["voltage-ranges", "disable-wp"]);
-    let max_hz = reader.u32_or("spi-max-frequency", 25_000_000, |hz| hz > 0, "it is a frequency in hertz, above 0");
+    let max_hz = reader.frequency_or("spi-max-frequency", 25_000_000);
     let write_protect = reader.flag("cyclescope,write-protect");
     let (medium, bytes) = contents(reader, write_protect);
     let capacity = capacity(reader, bytes);
@@ -191,9 +191,12 @@ fn au_size_code(reader: &mut NodeReader) -> u8 {
     if bytes == 0 { 0 } else { (bytes.trailing_zeros() - 13) as u8 }
 }
 
+/// Far above the blocks of a card, or the milliseconds of a run.
+const MOST_BLOCKS: u32 = i32::MAX as u32;
+
 fn faults(reader: &mut NodeReader) -> Faults {
     let mut number = |name| {
-        let value = reader.u32_or(name, 0, |_| true, "0 is never");
+        let value = reader.u32_or(name, 0, |value| value <= MOST_BLOCKS, "it is 1 to 2147483647, or 0 for never");
         (value > 0).then_some(u64::from(value))
     };
     Faults {

@@ -2,7 +2,7 @@
 //! timing.
 
 use crate::board::fault::FaultKind;
-use crate::board::reader::NodeReader;
+use crate::board::reader::{FREQUENCIES_HZ, NodeReader};
 use crate::device::IrqLine;
 use crate::devices::axi_lite::AxiLitePort;
 use crate::time::{Cycles, Hz};
@@ -104,8 +104,12 @@ fn fifo_depth(reader: &mut NodeReader, lines: Lines) -> u32 {
 /// the user, as the core itself divides by a fixed ratio.
 fn ext_spi_clock(reader: &mut NodeReader, sck_ratio: u32) -> Hz {
     let wired = reader.clock(1, "EXT_SPI_CLK, which the core divides by its ratio to SCK");
-    let sck_hz =
-        reader.u32_or("clock-frequency", 0, |_| true, "SCK in hertz, or 0 for EXT_SPI_CLK divided by the ratio");
+    let sck_hz = reader.u32_or(
+        "clock-frequency",
+        0,
+        |hz| hz <= *FREQUENCIES_HZ.end(),
+        "SCK is 1 to 4000000000 Hz, or 0 for EXT_SPI_CLK divided by the ratio",
+    );
     if sck_hz == 0 {
         return wired;
     }

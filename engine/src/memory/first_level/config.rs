@@ -128,7 +128,8 @@ fn read_tlb(reader: &mut NodeReader) -> TlbShape {
     if shape.is_sound() {
         return shape;
     }
-    if [MICRO, MAIN, WAYS].iter().all(|name| reader.node.property(name).is_some()) {
+    // Where a number is missing or out of range, there is a fault already.
+    if shape.micro_entries > 0 && shape.main_entries > 0 && shape.main_ways > 0 {
         let value = format!("{} entries, {} ways", shape.main_entries, shape.main_ways);
         let allowed = "ways times a power of two".to_owned();
         reader.fault_at(MAIN, FaultKind::OutOfRange { property: MAIN.into(), value, allowed });

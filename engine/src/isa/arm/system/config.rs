@@ -116,10 +116,11 @@ fn line_words(cache: Option<CacheShape>) -> u32 {
     cache.map_or(3, |shape| (shape.line_bytes / 4).trailing_zeros())
 }
 
-/// NumSets, Associativity and LineSize of a CCSIDR (ARM, CCSIDR).
+/// NumSets, Associativity and LineSize of a CCSIDR (ARM, CCSIDR). What a field can't say is told as what it says nearest to that.
 fn ccsidr_shape(shape: CacheShape) -> u32 {
     let sets = shape.size_bytes / (shape.line_bytes * shape.ways);
-    (sets - 1) << 13 | (shape.ways - 1) << 3 | (shape.line_bytes / 16).trailing_zeros()
+    let (sets, ways, line) = ((sets - 1).min(0x7fff), (shape.ways - 1).min(0x3ff), (shape.line_bytes / 16).max(1));
+    sets << 13 | ways << 3 | line.trailing_zeros()
 }
 
 #[cfg(test)]

@@ -37,13 +37,14 @@ impl SystemConfig {
     }
 }
 
-/// Sets, line size and ways as Config1 has them for one cache, nine bits; 0 without one (PRA, Config1).
+/// Sets, line size and ways as Config1 has them for one cache, nine bits; 0 without one (PRA, Config1). What a field can't say is told as the
+/// most that it can.
 fn cache_shape(cache: Option<CacheShape>) -> u32 {
     let Some(shape) = cache else { return 0 };
     let sets = shape.size_bytes / (shape.line_bytes * shape.ways);
     // 64 sets are 0, 32 are 7; a line of 4 bytes is 1.
-    let sets = if sets == 32 { 7 } else { (sets / 64).max(1).trailing_zeros() };
-    sets << 6 | (shape.line_bytes / 2).trailing_zeros() << 3 | (shape.ways - 1)
+    let sets = if sets == 32 { 7 } else { (sets / 64).max(1).trailing_zeros().min(6) };
+    sets << 6 | (shape.line_bytes / 2).trailing_zeros().min(6) << 3 | (shape.ways - 1).min(7)
 }
 
 #[cfg(test)]

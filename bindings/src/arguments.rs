@@ -1,0 +1,47 @@
+//! Arguments from Python: what does not fit is an EngineError, as all that the engine refuses.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::EngineError;
+
+/// An argument that is refused with an EngineError.
+pub struct Arg<T>(pub T);
+
+impl<'a, 'py, T> FromPyObject<'a, 'py> for Arg<T>
+where
+    T: FromPyObject<'a, 'py>,
+{
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Arg<T>> {
+        value.extract().map(Arg).map_err(|error: T::Error| refused(value.py(), error.into()))
+    }
+}
+
+/// Strings in a list or a tuple. Not any sequence: one may have a length that no memory holds.
+pub struct Names(pub Vec<String>);
+
+impl<'py> FromPyObject<'_, 'py> for Names {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Names> {
+        if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
+            return Err(EngineError::new_err(format!("expected a list of strings, not {}", type_of(&value))));
+        }
+        value.try_iter()?.map(|name| Ok(name?.extract::<Arg<String>>()?.0)).collect::<PyResult<_>>().map(Names)
+    }
+}
+
+/// An EngineError that says what another error does.
+pub fn refused(py: Python<'_>, error: PyErr) -> PyErr {
+    if error.is_instance_of::<EngineError>(py) {
+        return error;
+    }
+    EngineError::new_err(error.value(py).to_string())
+}
+
+/// The name of a value's type, for messages.
+pub fn type_of(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string())
+}

@@ -1,0 +1,119 @@
+//! Timing parameters: numbers with a unit, a range and a source.
+
+use super::super::fault::FaultKind;
+use super::super::node::{Node, Property};
+use super::super::params::{Basis, Parameter};
+use super::NodeReader;
+use crate::time::{Cycles, Ps};
+
+/// What the suffix of a timing property's name says of its value.
+struct Unit {
+    suffix: &'static str,
+    name: &'static str,
+    /// Picoseconds of one, of a unit of time.
+    ps: u64,
+    /// The largest value: well above what parts and buses have, and so low that sums of times stay far below the end of 64 bits.
+    most: u32,
+}
+
+const UNITS: [Unit; 7] = [
+    Unit { suffix: "-bytes", name: "bytes", ps: 0, most: u32::MAX },
+    Unit { suffix: "-cycles", name: "cycles", ps: 0, most: 1_000_000 },
+    Unit { suffix: "-clocks", name: "clocks", ps: 0, most: 1_000_000 },
+    Unit { suffix: "-ps", name: "ps", ps: 1, most: 1_000_000_000 },
+    Unit { suffix: "-ns", name: "ns", ps: 1_000, most: 1_000_000_000 },
+    Unit { suffix: "-us", name: "us", ps: 1_000_000, most: 1_000_000_000 },
+    // An hour: a large flash takes some ten minutes to erase.
+    Unit { suffix: "-ms", name: "ms", ps: 1_000_000_000, most: 3_600_000 },
+];
+
+/// The unit of a property of this name.
+fn unit(name: &str) -> Option<&'static Unit> {
+    UNITS.iter().find(|unit| name.ends_with(unit.suffix))
+}
+
+impl NodeReader<'_, '_> {
+    /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`), 1,000,000 at the most; it must be there and have a source.
+    pub fn timing_cycles(&mut self, name: &str, meaning: &str) -> Cycles {
+        Cycles(self.timing_in_unit(name, meaning))
+    }
+
+    /// A timing parameter in cycles or clocks that a node may leave out; if it is there, it must have a source.
+    pub fn optional_timing_cycles(&mut self, name: &str) -> Option<Cycles> {
+        self.known(&[name]);
+        self.node.property(name)?;
+        Some(self.timing_cycles(name, ""))
+    }
+
+    /// A timing parameter of a core: cycles of a kind of instruction, from `least` to 255.
+    pub fn instruction_cycles(&mut self, name: &str, least: u8, meaning: &str) -> u8 {
+        let allowed = |cycles| (u32::from(least)..=255).contains(&cycles);
+        let range = format!("an instruction takes {least} to 255 cycles");
+        self.timing(name, allowed, meaning, &range).map_or(least, |cycles| cycles as u8)
+    }
+
+    /// A timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour); it must be there and have a source.
+    pub fn timing_ps(&mut self, name: &str, meaning: &str) -> Ps {
+        let scale_ps = unit(name).map_or(1, |unit| unit.ps);
+        Ps(self.timing_in_unit(name, meaning) * scale_ps)
+    }
+
+    /// A number on which timing depends (a size, a count); it must be there and have a source. `allowed` checks it; `meaning`
+    /// tells what it says and what is allowed, as a clause. 0 where it is faulty.
+    pub fn timing_u32(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
+        self.timing(name, allowed, meaning, meaning).unwrap_or(0)
+    }
+
+    /// A value within the range of its unit; 0 where it is faulty.
+    fn timing_in_unit(&mut self, name: &str, meaning: &str) -> u64 {
+        let most = unit(name).map_or(u32::MAX, |unit| unit.most);
+        let range = format!("it may be 0 to {most}");
+        u64::from(self.timing(name, |value| value <= most, meaning, &range).unwrap_or(0))
+    }
+
+    /// A number with a source; `None` where there is a fault. `meaning` is for one that is missing, `range` for one that is not `allowed`.
+    fn timing(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str, range: &str) -> Option<u32> {
+        self.known(&[name]);
+        self.sourced.push(name.to_owned());
+        let Some(property) = self.node.property(name) else {
+            self.missing(name, meaning);
+            return None;
+        };
+        let value = self.single(property, allowed, range)?;
+        let source = sources(self.node).into_iter().find(|(sourced, _)| sourced == name);
+        let (source, basis) = match source {
+            _ if property.at.line == 0 => (format!("set on the command line ({})", property.at), Basis::Override),
+            Some((_, text)) => {
+                let basis = Basis::of_source(&text);
+                (text, basis)
+            }
+            None => {
+                self.fault(&property.at, FaultKind::NoSource { property: name.to_owned() });
+                return None;
+            }
+        };
+        self.board.parameters.push(Parameter {
+            node: self.node.path.clone(),
+            label: self.node.label().to_owned(),
+            property: name.to_owned(),
+            values: vec![u64::from(value)],
+            unit: unit(name).map_or("", |unit| unit.name),
+            source,
+            basis,
+        });
+        Some(value)
+    }
+}
+
+/// The entries of `cyclescope,sources`: "property[, property...]: text", one pair a property.
+pub(super) fn sources(node: &Node) -> Vec<(String, String)> {
+    let strings = node.property("cyclescope,sources").and_then(Property::strings).unwrap_or_default();
+    let mut pairs = Vec::new();
+    for entry in strings {
+        let (names, text) = entry.split_once(": ").unwrap_or((entry, ""));
+        for name in names.split(", ") {
+            pairs.push((name.trim().to_owned(), text.trim().to_owned()));
+        }
+    }
+    pairs
+}

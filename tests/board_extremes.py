@@ -1,0 +1,125 @@
+"""Each property of a board set to extremes, one after the other: build, poke all devices, run.
+
+A process of its own, as what is looked for may end it: an abort, a hang, all of the memory. It
+says on stdout, as JSON, what it found; which case it is at stands in a file.
+
+    python tests/board_extremes.py BOARD STRIDE OFFSET PROGRESS
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pokes
+
+from cyclescope._engine import BoardError, EngineError, Machine
+from cyclescope.board import board_tree
+
+# Of host time, for one case that takes some milliseconds.
+MOST_S = 10
+MEMORY_BYTES = 3 << 30
+PROGRESS_BYTES = 200
+
+
+def cells(*numbers: int) -> bytes:
+    """The value of a property of these cells."""
+    return b"".join(number.to_bytes(4, "big") for number in numbers)
+
+
+# Ends of cells, ends of the ranges that properties have, and what is no single cell.
+EXTREMES = {
+    **{f"<{number:#x}>": cells(number) for number in (0, 1, 2, 3)},
+    **{f"<{number:#x}>": cells(number) for number in (2**31 - 1, 2**31, 2**32 - 1)},
+    **{f"<{number}>": cells(number) for number in (255, 1024, 65536, 16 << 20, 10**6, 3_600_000)},
+    **{f"<{number}>": cells(number) for number in (10**9, 4 * 10**9)},
+    "empty": b"",
+    "<0 0>": cells(0, 0),
+    "<1 2>": cells(1, 2),
+    "<0xffffffff ...>": cells(*[2**32 - 1] * 4),
+    "thousands of cells": cells(*range(8000)),
+    "a string": b"x\0",
+    "an empty string": b"\0",
+    "two strings": b"x\0y\0",
+    "three bytes": b"\1\2\3",
+    "no text": b"\xff\xfe\0",
+}
+FAULT = re.compile(r"(--set|[^:\n]+:\d+): [^\n]+")
+Tree = dict[str, Any]
+
+
+def nodes(tree: Tree) -> Iterator[Tree]:
+    """A tree's nodes."""
+    yield tree
+    for child in tree["children"]:
+        yield from nodes(child)
+
+
+def cases(tree: Tree) -> Iterator[tuple[str, Tree, bytes]]:
+    """Each property with each extreme: a name for messages, the property, its new value."""
+    for node in nodes(tree):
+        for prop in node["props"]:
+            for shown, value in EXTREMES.items():
+                yield f"{node['path']} {prop['name']} = {shown}", prop, value
+
+
+def complaint(tree: Tree, elf: bytes, limit_ps: int | None = pokes.LIMIT_PS) -> str | None:
+    """What is wrong with how a board is refused or run, if anything is."""
+    try:
+        machine = Machine(tree)
+        machine.load(elf, "pokes")
+        report = machine.run(limit_ps, None)
+    except BoardError as error:
+        odd = [fault for fault in error.faults if not FAULT.fullmatch(fault)]
+        return f"a fault without its place: {odd[0]}" if odd else None
+    except EngineError as error:
+        text = str(error)
+        return text if "\n" in text or "fault of Cyclescope" in text else None
+    except BaseException as error:
+        return repr(error)
+    for core in report["cores"]:
+        if sum(share["ps"] for share in core["stack"]) < report["elapsed_ps"]:
+            return "the stack falls short of the time"
+    return None
+
+
+def changed(tree: Tree, elf: bytes, prop: Tree, value: bytes) -> str | None:
+    """As `complaint`, with a property set to a value meanwhile."""
+    before = dict(prop)
+    prop.update(value=value, file="--set", line=0)
+    try:
+        return complaint(tree, elf)
+    finally:
+        prop.update(before)
+
+
+def main(board: str, stride: int, offset: int, progress: Path) -> None:
+    """Try every so manyth case."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    home, tree = pokes.HOMES[board], board_tree(board).to_dict()
+    elf = pokes.program(home, pokes.harmless_pokes(home, tree))
+    found, tried = [], 0
+    with progress.open("wb", buffering=0) as file:
+        for index, (name, prop, value) in enumerate(cases(tree)):
+            if index % stride != offset:
+                continue
+            os.pwrite(file.fileno(), name.encode().ljust(PROGRESS_BYTES)[:PROGRESS_BYTES], 0)
+            signal.alarm(MOST_S)
+            tried += 1
+            if (wrong := changed(tree, elf, prop, value)) is not None:
+                found.append(f"{name}: {wrong}")
+    signal.alarm(0)
+    print(json.dumps({"tried": tried, "found": found}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
