@@ -49,7 +49,7 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
     # Files
 
     def _open(self, filename: str, mode: str = "r", **options: Any) -> io.IOBase:
-        path = Path(os.path.dirname(self.filename), filename)
+        path = Path(self.filename).parent / filename
         if "b" in mode:
             return io.BytesIO(self._binary(path))
         if path.resolve().suffix not in _SOURCES:
@@ -88,7 +88,7 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
     def _read(self, path: Path, most_bytes: int) -> tuple[tuple[int, int], bytes]:
         """Which file it is, and its bytes; a parse error for what is no regular, small file."""
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):  # opening a device may do something
+            if not stat.S_ISREG(path.stat().st_mode):  # opening a device may do something
                 self._parse_error(f"'{path}' is not a regular file")
             with os.fdopen(os.open(path, _OPEN), "rb") as file:
                 status = os.fstat(file.fileno())
@@ -181,13 +181,13 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
         number = self._eval_add()
         while True:
             if self._check_token("<<"):
-                number = self._bounded(number << self._places())
+                number = self._bounded(number << self._shift_places())
             elif self._check_token(">>"):
-                number >>= self._places()
+                number >>= self._shift_places()
             else:
                 return number
 
-    def _places(self) -> int:
+    def _shift_places(self) -> int:
         places = self._eval_add()
         if not 0 <= places < NUMBER_BITS:
             self._parse_error(f"a number is shifted by 0 to {NUMBER_BITS - 1} places")

@@ -1,0 +1,100 @@
+"""Each property of each shipped board, set to extremes: refused with its place, or run.
+
+CYCLESCOPE_EXTREMES=all tries all 60,000 cases; without it, one in so many.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import board_extremes
+import pokes
+import pytest
+
+from cyclescope._engine import Machine
+from cyclescope.board import board_tree, shipped_boards
+from cyclescope.devicetree import Node, Property
+
+# Prime, and no divisor of the number of extremes: all of them come, and each property has some.
+STRIDE = 1 if os.environ.get("CYCLESCOPE_EXTREMES") == "all" else 7
+SCRIPT = Path(board_extremes.__file__)
+TIMEOUT_S = 600
+
+
+def run_board(board: str, progress: Path) -> list[str]:
+    """What is wrong, by a process of its own, which may be what is."""
+    arguments = [sys.executable, SCRIPT, board, STRIDE, 0, progress]
+    done = subprocess.run(
+        [str(argument) for argument in arguments],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        at = progress.read_text(errors="replace").strip() if progress.exists() else "the start"
+        return [f"{at}: ended with status {done.returncode}: {done.stderr[-500:]}"]
+    outcome = json.loads(done.stdout)
+    assert outcome["tried"] > 0
+    return outcome["found"]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[list[str]]]]:
+    """What is wrong with each board, as far as it is known by now."""
+    folder = tmp_path_factory.mktemp("progress")
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        yield {board: pool.submit(run_board, board, folder / board) for board in pokes.HOMES}
+
+
+def test_all_shipped_boards_are_tried() -> None:
+    assert sorted(pokes.HOMES) == shipped_boards()
+
+
+@pytest.mark.parametrize("board", pokes.HOMES)
+def test_a_property_set_to_extremes_is_refused_or_runs(
+    board: str, outcomes: dict[str, Future[list[str]]]
+) -> None:
+    assert outcomes[board].result() == []
+
+
+# The longest of times, by the suffixes of properties.
+LONGEST = {"cycles": 10**6, "clocks": 10**6, "us": 10**9, "ns": 10**9, "ps": 10**9, "ms": 3_600_000}
+
+
+def changed(prop: Property, number: int) -> None:
+    prop.value, prop.file, prop.line = board_extremes.cells(number), "--set", 0
+
+
+# Which have ranges of their own: below the time between refreshes, what a card's command takes.
+SHORTER = {"cyclescope,trfc-cycles": 1000, "cyclescope,response-clocks": 64}
+
+
+def slow_down(node: Node) -> None:
+    """Clocks that a UART can still make 1 Bd of, and each time as long as it may be."""
+    for name, prop in node.props.items():
+        suffix = name.rpartition("-")[2]
+        if name == "clock-frequency" and "fixed-clock" in str(node.props.get("compatible")):
+            changed(prop, 16)
+        elif name == "current-speed":
+            changed(prop, 1)
+        elif name.startswith("cyclescope,") and suffix in LONGEST and prop.kind == "cells":
+            longest = 255 if "/cpus/" in node.path else LONGEST[suffix]
+            changed(prop, SHORTER.get(name, longest))
+
+
+@pytest.mark.parametrize("limit_ps", [pokes.LIMIT_PS, None])
+@pytest.mark.parametrize("board", pokes.HOMES)
+def test_the_slowest_board_runs_to_the_end_of_time(board: str, limit_ps: int | None) -> None:
+    tree, home = board_tree(board), pokes.HOMES[board]
+    elf = pokes.program(home, pokes.harmless_pokes(home, tree.to_dict()))
+    for node in tree.walk():
+        slow_down(node)
+    Machine(tree.to_dict())  # nothing is out of range
+    assert board_extremes.complaint(tree.to_dict(), elf, limit_ps) is None
