@@ -151,5 +151,6 @@ def _cell(root: Node, path: str, part: int | str) -> bytes:
     if isinstance(number, bool) or not isinstance(number, int):
         raise SettingError(f"--set {path}={part}: expected an integer such as 40000000, 0x10, 40M")
     if not 0 <= number <= MOST_CELL:
-        raise SettingError(f"--set {path}={number:#x}: a cell of a property is 0 to {MOST_CELL}")
+        shown = part if isinstance(part, str) else f"{part:#x}"
+        raise SettingError(f"--set {path}={shown}: a cell of a property is 0 to {MOST_CELL}")
     return number.to_bytes(4, "big")

@@ -23,7 +23,7 @@ import pokes
 from cyclescope._engine import BoardError, EngineError, Machine
 from cyclescope.board import board_tree
 
-# Of host time, for one case that takes some milliseconds.
+# Of the host's processor, for one case that takes some milliseconds.
 MOST_S = 10
 MEMORY_BYTES = 3 << 30
 PROGRESS_BYTES = 200
@@ -62,11 +62,22 @@ def nodes(tree: Tree) -> Iterator[Tree]:
         yield from nodes(child)
 
 
+def single_cells(prop: Tree) -> Iterator[tuple[str, bytes]]:
+    """A list of cells with each of them set to extremes, the others as they are."""
+    value = prop["value"]
+    if prop["kind"] != "cells" or len(value) == 4:
+        return
+    for place in range(0, len(value), 4):
+        for number in (0, 1, 2**31, 2**32 - 1):
+            changed = value[:place] + cells(number) + value[place + 4 :]
+            yield f"cell {place // 4} as {number:#x}", changed
+
+
 def cases(tree: Tree) -> Iterator[tuple[str, Tree, bytes]]:
     """Each property with each extreme: a name for messages, the property, its new value."""
     for node in nodes(tree):
         for prop in node["props"]:
-            for shown, value in EXTREMES.items():
+            for shown, value in (*EXTREMES.items(), *single_cells(prop)):
                 yield f"{node['path']} {prop['name']} = {shown}", prop, value
 
 
@@ -104,7 +115,7 @@ def main(board: str, stride: int, offset: int, progress: Path) -> None:
     """Try every so manyth case."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     home, tree = pokes.HOMES[board], board_tree(board).to_dict()
     elf = pokes.program(home, pokes.harmless_pokes(home, tree))
     found, tried = [], 0
@@ -113,11 +124,11 @@ def main(board: str, stride: int, offset: int, progress: Path) -> None:
             if index % stride != offset:
                 continue
             os.pwrite(file.fileno(), name.encode().ljust(PROGRESS_BYTES)[:PROGRESS_BYTES], 0)
-            signal.alarm(MOST_S)
+            signal.setitimer(signal.ITIMER_PROF, MOST_S)
             tried += 1
             if (wrong := changed(tree, elf, prop, value)) is not None:
                 found.append(f"{name}: {wrong}")
-    signal.alarm(0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     print(json.dumps({"tried": tried, "found": found}))
 
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::common;
 use super::cores;
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::inputs;
@@ -62,6 +63,7 @@ struct Place<'a> {
 /// All faults of the board, by file and line.
 pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let mut faults = Vec::new();
+    common::check(root, &mut faults);
     let mut buses = Vec::new();
     let mut places = Vec::new();
     collect(root, None, &mut buses, &mut places, &mut faults);

@@ -4,6 +4,7 @@
 //! -> a machine. Every fault is collected; nothing is built while there is one.
 
 pub mod build;
+mod common;
 mod cores;
 pub mod fault;
 mod inputs;

@@ -101,4 +101,22 @@ mod tests {
         let (_, faults) = read_plain_node(from_node, &shape);
         assert!(faults.iter().any(|fault| fault.contains("64-byte lines, 500 sets")), "{faults:?}");
     }
+
+    #[test]
+    fn what_no_cache_has_is_refused_before_one_is_made() {
+        let shape: [(&str, &[u32]); 4] = [
+            ("cache-size", &[1 << 31]),
+            ("cache-line-size", &[1 << 30]),
+            ("cache-sets", &[u32::MAX]),
+            ("cyclescope,tag-cycles", &[u32::MAX]),
+        ];
+        let (_, faults) = read_plain_node(from_node, &shape);
+        let expected = [
+            "cache-size is 2147483648; a cache has 1 byte to 16 MiB",
+            "cache-line-size is 1073741824; a line of the cache has 8 to 256 bytes",
+            "cache-sets is 4294967295; a cache has 1 to 2097152 sets",
+            "cyclescope,tag-cycles is 4294967295; it may be 0 to 1000000",
+        ];
+        assert!(expected.iter().all(|fault| faults.iter().any(|found| found == fault)), "{faults:?}");
+    }
 }
