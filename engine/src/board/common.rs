@@ -11,10 +11,15 @@ const STATES: [&str; 5] = ["okay", "ok", "disabled", "reserved", "fail"];
 /// Finds the faults of such properties, of a node and all below it.
 pub fn check(node: &Node, faults: &mut Vec<BoardFault>) {
     for property in &node.properties {
-        faults.extend(fault(property).map(|kind| BoardFault { at: property.at.clone(), node: node.name.clone(), kind }));
+        faults.extend(fault(property).map(|kind| BoardFault {
+            at: property.at.clone(),
+            node: node.name.clone(),
+            kind,
+        }));
     }
     // What is not used may be anything.
-    for child in node.children.iter().filter(|child| child.is_enabled() || child.property("status").is_some_and(is_odd)) {
+    for child in node.children.iter().filter(|child| child.is_enabled() || child.property("status").is_some_and(is_odd))
+    {
         check(child, faults);
     }
 }
