@@ -1,6 +1,6 @@
 """The engine's Python module: machines made from a board's tree, run in one call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 class EngineError(Exception):
@@ -88,14 +88,33 @@ class Machine:
     def skip_polling(self, skip: bool) -> None:
         """Rounds of polling loops are skipped, or not. Results do not depend on it."""
 
-    def record_waves(self) -> None:
-        """Changes of wires are recorded from now on."""
+    def wave_signals(self) -> list[tuple[str, str, bool]]:
+        """The wires that can be recorded: scope, name, and level at rest."""
 
-    def take_waves(self) -> tuple[list[tuple[str, str, bool]], bytes]:
-        """What was recorded: signals as (scope, name, first level), and changes by time.
+    def record_waves(self, signals: list[int], file: str | None = None) -> None:
+        """Changes of these wires, by their places in `wave_signals`, are recorded from now on.
+
+        What memory should not hold goes to `file`, which is empty and may be removed after the
+        call; without one there is a limit.
+        """
+
+    def wave_summary(self) -> tuple[int, int | None]:
+        """How many changes were recorded, and the coarsest unit of time that is exact.
+
+        The unit is a power of ten of picoseconds; None if no change came after time 0.
+        """
+
+    def wave_changes(self) -> Iterator[bytes]:
+        """The recorded changes by time, in pieces.
 
         A change is 12 little-endian bytes: 8 of the time in picoseconds, 4 of twice the signal's
         index plus the new level.
+        """
+
+    def vcd(self, signals: list[int], unit_ps: int, end_ps: int) -> Iterator[bytes]:
+        """The recorded changes of these wires as a Value Change Dump's text, in pieces.
+
+        Times are rounded to `unit_ps`, a power of ten.
         """
 
     def skipped(self) -> list[int]:

@@ -7,20 +7,18 @@ result = board.load("app.elf").run(limit="10s")
 from __future__ import annotations
 
 import codecs
-import contextlib
 import copy
 import difflib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cyclescope import devicetree, resources
+from cyclescope import devicetree, resources, waveforms
 from cyclescope._engine import Machine
 from cyclescope.errors import EngineError, UsageError
-from cyclescope.frames import Frame, first_frame, spi_buses
 from cyclescope.overrides import OverrideValue, apply_overrides
 from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry, Window
 from cyclescope.units import parse_time_ps
@@ -87,6 +85,8 @@ class Board:
         frame_on: str | None = None,
         stream: StreamSink | None = None,
         windows: Iterable[str] = (),
+        vcd_signals: Iterable[str] = (),
+        vcd_timescale: str | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -96,11 +96,13 @@ class Board:
         has a window for each call of each of the first core's functions named in `windows`. Without
         `skip_polling`, every round of a polling loop is run: that takes longer and changes nothing
         else. `vcd` is a file for the waveforms of the board's wires (SPI buses, interrupt and
-        control lines), as a Value Change Dump. The result keeps the first frame on the SPI bus that
-        `frame_on` names by its label. `stream` gets the whole lines that are printed on serial
+        control lines), as a Value Change Dump; `vcd_signals` are patterns such as "spi0.*" of those
+        to record, and `vcd_timescale` is the file's unit of time, such as "10ns", in place of the
+        coarsest that is exact. The result keeps the first frame on the SPI bus that `frame_on`
+        names by its label. `stream` gets the whole lines that are printed on serial
         lines beside the console, each behind the device's label. Raises `EngineError` if nothing is
-        loaded, or the firmware has no such function, or the board no such bus; `OSError` if the
-        waveforms can't be written.
+        loaded, or the firmware has no such function, or the board no such bus; `UsageError` for
+        patterns and units that are none, `OSError` if the waveforms can't be written.
         """
         watched = list(dict.fromkeys(sections))
         self._check_cores(watched)
@@ -110,14 +112,17 @@ class Board:
         machine.watch_calls(list(dict.fromkeys(windows)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         text, streams = _Console(console), _Streams(stream)
-        with _recorded(machine, vcd, frame_on) as finish_waves:
+        unit_ps = waveforms.parse_timescale_ps(vcd_timescale) if vcd_timescale else None
+        dump = waveforms.Dump(vcd, tuple(vcd_signals), unit_ps) if vcd is not None else None
+        with waveforms.recorded(machine, dump, frame_on) as recording:
             started_ns = time.perf_counter_ns()
             outcome = machine.run(limit_ps, text.write, streams.write)
             wall_ns = time.perf_counter_ns() - started_ns
-            frame = finish_waves(outcome["elapsed_ps"])
+            recording.end_ps = outcome["elapsed_ps"]
         text.finish()
         result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
-        return replace(result, frame=frame, streams=streams.finish())
+        notes = (*result.notes, *recording.notes)
+        return replace(result, frame=recording.frame, notes=notes, streams=streams.finish())
 
     def _check_cores(self, sections: Iterable[str]) -> None:
         """Raises `EngineError` for a function of a core that the board has not."""
@@ -171,45 +176,6 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
 def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
     """The parsed tree of a board, before any override."""
     return devicetree.parse(find_board(name_or_path))
-
-
-@contextlib.contextmanager
-def _recorded(
-    machine: Machine, vcd: str | os.PathLike[str] | None, frame_on: str | None
-) -> Iterator[Callable[[int], Frame | None]]:
-    """Records waveforms if someone wants them; gives what ends that, called with the run's end.
-
-    It writes the file, and gives the first frame on a bus.
-    """
-    if vcd is None and frame_on is None:
-        yield lambda end_ps: None
-        return
-    # pyvcd is of use to few runs
-    from cyclescope import waveforms
-
-    with contextlib.ExitStack() as files:
-        file = files.enter_context(Path(vcd).open("w", encoding="utf-8")) if vcd else None
-        machine.record_waves()
-        if frame_on is not None:
-            _check_bus(machine, frame_on)
-
-        def finish(end_ps: int) -> Frame | None:
-            signals, recorded = machine.take_waves()
-            if file is not None:
-                waveforms.write_vcd(file, signals, recorded, end_ps)
-            if frame_on is None:
-                return None
-            return first_frame(signals, waveforms.changes(recorded), frame_on)
-
-        yield finish
-
-
-def _check_bus(machine: Machine, label: str) -> None:
-    """Raises `UsageError` for what is no SPI bus whose wires are recorded."""
-    buses = spi_buses(machine.take_waves()[0])
-    if label not in buses:
-        known = f"it has {', '.join(buses)}" if buses else "it has none"
-        raise UsageError(f"the board has no SPI bus {label!r} that can be recorded; {known}")
 
 
 class _Console:

@@ -13,7 +13,7 @@ import click
 
 from cyclescope import tables
 from cyclescope.board import Board
-from cyclescope.errors import complain
+from cyclescope.errors import UsageError, complain
 from cyclescope.export import write_text
 from cyclescope.overrides import parse_set
 from cyclescope.results import RunResult
@@ -41,6 +41,17 @@ LIMIT, FAULT = 124, 125
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 @click.option("--vcd", metavar="FILE", help="Write the waveforms of the board's wires.")
+@click.option(
+    "--vcd-signals",
+    multiple=True,
+    metavar="PATTERN",
+    help="Record only these wires, as in 'spi0.*'.",
+)
+@click.option(
+    "--vcd-timescale",
+    metavar="UNIT",
+    help="The waveforms' unit of time, as in 10ns; by default the coarsest that is exact.",
+)
 def run_command(
     elf: Path,
     board: str,
@@ -50,9 +61,13 @@ def run_command(
     skip_polling: bool,
     json_file: str | None,
     vcd: str | None,
+    vcd_signals: tuple[str, ...],
+    vcd_timescale: str | None,
 ) -> int:
     """Run your own firmware ELF on a virtual board, with its console on stdout."""
     limit_ps = parse_time_ps(limit)
+    if vcd is None and (vcd_signals or vcd_timescale):
+        raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
     console = sys.stderr if json_file == "-" else sys.stdout
     writer = _Writer(console)
@@ -64,6 +79,8 @@ def run_command(
             sections=sections,
             skip_polling=skip_polling,
             vcd=vcd,
+            vcd_signals=vcd_signals,
+            vcd_timescale=vcd_timescale,
         )
     )
     writer.end_line()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -24,19 +25,40 @@ class Frame:
 
 
 def decode_spi(
-    vcd: Path, bus: str, select: int = 0, cpol: int = 0, cpha: int = 0, step_ps: int = 1000
+    vcd: Path,
+    bus: str,
+    select: int = 0,
+    cpol: int = 0,
+    cpha: int = 0,
+    step_ps: int = 1000,
+    data: tuple[str, str] = ("mosi", "miso"),
 ) -> list[Frame]:
     """The frames on chip select `cs<select>` of the SPI bus with the label `bus`.
 
-    sigrok looks at the wires each `step_ps`: fine enough to tell edges apart, and not so fine
-    that it takes for ever.
+    sigrok looks at the wires each `step_ps`, or each of the file's units if that is longer: fine
+    enough to tell edges apart, and not so fine that it takes for ever. `data` are the two lines of
+    data to and from the chip.
     """
     alone = vcd.with_suffix(".bus.vcd")
     alone.write_text(without_pauses(only_scope(vcd.read_text(), bus)))
-    wires = f"clk=sck:mosi=mosi:miso=miso:cs=cs{select}"
+    wires = f"clk=sck:mosi={data[0]}:miso={data[1]}:cs=cs{select}"
     decoder = f"spi:{wires}:cpol={cpol}:cpha={cpha}"
-    mosi, miso = (_transfers(alone, step_ps, decoder, wire) for wire in ("mosi", "miso"))
+    mosi, miso = (
+        [_bytes_of(line) for line in annotations(alone, decoder, f"spi={wire}-transfer", step_ps)]
+        for wire in ("mosi", "miso")
+    )
     return [Frame(*both) for both in zip(mosi, miso, strict=True)]
+
+
+def _bytes_of(annotation: str) -> bytes:
+    return bytes.fromhex(annotation.partition(":")[2])
+
+
+def unit_ps(vcd: str) -> int:
+    """A waveform's unit of time."""
+    found = re.search(r"\$timescale\s+(\d+)\s*([a-z]+)\s+\$end", vcd)
+    assert found
+    return int(found[1]) * {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}[found[2]]
 
 
 @dataclass(frozen=True)
@@ -55,14 +77,17 @@ def edges(vcd: str, scope: str) -> list[Edge]:
     levels: dict[str, int] = {}
     found: list[Edge] = []
     at_ps = 0
-    dumped = False
+    dumping = dumped = False
+    unit = unit_ps(vcd)
     for line in only_scope(vcd, scope).splitlines():
         words = line.split()
         if words[:1] == ["$var"]:
             names[words[3]] = words[4]
         elif line.startswith("#"):
-            at_ps = int(line[1:])
-        elif words[:1] == ["$end"]:
+            at_ps = int(line[1:]) * unit
+        elif words[:1] == ["$dumpvars"]:
+            dumping = True
+        elif words[:1] == ["$end"] and dumping:
             dumped = True
         elif line[:1] in ("0", "1"):
             name, level = names[line[1:]], int(line[0])
@@ -110,23 +135,25 @@ def only_scope(vcd: str, scope: str) -> str:
 def without_pauses(vcd: str, longest_ps: int = 10_000_000) -> str:
     """A waveform in which nothing lasts longer than `longest_ps`: sigrok counts pauses out."""
     kept: list[str] = []
-    last_ps = skipped_ps = 0
+    longest = longest_ps // unit_ps(vcd)
+    last = skipped = 0
     for line in vcd.splitlines():
         if line.startswith("#"):
-            at_ps = int(line[1:])
-            skipped_ps += max(0, at_ps - last_ps - longest_ps)
-            last_ps = at_ps
-            line = f"#{at_ps - skipped_ps}"
+            at = int(line[1:])
+            skipped += max(0, at - last - longest)
+            last = at
+            line = f"#{at - skipped}"
         kept.append(line)
     return "\n".join(kept) + "\n"
 
 
-def _transfers(vcd: Path, step_ps: int, decoder: str, wire: str) -> list[bytes]:
+def annotations(vcd: Path, decoders: str, of: str, step_ps: int = 1) -> list[str]:
+    """What sigrok's decoders say of a waveform: one line each of the decoder's class `of`."""
+    downsample = max(1, step_ps // unit_ps(vcd.read_text()))
     command = [
-        *("sigrok-cli", "--input-file", str(vcd), "--input-format", f"vcd:downsample={step_ps}"),
-        *("--protocol-decoders", decoder),
-        *("--protocol-decoder-annotations", f"spi={wire}-transfer"),
+        *("sigrok-cli", "--input-file", str(vcd), "--input-format", f"vcd:downsample={downsample}"),
+        *("--protocol-decoders", decoders, "--protocol-decoder-annotations", of),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert not done.stderr, done.stderr
-    return [bytes.fromhex(line.partition(":")[2]) for line in done.stdout.splitlines()]
+    return done.stdout.splitlines()

@@ -19,17 +19,20 @@ where
     }
 }
 
-/// Strings in a list or a tuple. Not any sequence: one may have a length that no memory holds.
-pub struct Names(pub Vec<String>);
+/// Values in a list or a tuple. Not any sequence: one may have a length that no memory holds.
+pub struct List<T>(pub Vec<T>);
 
-impl<'py> FromPyObject<'_, 'py> for Names {
+impl<'py, T> FromPyObject<'_, 'py> for List<T>
+where
+    for<'a> T: FromPyObject<'a, 'py>,
+{
     type Error = PyErr;
 
-    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Names> {
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<List<T>> {
         if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
-            return Err(EngineError::new_err(format!("expected a list of strings, not {}", type_of(&value))));
+            return Err(EngineError::new_err(format!("expected a list, not {}", type_of(&value))));
         }
-        value.try_iter()?.map(|name| Ok(name?.extract::<Arg<String>>()?.0)).collect::<PyResult<_>>().map(Names)
+        value.try_iter()?.map(|item| Ok(item?.extract::<Arg<T>>()?.0)).collect::<PyResult<_>>().map(List)
     }
 }
 

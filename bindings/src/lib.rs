@@ -11,6 +11,7 @@ mod describe;
 mod machine;
 mod nodes;
 mod report;
+mod waves;
 
 pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "The engine refused its input.");
 pyo3::create_exception!(_engine, BoardError, EngineError, "A board has faults: `faults` lists them all.");

@@ -1,17 +1,21 @@
 //! The class `Machine`.
 
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use cyclescope_engine::board::build::build;
 use cyclescope_engine::machine::{Machine as Engine, Printed};
+use cyclescope_engine::observe::vcd::VcdText;
 use cyclescope_engine::pipe::{Goal, Pipe};
 use cyclescope_engine::time::Ps;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arguments::{Arg, Names};
+use crate::arguments::{Arg, List};
 use crate::caught::caught;
+use crate::waves::{Pieces, change_pieces};
 use crate::{BoardError, ElfError, EngineError};
 
 /// Most instructions that are traced at once: each takes 132 bytes.
@@ -44,6 +48,16 @@ impl Machine {
 
 fn no_pipe(port: &str) -> PyErr {
     EngineError::new_err(format!("the board has no device '{port}' with a pipe to the host"))
+}
+
+fn check_signals(engine: &mut Engine, signals: &[usize]) -> PyResult<()> {
+    let known = engine.bus().waves.signals().len();
+    match signals.iter().find(|signal| **signal >= known) {
+        Some(signal) => {
+            Err(EngineError::new_err(format!("the board has {known} wires to record, and no number {signal}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Hands on what was printed. False stops the run: for an exception, which is kept in `raised`, or a signal.
@@ -95,7 +109,7 @@ impl Machine {
     }
 
     /// Keeps a cycle stack of its own for each of these functions; raises EngineError for one that the firmware lacks.
-    fn watch(&self, functions: Names) -> PyResult<()> {
+    fn watch(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
             if !self.with(|engine| Ok(engine.watch(&function)))? {
                 return Err(EngineError::new_err(format!("the firmware has no function '{function}' to watch")));
@@ -106,7 +120,7 @@ impl Machine {
 
     /// Keeps a window for each call of each of these functions of the first core; raises EngineError for one that the firmware lacks, or if the
     /// core keeps none.
-    fn watch_calls(&self, functions: Names) -> PyResult<()> {
+    fn watch_calls(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
             if !self.with(|engine| Ok(engine.watch_calls(&function)))? {
                 return Err(EngineError::new_err(format!(
@@ -214,24 +228,50 @@ impl Machine {
         self.with(|engine| Ok(engine.skip_polling(skip.0)))
     }
 
-    /// Changes of wires are recorded from now on.
-    fn record_waves(&self) -> PyResult<()> {
-        self.with(|engine| Ok(engine.record_waves()))
+    /// The wires that can be recorded: scope, name, and level at rest.
+    fn wave_signals(&self) -> PyResult<Vec<(String, String, bool)>> {
+        self.with(|engine| {
+            let signals = engine.bus().waves.signals().into_iter();
+            Ok(signals.map(|signal| (signal.scope, signal.name, signal.first)).collect())
+        })
     }
 
-    /// What was recorded, and forgets it: a (scope, name, first level) for each signal; and by time, for each change, 12 little-endian bytes: 8 of
-    /// the time in picoseconds, 4 of twice the signal's index plus the new level.
-    fn take_waves<'py>(&self, py: Python<'py>) -> PyResult<(Vec<(String, String, bool)>, Bound<'py, PyBytes>)> {
+    /// Changes of these wires, by their places in `wave_signals`, are recorded from now on. What memory should not hold goes to `file`, which is empty and
+    /// may be removed after the call; without one there is a limit. Raises EngineError for a wire that is not there, OSError if the file can't be opened.
+    #[pyo3(signature = (signals, file=None))]
+    fn record_waves(&self, signals: List<usize>, file: Option<Arg<PathBuf>>) -> PyResult<()> {
         self.with(|engine| {
-            let waves = &mut engine.bus().waves;
-            let mut bytes = Vec::new();
-            for change in waves.take() {
-                bytes.extend(change.at.0.to_le_bytes());
-                bytes.extend((change.signal << 1 | u32::from(change.level)).to_le_bytes());
-            }
-            let signals = waves.signals().iter();
-            let signals = signals.map(|signal| (signal.scope.clone(), signal.name.clone(), signal.first));
-            Ok((signals.collect(), PyBytes::new(py, &bytes)))
+            check_signals(engine, &signals.0)?;
+            let file = file.map(|path| File::options().read(true).write(true).open(path.0)).transpose()?;
+            engine.record_waves(&signals.0, file);
+            Ok(())
+        })
+    }
+
+    /// How many changes were recorded, and the coarsest power of ten of picoseconds that divides all their times, if there are any behind time 0.
+    fn wave_summary(&self) -> PyResult<(u64, Option<u64>)> {
+        self.with(|engine| {
+            let summary = engine.bus().waves.summary();
+            Ok((summary.changes, summary.unit.map(|unit| unit.0)))
+        })
+    }
+
+    /// The recorded changes in the order of time, in pieces of bytes: 12 little-endian ones a change, 8 of the time in picoseconds, 4 of twice the signal's
+    /// index plus the new level. Raises OSError, here or from the iterator, if the recording's file could not be written or read.
+    fn wave_changes(&self) -> PyResult<Pieces> {
+        self.with(|engine| Ok(Pieces::new(change_pieces(engine.bus().waves.recorded()?))))
+    }
+
+    /// The recorded changes of these wires up to `end_ps` as the text of a Value Change Dump, in pieces. Its unit of time, `unit_ps`, is a power of ten of
+    /// picoseconds; times are rounded to it. Raises EngineError for another unit or wires that are not there, OSError as `wave_changes` does.
+    fn vcd(&self, signals: List<usize>, unit_ps: Arg<u64>, end_ps: Arg<u64>) -> PyResult<Pieces> {
+        let (unit, end) = (Ps(unit_ps.0), Ps(end_ps.0));
+        if !VcdText::has_unit(unit) {
+            return Err(EngineError::new_err(format!("{} ps is no unit of time for a waveform", unit.0)));
+        }
+        self.with(|engine| {
+            check_signals(engine, &signals.0)?;
+            Ok(Pieces::new(VcdText::new(&engine.bus().waves, &signals.0, unit, end)?))
         })
     }
 

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::EngineError;
-use crate::arguments::{Names, refused, type_of};
+use crate::arguments::{List, refused, type_of};
 
 /// Deepest nesting of nodes; boards have some six levels.
 const MOST_DEPTH: u32 = 64;
@@ -37,7 +37,7 @@ impl Tree {
         Ok(Node {
             path,
             name: item(dict, "name")?,
-            labels: item::<Names>(dict, "labels")?.0,
+            labels: item::<List<String>>(dict, "labels")?.0,
             at: location(dict)?,
             phandle: item(dict, "phandle")?,
             properties: props.iter().map(|property| self.property(&property)).collect::<PyResult<_>>()?,

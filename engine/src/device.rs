@@ -263,6 +263,11 @@ pub struct Ctx<'a> {
 }
 
 impl Ctx<'_> {
+    /// The label of the device being called.
+    pub fn label(&self) -> &str {
+        &self.bus.device_names[self.id.0 as usize]
+    }
+
     /// Asks for [`Device::event`] with `token` at `due`.
     pub fn schedule(&mut self, due: Ps, token: u32) {
         self.bus.events.schedule(due, self.id, token);

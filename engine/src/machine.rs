@@ -6,6 +6,8 @@ mod programs;
 mod progress;
 pub mod windows;
 
+use std::fs::File;
+
 use crate::board::params::Parameter;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
@@ -170,10 +172,15 @@ impl Machine {
         self.cores.iter_mut().for_each(|core| core.skip_polling(skip));
     }
 
-    /// Has changes of wires recorded from now on, in [`Bus::waves`].
-    pub fn record_waves(&mut self) {
-        self.bus.wires.tell_levels(&mut self.bus.waves);
-        self.bus.waves.start();
+    /// Has changes of wires recorded from now on, in [`Bus::waves`]: of the signals at these places there; beyond what memory should hold, in `file`, which
+    /// is empty, or without one up to a limit.
+    pub fn record_waves(&mut self, signals: &[usize], file: Option<File>) {
+        self.bus.wires.tell_levels(&self.bus.waves);
+        self.bus.waves.choose(signals);
+        match file {
+            Some(file) => self.bus.waves.start_into(file),
+            None => self.bus.waves.start(),
+        }
     }
 
     /// Cycles of each core that were skipped so far.
@@ -274,11 +281,9 @@ impl Machine {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.bus.notes().to_vec();
-        if self.bus.waves.dropped() > 0 {
-            notes.push(format!(
-                "the recording of wires is full: its last {} changes are missing",
-                self.bus.waves.dropped()
-            ));
+        let dropped = self.bus.waves.summary().dropped;
+        if dropped > 0 {
+            notes.push(format!("the recording of wires is full: its last {dropped} changes are missing"));
         }
         if self.windows.lost > 0 {
             notes.push(format!("{} calls have no windows: there were too many", self.windows.lost));

@@ -115,7 +115,7 @@ impl Port {
         changed
     }
 
-    fn record(&self, changed: u32, at: Ps, waves: &mut Waves) {
+    fn record(&self, changed: u32, at: Ps, waves: &Waves) {
         for (mask, signal) in self.named.iter().filter(|(mask, _)| changed & mask != 0) {
             waves.set(*signal, at, self.levels & mask != 0);
         }
@@ -204,7 +204,7 @@ impl Wires {
     }
 
     /// Tells a recorder that starts what all named wires are.
-    pub fn tell_levels(&self, waves: &mut Waves) {
+    pub fn tell_levels(&self, waves: &Waves) {
         for port in self.ports.iter().flatten() {
             port.record(u32::MAX, Ps::ZERO, waves);
         }
@@ -259,7 +259,7 @@ impl Bus {
         let levels = wires.levels;
         let disputed = wires.disputes() & !wires.disputed;
         if self.waves.is_on() {
-            wires.record(changed, since, &mut self.waves);
+            wires.record(changed, since, &self.waves);
         }
         if disputed != 0 {
             wires.disputed |= disputed;

@@ -27,8 +27,10 @@ use super::registers::{AccessKind, Register, flag};
 use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
+use crate::wire::spi::Lines;
 
 /// The register map of a core with 8 bits and one slave (SPI Core, Register Map).
 pub const REGISTERS: &[Register] = &[
@@ -232,6 +234,12 @@ impl AltrSpi {
 }
 
 impl Device for AltrSpi {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Single, self.params.slaves as usize);
+        signals.rest(self.params.clock_polarity, ctx.now);
+        self.shifter.signals = signals;
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let cycle = self.cycle(ctx.now);
         let register = self.register(offset & 0x1c, cycle);

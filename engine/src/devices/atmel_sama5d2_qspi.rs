@@ -42,6 +42,7 @@ use super::registers::{Register, find, flag};
 use super::spi_chips;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
+use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::spi::{Lines, SpiTarget};
@@ -114,7 +115,7 @@ impl Sama5d2Qspi {
             irq_level: false,
             dma_levels: [false; 2],
         };
-        qspi.settings_changed();
+        qspi.settings_changed(0);
         qspi
     }
 
@@ -183,7 +184,7 @@ impl Sama5d2Qspi {
             _ => ctx.note(&format!("a write to {}, which is read only, has no effect", register.name)),
         }
         if matches!(register.offset, QSPI_CR | QSPI_MR | QSPI_SCR | QSPI_ICR | QSPI_IFR | QSPI_SMR | QSPI_SKR) {
-            self.settings_changed();
+            self.settings_changed(edge);
             self.look.forget(ctx);
         }
     }
@@ -274,8 +275,8 @@ impl Sama5d2Qspi {
     }
 
     /// What follows from the registers.
-    fn settings_changed(&mut self) {
-        self.wire.set(self.settings().mode, self.serial_clock);
+    fn settings_changed(&mut self, edge: u64) {
+        self.wire.set(self.settings().mode, self.serial_clock, edge);
         (.., self.data_lines) = self.settings().instruction.lines();
         let random = if self.scrambling & smr::RVDIS == 0 { self.params.random } else { 0 };
         let scrambles = self.scrambling & smr::SCREN != 0;
@@ -337,6 +338,10 @@ fn note_skew(ctx: &mut Ctx) {
 }
 
 impl Device for Sama5d2Qspi {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+    }
+
     #[inline]
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         if range != 0 {

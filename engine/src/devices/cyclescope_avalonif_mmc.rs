@@ -25,6 +25,7 @@ use super::registers::{AccessKind, Register, flag};
 use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, Stretch};
@@ -91,6 +92,7 @@ pub struct AvalonifMmc {
     received_before: u8,
     counter: DownCounter,
     slot: Slot,
+    signals: SpiSignals,
     bytes: u64,
     frames: u64,
 }
@@ -120,6 +122,7 @@ impl AvalonifMmc {
             received_before: 0,
             counter: DownCounter::default(),
             slot: Slot::default(),
+            signals: SpiSignals::default(),
             bytes: 0,
             frames: 0,
         }
@@ -193,6 +196,7 @@ impl AvalonifMmc {
         self.selected = select;
         self.frames += u64::from(select);
         let now = self.port.clock.ps_at_floor(edge);
+        self.signals.select(0, select, now);
         match &mut self.chip {
             Some(chip) if select => chip.select(now),
             Some(chip) => chip.deselect(now),
@@ -204,16 +208,19 @@ impl AvalonifMmc {
     fn exchange(&mut self, byte: u8, edge: Cycles, ctx: &mut Ctx) {
         self.idle_from = Cycles(edge.0 + BYTE_HALVES * self.half());
         let end = self.port.clock.ps_at_floor(self.idle_from);
+        let stretch = Stretch::byte_out(Lines::Single, byte);
+        // SCK falls for the first time half a period after the write, and ends high.
+        let (start, period) = (edge.0 + self.half(), 2 * self.half());
+        let clock = SerialClock { source: self.port.clock, start, period, cpol: true, cpha: true };
         self.received_before = self.received;
         self.received = match &mut self.chip {
-            Some(chip) if self.selected => chip.shift(Stretch::byte_out(Lines::Single, byte), end) as u8,
+            Some(chip) if self.selected => self.signals.shift(Some(chip.as_mut()), stretch, end, clock) as u8,
             chip => {
                 // The data line rests high, so it is high all the while if all bits are.
                 if let Some(chip) = chip.as_mut().filter(|_| byte == 0xff) {
                     chip.idle_clocks(BITS, end);
                 }
-                // Nobody drives the other one: it is pulled up.
-                0xff
+                self.signals.shift(None, stretch, end, clock) as u8
             }
         };
         self.bytes += 1;
@@ -242,6 +249,11 @@ impl AvalonifMmc {
 }
 
 impl Device for AvalonifMmc {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Single, 1);
+        self.signals.rest(true, ctx.now);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         // The last clock of the transfer begins when the wait states are over.
         let last = Cycles(self.cycle(ctx.now).0 + self.port.read_cycles.0);

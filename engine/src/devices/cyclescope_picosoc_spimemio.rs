@@ -34,9 +34,10 @@ use super::spi_chips;
 use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::observe::spi::SpiSignals;
 use crate::time::{Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
-use crate::wire::spi::{SpiTarget, Stretch};
+use crate::wire::spi::{Lines, SpiTarget, Stretch};
 
 /// Fields of the configuration register.
 mod cfg {
@@ -146,6 +147,7 @@ impl PicosocSpimemio {
         if config & cfg::ENABLE != 0 {
             if let Some(mut pins) = self.pins.take() {
                 pins.set(PinLevels::default(), time, self.wire.chip.as_mut());
+                self.wire.show_pins(PinLevels::default(), at);
             }
             self.wire.mode = mode_of(config);
             self.stream.restart(at, self.wire.mode);
@@ -157,6 +159,7 @@ impl PicosocSpimemio {
             let levels = levels_of(config);
             self.wire.totals.sck_clocks += u64::from(levels.clock && !pins.levels().clock);
             pins.set(levels, time, self.wire.chip.as_mut());
+            self.wire.show_pins(levels, at);
         }
     }
 
@@ -224,6 +227,10 @@ fn levels_of(config: u32) -> PinLevels {
 }
 
 impl Device for PicosocSpimemio {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+    }
+
     #[inline]
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;

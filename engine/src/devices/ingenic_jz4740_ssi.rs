@@ -97,7 +97,7 @@ impl Ssi {
     /// All that happens on the wire by `now`.
     fn pass_to(&mut self, now: Ps, ctx: &mut Ctx) {
         loop {
-            if let Some(received) = self.wire.pass_to(now, ctx) {
+            if let Some(received) = self.wire.pass_to(now) {
                 self.take_received(received);
             }
             let goes_on = if self.wire.waits() { self.go_on() } else { self.begin(ctx) };
@@ -113,8 +113,8 @@ impl Ssi {
             return false;
         }
         let Some(word) = self.transmit.pop_front() else { return false };
-        self.wire.set_idle(self.settings, self.device_clock(ctx), self.changed_at, ctx);
-        self.wire.begin(word, self.changed_at, ctx);
+        self.wire.set_idle(self.settings, self.device_clock(ctx), self.changed_at);
+        self.wire.begin(word, self.changed_at);
         true
     }
 
@@ -217,14 +217,14 @@ impl Ssi {
         self.settings.cr0 = value & !(cr0::TFLUSH | cr0::RFLUSH);
         if value & cr0::SSIE == 0 && self.wire.is_busy() {
             ctx.note("SSICR0.SSIE was cleared within a frame, which ended there");
-            self.wire.abort(ctx.now, ctx);
+            self.wire.abort(ctx.now);
         }
     }
 
     /// After all that may have changed something: chips, the interrupt line, the event for the end of what is on the wire.
     fn settle(&mut self, ctx: &mut Ctx) {
         if !self.wire.is_busy() {
-            self.wire.set_idle(self.settings, self.device_clock(ctx), ctx.now, ctx);
+            self.wire.set_idle(self.settings, self.device_clock(ctx), ctx.now);
         }
         self.wire.chips.iter_mut().flatten().for_each(|chip| chip.settle(ctx));
         let (status, control) = (self.status(), self.settings.cr0);

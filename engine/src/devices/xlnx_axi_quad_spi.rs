@@ -26,6 +26,7 @@ use super::registers::{AccessKind, Register, find, flag};
 use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::observe::spi::SpiSignals;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::Lines;
 
@@ -249,6 +250,7 @@ impl AxiQuadSpi {
             self.settle_wire(edge, ctx);
             self.wire.set_control(control, edge);
         }
+        self.wire.set_clock_mode(value & cr::CPOL != 0, value & cr::CPHA != 0, edge);
         if tx_reset {
             self.tx.clear();
             self.wire.reset_frame();
@@ -370,6 +372,11 @@ fn reset_of(offset: u32) -> u32 {
 }
 
 impl Device for AxiQuadSpi {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.wire.signals =
+            SpiSignals::new(&ctx.bus.waves, ctx.label(), self.params.lines, self.params.slaves as usize);
+    }
+
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         if self.params.xip {
             return self.xip_read(range, offset, size, ctx);

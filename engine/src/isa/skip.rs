@@ -19,6 +19,8 @@ struct Moment<C: Skips> {
     cycles: u64,
     events: (u64, Ps),
     devices: Lists,
+    /// Changes of wires that were recorded so far.
+    waves_told: u64,
 }
 
 /// A core that skips rounds of polling loops.
@@ -150,6 +152,7 @@ fn moment<C: Skips>(core: &C, bus: &mut Bus) -> Moment<C> {
         state: core.state(bus),
         cycles: core.view().cycles,
         events: (bus.events.scheduled(), bus.events.next_due()),
+        waves_told: bus.waves.told(),
     }
 }
 
@@ -168,7 +171,7 @@ fn walk<C: Skips>(core: &mut C, bus: &mut Bus, head: u32, round: &mut Round) -> 
 
 /// True if the round from `before` to `after` changed nothing but times and totals, so that the next is the same.
 fn is_steady<C: Skips>(core: &C, bus: &Bus, before: &Moment<C>, after: &Moment<C>, round: &Round) -> bool {
-    (after.pc, after.events) == (before.pc, before.events)
+    (after.pc, after.events, after.waves_told) == (before.pc, before.events, before.waves_told)
         && after.results == before.results
         && core.goes_on_as(before.cycles, &before.state, &after.state)
         && round.left_memory_alone(bus)

@@ -1,4 +1,7 @@
 //! What a run shows of itself. Free when off.
 
+pub mod spi;
+pub mod spool;
 pub mod stack;
+pub mod vcd;
 pub mod waves;

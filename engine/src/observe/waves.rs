@@ -1,9 +1,22 @@
 //! Waveforms: when which wire changed its level, recorded only if the user asks for it.
+//!
+//! Changes are told in any order: a device learns late what its wires did, or knows it ahead. They are put in the order of time in the end. What
+//! memory should not hold goes to a file meanwhile ([`super::spool`]).
 
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::spool::{Merged, Spool};
 use crate::time::Ps;
 
-/// Most changes that are kept: a run that never ends must not fill the memory.
+/// Most changes that are kept without a file: a run that never ends must not fill the memory.
 const MOST_CHANGES: usize = 1 << 24;
+/// Changes that wait for the file: some 16 MB.
+const RUN_CHANGES: usize = 1 << 20;
+/// The coarsest unit of time that is looked for: 100 s.
+const COARSEST_PS: u64 = 100_000_000_000_000;
 
 /// A recorded wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +27,7 @@ pub struct SignalId(u32);
 pub struct Signal {
     /// Label of the node that it belongs to.
     pub scope: String,
-    /// Its name there.
+    /// Its name there, which no other has.
     pub name: String,
     /// Its level when the recording begins.
     pub first: bool,
@@ -31,174 +44,224 @@ pub struct Change {
     pub level: bool,
 }
 
-/// Names and recorded levels of wires.
+/// What is known of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Changes that were told and kept, those to the level that was there already among them.
+    pub changes: u64,
+    /// Changes that found no room.
+    pub dropped: u64,
+    /// The coarsest power of ten, in picoseconds, that divides the times of all changes; `None` if none came after time 0.
+    pub unit: Option<Ps>,
+}
+
+/// Names and recorded levels of wires: a handle, which whoever knows of wires has a copy of.
+#[derive(Clone, Debug, Default)]
+pub struct Waves(Arc<Shared>);
+
 #[derive(Debug, Default)]
-pub struct Waves {
+struct Shared {
+    on: AtomicBool,
+    recording: Mutex<Recording>,
+}
+
+/// What is recorded.
+#[derive(Debug, Default)]
+struct Recording {
     on: bool,
     signals: Vec<Signal>,
-    changes: Vec<Change>,
+    /// By signal: its changes are left out.
+    left_out: Vec<bool>,
+    kept: Vec<Change>,
+    spool: Option<Spool>,
+    failure: Option<io::Error>,
+    changes: u64,
     dropped: u64,
+    unit: Option<u64>,
 }
 
 impl Waves {
-    /// A signal called `name`, of the node with the label `scope`. `first` is its level at rest.
-    pub fn signal(&mut self, scope: &str, name: &str, first: bool) -> SignalId {
-        self.signals.push(Signal { scope: scope.to_owned(), name: name.to_owned(), first });
-        SignalId(self.signals.len() as u32 - 1)
+    fn recording(&self) -> MutexGuard<'_, Recording> {
+        self.0.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on changes are recorded.
-    pub fn start(&mut self) {
-        self.on = true;
+    /// A signal called `name`, of the node with the label `scope`; `name_2` if there is one already. `first` is its level at rest.
+    pub fn signal(&self, scope: &str, name: &str, first: bool) -> SignalId {
+        let mut recording = self.recording();
+        let is_taken = |name: &str| recording.signals.iter().any(|signal| signal.scope == scope && signal.name == name);
+        let numbered = (2u32..).map(|number| format!("{name}_{number}"));
+        let free = std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name));
+        recording.signals.push(Signal { scope: scope.to_owned(), name: free.unwrap_or_default(), first });
+        SignalId(recording.signals.len() as u32 - 1)
+    }
+
+    /// From now on changes are recorded, in memory.
+    pub fn start(&self) {
+        self.recording().on = true;
+        self.0.on.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on changes are recorded, with `file`, which is empty, for what memory should not hold.
+    pub fn start_into(&self, file: File) {
+        self.recording().spool = Some(Spool::new(file));
+        self.start();
+    }
+
+    /// Only these signals, by their places in [`Waves::signals`], are recorded.
+    pub fn choose(&self, chosen: &[usize]) {
+        let mut recording = self.recording();
+        recording.left_out = (0..recording.signals.len()).map(|index| !chosen.contains(&index)).collect();
     }
 
     /// True if changes are recorded.
     #[inline]
     pub fn is_on(&self) -> bool {
-        self.on
+        self.0.on.load(Ordering::Relaxed)
     }
 
-    /// The signal has this level from `at` on; before the recording has begun, from the start. Calls need not come in the order of time.
-    pub fn set(&mut self, signal: SignalId, at: Ps, level: bool) {
-        if !self.on {
-            self.signals[signal.0 as usize].first = level;
-        } else if self.changes.len() < MOST_CHANGES {
-            self.changes.push(Change { at, signal: signal.0, level });
-        } else {
-            self.dropped += 1;
+    /// The signal has this level from `at` on; before the recording has begun, from the start.
+    pub fn set(&self, signal: SignalId, at: Ps, level: bool) {
+        self.recording().set(signal, at, level);
+    }
+
+    /// Tells of many changes at once.
+    pub fn tell(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
+        let mut recording = self.recording();
+        changes(&mut |signal, at, level| recording.set(signal, at, level));
+    }
+
+    /// How many changes were told so far: a round of a loop in which a wire moves is not one that could be skipped.
+    pub fn told(&self) -> u64 {
+        if !self.is_on() {
+            return 0;
         }
+        let recording = self.recording();
+        recording.changes + recording.dropped
     }
 
     /// All signals.
-    pub fn signals(&self) -> &[Signal] {
-        &self.signals
+    pub fn signals(&self) -> Vec<Signal> {
+        self.recording().signals.clone()
     }
 
-    /// What was recorded, by time; at the same time as it was told.
-    pub fn take(&mut self) -> Vec<Change> {
-        let mut changes = std::mem::take(&mut self.changes);
-        changes.sort_by_key(|change| change.at);
-        changes
+    /// What was recorded.
+    pub fn summary(&self) -> Summary {
+        let recording = self.recording();
+        Summary { changes: recording.changes, dropped: recording.dropped, unit: recording.unit.map(Ps) }
     }
 
-    /// Changes that found no room any more.
-    pub fn dropped(&self) -> u64 {
-        self.dropped
+    /// What is kept in memory, by time; at the same time as it was told. Forgets it.
+    pub fn take(&self) -> Vec<Change> {
+        let mut kept = std::mem::take(&mut self.recording().kept);
+        kept.sort_by_key(|change| change.at);
+        kept
+    }
+
+    /// All changes by time, each to another level than the one before; at the same time as they were told.
+    ///
+    /// # Errors
+    /// If the file could not be written, now or before.
+    pub fn recorded(&self) -> io::Result<Recorded> {
+        let mut recording = self.recording();
+        recording.kept.sort_by_key(|change| change.at);
+        if recording.spool.is_some() {
+            recording.write_run();
+        }
+        if let Some(failure) = &recording.failure {
+            return Err(io::Error::new(failure.kind(), failure.to_string()));
+        }
+        let source = match &recording.spool {
+            Some(spool) => Source::Spool(spool.merged()?),
+            None => Source::Memory(recording.kept.clone().into_iter()),
+        };
+        Ok(Recorded { levels: recording.signals.iter().map(|signal| signal.first).collect(), source })
     }
 }
 
-/// The wires of an SPI bus whose controller knows of clocks and bits, not of pins.
-#[derive(Clone, Debug)]
-pub struct SpiSignals {
-    sck: SignalId,
-    mosi: SignalId,
-    miso: SignalId,
-    selects: Vec<SignalId>,
-}
-
-/// Clocks that follow each other without a pause, with a bit each way in each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpiClocks {
-    /// When the first bit's time begins: with CPHA 0 half a period before the clock's first edge, with CPHA 1 on it.
-    pub start: Ps,
-    /// The clock's period, which is also a bit's time.
-    pub period: Ps,
-    /// How many, up to 32.
-    pub clocks: u32,
-    /// What the controller sends, right-aligned, first bit highest.
-    pub sent: u32,
-    /// What the chip sends, likewise.
-    pub received: u32,
-    /// Clock polarity: the clock rests high.
-    pub cpol: bool,
-    /// Clock phase: bits change on a clock's first edge and are sampled on its second one.
-    pub cpha: bool,
-}
-
-impl SpiSignals {
-    /// The signals of a controller with the label `scope` and so many slave selects; its clock rests at the level `cpol`.
-    pub fn new(waves: &mut Waves, scope: &str, selects: usize, cpol: bool) -> SpiSignals {
-        SpiSignals {
-            sck: waves.signal(scope, "sck", cpol),
-            mosi: waves.signal(scope, "mosi", true),
-            miso: waves.signal(scope, "miso", true),
-            selects: (0..selects).map(|select| waves.signal(scope, &format!("cs{select}"), true)).collect(),
-        }
+impl Recording {
+    fn records(&self, signal: usize) -> bool {
+        !self.left_out.get(signal).is_some_and(|left_out| *left_out)
     }
 
-    /// Slave select number `select` goes low, which for most chips is active, or high at `at`.
-    pub fn select(&self, waves: &mut Waves, select: usize, low: bool, at: Ps) {
-        if let Some(signal) = self.selects.get(select).filter(|_| waves.is_on()) {
-            waves.set(*signal, at, !low);
-        }
-    }
-
-    /// The clock rests at the level `cpol` from `at` on.
-    pub fn rest(&self, waves: &mut Waves, cpol: bool, at: Ps) {
-        if waves.is_on() {
-            waves.set(self.sck, at, cpol);
-        }
-    }
-
-    /// A stretch of clocks.
-    pub fn clocks(&self, waves: &mut Waves, stretch: SpiClocks) {
-        if !waves.is_on() {
+    fn set(&mut self, signal: SignalId, at: Ps, level: bool) {
+        let SignalId(signal) = signal;
+        if !self.on {
+            self.signals[signal as usize].first = level;
             return;
         }
-        let SpiClocks { start, period, clocks, sent, received, cpol, cpha } = stretch;
-        for clock in 0..clocks {
-            let (begin, bit) = (start + Ps(period.0 * u64::from(clock)), clocks - 1 - clock);
-            let (middle, end) = (begin + Ps(period.0 / 2), begin + period);
-            waves.set(self.mosi, begin, sent >> bit & 1 != 0);
-            waves.set(self.miso, begin, received >> bit & 1 != 0);
-            let (first, second) = if cpha { (begin, middle) } else { (middle, end) };
-            waves.set(self.sck, first, !cpol);
-            waves.set(self.sck, second, cpol);
+        if !self.records(signal as usize) {
+            return;
+        }
+        let is_full = self.spool.is_none() && self.kept.len() >= MOST_CHANGES;
+        if is_full || self.failure.is_some() {
+            self.dropped += 1;
+            return;
+        }
+        self.changes += 1;
+        self.note_time(at);
+        self.kept.push(Change { at, signal, level });
+        if self.spool.is_some() && self.kept.len() >= RUN_CHANGES {
+            self.kept.sort_by_key(|change| change.at);
+            self.write_run();
+        }
+    }
+
+    /// Keeps the unit of time that all times are whole numbers of.
+    #[inline]
+    fn note_time(&mut self, at: Ps) {
+        let mut unit = self.unit.unwrap_or(COARSEST_PS);
+        while !at.0.is_multiple_of(unit) {
+            unit /= 10;
+        }
+        if at != Ps::ZERO {
+            self.unit = Some(unit);
+        }
+    }
+
+    /// What is kept, and sorted, goes to the file.
+    fn write_run(&mut self) {
+        if let Some(spool) = &mut self.spool
+            && let Err(failure) = spool.write_run(&self.kept)
+        {
+            self.failure.get_or_insert(failure);
+        }
+        self.kept.clear();
+    }
+}
+
+/// Recorded changes in the order of time.
+#[derive(Debug)]
+pub struct Recorded {
+    /// By signal.
+    levels: Vec<bool>,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Memory(std::vec::IntoIter<Change>),
+    Spool(Merged),
+}
+
+impl Iterator for Recorded {
+    type Item = io::Result<Change>;
+
+    fn next(&mut self) -> Option<io::Result<Change>> {
+        loop {
+            let change = match &mut self.source {
+                Source::Memory(changes) => changes.next()?,
+                Source::Spool(merged) => match merged.next()? {
+                    Ok(change) => change,
+                    Err(failure) => return Some(Err(failure)),
+                },
+            };
+            let before = std::mem::replace(&mut self.levels[change.signal as usize], change.level);
+            if before != change.level {
+                return Some(Ok(change));
+            }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn levels(changes: &[Change], signal: u32) -> Vec<(u64, bool)> {
-        changes.iter().filter(|change| change.signal == signal).map(|change| (change.at.0, change.level)).collect()
-    }
-
-    #[test]
-    fn nothing_is_kept_until_someone_asks() {
-        let mut waves = Waves::default();
-        let wire = waves.signal("gpd", "irq", true);
-        waves.set(wire, Ps(5), false);
-        assert!(waves.take().is_empty());
-        assert!(!waves.signals()[0].first);
-        waves.start();
-        waves.set(wire, Ps(20), true);
-        waves.set(wire, Ps(10), false);
-        assert_eq!(levels(&waves.take(), 0), [(10, false), (20, true)]);
-    }
-
-    #[test]
-    fn a_stretch_of_clocks_has_its_edges_where_the_mode_puts_them() {
-        for (cpol, cpha, edges) in [
-            (false, false, [(150, true), (200, false), (250, true), (300, false)]),
-            (true, false, [(150, false), (200, true), (250, false), (300, true)]),
-            (false, true, [(100, true), (150, false), (200, true), (250, false)]),
-            (true, true, [(100, false), (150, true), (200, false), (250, true)]),
-        ] {
-            let mut waves = Waves::default();
-            let spi = SpiSignals::new(&mut waves, "ssi", 1, cpol);
-            waves.start();
-            spi.select(&mut waves, 0, true, Ps(90));
-            let stretch =
-                SpiClocks { start: Ps(100), period: Ps(100), clocks: 2, sent: 0b10, received: 0b01, cpol, cpha };
-            spi.clocks(&mut waves, stretch);
-            let changes = waves.take();
-            assert_eq!(levels(&changes, 0), edges, "cpol {cpol}, cpha {cpha}");
-            assert_eq!(levels(&changes, 1), [(100, true), (200, false)]);
-            assert_eq!(levels(&changes, 2), [(100, false), (200, true)]);
-            assert_eq!(levels(&changes, 3), [(90, false)]);
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use super::params::Params;
 use crate::devices::spi_chips::Chip;
+use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, Rate, Stretch};
@@ -24,6 +25,8 @@ pub struct Shifter {
     pub words: u64,
     /// Times that a slave was selected.
     pub frames: u64,
+    /// The lines, for waveforms.
+    pub signals: SpiSignals,
     word: Option<Word>,
     /// txdata, until the word before it is through.
     held: Option<u32>,
@@ -46,6 +49,7 @@ impl Shifter {
             chips,
             words: 0,
             frames: 0,
+            signals: SpiSignals::default(),
             word: None,
             held: None,
             select_holding: 1,
@@ -171,16 +175,36 @@ impl Shifter {
         let now = self.time(end);
         let ones = self.params.data_mask();
         let stretch = Stretch::output(Lines::Single, Rate::Single, self.params.bits, word);
+        let clock = self.serial_clock(end);
         // Nobody drives the data line unless a chip does: it is pulled up.
-        let mut received = ones;
+        let (mut received, mut is_answered) = (ones, false);
         for (select, chip) in self.chips.iter_mut().enumerate() {
             match chip {
-                Some(chip) if self.selected == Some(select) => received = chip.shift(stretch, now) & ones,
+                Some(chip) if self.selected == Some(select) => {
+                    received = self.signals.shift(Some(chip.as_mut()), stretch, now, clock) & ones;
+                    is_answered = true;
+                }
                 Some(chip) if word == ones => chip.idle_clocks(self.params.bits, now),
                 _ => {}
             }
         }
+        if !is_answered {
+            self.signals.shift(None, stretch, now, clock);
+        }
         received
+    }
+
+    /// The clocks of a word whose last edge is `end`. With CPHA 0 the first bit's time begins before the first edge, by half a period.
+    fn serial_clock(&self, end: Cycles) -> SerialClock {
+        let Params { bits, half_cycles, clock_polarity, clock_phase, .. } = self.params;
+        let halves = u64::from(2 * bits) - u64::from(clock_phase);
+        SerialClock {
+            source: self.params.port.clock,
+            start: end.0 - halves * half_cycles,
+            period: 2 * half_cycles,
+            cpol: clock_polarity,
+            cpha: clock_phase,
+        }
     }
 
     /// The slave that slaveselect names.
@@ -194,6 +218,9 @@ impl Shifter {
         }
         let now = self.time(edge);
         let old = std::mem::replace(&mut self.selected, select);
+        for (select, low) in old.map(|old| (old, false)).into_iter().chain(select.map(|new| (new, true))) {
+            self.signals.select(select, low, now);
+        }
         self.has_let_go |= old.is_some();
         self.frames += u64::from(select.is_some());
         if let Some(chip) = old.and_then(|old| self.chips.get_mut(old)).and_then(Option::as_mut) {

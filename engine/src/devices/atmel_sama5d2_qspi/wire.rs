@@ -1,6 +1,7 @@
 //! The SPI wire, in edges of the peripheral clock: chip select with its delays, and stretches of the serial clock.
 
-use super::registers::{Instruction, Mode, SerialClock};
+use super::registers::{Instruction, Mode, SerialClock as ClockRegister};
+use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
@@ -37,6 +38,10 @@ pub struct Wire {
     before_clock: u64,
     inactive: u64,
     skew: Skew,
+    cpol: bool,
+    cpha: bool,
+    /// The lines, for waveforms.
+    pub signals: SpiSignals,
     /// Levels of the lines in the last clock, where they are skewed.
     last_levels: u32,
     /// Chip select is active.
@@ -61,6 +66,9 @@ impl Wire {
             before_clock: 0,
             inactive: 1,
             skew: Skew::None,
+            cpol: false,
+            cpha: false,
+            signals: SpiSignals::default(),
             last_levels: 0,
             selected: false,
             free: 0,
@@ -73,15 +81,19 @@ impl Wire {
     /// The same wire with a copy of the chip, to try what it does; `None` where the chip has no copies.
     pub fn trial(&self) -> Option<Wire> {
         let chip = self.chip.copy()?;
-        Some(Wire { chip, ..*self })
+        Some(Wire { chip, signals: SpiSignals::default(), ..*self })
     }
 
-    /// Settings, from now on.
-    pub fn set(&mut self, mode: Mode, serial: SerialClock) {
+    /// Settings, from `edge` on.
+    pub fn set(&mut self, mode: Mode, serial: ClockRegister, edge: u64) {
         self.period = serial.period_cycles();
         self.before_clock = serial.before_clock_cycles();
         self.inactive = mode.inactive_cycles();
-        self.skew = match (serial.polarity(), serial.phase()) {
+        if serial.polarity() != self.cpol {
+            self.signals.rest(serial.polarity(), self.time(edge.max(self.free)));
+        }
+        (self.cpol, self.cpha) = (serial.polarity(), serial.phase());
+        self.skew = match (self.cpol, self.cpha) {
             (false, true) => Skew::Output,
             (true, false) => Skew::Input,
             _ => Skew::None,
@@ -122,6 +134,7 @@ impl Wire {
         let at = at.max(self.may_select);
         let time = self.time(at);
         self.chip.select(time);
+        self.signals.select(0, true, time);
         self.selected = true;
         self.notes_due = true;
         self.totals.frames += 1;
@@ -137,6 +150,7 @@ impl Wire {
         let at = at.max(self.free);
         let time = self.time(at);
         self.chip.deselect(time);
+        self.signals.select(0, false, time);
         self.notes_due = true;
         self.free = at;
         self.may_select = at + self.inactive;
@@ -145,10 +159,17 @@ impl Wire {
     /// Clocks pass, right behind the ones before or from `at` on: what is sampled. `free` is then their end.
     #[inline]
     pub fn shift(&mut self, at: u64, stretch: Stretch) -> u32 {
-        self.free = self.free.max(at) + u64::from(stretch.clocks) * self.period;
+        let start = self.free.max(at);
+        self.free = start + u64::from(stretch.clocks) * self.period;
         self.totals.sck_clocks += u64::from(stretch.clocks);
         let end = self.time(self.free);
-        if self.skew == Skew::None { self.chip.shift(stretch, end) } else { self.shift_skewed(stretch, end) }
+        let clock = SerialClock { source: self.clock, start, period: self.period, cpol: self.cpol, cpha: self.cpha };
+        if self.skew == Skew::None {
+            return self.signals.shift(Some(self.chip.as_mut()), stretch, end, clock);
+        }
+        let sampled = self.shift_skewed(stretch, end);
+        self.signals.stretch(stretch, sampled, clock);
+        sampled
     }
 
     #[cold]

@@ -26,6 +26,11 @@ impl Ahead {
     pub const fn begun(frames: usize) -> Ahead {
         Ahead { frames, clocks: 0, bits: 0 }
     }
+
+    /// The bits of the word so far, with those of one more stretch behind them.
+    pub fn with(self, bits: u32, stretch: Stretch) -> u32 {
+        (u64::from(self.bits) << (stretch.clocks * stretch.bits_per_clock()) | u64::from(bits)) as u32
+    }
 }
 
 impl Wire {
@@ -74,9 +79,8 @@ impl Wire {
         if stretch.clocks == 0 {
             return;
         }
-        let bits = u64::from(self.chip.shift(stretch, end));
-        let before = u64::from(self.ahead.bits) << (stretch.clocks * stretch.bits_per_clock());
-        self.ahead.bits = (before | bits) as u32;
+        let bits = self.chip.shift(stretch, end);
+        self.ahead.bits = self.ahead.with(bits, stretch);
         self.ahead.clocks += stretch.clocks;
     }
 }

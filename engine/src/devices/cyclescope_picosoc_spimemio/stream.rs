@@ -31,8 +31,8 @@ pub trait Frames {
     fn address(&mut self, start: u64, address: u32);
     /// The word at `address` is read to its end at `end`.
     fn word(&mut self, address: u32, end: u64);
-    /// The word that is being read is cut off at `at`, after `clocks` of its clocks.
-    fn cut(&mut self, at: u64, clocks: u32);
+    /// The word that is being read is cut off at `at`, after `clocks` of its clocks. Those of its last byte, if it has had any, began at `last_byte`.
+    fn cut(&mut self, at: u64, clocks: u32, last_byte: u64);
 }
 
 /// Where the stream is on the lines, in a cycle in which no request is up.
@@ -200,18 +200,20 @@ impl Stream {
 
     /// The successor's clocks so far, at cycle `at`, before which it has not come.
     fn cut(&self, at: u64, frames: &mut impl Frames) {
-        frames.cut(at, (self.passed(at) / 2) as u32);
+        frames.cut(at, (self.passed(at) / 2) as u32, self.last_byte());
     }
 
     /// Cycles that the held word's successor has had by cycle `at`, before which it has not come.
     fn passed(&self, at: u64) -> u64 {
         let first_bytes = at.saturating_sub(self.word_end()).min(3 * self.byte_cycles);
-        let last_byte = if self.next == HELD_BACK {
-            0
-        } else {
-            at.saturating_sub(self.next - self.capture_cycles - self.byte_cycles).min(self.byte_cycles)
-        };
+        let last_byte =
+            if self.next == HELD_BACK { 0 } else { at.saturating_sub(self.last_byte()).min(self.byte_cycles) };
         first_bytes + last_byte
+    }
+
+    /// When the last byte of the held word's successor begins, unless it is held back.
+    fn last_byte(&self) -> u64 {
+        self.next - self.capture_cycles - self.byte_cycles
     }
 
     /// When the held word's last clock ended and its successor's first began.

@@ -2,16 +2,24 @@
 //!
 //! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become stretches here; a word's bits
 //! are what the flash returned for them.
+//!
+//! Waveforms show the pins, which are registers: what happens here in one cycle stands on them in the next.
 
 use super::look::Ahead;
 use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};
+use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
+use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Lines, Rate, SpiTarget, Stretch};
 
 /// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and the
 /// next, chip select is still active.
 const PREAMBLE_STARTS: [u64; 3] = [52, 34, 16];
+/// From a cycle of the stream to the one in which the pins show it.
+const PIN_CYCLES: u64 = 1;
+/// Cycles of a clock.
+const CLOCK_CYCLES: u64 = 2;
 /// Leaves continuous read.
 const MODE_BIT_RESET: u8 = 0xff;
 /// Leaves deep power-down.
@@ -46,6 +54,10 @@ pub struct Wire {
     pub notes_due: bool,
     /// Totals.
     pub totals: Totals,
+    /// The lines, for waveforms.
+    pub signals: SpiSignals,
+    /// When the first clock of the next word begins, while nothing holds it back.
+    next_word: u64,
     /// Clocks that have passed already, because firmware looked at the lines.
     pub(super) ahead: Ahead,
 }
@@ -62,6 +74,8 @@ impl Wire {
             unused: false,
             notes_due: false,
             totals: Totals::default(),
+            signals: SpiSignals::default(),
+            next_word: 0,
             ahead: Ahead::default(),
         }
     }
@@ -82,7 +96,9 @@ impl Wire {
         if self.selected {
             let before = self.time(start - 1);
             self.chip.deselect(before);
+            self.signals.select(0, false, self.time(start - 1 + PIN_CYCLES));
         }
+        self.signals.select(0, true, self.time(start + PIN_CYCLES));
         let start = self.time(start);
         self.chip.select(start);
         self.selected = true;
@@ -122,13 +138,35 @@ impl Wire {
 
     /// A stretch that begins at `start`; gives the cycle after it.
     fn shift(&mut self, stretch: Stretch, start: u64) -> u64 {
-        let end = start + 2 * u64::from(stretch.clocks);
+        let end = start + CLOCK_CYCLES * u64::from(stretch.clocks);
         if stretch.clocks > 0 {
-            let time = self.time(end);
-            self.chip.shift(stretch, time);
+            let (time, clock) = (self.time(end), self.serial_clock(start));
+            self.signals.shift(Some(self.chip.as_mut()), stretch, time, clock);
             self.totals.sck_clocks += u64::from(stretch.clocks);
         }
         end
+    }
+
+    fn serial_clock(&self, start: u64) -> SerialClock {
+        SerialClock { source: self.clock, start: start + PIN_CYCLES, period: CLOCK_CYCLES, cpol: false, cpha: false }
+    }
+
+    /// Shows the clocks of a word that have passed, and the bits that came in them: three bytes right behind the word before, then the last one from
+    /// `last_byte` on.
+    fn show_word(&self, clocks: u32, bits: u32, last_byte: u64) {
+        let Stretch { lines, rate, .. } = self.data();
+        let first = clocks.min((3 * self.mode.byte_cycles() / CLOCK_CYCLES) as u32);
+        let rest = Stretch { clocks: clocks - first, ..self.data() };
+        let rest_bits = rest.clocks * rest.bits_per_clock();
+        let first = Stretch { clocks: first, ..Stretch::input(lines, rate, 0) };
+        self.signals.stretch(first, bits >> rest_bits, self.serial_clock(self.next_word));
+        self.signals.stretch(rest, bits, self.serial_clock(last_byte));
+    }
+
+    /// Shows the pins as they are driven by hand from cycle `at` on.
+    pub fn show_pins(&self, pins: PinLevels, at: u64) {
+        let data = pins.read(self.chip.as_ref(), pins.clock);
+        self.signals.pins(pins.clock, data, pins.selected, self.time(at + PIN_CYCLES));
     }
 
     /// The clocks of a word.
@@ -163,7 +201,7 @@ impl Frames for Wire {
             None => Stretch::output(lines, rate, 24, address),
         };
         let start = self.shift(header, start);
-        self.shift(Stretch::dummy(lines, self.mode.dummies()), start);
+        self.next_word = self.shift(Stretch::dummy(lines, self.mode.dummies()), start);
     }
 
     #[inline]
@@ -172,6 +210,8 @@ impl Frames for Wire {
         let time = self.time(end);
         let bits =
             if self.ahead.clocks == 0 { self.chip.shift(stretch, time) } else { self.rest_of_word(stretch, time) };
+        self.show_word(stretch.clocks, bits, end - self.mode.byte_cycles());
+        self.next_word = end;
         // The first byte on the wire is the one at the lowest address.
         self.word = bits.swap_bytes();
         self.totals.sck_clocks += u64::from(stretch.clocks);
@@ -179,11 +219,16 @@ impl Frames for Wire {
         self.unused = true;
     }
 
-    fn cut(&mut self, at: u64, clocks: u32) {
-        let passed = std::mem::take(&mut self.ahead).clocks;
-        self.totals.sck_clocks += u64::from(passed);
-        let clocks = clocks.saturating_sub(passed);
-        let stretch = Stretch { clocks, ..self.data() };
-        self.shift(stretch, at - 2 * u64::from(clocks));
+    fn cut(&mut self, at: u64, clocks: u32, last_byte: u64) {
+        let ahead = std::mem::take(&mut self.ahead);
+        let stretch = Stretch { clocks: clocks.saturating_sub(ahead.clocks), ..self.data() };
+        self.totals.sck_clocks += u64::from(ahead.clocks + stretch.clocks);
+        let bits = if stretch.clocks > 0 {
+            let time = self.time(at);
+            self.chip.shift(stretch, time)
+        } else {
+            0
+        };
+        self.show_word(ahead.clocks + stretch.clocks, ahead.with(bits, stretch), last_byte);
     }
 }

@@ -3,9 +3,10 @@
 use super::registers::{Settings, cr0, cr1};
 use crate::device::Ctx;
 use crate::devices::chip_host::HostedChip;
-use crate::observe::waves::{SpiClocks, SpiSignals};
+use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
+use crate::wire::spi::{Lines, Rate, Stretch};
 
 /// Chip selects: SSI_CE_ and SSI_CE2_.
 pub const SELECTS: usize = 2;
@@ -41,7 +42,7 @@ pub struct Wire {
     /// A place for each chip select.
     pub chips: Vec<Option<HostedChip>>,
     pins: [Pins; SELECTS],
-    signals: Option<SpiSignals>,
+    signals: SpiSignals,
     /// As of the frame's beginning.
     settings: Settings,
     clock: Hz,
@@ -64,7 +65,7 @@ impl Wire {
         Wire {
             chips,
             pins: [Pins::new(); SELECTS],
-            signals: None,
+            signals: SpiSignals::default(),
             settings: Settings::default(),
             clock,
             phase: Phase::Idle,
@@ -79,7 +80,7 @@ impl Wire {
 
     /// The board comes out of reset.
     pub fn start(&mut self, label: &str, ctx: &mut Ctx) {
-        self.signals = Some(SpiSignals::new(&mut ctx.bus.waves, label, SELECTS, false));
+        self.signals = SpiSignals::new(&ctx.bus.waves, label, Lines::Single, SELECTS);
         self.chips.iter_mut().flatten().for_each(|chip| chip.start(ctx));
     }
 
@@ -103,23 +104,23 @@ impl Wire {
     }
 
     /// Between frames the settings are those of the registers; the clock rests as they say.
-    pub fn set_idle(&mut self, settings: Settings, clock: Hz, now: Ps, ctx: &mut Ctx) {
+    pub fn set_idle(&mut self, settings: Settings, clock: Hz, now: Ps) {
         if self.is_busy() {
             return;
         }
         let now = now.max(self.free_at);
-        self.show_rest(settings, now, ctx);
+        self.show_rest(settings, now);
         (self.settings, self.clock) = (settings, clock);
         self.set_pins(settings.cpol(), now);
     }
 
     /// A frame begins with this word, at `at` or later, when the one before is over.
-    pub fn begin(&mut self, word: u32, at: Ps, ctx: &mut Ctx) {
+    pub fn begin(&mut self, word: u32, at: Ps) {
         let cycle = self.clock.cycles_until_ceil(at.max(self.free_at)).0;
         let now = self.time(cycle);
         self.selected = true;
         self.frames += 1;
-        self.show_select(true, now, ctx);
+        self.show_select(true, now);
         self.set_pins(self.settings.cpol(), now);
         let start = cycle + u64::from(self.settings.lead_clocks()) * self.period();
         self.phase = Phase::Word(self.word(word, start));
@@ -142,23 +143,23 @@ impl Wire {
     }
 
     /// The controller is switched off: the frame ends where it is.
-    pub fn abort(&mut self, now: Ps, ctx: &mut Ctx) {
+    pub fn abort(&mut self, now: Ps) {
         self.phase = Phase::Idle;
         if std::mem::take(&mut self.selected) {
-            self.show_select(false, now, ctx);
+            self.show_select(false, now);
         }
         self.free_at = now;
         self.set_pins(self.settings.cpol(), now);
     }
 
     /// All edges by `now`, up to the end of the word or the frame under way: what was received, if a word ended.
-    pub fn pass_to(&mut self, now: Ps, ctx: &mut Ctx) -> Option<u32> {
+    pub fn pass_to(&mut self, now: Ps) -> Option<u32> {
         match self.phase {
             Phase::Idle | Phase::Waiting(_) => None,
             Phase::Releasing(cycle) => {
                 let at = self.time(cycle);
                 if at <= now {
-                    self.abort(at, ctx);
+                    self.abort(at);
                 }
                 None
             }
@@ -171,24 +172,25 @@ impl Wire {
                     }
                     self.half_step(&mut word, at);
                 }
-                Some(self.end_word(word, ctx))
+                Some(self.end_word(word))
             }
         }
     }
 
-    fn end_word(&mut self, word: Word, ctx: &mut Ctx) -> u32 {
+    fn end_word(&mut self, word: Word) -> u32 {
         let end = self.end_of(word);
         self.phase = Phase::Waiting(end);
         self.words += 1;
         self.clocks += u64::from(self.settings.bits());
-        if let Some(signals) = self.signals.as_ref().filter(|_| ctx.bus.waves.is_on()) {
-            let start = self.time(word.start);
-            let period = Ps((self.time(end) - start).0 / u64::from(self.settings.bits()));
-            let (cpol, cpha) = (self.settings.cpol(), self.settings.cpha());
-            let clocks = self.settings.bits();
-            let stretch = SpiClocks { start, period, clocks, sent: word.sent, received: word.received, cpol, cpha };
-            signals.clocks(&mut ctx.bus.waves, stretch);
-        }
+        let clock = SerialClock {
+            source: self.clock,
+            start: word.start,
+            period: self.period(),
+            cpol: self.settings.cpol(),
+            cpha: self.settings.cpha(),
+        };
+        let stretch = Stretch::output(Lines::Single, Rate::Single, self.settings.bits(), word.sent);
+        self.signals.stretch(stretch, word.received, clock);
         self.settings.ordered(word.received)
     }
 
@@ -237,24 +239,21 @@ impl Wire {
     }
 
     /// The lines rest at other levels with new settings.
-    fn show_rest(&self, settings: Settings, now: Ps, ctx: &mut Ctx) {
-        let Some(signals) = &self.signals else { return };
+    fn show_rest(&self, settings: Settings, now: Ps) {
         if settings.cpol() != self.settings.cpol() {
-            signals.rest(&mut ctx.bus.waves, settings.cpol(), now);
+            self.signals.rest(settings.cpol(), now);
         }
         for select in 0..SELECTS {
             let low = settings.is_active_high(select);
             if low != self.settings.is_active_high(select) {
-                signals.select(&mut ctx.bus.waves, select, low, now);
+                self.signals.select(select, low, now);
             }
         }
     }
 
-    fn show_select(&self, active: bool, at: Ps, ctx: &mut Ctx) {
+    fn show_select(&self, active: bool, at: Ps) {
         let select = self.settings.select();
-        if let Some(signals) = &self.signals {
-            signals.select(&mut ctx.bus.waves, select, active != self.settings.is_active_high(select), at);
-        }
+        self.signals.select(select, active != self.settings.is_active_high(select), at);
     }
 
     fn end_of(&self, word: Word) -> u64 {

@@ -6,6 +6,7 @@
 
 use super::commands::{self, Command, Data};
 use super::fifo::{RxFifo, TxFifo};
+use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Lines, SpiTarget, Stretch};
 
@@ -60,6 +61,10 @@ pub struct Wire {
     pub control: Control,
     /// Totals.
     pub totals: Totals,
+    /// The lines, for waveforms.
+    pub signals: SpiSignals,
+    cpol: bool,
+    cpha: bool,
     selected: Option<usize>,
     select_request: Option<usize>,
     frame: Frame,
@@ -77,6 +82,9 @@ impl Wire {
             targets,
             control: Control::default(),
             totals: Totals::default(),
+            signals: SpiSignals::default(),
+            cpol: false,
+            cpha: false,
             selected: None,
             select_request: None,
             frame: Frame::Command,
@@ -148,6 +156,14 @@ impl Wire {
         self.control = control;
     }
 
+    /// SCK's polarity and phase are these from `edge` on. The memory takes both modes that it supports alike.
+    pub fn set_clock_mode(&mut self, cpol: bool, cpha: bool, edge: u64) {
+        if cpol != self.cpol {
+            self.signals.rest(cpol, self.time(edge.max(self.free_edge)));
+        }
+        (self.cpol, self.cpha) = (cpol, cpha);
+    }
+
     /// SPISSR takes effect at `edge`: the slave with an active (low) select, if any.
     pub fn request_select(&mut self, slave: Option<usize>, edge: u64) {
         self.free_edge = self.free_edge.max(edge);
@@ -170,12 +186,16 @@ impl Wire {
         if let Some(target) = self.selected.and_then(|old| self.targets.get_mut(old)).and_then(Option::as_mut) {
             target.deselect(now);
         }
+        if let Some(old) = self.selected {
+            self.signals.select(old, false, now);
+        }
         self.selected = slave;
         if !self.has_command_error() {
             self.frame = Frame::Command;
         }
         if let Some(new) = slave {
             self.totals.frames += 1;
+            self.signals.select(new, true, now);
             if let Some(target) = self.targets.get_mut(new).and_then(Option::as_mut) {
                 target.select(now);
             }
@@ -220,11 +240,15 @@ impl Wire {
             return stretch.bits;
         }
         let now = self.time(end);
-        match self.selected.and_then(|slave| self.targets.get_mut(slave)).and_then(Option::as_mut) {
-            Some(target) => target.shift(stretch, now),
-            // Nobody drives the lines: they are pulled up.
-            None => 0xff,
-        }
+        let clock = SerialClock {
+            source: self.clock,
+            start: end - u64::from(stretch.clocks) * self.ratio,
+            period: self.ratio,
+            cpol: self.cpol,
+            cpha: self.cpha,
+        };
+        let target = self.selected.and_then(|slave| self.targets.get_mut(slave)).and_then(Option::as_deref_mut);
+        self.signals.shift(target, stretch, now, clock)
     }
 
     /// One frame of the execute-in-place window, from `edge` on: `command`, `address`, its dummies, and `into.len()` bytes of data.

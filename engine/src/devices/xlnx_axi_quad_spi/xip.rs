@@ -18,6 +18,8 @@ pub const XIP_REGISTERS: &[Register] = &[
     Register::new("XIP-SR", XIPSR, AccessKind::Ro, 0x1, 0x1f),
 ];
 
+const XIPCR_CPHA: u32 = 1 << 0;
+const XIPCR_CPOL: u32 = 1 << 1;
 /// XIP-SR: nothing is left in the receive FIFO between transactions.
 const XIPSR_RX_EMPTY: u32 = 1 << 0;
 const XIPSR_CPOL_CPHA_ERROR: u32 = 1 << 3;
@@ -76,7 +78,11 @@ impl AxiQuadSpi {
             return Err(SlaveError { done: reply.done });
         }
         match offset & !3 {
-            XIPCR => self.xip.config = XIP_REGISTERS[0].after_write(self.xip.config, value),
+            XIPCR => {
+                self.xip.config = XIP_REGISTERS[0].after_write(self.xip.config, value);
+                let edge = self.effect_edge(ctx.now);
+                self.wire.set_clock_mode(self.xip.config & XIPCR_CPOL != 0, self.xip.config & XIPCR_CPHA != 0, edge);
+            }
             XIPSR => ctx.note("a write to XIP-SR, which is read only, has no effect"),
             _ => {}
         }

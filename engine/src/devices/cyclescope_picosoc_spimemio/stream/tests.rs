@@ -17,7 +17,7 @@ impl Frames for Nothing {
     fn frame(&mut self, _: u64, _: bool) {}
     fn address(&mut self, _: u64, _: u32) {}
     fn word(&mut self, _: u32, _: u64) {}
-    fn cut(&mut self, _: u64, _: u32) {}
+    fn cut(&mut self, _: u64, _: u32, _: u64) {}
 }
 
 /// What the stream did with the lines.
@@ -43,7 +43,7 @@ impl Frames for Vec<Did> {
     fn word(&mut self, address: u32, end: u64) {
         self.push(Did::Word(address, end));
     }
-    fn cut(&mut self, at: u64, clocks: u32) {
+    fn cut(&mut self, at: u64, clocks: u32, _: u64) {
         self.push(Did::Cut(at, clocks));
     }
 }

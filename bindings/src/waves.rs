@@ -1,0 +1,52 @@
+//! Recorded waveforms, a piece at a time.
+
+use std::io;
+use std::sync::Mutex;
+
+use cyclescope_engine::observe::spool::to_bytes;
+use cyclescope_engine::observe::waves::Recorded;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Changes in a piece of [`change_pieces`].
+const PIECE_CHANGES: usize = 1 << 16;
+
+type Iter = Box<dyn Iterator<Item = io::Result<Vec<u8>>> + Send>;
+
+/// An iterator over pieces of bytes.
+#[pyclass(module = "cyclescope._engine")]
+pub struct Pieces {
+    /// Never contended, as [`crate::machine::Machine`]'s.
+    pieces: Mutex<Iter>,
+}
+
+impl Pieces {
+    /// These pieces. An error is raised as OSError where it comes.
+    pub fn new(pieces: impl Iterator<Item = io::Result<Vec<u8>>> + Send + 'static) -> Pieces {
+        Pieces { pieces: Mutex::new(Box::new(pieces)) }
+    }
+}
+
+#[pymethods]
+impl Pieces {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let pieces = self.pieces.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let piece = py.detach(|| pieces.next()).transpose()?;
+        Ok(piece.map(|piece| PyBytes::new(py, &piece)))
+    }
+}
+
+/// Changes as 12 little-endian bytes each: 8 of the time in picoseconds, 4 of twice the signal's index plus the new level.
+pub fn change_pieces(mut changes: Recorded) -> impl Iterator<Item = io::Result<Vec<u8>>> + Send {
+    std::iter::from_fn(move || {
+        let piece: io::Result<Vec<_>> = changes.by_ref().take(PIECE_CHANGES).collect();
+        match piece {
+            Ok(changes) if changes.is_empty() => None,
+            piece => Some(piece.map(|changes| changes.iter().flat_map(to_bytes).collect())),
+        }
+    })
+}

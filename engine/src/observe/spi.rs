@@ -1,0 +1,175 @@
+//! The wires of an SPI bus whose controller knows of clocks and bits, not of pins: where their edges lie.
+
+use super::waves::{SignalId, Waves};
+use crate::time::{Cycles, Hz, Ps};
+use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
+
+const PS_PER_SECOND: u128 = 1_000_000_000_000;
+/// Times within a clock are counted in quarters of its period.
+const QUARTERS: u64 = 4;
+
+/// Where the clocks of a stretch lie. They follow each other without a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SerialClock {
+    /// What the serial clock is divided from.
+    pub source: Hz,
+    /// The cycle of it in which the first bit's time begins: with CPHA 0 half a period before the clock's first edge, with CPHA 1 on it.
+    pub start: u64,
+    /// Cycles of it in a period of the serial clock.
+    pub period: u64,
+    /// Clock polarity: the clock rests high.
+    pub cpol: bool,
+    /// Clock phase: bits change on a clock's first edge and are sampled on its second one.
+    pub cpha: bool,
+}
+
+impl SerialClock {
+    /// So many quarters of a period behind the start, worked out from the count: no rounding adds up.
+    fn time(self, quarters: u64) -> Ps {
+        let at = QUARTERS * self.start + quarters * self.period;
+        if at.is_multiple_of(QUARTERS) {
+            return self.source.ps_at_floor(Cycles(at / QUARTERS));
+        }
+        Ps((u128::from(at) * PS_PER_SECOND / u128::from(QUARTERS * self.source.get())) as u64)
+    }
+}
+
+/// The wires of a bus: a controller shifts through them, and what it does is recorded if someone wants it. The default is none: for copies on which a
+/// controller tries what would happen.
+#[derive(Debug, Default)]
+pub struct SpiSignals(Option<Box<Named>>);
+
+#[derive(Debug)]
+struct Named {
+    waves: Waves,
+    sck: SignalId,
+    /// IO0 and up.
+    data: Vec<SignalId>,
+    selects: Vec<SignalId>,
+}
+
+impl SpiSignals {
+    /// The signals of a controller with the label `scope`, which has data lines for `widest` and so many slave selects; its clock rests low. The data
+    /// lines are `mosi` and `miso` where they never change their direction, else `io0` and up.
+    pub fn new(waves: &Waves, scope: &str, widest: Lines, selects: usize) -> SpiSignals {
+        let names: &[&str] = match widest {
+            Lines::Single => &["mosi", "miso"],
+            Lines::Dual => &["io0", "io1"],
+            Lines::Quad => &["io0", "io1", "io2", "io3"],
+        };
+        SpiSignals(Some(Box::new(Named {
+            waves: waves.clone(),
+            sck: waves.signal(scope, "sck", false),
+            data: names.iter().map(|name| waves.signal(scope, name, true)).collect(),
+            selects: (0..selects).map(|select| waves.signal(scope, &format!("cs{select}"), true)).collect(),
+        })))
+    }
+
+    /// The signals, if they are recorded.
+    #[inline]
+    fn recorded(&self) -> Option<&Named> {
+        self.0.as_deref().filter(|named| named.waves.is_on())
+    }
+
+    /// Slave select number `select` goes low, which for most chips is active, or high at `at`.
+    #[inline]
+    pub fn select(&self, select: usize, low: bool, at: Ps) {
+        if let Some(named) = self.recorded()
+            && let Some(signal) = named.selects.get(select)
+        {
+            named.waves.set(*signal, at, !low);
+        }
+    }
+
+    /// The clock rests at the level `cpol` from `at` on; before the recording has begun, from the start.
+    pub fn rest(&self, cpol: bool, at: Ps) {
+        if let Some(named) = &self.0 {
+            named.waves.set(named.sck, at, cpol);
+        }
+    }
+
+    /// The pins as they are driven by hand, from `at` on: the clock, the data lines (bit n is IOn), and slave select 0.
+    pub fn pins(&self, clock: bool, data: u8, selected: bool, at: Ps) {
+        if let Some(named) = self.recorded() {
+            named.waves.tell(|set| {
+                set(named.selects[0], at, !selected);
+                named.set_data(data, at, set);
+                set(named.sck, at, clock);
+            });
+        }
+    }
+
+    /// Clocks pass between the controller and `chip`, the last of them ending at `end` for the chip: what the controller samples. A line that nobody
+    /// drives is pulled up, as all are where there is no chip.
+    #[inline]
+    pub fn shift(
+        &self,
+        chip: Option<&mut (dyn SpiTarget + 'static)>,
+        stretch: Stretch,
+        end: Ps,
+        clock: SerialClock,
+    ) -> u32 {
+        let received = chip.map_or(u32::MAX, |chip| chip.shift(stretch, end));
+        self.stretch(stretch, received, clock);
+        received
+    }
+
+    /// Clocks have passed: what the controller sampled is `received`, as of [`SpiTarget::shift`].
+    #[inline]
+    pub fn stretch(&self, stretch: Stretch, received: u32, clock: SerialClock) {
+        if let Some(named) = self.recorded() {
+            named.waves.tell(|set| named.clocks(stretch, received, clock, set));
+        }
+    }
+}
+
+impl Named {
+    fn set_data(&self, levels: u8, at: Ps, set: &mut dyn FnMut(SignalId, Ps, bool)) {
+        for (line, signal) in self.data.iter().enumerate() {
+            set(*signal, at, levels >> line & 1 != 0);
+        }
+    }
+
+    /// Bits change half a period before the edge that samples them; at the double rate, where each edge does, a quarter.
+    #[cold]
+    fn clocks(&self, stretch: Stretch, received: u32, clock: SerialClock, set: &mut dyn FnMut(SignalId, Ps, bool)) {
+        let mut last = None;
+        for index in 0..stretch.clocks {
+            let begin = QUARTERS * u64::from(index);
+            let (first, second) = match clock.cpha {
+                false => (clock.time(begin + 2), clock.time(begin + 4)),
+                true => (clock.time(begin), clock.time(begin + 2)),
+            };
+            for half in 0..stretch.rate as u32 {
+                let levels = levels_at(stretch, received, index * stretch.rate as u32 + half);
+                if last.replace(levels) != Some(levels) {
+                    let at = if stretch.rate == Rate::Single { begin } else { begin + 1 + 2 * u64::from(half) };
+                    self.set_data(levels, clock.time(at), set);
+                }
+            }
+            set(self.sck, first, !clock.cpol);
+            set(self.sck, second, clock.cpol);
+        }
+    }
+}
+
+/// The levels of IO0 (bit 0) to IO3 around edge `edge` of those that carry bits. Lines that carry none are pulled up.
+fn levels_at(stretch: Stretch, received: u32, edge: u32) -> u8 {
+    const PULLED_UP: u8 = 0b1111;
+    let width = stretch.lines.bits();
+    // Of dummy clocks only the last bits are known.
+    let later = (stretch.clocks * stretch.rate as u32 - 1 - edge) * width;
+    let bits = |word: u32| word.checked_shr(later).unwrap_or(u32::MAX) as u8 & stretch.lines.mask();
+    let unused = PULLED_UP & !stretch.lines.mask();
+    match (stretch.drive, stretch.lines) {
+        // IO0 is the controller's, IO1 the chip's.
+        (Drive::Controller, Lines::Single) => 0b1100 | bits(received) << 1 | bits(stretch.bits),
+        (Drive::Target, Lines::Single) => 0b1100 | bits(received) << 1,
+        (Drive::Nobody, Lines::Single) => 0b1101 | bits(received) << 1,
+        (Drive::Controller, _) => unused | bits(stretch.bits),
+        (Drive::Target | Drive::Nobody, _) => unused | bits(received),
+    }
+}
+
+#[cfg(test)]
+mod tests;
