@@ -74,6 +74,22 @@ impl Bench {
         String::from_utf8(self.bus.streams.remove(&DeviceId(0)).unwrap_or_default()).unwrap()
     }
 
+    /// Brings device 0 out of reset and has its wires recorded from then on.
+    pub fn record(&mut self) {
+        self.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
+        self.bus.waves.start();
+    }
+
+    /// When a wire changed since then, and to what.
+    pub fn recorded(&self, name: &str) -> Vec<(Ps, bool)> {
+        let signal = self.bus.waves.signals().iter().position(|signal| signal.name == name);
+        let changes = self.bus.waves.recorded().unwrap().map(Result::unwrap);
+        changes
+            .filter(|change| Some(change.signal as usize) == signal)
+            .map(|change| (change.at, change.level))
+            .collect()
+    }
+
     /// Pending interrupts of core 0.
     pub fn pending(&self) -> u32 {
         self.bus.core_irqs[0].low()

@@ -158,6 +158,29 @@ fn a_word_takes_two_halves_more_than_its_bits() {
 }
 
 #[test]
+fn waveforms_show_sck_between_the_selects_halves() {
+    for (clock_polarity, clock_phase) in [(false, false), (true, true)] {
+        let mut rig = Rig::new(Params { clock_polarity, clock_phase, ..params(5) });
+        rig.bench.record();
+        rig.put(10, SLAVESELECT, 2);
+        rig.put(20, TXDATA, 0xa5);
+        rig.get(1000, STATUS);
+        // The word starts at edge 23; SCK moves at the end of halves 1 to 16, and what came last of it is what the chip was told.
+        let edges: Vec<_> = (2..=17).map(|half| (at(23 + 5 * half), clock_polarity != (half % 2 == 0))).collect();
+        assert_eq!(rig.bench.recorded("sck"), edges);
+        assert!(rig.saw().contains(&Saw::Word(1, 0xa5, at(23 + 17 * 5))));
+        let through = at(23 + 18 * 5);
+        assert_eq!(rig.bench.recorded("cs1"), [(at(23 + 5), false), (through, true)]);
+        assert_eq!(rig.bench.recorded("cs0"), []);
+        // Mode 3 changes bits with the clock's fall, mode 0 half a period before its rise.
+        let first = if clock_phase { 2 } else { 1 };
+        let sent = [(1, false), (2, true), (3, false), (5, true), (6, false), (7, true)];
+        let bits = sent.map(|(bit, level)| (at(23 + 5 * (first + 2 * bit)), level));
+        assert_eq!(rig.bench.recorded("mosi"), bits);
+    }
+}
+
+#[test]
 fn words_follow_each_other_with_a_clock_between() {
     let mut rig = Rig::new(params(2));
     rig.put(100, TXDATA, 1);

@@ -137,6 +137,28 @@ fn a_byte_takes_17_half_periods() {
 }
 
 #[test]
+fn waveforms_show_sck_fall_half_a_period_behind_the_start() {
+    for divider in [0, 1, 124] {
+        let mut rig = rig(Ps::MAX);
+        rig.bench.record();
+        rig.put(10, DIVIDER, divider);
+        rig.put(20, CONTROL, SELECTED | 0xa5);
+        let half = u64::from(divider) + 1;
+        let edges: Vec<_> = (1..=16).map(|edge| (at(21 + edge * half), edge % 2 == 0)).collect();
+        assert_eq!(rig.bench.recorded("sck"), edges);
+        assert_eq!(rig.bench.recorded("cs0"), [(at(21), false)]);
+        // 1010 0101, and 0000 0101 comes back: each bit half a period before the edge that samples it.
+        let bit = |bit: u64| at(21 + (2 * bit + 1) * half);
+        let sent = [(1, false), (2, true), (3, false), (5, true), (6, false), (7, true)];
+        assert_eq!(rig.bench.recorded("mosi"), sent.map(|(number, level)| (bit(number), level)));
+        let answered = [(0, false), (5, true), (6, false), (7, true)];
+        assert_eq!(rig.bench.recorded("miso"), answered.map(|(number, level)| (bit(number), level)));
+        rig.put(10_000, CONTROL, NOTHING);
+        assert_eq!(rig.bench.recorded("cs0"), [(at(21), false), (at(10_001), true)]);
+    }
+}
+
+#[test]
 fn a_read_shows_the_clock_behind_its_wait_states() {
     let port = AxiLitePort { clock: clock(), read_cycles: Cycles(2), write_cycles: Cycles(1) };
     let mut bench = Bench::new(AvalonifMmc::new(port, None, None, String::new()));

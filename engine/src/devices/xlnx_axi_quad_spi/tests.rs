@@ -207,6 +207,49 @@ fn the_wire_is_selected_then_clocked_then_let_go() {
 }
 
 #[test]
+fn waveforms_show_each_clock_up_to_the_end_that_the_chip_is_told() {
+    let mut rig = Rig::new(params(Lines::Quad));
+    rig.bench.record();
+    // A quad I/O read: command on one line, address and dummies on four, then a byte from the chip.
+    rig.send(Ps(0), &frame(0xeb, 9));
+    let clocks = rig.clocks() as usize;
+    let sck = rig.bench.recorded("sck");
+    assert_eq!(sck.len(), 2 * clocks);
+    let mut passed = 0;
+    for (stretch, end) in rig.shifts() {
+        passed += stretch.clocks as usize;
+        // 25 ns a clock, without a gap.
+        let last = &sck[2 * passed - 2..2 * passed];
+        assert_eq!(last, [(end.saturating_sub(Ps(12_500)), true), (end, false)]);
+    }
+    // 1110 1011 on IO0, from half a period before the first rise on.
+    let (begin, bit) = (sck[0].0.0 - 12_500, 25_000);
+    let io0 = &rig.bench.recorded("io0")[..4];
+    assert_eq!(io0, [3, 4, 5, 6].map(|number| (Ps(begin + number * bit), number % 2 == 0)));
+    let select = rig.bench.recorded("cs0");
+    assert!(select[0] <= (Ps(begin), false) && select[1].0 >= sck[sck.len() - 1].0, "{select:?}");
+}
+
+#[test]
+fn waveforms_follow_the_clocks_polarity_and_keep_quiet_in_loopback() {
+    let mut rig = Rig::new(params(Lines::Single));
+    rig.bench.record();
+    let mode_3 = cr::CPOL | cr::CPHA;
+    rig.bench.write(Ps(0), SPICR, STOP | mode_3).unwrap();
+    rig.bench.write(Ps(0), DTR, 0x80).unwrap();
+    rig.bench.write(Ps(1_000_000), SPICR, RUN | mode_3).unwrap();
+    rig.bench.write(LATER, SPICR, STOP | mode_3 | cr::LOOP).unwrap();
+    let sck = rig.bench.recorded("sck");
+    assert_eq!(sck.iter().map(|(_, level)| *level).collect::<Vec<_>>(), [[true, false]; 9].concat()[..17]);
+    // Bits change as the clock falls.
+    assert_eq!(rig.bench.recorded("mosi"), [(sck[3].0, false)]);
+    rig.bench.write(LATER, DTR, 0x80).unwrap();
+    rig.bench.write(LATER, SPICR, RUN | mode_3 | cr::LOOP).unwrap();
+    rig.bench.write(Ps(2 * LATER.0), SPICR, STOP).unwrap();
+    assert_eq!(rig.bench.recorded("sck").len(), 17 + 1);
+}
+
+#[test]
 fn sck_stalls_while_the_fifo_is_empty() {
     let mut rig = Rig::new(params(Lines::Single));
     rig.send(Ps(0), &[1]);

@@ -39,6 +39,33 @@ fn words_pass_both_ways() {
 }
 
 #[test]
+fn waveforms_show_the_clocks_of_an_odd_divider() {
+    let mut rig = Rig::new();
+    rig.bench.record();
+    rig.put(QSPI_SCR, THIRD);
+    rig.put(QSPI_MR, LASTXFER);
+    rig.put(QSPI_CR, cr::QSPIEN);
+    exchange(&mut rig, &[0x9f, 0]);
+    let (sck, cs) = (rig.bench.recorded("sck"), rig.bench.recorded("cs0"));
+    assert_eq!((sck.len(), cs.len()), (32, 1));
+    // Three cycles of 166 MHz a clock: it rises between two of their edges.
+    let begin = clock().cycles_until_ceil(sck[1].0).0 - PERIOD;
+    for (number, (at, level)) in sck.iter().take(16).enumerate() {
+        let halves = 2 * u128::from(begin) + u128::from(PERIOD) * (number as u128 + 1);
+        assert_eq!((u128::from(at.0), *level), (halves * 1_000_000_000_000 / 332_000_000, number % 2 == 0));
+    }
+    // 9fh on IO0; 20h, the maker, comes on IO1.
+    let bit = |number: u64| clock().ps_at_floor(Cycles(begin + PERIOD * number));
+    let io0 = [(1, false), (3, true)].map(|(number, level)| (bit(number), level));
+    assert_eq!(rig.bench.recorded("io0")[..2], io0);
+    assert_eq!(rig.bench.recorded("io2"), []);
+    let second = clock().cycles_until_ceil(sck[17].0).0 - PERIOD;
+    let answer = [(0, false), (2, true), (3, false)];
+    let io1 = answer.map(|(number, level)| (clock().ps_at_floor(Cycles(second + PERIOD * number)), level));
+    assert_eq!(rig.bench.recorded("io1"), io1);
+}
+
+#[test]
 fn chip_select_goes_inactive_as_its_mode_says() {
     // Not reloaded in time: each byte is a frame of its own.
     let mut rig = spi(0);

@@ -144,6 +144,66 @@ fn settings_that_read_wrong_data_show_them() {
     }
 }
 
+/// The pins at the ends of cycles, as waveforms have them.
+fn recorded(soc: &Soc, cycles: &[u64]) -> Vec<u32> {
+    let names = ["io0", "io1", "io2", "io3", "sck", "cs0"];
+    let signals = soc.bus.waves.signals();
+    let mut levels: Vec<bool> = signals.iter().map(|signal| signal.first).collect();
+    let mut changes = soc.bus.waves.recorded().unwrap().map(Result::unwrap).peekable();
+    let mut pins = Vec::new();
+    for cycle in cycles {
+        let end = Soc::clock().ps_at_floor(Cycles(cycle + 1));
+        while let Some(change) = changes.next_if(|change| change.at < end) {
+            levels[change.signal as usize] = change.level;
+        }
+        let level = |name: &&str| signals.iter().zip(&levels).any(|(signal, level)| signal.name == **name && *level);
+        pins.push(names.iter().enumerate().map(|(bit, name)| u32::from(level(name)) << bit).sum());
+    }
+    pins
+}
+
+#[test]
+fn waveforms_have_the_pins_that_the_register_shows() {
+    for setup in setups() {
+        // What is asked for, each with some cycles behind it in which the register is looked at: a word that goes on, the held one, jumps.
+        let words = [(0x1000, 90), (0x1004, 3), (0x1008, 60), (0x100c, 0), (0x2000, 7), (0x2004, 200), (0x1000, 20)];
+        let play = |looks: bool| {
+            let mut soc = soc(setup);
+            if !looks {
+                soc.call(|device, ctx| device.reset(ctx));
+                soc.bus.waves.start();
+            }
+            soc.configure(setup.config());
+            let mut seen = Vec::new();
+            for (address, cycles) in [(None, 62)].into_iter().chain(words.map(|(word, cycles)| (Some(word), cycles))) {
+                if let Some(address) = address {
+                    soc.word(address);
+                }
+                if looks {
+                    let begin = soc.cycle;
+                    seen.extend((begin..).zip(look(&mut soc, cycles)));
+                } else {
+                    soc.cycle += cycles as u64;
+                }
+            }
+            soc.call(|device, ctx| device.finish(ctx.now));
+            (soc, seen)
+        };
+        let (_, seen) = play(true);
+        // As a configuration write takes effect, the frame before it may not have ended.
+        let seen = &seen[4..];
+        let cycles: Vec<u64> = seen.iter().map(|(cycle, _)| *cycle).collect();
+        let shown = recorded(&play(false).0, &cycles);
+        for (index, ((cycle, pins), shown)) in seen.iter().zip(&shown).enumerate() {
+            assert_eq!(shown & 0x30, pins & 0x30, "{setup:?}, cycle {cycle}: chip select and clock");
+            let rises_next = seen.get(index + 1).is_some_and(|(next, pins)| *next == cycle + 1 && pins & 0x10 != 0);
+            if pins & 0x20 == 0 && (pins & 0x10 != 0 || rises_next) {
+                assert_eq!(shown & 0xf, pins & 0xf, "{setup:?}, cycle {cycle}: data");
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
