@@ -21,7 +21,10 @@ def disassemble(encoding: int, pc: int) -> str:
     """The text of the RISC-V instruction that begins with `encoding`, at `pc`."""
 
 class Machine:
-    """A board ready to be loaded and run, once."""
+    """A board ready to be loaded and run, once.
+
+    What an argument can't be is an `EngineError`, as is a call before another has returned.
+    """
 
     def __init__(self, board: dict[str, Any]) -> None:
         """Build a machine from a tree (`cyclescope.devicetree.Node.to_dict`)."""

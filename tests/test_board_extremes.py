@@ -24,22 +24,26 @@ from cyclescope.devicetree import Node, Property
 # Prime, and no divisor of the number of extremes: all of them come, and each property has some.
 STRIDE = 1 if os.environ.get("CYCLESCOPE_EXTREMES") == "all" else 11
 SCRIPT = Path(board_extremes.__file__)
-TIMEOUT_S = 600
+TIMEOUT_S = 1800
 
 
 def run_board(board: str, progress: Path) -> list[str]:
     """What is wrong, by a process of its own, which may be what is."""
     arguments = [sys.executable, SCRIPT, board, STRIDE, 0, progress]
-    done = subprocess.run(
-        [str(argument) for argument in arguments],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-    if done.returncode != 0:
+    try:
+        done = subprocess.run(
+            [str(argument) for argument in arguments],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        ended = f"ended with status {done.returncode}: {done.stderr[-500:]}"
+    except subprocess.TimeoutExpired:
+        done, ended = None, f"not done after {TIMEOUT_S} s"
+    if done is None or done.returncode != 0:
         at = progress.read_text(errors="replace").strip() if progress.exists() else "the start"
-        return [f"{at}: ended with status {done.returncode}: {done.stderr[-500:]}"]
+        return [f"{at}: {ended}"]
     outcome = json.loads(done.stdout)
     assert outcome["tried"] > 0
     return outcome["found"]

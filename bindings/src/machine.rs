@@ -21,6 +21,9 @@ use crate::{BoardError, ElfError, EngineError};
 /// Most instructions that are traced at once: each takes 132 bytes.
 const MOST_TRACED: usize = 1 << 22;
 
+/// A recorded signal: scope, name, first level.
+type SignalItem = (String, String, bool);
+
 /// A board, ready to load and run firmware.
 #[pyclass(module = "cyclescope._engine")]
 pub struct Machine {
@@ -220,12 +223,18 @@ impl Machine {
 
     /// Blocks become host code after this many runs; 0: never. Results do not depend on it.
     fn compile_after(&self, runs: Arg<u16>) -> PyResult<()> {
-        self.with(|engine| Ok(engine.compile_after(runs.0)))
+        self.with(|engine| {
+            engine.compile_after(runs.0);
+            Ok(())
+        })
     }
 
     /// Rounds of polling loops are skipped, or not. Results do not depend on it.
     fn skip_polling(&self, skip: Arg<bool>) -> PyResult<()> {
-        self.with(|engine| Ok(engine.skip_polling(skip.0)))
+        self.with(|engine| {
+            engine.skip_polling(skip.0);
+            Ok(())
+        })
     }
 
     /// The wires that can be recorded: scope, name, and level at rest.
