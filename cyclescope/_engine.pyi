@@ -1,6 +1,7 @@
 """The engine's Python module: machines made from a board's tree, run in one call."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 class EngineError(Exception):
@@ -44,6 +45,9 @@ class Machine:
     def load_symbols(self, core: str, data: bytes, name: str) -> None:
         """Tell what runs on a core whose program another's loads; `name` is for messages."""
 
+    def images(self) -> list[tuple[str, Path]]:
+        """Files in which chips keep what they store: the chip's label, the path in the board."""
+
     def run(
         self,
         limit_ps: int | None,
@@ -52,7 +56,8 @@ class Machine:
     ) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
 
-        `stream` gets what devices print on lines of their own, with their labels.
+        `stream` gets what devices print on lines of their own, with their labels. `BoardError` if
+        another run has an image of the board: it is this run's alone until it ends.
         """
 
     def pipe(self) -> str | None:
@@ -83,6 +88,12 @@ class Machine:
         The firmware listens ("open"), is done with so many bytes ("taken"), or sent them ("sent").
         Gives when the goal was reached, in picoseconds (None: the time was up), and what `run`
         gives if the run ended.
+        """
+
+    def finish(self) -> list[str]:
+        """End a run made by `advance`, if it has not ended: images are written.
+
+        Gives those that can't be, a sentence each.
         """
 
     def compile_after(self, runs: int) -> None:

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use cyclescope_engine::board::build::build;
+use cyclescope_engine::board::fault::BoardFault;
 use cyclescope_engine::machine::{Machine as Engine, Printed};
 use cyclescope_engine::observe::vcd::VcdText;
 use cyclescope_engine::pipe::{Goal, Pipe};
@@ -44,9 +45,24 @@ impl Machine {
         caught(|| work(&mut engine))
     }
 
+    /// Does something with the engine in a run, which begins with it if none is under way. Raises BoardError if another run has an image of the board.
+    fn with_run<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
+        self.with(|engine| {
+            engine.begin().map_err(|faults| board_error(py, &faults))?;
+            work(engine)
+        })
+    }
+
     fn with_pipe<T>(&self, port: &str, work: impl FnOnce(&mut Pipe) -> T) -> PyResult<T> {
         self.with(|engine| engine.pipe(port).map(work).ok_or_else(|| no_pipe(port)))
     }
+}
+
+/// A BoardError with all faults, a line each.
+fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
+    let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let error = BoardError::new_err(lines.join("\n"));
+    error.value(py).setattr("faults", lines).map_or_else(|failed| failed, |()| error)
 }
 
 fn no_pipe(port: &str) -> PyErr {
@@ -92,12 +108,7 @@ impl Machine {
         let root = crate::nodes::node(board)?;
         match caught(|| Ok(build(&root)))? {
             Ok(engine) => Ok(Machine { engine: Mutex::new(engine) }),
-            Err(faults) => {
-                let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-                let error = BoardError::new_err(lines.join("\n"));
-                error.value(py).setattr("faults", lines)?;
-                Err(error)
-            }
+            Err(faults) => Err(board_error(py, &faults)),
         }
     }
 
@@ -143,7 +154,12 @@ impl Machine {
         })
     }
 
-    /// Runs to the firmware's end, or to `limit_ps`. `console` gets bytes as they come, and `stream` a label and bytes of each device that
+    /// Files on the host that chips keep their contents in: the chip's label and the path as the board names it.
+    fn images(&self) -> PyResult<Vec<(String, PathBuf)>> {
+        self.with(|engine| Ok(engine.images()))
+    }
+
+    /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board. `console` gets bytes as they come, and `stream` a label and bytes of each device that
     /// prints on a line of its own. An exception in them (or a signal) stops the run and is raised after it.
     #[pyo3(signature = (limit_ps=None, console=None, stream=None))]
     fn run<'py>(
@@ -156,7 +172,7 @@ impl Machine {
         let limit = Ps(limit_ps.map_or(u64::MAX / 2, |limit| limit.0.min(u64::MAX / 2)));
         let mut raised = None;
         let mut look = |printed: &Printed| look(console.as_ref(), stream.as_ref(), printed, &mut raised);
-        let report = self.with(|engine| Ok(py.detach(|| engine.run(limit, &mut look))))?;
+        let report = self.with_run(py, |engine| Ok(py.detach(|| engine.run(limit, &mut look))))?;
         match raised {
             Some(error) => Err(error),
             None => crate::report::report(py, &report),
@@ -210,7 +226,7 @@ impl Machine {
         let mut raised = None;
         let mut look = |printed: &Printed| look(console.as_ref(), stream.as_ref(), printed, &mut raised);
         let until = Ps(until_ps.0.min(u64::MAX / 2));
-        let (reached, report) = self.with(|engine| {
+        let (reached, report) = self.with_run(py, |engine| {
             let step = py.detach(|| engine.advance(&port.0, goal, until, &mut look)).ok_or_else(|| no_pipe(&port.0))?;
             Ok((step.reached, step.ended.map(|outcome| engine.report(outcome))))
         })?;
@@ -219,6 +235,14 @@ impl Machine {
         }
         let ended = report.map(|report| crate::report::report(py, &report)).transpose()?;
         Ok((reached.map(|at| at.0), ended))
+    }
+
+    /// Ends a run that is made in steps, if it has not ended: gives the images that could not be written, a sentence each.
+    fn finish(&self) -> PyResult<Vec<String>> {
+        self.with(|engine| {
+            engine.finish();
+            Ok(engine.take_failed_saves())
+        })
     }
 
     /// Blocks become host code after this many runs; 0: never. Results do not depend on it.
@@ -296,7 +320,7 @@ impl Machine {
             return Err(EngineError::new_err(format!("a trace of {count} instructions: {MOST_TRACED} at the most")));
         }
         let mut words = Vec::new();
-        self.with(|engine| {
+        self.with_run(py, |engine| {
             py.detach(|| {
                 engine.trace(count, |registers| words.extend(registers.iter().flat_map(|word| word.to_le_bytes())));
             });

@@ -36,6 +36,7 @@ pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, P
     }
     dict.set_item("results", results)?;
     dict.set_item("notes", &report.notes)?;
+    dict.set_item("failed_saves", &report.failed_saves)?;
     let windows = PyList::empty(py);
     for window in &report.windows {
         let item = PyDict::new(py);

@@ -5,6 +5,7 @@ use crate::memory::outer::OuterCache;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
 use crate::time::Ps;
+use crate::wire::spi::SpiTarget;
 
 /// A device's place in the machine: its index in the bus, in the order of the board description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,8 +166,13 @@ pub trait Device: Send {
         false
     }
 
-    /// The run is over: what the device still holds for a file is written.
+    /// The run is over: the device is brought up to its end.
     fn finish(&mut self, _now: Ps) {}
+
+    /// The chips on the device's wires.
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        Vec::new()
+    }
 
     /// The words that the firmware gave as results, in order, from a device that takes such; `None` from all others.
     fn results(&self) -> Option<&[u32]> {

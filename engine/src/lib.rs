@@ -14,6 +14,7 @@ pub mod device;
 pub mod devices;
 pub mod elf;
 pub mod event;
+pub mod host_image;
 pub mod inputs;
 pub mod isa;
 pub mod lines;

@@ -1,6 +1,7 @@
 //! The machine: cores, bus and events on one time line.
 
 pub mod host;
+mod images;
 mod messages;
 mod programs;
 mod progress;
@@ -99,6 +100,8 @@ pub struct RunReport {
     pub notes: Vec<String>,
     /// Calls of functions whose windows were asked for, in the order of their ends.
     pub windows: Vec<Window>,
+    /// Files on the host that lack something of what the firmware stored, a sentence each.
+    pub failed_saves: Vec<String>,
 }
 
 /// What was printed since someone looked last.
@@ -123,6 +126,10 @@ pub struct Machine {
     /// How each core is getting on.
     progress: Vec<Progress>,
     quantum: Ps,
+    /// A run is under way: images are taken.
+    begun: bool,
+    /// Images that could not be written at its end.
+    failed_saves: Vec<String>,
 }
 
 impl Machine {
@@ -137,6 +144,8 @@ impl Machine {
             watched: Vec::new(),
             windows: Windows::default(),
             quantum: QUANTUM,
+            begun: false,
+            failed_saves: Vec::new(),
         }
     }
 
@@ -191,6 +200,9 @@ impl Machine {
     /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what was printed since the last call, every
     /// so often.
     pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
+        if let Err(fault) = self.begin_or_fault() {
+            return self.report(fault);
+        }
         let outcome = loop {
             let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
             let ended = self.run_slice(slice_end, limit);
@@ -201,10 +213,7 @@ impl Machine {
                 None => {}
             }
         };
-        let now = self.now();
-        for device in self.bus.devices.iter_mut().flatten() {
-            device.finish(now);
-        }
+        self.finish();
         pause(&self.take_printed());
         self.report(outcome)
     }
@@ -217,6 +226,9 @@ impl Machine {
 
     /// Runs `count` instructions of the first core one by one; gives its registers after each.
     pub fn trace(&mut self, count: usize, mut each: impl FnMut(&[u32])) -> Option<Outcome> {
+        if let Err(fault) = self.begin_or_fault() {
+            return Some(fault);
+        }
         self.bus.master = Some(0);
         for _ in 0..count {
             let now = self.core_time(0);
@@ -257,7 +269,9 @@ impl Machine {
             counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
         }
         let (results, notes) = (self.results(), self.notes());
-        RunReport { outcome, elapsed, cores, counters, results, notes, windows: self.windows.done.clone() }
+        let windows = self.windows.done.clone();
+        let failed_saves = self.take_failed_saves();
+        RunReport { outcome, elapsed, cores, counters, results, notes, windows, failed_saves }
     }
 
     /// What each core has done so far.

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use super::common;
 use super::cores;
 use super::fault::{BoardFault, FaultKind, near_matches};
+use super::images;
 use super::inputs;
 use super::node::{Node, Property};
 use super::pins;
@@ -116,6 +117,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     entries.sort_by_key(|(entry, _): &(MapEntry, &Node)| (entry.base, entry.last));
     find_overlaps(&entries, &mut board.faults);
     pins::check_claims(root, &mut board.faults);
+    images::check_distinct(&mut bus.devices, &mut board.faults);
     if board.faults.is_empty() {
         let memories = places.iter().filter(|place| matches!(place.kind, Kind::Ram)).map(|place| place.node);
         add_rams(&rams, memories, &mut bus, &mut board.faults);

@@ -7,6 +7,7 @@ pub mod build;
 mod common;
 mod cores;
 pub mod fault;
+mod images;
 mod inputs;
 pub mod interrupts;
 pub mod node;

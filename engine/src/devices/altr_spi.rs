@@ -30,7 +30,7 @@ use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
-use crate::wire::spi::Lines;
+use crate::wire::spi::{Lines, SpiTarget};
 
 /// The register map of a core with 8 bits and one slave (SPI Core, Register Map).
 pub const REGISTERS: &[Register] = &[
@@ -286,9 +286,10 @@ impl Device for AltrSpi {
 
     fn finish(&mut self, now: Ps) {
         self.advance(self.cycle(now));
-        for chip in self.shifter.chips.iter_mut().flatten() {
-            chip.finish(now);
-        }
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        spi_chips::all(self.shifter.chips.iter_mut().flatten())
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

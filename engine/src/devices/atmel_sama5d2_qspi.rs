@@ -440,7 +440,10 @@ impl Device for Sama5d2Qspi {
     fn finish(&mut self, now: Ps) {
         let edge = self.params.clock.cycles_until_floor(now).0;
         self.serial.advance(edge, &mut self.wire);
-        self.wire.chip.finish(now);
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        vec![self.wire.chip.as_mut()]
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -28,7 +28,7 @@ use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
-use crate::wire::spi::{Lines, Stretch};
+use crate::wire::spi::{Lines, SpiTarget, Stretch};
 
 /// The register map. The interface's source has no names for its registers.
 pub const REGISTERS: &[Register] = &[
@@ -314,10 +314,8 @@ impl Device for AvalonifMmc {
         self.chip.as_mut().is_none_or(|chip| chip.polled(poll))
     }
 
-    fn finish(&mut self, now: Ps) {
-        if let Some(chip) = &mut self.chip {
-            chip.finish(now);
-        }
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        spi_chips::all(self.chip.iter_mut())
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -301,7 +301,10 @@ impl Device for PicosocSpimemio {
             self.stream.stop(at, &mut self.wire);
             self.wire.drop_word();
         }
-        self.wire.chip.finish(now);
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        vec![self.wire.chip.as_mut()]
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

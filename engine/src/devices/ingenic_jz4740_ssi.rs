@@ -29,6 +29,7 @@ use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
+use crate::wire::spi::SpiTarget;
 
 pub use self::registers::REGISTERS;
 
@@ -304,8 +305,8 @@ impl Device for Ssi {
         self.wire.chips.iter_mut().flatten().all(|chip| chip.target.polled(poll))
     }
 
-    fn finish(&mut self, now: Ps) {
-        self.wire.chips.iter_mut().flatten().for_each(|chip| chip.target.finish(now));
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        spi_chips::all(self.wire.chips.iter_mut().flatten().map(|chip| &mut chip.target))
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

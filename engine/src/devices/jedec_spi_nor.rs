@@ -27,11 +27,12 @@
 //! past the end of READ ID or SFDP gives FFh.
 //!
 //! `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
-//! bits, `array` the contents; `commands`, `registers` and `parameters` hold what differs between the families, `parts` says
+//! bits, `array` the contents, `contents` the file behind them; `commands`, `registers` and `parameters` hold what differs between the families, `parts` says
 //! which family a part belongs to.
 
 mod array;
 pub mod commands;
+mod contents;
 mod frame;
 mod notes;
 mod operations;
@@ -47,6 +48,7 @@ use std::sync::Arc;
 
 use array::Array;
 use commands::{Command, EraseUnit, Source};
+use contents::Backing;
 use frame::{Frame, Phase};
 use notes::Note;
 use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
@@ -57,6 +59,7 @@ use shifting::Span;
 
 use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
+use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 use crate::wire::spi::{Lines, Outlook, Rate, ReadOutlook, SpiTarget, Stretch};
@@ -72,6 +75,7 @@ pub struct Flash {
     shortest: [Ps; 33],
     /// Shared with copies.
     array: Arc<Array>,
+    backing: Backing,
     otp: [u8; OTP_BYTES],
     registers: Registers,
     latch: Latch,
@@ -104,11 +108,12 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
 impl Flash {
     /// A flash as its node describes it, after power-up.
     pub fn from_node(reader: &mut NodeReader) -> Flash {
-        let (parameters, array) = parameters::from_node(reader);
-        Flash::new(parameters, array)
+        let (parameters, mut array) = parameters::from_node(reader);
+        let backing = Backing::from_node(reader, &mut array);
+        Flash::new(parameters, array, backing)
     }
 
-    fn new(parameters: Parameters, array: Array) -> Flash {
+    fn new(parameters: Parameters, array: Array, backing: Backing) -> Flash {
         let Parameters { part, chip_select, max_clock, registers, times } = parameters;
         let mut flash = Flash {
             part,
@@ -117,6 +122,7 @@ impl Flash {
             max_clock,
             shortest: Flash::shortest_spans(max_clock),
             array: Arc::new(array),
+            backing,
             otp: [0xff; OTP_BYTES],
             registers,
             latch: Latch::Closed,
@@ -198,7 +204,7 @@ impl SpiTarget for Flash {
     }
 
     fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
-        Arc::make_mut(&mut self.array).write(addr, bytes)
+        self.store(addr, bytes)
     }
 
     fn outlook(&self) -> Outlook {
@@ -243,10 +249,16 @@ impl SpiTarget for Flash {
         (self.selected && whole && count_mask == last_address).then_some(ReadOutlook { address, last_address, lines })
     }
 
-    fn finish(&mut self, _now: Ps) {
-        if let Err(error) = Arc::make_mut(&mut self.array).save() {
-            self.notes.add(Note::Image { what: error.to_string() });
-        }
+    fn image(&mut self) -> Option<&mut HostImage> {
+        self.backing.image.as_mut()
+    }
+
+    fn begin_run(&mut self) -> Result<(), ImageError> {
+        self.take_image()
+    }
+
+    fn finish(&mut self, _now: Ps) -> Result<(), ImageError> {
+        self.save()
     }
 
     fn take_notes(&mut self) -> Vec<String> {

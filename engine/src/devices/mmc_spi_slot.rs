@@ -54,6 +54,7 @@ use wire::{Out, Pace};
 
 use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
+use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::spi::{Outlook, Rate, SpiTarget, Stretch};
@@ -100,6 +101,9 @@ pub struct Card {
     parameters: Parameters,
     registers: Registers,
     medium: Medium,
+    image: Option<HostImage>,
+    /// What the host could not do with the image first.
+    image_error: Option<(&'static str, String)>,
     translation: Translation,
     pace: Pace,
     notes: Notes<Note>,
@@ -146,11 +150,13 @@ pub struct Card {
 impl Card {
     /// A card as its node describes it, before power-up.
     pub fn from_node(reader: &mut NodeReader) -> Card {
-        let (parameters, medium) = parameters::from_node(reader);
+        let (parameters, medium, image) = parameters::from_node(reader);
         let translation = Translation::from_node(reader, parameters.capacity.blocks());
         Card {
             registers: Registers::new(&parameters),
             medium,
+            image,
+            image_error: None,
             translation,
             pace: Pace::new(parameters.max_clock),
             parameters,
@@ -212,6 +218,7 @@ impl Card {
 
     #[cold]
     fn note_image(&mut self, what: &'static str, error: &std::io::Error) {
+        self.image_error.get_or_insert_with(|| (what, error.to_string()));
         self.notes.add(Note::Image { what, error: error.to_string() });
     }
 }
@@ -272,9 +279,33 @@ impl SpiTarget for Card {
         self.holds(addr, bytes.len()) && self.medium.write(u64::from(addr), bytes).is_ok()
     }
 
-    fn finish(&mut self, _now: Ps) {
+    fn image(&mut self) -> Option<&mut HostImage> {
+        self.image.as_mut()
+    }
+
+    fn begin_run(&mut self) -> Result<(), ImageError> {
+        let Some(image) = &mut self.image else { return Ok(()) };
+        let (file, is_locked) = image.take()?;
+        let file = file.try_clone().map_err(ImageError::Open)?;
+        let (medium, bytes) = Medium::image(file)?;
+        let before_bytes = self.parameters.capacity.bytes();
+        if bytes != before_bytes {
+            return Err(ImageError::Resized { before_bytes, bytes });
+        }
+        self.medium = medium;
+        if !is_locked {
+            self.notes.add(Note::NotLocked);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _now: Ps) -> Result<(), ImageError> {
         if let Err(error) = self.medium.sync() {
-            self.note_image("synced", &error);
+            self.image_error.get_or_insert_with(|| ("synced", error.to_string()));
+        }
+        match self.image_error.take() {
+            Some((what, error)) => Err(ImageError::DuringRun { what, error }),
+            None => Ok(()),
         }
     }
 

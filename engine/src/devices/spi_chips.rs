@@ -58,6 +58,13 @@ pub fn hosted_on_selects(reader: &mut NodeReader, selects: u32) -> Vec<Option<Ho
     })
 }
 
+/// Chips as [`crate::device::Device::chips`] gives them.
+pub fn all<'a>(chips: impl Iterator<Item = &'a mut Box<dyn SpiTarget>>) -> Vec<&'a mut dyn SpiTarget> {
+    let mut all: Vec<&mut dyn SpiTarget> = Vec::new();
+    chips.for_each(|chip| all.push(chip.as_mut()));
+    all
+}
+
 fn each_on_its_select<T>(
     reader: &mut NodeReader,
     selects: u32,

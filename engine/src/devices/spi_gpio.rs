@@ -18,6 +18,7 @@ use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::time::Ps;
 use crate::wire::pins::{PinLevels, Pins};
+use crate::wire::spi::SpiTarget;
 use crate::wires::Pin;
 
 /// MISO among a target's lines.
@@ -247,10 +248,8 @@ impl Device for SpiGpio {
         self.drive_miso(ctx);
     }
 
-    fn finish(&mut self, now: Ps) {
-        for chip in self.places.iter_mut().filter_map(|place| place.chip.as_mut()) {
-            chip.target.finish(now);
-        }
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        spi_chips::all(self.places.iter_mut().filter_map(|place| Some(&mut place.chip.as_mut()?.target)))
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

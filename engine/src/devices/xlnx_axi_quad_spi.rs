@@ -28,7 +28,7 @@ use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::time::{Cycles, Ps};
-use crate::wire::spi::Lines;
+use crate::wire::spi::{Lines, SpiTarget};
 
 const DGIER: u32 = 0x1c;
 const IPISR: u32 = 0x20;
@@ -449,9 +449,10 @@ impl Device for AxiQuadSpi {
     fn finish(&mut self, now: Ps) {
         let edge = self.params.ext_spi_clock.cycles_until_floor(now).0;
         self.wire.advance(&mut self.tx, &mut self.rx, edge);
-        for chip in self.wire.targets.iter_mut().flatten() {
-            chip.finish(now);
-        }
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        spi_chips::all(self.wire.targets.iter_mut().flatten())
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -58,6 +58,9 @@ impl Machine {
         mut pause: impl FnMut(&Printed) -> bool,
     ) -> Option<Step> {
         let id = self.pipe_device(port)?;
+        if let Err(fault) = self.begin_or_fault() {
+            return Some(Step { reached: None, ended: Some(fault) });
+        }
         if self.pipe(port)?.wait_for(goal) {
             return Some(Step { reached: Some(self.latest()), ended: None });
         }
@@ -78,6 +81,9 @@ impl Machine {
             }
         };
         self.bus.events.cancel(id, STEP_END);
+        if ended.is_some() {
+            self.finish();
+        }
         Some(Step { reached: self.pipe(port)?.reached(), ended })
     }
 

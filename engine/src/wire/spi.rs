@@ -4,6 +4,7 @@
 //! its own idea of what each clock means (command, address, mode, dummy, data), as the chip does: a controller that sends too few
 //! dummy clocks, or on the wrong number of lines, reads wrong data, and nobody has to detect it.
 
+use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::Ps;
 
@@ -247,8 +248,26 @@ pub trait SpiTarget: Send {
         false
     }
 
-    /// The run is over: what the chip still holds for a file is written.
-    fn finish(&mut self, _now: Ps) {}
+    /// The file on the host that keeps what the chip stores, if it has one.
+    fn image(&mut self) -> Option<&mut HostImage> {
+        None
+    }
+
+    /// A run begins: the chip takes its image ([`HostImage::take`]), and stores what that holds by now.
+    ///
+    /// # Errors
+    /// Those of an image that can't be used, or that another run has.
+    fn begin_run(&mut self) -> Result<(), ImageError> {
+        Ok(())
+    }
+
+    /// The run is over: what the chip still holds for its image is written. The machine releases it then.
+    ///
+    /// # Errors
+    /// What the image lacks, or may lack, of what the firmware stored.
+    fn finish(&mut self, _now: Ps) -> Result<(), ImageError> {
+        Ok(())
+    }
 
     /// Named totals since reset, for the results ("pages_programmed", ...).
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -53,8 +53,8 @@ pub enum Note {
     TooFast { max_hz: u64, at_least_hz: u64 },
     /// The protocol on the wire changes.
     ProtocolChanged { lines: Lines },
-    /// The image could not be written.
-    Image { what: String },
+    /// The image's file system has no locks.
+    NotLocked,
 }
 
 impl fmt::Display for Note {
@@ -124,7 +124,7 @@ impl fmt::Display for Note {
             Note::ProtocolChanged { lines } => {
                 write!(f, "commands, addresses and data now go over {} line(s)", *lines as u32)
             }
-            Note::Image { what } => write!(f, "{what}"),
+            Note::NotLocked => write!(f, "the image's file system has no locks: another run may write it as well"),
         }
     }
 }

@@ -112,7 +112,7 @@ pub struct Parameters {
     pub times: Times,
 }
 
-/// Reads the node; the contents come from its image.
+/// Reads the node, and gives an array of the part's size.
 pub fn from_node(reader: &mut NodeReader) -> (Parameters, Array) {
     let part = part(reader);
     let chip_select = reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
@@ -125,9 +125,8 @@ pub fn from_node(reader: &mut NodeReader) -> (Parameters, Array) {
     }
     reader.flag("m25p,fast-read");
     let (registers, times) = (part.family.from_node)(reader, part);
-    let array = array(reader, part);
     let max_clock = Hz::new(u64::from(max_hz));
-    (Parameters { part, chip_select, max_clock, registers, times }, array)
+    (Parameters { part, chip_select, max_clock, registers, times }, Array::erased(part.size_bytes))
 }
 
 fn part(reader: &mut NodeReader) -> &'static Part {
@@ -225,20 +224,4 @@ pub fn fl_l(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
     };
     let latency_code_0_clocks = u32::try_from(latency_code_0.0).unwrap_or(u32::MAX);
     (Registers::FlL(fl_l::Registers::new(part.size_bytes, latency_code_0_clocks)), times)
-}
-
-/// The contents: `cyclescope,image` is a path as the user's shell would take it; empty is none.
-fn array(reader: &mut NodeReader, part: &Part) -> Array {
-    let mut array = Array::erased(part.size_bytes);
-    if let Some(image) = reader.string("cyclescope,image").filter(|image| !image.is_empty())
-        && let Err(error) = array.load(image.as_ref())
-    {
-        let kind = FaultKind::OutOfRange {
-            property: "cyclescope,image".to_owned(),
-            value: image.to_owned(),
-            allowed: error.to_string(),
-        };
-        reader.fault_at("cyclescope,image", kind);
-    }
-    array
 }

@@ -1,9 +1,10 @@
 //! What the card stores: blocks of 512 bytes in memory, kept only where something was written, or in a file.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+
+use crate::host_image::{self, ImageError};
 
 /// Bytes of a block.
 pub const BLOCK_BYTES: usize = 512;
@@ -12,20 +13,6 @@ const CHUNK_BLOCKS: u32 = 8;
 const CHUNK_BYTES: usize = BLOCK_BYTES * CHUNK_BLOCKS as usize;
 /// What blocks hold that were never written, and erased ones (DATA_STAT_AFTER_ERASE in the SCR).
 const ERASED: u8 = 0;
-
-/// Why an image could not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ImageError {
-    /// It could not be opened.
-    #[error("it cannot be opened: {0}")]
-    Open(io::Error),
-    /// It is no regular file.
-    #[error("it is no file")]
-    NotAFile,
-    /// It has no whole number of blocks.
-    #[error("it has {0} bytes; an image is a multiple of 512, and not empty")]
-    Size(u64),
-}
 
 /// Contents of the card.
 #[derive(Debug)]
@@ -42,17 +29,12 @@ impl Medium {
         Medium::Memory(BTreeMap::new())
     }
 
-    /// The image at `path`, and its size in bytes.
+    /// An image, and its size in bytes.
     ///
     /// # Errors
-    /// All of [`ImageError`]: it must exist, be writable (unless `read_only`) and hold whole blocks.
-    pub fn image(path: &Path, read_only: bool) -> Result<(Medium, u64), ImageError> {
-        let file = OpenOptions::new().read(true).write(!read_only).open(path).map_err(ImageError::Open)?;
-        let metadata = file.metadata().map_err(ImageError::Open)?;
-        if !metadata.is_file() {
-            return Err(ImageError::NotAFile);
-        }
-        let bytes = metadata.len();
+    /// [`ImageError::Size`] if it does not hold whole blocks, and [`ImageError::Read`].
+    pub fn image(file: File) -> Result<(Medium, u64), ImageError> {
+        let bytes = host_image::size_bytes(&file).map_err(ImageError::Read)?;
         if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES as u64) {
             return Err(ImageError::Size(bytes));
         }

@@ -31,7 +31,9 @@ pub enum Note {
     WrongLines,
     /// A fault that the board asked for has come.
     Injected { what: &'static str },
-    /// The image could not be read, written or synced.
+    /// The image's file system has no locks.
+    NotLocked,
+    /// The image could not be read, written or erased.
     Image { what: &'static str, error: String },
 }
 
@@ -59,6 +61,7 @@ impl fmt::Display for Note {
             }
             Note::WrongLines => write!(f, "the card has one data line a direction, and a bit a clock"),
             Note::Injected { what } => write!(f, "as the board asked: {what}"),
+            Note::NotLocked => write!(f, "the image's file system has no locks: another run may write it as well"),
             Note::Image { what, error } => write!(f, "the image could not be {what}: {error}"),
         }
     }

@@ -3,12 +3,11 @@
 //! Linux's `mmc-spi-slot` binding: `compatible`, `reg`, `spi-max-frequency`, `voltage-ranges`, `disable-wp`. Ours: the
 //! contents and their size, what kind of card it is, its times, and faults to come.
 
-use std::path::Path;
-
 use super::capacity::{Capacity, STANDARD_MAX_BYTES};
 use super::medium::Medium;
 use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
+use crate::host_image::{Access, HostImage};
 use crate::time::{Cycles, Hz, Ps};
 
 /// The specification's version that the card follows.
@@ -70,12 +69,12 @@ pub struct Parameters {
 }
 
 /// Reads the node; the contents come from its image.
-pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium) {
+pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium, Option<HostImage>) {
     reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
     reader.known(&["voltage-ranges", "disable-wp"]);
     let max_hz = reader.frequency_or("spi-max-frequency", 25_000_000);
     let write_protect = reader.flag("cyclescope,write-protect");
-    let (medium, bytes) = contents(reader, write_protect);
+    let (medium, bytes, image) = contents(reader, write_protect);
     let capacity = capacity(reader, bytes);
     let version = version(reader, capacity);
     let clocks = reader.timing_cycles("cyclescope,response-clocks", "NCR, clocks from a command to its response");
@@ -92,7 +91,7 @@ pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium) {
         au_size_code: au_size_code(reader),
         faults: faults(reader),
     };
-    (parameters, medium)
+    (parameters, medium, image)
 }
 
 fn response_bytes(reader: &mut NodeReader, clocks: Cycles) -> u8 {
@@ -107,24 +106,25 @@ fn response_bytes(reader: &mut NodeReader, clocks: Cycles) -> u8 {
 }
 
 /// `cyclescope,image` is a path as the user's shell would take it; empty is none.
-fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64) {
+fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<HostImage>) {
     const NAME: &str = "cyclescope,image";
     let bytes = capacity_bytes(reader);
-    let Some(image) = reader.string(NAME).filter(|image| !image.is_empty()) else {
+    if reader.string(NAME).is_none_or(str::is_empty) {
         if bytes.is_none() {
             let meaning = "the card's size, or cyclescope,image, a file that gives it".to_owned();
             let property = "cyclescope,capacity-bytes".to_owned();
             reader.fault_at("compatible", FaultKind::Missing { property, meaning });
         }
-        return (Medium::memory(), bytes.unwrap_or(STANDARD_MAX_BYTES));
-    };
-    match Medium::image(Path::new(image), read_only) {
-        Ok(opened) => opened,
-        Err(error) => {
-            out_of_range(reader, NAME, image.to_owned(), &error.to_string());
-            (Medium::memory(), STANDARD_MAX_BYTES)
+        return (Medium::memory(), bytes.unwrap_or(STANDARD_MAX_BYTES), None);
+    }
+    let access = if read_only { Access::ReadOnly } else { Access::InPlace };
+    if let Some((image, Some(file))) = HostImage::from_node(reader, access) {
+        match Medium::image(file) {
+            Ok((medium, bytes)) => return (medium, bytes, Some(image)),
+            Err(error) => reader.fault_at(NAME, image.fault(&error).kind),
         }
     }
+    (Medium::memory(), STANDARD_MAX_BYTES, None)
 }
 
 /// One cell, or two for more than 4 GiB.

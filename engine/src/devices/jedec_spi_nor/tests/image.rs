@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
+use crate::host_image::ImageError;
 
 /// A directory of this test's own, removed at the end.
 struct Directory(PathBuf);
@@ -24,6 +25,15 @@ impl Directory {
     }
 }
 
+impl Bench {
+    /// The end of a run, as the machine has it.
+    fn finish(&mut self) -> Result<(), ImageError> {
+        let result = self.flash.finish(self.now);
+        self.flash.image().unwrap().release();
+        result
+    }
+}
+
 impl Drop for Directory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
@@ -35,9 +45,10 @@ fn contents_come_from_the_image_and_go_back_at_the_end() {
     let directory = Directory::new("round-trip");
     fs::write(directory.image(), [1, 2, 3]).unwrap();
     let mut bench = directory.bench();
+    bench.flash.begin_run().unwrap();
     assert_eq!(bench.contents(0, 4), [1, 2, 3, 0xff]);
     bench.program(0xff_fffe, &[4, 5]);
-    bench.flash.finish(bench.now);
+    bench.finish().unwrap();
     let image = fs::read(directory.image()).unwrap();
     assert_eq!(image.len(), 16 << 20);
     assert_eq!((&image[..4], &image[image.len() - 2..]), (&[1, 2, 3, 0xff][..], &[4, 5][..]));
@@ -49,8 +60,10 @@ fn contents_come_from_the_image_and_go_back_at_the_end() {
 fn an_image_that_does_not_exist_is_an_erased_flash() {
     let directory = Directory::new("absent");
     let mut bench = directory.bench();
+    assert!(!directory.image().exists(), "a board that is only described leaves nothing");
+    bench.flash.begin_run().unwrap();
     assert_eq!(bench.contents(0, 2), [0xff, 0xff]);
-    bench.flash.finish(bench.now);
+    bench.finish().unwrap();
     assert!(!directory.image().exists(), "nothing was changed, so nothing is written");
 }
 
@@ -59,15 +72,43 @@ fn a_failed_write_leaves_the_image_as_it_was() {
     let directory = Directory::new("failed");
     fs::write(directory.image(), [1]).unwrap();
     let mut bench = directory.bench();
+    bench.flash.begin_run().unwrap();
     bench.program(0, &[0]);
     // The path becomes a directory that is not empty: the rename must fail.
     fs::remove_file(directory.image()).unwrap();
     fs::create_dir(directory.image()).unwrap();
     fs::write(directory.image().join("kept"), [1]).unwrap();
-    bench.flash.finish(bench.now);
-    assert!(bench.notes()[0].contains("could not be written and is as before"));
+    let error = bench.finish().unwrap_err().to_string();
+    assert!(error.starts_with("could not be written and is as before: another one"), "{error}");
     assert!(directory.image().join("kept").exists());
     assert_eq!(fs::read_dir(&directory.0).unwrap().count(), 1, "no temporary file is left");
+}
+
+#[test]
+fn what_another_run_wrote_since_is_read_and_a_programmer_comes_after_it() {
+    let directory = Directory::new("since");
+    fs::write(directory.image(), [1, 2, 3]).unwrap();
+    let mut bench = directory.bench();
+    assert!(bench.flash.load(1, &[0x22]));
+    fs::write(directory.image(), [4, 5, 6, 7]).unwrap();
+    bench.flash.begin_run().unwrap();
+    assert_eq!(bench.contents(0, 5), [4, 0x22, 6, 7, 0xff]);
+    bench.finish().unwrap();
+    assert_eq!(fs::read(directory.image()).unwrap()[..5], [4, 0x22, 6, 7, 0xff]);
+}
+
+#[test]
+fn a_copy_of_the_chip_has_nothing_to_do_with_the_file() {
+    let directory = Directory::new("copy");
+    let mut bench = directory.bench();
+    bench.flash.begin_run().unwrap();
+    bench.program(0, &[0]);
+    let mut copy = bench.flash.clone();
+    assert!(copy.image().is_none());
+    copy.finish(bench.now).unwrap();
+    assert_eq!(fs::metadata(directory.image()).unwrap().len(), 0);
+    bench.finish().unwrap();
+    assert_eq!(fs::metadata(directory.image()).unwrap().len(), 16 << 20);
 }
 
 #[test]

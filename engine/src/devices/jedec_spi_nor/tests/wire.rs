@@ -119,7 +119,7 @@ proptest! {
         let register = if quad { 0xff77 } else { 0xf9ff }; // the quad protocol, or XIP from the start
         let mut bench = Bench::with(&[("cyclescope,nonvolatile-configuration-register", cell(register))]);
         play(&mut bench, &pieces, false);
-        bench.flash.finish(bench.now);
+        bench.flash.finish(bench.now).unwrap();
     }
 }
 

@@ -52,7 +52,7 @@ fn acknowledged_blocks_are_in_the_file_at_once() {
     drop(bench);
     let mut again = Bench::with(&[directory.property()]);
     assert_eq!(again.read(2052), pattern(4));
-    again.card.finish(again.now);
+    again.card.finish(again.now).unwrap();
     assert_eq!(again.notes(), Vec::<String>::new());
 }
 
@@ -97,6 +97,32 @@ fn a_host_error_is_a_write_error() {
     bench.command(17, 512);
     assert_eq!(bench.first_other_than(0xff), 0x01);
     assert!(bench.notes()[0].starts_with("the image could not be read: "));
+    // The first of them is told at the end, as an error.
+    let error = bench.card.finish(bench.now).unwrap_err().to_string();
+    assert!(error.starts_with("could not be written during the run: "), "{error}");
+}
+
+#[test]
+fn a_card_that_got_another_size_before_the_run_is_refused() {
+    let directory = Directory::new("resized");
+    directory.image(16 << 20);
+    let mut bench = Bench::with(&[directory.property()]);
+    directory.image(8 << 20);
+    let error = bench.card.begin_run().unwrap_err().to_string();
+    assert_eq!(error, "it had 16777216 bytes when the board was made, and has 8388608 now");
+}
+
+#[test]
+fn a_run_writes_the_file_that_the_path_leads_to_as_it_begins() {
+    let directory = Directory::new("another");
+    let image = directory.image(16 << 20);
+    let mut bench = Bench::with(&[directory.property()]);
+    fs::remove_file(&image).unwrap();
+    directory.image(16 << 20);
+    bench.card.begin_run().unwrap();
+    bench.write(0, &pattern(3));
+    bench.card.finish(bench.now).unwrap();
+    assert_eq!(fs::read(&image).unwrap()[..512], pattern(3));
 }
 
 #[test]
