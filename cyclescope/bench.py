@@ -7,17 +7,17 @@ at once.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from cyclescope import disks, published
+from cyclescope import disks, host_files, published
 from cyclescope.board import Board
-from cyclescope.errors import DiskError, EngineError, FirmwareError
+from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError
 from cyclescope.experiment import Cell, Run
 from cyclescope.firmware import build_app, load_app
 from cyclescope.overrides import OverrideValue
@@ -39,6 +39,8 @@ from cyclescope.views import takes
 
 # Of the notes of a run that fails, so many are told at once.
 _MOST_NOTES = 3
+# How the path of an override ends that names the image of a chip.
+IMAGE = ".cyclescope,image"
 
 # ---- running
 
@@ -110,32 +112,49 @@ def run_job(job: Job, keep: Path | None = None) -> RunRecord:
         return job.record(None, str(error))
 
 
-@contextmanager
+@contextlib.contextmanager
 def _inserted(run: Run) -> Iterator[tuple[Mapping[str, OverrideValue], Path | None]]:
-    """A run's overrides with a copy of its disk's image in place, and that image.
+    """A run's overrides with copies of images in place, and the copy of its disk's.
 
-    An image that the user names is copied too: other runs may start from it at the same time. The
-    copy's path is for the board alone: results tell nothing of where it was.
+    Images that the user names are copied too: other runs may start from them at the same time. The
+    copies' paths are for the board alone: results tell nothing of where they were.
     """
-    if run.disk is None:
-        yield run.overrides, None
-        return
+    named = {
+        path: Path(str(own))
+        for path, own in run.overrides.items()
+        if path.endswith(IMAGE) and own and (run.disk or Path(str(own)).exists())
+    }
     slot = run.slot(run.settings)
-    own = run.overrides.get(slot)
-    with disks.copy_of(Path(str(own)) if own else disks.image(run.disk)) as image:
-        yield dict(run.overrides) | {slot: str(image)}, image
+    if run.disk is not None and slot not in named:
+        named[slot] = disks.image(run.disk)
+    with contextlib.ExitStack() as open_copies:
+        copies = {
+            path: open_copies.enter_context(disks.copy_of(image)) for path, image in named.items()
+        }
+        # one that does not exist yet is an erased flash
+        unnamed = {path: "" for path in run.overrides if path.endswith(IMAGE)}
+        inserted = {path: str(copy) for path, copy in copies.items()}
+        yield dict(run.overrides) | unnamed | inserted, copies.get(slot)
 
 
 def _checked(job: Job, record: RunRecord, image: Path, keep: Path | None) -> RunRecord:
     """The record with the error that is on the disk, if the run has none of its own."""
     error = record.error or _damage(job.configured, image)
     if error is not None and keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
         words = re.sub(r"[^\w.=]+", "-", f"{job.experiment.name} {record.label}")
-        kept = keep / f"{words}.img"
-        disks.copy_sparse(image, kept)
-        error = f"{error}; its disk is {kept}"
+        error = f"{error}; {_kept(image, keep / f'{words}.img')}"
     return replace(record, error=error)
+
+
+def _kept(image: Path, place: Path) -> str:
+    """Keep the disk of a run that failed; says where it is, or why it is not."""
+    try:
+        host_files.make_folder(place.parent)
+        with host_files.opened(place, "wb") as new:
+            disks.copy_into(image, new)
+    except OutputError as error:
+        return f"its disk is lost: {error}"
+    return f"its disk is {place}"
 
 
 def _damage(run: Run, image: Path) -> str | None:
@@ -174,6 +193,8 @@ def _failure(job: Job, result: RunResult) -> str | None:
         last = " / ".join(lines[-2:])
         noted = "".join(f"; note: {note}" for note in result.notes[:_MOST_NOTES])
         return f"the firmware exited with status {result.exit_code}; its last lines: {last}{noted}"
+    if result.failed_saves:
+        return "; ".join(result.failed_saves)
     if job.run.frame_on is not None:
         return None if result.frame else f"no byte went over the SPI bus {job.run.frame_on}"
     wanted = {cell.metric for cell in job.experiment.cells_of(job.run)}

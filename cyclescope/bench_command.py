@@ -12,12 +12,17 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cyclescope import bench, experiments, export, planning, tables
+from cyclescope import bench, experiments, export, host_files, planning, tables
+from cyclescope.errors import OutputError, complain
+from cyclescope.host_files import AnyPath
 from cyclescope.overrides import parse_set
 from cyclescope.planning import Job
 from cyclescope.results import ExperimentResult, RunRecord
 
 Finished = Callable[[Job, RunRecord], None]
+
+# The files of the folder that --out names.
+JSON, CSV, REPORT = "results.json", "results.csv", "report.html"
 
 
 @click.command("bench")
@@ -49,8 +54,10 @@ def bench_command(
     jobs: int | None,
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers."""
-    planned = planning.plan(experiments.select(names), list(map(parse_set, sets)), quick)
-    out.mkdir(parents=True, exist_ok=True)
+    changes = list(map(parse_set, sets))
+    planned = planning.plan(experiments.select(names), changes, quick)
+    own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
+    _check_places(out, own_json, keep_disks, dict(changes))
     interrupted = False
     try:
         with _progress(len(planned)) as finished:
@@ -59,10 +66,30 @@ def bench_command(
         records, interrupted = stopped.records, True
     results = bench.tabulate(planned, records)
     _print(results, tables.console(stderr=json_file == "-"))
-    _write(results, out, json_file)
+    if json_file == "-":
+        sys.stdout.write(export.to_json(results))
+    saved = _write(results, out, own_json)
     if interrupted:
         raise KeyboardInterrupt
-    return 1 if any(result.failures for result in results) else 0
+    return 0 if saved and not any(result.failures for result in results) else 1
+
+
+def _is_in(out: Path, json_file: str | None) -> bool:
+    """Whether --json asks for the very file that --out has anyway."""
+    return bool(json_file) and host_files.is_same(json_file, out / JSON)
+
+
+def _check_places(
+    out: Path, json_file: str | None, keep_disks: Path | None, changes: dict[str, str]
+) -> None:
+    """Raises `OutputError` if results can't be saved where the user wants them."""
+    for folder in filter(None, (out, keep_disks)):
+        host_files.check_folder(folder)
+    outputs = {f"{name} of --out": out / name for name in (JSON, CSV, REPORT)}
+    images = [value for path, value in changes.items() if path.endswith(bench.IMAGE) and value]
+    host_files.check_outputs(
+        {**outputs, "--json": json_file}, dict.fromkeys(images, "the image of a chip"), folder=out
+    )
 
 
 @contextmanager
@@ -115,14 +142,28 @@ def _print(results: list[ExperimentResult], terminal: Console) -> None:
         )
 
 
-def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> None:
-    from cyclescope.report import write_report  # plotting is slow to import
+def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> bool:
+    """Write each file that can be; whether all of them are there."""
+    from cyclescope import report  # plotting is slow to import
 
     rows = export.to_json(results)
-    export.write_text(out / "results.json", rows)
-    export.write_text(out / "results.csv", export.to_csv(results))
-    write_report(results, out / "report.html")
-    if json_file == "-":
-        sys.stdout.write(rows)
-    elif json_file:
-        export.write_text(Path(json_file), rows)
+    files: dict[AnyPath, str] = {
+        out / JSON: rows,
+        out / CSV: export.to_csv(results),
+        out / REPORT: report.render(results),
+    }
+    if json_file is not None:
+        files[json_file] = rows
+    saved = [_saved(path, text) for path, text in files.items()]
+    return all(saved)
+
+
+def _saved(path: AnyPath, text: str) -> bool:
+    """Write a file, or say why it can't be: the others are written all the same."""
+    try:
+        host_files.make_folder(Path(path).parent)
+        host_files.write_text(path, text)
+    except OutputError as error:
+        complain(str(error))
+        return False
+    return True

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cyclescope import devicetree, resources, waveforms
+from cyclescope import devicetree, host_files, resources, waveforms
 from cyclescope._engine import Machine
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.overrides import OverrideValue, apply_overrides
@@ -51,6 +51,10 @@ class Board:
         self._machine: Machine | None = Machine(self._tree)
         self._description = self._machine.describe()
         self._firmware: tuple[bytes, str] | None = None
+        self._elf: str | None = None
+        self._images = [(label, str(image)) for label, image in self._machine.images()]
+        self._sources = dict.fromkeys(tree.files, "the board")
+        self._check_images(self._sources)
 
     def describe(self) -> dict[str, Any]:
         """Model, cores, clocks, memory map, devices and parameters, as plain data."""
@@ -64,15 +68,36 @@ class Board:
             for parameter in self._description["parameters"]
         )
 
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The files that a run must not take for results, each with what it is.
+
+        Those are the sources of the board, the loaded firmware, and the images of chips.
+        """
+        firmware = {} if self._elf is None else {self._elf: "the firmware"}
+        images = {image: f"the image of {label}" for label, image in self._images}
+        return self._sources | firmware | images
+
+    def _check_images(self, inputs: Mapping[str, str]) -> None:
+        """Raises `UsageError` if a chip would write its image over an input."""
+        for label, image in self._images:
+            for path, what in inputs.items():
+                if host_files.is_same(image, path):
+                    raise UsageError(f"{image}: is {what}, and can't be the image of {label}")
+
     def load(self, elf: str | os.PathLike[str] | bytes) -> Board:
         """Load an ELF, from a path or from its bytes; gives the board itself.
 
-        Raises `ElfError` if it is not an executable for this board, `OSError` if it can't be read.
+        Raises `ElfError` if it is not an executable for this board, `OSError` if it can't be read,
+        `UsageError` if it is the image of a chip.
         """
         name = "firmware" if isinstance(elf, bytes) else os.fspath(elf)
+        if not isinstance(elf, bytes):
+            self._check_images({name: "the firmware"})
         data = elf if isinstance(elf, bytes) else Path(elf).read_bytes()
         self._machine = self._loaded_machine(data, name)
         self._firmware = (data, name)
+        self._elf = None if isinstance(elf, bytes) else name
         return self
 
     def run(
@@ -102,10 +127,13 @@ class Board:
         names by its label. `stream` gets the whole lines that are printed on serial
         lines beside the console, each behind the device's label. Raises `EngineError` if nothing is
         loaded, or the firmware has no such function, or the board no such bus; `UsageError` for
-        patterns and units that are none, `OSError` if the waveforms can't be written.
+        patterns and units that are none, `OutputError` if `vcd` can't be written, `BoardError` if
+        another run has an image of the board. What turns out to be impossible to write in the end
+        is in the result's `failed_saves`.
         """
         watched = list(dict.fromkeys(sections))
         self._check_cores(watched)
+        host_files.check_outputs({"vcd": vcd}, self.inputs)
         machine = self.start()
         machine.skip_polling(skip_polling)
         machine.watch(watched)
@@ -121,8 +149,13 @@ class Board:
             recording.end_ps = outcome["elapsed_ps"]
         text.finish()
         result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
-        notes = (*result.notes, *recording.notes)
-        return replace(result, frame=recording.frame, notes=notes, streams=streams.finish())
+        return replace(
+            result,
+            frame=recording.frame,
+            notes=(*result.notes, *recording.notes),
+            streams=streams.finish(),
+            failed_saves=(*result.failed_saves, *recording.failed_saves),
+        )
 
     def _check_cores(self, sections: Iterable[str]) -> None:
         """Raises `EngineError` for a function of a core that the board has not."""
@@ -257,6 +290,7 @@ def _result(
         cores=tuple(_ended(_core(core), outcome["elapsed_ps"]) for core in outcome["cores"]),
         counters=outcome["counters"],
         notes=tuple(outcome["notes"]),
+        failed_saves=tuple(outcome["failed_saves"]),
         results={name: tuple(words) for name, words in outcome["results"].items()},
         wall_ns=wall_ns,
         windows=tuple(map(_window, outcome["windows"])),

@@ -1,9 +1,10 @@
 """The command line: `cyclescope bench | run | ipc | list | board`.
 
-Exit status: 0 is success, 1 a run of the bench or a test of `ipc` that failed, 2 bad usage, a bad
-board or a bad ELF, 124 the limit on simulated time, 125 a fault of the firmware, 130 an
-interruption. `run` gives the firmware's own status when the firmware ends by itself. What goes
-wrong is one line on stderr, never a traceback.
+Exit status: 0 is success, 1 a run of the bench or a test of `ipc` that failed, or a result that
+could not be saved, 2 bad usage, a bad board, a bad ELF or a place where results can't be saved, 124
+the limit on simulated time, 125 a fault of the firmware, 130 an interruption. `run` gives the
+firmware's own status when the firmware ends by itself. What goes wrong is one line on stderr, never
+a traceback.
 """
 
 from __future__ import annotations

@@ -57,6 +57,8 @@ class Node:
     phandle: int | None
     props: dict[str, Property] = field(default_factory=dict)
     children: list[Node] = field(default_factory=list)
+    # of the root: the files that the tree was read from
+    files: list[str] = field(default_factory=list)
 
     def walk(self) -> Iterator[Node]:
         """The node itself and all below it."""
@@ -95,7 +97,9 @@ def parse(path: Path) -> Node:
     except _TRIPS as error:
         what = f"malformed: {error}" if isinstance(error, ValueError) else "malformed"
         raise board_error([f"{places.here}: {what}"]) from error
-    return _convert(root, places)
+    tree = _convert(root, places)
+    tree.files = [str(path), *places.included]
+    return tree
 
 
 def shown_path(path: Path) -> str:
@@ -112,6 +116,7 @@ class _Places:
     def __init__(self, file: str) -> None:
         self.file = file
         self.last: Place = (file, 1)
+        self.included: list[str] = []
         self.nodes: dict[dtlib.Node, Place] = {}
         self.props: dict[tuple[dtlib.Node, str], Place] = {}
 
@@ -155,6 +160,11 @@ class _LocatedDT(BoundedDT):
             self._places.props[self._open_nodes[-1], name] = place
             self._named = None
         return token
+
+    def _open(self, *arguments: Any, **options: Any) -> Any:
+        file = super()._open(*arguments, **options)
+        self._places.included.append(file.name)
+        return file
 
     def _parse_node(self, node: dtlib.Node) -> dtlib.Node:
         place = self._named[1] if self._named else self._places.last

@@ -8,6 +8,7 @@ someone who knows nothing of it.
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import shutil
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from cyclescope import resources
 from cyclescope.errors import DiskError
@@ -69,11 +70,16 @@ def missing_packages() -> list[str]:
 
 @contextmanager
 def copy_of(master: Path) -> Iterator[Path]:
-    """A copy of an image for one run, gone afterwards. Raises `DiskError` if it can't be copied."""
+    """A copy of an image for one run, gone afterwards.
+
+    Raises `DiskError` if it can't be copied: another run may be writing it.
+    """
     with _scratch(prefix="cyclescope-disk-") as folder:
         copy = folder / "disk.img"
         try:
             copy_sparse(master, copy)
+        except BlockingIOError as error:
+            raise DiskError(f"{master}: another run has it: wait for its end") from error
         except OSError as error:
             # the folder's own name is another each time
             place = folder.parent
@@ -163,8 +169,18 @@ def clusters_of(path: Path, *names: str) -> list[str]:
 
 
 def copy_sparse(source: Path, target: Path) -> None:
-    """Copy a file with holes where it has none but zeros. Raises `OSError`."""
-    with source.open("rb", buffering=0) as old, target.open("wb", buffering=0) as new:
+    """Copy a file with holes where it has none but zeros.
+
+    Raises `OSError`: `BlockingIOError` if a run has the file, and may be writing it.
+    """
+    with target.open("wb", buffering=0) as new:
+        copy_into(source, new)
+
+
+def copy_into(source: Path, new: IO[bytes]) -> None:
+    """As `copy_sparse`, into a new file that is open."""
+    with source.open("rb", buffering=0) as old:
+        fcntl.flock(old, fcntl.LOCK_SH | fcntl.LOCK_NB)
         new.truncate(os.fstat(old.fileno()).st_size)
         for start, end in _extents(old.fileno()):
             for at in range(start, end, _CHUNK_BYTES):

@@ -17,6 +17,7 @@ __all__ = [
     "EngineError",
     "FirmwareError",
     "IpcError",
+    "OutputError",
     "SettingError",
     "UsageError",
     "complain",
@@ -37,6 +38,10 @@ class FirmwareError(EngineError):
 
 class DiskError(EngineError):
     """A disk image could not be made, or what a run left on it is wrong."""
+
+
+class OutputError(EngineError):
+    """A file or a folder for results can't be written; the message begins with its path."""
 
 
 class IpcError(EngineError):

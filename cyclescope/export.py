@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from cyclescope.results import ExperimentResult, flat_row
 
@@ -29,10 +27,3 @@ def to_csv(results: Iterable[ExperimentResult]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all. Raises `OSError`."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_text(text, encoding="utf-8")
-    scratch.replace(path)

@@ -107,7 +107,8 @@ class RunResult:
     results (a `cyclescope,result-port`), in order, by the device's label. `streams` has what was
     printed on serial lines beside the console, by the device's label. `frame` is the first one on
     an SPI bus if the run was asked to keep it. `windows` are the calls of functions that it was
-    asked to keep, in the order of their ends.
+    asked to keep, in the order of their ends. `failed_saves` says, in a sentence each, which files
+    on the host could not be written: images of chips, waveforms.
     """
 
     board: str
@@ -125,6 +126,7 @@ class RunResult:
     frame: Frame | None = None
     streams: Mapping[str, str] = field(default_factory=dict)
     windows: tuple[Window, ...] = ()
+    failed_saves: tuple[str, ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -150,11 +152,12 @@ class RunResult:
         """Everything but host time and the console, ready for JSON, in a stable order.
 
         There are a `frame` and `windows` only if the run was asked for them, and there are
-        `streams` only if something was printed there.
+        `streams` only if something was printed there, `failed_saves` only if there are some.
         """
         frame = {"frame": self.frame.to_dict()} if self.frame else {}
         windows = {"windows": [asdict(window) for window in self.windows]} if self.windows else {}
         streams = {"streams": dict(self.streams)} if self.streams else {}
+        failed = {"failed_saves": list(self.failed_saves)} if self.failed_saves else {}
         return {
             "board": self.board,
             "firmware": self.firmware,
@@ -177,6 +180,7 @@ class RunResult:
             "results": {name: list(words) for name, words in self.results.items()},
             "metrics": [vars(metric) for metric in self.metrics],
             "notes": list(self.notes),
+            **failed,
             **streams,
             **frame,
             **windows,

@@ -13,13 +13,13 @@ import click
 
 from cyclescope import tables
 from cyclescope.board import Board
-from cyclescope.errors import UsageError, complain
-from cyclescope.export import write_text
+from cyclescope.errors import OutputError, UsageError, complain
+from cyclescope.host_files import check_outputs, write_text
 from cyclescope.overrides import parse_set
 from cyclescope.results import RunResult
 from cyclescope.units import parse_time_ps
 
-LIMIT, FAULT = 124, 125
+NOT_SAVED, LIMIT, FAULT = 1, 124, 125
 
 
 @click.command("run")
@@ -69,6 +69,8 @@ def run_command(
     if vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
+    json_path = None if json_file == "-" else json_file
+    check_outputs({"--json": json_path, "--vcd": vcd}, loaded.inputs)
     console = sys.stderr if json_file == "-" else sys.stdout
     writer = _Writer(console)
     result = _interruptible(
@@ -84,14 +86,17 @@ def run_command(
         )
     )
     writer.end_line()
-    if json_file:
-        _write_json(json_file, result)
+    failed = list(result.failed_saves)
+    if json_file is not None:
+        failed += _write_json(json_file, result)
     console.flush()
     tables.console(stderr=json_file == "-").print(tables.run_summary(result))
     sys.stdout.flush()
     for note in result.notes:
         print(f"cyclescope: note: {note}", file=sys.stderr)
-    return _status(result)
+    for failure in failed:
+        complain(failure)
+    return _status(result) or (NOT_SAVED if failed else 0)
 
 
 class _Writer:
@@ -134,12 +139,17 @@ class _Writer:
         self._file.flush()
 
 
-def _write_json(json_file: str, result: RunResult) -> None:
+def _write_json(json_file: str, result: RunResult) -> list[str]:
+    """Write the result; gives why it is not there."""
     text = json.dumps(result.to_dict(), indent=2) + "\n"
-    if json_file == "-":
-        sys.stdout.write(text)
-    else:
-        write_text(Path(json_file), text)
+    try:
+        if json_file == "-":
+            sys.stdout.write(text)
+        else:
+            write_text(json_file, text)
+    except OutputError as error:
+        return [str(error)]
+    return []
 
 
 def _status(result: RunResult) -> int:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
 
+from cyclescope import host_files
 from cyclescope._engine import Machine
-from cyclescope.errors import UsageError
+from cyclescope.errors import OutputError, UsageError
 from cyclescope.frames import Frame, first_frame, spi_buses
 
 Signal = tuple[str, str, bool]
@@ -40,7 +40,7 @@ class Dump:
 
 @dataclass
 class Recording:
-    """What a run's recording comes to: `frame` and `notes` are there when it has ended.
+    """What a run's recording comes to: all but `end_ps` is there when it has ended.
 
     Who runs the machine says when the run ended; the time that the board has reached, if not.
     """
@@ -48,6 +48,7 @@ class Recording:
     end_ps: int | None = None
     frame: Frame | None = None
     notes: list[str] = field(default_factory=list)
+    failed_saves: list[str] = field(default_factory=list)
 
 
 def parse_timescale_ps(text: str) -> int:
@@ -94,7 +95,7 @@ def recorded(machine: Machine, dump: Dump | None, frame_on: str | None) -> Itera
     """Records what a file or the first frame on a bus takes, while the machine runs.
 
     What was recorded is in the file however the run ends. Raises `UsageError` for wires that are
-    not there, before anything is done to the file, and `OSError`.
+    not there, before anything is recorded.
     """
     recording = Recording()
     if dump is None and frame_on is None:
@@ -110,13 +111,12 @@ def recorded(machine: Machine, dump: Dump | None, frame_on: str | None) -> Itera
         recording.frame = first_frame(signals, changes(machine.wave_changes()), frame_on or "")
         return
     wanted = chosen(signals, dump.signals)
-    with _open(dump.path) as file:
-        _record_into_scratch(machine, sorted({*bus, *wanted}), dump.path)
-        try:
-            yield recording
-        finally:
-            end_ps = machine.now() if recording.end_ps is None else recording.end_ps
-            _write(file, machine, wanted, end_ps, dump)
+    _record_into_scratch(machine, sorted({*bus, *wanted}), dump.path)
+    try:
+        yield recording
+    finally:
+        end_ps = machine.now() if recording.end_ps is None else recording.end_ps
+        recording.failed_saves += _write(machine, wanted, end_ps, dump)
     recording.notes += _notes(machine, signals, wanted, dump)
     if frame_on is not None:
         recording.frame = first_frame(signals, changes(machine.wave_changes()), frame_on)
@@ -130,10 +130,6 @@ def _check_bus(signals: Sequence[Signal], label: str) -> None:
         raise UsageError(f"the board has no SPI bus {label!r} that can be recorded; {known}")
 
 
-def _open(path: str | PathLike[str]) -> BinaryIO:
-    return Path(path).open("wb", buffering=0)
-
-
 def _record_into_scratch(machine: Machine, wanted: list[int], path: str | PathLike[str]) -> None:
     """Records, and has a file without a name where the disk has to hold the result anyway."""
     folder = Path(path).parent if Path(path).is_file() else None
@@ -141,13 +137,15 @@ def _record_into_scratch(machine: Machine, wanted: list[int], path: str | PathLi
         machine.record_waves(wanted, scratch.name)
 
 
-def _write(file: BinaryIO, machine: Machine, wanted: list[int], end_ps: int, dump: Dump) -> None:
+def _write(machine: Machine, wanted: list[int], end_ps: int, dump: Dump) -> list[str]:
+    """Write the file; gives why it is not there."""
     try:
-        for piece in machine.vcd(wanted, _unit_ps(machine, dump), end_ps):
-            file.write(piece)
-    except OSError as error:
-        error.filename = error.filename or str(dump.path)
-        raise
+        with host_files.opened(dump.path, "wb") as file:
+            for piece in machine.vcd(wanted, _unit_ps(machine, dump), end_ps):
+                file.write(piece)
+    except OutputError as error:
+        return [str(error)]
+    return []
 
 
 def _unit_ps(machine: Machine, dump: Dump) -> int:

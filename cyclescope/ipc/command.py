@@ -15,9 +15,9 @@ from rich.table import Table
 
 from cyclescope import firmware, tables
 from cyclescope.board import Board, find_board, shipped_boards
-from cyclescope.errors import IpcError, UsageError, complain
+from cyclescope.errors import IpcError, OutputError, UsageError, complain
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
-from cyclescope.export import write_text
+from cyclescope.host_files import check_outputs, write_text
 from cyclescope.ipc.client import Results, run_tests
 from cyclescope.ipc.link import Link, open_link
 from cyclescope.ipc.protocol import TtyTest, parse_test, report_tests
@@ -85,20 +85,25 @@ def ipc_command(
 ) -> int:
     """Measure RPMsg over a tty: on a real port, or on a virtual board in its own time."""
     _check_usage(port, board, serve, {"--link": link, "--firmware": elf, "--set": sets})
+    outputs = {"--json": None if json_file == "-" else json_file}
+    check_outputs(outputs, {})
     timeout_ps = parse_time_ps(timeout)
     chosen = tuple(map(parse_test, tests)) or report_tests()
     try:
         if board is None:
             return _measure(port or DEFAULT_PORT, chosen, timeout_ps, baud, check_crc, json_file)
-        tty = _virtual_tty(board, elf, sets)
+        tty = _virtual_tty(board, elf, sets, outputs)
         server = Server(tty, link)
         if serve:
-            return _serve(server)
-        with server:
-            status = _measure(server.port, chosen, timeout_ps, baud, check_crc, json_file)
+            return _serve(server, tty)
+        try:
+            with server:
+                status = _measure(server.port, chosen, timeout_ps, baud, check_crc, json_file)
+        finally:
+            unsaved = _saved(tty)
         for words in tty.last_words() if status else ():
             print(f"cyclescope: note: {words}", file=sys.stderr)
-        return status
+        return status or unsaved
     except IpcError as error:
         complain(str(error))
         return 1
@@ -114,7 +119,9 @@ def _check_usage(
         raise UsageError(f"{given[0]} needs --board")
 
 
-def _virtual_tty(name: str, elf: Path | None, sets: tuple[str, ...]) -> VirtualTty:
+def _virtual_tty(
+    name: str, elf: Path | None, sets: tuple[str, ...], outputs: dict[str, str | None]
+) -> VirtualTty:
     find_board(name)
     changes = dict(map(parse_set, sets))
     settings: dict[str, Value] = {"linux_delay_us": LINUX_DELAY_US}
@@ -128,10 +135,20 @@ def _virtual_tty(name: str, elf: Path | None, sets: tuple[str, ...]) -> VirtualT
             settings[path] = value
         elf = firmware.build_app(BRIDGE, name, settings)
     has_tty = f"{name}{TTY_SUFFIX}"
-    return VirtualTty(Board(has_tty if has_tty in shipped_boards() else name, changes), elf)
+    virtual = Board(has_tty if has_tty in shipped_boards() else name, changes)
+    check_outputs(outputs, {**virtual.inputs, str(elf): "the firmware"})
+    return VirtualTty(virtual, elf)
 
 
-def _serve(server: Server) -> int:
+def _saved(tty: VirtualTty) -> int:
+    """End the board's run: 1 if an image of one of its chips could not be saved."""
+    failed = tty.finish()
+    for failure in failed:
+        complain(failure)
+    return 1 if failed else 0
+
+
+def _serve(server: Server, tty: VirtualTty) -> int:
     """Offer the terminal until interrupted or told to end, or until the board's program ends."""
     # so that the link goes as well
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -141,7 +158,8 @@ def _serve(server: Server) -> int:
         server.run()
     finally:
         server.close()
-    return 0
+        status = _saved(tty)
+    return status
 
 
 def _measure(
@@ -184,7 +202,17 @@ def _told(results: Results, terminal: Console, json_file: str | None) -> Iterato
             sys.stdout.write(text)
             sys.stdout.flush()
         elif json_file:
-            write_text(Path(json_file), text)
+            _write(json_file, text, results)
+
+
+def _write(json_file: str, text: str, results: Results) -> None:
+    """Write the results; that they are not there is their error, too."""
+    try:
+        write_text(json_file, text)
+    except OutputError as error:
+        if results.error:
+            complain(str(error))
+        results.error = results.error or str(error)
 
 
 def results_table(results: Results) -> Table:

@@ -85,6 +85,10 @@ class VirtualTty:
         at = self._run_on("sent", total_bytes, for_ps)
         return self.now_ps() if at is None else at
 
+    def finish(self) -> list[str]:
+        """End the run, if it has not ended: the images that can't be saved, a sentence each."""
+        return self._machine.finish()
+
     def stop(self) -> None:
         """Called from another thread: a call that runs on comes back soon, with an `IpcError`."""
         self._stopped = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from cyclescope.export import write_text
+from cyclescope.host_files import write_text
 from cyclescope.report.page import render
 from cyclescope.results import ExperimentResult
 
@@ -17,5 +17,5 @@ __all__ = ["render", "write_report"]
 
 
 def write_report(results: Sequence[ExperimentResult], path: Path) -> None:
-    """Write the report of some experiments as a whole or not at all. Raises `OSError`."""
+    """Write the report of some experiments as a whole or not at all. Raises `OutputError`."""
     write_text(path, render(results))

@@ -238,3 +238,43 @@ fn an_image_longer_than_the_chip_is_not_read() {
     let file = File::open(folder.0.join("a.bin")).unwrap();
     assert_eq!(read(&file, 16).unwrap_err().to_string(), "it has 1099511627776 bytes, the flash 16");
 }
+
+#[test]
+fn a_file_that_can_only_be_read_is_refused_unless_it_is_only_read() {
+    let folder = Folder::new("busy");
+    // A program that runs can be written by nobody, not even by root.
+    let program = folder.0.join("sleep");
+    fs::copy("/bin/sleep", &program).unwrap();
+    // Right after a copy it may still be open in a process that another test starts.
+    let mut starts = (0..1000).filter_map(|_| Command::new(&program).arg("60").spawn().ok());
+    let mut sleeping = starts.next().unwrap();
+    let faults = [Access::InPlace, Access::Replaced].map(|access| fault(&folder.image("sleep", access)));
+    let may_read = folder.image("sleep", Access::ReadOnly).look().is_ok();
+    sleeping.kill().unwrap();
+    sleeping.wait().unwrap();
+    for fault in faults {
+        assert!(fault.contains("it cannot be written: Text file busy"), "{fault}");
+        assert!(fault.ends_with("; give the run a copy of it"), "{fault}");
+    }
+    assert!(may_read);
+}
+
+#[test]
+fn an_image_in_a_folder_without_permission_is_written_itself() {
+    let folder = Folder::new("denied");
+    let path = folder.file("a.bin", b"older");
+    let inode = fs::metadata(&path).unwrap().ino();
+    fs::set_permissions(&folder.0, Permissions::from_mode(0o555)).unwrap();
+    let mut image = folder.image("a.bin", Access::Replaced);
+    assert_eq!(taken(&mut image), Ok(()));
+    let replaced = image.replace(&|out| out.write_all(b"new"));
+    let new = folder.image("b.bin", Access::Replaced).look();
+    fs::set_permissions(&folder.0, Permissions::from_mode(0o755)).unwrap();
+    replaced.unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    // To root no folder is closed.
+    if let Err(error) = new {
+        assert!(error.to_string().starts_with("it cannot be made there: Permission denied"));
+        assert_eq!(fs::metadata(&path).unwrap().ino(), inode);
+    }
+}

@@ -1,0 +1,320 @@
+"""Outputs of the command line: refused before anything runs, or saved, or an error in the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BOARD, Command
+from ipc_peer import Peer
+
+from cyclescope import Board, bench, experiments, firmware, planning
+from cyclescope.errors import OutputError, UsageError
+
+NAME = "quad-spi-throughput"
+SHORT = ("--set", f"{NAME}.pages=1", "--set", f"{NAME}.bytes=256")
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may make device nodes")
+
+Program = Callable[[str], Path]
+
+
+def with_full_disk(tmp_path: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Call the command line where no file gets longer than 10 bytes."""
+    return subprocess.run(
+        [sys.executable, "-m", "cyclescope", *map(str, arguments)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)),
+    )
+
+
+def errors(stderr: str) -> list[str]:
+    assert "Traceback" not in stderr
+    lines = [line for line in stderr.splitlines() if line.startswith("cyclescope: error: ")]
+    return [line.removeprefix("cyclescope: error: ") for line in lines]
+
+
+# ---- run
+
+
+def test_results_go_through_a_fifo_and_a_link_and_keep_a_mode(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "real").touch()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "private").touch(0o600)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "fifo").read_text()))
+    reader.start()
+    for name in ("fifo", "link", "private"):
+        done = cyclescope("run", program("exit_main"), "--board", BOARD, "--json", name)
+        assert done.status == 7, done.stderr
+    reader.join(60)
+    texts = [*read, (tmp_path / "real").read_text(), (tmp_path / "private").read_text()]
+    assert [json.loads(text)["exit_code"] for text in texts] == [7, 7, 7]
+    assert (tmp_path / "fifo").is_fifo()
+    assert (tmp_path / "link").is_symlink()
+    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
+
+
+@NEEDS_ROOT
+def test_a_device_node_stays_one(cyclescope: Command, program: Program, tmp_path: Path) -> None:
+    null = tmp_path / "null"
+    os.mknod(null, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    run = ("run", program("exit_code"), "--board", BOARD)
+    assert cyclescope(*run, "--json", null, "--vcd", null).status == 42
+    assert null.is_char_device()
+    done = cyclescope(*run, "--set", f"flash0.cyclescope,image={null}")
+    assert done.status == 2
+    assert "it is a character device; an image is a regular file or a block device" in done.error
+    assert null.is_char_device()
+
+
+def test_a_shells_process_substitution_gets_the_results(program: Program, tmp_path: Path) -> None:
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not installed")
+    command = (
+        f"{sys.executable} -m cyclescope run {program('exit_main')} --board {BOARD} "
+        f"--json >(cat >{tmp_path}/json) --vcd >(cat >{tmp_path}/vcd) > /dev/null; "
+        # the shell does not wait for them by itself
+        "status=$?; wait; exit $status"
+    )
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (7, "")
+    for name in ("json", "vcd"):
+        assert (tmp_path / name).is_file()
+
+
+@pytest.mark.parametrize(
+    ("option", "path", "said"),
+    [
+        ("--json", "none/x", "none/x: its folder does not exist: make it first"),
+        ("--json", "", "'' is no file's name"),
+        ("--vcd", "folder", "folder: is a folder: name a file"),
+    ],
+)
+def test_where_nothing_can_be_saved_nothing_is_run(
+    cyclescope: Command, program: Program, tmp_path: Path, option: str, path: str, said: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    done = cyclescope("run", program("exit_main"), "--board", BOARD, option, path)
+    assert (done.status, done.stdout, done.error) == (2, "", said)
+
+
+def test_nothing_that_was_given_is_overwritten(
+    cyclescope: Command,
+    program: Program,
+    changed_board: Callable[..., Path],
+    tmp_path: Path,
+) -> None:
+    elf = shutil.copy(program("exit_main"), tmp_path / "firmware.elf")
+    part = tmp_path / "part.dtsi"
+    part.write_text('/ { model = "part"; };\n')
+    board = changed_board('/include/ "part.dtsi"')
+    image = tmp_path / "flash.bin"
+    image.write_bytes(b"\xff")
+    (tmp_path / "link").symlink_to("firmware.elf")
+    os.link(board, tmp_path / "hard.json")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    loaded = Board(board, {"flash0.cyclescope,image": str(image)}).load(elf)
+    for name, what in (
+        ("firmware.elf", "the firmware"),
+        ("link", "the firmware"),
+        ("changed.dts", "the board"),
+        ("hard.json", "the board"),
+        ("part.dtsi", "the board"),
+        ("flash.bin", "the image of flash0"),
+    ):
+        with pytest.raises(OutputError, match=f"vcd would overwrite {what}: name another file"):
+            loaded.run(vcd=tmp_path / name)
+    run = ("run", elf, "--board", board, "--set", f"flash0.cyclescope,image={image}")
+    for option, name, what in (
+        ("--json", "link", "the firmware"),
+        ("--vcd", "part.dtsi", "the board"),
+    ):
+        done = cyclescope(*run, option, name)
+        assert done.status == 2
+        assert done.error == f"{name}: {option} would overwrite {what}: name another file"
+    done = cyclescope(*run, "--json", "x", "--vcd", "./x")
+    assert (done.status, done.error) == (2, "./x: --json and --vcd name the same file")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_no_image_is_the_firmware_or_the_board(
+    program: Program, changed_board: Callable[..., Path], tmp_path: Path
+) -> None:
+    elf = Path(shutil.copy(program("exit_main"), tmp_path / "firmware.elf"))
+    board = changed_board("")
+    image = "flash0.cyclescope,image"
+    with pytest.raises(UsageError, match="is the firmware, and can't be the image of flash0"):
+        Board(board, {image: str(elf)}).load(elf)
+    with pytest.raises(UsageError, match="is the board, and can't be the image of flash0"):
+        Board(board, {image: str(board)})
+
+
+def test_from_python_waveforms_are_checked_too(program: Program, tmp_path: Path) -> None:
+    board = Board(BOARD).load(program("exit_main"))
+    with pytest.raises(OutputError, match="its folder does not exist"):
+        board.run(vcd=tmp_path / "none" / "x.vcd")
+    with pytest.raises(OutputError, match="vcd would overwrite the firmware"):
+        board.run(vcd=program("exit_main"))
+    assert board.run(vcd=tmp_path / "x.vcd").failed_saves == ()
+
+
+def test_on_a_full_disk_each_file_has_an_error_and_all_else_is_there(
+    program: Program, tmp_path: Path
+) -> None:
+    (tmp_path / "wires.vcd").write_text("old")
+    done = with_full_disk(
+        tmp_path,
+        *("run", program("flash_readback"), "--board", BOARD),
+        *("--json", "result.json", "--vcd", "wires.vcd"),
+        *("--set", "flash0.cyclescope,image=flash.bin"),
+    )
+    # the firmware itself ends well
+    assert done.returncode == 1
+    assert "flash read back: no error" in done.stdout
+    assert "cycle stack of cpu0" in done.stdout
+    image, *others = errors(done.stderr)
+    assert image.startswith("flash0: flash.bin could not be written and is as before: File too l")
+    names = ("wires.vcd", "result.json")
+    assert others == [f"{name}: can't be written: File too large" for name in names]
+    # nothing half-written, and nothing of the user's gone
+    assert [path.name for path in tmp_path.iterdir()] == ["wires.vcd"]
+
+
+def test_a_firmwares_own_status_is_more_than_that_of_a_lost_file(
+    program: Program, tmp_path: Path
+) -> None:
+    done = with_full_disk(
+        tmp_path, "run", program("exit_code"), "--board", BOARD, "--json", "result.json"
+    )
+    assert done.returncode == 42
+    assert errors(done.stderr) == ["result.json: can't be written: File too large"]
+
+
+def test_results_of_a_run_tell_of_files_that_could_not_be_saved(
+    program: Program, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    board = Board(BOARD, {"flash0.cyclescope,image": str(folder / "flash.bin")})
+    board.load(program("flash_readback"))
+    # the folder goes while the firmware runs
+    result = board.run(console=lambda text: shutil.rmtree(folder, ignore_errors=True))
+    assert result.exit_code == 0
+    (failure,) = result.failed_saves
+    assert failure.startswith(f"flash0: {folder / 'flash.bin'} could not be written")
+    assert result.to_dict()["failed_saves"] == [failure]
+
+
+# ---- bench
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--json", "none/x"), "none/x: its folder does not exist: make it first"),
+        (("--json", "folder"), "folder: is a folder: name a file"),
+        (("--out", "file"), "file: file is no folder"),
+        (("--out", "file/x"), "file/x: file is no folder"),
+        (("--out", "full"), "full/report.html: is a folder: name a file"),
+        (("--keep-disks", "file"), "file: file is no folder"),
+    ],
+)
+def test_a_bench_that_could_not_save_runs_nothing(
+    cyclescope: Command, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "full" / "report.html").mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    done = cyclescope("bench", NAME, *arguments)
+    assert (done.status, done.stdout, done.error) == (2, "", said)
+    assert done.stderr.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_benchs_json_may_be_the_one_that_it_writes_anyway(
+    cyclescope: Command, tmp_path: Path
+) -> None:
+    done = cyclescope("bench", NAME, *SHORT, "--out", "out", "--json", "out/results.json")
+    assert done.status == 0, done.stderr
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"results.json", "results.csv", "report.html"}
+    done = cyclescope("bench", NAME, "--out", "out", "--json", "out/results.csv")
+    assert done.error == "out/results.csv: results.csv of --out and --json name the same file"
+
+
+def test_a_bench_on_a_full_disk_shows_its_tables_and_names_each_file(tmp_path: Path) -> None:
+    # no program can be built there
+    changes = [(f"{NAME}.pages", "1"), (f"{NAME}.bytes", "256")]
+    for job in planning.plan(experiments.select([NAME]), changes):
+        firmware.build_app(job.run.app, job.run.board, job.run.settings)
+    done = with_full_disk(tmp_path, "bench", NAME, *SHORT, "--json", "rows.json")
+    assert done.returncode == 1
+    assert "quad write" in done.stdout
+    said = [
+        f"{name}: can't be written: File too large"
+        for name in (
+            "results/results.json",
+            "results/results.csv",
+            "results/report.html",
+            "rows.json",
+        )
+    ]
+    assert errors(done.stderr) == said
+    assert not list((tmp_path / "results").iterdir())
+
+
+def test_runs_of_a_bench_start_from_copies_of_an_image(tmp_path: Path) -> None:
+    image = tmp_path / "flash.bin"
+    image.write_bytes(b"contents")
+    changes = [(f"{NAME}.pages", "1"), ("flash0.cyclescope,image", str(image))]
+    jobs = planning.plan(experiments.select([NAME]), changes)[:3]
+    records = bench.run_jobs(jobs, threads=2)
+    assert [record and record.error for record in records] == [None] * 3
+    assert image.read_bytes() == b"contents"
+    # none yet is an erased flash
+    image.unlink()
+    jobs = planning.plan(experiments.select([NAME]), changes)[:3]
+    assert [record and record.error for record in bench.run_jobs(jobs, threads=2)] == [None] * 3
+    assert not image.exists()
+
+
+# ---- ipc
+
+
+def test_an_ipc_that_could_not_save_measures_nothing(cyclescope: Command, tmp_path: Path) -> None:
+    with Peer() as peer:
+        done = cyclescope("ipc", "--port", peer.port, "--json", "none/x")
+        assert (done.status, done.stdout) == (2, "")
+        assert done.error == "none/x: its folder does not exist: make it first"
+        assert peer.tests == []
+    (tmp_path / "own.elf").touch()
+    board = ("ipc", "--board", "stm32mp157c-dk2", "--firmware", "own.elf")
+    done = cyclescope(*board, "--json", "./own.elf")
+    assert done.status == 2
+    assert done.error == "./own.elf: --json would overwrite the firmware: name another file"
+
+
+def test_an_ipc_on_a_full_disk_shows_what_it_measured(tmp_path: Path) -> None:
+    with Peer() as peer:
+        arguments = ("--test", "512x1", "--json", "out.json")
+        done = with_full_disk(tmp_path, "ipc", "--port", peer.port, *arguments)
+    assert done.returncode == 1
+    assert "512x1" in done.stdout
+    assert errors(done.stderr) == ["out.json: can't be written: File too large"]
