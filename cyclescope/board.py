@@ -6,12 +6,11 @@ result = board.load("app.elf").run(limit="10s")
 
 from __future__ import annotations
 
-import codecs
 import copy
 import difflib
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,9 @@ from cyclescope import devicetree, host_files, resources, waveforms
 from cyclescope._engine import Machine
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.overrides import OverrideValue, apply_overrides
+from cyclescope.printed import Console, ConsoleSink, Streams, StreamSink
 from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry, Window
 from cyclescope.units import parse_time_ps
-
-ConsoleSink = Callable[[str], None]
-StreamSink = Callable[[str, str], None]
 
 # Causes under which cores count time without instructions.
 _IDLE = ("wait for interrupt", "held in reset")
@@ -116,7 +113,8 @@ class Board:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
         `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
-        `console` gets the console's text in chunks as it comes. Each function named in `sections`
+        `console` gets the console's text in chunks as it comes; the run waits for it. The result
+        keeps the first 16 MiB of the console and of each stream. Each function named in `sections`
         gets a cycle stack of its own; "cm4:main" is one of another core than the first. The result
         has a window for each call of each of the first core's functions named in `windows`. Without
         `skip_polling`, every round of a polling loop is run: that takes longer and changes nothing
@@ -139,7 +137,7 @@ class Board:
         machine.watch(watched)
         machine.watch_calls(list(dict.fromkeys(windows)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
-        text, streams = _Console(console), _Streams(stream)
+        text, streams = Console(console), Streams(stream)
         unit_ps = waveforms.parse_timescale_ps(vcd_timescale) if vcd_timescale else None
         dump = waveforms.Dump(vcd, tuple(vcd_signals), unit_ps) if vcd is not None else None
         with waveforms.recorded(machine, dump, frame_on) as recording:
@@ -149,11 +147,13 @@ class Board:
             recording.end_ps = outcome["elapsed_ps"]
         text.finish()
         result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
+        beside = streams.finish()
+        notes = (*text.notes("the console"), *streams.notes(), *recording.notes)
         return replace(
             result,
             frame=recording.frame,
-            notes=(*result.notes, *recording.notes),
-            streams=streams.finish(),
+            notes=(*result.notes, *notes),
+            streams=beside,
             failed_saves=(*result.failed_saves, *recording.failed_saves),
         )
 
@@ -211,69 +211,6 @@ def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
     return devicetree.parse(find_board(name_or_path))
 
 
-class _Console:
-    """Puts the console's chunks together and hands them on as text."""
-
-    def __init__(self, sink: ConsoleSink | None) -> None:
-        self._sink = sink
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._parts: list[str] = []
-
-    def write(self, chunk: bytes) -> None:
-        self._put(self._decoder.decode(chunk))
-
-    def finish(self) -> None:
-        self._put(self._decoder.decode(b"", final=True))
-
-    def _put(self, text: str) -> None:
-        if not text:
-            return
-        self._parts.append(text)
-        if self._sink:
-            self._sink(text)
-
-    @property
-    def text(self) -> str:
-        return "".join(self._parts)
-
-
-class _Streams:
-    """Puts together what is printed on serial lines beside the console, by the device's label."""
-
-    def __init__(self, sink: StreamSink | None) -> None:
-        self._sink = sink
-        self._lines: dict[str, _Lines] = {}
-
-    def write(self, name: str, chunk: bytes) -> None:
-        if name not in self._lines:
-            sink = self._sink
-            self._lines[name] = _Lines((lambda line: sink(name, line)) if sink else None)
-        self._lines[name].console.write(chunk)
-
-    def finish(self) -> dict[str, str]:
-        """The whole text of each."""
-        for lines in self._lines.values():
-            lines.finish()
-        return {name: lines.console.text for name, lines in sorted(self._lines.items())}
-
-
-class _Lines:
-    """Hands on text as whole lines, without their ends."""
-
-    def __init__(self, sink: ConsoleSink | None) -> None:
-        self._sink = sink
-        self._rest = ""
-        self.console = _Console(self._put)
-
-    def finish(self) -> None:
-        self.console.finish()
-        if self._rest:
-            self._put("\n")
-
-    def _put(self, text: str) -> None:
-        *lines, self._rest = (self._rest + text).split("\n")
-        for line in lines if self._sink else ():
-            self._sink(line.rstrip("\r"))
 
 
 def _result(

@@ -409,7 +409,7 @@ def parse_metrics(console: str) -> Iterator[Metric]:
             continue
         try:
             found = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         value = found.get("value")
         if isinstance(found.get("metric"), str) and _is_number(value):

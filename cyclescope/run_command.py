@@ -20,6 +20,8 @@ from cyclescope.results import RunResult
 from cyclescope.units import parse_time_ps
 
 NOT_SAVED, LIMIT, FAULT = 1, 124, 125
+# Of other serial lines, while the console's line has no end.
+_MOST_HELD_CHARACTERS = 1 << 20
 
 
 @click.command("run")
@@ -108,6 +110,7 @@ class _Writer:
         self._file = file
         self._within_line = False
         self._held: list[str] = []
+        self._held_characters = 0
 
     def console(self, text: str) -> None:
         line, end, rest = text.partition("\n")
@@ -119,7 +122,10 @@ class _Writer:
 
     def stream(self, name: str, line: str) -> None:
         self._held.append(f"{name}: {line}\n")
-        if not self._within_line:
+        self._held_characters += len(self._held[-1])
+        if self._held_characters > _MOST_HELD_CHARACTERS:
+            self.end_line()
+        elif not self._within_line:
             self._release()
 
     def end_line(self) -> None:
@@ -132,6 +138,7 @@ class _Writer:
         for line in self._held:
             self._write(line)
         self._held.clear()
+        self._held_characters = 0
 
     def _write(self, text: str) -> None:
         self._within_line = not text.endswith("\n")

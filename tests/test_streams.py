@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 
-from cyclescope.board import _Streams
+from cyclescope.printed import Streams
 from cyclescope.run_command import _Writer
 
 
 def test_streams_hand_on_whole_lines_and_keep_all() -> None:
     lines: list[tuple[str, str]] = []
-    streams = _Streams(lambda name, line: lines.append((name, line)))
+    streams = Streams(lambda name, line: lines.append((name, line)))
     streams.write("uart7", b"one\r\ntw")
     streams.write("uart5", "\u00e4".encode()[:1])
     assert lines == [("uart7", "one")]

@@ -228,7 +228,7 @@ impl Machine {
         let until = Ps(until_ps.0.min(u64::MAX / 2));
         let (reached, report) = self.with_run(py, |engine| {
             let step = py.detach(|| engine.advance(&port.0, goal, until, &mut look)).ok_or_else(|| no_pipe(&port.0))?;
-            Ok((step.reached, step.ended.map(|outcome| engine.report(outcome))))
+            Ok((step.reached, step.ended))
         })?;
         if let Some(error) = raised {
             return Err(error);
@@ -262,7 +262,7 @@ impl Machine {
     }
 
     /// The wires that can be recorded: scope, name, and level at rest.
-    fn wave_signals(&self) -> PyResult<Vec<(String, String, bool)>> {
+    fn wave_signals(&self) -> PyResult<Vec<SignalItem>> {
         self.with(|engine| {
             let signals = engine.bus().waves.signals().into_iter();
             Ok(signals.map(|signal| (signal.scope, signal.name, signal.first)).collect())

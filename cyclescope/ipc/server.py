@@ -20,6 +20,8 @@ from cyclescope.units import MAX_PS
 # are idle by then, and an idle board need not run.
 LINGER_PS = 250 * 10**9
 _CHUNK_BYTES = 65536
+# that nobody has read at the terminal: a board that sends without end waits
+_MOST_OUTPUT_BYTES = 1 << 20
 # for what is under way already, from one program on the host to another
 _HOST_S = 10.0
 
@@ -125,7 +127,8 @@ class Server:
         if self._client:
             sources.append(self._client.connection)
         room_for = [self._master] if self._output else []
-        is_idle = self._client or self._board.now_ps() >= self._run_until_ps
+        is_full = len(self._output) >= _MOST_OUTPUT_BYTES
+        is_idle = self._client or is_full or self._board.now_ps() >= self._run_until_ps
         return select.select(sources, room_for, [], None if is_idle else 0)[0]
 
     # ---- The terminal
@@ -154,7 +157,7 @@ class Server:
             self._feed()
             self._run_until_ps = self._board.now_ps() + LINGER_PS
         left_ps = self._run_until_ps - self._board.now_ps()
-        if left_ps <= 0:
+        if left_ps <= 0 or len(self._output) >= _MOST_OUTPUT_BYTES:
             return
         sent = self._board.sent_bytes
         self._board.run_until_sent(sent + 1, min(left_ps, LINGER_PS // 50))

@@ -15,6 +15,7 @@ _BOOT_PS = 10 * 10**12
 # between looks at whether someone wants to stop
 _STEP_PS = 5 * 10**9
 _LAST_LINES = 5
+_LAST_BYTES = 1 << 16
 
 
 class VirtualTty:
@@ -110,10 +111,10 @@ class VirtualTty:
         raise IpcError(f"{self.board}: stopped")
 
     def _printed(self, text: bytes) -> None:
-        self._console += text
+        self._console = (self._console + text)[-_LAST_BYTES:]
 
     def _printed_on(self, name: str, text: bytes) -> None:
-        self._streams[name] = self._streams.get(name, b"") + text
+        self._streams[name] = (self._streams.get(name, b"") + text)[-_LAST_BYTES:]
 
     def _end(self, ended: dict[str, Any]) -> str:
         if ended["outcome"] == "exit":

@@ -12,6 +12,7 @@ use crate::event::EventQueue;
 use crate::inputs::Inputs;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
+use crate::observe::output::Output;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
 use crate::time::{Cycles, Hz, Ps};
@@ -140,12 +141,12 @@ pub struct Bus {
     pub order: Order,
     /// Interrupt inputs of each core.
     pub core_irqs: Vec<Inputs>,
-    /// Bytes that the firmware printed and nobody has taken yet.
-    pub console: Vec<u8>,
-    /// As `console`, of each device that prints on a line of its own.
-    pub streams: BTreeMap<DeviceId, Vec<u8>>,
+    /// What the firmware printed and nobody has taken yet: see [`Bus::print`].
+    pub output: Output,
     /// A device asked for the end of the run.
     pub exit: Option<ExitRequest>,
+    /// It did so as the whole board is reset: nothing goes on behind it.
+    pub exit_is_reset: bool,
     /// That is no end: the host only wants a look ([`crate::machine::Machine::advance`]).
     pub paused: bool,
     /// Grows whenever memory that holds decoded instructions was written: cores then drop their decoded blocks.
@@ -154,6 +155,8 @@ pub struct Bus {
     pub code_marks: u64,
     /// Exceptions that the firmware's own handler got, and the cores that took them.
     pub trap_notes: Vec<(usize, CoreFault)>,
+    /// There were more than are kept.
+    pub has_more_traps: bool,
     /// Where the last address was: the next one is mostly there, too.
     last_entry: Cell<usize>,
     /// Up to when each device has been told what happens, where several cores may come to it.
@@ -161,7 +164,8 @@ pub struct Bus {
     /// The device that each core asked last, and how often one after the other.
     asked: Vec<(DeviceId, u64)>,
     notes: Vec<String>,
-    noted: BTreeSet<(DeviceId, String)>,
+    noted: BTreeMap<DeviceId, BTreeSet<String>>,
+    has_more_notes: bool,
 }
 
 impl Bus {
@@ -551,12 +555,38 @@ impl Bus {
         (times >= MANY).then(|| self.device_names[device.0 as usize].as_str())
     }
 
+    /// Prints on the console of the run.
+    pub fn print(&mut self, bytes: &[u8]) {
+        if self.output.print(bytes) {
+            self.order.break_off(Ps::ZERO);
+        }
+    }
+
+    /// Prints on a line of the device's own.
+    pub fn print_on(&mut self, device: DeviceId, bytes: &[u8]) {
+        if self.output.print_on(device, bytes) {
+            self.order.break_off(Ps::ZERO);
+        }
+    }
+
     /// Records a line for the user, once for each device and text. Some texts have values that the firmware wrote: of so many the first tell enough.
     pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
         const ENOUGH: usize = 1000;
-        if self.notes.len() < ENOUGH && self.noted.insert((id, what.to_owned())) {
-            self.notes.push(format!("{}: {what} (first at {now})", self.device_names[id.0 as usize]));
+        let noted = self.noted.entry(id).or_default();
+        if noted.contains(what) {
+            return;
         }
+        if self.notes.len() == ENOUGH {
+            self.has_more_notes = true;
+            return;
+        }
+        noted.insert(what.to_owned());
+        self.notes.push(format!("{}: {what} (first at {now})", self.device_names[id.0 as usize]));
+    }
+
+    /// True if there were more notes than are kept.
+    pub fn has_more_notes(&self) -> bool {
+        self.has_more_notes
     }
 
     /// Records an exception that the firmware's own handler got; the first few tell the user enough.
@@ -565,8 +595,13 @@ impl Bus {
         let core = self.master.unwrap_or(0);
         let is_known =
             |known: &(usize, CoreFault)| known.0 == core && CoreFault { link: fault.link, ..known.1.clone() } == fault;
-        if self.trap_notes.len() < ENOUGH && !self.trap_notes.iter().any(is_known) {
+        if self.trap_notes.iter().any(is_known) {
+            return;
+        }
+        if self.trap_notes.len() < ENOUGH {
             self.trap_notes.push((core, fault));
+        } else {
+            self.has_more_traps = true;
         }
     }
 
@@ -610,6 +645,26 @@ mod tests {
 
         fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
             ctx.set_irq(Some(IrqLine::Device { device: ctx.id, input }), level);
+        }
+    }
+
+    #[test]
+    fn notes_are_kept_once_and_not_without_end() {
+        let mut bus = Bus { device_names: vec!["uart".into()], ..Bus::default() };
+        for number in 0..1000 {
+            bus.note(DeviceId(0), Ps(number), &format!("note {number}"));
+            bus.note(DeviceId(0), Ps(5000), "note 0");
+        }
+        assert_eq!((bus.notes().len(), bus.has_more_notes()), (1000, false));
+        bus.note(DeviceId(0), Ps(5000), "one more");
+        assert_eq!((bus.notes().len(), bus.has_more_notes()), (1000, true));
+        for pc in 0..9 {
+            assert_eq!((bus.trap_notes.len(), bus.has_more_traps), (pc as usize, false));
+            bus.note_trap(CoreFault { pc, ..CoreFault::default() });
+            bus.note_trap(CoreFault { pc: 0, ..CoreFault::default() });
+            if pc == 8 {
+                assert_eq!((bus.trap_notes.len(), bus.has_more_traps), (8, true));
+            }
         }
     }
 

@@ -170,6 +170,11 @@ pub trait Core: Send {
     /// reset in a core that can do it.
     fn skip_polling(&mut self, _skip: bool) {}
 
+    /// Calls of watched functions that are in no stack, as too many were under way at the same time.
+    fn lost_calls(&self) -> u64 {
+        0
+    }
+
     /// Cycles that were skipped so far.
     fn skipped(&self) -> Cycles {
         Cycles(0)

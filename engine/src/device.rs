@@ -174,6 +174,14 @@ pub trait Device: Send {
         Vec::new()
     }
 
+    /// What the firmware wrote to the device's serial line, if it has one, and is not sent yet.
+    fn unsent(&self) -> Unsent {
+        Unsent::default()
+    }
+
+    /// The firmware has ended: brings the serial line up to `ctx.now`, a time that [`Device::unsent`] has told.
+    fn send_on(&mut self, _ctx: &mut Ctx) {}
+
     /// The words that the firmware gave as results, in order, from a device that takes such; `None` from all others.
     fn results(&self) -> Option<&[u32]> {
         None
@@ -188,6 +196,15 @@ pub trait Device: Send {
     fn counters(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
+}
+
+/// Characters on their way over a serial line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unsent {
+    /// The characters, first the one that is on the line.
+    pub characters: Vec<u8>,
+    /// When one of them begins or ends next; `None` if that never comes, as without a baud rate.
+    pub next_change: Option<Ps>,
 }
 
 /// A register that instructions of a core name (Arm: those of coprocessor 15).
@@ -228,6 +245,9 @@ impl Alarm {
     /// Asks for [`Device::event`] with `token` at `due`, unless one comes by then.
     pub fn set(&mut self, due: Ps, token: u32, ctx: &mut Ctx) {
         if self.due.is_none_or(|earlier| due < earlier) {
+            if self.due.is_some() && ctx.bus.events.are_many() {
+                ctx.bus.events.cancel(ctx.id, token);
+            }
             self.due = Some(due);
             ctx.schedule(due, token);
         }
@@ -288,12 +308,12 @@ impl Ctx<'_> {
 
     /// Sends bytes to the console of the run.
     pub fn console(&mut self, bytes: &[u8]) {
-        self.bus.console.extend_from_slice(bytes);
+        self.bus.print(bytes);
     }
 
     /// Sends bytes to the device's own stream: what is printed on a line that is not the console.
     pub fn stream(&mut self, bytes: &[u8]) {
-        self.bus.streams.entry(self.id).or_default().extend_from_slice(bytes);
+        self.bus.print_on(self.id, bytes);
     }
 
     /// Records, once, a line that the user should know: `what` starts with a lower-case letter and names no device.
@@ -307,6 +327,12 @@ impl Ctx<'_> {
             self.bus.exit = None;
         }
         self.bus.exit.get_or_insert(ExitRequest { code, at: self.now });
+    }
+
+    /// Ends the run after the current instruction, with the reset of the whole board: what is still under way anywhere comes to nothing.
+    pub fn exit_by_reset(&mut self, code: i32) {
+        self.exit(code);
+        self.bus.exit_is_reset |= self.bus.exit.is_some_and(|exit| exit.at == self.now);
     }
 
     /// Has the machine pause after the current instruction, if it is being run in steps for a pipe.

@@ -25,6 +25,7 @@ pub mod order;
 pub mod pipe;
 pub mod polling;
 pub mod semihosting;
+pub mod serial;
 pub mod time;
 pub mod wire;
 pub mod wires;

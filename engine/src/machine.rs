@@ -1,5 +1,7 @@
 //! The machine: cores, bus and events on one time line.
 
+mod ending;
+mod hand_over;
 pub mod host;
 mod images;
 mod messages;
@@ -20,7 +22,7 @@ use windows::{Window, Windows};
 /// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to another that is busy may be taken
 /// late by so much.
 const QUANTUM: Ps = Ps::from_us(1);
-/// How many cycles pass between looks at the console and at the user's wish to stop.
+/// How many cycles pass at most between looks at the user's wish to stop; what was printed is looked at more often ([`crate::observe::output`]).
 const SLICE_CYCLES: Cycles = Cycles(10_000_000);
 
 /// A device, as described to the user.
@@ -130,6 +132,10 @@ pub struct Machine {
     begun: bool,
     /// Images that could not be written at its end.
     failed_saves: Vec<String>,
+    /// When the host gets what was printed; `None` if nobody has looked yet whether something was.
+    hand_over_at: Option<Ps>,
+    /// Notes that belong to the end of the run.
+    end_notes: Vec<String>,
 }
 
 impl Machine {
@@ -146,6 +152,8 @@ impl Machine {
             quantum: QUANTUM,
             begun: false,
             failed_saves: Vec::new(),
+            hand_over_at: None,
+            end_notes: Vec::new(),
         }
     }
 
@@ -197,15 +205,15 @@ impl Machine {
         self.cores.iter().map(|core| core.skipped()).collect()
     }
 
-    /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what was printed since the last call, every
-    /// so often.
+    /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what was printed since the last call, soon after it
+    /// was printed and before much has gathered; the simulation waits for it.
     pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
         if let Err(fault) = self.begin_or_fault() {
             return self.report(fault);
         }
         let outcome = loop {
             let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
-            let ended = self.run_slice(slice_end, limit);
+            let ended = self.run_slice(slice_end, limit, &mut pause);
             let go_on = pause(&self.take_printed());
             match ended {
                 Some(outcome) => break outcome,
@@ -213,15 +221,7 @@ impl Machine {
                 None => {}
             }
         };
-        self.finish();
-        pause(&self.take_printed());
-        self.report(outcome)
-    }
-
-    fn take_printed(&mut self) -> Printed {
-        let streams = std::mem::take(&mut self.bus.streams).into_iter();
-        let named = streams.map(|(device, bytes)| (self.bus.device_names[device.0 as usize].clone(), bytes));
-        Printed { streams: named.collect(), console: std::mem::take(&mut self.bus.console) }
+        self.end(outcome, &mut pause)
     }
 
     /// Runs `count` instructions of the first core one by one; gives its registers after each.
@@ -235,6 +235,8 @@ impl Machine {
             self.bus.run_events(now);
             let stop = self.cores[0].step(&mut self.bus);
             each(&self.cores[0].registers());
+            // Nobody is there to take what was printed.
+            self.bus.output.take();
             match stop {
                 Stop::Horizon | Stop::Mark => {}
                 Stop::Waiting => self.cores[0].idle(self.bus.events.next_due().min(now + self.quantum)),
@@ -295,6 +297,9 @@ impl Machine {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.bus.notes().to_vec();
+        if self.bus.has_more_notes() {
+            notes.push(format!("there are more notes than the {} that are kept", notes.len()));
+        }
         let dropped = self.bus.waves.summary().dropped;
         if dropped > 0 {
             notes.push(format!("the recording of wires is full: its last {dropped} changes are missing"));
@@ -302,11 +307,19 @@ impl Machine {
         if self.windows.lost > 0 {
             notes.push(format!("{} calls have no windows: there were too many", self.windows.lost));
         }
+        for core in self.cores.iter().filter(|core| core.lost_calls() > 0) {
+            let (name, lost) = (core.name(), core.lost_calls());
+            notes.push(format!("{name}: {lost} calls of sections are not counted: too many had not returned"));
+        }
         for (core, fault) in &self.bus.trap_notes {
             let name = if self.cores.len() > 1 { format!("{}: ", self.cores[*core].name()) } else { String::new() };
             let text = self.trap_text(*core, fault);
             notes.push(format!("{name}{text} (the firmware's trap handler took it)"));
         }
+        if self.bus.has_more_traps {
+            notes.push(format!("further exceptions are not told, after the first {}", self.bus.trap_notes.len()));
+        }
+        notes.extend(self.end_notes.iter().cloned());
         notes
     }
 }

@@ -25,6 +25,9 @@ pub struct Order {
     until: Ps,
     /// The running core's time ends here, though the machine may have said later.
     cut: Ps,
+    /// The running core was told to come back at once, or at `cut`, for what has nothing to do with other cores. That happens only while it is alone:
+    /// which of several runs next must not depend on it.
+    broken_off: bool,
     /// When the running core wanted to make an access that was not its turn.
     wanted: Option<Ps>,
     /// How far a core may run ahead of one that it wakes.
@@ -41,6 +44,7 @@ impl Default for Order {
         Order {
             until: Ps::MAX,
             cut: Ps::MAX,
+            broken_off: false,
             wanted: None,
             quantum: Ps::MAX,
             asleep: Vec::new(),
@@ -54,6 +58,24 @@ impl Order {
     /// A core begins to run that may access anything before `until`.
     pub fn begin(&mut self, until: Ps, quantum: Ps) {
         (self.until, self.quantum, self.cut, self.wanted) = (until, quantum, Ps::MAX, None);
+        self.broken_off = false;
+    }
+
+    /// The running core comes back to the machine at `at` (or at once), for something that has nothing to do with other cores. One that is not alone
+    /// does so anyway within a quantum.
+    pub fn break_off(&mut self, at: Ps) {
+        if self.is_alone() {
+            (self.cut, self.broken_off) = (self.cut.min(at), true);
+        }
+    }
+
+    /// True if the core may have come back because of [`Order::break_off`], which is then forgotten: it has to run on.
+    pub fn take_broken_off(&mut self) -> bool {
+        let broken_off = std::mem::take(&mut self.broken_off);
+        if broken_off {
+            self.cut = Ps::MAX;
+        }
+        broken_off
     }
 
     /// True if no other core is running: nobody has to be waited for.
@@ -142,6 +164,9 @@ impl Order {
     fn join(&mut self, at: Ps) {
         self.joined = true;
         self.until = self.until.min(at);
+        if std::mem::take(&mut self.broken_off) {
+            self.cut = Ps::MAX;
+        }
         self.cut = self.cut.min(at.saturating_add(self.quantum));
     }
 }
@@ -163,6 +188,21 @@ mod tests {
         assert_eq!((order.until(), order.cut()), (Ps(5000), Ps(6000)));
         assert!(order.is_turn(Ps(4999)) && !order.is_turn(Ps(5000)));
         assert_eq!((order.take_roused(1), order.take_roused(1)), (Some(Ps(5000)), None));
+    }
+
+    #[test]
+    fn only_a_core_that_is_alone_is_broken_off() {
+        let mut order = Order::default();
+        order.sleeps(1);
+        order.begin(Ps::MAX, Ps(1000));
+        order.break_off(Ps(9000));
+        order.break_off(Ps::ZERO);
+        assert_eq!((order.cut(), order.take_broken_off(), order.cut()), (Ps::ZERO, true, Ps::MAX));
+        order.break_off(Ps(5500));
+        order.rouse(1, Ps(5000));
+        assert_eq!((order.cut(), order.take_broken_off()), (Ps(6000), false));
+        order.break_off(Ps::ZERO);
+        assert_eq!((order.cut(), order.take_broken_off()), (Ps(6000), false));
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn print(bus: &mut Bus, from: u32, length: u32) -> bool {
     let mut text = vec![0; length.min(LONGEST_TEXT_BYTES) as usize];
     let there = bus.peek(from, &mut text);
     if there {
-        bus.console.extend_from_slice(&text);
+        bus.print(&text);
     }
     there
 }

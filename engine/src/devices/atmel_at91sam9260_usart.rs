@@ -3,8 +3,8 @@
 //!
 //! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time that UART_BRGR,
 //! parity and the format of 8 data bits and a stop bit give; TXRDY, TXEMPTY, interrupts, write protection. A character is on the
-//! console when its stop bit has ended, so what is still under way when the power goes is lost. The bit clock is taken to start with the
-//! character.
+//! console when its stop bit has ended; what is still under way when the firmware ends is sent all the same ([`crate::serial`]). The bit clock
+//! is taken to start with the character.
 //!
 //! Not modelled: the receive line, which stays idle, with time-out and comparison; echo and loopback; a baud rate from a
 //! programmable clock.
@@ -13,7 +13,7 @@ use super::apb::{self, WriteProtection};
 use super::registers::{AccessKind, Register, flag};
 use super::shift_register::ShiftRegister;
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::polling::Poll;
 use crate::time::Hz;
 
@@ -242,6 +242,14 @@ impl Device for Uart {
         poll.state(self.holding.map_or(u32::MAX, u32::from));
         poll.state(self.protection.state());
         true
+    }
+
+    fn unsent(&self) -> Unsent {
+        self.line.unsent(self.holding)
+    }
+
+    fn send_on(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -56,7 +56,7 @@ impl Rstc {
     fn command(&mut self, value: u32, ctx: &mut Ctx) {
         if value & CR_PROCRST != 0 {
             ctx.note("the firmware resets the processor (RSTC_CR.PROCRST): the run ends");
-            ctx.exit(EXIT_STATUS);
+            ctx.exit_by_reset(EXIT_STATUS);
         } else if value & CR_PERRST != 0 {
             ctx.note("a reset of the peripherals alone (RSTC_CR.PERRST) is not modelled: they keep their state");
         }
@@ -129,6 +129,7 @@ mod tests {
             let mut bench = rstc();
             bench.write(Ps(70), CR, written).unwrap();
             assert_eq!(bench.bus.exit, exits.then_some(ExitRequest { code: 1, at: Ps(70) }), "{written:#x}");
+            assert_eq!(bench.bus.exit_is_reset, exits);
             assert_eq!(bench.bus.notes().len(), 1);
         }
     }

@@ -100,7 +100,7 @@ impl Wdt {
             ctx.note(&format!(
                 "{what}, and the watchdog resets the board: the run ends (set WDT_MR.WDDIS to do without it)"
             ));
-            ctx.exit(EXIT_STATUS);
+            ctx.exit_by_reset(EXIT_STATUS);
         }
     }
 

@@ -13,12 +13,14 @@ use crate::time::Ps;
 pub struct Bench {
     /// The bus: console, interrupts of core 0, notes, exit.
     pub bus: Bus,
+    /// What was printed and nobody has asked for: on the console, and on the first device's own line.
+    text: [String; 2],
 }
 
 impl Bench {
     /// Puts `device` on a bus.
     pub fn new(device: impl Device + 'static) -> Bench {
-        Bench { bus: Bus::default() }.and(device)
+        Bench { bus: Bus::default(), text: Default::default() }.and(device)
     }
 
     /// Adds a second device, number 1, and so on: what the first one's lines lead to.
@@ -64,14 +66,33 @@ impl Bench {
         self.bus.run_events(now);
     }
 
+    fn take_text(&mut self) -> &mut [String; 2] {
+        let (console, mut streams) = self.bus.output.take();
+        let stream = streams.remove(&DeviceId(0)).unwrap_or_default();
+        for (text, new) in self.text.iter_mut().zip([console, stream]) {
+            text.push_str(&String::from_utf8(new).unwrap());
+        }
+        &mut self.text
+    }
+
     /// What the device has printed, and forgets it.
     pub fn printed(&mut self) -> String {
-        String::from_utf8(std::mem::take(&mut self.bus.console)).unwrap()
+        self.take_text()[0].split_off(0)
     }
 
     /// What the device has printed on a line of its own, and forgets it.
     pub fn streamed(&mut self) -> String {
-        String::from_utf8(self.bus.streams.remove(&DeviceId(0)).unwrap_or_default()).unwrap()
+        self.take_text()[1].split_off(0)
+    }
+
+    /// What the device sends when the firmware has ended: each character, and when its stop bits have.
+    pub fn rest(&mut self, end: Ps) -> Vec<(String, Ps)> {
+        let mut rest = Vec::new();
+        while let Some(at) = self.bus.send_next(end) {
+            let text = self.printed() + &self.streamed();
+            rest.extend((!text.is_empty()).then_some((text, at)));
+        }
+        rest
     }
 
     /// Brings device 0 out of reset and has its wires recorded from then on.
@@ -150,7 +171,7 @@ fn build_node<'a>(
     let mut reader = NodeReader::new(&root.children[1], &mut board);
     let device = from_node(&mut reader);
     reader.finish();
-    let mut bench = Bench { bus: Bus::default() };
+    let mut bench = Bench { bus: Bus::default(), text: Default::default() };
     bench.add(device);
     (bench, board.faults.iter().map(|fault| fault.kind.to_string()).collect())
 }

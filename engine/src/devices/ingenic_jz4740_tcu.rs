@@ -307,7 +307,7 @@ impl Device for Tcu {
             ctx.note(
                 "the watchdog came to TDR and resets the board: the run ends (clear WDT_TCNT in time, or WDT_TCER)",
             );
-            ctx.exit(watchdog::EXIT_STATUS);
+            ctx.exit_by_reset(watchdog::EXIT_STATUS);
         }
         self.update(ctx);
     }

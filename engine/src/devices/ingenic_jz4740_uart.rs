@@ -3,8 +3,8 @@
 //!
 //! Modelled: all registers; the transmitter with its FIFO of 16 characters, or its holding register without UFCR.FME, and its shift register.
 //! A bit is as many periods of the baud clock, EXTAL, as the divisor latch says, times 16 or UMR, and one more where UACR has a one; start,
-//! data, parity and stop bits are as ULCR says. A character is on the console when its stop bits have ended, so what is still under way when
-//! the power goes is lost. ULSR.TDRQ is set while half of the FIFO is free. Its interrupt goes with a look at UIIR or a character, and comes again
+//! data, parity and stop bits are as ULCR says. A character is on the console when its stop bits have ended; what is still under way
+//! when the firmware ends is sent all the same ([`crate::serial`]). ULSR.TDRQ is set while half of the FIFO is free. Its interrupt goes with a look at UIIR or a character, and comes again
 //! with each character that leaves the FIFO.
 //!
 //! Not modelled: the receive line, which stays idle; modem lines, loopback, break, infrared, DMA; the clock gate in the CGU, and whether the
@@ -14,7 +14,7 @@ use super::apb;
 use super::registers::{AccessKind, Register, flag};
 use super::shift_register::ShiftRegister;
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::polling::Poll;
 use crate::time::Hz;
 use std::collections::VecDeque;
@@ -302,6 +302,14 @@ impl Device for Uart {
         poll.state(self.waiting.len() as u64);
         self.waiting.iter().for_each(|character| poll.state(*character));
         true
+    }
+
+    fn unsent(&self) -> Unsent {
+        self.line.unsent(self.waiting.iter().copied())
+    }
+
+    fn send_on(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -271,6 +271,19 @@ mod tests {
     }
 
     #[test]
+    fn a_timer_that_is_set_earlier_and_earlier_fills_no_memory() {
+        let mut bench = clint();
+        for ticks in (0..30_000).rev() {
+            set_mtimecmp(&mut bench, Ps(0), 1_000_000 + ticks);
+        }
+        let mut events = 0;
+        while bench.bus.events.pop_due(Ps::MAX).is_some() {
+            events += 1;
+        }
+        assert!((1..=10_001).contains(&events), "{events}");
+    }
+
+    #[test]
     fn an_event_that_runs_after_a_later_access_changes_nothing() {
         let mut bench = clint();
         set_mtimecmp(&mut bench, Ps(0), 5);

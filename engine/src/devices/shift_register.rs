@@ -2,7 +2,7 @@
 //! end, and the count of those that have been sent. A character is on the console when its stop bits have ended.
 
 use super::axi_lite::edge_in_reach;
-use crate::device::{Alarm, Ctx};
+use crate::device::{Alarm, Ctx, Unsent};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 
@@ -58,6 +58,12 @@ impl ShiftRegister {
         self.sent_characters += 1;
         self.shifting = None;
         Some(end_cycle)
+    }
+
+    /// For [`crate::device::Device::unsent`], with the characters that wait for the shift register.
+    pub fn unsent(&self, waiting: impl IntoIterator<Item = u8>) -> Unsent {
+        let characters = self.shifting.map(|shifting| shifting.character).into_iter().chain(waiting);
+        Unsent { characters: characters.collect(), next_change: self.end() }
     }
 
     fn end(&self) -> Option<Ps> {

@@ -5,8 +5,8 @@
 //! TEACK and REACK; interrupts; registers that are locked while UE is set. A bit takes whole clocks of the kernel clock; between a write of
 //! USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
-//! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when their stop bits have ended, so what is
-//! still under way when the power goes is lost.
+//! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when their stop bits have ended; what is
+//! still under way when the firmware ends is sent all the same ([`crate::serial`]).
 //!
 //! Not modelled: the receive line, which stays idle; break, synchronous, smartcard, IrDA, LIN and half-duplex modes, hardware flow control,
 //! DMA requests, low-power modes.
@@ -28,7 +28,7 @@ use super::axi_lite::edge_in_reach;
 use super::registers::flag;
 use super::stm32_clock_gate::ClockGate;
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz};
@@ -369,6 +369,20 @@ impl Device for Uart {
         self.transmitter.state(|word| poll.state(word));
         poll.state(self.sent_characters);
         true
+    }
+
+    fn unsent(&self) -> Unsent {
+        let frame = self.frame();
+        let data = |character: u16| frame.as_ref().map_or(character, |frame| frame.data(character)) as u8;
+        let next = frame.as_ref().and_then(|_| self.transmitter.next_change());
+        Unsent {
+            characters: self.transmitter.characters().map(data).collect(),
+            next_change: next.and_then(|cycle| edge_in_reach(self.params.kernel_clock, cycle)),
+        }
+    }
+
+    fn send_on(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -178,7 +178,7 @@ impl Rcc {
     fn reset(&mut self, value: u32, ctx: &mut Ctx) {
         if value & (GRST_MPSYSRST | GRST_MPUP0RST) != 0 {
             ctx.note("the firmware resets the system (RCC_MP_GRSTCSETR): the run ends");
-            ctx.exit(EXIT_STATUS);
+            ctx.exit_by_reset(EXIT_STATUS);
         } else if value & GRST_MPUP1RST != 0 {
             ctx.note("a reset of the second Cortex-A7 (RCC_MP_GRSTCSETR.MPUP1RST) is not modelled");
         }

@@ -3,7 +3,7 @@
 //! Modelled: both FIFOs' registers, the transmitter bit by bit (its bit clock runs freely from reset, 16 periods of the
 //! divided bus clock a bit; a character keeps its place in the FIFO until its last data bit has been sent), the status
 //! bits, the interrupt pulse when the transmit FIFO runs empty. A character is on the console when its stop bit has ended.
-//! What is still in the FIFO when the run ends is not printed.
+//! What is still in the FIFO when the firmware ends is sent all the same ([`crate::serial`]).
 //!
 //! Not modelled: the receive line, which stays idle. So the receive FIFO is empty, and reading it is a bus error, as PG142
 //! says (Receive Data FIFO); overrun, frame and parity errors never come.
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -264,6 +264,17 @@ impl Device for Uartlite {
         true
     }
 
+    fn unsent(&self) -> Unsent {
+        // Up to its last data bit, the character on the wire is the first in the FIFO.
+        let apart = self.sending.filter(|sending| sending.data_sent || !sending.in_fifo);
+        let characters = apart.map(|sending| sending.character).into_iter().chain(self.tx_fifo.iter().copied());
+        Unsent { characters: characters.collect(), next_change: self.sending.map(|sending| self.next_change(sending)) }
+    }
+
+    fn send_on(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx);
+    }
+
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("tx_characters".to_owned(), self.sent_characters)]
     }
@@ -364,6 +375,35 @@ mod tests {
         assert_eq!(bench.printed(), "");
         bench.run(Ps(11 * BIT));
         assert_eq!(bench.printed(), "A");
+    }
+
+    #[test]
+    fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
+        let mut bench = uart();
+        for character in b"abc" {
+            bench.write(Ps(10_000), TX_FIFO, u32::from(*character)).unwrap();
+        }
+        assert_eq!(bench.bus.unsent(DeviceId(0)).characters, b"abc");
+        // The last data bit of the first has gone: it is in the FIFO no more.
+        assert_eq!(bench.value(Ps(10 * BIT), STAT_REG), 0);
+        let unsent = bench.bus.unsent(DeviceId(0));
+        assert_eq!(unsent, Unsent { characters: b"abc".to_vec(), next_change: Some(Ps(11 * BIT)) });
+        // From bit 1 on, 10 bits each.
+        let ends = [("a", 11), ("b", 21), ("c", 31)].map(|(text, bit)| (text.to_owned(), Ps(bit * BIT)));
+        assert_eq!(bench.rest(Ps(10 * BIT)), ends);
+        assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent::default());
+    }
+
+    #[test]
+    fn a_character_whose_fifo_was_reset_is_finished_after_the_end() {
+        let mut bench = uart();
+        for character in b"abc" {
+            bench.write(Ps(10_000), TX_FIFO, u32::from(*character)).unwrap();
+        }
+        bench.write(Ps(5 * BIT), CTRL_REG, CTRL_RST_TX_FIFO).unwrap();
+        bench.write(Ps(5 * BIT), TX_FIFO, u32::from(b'd')).unwrap();
+        assert_eq!(bench.bus.unsent(DeviceId(0)).characters, b"ad");
+        assert_eq!(bench.rest(Ps(6 * BIT)), [("a".to_owned(), Ps(11 * BIT)), ("d".to_owned(), Ps(21 * BIT))]);
     }
 
     #[test]

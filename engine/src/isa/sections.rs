@@ -6,7 +6,11 @@
 use crate::bus::Bus;
 use crate::core::{CallMark, SectionReport};
 use crate::time::Cycles;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Most calls under way that are followed, and most addresses to which they return: a firmware whose calls never return must not fill the memory.
+const MOST_OPEN: usize = 1 << 14;
+const MOST_STOPS: usize = 1 << 16;
 
 /// All of a core's time so far, as it counts it.
 pub(crate) trait Totals: Clone + Default {
@@ -53,7 +57,9 @@ pub(crate) struct Sections<T> {
     pub sections: Vec<Section<T>>,
     entries: BTreeMap<u32, usize>,
     stops: BTreeSet<u32>,
-    open: Vec<Open<T>>,
+    open: VecDeque<Open<T>>,
+    /// Calls that are in no stack, as there were too many.
+    lost: u64,
     /// Sections whose calls are marked.
     marked: BTreeSet<usize>,
     marks: Vec<CallMark>,
@@ -73,6 +79,11 @@ impl<T: Totals> Sections<T> {
             self.marked.insert(*section);
             true
         })
+    }
+
+    /// How many calls are in no stack, as too many were under way at the same time.
+    pub fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// True if there are marks that nobody has taken.
@@ -109,8 +120,8 @@ impl<T: Totals> Sections<T> {
     /// The core is at `place`, having spent `now` in all: closes the calls that return there and opens one that begins there. True if there is
     /// a new address that the outer loop has to see from now on.
     pub fn follow(&mut self, place: Place, now: &T) -> bool {
-        while self.open.last().is_some_and(|open| open.return_pc == place.pc && open.sp == place.sp) {
-            if let Some(open) = self.open.pop() {
+        while self.open.back().is_some_and(|open| open.return_pc == place.pc && open.sp == place.sp) {
+            if let Some(open) = self.open.pop_back() {
                 let section = &mut self.sections[open.section];
                 section.calls += 1;
                 section.totals.add_difference(now, &open.begun, 1);
@@ -120,12 +131,27 @@ impl<T: Totals> Sections<T> {
         let Place { pc, return_pc, sp } = place;
         match self.entries.get(&pc).copied() {
             Some(section) if !self.is_innermost(section, return_pc, sp) => {
-                self.open.push(Open { section, return_pc, sp, begun: now.clone() });
+                if !self.make_room(return_pc) {
+                    return false;
+                }
+                self.open.push_back(Open { section, return_pc, sp, begun: now.clone() });
                 self.mark(section, true);
                 self.stops.insert(return_pc)
             }
             _ => false,
         }
+    }
+
+    /// Forgets the outermost call if there are too many. False if the new one can't be followed.
+    fn make_room(&mut self, return_pc: u32) -> bool {
+        let can_return = self.stops.len() < MOST_STOPS || self.stops.contains(&return_pc);
+        if !can_return || self.open.len() == MOST_OPEN {
+            self.lost += 1;
+        }
+        if can_return && self.open.len() == MOST_OPEN {
+            self.open.pop_front();
+        }
+        can_return
     }
 
     fn mark(&mut self, section: usize, begins: bool) {
@@ -137,6 +163,52 @@ impl<T: Totals> Sections<T> {
     /// True if the innermost call is this one: it is met again when its first instruction had to wait for a cache line,
     /// was interrupted, or heads a loop.
     fn is_innermost(&self, section: usize, return_pc: u32, sp: u32) -> bool {
-        self.open.last().is_some_and(|open| (open.section, open.return_pc, open.sp) == (section, return_pc, sp))
+        self.open.back().is_some_and(|open| (open.section, open.return_pc, open.sp) == (section, return_pc, sp))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Cycles64(u64);
+
+    impl Totals for Cycles64 {
+        fn add_difference(&mut self, to: &Self, from: &Self, times: u64) {
+            self.0 += (to.0 - from.0) * times;
+        }
+
+        fn instructions(&self) -> u64 {
+            0
+        }
+
+        fn named(&self, _: &Bus) -> Vec<(String, Cycles)> {
+            vec![("cycles".to_owned(), Cycles(self.0))]
+        }
+    }
+
+    #[test]
+    fn calls_that_never_return_fill_no_memory_and_later_ones_are_followed() {
+        let mut sections = Sections::default();
+        sections.watch("jumps_out", 0x100);
+        for call in 0..MOST_OPEN as u32 + 5 {
+            sections.follow(Place { pc: 0x100, return_pc: 0x200, sp: 16 * call }, &Cycles64(u64::from(call)));
+        }
+        assert_eq!((sections.open.len(), sections.lost()), (MOST_OPEN, 5));
+        let last = MOST_OPEN as u32 + 4;
+        sections.follow(Place { pc: 0x200, return_pc: 0, sp: 16 * last }, &Cycles64(u64::from(last) + 7));
+        assert_eq!((sections.sections[0].calls, sections.sections[0].totals.0), (1, 7));
+    }
+
+    #[test]
+    fn calls_from_everywhere_fill_no_memory() {
+        let mut sections = Sections::default();
+        sections.watch("called", 0x100);
+        for call in 0..MOST_STOPS as u32 + 5 {
+            sections.follow(Place { pc: 0x100, return_pc: 0x1000 + 4 * call, sp: 0 }, &Cycles64(0));
+            sections.follow(Place { pc: 0x1000 + 4 * call, return_pc: 0, sp: 0 }, &Cycles64(1));
+        }
+        assert_eq!((sections.stops.len(), sections.lost()), (MOST_STOPS, 6));
     }
 }

@@ -1,6 +1,6 @@
 //! A machine that is run in steps, with a program on the host at a pipe of one of its devices.
 
-use super::{Machine, Outcome, Printed, SLICE_CYCLES};
+use super::{Machine, Outcome, Printed, RunReport, SLICE_CYCLES};
 use crate::device::DeviceId;
 use crate::pipe::{Goal, Pipe};
 use crate::time::Ps;
@@ -15,8 +15,8 @@ const STEP_END: u32 = 1;
 pub struct Step {
     /// When the goal was reached; `None` if the time was up first.
     pub reached: Option<Ps>,
-    /// The firmware or the user ended the run with it.
-    pub ended: Option<Outcome>,
+    /// The firmware or the user ended the run with it: what it gave.
+    pub ended: Option<RunReport>,
 }
 
 impl Machine {
@@ -59,7 +59,7 @@ impl Machine {
     ) -> Option<Step> {
         let id = self.pipe_device(port)?;
         if let Err(fault) = self.begin_or_fault() {
-            return Some(Step { reached: None, ended: Some(fault) });
+            return Some(Step { reached: None, ended: Some(self.report(fault)) });
         }
         if self.pipe(port)?.wait_for(goal) {
             return Some(Step { reached: Some(self.latest()), ended: None });
@@ -67,10 +67,11 @@ impl Machine {
         self.bus.events.schedule(until, id, STEP_END);
         let ended = loop {
             let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(until);
-            let ended = self.run_slice(slice_end, until);
+            let ended = self.run_slice(slice_end, until, &mut pause);
             let go_on = pause(&self.take_printed());
             match ended {
                 Some(Outcome::Limit(_)) => break None,
+                Some(Outcome::Interrupted) => break ended,
                 _ if std::mem::take(&mut self.bus.paused) => {
                     self.bus.exit = None;
                     break None;
@@ -81,9 +82,7 @@ impl Machine {
             }
         };
         self.bus.events.cancel(id, STEP_END);
-        if ended.is_some() {
-            self.finish();
-        }
+        let ended = ended.map(|outcome| self.end(outcome, &mut pause));
         Some(Step { reached: self.pipe(port)?.reached(), ended })
     }
 

@@ -4,6 +4,7 @@
 //! waits for an interrupt stays where it is until one of its inputs goes up: then it goes on from that time. Cores that all wait pass the time
 //! together, up to the next event.
 
+use super::hand_over::Pause;
 use super::{Machine, Outcome};
 use crate::core::Stop;
 use crate::time::{Cycles, Ps};
@@ -54,7 +55,7 @@ impl Progress {
 
 impl Machine {
     /// Runs up to `slice_end`: `None` if that was reached, and the run goes on.
-    pub(super) fn run_slice(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
+    pub(super) fn run_slice(&mut self, slice_end: Ps, limit: Ps, pause: Pause) -> Option<Outcome> {
         loop {
             self.follow_others();
             if self.next_core().is_none()
@@ -73,6 +74,9 @@ impl Machine {
             if let Some(exit) = self.bus.exit {
                 return Some(Outcome::Exit(exit.code));
             }
+            if !self.hand_over_if_due(now, pause) {
+                return Some(Outcome::Interrupted);
+            }
             if now >= slice_end {
                 return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
             }
@@ -80,14 +84,14 @@ impl Machine {
             if std::mem::take(&mut self.progress[next].marked) {
                 self.follow_marks(next);
             }
-            if let Some(outcome) = self.run_core(next, slice_end) {
+            if let Some(outcome) = self.run_core(next, slice_end, pause) {
                 return Some(outcome);
             }
         }
     }
 
     /// Runs a core as far as it may go.
-    fn run_core(&mut self, core: usize, slice_end: Ps) -> Option<Outcome> {
+    fn run_core(&mut self, core: usize, slice_end: Ps, pause: Pause) -> Option<Outcome> {
         let (mut horizon, mut until) = (slice_end, Ps::MAX);
         for other in (0..self.cores.len()).filter(|other| *other != core) {
             if let Some(time) = self.running_time(other) {
@@ -100,10 +104,11 @@ impl Machine {
         }
         self.bus.order.begin(until, self.quantum);
         self.bus.master = Some(core);
-        let stop = self.cores[core].run(&mut self.bus, horizon);
+        let stop = self.run_printing(core, horizon, pause);
         self.bus.master = None;
         self.progress[core].wanted = self.bus.order.take_wanted();
-        self.progress[core].waited = stop == Stop::Waiting;
+        self.progress[core].waited = stop == Some(Stop::Waiting);
+        let Some(stop) = stop else { return Some(Outcome::Interrupted) };
         match stop {
             Stop::Horizon => None,
             Stop::Mark => {

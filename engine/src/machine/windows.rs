@@ -7,7 +7,7 @@ use super::Machine;
 use crate::core::{CallMark, CoreReport, SectionReport};
 use crate::time::{Cycles, Ps};
 
-/// Most windows that are kept: a run that makes more calls has them of the first ones.
+/// Most windows that are kept: a run that makes more calls has them of the first ones. Of calls that never return, so many are waited for.
 const MOST_WINDOWS: usize = 4096;
 
 /// A call, and what all cores did from its begin to its end.
@@ -52,6 +52,10 @@ impl Machine {
         for CallMark { section, begins } in marks {
             let name = reports[core].sections.get(section).map_or_else(String::new, |section| section.name.clone());
             if begins {
+                if self.windows.open.len() == MOST_WINDOWS {
+                    self.windows.open.remove(0);
+                    self.windows.lost += 1;
+                }
                 self.windows.open.push((core, name, now, reports.clone()));
             } else if let Some(index) = self.windows.open.iter().rposition(|open| (open.0, &open.1) == (core, &name)) {
                 let (core, section, begin, before) = self.windows.open.remove(index);

@@ -69,6 +69,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Recording {
     on: bool,
+    ended: bool,
     signals: Vec<Signal>,
     /// By signal: its changes are left out.
     left_out: Vec<bool>,
@@ -111,6 +112,11 @@ impl Waves {
     pub fn choose(&self, chosen: &[usize]) {
         let mut recording = self.recording();
         recording.left_out = (0..recording.signals.len()).map(|index| !chosen.contains(&index)).collect();
+    }
+
+    /// The recording is over: what comes later is not in it.
+    pub fn end(&self) {
+        self.recording().ended = true;
     }
 
     /// True if changes are recorded.
@@ -185,6 +191,9 @@ impl Recording {
 
     fn set(&mut self, signal: SignalId, at: Ps, level: bool) {
         let SignalId(signal) = signal;
+        if self.ended {
+            return;
+        }
         if !self.on {
             self.signals[signal as usize].first = level;
             return;

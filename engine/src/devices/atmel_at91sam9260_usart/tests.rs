@@ -1,6 +1,7 @@
 use super::super::bench::{Bench, CPU_INTC, read_plain_node};
 use super::super::registers::walk;
 use super::*;
+use crate::device::DeviceId;
 use crate::time::{Cycles, Ps};
 
 fn clock() -> Hz {
@@ -168,4 +169,22 @@ fn a_node_gives_clock_and_interrupt() {
     // With even parity after reset: 11 * 16 clocks of 100 MHz.
     bench.run(Ps::from_ns(1760));
     assert_eq!(bench.printed(), "a");
+}
+
+#[test]
+fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
+    let mut bench = uart();
+    send(&mut bench, 100, 'a');
+    send(&mut bench, 200, 'b');
+    let unsent = bench.bus.unsent(DeviceId(0));
+    assert_eq!(unsent, Unsent { characters: b"ab".to_vec(), next_change: Some(cycle(7300)) });
+    // From cycle 100 on, 7200 clocks each.
+    assert_eq!(bench.rest(cycle(300)), [("a".to_owned(), cycle(7300)), ("b".to_owned(), cycle(14_500))]);
+    assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent::default());
+    // Without a baud rate it stays.
+    let mut bench = Bench::new(Uart::new(clock(), None));
+    bench.write(cycle(0), CR, CR_TXEN).unwrap();
+    send(&mut bench, 100, 'a');
+    assert_eq!(bench.rest(cycle(300)), []);
+    assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent { characters: b"a".to_vec(), next_change: None });
 }

@@ -1,6 +1,7 @@
 use super::super::bench::{Bench, CPU_INTC, read_plain_node};
 use super::super::registers::walk;
 use super::*;
+use crate::device::DeviceId;
 use crate::time::{Cycles, Ps};
 
 const UFCR: u32 = UIIR;
@@ -215,4 +216,24 @@ fn a_node_gives_clocks_and_interrupt() {
     assert_eq!(bench.printed(), "a");
     bench.write(Ps::from_ns(1600), UIER, UIER_TDRIE).unwrap();
     assert_eq!(bench.pending(), 1 << 3);
+}
+
+#[test]
+fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
+    let mut bench = with_fifo();
+    send(&mut bench, 100, "0123456789abcdefg");
+    assert_eq!(bench.bus.unsent(DeviceId(0)).characters, b"0123456789abcdefg");
+    let rest = bench.rest(cycle(150));
+    let text: String = rest.iter().map(|(character, _)| character.as_str()).collect();
+    assert_eq!(text, "0123456789abcdefg");
+    // 2080 clocks each.
+    let ends: Vec<Ps> = rest.iter().map(|(_, end)| *end).collect();
+    assert_eq!(ends, (1..=17).map(|number| cycle(100 + 2080 * number)).collect::<Vec<_>>());
+    assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent::default());
+    // One that was switched off finishes the character on the line.
+    let mut bench = with_fifo();
+    send(&mut bench, 100, "ab");
+    bench.write(cycle(200), UFCR, UFCR_FME).unwrap();
+    assert_eq!(bench.rest(cycle(300)), [("a".to_owned(), cycle(2180))]);
+    assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent { characters: b"b".to_vec(), next_change: None });
 }

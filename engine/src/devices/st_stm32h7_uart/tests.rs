@@ -312,3 +312,22 @@ fn node(more: &[(&str, &[u32])]) -> (Bench, Vec<String>) {
     faults.retain(|fault| !fault.contains("cyclescope,sources"));
     (bench, faults)
 }
+
+#[test]
+fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
+    let mut bench = uart(1 << 29, 0);
+    for character in ['a', 'b', 'c'] {
+        send(&mut bench, START, character);
+    }
+    assert_eq!(bench.bus.unsent(DeviceId(0)).characters, b"abc");
+    let end = |number| cycle(START + 2 + number * FRAME);
+    let expected = [("a", 1), ("b", 2), ("c", 3)].map(|(text, number)| (text.to_owned(), end(number)));
+    assert_eq!(bench.rest(cycle(START)), expected);
+    assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent::default());
+    // Without a baud rate it stays.
+    let mut bench = fresh();
+    bench.write(Ps(0), CR1, ON).unwrap();
+    send(&mut bench, START, 'a');
+    assert_eq!(bench.rest(cycle(START)), []);
+    assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent { characters: b"a".to_vec(), next_change: None });
+}

@@ -19,6 +19,14 @@ impl Transmitter {
         self.waiting.len()
     }
 
+    /// What is on the line and what waits, in this order.
+    pub fn characters(&self) -> impl Iterator<Item = u16> {
+        self.shifting
+            .iter()
+            .map(|(character, _)| *character)
+            .chain(self.waiting.iter().map(|(character, _)| *character))
+    }
+
     /// True if nothing waits and nothing is on the line.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.shifting.is_none()

@@ -412,6 +412,10 @@ impl<P: Profile> Core for Arm<P> {
     fn skipped(&self) -> Cycles {
         Cycles(self.polls.skipped_cycles)
     }
+
+    fn lost_calls(&self) -> u64 {
+        self.sections.lost()
+    }
 }
 
 impl<P: Profile> Arm<P> {

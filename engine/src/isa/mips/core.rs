@@ -306,4 +306,8 @@ impl Core for Mips {
     fn skipped(&self) -> Cycles {
         Cycles(self.polls.skipped_cycles)
     }
+
+    fn lost_calls(&self) -> u64 {
+        self.sections.lost()
+    }
 }

@@ -62,7 +62,7 @@ fn text_bytes(core: &mut Mips, bus: &Bus, from: u32) -> Option<u32> {
 
 fn print(core: &mut Mips, bus: &mut Bus, from: u32, length: u32) -> Option<()> {
     let mut text = vec![0; length as usize];
-    read(core, bus, from, &mut text).then(|| bus.console.extend_from_slice(&text))
+    read(core, bus, from, &mut text).then(|| bus.print(&text))
 }
 
 /// Memory as the program sees it, without time.

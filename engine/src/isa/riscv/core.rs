@@ -373,6 +373,10 @@ impl Core for Hart {
     fn skipped(&self) -> Cycles {
         Cycles(self.polls.skipped_cycles)
     }
+
+    fn lost_calls(&self) -> u64 {
+        self.sections.lost()
+    }
 }
 
 impl Hart {

@@ -315,6 +315,8 @@ impl Hart {
             semihosting::Answer::Value(value) => self.x[10] = value,
             semihosting::Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
         }
+        // What it printed may be wanted at once.
+        self.deadline.follow(bus);
     }
 }
 

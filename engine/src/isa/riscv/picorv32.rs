@@ -192,6 +192,10 @@ impl Core for Picorv32 {
         self.sections.watch(name, pc);
     }
 
+    fn lost_calls(&self) -> u64 {
+        self.sections.lost()
+    }
+
     fn report(&mut self, bus: &Bus) -> CoreReport {
         let totals = self.totals();
         CoreReport {

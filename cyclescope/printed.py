@@ -1,0 +1,102 @@
+"""What a run prints: handed on at once and whole, kept for the result up to a bound."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+
+ConsoleSink = Callable[[str], None]
+StreamSink = Callable[[str, str], None]
+
+# The first bytes of the console, and of each line beside it, that a result has: a firmware that
+# prints without end must not fill the memory.
+KEPT_BYTES = 16 << 20
+# A line without an end is handed on in pieces.
+_LONGEST_LINE = 1 << 16
+
+
+class Console:
+    """Puts the console's chunks together, and hands them on as text."""
+
+    def __init__(self, sink: ConsoleSink | None) -> None:
+        self._sink = sink
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._kept = bytearray()
+        self._missing_bytes = 0
+
+    def write(self, chunk: bytes) -> None:
+        """Add what was printed."""
+        kept = chunk[: max(KEPT_BYTES - len(self._kept), 0)]
+        self._kept += kept
+        self._missing_bytes += len(chunk) - len(kept)
+        self._hand_on(chunk, final=False)
+
+    def finish(self) -> None:
+        """Hand on a character that has no end."""
+        self._hand_on(b"", final=True)
+
+    def _hand_on(self, chunk: bytes, final: bool) -> None:
+        if self._sink and (text := self._decoder.decode(chunk, final)):
+            self._sink(text)
+
+    @property
+    def text(self) -> str:
+        """All of it, or its first `KEPT_BYTES` up to a whole character."""
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        return decoder.decode(bytes(self._kept), final=not self._missing_bytes)
+
+    def notes(self, name: str) -> Iterator[str]:
+        """What the user should know of the text."""
+        if self._missing_bytes:
+            yield (
+                f"{name}'s last {self._missing_bytes} bytes are not in the result, "
+                f"which keeps {len(self._kept)}"
+            )
+
+
+class Streams:
+    """Puts together what is printed on serial lines beside the console, by the device's label."""
+
+    def __init__(self, sink: StreamSink | None) -> None:
+        self._sink = sink
+        self._lines: dict[str, _Lines] = {}
+
+    def write(self, name: str, chunk: bytes) -> None:
+        """Add what was printed on the line of the device with this label."""
+        if name not in self._lines:
+            sink = self._sink
+            self._lines[name] = _Lines((lambda line: sink(name, line)) if sink else None)
+        self._lines[name].console.write(chunk)
+
+    def finish(self) -> dict[str, str]:
+        """The text of each."""
+        for lines in self._lines.values():
+            lines.finish()
+        return {name: lines.console.text for name, lines in sorted(self._lines.items())}
+
+    def notes(self) -> Iterator[str]:
+        """What the user should know of them."""
+        for name, lines in sorted(self._lines.items()):
+            yield from lines.console.notes(name)
+
+
+class _Lines:
+    """Hands on text as whole lines, without their ends."""
+
+    def __init__(self, sink: ConsoleSink | None) -> None:
+        self._sink = sink
+        self._rest = ""
+        self.console = Console(self._put if sink else None)
+
+    def finish(self) -> None:
+        self.console.finish()
+        if self._rest:
+            self._put("\n")
+
+    def _put(self, text: str) -> None:
+        *lines, self._rest = (self._rest + text).split("\n")
+        if len(self._rest) > _LONGEST_LINE:
+            lines.append(self._rest)
+            self._rest = ""
+        for line in lines if self._sink else ():
+            self._sink(line.rstrip("\r"))

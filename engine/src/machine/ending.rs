@@ -1,0 +1,49 @@
+//! The end of a run: files are written, and serial lines send what is still under way on them.
+//!
+//! A firmware that writes its last line to a UART and ends does not wait for the line, nor does a board: the UART goes on by itself. So the characters
+//! are sent, each at its time, where the firmware has ended or can't go on; power that it has switched off is taken to last so long. None of that
+//! is the firmware's time any more: elapsed time, stacks, counters and waveforms are those of its end. Nothing is sent where all of the board
+//! is reset, or where the run was cut off and the firmware might have gone on: a note then tells what is missing.
+
+use super::hand_over::Pause;
+use super::{Machine, Outcome, RunReport};
+use crate::device::DeviceId;
+
+impl Machine {
+    /// Ends a run.
+    pub(super) fn end(&mut self, outcome: Outcome, pause: Pause) -> RunReport {
+        let now = self.now();
+        self.finish();
+        let mut report = self.report(outcome);
+        self.bus.waves.end();
+        let cut_off = match report.outcome {
+            Outcome::Exit(_) if self.bus.exit_is_reset => Some("the board was reset"),
+            Outcome::Exit(_) | Outcome::Fault(_) => None,
+            Outcome::Limit(_) => Some("the limit came"),
+            Outcome::Interrupted => Some("the run was interrupted"),
+        };
+        if cut_off.is_none() {
+            while self.bus.send_next(now).is_some() {}
+        }
+        self.note_unsent(cut_off);
+        pause(&self.take_printed());
+        report.notes = self.notes();
+        report
+    }
+
+    /// Tells which characters were not sent: as the run was cut off, or as they can't be.
+    fn note_unsent(&mut self, cut_off: Option<&str>) {
+        for (id, name) in (0..).map(DeviceId).zip(&self.bus.device_names) {
+            let unsent = self.bus.unsent(id).characters;
+            let (were, are) = if unsent.len() == 1 { ("character was", "is") } else { ("characters were", "are") };
+            let why = match cut_off {
+                Some(when) => format!("still under way when {when}, and {are} not printed"),
+                None => "not sent, as the transmitter is off or without a baud rate".to_owned(),
+            };
+            if !unsent.is_empty() {
+                let text = unsent.escape_ascii();
+                self.end_notes.push(format!("{name}: {} {were} {why}: \"{text}\"", unsent.len()));
+            }
+        }
+    }
+}
