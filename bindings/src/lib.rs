@@ -11,6 +11,7 @@ mod describe;
 mod machine;
 mod nodes;
 mod report;
+mod semihosting;
 mod waves;
 
 pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "The engine refused its input.");

@@ -16,6 +16,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
+use crate::semihosting::Stdin;
 use crate::waves::{Pieces, change_pieces};
 use crate::{BoardError, ElfError, EngineError};
 
@@ -157,6 +158,19 @@ impl Machine {
     /// Files on the host that chips keep their contents in: the chip's label and the path as the board names it.
     fn images(&self) -> PyResult<Vec<(String, PathBuf)>> {
         self.with(|engine| Ok(engine.images()))
+    }
+
+    /// Gives the firmware, by semihosting, the files of `folder`, `stdin`, and its command line. File descriptors are duplicated; raises OSError or
+    /// EngineError for one that is none.
+    #[pyo3(signature = (folder=None, stdin=None, arguments=List(Vec::new())))]
+    fn semihosting(
+        &self,
+        folder: Option<Arg<i32>>,
+        stdin: Option<Arg<Stdin>>,
+        arguments: List<Vec<u8>>,
+    ) -> PyResult<()> {
+        let (folder, stdin) = (folder.map(|folder| folder.0), stdin.map(|stdin| stdin.0));
+        self.with(|engine| crate::semihosting::give(&mut engine.bus().host, folder, stdin, arguments.0))
     }
 
     /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board. `console` gets bytes as they come, and `stream` a label and bytes of each device that

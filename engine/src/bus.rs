@@ -15,6 +15,7 @@ use crate::memory::ram::{Direction, Ram};
 use crate::observe::output::Output;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
+use crate::semihosting::host::Host;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
 
@@ -153,6 +154,8 @@ pub struct Bus {
     pub code_epoch: u64,
     /// Grows whenever new memory came to hold decoded instructions: cores then drop their shortcuts for stores.
     pub code_marks: u64,
+    /// What the firmware may use of the host's by semihosting.
+    pub host: Host,
     /// Exceptions that the firmware's own handler got, and the cores that took them.
     pub trap_notes: Vec<(usize, CoreFault)>,
     /// There were more than are kept.

@@ -297,8 +297,9 @@ impl Machine {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.bus.notes().to_vec();
+        notes.extend_from_slice(self.bus.host.notes());
         if self.bus.has_more_notes() {
-            notes.push(format!("there are more notes than the {} that are kept", notes.len()));
+            notes.push(format!("there are more notes than the {} that are kept", self.bus.notes().len()));
         }
         let dropped = self.bus.waves.summary().dropped;
         if dropped > 0 {

@@ -1,24 +1,60 @@
-//! Semihosting: calls from firmware to a debugger, as far as exit and console need them.
+//! Semihosting: calls from firmware to a debugger, whose part the simulator plays.
 //!
-//! "Semihosting for AArch32 and AArch64" (Arm, 2.0) gives the operations; "RISC-V Semihosting" (0.4) the call sequence.
+//! "Semihosting for AArch32 and AArch64" (Arm, 2.0) gives the operations, all of which are here; "RISC-V Semihosting" (0.4) takes them over and adds
+//! the call sequence. MIPS programs have operations of their own (`isa/mips/uhi.rs`) over the same host.
+//!
+//! Of the host the firmware gets what the user gives it ([`host::Host`]) and nothing else. Its clock is simulated time, its date begins with 1970, and the
+//! C library finds its heap by itself; so a run depends on files and input alone.
+
+pub mod errno;
+pub mod folder;
+pub mod host;
+pub mod input;
+pub mod memory;
+mod reasons;
+mod transfer;
+
+use std::io::SeekFrom;
 
 use crate::bus::Bus;
+use errno::Errno;
+use folder::Opening;
+use host::{Host, STANDARD, TERMINAL_INPUT, shown};
+use input::Got;
+use memory::Caller;
 
 const SYS_OPEN: u32 = 0x01;
 const SYS_CLOSE: u32 = 0x02;
 const SYS_WRITEC: u32 = 0x03;
 const SYS_WRITE0: u32 = 0x04;
 const SYS_WRITE: u32 = 0x05;
+const SYS_READ: u32 = 0x06;
+const SYS_READC: u32 = 0x07;
+const SYS_ISERROR: u32 = 0x08;
 const SYS_ISTTY: u32 = 0x09;
+const SYS_SEEK: u32 = 0x0a;
+const SYS_FLEN: u32 = 0x0c;
+const SYS_TMPNAM: u32 = 0x0d;
+const SYS_REMOVE: u32 = 0x0e;
+const SYS_RENAME: u32 = 0x0f;
+const SYS_CLOCK: u32 = 0x10;
+const SYS_TIME: u32 = 0x11;
+const SYS_SYSTEM: u32 = 0x12;
+const SYS_ERRNO: u32 = 0x13;
+const SYS_GET_CMDLINE: u32 = 0x15;
+const SYS_HEAPINFO: u32 = 0x16;
 const SYS_EXIT: u32 = 0x18;
 const SYS_EXIT_EXTENDED: u32 = 0x20;
-/// ADP_Stopped_ApplicationExit: the application ended of itself.
-const APPLICATION_EXIT: u32 = 0x2_0026;
-/// Handle of the console.
-const CONSOLE: u32 = 1;
+const SYS_ELAPSED: u32 = 0x30;
+const SYS_TICKFREQ: u32 = 0x31;
+
 const FAILED: u32 = u32::MAX;
-/// Longest text that a call may print.
-const LONGEST_TEXT_BYTES: u32 = 1 << 16;
+/// A hundredth of a second, the unit of SYS_CLOCK.
+const CENTISECOND_PS: u64 = 10_000_000_000;
+const SECOND_PS: u64 = 1_000_000_000_000;
+/// A tick of SYS_ELAPSED is a nanosecond.
+const TICK_PS: u64 = 1000;
+const TICKS_HZ: u32 = 1_000_000_000;
 
 /// slli x0, x0, 0x1f; ebreak; srai x0, x0, 7.
 const RISCV_CALL: [u32; 3] = [0x01f0_1013, 0x0010_0073, 0x4070_5013];
@@ -30,60 +66,179 @@ pub enum Answer {
     Value(u32),
     /// The firmware ends with this status.
     Exit(i32),
+    /// Not yet: the host has no input. The core stops, and asks again when it is run again.
+    Wait,
 }
 
 /// True if the ebreak at `pc` stands in a semihosting call.
 pub fn is_riscv_call(bus: &Bus, pc: u32) -> bool {
-    let words = [pc.wrapping_sub(4), pc, pc.wrapping_add(4)].map(|addr| word(bus, addr));
+    let word = |addr| {
+        let mut bytes = [0; 4];
+        bus.peek(addr, &mut bytes).then(|| u32::from_le_bytes(bytes))
+    };
+    let words = [pc.wrapping_sub(4), pc, pc.wrapping_add(4)].map(word);
     words == RISCV_CALL.map(Some)
 }
 
-/// Runs operation `operation` with its parameter. Operations that need a host's files fail, as without a debugger's file system.
-pub fn call(bus: &mut Bus, operation: u32, parameter: u32) -> Answer {
-    let argument = |bus: &Bus, index: u32| word(bus, parameter.wrapping_add(4 * index)).unwrap_or(0);
-    match operation {
-        SYS_EXIT => Answer::Exit(if parameter == APPLICATION_EXIT { 0 } else { 1 }),
-        SYS_EXIT_EXTENDED if argument(bus, 0) == APPLICATION_EXIT => Answer::Exit(argument(bus, 1) as i32),
-        SYS_EXIT_EXTENDED => Answer::Exit(1),
-        SYS_WRITEC => {
-            print(bus, parameter, 1);
-            Answer::Value(0)
-        }
+/// Runs a call with the host at hand, and remembers whether it waits.
+pub(crate) fn with_host(caller: &mut Caller, call: impl FnOnce(&mut Host, &mut Caller) -> Answer) -> Answer {
+    let mut host = std::mem::take(&mut caller.bus.host);
+    let answer = call(&mut host, caller);
+    host.waiting = answer == Answer::Wait;
+    caller.bus.host = host;
+    answer
+}
+
+/// Runs operation `operation` with its parameter.
+pub fn call(mut caller: Caller, operation: u32, parameter: u32) -> Answer {
+    with_host(&mut caller, |host, caller| {
+        run(host, caller, operation, parameter).unwrap_or_else(|error| {
+            host.errno = Some(error);
+            Answer::Value(FAILED)
+        })
+    })
+}
+
+fn run(host: &mut Host, caller: &mut Caller, operation: u32, parameter: u32) -> Result<Answer, Errno> {
+    let value = match operation {
+        SYS_OPEN => open(host, caller, parameter)?,
+        SYS_CLOSE => host.close(caller.word(parameter)?).map(|()| 0)?,
+        SYS_WRITEC => host.write(caller, STANDARD[1], parameter, 1, None).map(|_| 0)?,
         SYS_WRITE0 => {
-            let length = (0..LONGEST_TEXT_BYTES).take_while(|at| byte(bus, parameter.wrapping_add(*at)) != Some(0));
-            let length = length.count() as u32;
-            print(bus, parameter, length);
-            Answer::Value(0)
+            let text = caller.text(parameter)?;
+            caller.bus.print(&text);
+            0
         }
-        SYS_WRITE => {
-            let (from, length) = (argument(bus, 1), argument(bus, 2));
-            Answer::Value(if print(bus, from, length) { 0 } else { length })
+        SYS_WRITE => write(host, caller, parameter)?,
+        SYS_READ => return read(host, caller, parameter),
+        SYS_READC => return read_character(host),
+        SYS_ISERROR => u32::from((caller.word(parameter)? as i32) < 0),
+        SYS_ISTTY => u32::from(host.is_terminal(caller.word(parameter)?)?),
+        SYS_SEEK => {
+            let [handle, place] = caller.words(parameter)?;
+            host.seek(handle, SeekFrom::Start(place.into())).map(|_| 0)?
         }
-        SYS_OPEN => {
-            let name = [0, 1, 2].map(|at| byte(bus, argument(bus, 0).wrapping_add(at)));
-            Answer::Value(if name == [b':', b't', b't'].map(Some) { CONSOLE } else { FAILED })
+        SYS_FLEN => {
+            let length = host.length(caller.word(parameter)?)?;
+            // As long as a positive number can be.
+            i32::try_from(length).map_err(|_| Errno::TOO_LARGE)?.unsigned_abs()
         }
-        SYS_CLOSE => Answer::Value(0),
-        SYS_ISTTY => Answer::Value(u32::from(argument(bus, 0) == CONSOLE)),
-        _ => Answer::Value(FAILED),
+        SYS_TMPNAM => temporary_name(host, caller, parameter)?,
+        SYS_REMOVE => {
+            let [name, length] = caller.words(parameter)?;
+            host.remove(&caller.name(name, length)?).map(|()| 0)?
+        }
+        SYS_RENAME => {
+            let [from, from_length, to, to_length] = caller.words(parameter)?;
+            host.rename(&caller.name(from, from_length)?, &caller.name(to, to_length)?).map(|()| 0)?
+        }
+        SYS_CLOCK => (caller.now.0 / CENTISECOND_PS) as u32,
+        SYS_TIME => (caller.now.0 / SECOND_PS) as u32,
+        SYS_SYSTEM => {
+            let [command, length] = caller.words(parameter)?;
+            let command = shown(&caller.name(command, length)?);
+            host.note(format!("semihosting: the command {command} was not run: no command of the host's ever is"));
+            return Err(Errno::NOT_THERE);
+        }
+        SYS_ERRNO => host.errno.map_or(0, |error| error.0),
+        SYS_GET_CMDLINE => command_line(host, caller, parameter)?,
+        SYS_HEAPINFO => {
+            // 0 is "not known": start-up code then has its own idea of heap and stack, which is the linker script's.
+            let block = caller.word(parameter)?;
+            caller.write(block, &[0; 16]).map(|()| 0)?
+        }
+        SYS_EXIT => return Ok(reasons::exit(host, parameter, None)),
+        SYS_EXIT_EXTENDED => {
+            let [reason, status] = caller.words(parameter).unwrap_or_default();
+            return Ok(reasons::exit(host, reason, Some(status)));
+        }
+        SYS_ELAPSED => caller.write(parameter, &(caller.now.0 / TICK_PS).to_le_bytes()).map(|()| 0)?,
+        SYS_TICKFREQ => TICKS_HZ,
+        _ => return Err(Errno::NOT_THERE),
+    };
+    Ok(Answer::Value(value))
+}
+
+fn open(host: &mut Host, caller: &Caller, parameter: u32) -> Result<u32, Errno> {
+    let [name, mode, length] = caller.words(parameter)?;
+    let opening = Opening::of_mode(mode).ok_or(Errno::INVALID)?;
+    match (caller.name(name, length)?.as_slice(), mode) {
+        (b":tt", 0..=3) => Ok(TERMINAL_INPUT),
+        (b":tt", 4..=7) => Ok(STANDARD[1]),
+        (b":tt", _) => Ok(STANDARD[2]),
+        (b":semihosting-features", 0 | 1) => host.open_features(),
+        (b":semihosting-features", _) => Err(Errno::ACCESS),
+        (path, _) => host.open(path, opening),
     }
 }
 
-fn print(bus: &mut Bus, from: u32, length: u32) -> bool {
-    let mut text = vec![0; length.min(LONGEST_TEXT_BYTES) as usize];
-    let there = bus.peek(from, &mut text);
-    if there {
-        bus.print(&text);
+/// Gives how many bytes were not written.
+fn write(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<u32, Errno> {
+    let [handle, from, length] = caller.words(parameter)?;
+    match host.write(caller, handle, from, length, None) {
+        Ok(written) => Ok(length - written),
+        Err(error) => {
+            host.errno = Some(error);
+            Ok(length)
+        }
     }
-    there
 }
 
-fn byte(bus: &Bus, addr: u32) -> Option<u8> {
-    let mut byte = [0];
-    bus.peek(addr, &mut byte).then_some(byte[0])
+/// Gives how many bytes were not read: all of them at the end.
+fn read(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<Answer, Errno> {
+    let [handle, to, length] = caller.words(parameter)?;
+    Ok(match host.read(caller, handle, to, length, None)? {
+        Got::Bytes(count) => Answer::Value(length - count as u32),
+        Got::Nothing => Answer::Wait,
+    })
 }
 
-fn word(bus: &Bus, addr: u32) -> Option<u32> {
-    let mut bytes = [0; 4];
-    bus.peek(addr, &mut bytes).then(|| u32::from_le_bytes(bytes))
+/// Gives the next character of standard input. The specification does not know an end: there it is -1, as C's getchar has it.
+fn read_character(host: &mut Host) -> Result<Answer, Errno> {
+    let mut character = [0];
+    Ok(match host.read_some(STANDARD[0], &mut character, None)? {
+        Got::Bytes(0) => Answer::Value(FAILED),
+        Got::Bytes(_) => Answer::Value(character[0].into()),
+        Got::Nothing => Answer::Wait,
+    })
 }
+
+/// A name for each number, always the same.
+fn temporary_name(host: &Host, caller: &mut Caller, parameter: u32) -> Result<u32, Errno> {
+    let [to, number, length] = caller.words(parameter)?;
+    if !host.has_folder() {
+        return Err(Errno::NO_ENTRY);
+    }
+    let name = format!("semihosting-{}.tmp\0", number & 0xff);
+    if name.len() > length as usize {
+        return Err(Errno::INVALID);
+    }
+    caller.write(to, name.as_bytes()).map(|()| 0)
+}
+
+fn command_line(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<u32, Errno> {
+    let [to, room] = caller.words(parameter)?;
+    let words: Vec<Vec<u8>> = host.arguments().iter().map(|argument| quoted(argument)).collect();
+    let mut line = words.join(&b' ');
+    let length = line.len() as u32;
+    line.push(0);
+    if length >= room {
+        host.note(format!("semihosting: the command line has {length} bytes, and the firmware has room for {room}"));
+        return Err(Errno::INVALID);
+    }
+    caller.write(to, &line)?;
+    caller.write(parameter.wrapping_add(4), &length.to_le_bytes()).map(|()| 0)
+}
+
+/// An argument as C libraries' start-up code takes it apart: one with spaces is in quotes.
+fn quoted(argument: &[u8]) -> Vec<u8> {
+    let begins_quoted = argument.first().is_some_and(|first| b"\"'".contains(first));
+    if !argument.is_empty() && !begins_quoted && !argument.iter().any(u8::is_ascii_whitespace) {
+        return argument.to_vec();
+    }
+    let quote = if argument.contains(&b'"') { b'\'' } else { b'"' };
+    [&[quote], argument, &[quote]].concat()
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ mod support;
 
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::machine::Outcome;
+use cyclescope_engine::time::Ps;
 use support::*;
 
 /// Cycles of `EXIT`: the call is charged as a return from an exception.
@@ -305,6 +306,28 @@ fn what_is_written_at_one_address_is_read_at_its_other() {
     // One line of the slow RAM, 3 + 7 cycles at it; three descriptors are read past the cache.
     assert_eq!((cause(&report, "store: slow"), cause(&report, "load: slow")), (10, 0));
     assert_eq!(cause(&report, "walk: ddr"), 3 * 10);
+}
+
+/// svc 0x123456.
+const SEMIHOSTING: u32 = 0xef12_3456;
+
+#[test]
+fn semihosting_reaches_memory_by_the_programs_addresses() {
+    let (write0, elapsed, text) = (4, 0x30, u32::from_le_bytes(*b"hi!\0"));
+    let store = [movt(3, SLOW >> 16), mov(2, text & 0xffff), movt(2, text >> 16), str(2, 3, 0x100)];
+    let print = [mov(0, write0), mov(1, 0x100), movt(1, 0x1230), SEMIHOSTING];
+    // What is not to be written is not, even for the host.
+    let refused = [mov(0, elapsed), mov(1, 0x100), movt(1, 0x1230), SEMIHOSTING, add(6, 0, 0)];
+    let written = [mov(0, elapsed), mov(1, 0x104), movt(1, 0x4560), SEMIHOSTING, add(7, 0, 0), ldr(8, 3, 0x100)];
+    let mut machine = translated(&then_exit(&[&store[..], &print, &refused, &written].concat()));
+    let mut console = Vec::new();
+    let report = machine.run(Ps::from_us(1000), |printed| {
+        console.extend_from_slice(&printed.console);
+        true
+    });
+    assert_exit(&report);
+    assert_eq!(console, b"hi!");
+    assert_eq!(machine.registers()[1 + 6..][..3], [u32::MAX, 0, text]);
 }
 
 /// Cps to User mode.

@@ -87,6 +87,10 @@ impl Machine {
             if let Some(outcome) = self.run_core(next, slice_end, pause) {
                 return Some(outcome);
             }
+            // What was printed is shown, and the user may end the wait.
+            if self.bus.host.is_waiting() {
+                return None;
+            }
         }
     }
 

@@ -72,6 +72,8 @@ pub struct Arm<P: Profile> {
     pub(super) sections: Sections<Totals>,
     pub(super) polls: Polls,
     pub(super) waiting: bool,
+    /// A semihosting call has no answer yet.
+    pub(super) in_call: bool,
     pub(super) lines: Lines,
     /// What the last access was that did not go the quick way, for messages.
     pub(super) access_kind: &'static str,
@@ -115,6 +117,7 @@ impl<P: Profile> Arm<P> {
             sections: Sections::default(),
             polls: Polls::default(),
             waiting: false,
+            in_call: false,
             lines: Lines::new(config.clock, config.index),
             access_kind: "",
             nesting: Nesting::default(),
@@ -171,6 +174,12 @@ impl<P: Profile> Arm<P> {
     /// Runs until something stops the core; only one instruction if `single`.
     fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
         self.stop = None;
+        if self.in_call {
+            self.call_host(bus);
+            if let Some(stop) = self.stop.take() {
+                return stop;
+            }
+        }
         if self.waiting && !self.system.wakes(self.interrupts(bus)) {
             return Stop::Waiting;
         }

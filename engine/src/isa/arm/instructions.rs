@@ -7,7 +7,8 @@ use super::system::{DeviceRegister, Effect, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Core, Stop};
-use crate::semihosting;
+use crate::semihosting::memory::{Caller, Translated};
+use crate::semihosting::{self, Answer};
 
 impl<P: Profile> Arm<P> {
     /// The last instruction of a block, where it is one that changes more than registers.
@@ -93,16 +94,25 @@ impl<P: Profile> Arm<P> {
                     self.stop = Some(Stop::Waiting);
                 }
             }
-            Effect::Semihosting => match semihosting::call(bus, self.x[0], self.x[1]) {
-                semihosting::Answer::Value(value) => self.x[0] = value,
-                semihosting::Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
-            },
+            Effect::Semihosting => self.call_host(bus),
             Effect::TranslationChanged => {
                 self.memory.translation_changed(&self.system);
                 self.drop_blocks();
             }
             Effect::Maintain(maintenance) => self.maintain(bus, maintenance),
             Effect::Translate(lookup) => P::look_up(self, bus, lookup),
+        }
+    }
+
+    /// The semihosting call of the instruction before the current address, or its next attempt.
+    pub(super) fn call_host(&mut self, bus: &mut Bus) {
+        let caller = Caller { bus, view: &Translated(&self.system), now: self.now() };
+        let answer = semihosting::call(caller, self.x[0], self.x[1]);
+        self.in_call = answer == Answer::Wait;
+        match answer {
+            Answer::Value(value) => self.x[0] = value,
+            Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
+            Answer::Wait => self.stop = Some(Stop::Horizon),
         }
     }
 

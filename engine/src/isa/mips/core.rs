@@ -58,6 +58,8 @@ pub struct Mips {
     pub(super) sections: Sections<Totals>,
     pub(super) polls: Polls,
     pub(super) waiting: bool,
+    /// A semihosting call has no answer yet.
+    pub(super) in_call: bool,
     /// The core is in a privileged mode, as far as shortcuts know.
     pub(super) privileged: bool,
     pub(super) lines: Lines,
@@ -96,6 +98,7 @@ impl Mips {
             sections: Sections::default(),
             polls: Polls::default(),
             waiting: false,
+            in_call: false,
             privileged: true,
             lines: Lines::new(config.clock, config.index),
             access_kind: "",
@@ -137,6 +140,12 @@ impl Mips {
     /// Runs until something stops the core; only one instruction if `single`.
     fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
         self.stop = None;
+        if self.in_call {
+            self.call_host(bus);
+            if let Some(stop) = self.stop.take() {
+                return stop;
+            }
+        }
         if self.waiting && !self.system.wakes(self.interrupts(bus)) {
             return Stop::Waiting;
         }

@@ -8,6 +8,8 @@ use crate::bus::Bus;
 use crate::core::Stop;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::access::{Barrier, Lines, Maintenance};
+use crate::semihosting::Answer;
+use crate::semihosting::memory::{Caller, Translated};
 
 /// The opcode of coprocessor 0's instructions.
 const COP0: u32 = 0x10;
@@ -49,10 +51,7 @@ impl Mips {
             Code::Break => return Err(Exception::Break),
             Code::Sdbbp if op.imm == SEMIHOSTING => {
                 self.go_on();
-                match uhi::call(self, bus) {
-                    Some(status) => self.stop = Some(Stop::Exit(status)),
-                    None => return Ok(()),
-                }
+                self.call_host(bus);
             }
             Code::Sdbbp => return Err(Exception::Reserved(uhi::SDBBP | (op.imm as u32) << 6)),
             // Which instructions a coprocessor has is its own affair: it has to be usable first.
@@ -81,6 +80,18 @@ impl Mips {
             }
         }
         Ok(())
+    }
+
+    /// The hosting call of the instruction before the current address, or its next attempt.
+    pub(super) fn call_host(&mut self, bus: &mut Bus) {
+        let caller = Caller { bus, view: &Translated(&self.system), now: self.now() };
+        let answer = uhi::call(caller, &mut self.x);
+        self.in_call = answer == Answer::Wait;
+        match answer {
+            Answer::Value(_) => {}
+            Answer::Exit(status) => self.stop = Some(Stop::Exit(status)),
+            Answer::Wait => self.stop = Some(Stop::Horizon),
+        }
     }
 
     /// The instruction is done: the next is the one behind it, or where the branch goes on in whose delay slot it was.

@@ -79,6 +79,8 @@ pub struct Hart {
     /// Map entries that were accessed since this was last cleared: bit n is entry n.
     pub(super) touched: u64,
     waiting: bool,
+    /// A semihosting call has no answer yet.
+    pub(super) in_call: bool,
     code_epoch: u64,
     code_marks: u64,
     last_fault: Option<FaultedAccess>,
@@ -117,6 +119,7 @@ impl Hart {
             polls: Polls::default(),
             touched: 0,
             waiting: false,
+            in_call: false,
             code_epoch: 0,
             code_marks: 0,
             last_fault: None,
@@ -156,6 +159,12 @@ impl Hart {
     /// Runs until something stops the core; only one instruction if `single`.
     fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
         self.stop = None;
+        if self.in_call {
+            self.call_host(bus);
+            if let Some(stop) = self.stop.take() {
+                return stop;
+            }
+        }
         if self.waiting && !self.csrs.wakes(bus.core_irqs[self.config.index as usize].low()) {
             return Stop::Waiting;
         }

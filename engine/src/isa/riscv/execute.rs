@@ -10,7 +10,8 @@ use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use crate::bus::Bus;
 use crate::core::Stop;
-use crate::semihosting;
+use crate::semihosting::memory::{Caller, Physical};
+use crate::semihosting::{self, Answer};
 
 /// Exit of a block that is fallen through.
 const FALLEN: usize = 0;
@@ -311,9 +312,18 @@ impl Hart {
         self.cycles += 1;
         self.parts.issue += 1;
         self.pc = pc.wrapping_add(len_bytes);
-        match semihosting::call(bus, self.x[10], self.x[11]) {
-            semihosting::Answer::Value(value) => self.x[10] = value,
-            semihosting::Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
+        self.call_host(bus);
+    }
+
+    /// The semihosting call of the instruction before the current address, or its next attempt.
+    pub(super) fn call_host(&mut self, bus: &mut Bus) {
+        let caller = Caller { bus, view: &Physical, now: self.now() };
+        let answer = semihosting::call(caller, self.x[10], self.x[11]);
+        self.in_call = answer == Answer::Wait;
+        match answer {
+            Answer::Value(value) => self.x[10] = value,
+            Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
+            Answer::Wait => self.stop = Some(Stop::Horizon),
         }
         // What it printed may be wanted at once.
         self.deadline.follow(bus);

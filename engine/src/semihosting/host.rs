@@ -1,0 +1,208 @@
+//! What the firmware may use of the host's: nothing, unless the user gives it a folder, an input or arguments.
+//!
+//! Operations of Arm's and RISC-V's semihosting and of MIPS's hosting interface are put together from what is here and in `transfer.rs`.
+
+use std::fs::File;
+
+use super::errno::Errno;
+use super::folder::{Folder, Opening, Refusal};
+use super::input::Input;
+
+/// The handles of standard input, output and errors, which need not be opened. Output and errors are the console.
+pub const STANDARD: [u32; 3] = [0, 1, 2];
+/// Standard input where a handle must not be 0.
+pub const TERMINAL_INPUT: u32 = 3;
+/// The first handle of what is opened.
+const FIRST_OPENED: u32 = 4;
+/// Files that can be open at once.
+const MOST_OPEN: usize = 64;
+/// Notes that tell the user enough.
+const MOST_NOTES: usize = 16;
+/// Bytes of a name that a note shows.
+const SHOWN_BYTES: usize = 80;
+
+/// What `:semihosting-features` holds: its magic number; SH_EXT_EXIT_EXTENDED and SH_EXT_STDOUT_STDERR.
+pub(super) const FEATURES: &[u8] = b"SHFB\x03";
+
+/// What a handle stands for.
+#[derive(Debug)]
+pub(super) enum Opened {
+    /// `:semihosting-features`, with the position in it.
+    Features(usize),
+    /// A file in the folder.
+    File(File),
+}
+
+/// What a handle stands for, those included that need not be opened.
+pub(super) enum Stream<'a> {
+    Input(&'a mut Input),
+    Console,
+    Features(&'a mut usize),
+    File(&'a mut File),
+}
+
+/// The host, as the firmware reaches it.
+#[derive(Debug, Default)]
+pub struct Host {
+    folder: Option<Folder>,
+    input: Input,
+    arguments: Vec<Vec<u8>>,
+    opened: Vec<Option<Opened>>,
+    pub(super) errno: Option<Errno>,
+    pub(super) waiting: bool,
+    notes: Vec<String>,
+}
+
+impl Host {
+    /// Gives the firmware the files of a folder.
+    pub fn set_folder(&mut self, folder: Folder) {
+        self.folder = Some(folder);
+    }
+
+    /// Gives the firmware a standard input.
+    pub fn set_input(&mut self, input: Input) {
+        self.input = input;
+    }
+
+    /// Gives the firmware its command line: the program's name, then arguments.
+    pub fn set_arguments(&mut self, arguments: Vec<Vec<u8>>) {
+        self.arguments = arguments;
+    }
+
+    /// The command line: the program's name, then arguments.
+    pub fn arguments(&self) -> &[Vec<u8>] {
+        &self.arguments
+    }
+
+    /// True if a core waits for input that the host has yet to give. Simulated time does not go on.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// What the user should know.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Records a line for the user, once.
+    pub(crate) fn note(&mut self, text: String) {
+        if self.notes.len() < MOST_NOTES && !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// True if files can be had at all.
+    pub fn has_folder(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Opens a file of the folder: its handle.
+    ///
+    /// # Errors
+    /// If there is no folder, or no such file in it, or too many are open.
+    pub fn open(&mut self, path: &[u8], opening: Opening) -> Result<u32, Errno> {
+        // A file that nobody could have is not made.
+        self.free_slot()?;
+        let file = self.in_folder("opened", path, |folder| folder.open_file(path, opening))?;
+        self.keep(Opened::File(file))
+    }
+
+    /// Opens `:semihosting-features`: its handle.
+    ///
+    /// # Errors
+    /// If too many files are open.
+    pub fn open_features(&mut self) -> Result<u32, Errno> {
+        self.keep(Opened::Features(0))
+    }
+
+    /// Closes a handle. Those of the console stay.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn close(&mut self, handle: u32) -> Result<(), Errno> {
+        if handle < FIRST_OPENED {
+            return Ok(());
+        }
+        let slot = self.opened.get_mut((handle - FIRST_OPENED) as usize).ok_or(Errno::BAD_HANDLE)?;
+        slot.take().map(|_| ()).ok_or(Errno::BAD_HANDLE)
+    }
+
+    /// Removes a file of the folder.
+    ///
+    /// # Errors
+    /// See [`Folder::remove`].
+    pub fn remove(&mut self, path: &[u8]) -> Result<(), Errno> {
+        self.in_folder("removed", path, |folder| folder.remove(path))
+    }
+
+    /// Renames a file of the folder.
+    ///
+    /// # Errors
+    /// See [`Folder::rename`].
+    pub fn rename(&mut self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
+        self.in_folder("renamed", from, |folder| folder.rename(from, to))
+    }
+
+    pub(super) fn stream(&mut self, handle: u32) -> Result<Stream<'_>, Errno> {
+        if handle == STANDARD[0] || handle == TERMINAL_INPUT {
+            return Ok(Stream::Input(&mut self.input));
+        }
+        if handle < FIRST_OPENED {
+            return Ok(Stream::Console);
+        }
+        match self.opened.get_mut((handle - FIRST_OPENED) as usize) {
+            Some(Some(Opened::File(file))) => Ok(Stream::File(file)),
+            Some(Some(Opened::Features(position))) => Ok(Stream::Features(position)),
+            _ => Err(Errno::BAD_HANDLE),
+        }
+    }
+
+    /// The firmware has read its standard input.
+    pub(super) fn note_input(&mut self) {
+        if matches!(self.input, Input::None) {
+            self.note("semihosting: standard input is empty, as none is given (--stdin)".to_owned());
+        }
+    }
+
+    fn free_slot(&mut self) -> Result<usize, Errno> {
+        if let Some(free) = self.opened.iter().position(Option::is_none) {
+            return Ok(free);
+        }
+        if self.opened.len() == MOST_OPEN {
+            return Err(Errno::TOO_MANY_FILES);
+        }
+        self.opened.push(None);
+        Ok(self.opened.len() - 1)
+    }
+
+    fn keep(&mut self, opened: Opened) -> Result<u32, Errno> {
+        let slot = self.free_slot()?;
+        self.opened[slot] = Some(opened);
+        Ok(FIRST_OPENED + slot as u32)
+    }
+
+    /// Does something in the folder; tells the user why it is refused, where that is no ordinary error.
+    fn in_folder<T>(
+        &mut self,
+        done: &str,
+        path: &[u8],
+        act: impl FnOnce(&Folder) -> Result<T, Refusal>,
+    ) -> Result<T, Errno> {
+        const NONE: Refusal =
+            Refusal { errno: Errno::NO_ENTRY, reason: Some("no folder is given for files (--semihosting-dir)") };
+        let result = self.folder.as_ref().ok_or(NONE).and_then(act);
+        result.map_err(|refusal| {
+            if let Some(reason) = refusal.reason {
+                self.note(format!("semihosting: {} was not {done}: {reason}", shown(path)));
+            }
+            refusal.errno
+        })
+    }
+}
+
+/// What the firmware said, for a note: on one line, and not too long.
+pub(crate) fn shown(text: &[u8]) -> String {
+    let rest = if text.len() > SHOWN_BYTES { "..." } else { "" };
+    let begin = &text[..text.len().min(SHOWN_BYTES)];
+    format!("'{}{rest}'", String::from_utf8_lossy(begin).escape_debug())
+}

@@ -1,0 +1,95 @@
+//! What the firmware reads as its standard input.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// Where the input comes from.
+#[derive(Debug, Default)]
+pub enum Input {
+    /// Nowhere: it is at its end from the start.
+    #[default]
+    None,
+    /// Bytes that are there already, and how many of them have been read.
+    Bytes(Vec<u8>, usize),
+    /// A file, terminal or pipe of the host's that the user named.
+    File(File),
+}
+
+/// What an attempt to read came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Got {
+    /// So many bytes; none at the end.
+    Bytes(usize),
+    /// Nothing is there yet.
+    Nothing,
+}
+
+impl Input {
+    /// Reads what is there, and waits so long for it if nothing is.
+    ///
+    /// # Errors
+    /// What the host says.
+    pub fn read(&mut self, into: &mut [u8], patience_ms: u32) -> io::Result<Got> {
+        match self {
+            Input::None => Ok(Got::Bytes(0)),
+            Input::Bytes(bytes, taken) => {
+                let count = into.len().min(bytes.len() - *taken);
+                into[..count].copy_from_slice(&bytes[*taken..*taken + count]);
+                *taken += count;
+                Ok(Got::Bytes(count))
+            }
+            Input::File(file) if !is_ready(file, patience_ms)? => Ok(Got::Nothing),
+            Input::File(file) => match file.read(into) {
+                Ok(count) => Ok(Got::Bytes(count)),
+                Err(error) if is_no_failure(error.kind()) => Ok(Got::Nothing),
+                Err(error) => Err(error),
+            },
+        }
+    }
+}
+
+/// True if a read would not wait: bytes are there, or the end, or an error.
+fn is_ready(file: &File, patience_ms: u32) -> io::Result<bool> {
+    let timeout =
+        Timespec { tv_sec: i64::from(patience_ms / 1000), tv_nsec: i64::from(patience_ms % 1000) * 1_000_000 };
+    match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&timeout)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_no_failure(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn bytes_come_in_their_order_and_end() {
+        let mut input = Input::Bytes(b"abc".to_vec(), 0);
+        let mut into = [0; 2];
+        assert_eq!((input.read(&mut into, 0).unwrap(), into), (Got::Bytes(2), *b"ab"));
+        assert_eq!((input.read(&mut into, 0).unwrap(), into[0]), (Got::Bytes(1), b'c'));
+        assert_eq!(input.read(&mut into, 0).unwrap(), Got::Bytes(0));
+        assert_eq!(Input::None.read(&mut into, 0).unwrap(), Got::Bytes(0));
+    }
+
+    #[test]
+    fn a_pipe_is_waited_for_and_ends() {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        let (mut input, mut writer) = (Input::File(reader.into()), File::from(writer));
+        let mut into = [0; 8];
+        assert_eq!(input.read(&mut into, 1).unwrap(), Got::Nothing);
+        writer.write_all(b"xy").unwrap();
+        assert_eq!((input.read(&mut into, 1).unwrap(), &into[..2]), (Got::Bytes(2), &b"xy"[..]));
+        drop(writer);
+        assert_eq!(input.read(&mut into, 1).unwrap(), Got::Bytes(0));
+    }
+}

@@ -1,0 +1,151 @@
+//! The memory of the program that calls, as the program sees it: without time, and as a debugger reaches it.
+
+use super::errno::Errno;
+use crate::bus::Bus;
+use crate::memory::first_level::Mmu;
+use crate::memory::first_level::access::{Access, Kind};
+use crate::time::Ps;
+
+/// Most bytes that are copied at once.
+pub const CHUNK_BYTES: u32 = 1 << 16;
+/// Longest text up to a 0 that is looked for.
+const LONGEST_TEXT_BYTES: u32 = 1 << 20;
+
+/// Texts are read in steps up to multiples of the first; where memory ends before, of the second, as small as memories and pages can be.
+const STEPS_BYTES: [u32; 2] = [256, 4];
+
+/// What the addresses of a program mean.
+pub trait View {
+    /// The physical address of `va`, and how many bytes from there on are behind each other as well.
+    fn physical(&self, bus: &Bus, va: u32, kind: Kind) -> Option<(u32, u32)>;
+}
+
+/// The addresses of a core without translation.
+#[derive(Clone, Copy, Debug)]
+pub struct Physical;
+
+impl View for Physical {
+    fn physical(&self, _: &Bus, va: u32, _: Kind) -> Option<(u32, u32)> {
+        Some((va, CHUNK_BYTES))
+    }
+}
+
+/// The addresses of a core with translation, or regions: what is privileged may see everything that is mapped.
+pub struct Translated<'a, M>(pub &'a M);
+
+impl<M: Mmu> View for Translated<'_, M> {
+    fn physical(&self, bus: &Bus, va: u32, kind: Kind) -> Option<(u32, u32)> {
+        let descriptor = |physical| {
+            let mut bytes = [0; 4];
+            bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
+        };
+        let to = self.0.translate(va, Access { kind, privileged: true }, descriptor).ok()?;
+        Some((to.physical, to.page_bytes - (va & (to.page_bytes - 1))))
+    }
+}
+
+/// A program that calls.
+pub struct Caller<'a> {
+    /// What it runs on.
+    pub bus: &'a mut Bus,
+    /// What its addresses mean.
+    pub view: &'a dyn View,
+    /// When it calls.
+    pub now: Ps,
+}
+
+impl Caller<'_> {
+    /// Copies bytes from its memory.
+    ///
+    /// # Errors
+    /// If some of them are no memory.
+    pub fn read(&self, from: u32, into: &mut [u8]) -> Result<(), Errno> {
+        let mut done = 0;
+        while done < into.len() {
+            let va = from.wrapping_add(done as u32);
+            let (physical, room) = self.view.physical(self.bus, va, Kind::Read).ok_or(Errno::FAULT)?;
+            let count = (into.len() - done).min(room as usize);
+            if !self.bus.peek(physical, &mut into[done..done + count]) {
+                return Err(Errno::FAULT);
+            }
+            done += count;
+        }
+        Ok(())
+    }
+
+    /// Copies bytes to its memory.
+    ///
+    /// # Errors
+    /// If some of them would go elsewhere.
+    pub fn write(&mut self, to: u32, from: &[u8]) -> Result<(), Errno> {
+        let mut done = 0;
+        while done < from.len() {
+            let va = to.wrapping_add(done as u32);
+            let (physical, room) = self.view.physical(self.bus, va, Kind::Write).ok_or(Errno::FAULT)?;
+            let count = (from.len() - done).min(room as usize);
+            if !self.bus.poke(physical, &from[done..done + count]) {
+                return Err(Errno::FAULT);
+            }
+            done += count;
+        }
+        Ok(())
+    }
+
+    /// A word of its memory.
+    ///
+    /// # Errors
+    /// If that is no memory.
+    pub fn word(&self, addr: u32) -> Result<u32, Errno> {
+        let mut bytes = [0; 4];
+        self.read(addr, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// The `N` words of the block of parameters at an address.
+    ///
+    /// # Errors
+    /// If that is no memory.
+    pub fn words<const N: usize>(&self, addr: u32) -> Result<[u32; N], Errno> {
+        let mut words = [0; N];
+        for (index, word) in (0..).zip(&mut words) {
+            *word = self.word(addr.wrapping_add(4 * index))?;
+        }
+        Ok(words)
+    }
+
+    /// `length` bytes, which must not be many, as those of a path: up to a 0 among them.
+    ///
+    /// # Errors
+    /// If some of them are no memory, or they are many.
+    pub fn name(&self, from: u32, length: u32) -> Result<Vec<u8>, Errno> {
+        if length > CHUNK_BYTES {
+            return Err(Errno::NAME_TOO_LONG);
+        }
+        let mut name = vec![0; length as usize];
+        self.read(from, &mut name)?;
+        name.truncate(name.iter().position(|byte| *byte == 0).unwrap_or(name.len()));
+        Ok(name)
+    }
+
+    /// The text at an address, up to its 0, or up to where memory ends.
+    ///
+    /// # Errors
+    /// If that is no memory.
+    pub fn text(&self, from: u32) -> Result<Vec<u8>, Errno> {
+        let mut text = Vec::new();
+        while text.len() < LONGEST_TEXT_BYTES as usize {
+            let mut bytes = [0; STEPS_BYTES[0] as usize];
+            let addr = from.wrapping_add(text.len() as u32);
+            let mut steps = STEPS_BYTES.iter().map(|step| (step - addr % step) as usize);
+            let Some(count) = steps.find(|count| self.read(addr, &mut bytes[..*count]).is_ok()) else {
+                return if text.is_empty() { Err(Errno::FAULT) } else { Ok(text) };
+            };
+            let end = bytes[..count].iter().position(|byte| *byte == 0);
+            text.extend_from_slice(&bytes[..end.unwrap_or(count)]);
+            if end.is_some() {
+                break;
+            }
+        }
+        Ok(text)
+    }
+}
