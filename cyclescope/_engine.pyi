@@ -48,6 +48,17 @@ class Machine:
     def images(self) -> list[tuple[str, Path]]:
         """Files in which chips keep what they store: the chip's label, the path in the board."""
 
+    def semihosting(
+        self,
+        folder: int | None = None,
+        stdin: int | bytes | None = None,
+        arguments: list[bytes] = ...,
+    ) -> None:
+        """Give the firmware a folder's files, a standard input, and its command line.
+
+        Numbers are file descriptors, which are duplicated.
+        """
+
     def run(
         self,
         limit_ps: int | None,

@@ -21,6 +21,7 @@ from cyclescope.errors import EngineError, UsageError
 from cyclescope.overrides import OverrideValue, apply_overrides
 from cyclescope.printed import Console, ConsoleSink, Streams, StreamSink
 from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry, Window
+from cyclescope.semihosting import Hosted, Stdin
 from cyclescope.units import parse_time_ps
 
 # Causes under which cores count time without instructions.
@@ -109,6 +110,9 @@ class Board:
         windows: Iterable[str] = (),
         vcd_signals: Iterable[str] = (),
         vcd_timescale: str | None = None,
+        semihosting_dir: str | os.PathLike[str] | None = None,
+        stdin: Stdin | None = None,
+        arguments: Iterable[str] = (),
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -123,16 +127,22 @@ class Board:
         to record, and `vcd_timescale` is the file's unit of time, such as "10ns", in place of the
         coarsest that is exact. The result keeps the first frame on the SPI bus that `frame_on`
         names by its label. `stream` gets the whole lines that are printed on serial
-        lines beside the console, each behind the device's label. Raises `EngineError` if nothing is
-        loaded, or the firmware has no such function, or the board no such bus; `UsageError` for
-        patterns and units that are none, `OutputError` if `vcd` can't be written, `BoardError` if
-        another run has an image of the board. What turns out to be impossible to write in the end
-        is in the result's `failed_saves`.
+        lines beside the console, each behind the device's label.
+
+        By semihosting the firmware gets the files of `semihosting_dir`, as its standard input
+        `stdin` (bytes, or an open binary file), and its name and `arguments` as its command line.
+
+        Raises `EngineError` if nothing is loaded, or the firmware has no such function, or the
+        board no such bus; `UsageError` for patterns and units that are none, `OutputError` if `vcd`
+        can't be written, `BoardError` if another run has an image of the board, `OSError` if there
+        is no such folder. What turns out to be impossible to write in the end is in the result's
+        `failed_saves`.
         """
         watched = list(dict.fromkeys(sections))
         self._check_cores(watched)
         host_files.check_outputs({"vcd": vcd}, self.inputs)
         machine = self.start()
+        Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._firmware[1])
         machine.skip_polling(skip_polling)
         machine.watch(watched)
         machine.watch_calls(list(dict.fromkeys(windows)))

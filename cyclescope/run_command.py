@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO
 
 import click
 
@@ -16,6 +16,7 @@ from cyclescope.board import Board
 from cyclescope.errors import OutputError, UsageError, complain
 from cyclescope.host_files import check_outputs, write_text
 from cyclescope.overrides import parse_set
+from cyclescope.program_inputs import InputFile, TakesArguments
 from cyclescope.results import RunResult
 from cyclescope.units import parse_time_ps
 
@@ -24,7 +25,7 @@ NOT_SAVED, LIMIT, FAULT = 1, 124, 125
 _MOST_HELD_CHARACTERS = 1 << 20
 
 
-@click.command("run")
+@click.command("run", cls=TakesArguments)
 @click.argument("elf", type=click.Path(path_type=Path))
 @click.option("--board", required=True, help="A shipped board's name, or the path of a .dts.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
@@ -54,6 +55,8 @@ _MOST_HELD_CHARACTERS = 1 << 20
     metavar="UNIT",
     help="The waveforms' unit of time, as in 10ns; by default the coarsest that is exact.",
 )
+@click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
+@click.option("--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input.")
 def run_command(
     elf: Path,
     board: str,
@@ -65,8 +68,14 @@ def run_command(
     vcd: str | None,
     vcd_signals: tuple[str, ...],
     vcd_timescale: str | None,
+    semihosting_dir: str | None,
+    stdin: IO[bytes] | None,
+    arguments: tuple[str, ...],
 ) -> int:
-    """Run your own firmware ELF on a virtual board, with its console on stdout."""
+    """Run your own firmware ELF on a virtual board, with its console on stdout.
+
+    What stands behind -- are the firmware's own ARGUMENTS.
+    """
     limit_ps = parse_time_ps(limit)
     if vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
@@ -85,6 +94,9 @@ def run_command(
             vcd=vcd,
             vcd_signals=vcd_signals,
             vcd_timescale=vcd_timescale,
+            semihosting_dir=semihosting_dir,
+            stdin=stdin,
+            arguments=arguments,
         )
     )
     writer.end_line()
