@@ -418,8 +418,8 @@ impl Bus {
         if let Some((entry, offset)) = self.span(addr, len as usize)
             && let Target::Ram(ram) = self.map[entry].target
         {
-            self.rams[ram].mark_code(offset, len);
-            self.code_marks += 1;
+            let is_new = self.rams[ram].mark_code(offset, len);
+            self.code_marks += u64::from(is_new);
         }
     }
 

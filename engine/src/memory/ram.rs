@@ -180,11 +180,12 @@ impl Ram {
         self.granules(offset, len).is_some_and(|span| self.code[span].contains(&true))
     }
 
-    /// Remembers that the span holds decoded instructions.
-    pub fn mark_code(&mut self, offset: u32, len: u32) {
-        if let Some(span) = self.granules(offset, len) {
-            self.code[span].fill(true);
-        }
+    /// Remembers that the span holds decoded instructions. True if some of it was not known to.
+    pub fn mark_code(&mut self, offset: u32, len: u32) -> bool {
+        let Some(span) = self.granules(offset, len) else { return false };
+        let is_new = self.code[span.clone()].contains(&false);
+        self.code[span].fill(true);
+        is_new
     }
 
     /// Forgets all marks of [`Ram::mark_code`].

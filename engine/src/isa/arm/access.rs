@@ -31,6 +31,11 @@ impl<P: Profile> Arm<P> {
         self.lines_of(index).skip(1).all(|line| self.memory.has_fetch_line(line))
     }
 
+    /// The cache line behind that of `addr`.
+    pub(super) fn next_line(&self, addr: u32) -> u32 {
+        (addr & !(self.line_bytes - 1)).wrapping_add(self.line_bytes)
+    }
+
     fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<P> {
         let hot = &self.blocks.hot[index as usize];
         let bytes = self.line_bytes;

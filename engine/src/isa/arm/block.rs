@@ -127,6 +127,17 @@ impl Decoded {
     }
 }
 
+/// How much code a block has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extent {
+    /// Up to the first instruction that ends a block, or to the most that a block has.
+    Whole,
+    /// No more than is in its first cache line: what is behind it would have to be fetched first.
+    Line,
+    /// One instruction.
+    One,
+}
+
 /// How a block is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
@@ -136,10 +147,18 @@ pub struct Entry {
     pub it: u8,
     /// In a privileged mode.
     pub privileged: bool,
-    /// Only one instruction.
-    pub single: bool,
+    /// How much code it is to have.
+    pub extent: Extent,
     /// Results under way when it is entered: its static time depends on them.
     pub pending: Pending,
+}
+
+/// A block that was asked for.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    entry: Entry,
+    index: u32,
+    generation: u32,
 }
 
 /// All decoded blocks of a core.
@@ -155,8 +174,9 @@ pub struct Blocks {
     pub infos: Vec<OpInfo>,
     /// Instructions of all blocks.
     pub instrs: Vec<Decoded>,
-    /// Direct-mapped by address: whole blocks, then single instructions.
-    lookup: [Vec<Option<(Entry, u32)>>; 2],
+    /// Direct-mapped by address, by their extents. What is not of this generation has been dropped.
+    lookup: [Vec<Option<Found>>; 3],
+    generation: u32,
     by_entry: BTreeMap<Entry, u32>,
     totals: Breakdown,
 }
@@ -170,7 +190,8 @@ impl Blocks {
             ops: Vec::new(),
             infos: Vec::new(),
             instrs: Vec::new(),
-            lookup: [vec![None; LOOKUP_SLOTS], vec![None; LOOKUP_SLOTS]],
+            lookup: std::array::from_fn(|_| vec![None; LOOKUP_SLOTS]),
+            generation: 0,
             by_entry: BTreeMap::new(),
             totals: Breakdown::default(),
         }
@@ -179,12 +200,12 @@ impl Blocks {
     /// The block that was decoded for `entry`, if there is one.
     #[inline]
     pub fn find(&mut self, entry: Entry) -> Option<u32> {
-        let slot = &mut self.lookup[usize::from(entry.single)][(entry.pc >> 1) as usize & (LOOKUP_SLOTS - 1)];
+        let slot = &mut self.lookup[entry.extent as usize][(entry.pc >> 1) as usize & (LOOKUP_SLOTS - 1)];
         match slot {
-            Some((known, index)) if *known == entry => Some(*index),
+            Some(found) if found.entry == entry && found.generation == self.generation => Some(found.index),
             _ => {
                 let index = *self.by_entry.get(&entry)?;
-                *slot = Some((entry, index));
+                *slot = Some(Found { entry, index, generation: self.generation });
                 Some(index)
             }
         }
@@ -205,9 +226,9 @@ impl Blocks {
         if exit == FALLEN { hot.end_pc } else { hot.taken_pc }
     }
 
-    /// True if there may be no room for two more blocks, a whole one and a single instruction: drop them all first.
+    /// True if there may be no room for three more blocks, one of each extent: drop them all first.
     pub fn are_full(&self) -> bool {
-        self.hot.len() + 2 > MOST_BLOCKS
+        self.hot.len() + 3 > MOST_BLOCKS
     }
 
     /// No block is known to be in the instruction cache any more.
@@ -230,7 +251,11 @@ impl Blocks {
         self.infos.clear();
         self.instrs.clear();
         self.by_entry.clear();
-        self.lookup.iter_mut().for_each(|slots| slots.fill(None));
+        // Firmware that writes beside its code drops them often: filling the tables takes longer than all else.
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.lookup.iter_mut().for_each(|slots| slots.fill(None));
+        }
     }
 
     /// Static cycles by cause of all blocks run so far.

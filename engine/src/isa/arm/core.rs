@@ -1,7 +1,7 @@
 //! A core: its state, and the loop that chooses what runs next.
 
 use super::accounts::Totals;
-use super::block::{Blocks, Entry};
+use super::block::{Blocks, Entry, Extent};
 use super::breakdown::Breakdown;
 use super::config::CoreConfig;
 use super::m_profile;
@@ -127,6 +127,11 @@ impl<P: Profile> Arm<P> {
         }
     }
 
+    /// Instructions that are kept decoded, as often as they are, for tests: what all blocks have together.
+    pub fn decoded(&self) -> usize {
+        self.blocks.instrs.len()
+    }
+
     /// The core's time, as simulated time.
     pub(super) fn now(&self) -> Ps {
         self.config.clock.ps_at_floor(Cycles(self.cycles))
@@ -233,36 +238,45 @@ impl<P: Profile> Arm<P> {
         let left = self.left.take();
         // Within an IT block, instructions run one by one: what they are depends on ITSTATE.
         let whole = !single && self.system.it() == 0;
-        let Some(mut index) = self.block_at(bus, !whole) else { return };
-        if whole {
-            if let Some((from, exit)) = left {
-                self.link(from, exit, index);
-            }
-            let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
-            if !(fits && self.only_first_line_misses(index)) {
-                let Some(one) = self.block_at(bus, true) else { return };
-                index = one;
-            }
-        }
-        if self.fetch(bus, index) {
+        let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
+        if let Some(index) = index
+            && self.fetch(bus, index)
+        {
             self.execute(bus, index);
         }
     }
 
-    /// The block at the current address, decoded if need be. `None` if it can't be fetched: the core is at its handler then.
-    pub(super) fn block_at(&mut self, bus: &mut Bus, single: bool) -> Option<u32> {
+    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before the limit. `left` is linked to it.
+    fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
+        let mut index = self.block_at(bus, Extent::Whole)?;
+        if self.blocks.cold[index as usize].entry.extent == Extent::Whole {
+            if let Some((from, exit)) = left {
+                self.link(from, exit, index);
+            }
+            if !self.only_first_line_misses(index) {
+                index = self.block_at(bus, Extent::Line)?;
+            }
+        }
+        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
+        if fits { Some(index) } else { self.block_at(bus, Extent::One) }
+    }
+
+    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a whole one is not decoded: the line's
+    /// stands for it. `None` if it can't be fetched: the core is at its handler then.
+    pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
         let entry = Entry {
             pc: self.pc | u32::from(self.system.thumb()),
             it: self.system.it(),
             privileged: self.system.is_privileged(),
-            single,
+            extent,
             pending: self.pending,
         };
-        if let Some(index) = self.blocks.find(entry) {
+        if let Some(index) = self.known_block(entry) {
             return Some(index);
         }
-        if !entry.pending.is_none()
-            && let Some(index) = self.blocks.find_unaffected(&self.config.timing, entry)
+        if extent == Extent::Whole
+            && !self.memory.has_fetch_line(self.next_line(self.pc))
+            && let Some(index) = self.known_block(Entry { extent: Extent::Line, ..entry })
         {
             return Some(index);
         }
@@ -278,11 +292,18 @@ impl<P: Profile> Arm<P> {
         }
     }
 
+    fn known_block(&mut self, entry: Entry) -> Option<u32> {
+        self.blocks.find(entry).or_else(|| {
+            let unaffected = !entry.pending.is_none();
+            unaffected.then(|| self.blocks.find_unaffected(&self.config.timing, entry)).flatten()
+        })
+    }
+
     fn link(&mut self, from: u32, exit: usize, to: u32) {
-        // Single instructions stay unlinked, so that a step is one.
+        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block the next time.
         let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
         let same = cold.entry.privileged == entry.privileged && cold.pending[exit] == self.pending && entry.it == 0;
-        if !cold.entry.single && !self.sections.stops_at(self.pc) && same {
+        if cold.entry.extent == Extent::Whole && !self.sections.stops_at(self.pc) && same {
             self.blocks.hot[from as usize].links[exit] = to;
         }
     }

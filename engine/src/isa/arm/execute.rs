@@ -1,7 +1,7 @@
 //! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
 
 use super::alu::{holds, match_arithmetic};
-use super::block::{FALLEN, NO_BLOCK, TAKEN};
+use super::block::{Extent, FALLEN, NO_BLOCK, TAKEN};
 use super::core::Arm;
 use super::op::{Code, Op};
 use super::predictor::Jump;
@@ -237,7 +237,7 @@ impl<P: Profile> Arm<P> {
         let instr = infos[at as usize].instr;
         if instr + 1 == self.blocks.hot[index as usize].instructions {
             // The block ends there anyway; no other may be entered.
-            if !self.blocks.cold[index as usize].entry.single {
+            if self.blocks.cold[index as usize].entry.extent != Extent::One {
                 self.deadline.limit = 0;
             }
             return;

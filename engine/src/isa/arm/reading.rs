@@ -1,10 +1,11 @@
 //! Reads and decodes the code of a block.
 
-use super::block::{Entry, Read};
+use super::block::{Entry, Extent, Read};
 use super::core::Arm;
 use super::profile::Profile;
 use super::{decode_a32, decode_t32};
 use crate::bus::{Bus, BusFaultKind};
+use crate::memory::first_level::Way;
 use crate::memory::first_level::access::{Abort, Status};
 
 /// Instructions a block has at the most.
@@ -13,30 +14,49 @@ const LONGEST_BLOCK: usize = 64;
 const PAGE_BYTES: u32 = 1 << 12;
 
 impl<P: Profile> Arm<P> {
-    /// Decodes the block for `entry`. The exception is that of its first instruction.
+    /// Decodes the block for `entry`: of a whole one that goes on in a line that is not in the cache, only the first line. The exception is that
+    /// of its first instruction.
     pub(super) fn read_block(&mut self, bus: &mut Bus, entry: Entry) -> Result<u32, P::Exception> {
         if let Some(exception) = self.system.wrong_state() {
             return Err(exception);
         }
         let start = entry.pc & !1;
         let (way, physical) = self.memory.code_way(bus, &self.system, start).map_err(P::fetch_abort)?;
-        let longest = if entry.single { 1 } else { LONGEST_BLOCK };
+        let cold = way == Way::Cached && !self.memory.has_fetch_line(self.next_line(start));
+        let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && cold;
+        let longest = if entry.extent == Extent::One { 1 } else { LONGEST_BLOCK };
         let mut read = Read { it: entry.it, ..Read::default() };
         let mut at = start;
-        while read.instrs.len() < longest && (at ^ start) < PAGE_BYTES {
+        let ended = loop {
+            let it = read.it;
             let ends = match self.read_instr(bus, &mut read, at, entry.pc & 1 != 0) {
                 Ok(ends) => ends,
                 Err(abort) if read.instrs.is_empty() => return Err(P::fetch_abort(abort)),
-                Err(_) => break,
+                Err(_) => break true,
             };
-            at = start.wrapping_add(read.bytes());
-            if ends {
-                break;
+            let end = start.wrapping_add(read.bytes());
+            if one_line && self.line_behind(start, end) && read.instrs.len() > 1 {
+                read.pop(it);
+                break false;
             }
-        }
+            at = end;
+            if ends || read.instrs.len() == longest || (at ^ start) >= PAGE_BYTES {
+                break true;
+            }
+            if one_line && at == self.next_line(start) {
+                break false;
+            }
+        };
         self.mark_code(bus, start, physical, at.wrapping_sub(start));
         let predicts = self.system.predicts_branches();
+        let extent = if one_line && !ended { Extent::Line } else { entry.extent };
+        let entry = Entry { extent, ..entry };
         Ok(self.blocks.add(&self.config.timing, predicts, entry, way, self.line_bytes, &read))
+    }
+
+    /// True if code from `start` to `end` reaches beyond the first line.
+    fn line_behind(&self, start: u32, end: u32) -> bool {
+        end.wrapping_sub(start) > self.next_line(start).wrapping_sub(start)
     }
 
     /// Reads the instruction at `at`: true if it ends a block.
@@ -44,23 +64,22 @@ impl<P: Profile> Arm<P> {
         let (first, it) = (read.ops.len(), read.it);
         let features = self.system.features();
         let instr = if thumb {
-            let halves = [self.half(bus, at)?, 0];
-            let long = halves[0] >> 11 >= 0b11101;
-            let second = if long { self.half(bus, at.wrapping_add(2))? } else { halves[1] };
-            decode_t32::decode(halves[0], second, at, features, &mut read.it, &mut read.ops)
+            let first = u16::from_le_bytes(self.code(bus, at)?);
+            let long = first >> 11 >= 0b11101;
+            let second = if long { u16::from_le_bytes(self.code(bus, at.wrapping_add(2))?) } else { 0 };
+            decode_t32::decode(first, second, at, features, &mut read.it, &mut read.ops)
         } else {
-            let [low, high] = [self.half(bus, at)?, self.half(bus, at.wrapping_add(2))?];
-            decode_a32::decode(u32::from(high) << 16 | u32::from(low), at, features, &mut read.ops)
+            decode_a32::decode(u32::from_le_bytes(self.code(bus, at)?), at, features, &mut read.ops)
         };
         read.push(instr, at, it, first);
         Ok(instr.ends_block)
     }
 
-    /// The halfword of code at `at`.
-    fn half(&mut self, bus: &mut Bus, at: u32) -> Result<u16, Abort<P::Status>> {
-        let mut bytes = [0; 2];
+    /// Bytes of code at `at`.
+    fn code<const N: usize>(&mut self, bus: &mut Bus, at: u32) -> Result<[u8; N], Abort<P::Status>> {
+        let mut bytes = [0; N];
         if self.memory.read_code(bus, &self.system, at, &mut bytes) {
-            return Ok(u16::from_le_bytes(bytes));
+            return Ok(bytes);
         }
         let (_, physical) = self.memory.code_way(bus, &self.system, at)?;
         let answer = if bus.entry_at(physical).is_some() { BusFaultKind::Slave } else { BusFaultKind::Unmapped };

@@ -1,6 +1,7 @@
 //! What skipping polling loops has to know of a core.
 
 use super::accounts::Totals;
+use super::block::Extent;
 use super::core::Arm;
 use super::op::{Code, Op};
 use super::predictor::Predictor;
@@ -98,7 +99,7 @@ impl<P: Profile> Skips for Arm<P> {
         if self.stop.is_some() || self.cycles >= self.deadline.limit || self.sections.stops_at(self.pc) {
             return None;
         }
-        let index = self.block_at(bus, true)?;
+        let index = self.block_at(bus, Extent::One)?;
         self.note_writes(bus, index, round)?;
         let runs = self.blocks.hot[index as usize].runs;
         if self.fetch(bus, index) {

@@ -109,8 +109,8 @@ pub struct Cold {
     pub pending: [Pending; 2],
     /// How it is fetched.
     pub fetch: Way,
-    /// It was asked for as a single instruction.
-    pub single: bool,
+    /// How much code it has.
+    pub extent: Extent,
     /// Its runs when its compiled code was last thought about.
     pub runs_before: u64,
 }
@@ -137,13 +137,13 @@ pub struct Blocks {
     pub ops: Vec<Op>,
     /// What goes with each operation.
     pub infos: Vec<OpInfo>,
-    /// Direct-mapped by address, for entries with nothing under way: whole blocks, then single instructions.
-    lookup: [Box<[Found; LOOKUP_SLOTS]>; 2],
+    /// Direct-mapped by address, for entries with nothing under way, by their extents.
+    lookup: [Box<[Found; LOOKUP_SLOTS]>; 3],
     /// Runs after which a block is compiled; 0 for never.
     pub compile_after: u16,
     /// What [`Hot::code`] says of a block without compiled code.
     uncompiled: usize,
-    by_entry: BTreeMap<(u32, bool, Pending), u32>,
+    by_entry: BTreeMap<(u32, Extent, Pending), u32>,
     totals: Breakdown,
 }
 
@@ -157,13 +157,26 @@ pub struct Found {
     pub index: u32,
 }
 
+/// How much code a block has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extent {
+    /// Up to the first instruction that ends a block, or to the most that a block has.
+    Whole,
+    /// No more than is in its first cache line: what is behind it would have to be fetched first.
+    Line,
+    /// One instruction.
+    One,
+}
+
 /// Where and how a block is to be decoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Its address.
     pub pc: u32,
-    /// Only one instruction.
-    pub single: bool,
+    /// How much code it is to have at the most.
+    pub extent: Extent,
+    /// The line behind its first is not in the cache: of a whole block that goes on there, only the first line is decoded.
+    pub cold: bool,
     /// Results under way when it is entered: its static time depends on them.
     pub entry: Pending,
     /// How it is fetched.
@@ -180,7 +193,7 @@ impl Blocks {
             cold: Vec::new(),
             ops: Vec::new(),
             infos: Vec::new(),
-            lookup: [Box::new([NOTHING; LOOKUP_SLOTS]), Box::new([NOTHING; LOOKUP_SLOTS])],
+            lookup: std::array::from_fn(|_| Box::new([NOTHING; LOOKUP_SLOTS])),
             compile_after,
             uncompiled: 0,
             by_entry: BTreeMap::new(),
@@ -189,22 +202,22 @@ impl Blocks {
     }
 
     /// The block at `pc`, if it has been decoded for entry with `pending` under way.
-    pub fn find(&mut self, pc: u32, single: bool, pending: Pending) -> Option<u32> {
+    pub fn find(&mut self, pc: u32, extent: Extent, pending: Pending) -> Option<u32> {
         if !pending.is_none() {
-            return self.by_entry.get(&(pc, single, pending)).copied();
+            return self.by_entry.get(&(pc, extent, pending)).copied();
         }
-        let slot = &mut self.lookup[usize::from(single)][lookup_slot(pc)];
+        let slot = &mut self.lookup[extent as usize][lookup_slot(pc)];
         if slot.pc != pc {
-            *slot = Found { pc, index: *self.by_entry.get(&(pc, single, pending))? };
+            *slot = Found { pc, index: *self.by_entry.get(&(pc, extent, pending))? };
         }
         Some(slot.index)
     }
 
     /// The block that takes the same time with `pending` under way as with nothing: found for that entry too from now on.
-    pub fn find_unaffected(&mut self, timing: &CoreTiming, pc: u32, single: bool, pending: Pending) -> Option<u32> {
-        let index = self.find(pc, single, Pending::NONE)?;
+    pub fn find_unaffected(&mut self, timing: &CoreTiming, pc: u32, extent: Extent, pending: Pending) -> Option<u32> {
+        let index = self.find(pc, extent, Pending::NONE)?;
         self.is_unaffected(timing, index, pending).then(|| {
-            self.by_entry.insert((pc, single, pending), index);
+            self.by_entry.insert((pc, extent, pending), index);
             index
         })
     }
@@ -215,9 +228,9 @@ impl Blocks {
         if exit == 0 { hot.end_pc } else { hot.taken_pc }
     }
 
-    /// True if there may be no room for two more blocks, a whole one and a single instruction: drop them all first.
+    /// True if there may be no room for three more blocks, one of each extent: drop them all first.
     pub fn are_full(&self) -> bool {
-        self.hot.len() + 2 > MOST_BLOCKS
+        self.hot.len() + 3 > MOST_BLOCKS
     }
 
     /// The operations of a block, the one that ends it included.
@@ -286,7 +299,7 @@ impl Blocks {
 
     /// Decodes the block at a place. `None` if its first instruction can't be read.
     pub fn build(&mut self, bus: &mut Bus, timing: &CoreTiming, place: Place) -> Option<u32> {
-        let instrs = read_instrs(bus, place);
+        let (instrs, extent) = read_instrs(bus, place);
         if instrs.is_empty() {
             return None;
         }
@@ -317,9 +330,9 @@ impl Blocks {
             lines: lines as u16,
             runs_to_go: self.compile_after,
         });
-        let Place { entry, fetch, single, .. } = place;
-        self.cold.push(Cold { breakdown, entry, pending, fetch, single, runs_before: 0 });
-        self.by_entry.insert((place.pc, single, entry), index);
+        let Place { entry, fetch, .. } = place;
+        self.cold.push(Cold { breakdown, entry, pending, fetch, extent, runs_before: 0 });
+        self.by_entry.insert((place.pc, extent, entry), index);
         Some(index)
     }
 
@@ -404,9 +417,12 @@ pub const fn lookup_slot(pc: u32) -> usize {
     (pc >> 1) as usize & (LOOKUP_SLOTS - 1)
 }
 
-/// Decodes up to a block's worth of instructions: to the first that ends a block, or to the end of what can be read.
-fn read_instrs(bus: &Bus, place: Place) -> Vec<Instr> {
+/// Decodes up to a block's worth of instructions: to the first that ends a block, or to the end of what can be read, or of the line. Tells what
+/// it came to.
+fn read_instrs(bus: &Bus, place: Place) -> (Vec<Instr>, Extent) {
     let mut instrs = Vec::new();
+    let one_line = place.extent == Extent::Line || place.extent == Extent::Whole && place.cold;
+    let line_left = place.line_bytes - place.pc % place.line_bytes;
     let mut at = place.pc;
     while instrs.len() < LONGEST_BLOCK {
         let mut bytes = [0; 4];
@@ -417,13 +433,17 @@ fn read_instrs(bus: &Bus, place: Place) -> Vec<Instr> {
             break;
         }
         let instr = decode(u32::from_le_bytes(bytes));
+        let end = at.wrapping_add(u32::from(instr.len_bytes));
+        if one_line && !instrs.is_empty() && end.wrapping_sub(place.pc) > line_left {
+            return (instrs, Extent::Line);
+        }
         instrs.push(instr);
-        at = at.wrapping_add(u32::from(instr.len_bytes));
-        if place.single || instr.op.code.ends_block() {
+        at = end;
+        if place.extent == Extent::One || instr.op.code.ends_block() {
             break;
         }
     }
-    instrs
+    (instrs, place.extent)
 }
 
 /// The operation as the inner loop runs it: x0 as destination and addresses resolved.

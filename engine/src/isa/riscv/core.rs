@@ -2,7 +2,7 @@
 
 use super::access::{Way, way_to};
 use super::accounts::{Cause, EntryCycles, Totals};
-use super::block::{Blocks, Place};
+use super::block::{Blocks, Extent, Place};
 use super::compile::{COMPILE_AFTER, Compiler};
 use super::exceptions::Exception;
 use super::system::{CsrContext, Csrs};
@@ -129,6 +129,11 @@ impl Hart {
         }
     }
 
+    /// Instructions that are kept decoded, as often as they are, for tests: what all blocks have together.
+    pub fn decoded(&self) -> usize {
+        self.blocks.infos.len()
+    }
+
     /// The core's time, as simulated time.
     pub(super) fn now(&self) -> Ps {
         self.config.clock.ps_at_floor(Cycles(self.cycles))
@@ -205,46 +210,66 @@ impl Hart {
             self.drop_blocks();
         }
         let left = self.left.take();
-        let Some(mut index) = self.block_at(bus, single) else {
+        // Without a cache, instructions are fetched one by one.
+        let whole = !single && way_to(bus, self.pc, self.icache.is_some()) != Way::Uncached;
+        let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
+        let Some(index) = index else {
             let value = self.pc;
-            self.fetch_fault(bus, value, BusFaultKind::Unmapped);
-            return;
+            return self.fetch_fault(bus, value, BusFaultKind::Unmapped);
         };
-        let wants_whole = !single && self.blocks.cold[index as usize].fetch != Way::Uncached;
-        if wants_whole && let Some((from, exit)) = left {
-            self.link(from, exit, index);
-        }
-        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
-        if !(wants_whole && fits && self.only_first_line_misses(index)) {
-            let Some(one) = self.block_at(bus, true) else { return };
-            index = one;
-        }
         if self.fetch(bus, index) {
             self.execute(bus, index);
         }
     }
 
-    /// The block at the current address, decoded if need be.
-    pub(super) fn block_at(&mut self, bus: &mut Bus, single: bool) -> Option<u32> {
-        let (pc, entry) = (self.pc, self.pending);
-        if let Some(index) = self.blocks.find(pc, single, entry) {
-            return Some(index);
+    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before the limit. `left` is linked to it.
+    fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
+        let mut index = self.block_at(bus, Extent::Whole)?;
+        if self.blocks.cold[index as usize].extent == Extent::Whole {
+            if let Some((from, exit)) = left {
+                self.link(from, exit, index);
+            }
+            if !self.only_first_line_misses(index) {
+                index = self.block_at(bus, Extent::Line)?;
+            }
         }
-        if let Some(index) = self.blocks.find_unaffected(&self.config.timing, pc, single, entry) {
+        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
+        if fits { Some(index) } else { self.block_at(bus, Extent::One) }
+    }
+
+    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a whole one is not decoded: the line's
+    /// stands for it.
+    pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
+        let (pc, entry) = (self.pc, self.pending);
+        if let Some(index) = self.known_block(extent) {
             return Some(index);
         }
         let line_bytes = self.icache.as_ref().map_or(4, |cache| cache.shape().line_bytes);
         let fetch = way_to(bus, pc, self.icache.is_some());
-        let place = Place { pc, single, entry, fetch, line_bytes };
+        let next_line = (pc & !(line_bytes - 1)).wrapping_add(line_bytes);
+        let cold = fetch == Way::Cached && !self.has_fetch_line(next_line);
+        if extent == Extent::Whole
+            && cold
+            && let Some(index) = self.known_block(Extent::Line)
+        {
+            return Some(index);
+        }
+        let place = Place { pc, extent, cold, entry, fetch, line_bytes };
         let index = self.blocks.build(bus, &self.config.timing, place);
         self.follow_memory(bus);
         index
     }
 
+    fn known_block(&mut self, extent: Extent) -> Option<u32> {
+        let (pc, entry) = (self.pc, self.pending);
+        let known = self.blocks.find(pc, extent, entry);
+        known.or_else(|| self.blocks.find_unaffected(&self.config.timing, pc, extent, entry))
+    }
+
     fn link(&mut self, from: u32, exit: usize, to: u32) {
-        // Single instructions stay unlinked, so that a step is one.
+        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block the next time.
         let cold = &self.blocks.cold[from as usize];
-        if !cold.single && !self.sections.stops_at(self.pc) && self.pending == cold.pending[exit] {
+        if cold.extent == Extent::Whole && !self.sections.stops_at(self.pc) && self.pending == cold.pending[exit] {
             self.blocks.hot[from as usize].links[exit] = to;
         }
     }

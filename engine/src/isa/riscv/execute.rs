@@ -3,7 +3,7 @@
 
 use super::access::{Flow, Way};
 use super::alu::match_operation;
-use super::block::NO_BLOCK;
+use super::block::{Extent, NO_BLOCK};
 use super::compile::{Compiler, Ending};
 use super::core::Hart;
 use super::exceptions::{Exception, ExceptionCause};
@@ -180,7 +180,7 @@ impl Hart {
             self.blocks.forget_code(compiler.uncompiled());
         }
         let Some(compiler) = &mut self.compiler else { return };
-        if self.blocks.cold[index as usize].single {
+        if self.blocks.cold[index as usize].extent != Extent::Whole {
             return;
         }
         if self.blocks.is_compiled(index) {

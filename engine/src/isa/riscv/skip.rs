@@ -1,6 +1,7 @@
 //! What skipping polling loops has to know of a hart.
 
 use super::accounts::Totals;
+use super::block::Extent;
 use super::core::Hart;
 use super::op::{Code, TimingClass};
 use super::system::Csrs;
@@ -90,7 +91,7 @@ impl Skips for Hart {
         if self.stop.is_some() || self.cycles >= self.deadline.limit || self.sections.stops_at(self.pc) {
             return None;
         }
-        let index = self.block_at(bus, true)?;
+        let index = self.block_at(bus, Extent::One)?;
         self.note_write(bus, index, round)?;
         let runs = self.blocks.hot[index as usize].runs;
         if self.fetch(bus, index) {

@@ -26,6 +26,13 @@ impl Read {
         self.instrs.push((Decoded { instr, loaded, it, straddles }, self.ops.len()));
     }
 
+    /// Takes the last instruction back, before which ITSTATE was `it`.
+    pub fn pop(&mut self, it: u8) {
+        self.instrs.pop();
+        self.ops.truncate(self.instrs.last().map_or(0, |(_, end)| *end));
+        self.it = it;
+    }
+
     /// Size of what was read.
     pub fn bytes(&self) -> u32 {
         self.instrs.iter().map(|(decoded, _)| u32::from(decoded.instr.len_bytes)).sum()
