@@ -133,13 +133,12 @@ impl Machine {
         Ok(())
     }
 
-    /// Keeps a window for each call of each of these functions of the first core; raises EngineError for one that the firmware lacks, or if the
-    /// core keeps none.
+    /// Keeps a window for each call of each of these functions of the first core; raises EngineError for one that the firmware lacks.
     fn watch_calls(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
             if !self.with(|engine| Ok(engine.watch_calls(&function)))? {
                 return Err(EngineError::new_err(format!(
-                    "the firmware has no function '{function}' whose calls can be kept"
+                    "the firmware has no function '{function}' to keep windows of"
                 )));
             }
         }

@@ -149,15 +149,12 @@ pub trait Core: Send {
     /// Keeps a stack of its own for the function at `pc`.
     fn watch(&mut self, name: &str, pc: u32);
 
-    /// Has the core stop at the begin and the end of each call of a function that it watches, with [`Stop::Mark`]. False if it can't.
-    fn mark_calls(&mut self, _pc: u32) -> bool {
-        false
-    }
+    /// Has the core stop at the begin and the end of each call of a function that it watches, with [`Stop::Mark`]. False if it
+    /// watches no function there.
+    fn mark_calls(&mut self, pc: u32) -> bool;
 
     /// The begins and ends since this was last asked, the latest of which the core is at.
-    fn take_marks(&mut self) -> Vec<CallMark> {
-        Vec::new()
-    }
+    fn take_marks(&mut self) -> Vec<CallMark>;
 
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;

@@ -519,3 +519,27 @@ fn the_hosting_interface_prints_and_ends_the_run() {
     assert_eq!((report.outcome, printed.as_slice()), (Outcome::Exit(3), &b"hello"[..]));
     assert_eq!(machine.registers()[1 + T0 as usize], 5);
 }
+
+#[test]
+fn each_call_of_a_function_has_a_window() {
+    let function = [addiu(T0, ZERO, 7), addiu(T1, T0, 1), jr(RA), NOP];
+    let calls = then_exit(&[jal(PROGRAM + 0x100), NOP, jal(PROGRAM + 0x100), NOP]);
+    let make = || {
+        let mut machine = machine(PROGRAM, &calls);
+        put(&mut machine, PROGRAM + 0x100, &function);
+        machine
+    };
+    let plain = run(&mut make());
+    let mut machine = make();
+    machine.watch_function("work", 0, PROGRAM + 0x100, true);
+    let report = run(&mut machine);
+    assert_exit(&report);
+    assert_eq!((report.elapsed, &report.cores[0].causes), (plain.elapsed, &plain.cores[0].causes));
+    let instructions: Vec<u64> = report.windows.iter().map(|window| window.cores[0].instructions).collect();
+    assert_eq!(instructions, [4, 4]);
+    for window in &report.windows {
+        let core = &window.cores[0];
+        assert_eq!(window.end.0 - window.begin.0, core.cycles.0 * CYCLE_PS);
+        assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0);
+    }
+}

@@ -310,6 +310,18 @@ fn a_watched_function_has_a_stack_of_its_own() {
 }
 
 #[test]
+fn each_call_of_a_function_has_a_window() {
+    let program = [addi(2, 0, 0x700), jal(1, 16), jal(1, 12), NOP, EBREAK, addi(5, 5, 1), jalr(0, 1, 0)];
+    let mut machine = machine_at(FAST, &program, &[]);
+    machine.watch_function("f", 0, 20, true);
+    let (report, _) = run_to_trap(&mut machine);
+    let (plain, _) = run_to_trap(&mut machine_at(FAST, &program, &[]));
+    assert_eq!(report.elapsed, plain.elapsed);
+    let cycles: Vec<Cycles> = report.windows.iter().map(|window| window.cores[0].cycles).collect();
+    assert_eq!(cycles, [Cycles(4 + 7); 2]);
+}
+
+#[test]
 fn the_fetch_of_a_fall_through_that_is_not_run_is_accounted_for() {
     let (report, _) = run_to_trap(&mut machine_at(SLOW, &[beq(0, 0, 8), NOP, EBREAK], &[]));
     // Beyond the cycle in which the core could have taken it, of 30 from its request in that cycle.

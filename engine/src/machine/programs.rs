@@ -75,14 +75,13 @@ impl Machine {
     /// function.
     pub fn watch(&mut self, name: &str) -> bool {
         let found = self.find_function(name);
-        found.is_some_and(|(core, function, addr)| self.watch_function(&function, core, addr, false))
+        found.map(|(core, function, addr)| self.watch_function(&function, core, addr, false)).is_some()
     }
 
-    /// Keeps a window for each call of a function of a core; it is watched, too. False if there is no such function, or if cores of this type
-    /// keep none.
+    /// Keeps a window for each call of a function of a core; it is watched, too. False if there is no such function.
     pub fn watch_calls(&mut self, name: &str) -> bool {
         let found = self.find_function(name);
-        found.is_some_and(|(core, function, addr)| self.watch_function(&function, core, addr, true))
+        found.map(|(core, function, addr)| self.watch_function(&function, core, addr, true)).is_some()
     }
 
     /// Keeps a cycle stack of its own for the function at `addr`, on the first core.
@@ -90,14 +89,16 @@ impl Machine {
         self.cores[0].watch(name, addr);
     }
 
-    /// Watches the function `name` of a core at `addr`, once, with windows for its `calls` if they are wanted. False if the core keeps none.
-    pub fn watch_function(&mut self, name: &str, core: usize, addr: u32, calls: bool) -> bool {
+    /// Watches the function `name` of a core at `addr`, once, with windows for its `calls` if they are wanted.
+    pub fn watch_function(&mut self, name: &str, core: usize, addr: u32, calls: bool) {
         let function = (core, name.to_owned());
         if !self.watched.contains(&function) {
             self.cores[core].watch(name, addr);
             self.watched.push(function);
         }
-        !calls || self.cores[core].mark_calls(addr)
+        if calls {
+            self.cores[core].mark_calls(addr);
+        }
     }
 
     /// The core of a function that is to be watched, its own name, and its address.

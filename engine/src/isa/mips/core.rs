@@ -8,7 +8,7 @@ use super::predictor::Predictor;
 use super::system::exceptions::RESET_VECTOR;
 use super::system::{Exception, Now, System};
 use crate::bus::Bus;
-use crate::core::{Core, CoreReport, Stop};
+use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
 use crate::isa::handlers::Nesting;
@@ -165,6 +165,10 @@ impl Mips {
             } else {
                 self.follow_sections();
                 self.look = false;
+                if self.sections.has_marks() {
+                    self.stop = Some(Stop::Mark);
+                    continue;
+                }
                 if self.polls.found && !single {
                     self.skip_rounds(bus);
                 } else {
@@ -294,6 +298,14 @@ impl Core for Mips {
     fn watch(&mut self, name: &str, pc: u32) {
         self.sections.watch(name, pc);
         self.pages.undecode(pc);
+    }
+
+    fn mark_calls(&mut self, pc: u32) -> bool {
+        self.sections.mark_calls(pc)
+    }
+
+    fn take_marks(&mut self) -> Vec<CallMark> {
+        self.sections.take_marks()
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {

@@ -8,7 +8,7 @@ use super::exceptions::Exception;
 use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::{Bus, BusFaultKind};
-use crate::core::{Core, CoreFault, CoreReport, FaultedAccess, Stop};
+use crate::core::{CallMark, Core, CoreFault, CoreReport, FaultedAccess, Stop};
 use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
 use crate::isa::polls::Polls;
@@ -192,6 +192,10 @@ impl Hart {
                 continue;
             }
             self.follow_sections();
+            if self.sections.has_marks() {
+                self.stop = Some(Stop::Mark);
+                continue;
+            }
             if self.polls.found && !single {
                 self.skip_rounds(bus);
                 continue;
@@ -380,6 +384,14 @@ impl Core for Hart {
     fn watch(&mut self, name: &str, pc: u32) {
         self.sections.watch(name, pc);
         self.drop_blocks();
+    }
+
+    fn mark_calls(&mut self, pc: u32) -> bool {
+        self.sections.mark_calls(pc)
+    }
+
+    fn take_marks(&mut self) -> Vec<CallMark> {
+        self.sections.take_marks()
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {

@@ -29,7 +29,7 @@ use super::accounts::{Cause, EntryCycles, Totals};
 use super::block::Breakdown;
 use super::sections::place_of;
 use crate::bus::Bus;
-use crate::core::{Core, CoreReport, Stop};
+use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::isa::deadline::Deadline;
 use crate::isa::sections::{Sections, Totals as _};
@@ -194,6 +194,14 @@ impl Core for Picorv32 {
 
     fn lost_calls(&self) -> u64 {
         self.sections.lost()
+    }
+
+    fn mark_calls(&mut self, pc: u32) -> bool {
+        self.sections.mark_calls(pc)
+    }
+
+    fn take_marks(&mut self) -> Vec<CallMark> {
+        self.sections.take_marks()
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {

@@ -43,6 +43,9 @@ impl Picorv32 {
                 self.enter_handler(bus);
             } else {
                 self.follow_sections();
+                if self.sections.has_marks() {
+                    return Stop::Mark;
+                }
                 self.launch(bus);
                 self.look_ahead();
             }
