@@ -36,6 +36,8 @@ pub struct CoreFault {
     pub link: Option<u32>,
     /// Why it could not be handled.
     pub why_fatal: &'static str,
+    /// What the core's own fault registers say at the end, in words; may be empty.
+    pub registers: String,
 }
 
 /// An access that nothing, or an error, answered.

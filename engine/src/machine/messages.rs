@@ -67,7 +67,8 @@ impl Machine {
     }
 
     pub(super) fn fault_text(&self, core: usize, fault: &CoreFault) -> String {
-        format!("{}: {}; {}", self.cores[core].name(), self.trap_text(core, fault), fault.why_fatal)
+        let text = format!("{}: {}; {}", self.cores[core].name(), self.trap_text(core, fault), fault.why_fatal);
+        if fault.registers.is_empty() { text } else { format!("{text}; {}", fault.registers) }
     }
 
     pub(super) fn limit_text(&self, limit: Ps) -> String {

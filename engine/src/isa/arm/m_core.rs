@@ -17,6 +17,7 @@ use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
 use crate::core::{CoreFault, Stop};
 use crate::inputs::Inputs;
+use crate::isa::handlers::HANDLER_FAILS;
 use crate::memory::first_level::access::{Abort, how};
 use crate::time::Ps;
 
@@ -322,12 +323,13 @@ impl Arm<System> {
     fn activate(&mut self, bus: &mut Bus, entering: Entering) {
         let before = self.system.protection();
         let Some(activated) = self.system.activate(&mut self.x, entering.link) else {
-            return self.lock_up(entering.fault.unwrap_or_default());
+            let fault = entering.fault.unwrap_or_else(|| self.fault_of(Exception::Due));
+            return self.lock_up(fault);
         };
         match self.load_word(bus, activated.vector, how::ALIGNED) {
             Ok(handler) => self.set_place(handler, 0),
             Err(_) if self.system.vector_failed(activated.number).is_err() => {
-                return self.lock_up(self.fault_of_vector(activated.vector, entering.fault));
+                return self.lock_up_without_vector(self.fault_of_vector(activated.vector, entering.fault));
             }
             Err(_) => {
                 let fault = Some(self.fault_of_vector(activated.vector, entering.fault));
@@ -391,9 +393,10 @@ impl Arm<System> {
     /// A return that fits nothing is a fault of the code it came from, whose frame is still there.
     fn refuse_return(&mut self, bus: &mut Bus, exception: Exception, link: u32) {
         let fault = self.fault_of(exception);
-        match (self.system.raise(exception, self.pc), fault) {
-            (Ok(_), fault) => self.chain(bus, link, 0, fault),
-            (Err(_), fault) => self.lock_up(fault.unwrap_or_default()),
+        match self.system.raise(exception, self.pc) {
+            Ok(_) if self.is_endless() => self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault }),
+            Ok(_) => self.chain(bus, link, 0, Some(fault)),
+            Err(_) => self.lock_up(fault),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Faults: what the user gets to read about them, and which of them nobody handles.
 
 use super::super::core::Arm;
+use super::super::m_profile::exceptions::number::HARD_FAULT;
 use super::super::m_profile::{Abort, Exception, FaultStatus, Lockup, System};
 use super::super::registers::LR;
 use crate::bus::Bus;
@@ -14,23 +15,29 @@ impl Arm<System> {
     /// Takes the exception of the instruction at the current address.
     pub(super) fn raise_fault(&mut self, bus: &mut Bus, exception: Exception) {
         let fault = self.fault_of(exception);
-        let is_endless = fault.is_some()
-            && self.system.in_handler()
-            && self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless(*registers));
+        let is_call = matches!(exception, Exception::Svc(_));
+        let is_endless = !is_call && self.system.in_handler() && self.is_endless();
         match self.system.raise(exception, self.pc) {
-            Ok(_) if is_endless => self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault.unwrap_or_default() }),
-            Ok(return_pc) => self.enter(bus, return_pc, fault),
-            Err(Lockup) => self.lock_up(fault.unwrap_or_default()),
+            Ok(_) if is_endless => self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault }),
+            // A call is no fault, unless it is escalated to one.
+            Ok(return_pc) if is_call && self.system.due() != Some(HARD_FAULT) => self.enter(bus, return_pc, None),
+            Ok(return_pc) => self.enter(bus, return_pc, Some(fault)),
+            Err(Lockup) => self.lock_up(fault),
         }
     }
 
-    /// What is said of an exception; `None` for what is no fault.
-    pub(super) fn fault_of(&self, exception: Exception) -> Option<CoreFault> {
+    /// True if what goes wrong now has gone wrong with the same registers again and again.
+    pub(super) fn is_endless(&mut self) -> bool {
+        self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless(*registers))
+    }
+
+    /// What is said of an exception.
+    pub(super) fn fault_of(&self, exception: Exception) -> CoreFault {
         let hint = self.system.hint(exception);
         let fault = CoreFault { pc: self.pc, what: exception.name(), hint, ..CoreFault::default() };
         let link = Some(self.x[usize::from(LR)] & !1);
-        Some(match exception {
-            Exception::Due | Exception::Svc(_) => return None,
+        match exception {
+            Exception::Due | Exception::Svc(_) => fault,
             Exception::Undefined(encoding) => CoreFault { encoding: Some(encoding), link, ..fault },
             Exception::InvalidState => CoreFault { link, ..fault },
             Exception::InvalidReturn(_) | Exception::DivideByZero | Exception::Bkpt(_) => fault,
@@ -38,7 +45,7 @@ impl Arm<System> {
                 CoreFault { access: Some(faulted("instruction fetch", abort)), link, ..fault }
             }
             Exception::DataAbort(abort) => CoreFault { access: Some(faulted(self.access_kind, abort)), ..fault },
-        })
+        }
     }
 
     /// What is said when the address of a handler can't be read, for an exception that has something to say itself or not.
@@ -74,10 +81,19 @@ impl Arm<System> {
 
     /// The core stops for good.
     pub(super) fn lock_up(&mut self, fault: CoreFault) {
-        self.end(CoreFault { why_fatal: Lockup::WHY, ..fault });
+        self.lock_up_as(self.system.why_locked_up(), fault);
     }
 
-    fn end(&mut self, fault: CoreFault) {
+    /// The same, where the vector of HardFault or NMI is what can't be read.
+    pub(super) fn lock_up_without_vector(&mut self, fault: CoreFault) {
+        self.lock_up_as("it locks the core up: the vector of its handler can't be read", fault);
+    }
+
+    fn lock_up_as(&mut self, why_fatal: &'static str, fault: CoreFault) {
+        self.end(CoreFault { why_fatal, registers: self.system.fault_registers(), ..fault });
+    }
+
+    pub(super) fn end(&mut self, fault: CoreFault) {
         self.flow.under_way = None;
         self.stop = Some(Stop::Fault(fault));
     }

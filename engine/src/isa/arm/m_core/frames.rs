@@ -2,9 +2,12 @@
 
 use super::super::core::Arm;
 use super::super::m_profile::exceptions::During;
-use super::super::m_profile::{Abort, Exception, Floating, Frame, System, Unstack};
+use super::super::m_profile::{Abort, Exception, FaultStatus, Floating, Frame, System, Unstack};
 use crate::bus::Bus;
+use crate::core::CoreFault;
 use crate::device::AccessSize;
+use crate::isa::handlers::HANDLER_FAILS;
+use crate::memory::first_level::Done;
 use crate::memory::first_level::access::how;
 use crate::time::{Cycles, Ps};
 
@@ -12,6 +15,9 @@ use crate::time::{Cycles, Ps};
 const WORDS: usize = 8;
 /// Words of floating-point state: S0 to S15, FPSCR.
 const FLOATING_WORDS: usize = 17;
+
+/// How stores of a frame went, and what memory took.
+type Stored = Done<(), FaultStatus>;
 
 impl Arm<System> {
     /// Stores a frame. What memory takes is added to the core's time; gives what floating-point state takes further.
@@ -28,9 +34,10 @@ impl Arm<System> {
     fn store_words(&mut self, bus: &mut Bus, address: u32, words: &[u32]) {
         self.access_kind = "store of an exception's frame";
         let at = self.moment();
-        match self.write_words(bus, at, address, words, 0) {
-            Ok(cycles) => self.cycles += cycles,
-            Err(abort) => self.frame_failed(abort, During::Stacking),
+        let done = self.write_words(bus, at, address, words, 0);
+        self.cycles += done.cycles;
+        if let Err(abort) = done.result {
+            self.frame_failed(bus, abort, During::Stacking);
         }
     }
 
@@ -56,12 +63,17 @@ impl Arm<System> {
         self.cycles += told.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
+            if let Some(host) = self.memory.quick_load(addr, 4) {
+                // SAFETY: as for stores below.
+                *word = unsafe { host.cast::<u32>().read_unaligned() };
+                continue;
+            }
             let how = how::ALIGNED | how::TOLD;
             let done = self.memory.load(bus, &self.system, self.moment(), addr, AccessSize::Word, how);
             self.cycles += done.cycles;
             match done.result {
                 Ok(value) => *word = value,
-                Err(abort) => return self.frame_failed(abort, During::Unstacking),
+                Err(abort) => return self.frame_failed(bus, abort, During::Unstacking),
             }
         }
     }
@@ -77,13 +89,14 @@ impl Arm<System> {
             let state = self.floating_state();
             self.access_kind = "store of floating-point state";
             let how = if self.system.lazy_is_privileged() { 0 } else { how::UNPRIVILEGED };
-            match self.write_words(bus, begins, address, &state, how) {
-                Ok(waited) => cycles += waited,
-                Err(abort) if self.system.stacking_failed(abort, During::LazyStacking).is_err() => {
-                    return Err(Some(Exception::DataAbort(abort)));
-                }
-                Err(_) => {}
+            let done = self.write_words(bus, begins, address, &state, how);
+            if let Err(abort) = done.result
+                && self.system.stacking_failed(abort, During::LazyStacking).is_err()
+            {
+                self.cycles += done.cycles;
+                return Err(Some(Exception::DataAbort(abort)));
             }
+            cycles += done.cycles;
             let own = u64::from(self.stages().floating_frame);
             self.exception_cycles += own;
             cycles += own;
@@ -93,19 +106,28 @@ impl Arm<System> {
         Ok(cycles)
     }
 
-    /// Stores words from `address` up: what memory takes.
-    fn write_words(&mut self, bus: &mut Bus, at: Ps, address: u32, words: &[u32], how: u8) -> Result<u64, Abort> {
+    /// Stores words from `address` up, as far as that goes.
+    fn write_words(&mut self, bus: &mut Bus, at: Ps, address: u32, words: &[u32], how: u8) -> Stored {
         let begins = self.config.clock.cycles_until_ceil(at).0;
         let how = how | how::ALIGNED | how::STORE;
         let mut cycles = self.memory.several(bus, &self.system, at, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
-            let now = self.config.clock.ps_at_floor(Cycles(begins + cycles));
             let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
+            if how & how::UNPRIVILEGED == 0
+                && let Some(host) = self.memory.quick_store(addr, 4)
+            {
+                // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
+                unsafe { host.cast::<u32>().write_unaligned(*word) }
+                continue;
+            }
+            let now = self.config.clock.ps_at_floor(Cycles(begins + cycles));
             let done = self.memory.store(bus, &self.system, now, addr, size, *word, how | how::TOLD);
             cycles += done.cycles;
-            done.result?;
+            if done.result.is_err() {
+                return Stored { cycles, ..done };
+            }
         }
-        Ok(cycles)
+        Stored { cycles, result: Ok(()) }
     }
 
     fn floating_state(&self) -> [u32; FLOATING_WORDS] {
@@ -119,11 +141,14 @@ impl Arm<System> {
         self.config.clock.ps_at_floor(Cycles(self.cycles))
     }
 
-    fn frame_failed(&mut self, abort: Abort, during: During) {
-        if self.system.stacking_failed(abort, during).is_err()
-            && let Some(fault) = self.fault_of(Exception::DataAbort(abort))
-        {
+    fn frame_failed(&mut self, bus: &mut Bus, abort: Abort, during: During) {
+        let fault = self.fault_of(Exception::DataAbort(abort));
+        if self.system.stacking_failed(abort, during).is_err() {
             self.lock_up(fault);
+        } else if during == During::Unstacking && self.is_endless() {
+            self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault });
+        } else {
+            bus.note_trap(fault);
         }
     }
 }

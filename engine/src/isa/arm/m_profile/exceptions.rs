@@ -74,11 +74,6 @@ impl Status for FaultStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lockup;
 
-impl Lockup {
-    /// For messages.
-    pub const WHY: &str = "it locks the core up: HardFault or NMI is being handled, or FAULTMASK is set";
-}
-
 /// When an access failed that an exception's entry or return makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum During {

@@ -1,12 +1,38 @@
 //! Faults in words: what a user would look up in the manual.
 
+use super::exceptions::number;
+use super::scb::{bfsr, hfsr, mmfsr, ufsr};
 use super::{Abort, Exception, FaultStatus, System};
 
+/// Bits of HFSR and CFSR by their names.
+const HFSR: [(u32, &str); 3] = [(hfsr::VECTTBL, "VECTTBL"), (hfsr::FORCED, "FORCED"), (hfsr::DEBUGEVT, "DEBUGEVT")];
+const CFSR: [(u32, &str); 18] = [
+    (mmfsr::IACCVIOL, "IACCVIOL"),
+    (mmfsr::DACCVIOL, "DACCVIOL"),
+    (mmfsr::MUNSTKERR, "MUNSTKERR"),
+    (mmfsr::MSTKERR, "MSTKERR"),
+    (mmfsr::MLSPERR, "MLSPERR"),
+    (mmfsr::MMARVALID, "MMARVALID"),
+    (bfsr::IBUSERR, "IBUSERR"),
+    (bfsr::PRECISERR, "PRECISERR"),
+    (bfsr::UNSTKERR, "UNSTKERR"),
+    (bfsr::STKERR, "STKERR"),
+    (bfsr::LSPERR, "LSPERR"),
+    (bfsr::BFARVALID, "BFARVALID"),
+    (ufsr::UNDEFINSTR, "UNDEFINSTR"),
+    (ufsr::INVSTATE, "INVSTATE"),
+    (ufsr::INVPC, "INVPC"),
+    (ufsr::NOCP, "NOCP"),
+    (ufsr::UNALIGNED, "UNALIGNED"),
+    (ufsr::DIVBYZERO, "DIVBYZERO"),
+];
+
 impl Exception {
-    /// The fault's name; empty for what is none.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Exception::Due | Exception::Svc(_) => "",
+            Exception::Due => "exception",
+            Exception::Svc(_) => "supervisor call (svc)",
             Exception::Undefined(_)
             | Exception::InvalidState
             | Exception::InvalidReturn(_)
@@ -40,10 +66,40 @@ impl FaultStatus {
 }
 
 impl System {
+    /// Why a fault that comes now locks the core up (ARM, B1.5.15).
+    pub fn why_locked_up(&self) -> &'static str {
+        match self.ipsr as u8 {
+            _ if self.masks.faultmask => "it locks the core up: FAULTMASK is set",
+            number::NMI => "it locks the core up: NMI is being handled",
+            number::HARD_FAULT => "it locks the core up: HardFault is being handled",
+            _ => "it locks the core up: HardFault can't be taken",
+        }
+    }
+
+    /// The fault registers in words, as far as they say anything, and VTOR.
+    pub fn fault_registers(&self) -> String {
+        let named = |value: u32, bits: &[(u32, &'static str)]| {
+            let set: Vec<&str> = bits.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| *name).collect();
+            if set.is_empty() { "0".to_owned() } else { set.join(" ") }
+        };
+        let (hfsr, cfsr) = (named(self.scb.hfsr, &HFSR), named(self.scb.cfsr, &CFSR));
+        let address = match self.scb.cfsr & (mmfsr::MMARVALID | bfsr::BFARVALID) {
+            0 => String::new(),
+            bit => {
+                let name = if bit == mmfsr::MMARVALID { "MMFAR" } else { "BFAR" };
+                format!(", {name} {:#010x}", self.scb.fault_address)
+            }
+        };
+        format!("HFSR: {hfsr}, CFSR: {cfsr}{address}, VTOR {:#010x}", self.scb.vtor)
+    }
+
     /// More about a fault; empty if there is nothing to say.
     pub fn hint(&self, exception: Exception) -> &'static str {
         match exception {
-            Exception::Due | Exception::Svc(_) | Exception::PrefetchAbort(_) => "",
+            Exception::Due | Exception::PrefetchAbort(_) => "",
+            Exception::Svc(_) => {
+                "what runs is as urgent as its exception, or PRIMASK, BASEPRI or FAULTMASK holds that back"
+            }
             Exception::Undefined(u32::MAX) => "erased flash reads so",
             Exception::Undefined(encoding) => self.hint_of_encoding(encoding),
             Exception::InvalidState => "the address jumped to is even, and there is only T32 here",
