@@ -145,6 +145,14 @@ pub trait Core: Send {
     /// Sets the address of the next instruction, as an ELF file has the entry.
     fn set_pc(&mut self, pc: u32);
 
+    /// Where the vector table is whose first words are the stack pointer and the address that the core begins with; `None` if it has no such.
+    fn vector_table(&self) -> Option<u32> {
+        None
+    }
+
+    /// The vector table is at `table`, from reset on: only asked of a core that has one, before it runs.
+    fn set_vector_table(&mut self, _table: u32) {}
+
     /// The address of the next instruction, then the general registers.
     fn registers(&self) -> Vec<u32>;
 

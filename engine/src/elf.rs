@@ -203,7 +203,34 @@ fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> V
     symbols
 }
 
+/// Addresses of symbols of any kind with these names, in the order of the names. Nothing for what is no ELF file.
+pub fn addresses_of(data: &[u8], names: &[&str]) -> Vec<u32> {
+    let Ok(file) = ElfFile::<elf::FileHeader32<Endianness>>::parse(data) else { return Vec::new() };
+    let symbols = file.symbols().filter(|symbol| symbol.is_definition());
+    let mut found: Vec<(usize, u32)> = symbols
+        .filter_map(|symbol| {
+            let name = symbol.name().ok()?;
+            Some((names.iter().position(|known| *known == name)?, symbol.address() as u32))
+        })
+        .collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, addr)| addr).collect()
+}
+
 impl Image {
+    /// True if some segment is stored at `addr`, or runs there.
+    pub fn holds(&self, addr: u32) -> bool {
+        let is_in = |from: u32, bytes: u32| addr.wrapping_sub(from) < bytes;
+        let mut segments = self.segments.iter();
+        segments.any(|s| is_in(s.addr, s.bytes.len() as u32) || is_in(s.runs_at, s.memory_bytes))
+    }
+
+    /// Where what runs at `addr` is stored; `addr` itself if it is in no segment.
+    pub fn stored_at(&self, addr: u32) -> u32 {
+        let segment = self.segments.iter().find(|segment| addr.wrapping_sub(segment.runs_at) < segment.memory_bytes);
+        segment.map_or(addr, |segment| addr.wrapping_sub(segment.runs_at).wrapping_add(segment.addr))
+    }
+
     /// The symbol that holds `addr`, as "name+0x24".
     pub fn symbol_at(&self, addr: u32) -> Option<String> {
         let before = self.symbols.partition_point(|symbol| symbol.addr <= addr);

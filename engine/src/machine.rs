@@ -127,6 +127,8 @@ pub struct Machine {
     windows: Windows,
     /// How each core is getting on.
     progress: Vec<Progress>,
+    /// What the user should know of the program, before it runs.
+    program_notes: Vec<String>,
     quantum: Ps,
     /// A run is under way: images are taken.
     begun: bool,
@@ -148,6 +150,7 @@ impl Machine {
             cores,
             description,
             watched: Vec::new(),
+            program_notes: Vec::new(),
             windows: Windows::default(),
             quantum: QUANTUM,
             begun: false,

@@ -4,7 +4,7 @@
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::elf::{self, ElfError, Symbol};
-use cyclescope_engine::machine::Machine;
+use cyclescope_engine::machine::{Machine, Outcome};
 
 mod support;
 
@@ -111,4 +111,29 @@ fn a_function_that_is_copied_to_ram_has_its_name_there() {
     image.symbols.push(Symbol { addr: support::DDR, bytes: 8, name: "fast".into() });
     assert_eq!(image.symbol_at(support::DDR + 4).as_deref(), Some("fast+0x4"));
     assert_eq!(image.symbol_at(WINDOW + 4), None);
+}
+
+#[test]
+fn a_segment_without_bytes_may_be_registers() {
+    let code = (support::DDR, support::DDR, &[1, 2, 3, 4][..], 4);
+    let empty = |at: u32, bytes: u32| (at, at, &[][..], bytes);
+    // The device's registers, the flash's, and where nothing is; RAM is cleared as ever.
+    for at in [support::DEVICE, WINDOW - 0x100, 0x5000_0000] {
+        let mut machine = machine();
+        support::put(&mut machine, support::DDR + 64, &[u32::MAX; 2]);
+        machine.load(&executable(&[code, empty(at, 0x40), empty(support::DDR + 64, 4)])).unwrap();
+        assert_eq!(bytes(&mut machine, support::DDR + 64, 8), [0, 0, 0, 0, 255, 255, 255, 255]);
+        let notes = machine.report(Outcome::Interrupted).notes;
+        let nowhere =
+            "segment 0x50000000-0x5000003f, which has no bytes to be loaded, lies where nothing is on this board";
+        assert_eq!(notes, if at == 0x5000_0000 { vec![nowhere.to_owned()] } else { Vec::new() });
+    }
+}
+
+#[test]
+fn memory_that_a_segment_overflows_is_refused_as_ever() {
+    let code = (support::DDR, support::DDR, &[1, 2, 3, 4][..], 4);
+    let mut machine = machine();
+    let error = machine.load(&executable(&[code, (support::DDR + 64, support::DDR + 64, &[], 0x1_0000)])).unwrap_err();
+    assert!(matches!(error, ElfError::OutsideMemory { first: 0x8000_0040, .. }), "{error}");
 }

@@ -1,6 +1,7 @@
 //! The programs of the cores: what is loaded, and what is known of them by name.
 
 use super::Machine;
+use crate::bus::Target;
 use crate::elf::{self, ElfError, Image};
 
 /// A core's program, for messages and for functions to be watched.
@@ -13,7 +14,8 @@ pub(super) struct Program {
 
 impl Machine {
     /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
-    /// programmer does; sets the first core to its entry.
+    /// programmer does; sets the first core to its entry. Of a segment without bytes that is no RAM (registers that a linker script has names for) nothing is
+    /// loaded.
     ///
     /// # Errors
     /// [`ElfError`]; nothing has been loaded then.
@@ -22,18 +24,42 @@ impl Machine {
         for segment in &mut image.segments {
             segment.addr = self.cores[0].load_address(segment.addr);
             let last = segment.addr + (segment.memory_bytes - 1);
+            if segment.bytes.is_empty() && !self.begins_in_ram(segment.addr) {
+                continue;
+            }
             if !self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes) {
                 let memories = self.memories();
                 return Err(ElfError::OutsideMemory { first: segment.addr, last, memories });
             }
         }
         for segment in &image.segments {
-            self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
+            if !segment.bytes.is_empty() || self.begins_in_ram(segment.addr) {
+                self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
+            }
         }
         self.cores[0].set_pc(image.entry);
+        self.program_notes.clear();
+        self.note_nowhere(&image);
+        self.find_vectors(&image, data);
         self.find_carried(&image);
         self.programs[0] = Some(Program { image, elf: data.to_vec() });
         Ok(())
+    }
+
+    fn begins_in_ram(&self, addr: u32) -> bool {
+        self.bus.entry_at(addr).is_some_and(|entry| matches!(self.bus.map[entry].target, Target::Ram(_)))
+    }
+
+    /// Notes what is neither in RAM nor at a device.
+    fn note_nowhere(&mut self, image: &Image) {
+        for segment in image.segments.iter().filter(|segment| segment.bytes.is_empty()) {
+            let (first, last) = (segment.addr, segment.addr + (segment.memory_bytes - 1));
+            if self.bus.entry_at(first).is_none() {
+                self.program_notes.push(format!(
+                    "segment {first:#010x}-{last:#010x}, which has no bytes to be loaded, lies where nothing is on this board"
+                ));
+            }
+        }
     }
 
     /// Finds the programs that this one carries for further cores, as data between symbols that are named after them: cm4_firmware_start and

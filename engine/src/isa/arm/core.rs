@@ -399,6 +399,14 @@ impl<P: Profile> Core for Arm<P> {
         self.set_place(pc, 0);
     }
 
+    fn vector_table(&self) -> Option<u32> {
+        P::vector_table(self)
+    }
+
+    fn set_vector_table(&mut self, table: u32) {
+        P::set_vector_table(self, table);
+    }
+
     fn registers(&self) -> Vec<u32> {
         let general = std::iter::once(self.pc).chain(self.x[..15].iter().copied());
         let mut registers: Vec<u32> = general.chain([self.system.status(&self.x)]).collect();

@@ -184,6 +184,15 @@ impl Profile for System {
         }
     }
 
+    fn vector_table(core: &Arm<System>) -> Option<u32> {
+        Some(core.config.system.vectors)
+    }
+
+    fn set_vector_table(core: &mut Arm<System>, table: u32) {
+        core.config.system.vectors = table;
+        core.system = System::new(core.config.system);
+    }
+
     fn reset(core: &mut Arm<System>, bus: &mut Bus) {
         core.system = System::new(core.config.system);
         (core.x, core.s, core.pc) = ([0; COUNT], [0; 64], 0);

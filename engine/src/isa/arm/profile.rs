@@ -130,6 +130,14 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// The core comes out of reset: it begins anew, and keeps its time and its totals.
     fn reset(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
+    /// Where the vector table is whose first words are the stack pointer and the address to begin with after reset; `None` without such.
+    fn vector_table(_core: &Arm<Self>) -> Option<u32> {
+        None
+    }
+
+    /// The vector table is at `table` from reset on.
+    fn set_vector_table(_core: &mut Arm<Self>, _table: u32) {}
+
     /// An exception is being entered or left, which takes its time in steps: [`Profile::go_on`] is asked instead of running an instruction.
     #[inline(always)]
     fn is_between(_core: &Arm<Self>) -> bool {
