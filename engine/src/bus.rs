@@ -16,6 +16,7 @@ use crate::observe::output::Output;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
 use crate::semihosting::host::Host;
+use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
 
@@ -160,6 +161,8 @@ pub struct Bus {
     pub trap_notes: Vec<(usize, CoreFault)>,
     /// There were more than are kept.
     pub has_more_traps: bool,
+    /// What happens too often.
+    pub storms: Storms,
     /// Where the last address was: the next one is mostly there, too.
     last_entry: Cell<usize>,
     /// Up to when each device has been told what happens, where several cores may come to it.
@@ -423,13 +426,19 @@ impl Bus {
         }
     }
 
-    /// Runs the events that are due at `now` or earlier, each at the time at which it was due.
+    /// Runs the events that are due at `now` or earlier, each at the time at which it was due. Nothing happens any more where they have no end
+    /// ([`Storms::endless`]).
     pub fn run_events(&mut self, now: Ps) {
         if self.events.next_due() > now {
             return;
         }
         let master = self.master.take();
         while let Some(event) = self.events.pop_due(now) {
+            if self.storms.event(event.device, event.due) {
+                self.events.schedule(event.due, event.device, event.token);
+                self.exit.get_or_insert(ExitRequest { code: 1, at: event.due });
+                break;
+            }
             self.with_device(event.device, event.due, |device, ctx| device.event(event.token, ctx));
         }
         self.master = master;

@@ -217,7 +217,7 @@ pub enum CoreRegister {
 }
 
 /// An interrupt line, as wired by the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IrqLine {
     /// Bit `bit` of core `core`'s pending interrupts (RISC-V: the number in `mip`).
     Core {
@@ -302,6 +302,9 @@ impl Ctx<'_> {
     /// Sets the level of an interrupt line.
     pub fn set_irq(&mut self, line: Option<IrqLine>, level: bool) {
         if let Some(line) = line {
+            if level {
+                self.bus.storms.raised(line, self.id);
+            }
             self.bus.set_irq(line, level, self.now);
         }
     }

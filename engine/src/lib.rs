@@ -26,6 +26,7 @@ pub mod pipe;
 pub mod polling;
 pub mod semihosting;
 pub mod serial;
+pub mod storms;
 pub mod time;
 pub mod wire;
 pub mod wires;

@@ -7,6 +7,8 @@ mod images;
 mod messages;
 mod programs;
 mod progress;
+mod storms;
+mod vectors;
 pub mod windows;
 
 use std::fs::File;
@@ -299,8 +301,8 @@ impl Machine {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.bus.notes().to_vec();
-        notes.extend_from_slice(self.bus.host.notes());
+        let mut notes = [&self.program_notes, self.bus.notes(), self.bus.host.notes()].concat();
+        notes.extend(self.storm_notes());
         if self.bus.has_more_notes() {
             notes.push(format!("there are more notes than the {} that are kept", self.bus.notes().len()));
         }

@@ -71,6 +71,9 @@ impl Machine {
             if self.follow_others() {
                 continue;
             }
+            if let Some(endless) = self.endless_text() {
+                return Some(Outcome::Fault(endless));
+            }
             if let Some(exit) = self.bus.exit {
                 return Some(Outcome::Exit(exit.code));
             }

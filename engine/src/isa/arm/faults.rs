@@ -9,10 +9,14 @@ use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
 use crate::isa::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+use crate::storms::Source;
 
 /// b . in A32, and in T32.
 const FOREVER_A32: u32 = 0xeaff_fffe;
 const FOREVER_T32: u32 = 0xe7fe;
+/// The core's inputs.
+const IRQ_INPUT: u32 = 0;
+const FIQ_INPUT: u32 = 1;
 /// Jumps from a vector that are followed to see where it leads.
 const MOST_HOPS: usize = 4;
 
@@ -21,6 +25,13 @@ impl Arm<System> {
     pub(super) fn take_exception(&mut self, bus: &mut Bus, exception: Exception) {
         self.pc = self.system.enter(&mut self.x, exception, self.pc);
         self.exceptions += 1;
+        let input = match exception {
+            Exception::Irq => Some(IRQ_INPUT),
+            Exception::Fiq => Some(FIQ_INPUT),
+            _ => None,
+        };
+        let source = Source { name: exception.name(), number: None, input };
+        bus.storms.exception(self.config.index, self.now(), source);
         let cycles = u64::from(self.config.timing.exception);
         self.cycles += cycles;
         self.exception_cycles += cycles;

@@ -8,6 +8,7 @@ mod faults;
 mod frames;
 
 use super::core::Arm;
+use super::m_profile::exceptions::number;
 use super::m_profile::{Exception, Outcome, Protection, Return, System, SystemConfig, Unstack, is_ppb};
 use super::op::{Features, Op};
 use super::profile::{Own, Profile, SystemSide};
@@ -19,6 +20,7 @@ use crate::core::{CoreFault, Stop};
 use crate::inputs::Inputs;
 use crate::isa::handlers::HANDLER_FAILS;
 use crate::memory::first_level::access::{Abort, how};
+use crate::storms::Source;
 use crate::time::Ps;
 
 /// The first address that can mean a return from an exception.
@@ -346,6 +348,7 @@ impl Arm<System> {
             }
         }
         self.follow_system(before);
+        bus.storms.exception(self.config.index, self.now(), source_of(activated.number));
         if let Some(fault) = entering.fault {
             self.tell(bus, fault);
         }
@@ -424,6 +427,12 @@ impl Arm<System> {
             self.drop_blocks();
         }
     }
+}
+
+/// An exception by its number, as the user is told of it.
+fn source_of(exception: u8) -> Source {
+    let input = exception.checked_sub(number::EXTERNAL).map(u32::from);
+    Source { name: number::name(exception), number: input, input }
 }
 
 fn peek_word(bus: &Bus, addr: u32) -> Option<u32> {

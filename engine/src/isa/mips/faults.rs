@@ -8,6 +8,7 @@ use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
 use crate::isa::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Access, Kind};
+use crate::storms::Source;
 
 /// The register Status, and its bit that says that an exception is being handled.
 const STATUS: (u8, u8) = (12, 0);
@@ -33,6 +34,10 @@ impl Mips {
         self.pc = self.system.enter(exception, self.pc, self.delayed.is_some());
         self.delayed = None;
         self.exceptions += 1;
+        let lines = self.interrupts(bus);
+        let input = (exception == Exception::Interrupt && lines != 0).then(|| lines.trailing_zeros());
+        let source = Source { name: exception.name(), number: input, input };
+        bus.storms.exception(self.config.index, self.now(), source);
         let cycles = u64::from(self.config.timing.exception);
         self.cycles += cycles;
         self.spent.exceptions += cycles;

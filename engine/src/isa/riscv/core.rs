@@ -17,6 +17,7 @@ use crate::isa::skip::Skips as _;
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
+use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Granule of shortcuts where there is no data cache to give one.
@@ -324,6 +325,9 @@ impl Hart {
     fn trap(&mut self, bus: &mut Bus, cause: u32, value: u32, interrupt: bool) -> u32 {
         self.pc = self.csrs.enter_trap(self.pc, cause, value, interrupt);
         self.traps += 1;
+        let name = if interrupt { "interrupt" } else { "exception of cause" };
+        let source = Source { name, number: Some(cause), input: interrupt.then_some(cause) };
+        bus.storms.exception(self.config.index, self.now(), source);
         let cycles = u64::from(self.config.timing.trap);
         self.cycles += cycles;
         self.causes[Cause::Trap as usize] += cycles;

@@ -19,6 +19,23 @@ pub mod number {
     pub const SYS_TICK: u8 = 15;
     /// External interrupt 0.
     pub const EXTERNAL: u8 = 16;
+
+    /// Its name; external interrupts have one in common.
+    pub const fn name(exception: u8) -> &'static str {
+        match exception {
+            NMI => "NMI",
+            HARD_FAULT => "HardFault",
+            MEM_MANAGE => "MemManage",
+            BUS_FAULT => "BusFault",
+            USAGE_FAULT => "UsageFault",
+            SVCALL => "SVCall",
+            DEBUG_MONITOR => "DebugMonitor",
+            PEND_SV => "PendSV",
+            SYS_TICK => "SysTick",
+            EXTERNAL.. => "interrupt",
+            _ => "exception",
+        }
+    }
 }
 
 /// DFSR.BKPT.

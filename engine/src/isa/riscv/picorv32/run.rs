@@ -11,6 +11,8 @@ use crate::bus::Bus;
 use crate::core::Stop;
 use crate::isa::riscv::accounts::Cause;
 use crate::isa::riscv::alu::{compute, is_taken};
+use crate::storms::Source;
+use crate::time::Cycles;
 
 /// Registers that an interrupt writes: the return address and the causes.
 const RETURN_ADDRESS: usize = 3;
@@ -155,6 +157,9 @@ impl Picorv32 {
         self.x[RETURN_ADDRESS] = self.pc | u32::from(self.was_compressed);
         self.x[CAUSES] = self.interrupts.enter(wanted);
         self.interrupts_taken += 1;
+        let bit = self.x[CAUSES].trailing_zeros();
+        let source = Source { name: "interrupt", number: Some(bit), input: Some(bit) };
+        bus.storms.exception(self.config.index, self.config.clock.ps_at_floor(Cycles(taken)), source);
         self.causes[Cause::Trap as usize] += wanted - taken + 1;
         self.unit.forget();
         self.proceed(bus, Next { addr: self.config.interrupt_addr, wanted, accepts: wanted });

@@ -1,0 +1,47 @@
+//! What the machine tells of [`crate::storms`].
+
+use super::Machine;
+use crate::device::DeviceId;
+use crate::storms::{Source, Storm};
+use crate::time::Ps;
+
+impl Machine {
+    /// A line for each storm of the run.
+    pub(super) fn storm_notes(&self) -> Vec<String> {
+        self.bus.storms.found.iter().map(|(storm, at)| self.storm_text(*storm, *at)).collect()
+    }
+
+    fn storm_text(&self, storm: Storm, at: Ps) -> String {
+        const SLOW: &str = "that is what makes the run slow";
+        match storm {
+            Storm::Events { device, each_ms } => {
+                let name = self.device_name(device);
+                format!("{name} has some {each_ms} events in each simulated millisecond (noticed at {at}): {SLOW}")
+            }
+            Storm::Exceptions { core, each_ms, most, from } => {
+                let (name, what) = (self.cores[core].name(), self.source_text(most, from));
+                format!(
+                    "{name} takes some {each_ms} exceptions in each simulated millisecond, most of them {what} (noticed at {at}): {SLOW}"
+                )
+            }
+        }
+    }
+
+    fn source_text(&self, source: Source, from: [Option<DeviceId>; 2]) -> String {
+        let number = source.number.map_or_else(String::new, |number| format!(" {number}"));
+        let from: Vec<&str> = from.into_iter().flatten().map(|device| self.device_name(device)).collect();
+        let from = if from.is_empty() { String::new() } else { format!(" from {}", from.join(", which has it from ")) };
+        format!("{}{number}{from}", source.name)
+    }
+
+    /// Why time does not pass any more, if that is so.
+    pub(super) fn endless_text(&self) -> Option<String> {
+        let (device, at) = self.bus.storms.endless?;
+        let name = self.device_name(device);
+        Some(format!("{name}: it has events without end at {at}: no time passes between them, so the run can't go on"))
+    }
+
+    fn device_name(&self, device: DeviceId) -> &str {
+        &self.bus.device_names[device.0 as usize]
+    }
+}

@@ -1,0 +1,231 @@
+//! Storms: what happens so often that the host is busy with nothing else, and what never lets time pass.
+//!
+//! A timer with a period of one clock, an interrupt that nobody clears, a handler that faults again and again, a DMA engine that feeds itself: the
+//! simulation is right, and slow. So events are counted by device and exceptions by core, in simulated milliseconds; where one goes on in full
+//! rate for long enough, the user is told which. All of it follows from simulated time alone. Counting happens at events and exceptions only.
+
+use crate::device::{DeviceId, IrqLine};
+use crate::time::Ps;
+
+/// Where rates are looked at.
+const WINDOW: Ps = Ps(1_000_000_000);
+/// A rate from here on is no ordinary one, in a window: long transfers of DMA engines have some 3000.
+const MANY_EVENTS: u64 = 5000;
+/// The same of exceptions.
+const MANY_EXCEPTIONS: u64 = 1000;
+/// So many of them one after the other, at such a rate, take the host a good part of a second.
+const ENOUGH: u64 = 500_000;
+/// No device has so much to do at one time.
+const MOST_AT_ONCE: u64 = 1_000_000;
+
+/// How often something happens, by windows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    window: u64,
+    /// In this window.
+    count: u64,
+    /// In the windows before it, as far as each had many.
+    streak: u64,
+    /// In the last of those.
+    before: u64,
+    told: bool,
+}
+
+impl Rate {
+    /// It has happened at `now`. Tells how often it does in a window, once, when that is a storm.
+    fn add(&mut self, now: Ps, many: u64) -> Option<u64> {
+        let window = now.0 / WINDOW.0;
+        if window != self.window {
+            let goes_on = window == self.window + 1 && self.count >= many;
+            self.streak = if goes_on { self.streak + self.count } else { 0 };
+            (self.window, self.before, self.count) = (window, self.count, 0);
+        }
+        self.count += 1;
+        let storms = !self.told && self.streak >= ENOUGH;
+        self.told |= storms;
+        storms.then_some(self.before)
+    }
+}
+
+/// An exception, or an interrupt, as a core calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name.
+    pub name: &'static str,
+    /// Which of that name, if there are several.
+    pub number: Option<u32>,
+    /// For an interrupt, the core's input.
+    pub input: Option<u32>,
+}
+
+/// Exceptions of a core.
+#[derive(Clone, Debug, Default)]
+struct Taken {
+    rate: Rate,
+    /// Since the storm began, by source.
+    sources: Vec<(Source, u64)>,
+}
+
+/// A storm to tell of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storm {
+    /// A device has events.
+    Events {
+        /// The device.
+        device: DeviceId,
+        /// Events in a simulated millisecond.
+        each_ms: u64,
+    },
+    /// A core takes exceptions.
+    Exceptions {
+        /// Its index.
+        core: usize,
+        /// Exceptions in a simulated millisecond.
+        each_ms: u64,
+        /// Most of them.
+        most: Source,
+        /// The device that raised that one last, if it is an interrupt, and the one behind that, if it is an interrupt controller.
+        from: [Option<DeviceId>; 2],
+    },
+}
+
+/// What happens too often.
+#[derive(Debug, Default)]
+pub struct Storms {
+    events: Vec<Rate>,
+    taken: Vec<Taken>,
+    /// Who raised each line last.
+    raised: Vec<(IrqLine, DeviceId)>,
+    /// Storms so far, with the times at which they were noticed.
+    pub found: Vec<(Storm, Ps)>,
+    /// A device whose events have no end, and the time that does not pass.
+    pub endless: Option<(DeviceId, Ps)>,
+    instant: Ps,
+    at_instant: u64,
+}
+
+impl Storms {
+    /// A device has an event at `due`. True if there have been too many at that time, so that it would never pass.
+    pub fn event(&mut self, device: DeviceId, due: Ps) -> bool {
+        self.at_instant = if due == self.instant { self.at_instant + 1 } else { 0 };
+        self.instant = due;
+        if self.at_instant >= MOST_AT_ONCE {
+            self.endless = Some((device, due));
+            return true;
+        }
+        let index = device.0 as usize;
+        if index >= self.events.len() {
+            self.events.resize(index + 1, Rate::default());
+        }
+        if let Some(each_ms) = self.events[index].add(due, MANY_EVENTS) {
+            self.found.push((Storm::Events { device, each_ms }, due));
+        }
+        false
+    }
+
+    /// A core takes an exception at `now`.
+    pub fn exception(&mut self, core: u32, now: Ps, source: Source) {
+        let core = core as usize;
+        if core >= self.taken.len() {
+            self.taken.resize(core + 1, Taken::default());
+        }
+        let taken = &mut self.taken[core];
+        if taken.rate.streak == 0 && taken.rate.count == 0 {
+            taken.sources.clear();
+        }
+        match taken.sources.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, count)) => *count += 1,
+            None => taken.sources.push((source, 1)),
+        }
+        if let Some(each_ms) = taken.rate.add(now, MANY_EXCEPTIONS) {
+            let most = taken.sources.iter().max_by_key(|(_, count)| *count).map_or(source, |(most, _)| *most);
+            let from = self.raisers(core as u32, most);
+            self.found.push((Storm::Exceptions { core, each_ms, most, from }, now));
+        }
+    }
+
+    /// A device raises a line.
+    pub fn raised(&mut self, line: IrqLine, device: DeviceId) {
+        match self.raised.iter().position(|(known, _)| *known == line) {
+            // The latest comes last.
+            Some(at) if at + 1 == self.raised.len() => self.raised[at].1 = device,
+            Some(at) => {
+                self.raised.remove(at);
+                self.raised.push((line, device));
+            }
+            None => self.raised.push((line, device)),
+        }
+    }
+
+    fn raisers(&self, core: u32, source: Source) -> [Option<DeviceId>; 2] {
+        let last = |is: &dyn Fn(IrqLine) -> bool| {
+            self.raised.iter().rev().find(|(line, _)| is(*line)).map(|(_, device)| *device)
+        };
+        let first = source.input.and_then(|bit| last(&|line| line == IrqLine::Core { core, bit }));
+        let behind = first.and_then(|controller| {
+            last(&|line| matches!(line, IrqLine::Device { device, .. } if device == controller))
+        });
+        [first, behind]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: Source = Source { name: "interrupt", number: Some(7), input: Some(7) };
+
+    /// `each_ms` events of a device in each of so many milliseconds.
+    fn events(storms: &mut Storms, each_ms: u64, ms: u64) {
+        for at in 0..each_ms * ms {
+            assert!(!storms.event(DeviceId(1), Ps(at * (WINDOW.0 / each_ms))));
+        }
+    }
+
+    #[test]
+    fn a_device_that_never_rests_is_told_of_once() {
+        let mut storms = Storms::default();
+        events(&mut storms, 10_000, 120);
+        let [(Storm::Events { device: DeviceId(1), each_ms: 10_000 }, at)] = storms.found[..] else {
+            panic!("{:?}", storms.found)
+        };
+        // After 50 full milliseconds: 500,000 of them.
+        assert_eq!(at, Ps(50 * WINDOW.0));
+    }
+
+    #[test]
+    fn bursts_and_ordinary_rates_are_no_storms() {
+        let mut storms = Storms::default();
+        events(&mut storms, MANY_EVENTS - 1, 500);
+        // Much at once, but with rests.
+        for burst in 1..200 {
+            for at in 0..10_000 {
+                storms.event(DeviceId(2), Ps(2 * burst * WINDOW.0 + at * 1000));
+            }
+        }
+        assert_eq!(storms.found, []);
+    }
+
+    #[test]
+    fn most_exceptions_are_named_with_who_raised_them() {
+        let mut storms = Storms::default();
+        storms.raised(IrqLine::Device { device: DeviceId(3), input: 2 }, DeviceId(5));
+        storms.raised(IrqLine::Device { device: DeviceId(3), input: 4 }, DeviceId(6));
+        storms.raised(IrqLine::Core { core: 0, bit: 7 }, DeviceId(3));
+        let fault = Source { name: "data abort", number: None, input: None };
+        for at in 0..1_000_000 {
+            storms.exception(0, Ps(at * 100_000), if at % 10 == 0 { fault } else { SOURCE });
+        }
+        let [(Storm::Exceptions { core: 0, each_ms: 10_000, most, from }, _)] = storms.found[..] else {
+            panic!("{:?}", storms.found)
+        };
+        assert_eq!((most, from), (SOURCE, [Some(DeviceId(3)), Some(DeviceId(6))]));
+    }
+
+    #[test]
+    fn a_time_that_does_not_pass_is_noticed() {
+        let mut storms = Storms::default();
+        let ends = (0..2 * MOST_AT_ONCE).position(|_| storms.event(DeviceId(4), Ps(7)));
+        assert_eq!((ends, storms.endless), (Some(MOST_AT_ONCE as usize), Some((DeviceId(4), Ps(7)))));
+    }
+}
