@@ -21,6 +21,17 @@ class ElfError(EngineError):
 def disassemble(encoding: int, pc: int) -> str:
     """The text of the RISC-V instruction that begins with `encoding`, at `pc`."""
 
+class Stop:
+    """A wish to stop, for any number of runs; any thread or a signal handler may ask for it."""
+
+    def __init__(self) -> None: ...
+    def request(self) -> None:
+        """Have the runs that were given this stop, now and later."""
+
+    @property
+    def requested(self) -> bool:
+        """Whether someone asked for it."""
+
 class Machine:
     """A board ready to be loaded and run, once.
 
@@ -64,11 +75,13 @@ class Machine:
         limit_ps: int | None,
         console: Callable[[bytes], None] | None,
         stream: Callable[[str, bytes], None] | None = None,
+        stop: Stop | None = None,
     ) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
 
-        `stream` gets what devices print on lines of their own, with their labels. `BoardError` if
-        another run has an image of the board: it is this run's alone until it ends.
+        `stream` gets what devices print on lines of their own, with their labels. `stop` ends the
+        run early, with a report: its outcome is "interrupted". `BoardError` if another run has an
+        image of the board: it is this run's alone until it ends.
         """
 
     def pipe(self) -> str | None:
@@ -93,6 +106,7 @@ class Machine:
         goal: tuple[Literal["open", "taken", "sent"], int] | None = None,
         console: Callable[[bytes], None] | None = None,
         stream: Callable[[str, bytes], None] | None = None,
+        stop: Stop | None = None,
     ) -> tuple[int | None, dict[str, Any] | None]:
         """Run on until a pipe's goal is reached, or until a time comes.
 

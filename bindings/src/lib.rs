@@ -12,6 +12,7 @@ mod machine;
 mod nodes;
 mod report;
 mod semihosting;
+mod stop;
 mod waves;
 
 pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "The engine refused its input.");
@@ -32,5 +33,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BoardError", py.get_type::<BoardError>())?;
     module.add("ElfError", py.get_type::<ElfError>())?;
     module.add_function(wrap_pyfunction!(disassemble, module)?)?;
+    module.add_class::<stop::Stop>()?;
     module.add_class::<machine::Machine>()
 }

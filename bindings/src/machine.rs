@@ -17,6 +17,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 use crate::semihosting::Stdin;
+use crate::stop::Stop;
 use crate::waves::{Pieces, change_pieces};
 use crate::{BoardError, ElfError, EngineError};
 
@@ -172,20 +173,25 @@ impl Machine {
         self.with(|engine| crate::semihosting::give(&mut engine.bus().host, folder, stdin, arguments.0))
     }
 
-    /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board. `console` gets bytes as they come, and `stream` a label and bytes of each device that
-    /// prints on a line of its own. An exception in them (or a signal) stops the run and is raised after it.
-    #[pyo3(signature = (limit_ps=None, console=None, stream=None))]
+    /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board. `console` gets bytes as they come, and
+    /// `stream` a label and bytes of each device that prints on a line of its own. An exception in them (or a signal) stops the run and is raised
+    /// after it; `stop` stops it with a report.
+    #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
         limit_ps: Option<Arg<u64>>,
         console: Option<Py<PyAny>>,
         stream: Option<Py<PyAny>>,
+        stop: Option<&Stop>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limit = Ps(limit_ps.map_or(u64::MAX / 2, |limit| limit.0.min(u64::MAX / 2)));
         let mut raised = None;
         let mut look = |printed: &Printed| look(console.as_ref(), stream.as_ref(), printed, &mut raised);
-        let report = self.with_run(py, |engine| Ok(py.detach(|| engine.run(limit, &mut look))))?;
+        let report = self.with_run(py, |engine| {
+            engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
+            Ok(py.detach(|| engine.run(limit, &mut look)))
+        })?;
         match raised {
             Some(error) => Err(error),
             None => crate::report::report(py, &report),
@@ -218,8 +224,9 @@ impl Machine {
     }
 
     /// Runs on until the firmware listens at the pipe (("open", 0)), is done with so many bytes of it ("taken") or has sent so many ("sent"), or the
-    /// time `until_ps` comes: when the goal was reached (None: it was not), and the report of the run if it ended. `console` and `stream` are as for `run`.
-    #[pyo3(signature = (port, until_ps, goal=None, console=None, stream=None))]
+    /// time `until_ps` comes: when the goal was reached (None: it was not), and the report of the run if it ended. `console`, `stream` and `stop` are as for `run`.
+    #[pyo3(signature = (port, until_ps, goal=None, console=None, stream=None, stop=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are Python's, by name")]
     fn advance<'py>(
         &self,
         py: Python<'py>,
@@ -228,6 +235,7 @@ impl Machine {
         goal: Option<Arg<(String, u64)>>,
         console: Option<Py<PyAny>>,
         stream: Option<Py<PyAny>>,
+        stop: Option<&Stop>,
     ) -> PyResult<(Option<u64>, Option<Bound<'py, PyDict>>)> {
         let goal = match goal.as_ref().map(|Arg((what, bytes))| (what.as_str(), *bytes)) {
             None => None,
@@ -240,6 +248,7 @@ impl Machine {
         let mut look = |printed: &Printed| look(console.as_ref(), stream.as_ref(), printed, &mut raised);
         let until = Ps(until_ps.0.min(u64::MAX / 2));
         let (reached, report) = self.with_run(py, |engine| {
+            engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
             let step = py.detach(|| engine.advance(&port.0, goal, until, &mut look)).ok_or_else(|| no_pipe(&port.0))?;
             Ok((step.reached, step.ended))
         })?;

@@ -7,6 +7,7 @@ mod images;
 mod messages;
 mod programs;
 mod progress;
+pub mod stop;
 mod storms;
 mod vectors;
 pub mod windows;
@@ -19,6 +20,7 @@ use crate::core::{Core, CoreReport, Stop};
 use crate::time::{Cycles, Hz, Ps};
 use programs::Program;
 use progress::{Activity, Progress};
+use stop::StopRequest;
 use windows::{Window, Windows};
 
 /// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to another that is busy may be taken
@@ -140,6 +142,7 @@ pub struct Machine {
     hand_over_at: Option<Ps>,
     /// Notes that belong to the end of the run.
     end_notes: Vec<String>,
+    stop: StopRequest,
 }
 
 impl Machine {
@@ -159,6 +162,7 @@ impl Machine {
             failed_saves: Vec::new(),
             hand_over_at: None,
             end_notes: Vec::new(),
+            stop: StopRequest::default(),
         }
     }
 
@@ -181,6 +185,11 @@ impl Machine {
     /// another is taken does.
     pub fn set_quantum(&mut self, quantum: Ps) {
         self.quantum = quantum.max(Ps(1));
+    }
+
+    /// Has the machine stop when this is asked for, with [`Outcome::Interrupted`].
+    pub fn stop_on(&mut self, request: StopRequest) {
+        self.stop = request;
     }
 
     /// Has code compiled for the host once it ran `runs` times, where that can be done (0: never). It changes nothing but the
@@ -210,8 +219,8 @@ impl Machine {
         self.cores.iter().map(|core| core.skipped()).collect()
     }
 
-    /// Runs until the firmware ends, `limit` is reached, or `pause` says stop. `pause` gets what was printed since the last call, soon after it
-    /// was printed and before much has gathered; the simulation waits for it.
+    /// Runs until the firmware ends, `limit` is reached, `pause` says stop, or another thread does ([`Machine::stop_on`]). `pause` gets what was printed
+    /// since the last call, soon after it was printed and before much has gathered; the simulation waits for it.
     pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
         if let Err(fault) = self.begin_or_fault() {
             return self.report(fault);

@@ -57,6 +57,9 @@ impl Machine {
     /// Runs up to `slice_end`: `None` if that was reached, and the run goes on.
     pub(super) fn run_slice(&mut self, slice_end: Ps, limit: Ps, pause: Pause) -> Option<Outcome> {
         loop {
+            if self.stop.is_made() {
+                return Some(Outcome::Interrupted);
+            }
             self.follow_others();
             if self.next_core().is_none()
                 && let Some(outcome) = self.wait_together(slice_end)

@@ -1,0 +1,35 @@
+//! The class `Stop`.
+
+use cyclescope_engine::machine::stop::StopRequest;
+use pyo3::prelude::*;
+
+/// A wish to stop: any thread, or a signal handler, may ask a run for it.
+#[pyclass(frozen, module = "cyclescope._engine")]
+#[derive(Default)]
+pub struct Stop(StopRequest);
+
+impl Stop {
+    /// The engine's end of it.
+    pub fn shared(&self) -> StopRequest {
+        self.0.clone()
+    }
+}
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Stop {
+        Stop::default()
+    }
+
+    /// Has the runs that were given this stop, now and later.
+    fn request(&self) {
+        self.0.make();
+    }
+
+    /// True if someone asked for it.
+    #[getter]
+    fn requested(&self) -> bool {
+        self.0.is_made()
+    }
+}
