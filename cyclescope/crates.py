@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cyclescope import resources
+from cyclescope import leftovers, resources
 from cyclescope.errors import FirmwareError
 
 # Whose dependencies are fetched: a target without an operating system has the fewest.
@@ -71,7 +70,7 @@ def _metadata(manifest: Path) -> dict[str, Any]:
         *(f"--filter-platform={_PLATFORM}", f"--manifest-path={manifest}", "--color=never"),
     ]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = leftovers.call(command)
     except OSError as error:
         raise FirmwareError(
             f"{manifest}: cargo, which fetches these crates, can't be run: {error.strerror}; "

@@ -7,22 +7,20 @@ someone who knows nothing of it.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from cyclescope import resources
+from cyclescope import kept, leftovers, resources
 from cyclescope.errors import DiskError
 
 SECTOR_BYTES = 512
@@ -31,7 +29,6 @@ TOOLS = {"mkfs.fat": "dosfstools", "fsck.fat": "dosfstools"} | dict.fromkeys(
     ("mcopy", "mdel", "mshowfat"), "mtools"
 )
 _SBIN = ("/usr/sbin", "/sbin")  # where Debian has mkfs.fat and a user's PATH does not look
-_CHUNK_BYTES = 64 * 1024
 # 2009-03-02: file times are no reason for images to differ
 _EPOCH_S = "1235952000"
 
@@ -74,7 +71,7 @@ def copy_of(master: Path) -> Iterator[Path]:
 
     Raises `DiskError` if it can't be copied: another run may be writing it.
     """
-    with _scratch(prefix="cyclescope-disk-") as folder:
+    with leftovers.scratch(prefix="cyclescope-disk-") as folder:
         copy = folder / "disk.img"
         try:
             copy_sparse(master, copy)
@@ -87,28 +84,6 @@ def copy_of(master: Path) -> Iterator[Path]:
         yield copy
 
 
-def discard() -> None:
-    """Remove all copies and half-made images: the program ends at once, with runs under way."""
-    for folder in tuple(_scratches):
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-# What is to go however the program ends.
-_scratches: set[Path] = set()
-
-
-@contextmanager
-def _scratch(**place: Any) -> Iterator[Path]:
-    """A folder that is gone afterwards, placed as `tempfile` does."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True, **place) as name:
-        folder = Path(name)
-        _scratches.add(folder)
-        try:
-            yield folder
-        finally:
-            _scratches.discard(folder)
-
-
 def image(disk: Disk) -> Path:
     """The image of a disk as it is before any run, made if it was not yet: only to be read.
 
@@ -117,20 +92,20 @@ def image(disk: Disk) -> Path:
     described = f"{disk!r} {_tools()}"
     digest = hashlib.sha256(described.encode()).hexdigest()[:16]
     folder = resources.cache() / "disks"
-    kept = folder / f"fat{disk.fat_bits}-{digest}.img"
-    if kept.is_file():
-        return kept
+    path = folder / f"fat{disk.fat_bits}-{digest}.img"
+    if kept.is_whole(path):
+        return path
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _scratch(dir=folder) as scratch:
+        with leftovers.scratch(dir=folder) as scratch:
             made = scratch / "disk.img"
             _make(disk, made)
             packed = scratch / "packed.img"
             copy_sparse(made, packed)
-            packed.replace(kept)  # another process may have made the same: either will do
+            kept.keep(packed, path)
     except OSError as error:
         raise DiskError(f"{folder}: no disk image can be made there: {error.strerror}") from error
-    return kept
+    return path
 
 
 def check(path: Path) -> None:
@@ -182,26 +157,8 @@ def copy_into(source: Path, new: IO[bytes]) -> None:
     with source.open("rb", buffering=0) as old:
         fcntl.flock(old, fcntl.LOCK_SH | fcntl.LOCK_NB)
         new.truncate(os.fstat(old.fileno()).st_size)
-        for start, end in _extents(old.fileno()):
-            for at in range(start, end, _CHUNK_BYTES):
-                chunk = os.pread(old.fileno(), min(_CHUNK_BYTES, end - at), at)
-                if chunk != bytes(len(chunk)):
-                    os.pwrite(new.fileno(), chunk, at)
-
-
-def _extents(file: int) -> Iterator[tuple[int, int]]:
-    """Where a file may have other than zeros: first byte, and the one behind the last."""
-    end = os.fstat(file).st_size
-    at = 0
-    while at < end:
-        try:
-            start = os.lseek(file, at, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole from here on
-                return
-            raise
-        at = os.lseek(file, start, os.SEEK_HOLE)
-        yield start, at
+        for at, chunk in kept.chunks(old.fileno()):
+            os.pwrite(new.fileno(), chunk, at)
 
 
 def _make(disk: Disk, path: Path) -> None:
@@ -215,7 +172,7 @@ def _make(disk: Disk, path: Path) -> None:
 
 def _occupy(disk: Disk, path: Path) -> None:
     """Files one behind the other, as mtools places them; then those in the free places go."""
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+    with leftovers.scratch(dir=path.parent) as folder:
         used, free = [], []
         files = []
         for number, stretch in enumerate(disk.stretches):
@@ -224,7 +181,7 @@ def _occupy(disk: Disk, path: Path) -> None:
                 (f"FREE{number:03}.BIN", stretch.free, free),
             ):
                 if clusters:
-                    files.append(_zeros(Path(folder) / name, clusters * disk.cluster_bytes))
+                    files.append(_zeros(folder / name, clusters * disk.cluster_bytes))
                     kind.append(name)
         _run("mcopy", "-i", path, *files, "::")
         _check_places(disk, path)
@@ -266,13 +223,8 @@ def _run(tool: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
 def _call(tool: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
     # the user's own drive letters and language would change what the tools do and say
     settings = {"LC_ALL": "C", "MTOOLSRC": os.devnull, "SOURCE_DATE_EPOCH": _EPOCH_S, "TZ": "UTC"}
-    return subprocess.run(
-        [_found(tool), *map(str, arguments)],
-        env=os.environ | settings,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
+    command = [_found(tool), *map(str, arguments)]
+    return leftovers.call(command, env=os.environ | settings)
 
 
 def _found(tool: str) -> str:

@@ -1,7 +1,7 @@
 """Recipes: one program's sources, made into an ELF by `zig cc`, which is kept by content.
 
 The name of the kept ELF is a hash of all that it is made from, so it never goes stale and any
-number of processes may build at once.
+number of processes may build at once. One that was damaged since is built anew (`cyclescope.kept`).
 
 A program may carry others, for cores that it starts: their ELFs are built first and linked into it
 as data, from `<core>_firmware_start` to `<core>_firmware_end`, as files with everything in them.
@@ -12,14 +12,12 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cyclescope import resources
+from cyclescope import compiler_cache, kept, leftovers, resources
 from cyclescope.errors import FirmwareError
 
 
@@ -90,19 +88,30 @@ def build(recipe: Recipe) -> Path:
 
     Raises `FirmwareError` with the compiler's messages.
     """
-    folder = _folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return _build(recipe, _made_folder())
+    except OSError as error:
+        raise FirmwareError(
+            f"{resources.cache()}: no firmware can be built there: {error.strerror}; "
+            "CYCLESCOPE_CACHE names another folder"
+        ) from error
+
+
+def _build(recipe: Recipe, folder: Path) -> Path:
     if recipe.programs:
         carried = [_carried(core, build(inner)) for core, inner in recipe.programs.items()]
         # they name the ELF without its folder
         flags = (*recipe.flags, f"-I{folder}")
         recipe = replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
     elf = folder / f"{recipe.name}-{_digest(recipe)}.elf"
-    if not elf.is_file():
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            output = Path(scratch) / elf.name
+    if not kept.is_whole(elf):
+        if elf.exists():
+            # what damaged it may have damaged what the compiler keeps
+            compiler_cache.distrust()
+        with leftovers.scratch(dir=folder) as scratch:
+            output = scratch / elf.name
             _compile(recipe, output)
-            output.replace(elf)  # another process may have built the same: either will do
+            kept.keep(output, elf)
     return elf
 
 
@@ -115,15 +124,21 @@ def _folder() -> Path:
     return (resources.cache() / "firmware").resolve()
 
 
+def _made_folder() -> Path:
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def _carried(core: str, elf: Path) -> Path:
     """A source that makes data of an ELF in `_folder()`; another one for each ELF."""
     source = elf.with_name(f"{elf.stem}.{core}.S")
     text = _CARRIED.format(core=core, elf=elf.name)
-    if not source.is_file():
-        with tempfile.TemporaryDirectory(dir=elf.parent) as scratch:
-            output = Path(scratch) / source.name
+    if not kept.is_whole(source):
+        with leftovers.scratch(dir=elf.parent) as scratch:
+            output = scratch / source.name
             output.write_text(text, encoding="utf-8")
-            output.replace(source)
+            kept.keep(output, source)
     return source
 
 
@@ -139,21 +154,16 @@ _CARRIED = """\
 
 
 def _compile(recipe: Recipe, output: Path) -> None:
-    zig_cache = (resources.cache() / "zig").absolute()
+    zig_cache = compiler_cache.folder()
     environment = os.environ | {
         "ZIG_GLOBAL_CACHE_DIR": str(zig_cache),
         "ZIG_LOCAL_CACHE_DIR": str(zig_cache),
+        # the user's own may not be there
+        "TMPDIR": str(output.parent),
     }
-    output = output.absolute()
     command = [sys.executable, "-m", "ziglang", "cc", *recipe.arguments(), "-o", str(output)]
-    done = subprocess.run(
-        command,
-        cwd=resources.firmware(),  # what a linker script's INCLUDE is relative to
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
+    # a linker script's INCLUDE is relative to the folder
+    done = leftovers.call(command, cwd=resources.firmware(), env=environment)
     if done.returncode != 0 or not output.is_file():
         messages = done.stderr.decode(errors="replace").strip() or "the compiler said nothing"
         raise FirmwareError(f"{recipe.name}: the firmware does not build:\n{messages}")

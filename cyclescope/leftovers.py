@@ -1,0 +1,77 @@
+"""What must not stay behind, however the program ends: scratch folders and programs it started.
+
+Both are gone at the end of their `with` block or call. A program that ends at once, with threads
+still at work, calls `discard`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+_folders: set[Path] = set()
+_programs: set[subprocess.Popen[bytes]] = set()
+# nothing may begin while `discard` is at work
+_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def scratch(**place: Any) -> Iterator[Path]:
+    """A folder that is gone afterwards, placed as `tempfile` does."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True, **place) as name:
+        folder = Path(name)
+        _folders.add(folder)
+        try:
+            yield folder
+        finally:
+            _folders.discard(folder)
+
+
+def call(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end without input; what it says is in the result. Raises `OSError`.
+
+    A Ctrl-C at the terminal does not reach it: this program decides what then becomes of it.
+    """
+    with _lock:
+        program = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+            **options,
+        )
+        _programs.add(program)
+    try:
+        stdout, stderr = program.communicate()
+    except BaseException:
+        _kill(program)
+        raise
+    finally:
+        _programs.discard(program)
+    return subprocess.CompletedProcess(command, program.returncode, stdout, stderr)
+
+
+def discard() -> None:
+    """End all programs and remove all scratch folders: this program ends at once."""
+    # a signal handler may call this while its own thread has the lock
+    _lock.acquire(timeout=1)
+    for program in tuple(_programs):
+        _kill(program)
+    for folder in tuple(_folders):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kill(program: subprocess.Popen[bytes]) -> None:
+    """End a program and those that it has started."""
+    if program.returncode is None:
+        with contextlib.suppress(OSError):
+            os.killpg(program.pid, signal.SIGKILL)
