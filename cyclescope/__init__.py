@@ -5,6 +5,7 @@ and shows where every cycle went. Start at `Board`; `cyclescope.experiments` has
 and `cyclescope.bench` runs them.
 """
 
+from cyclescope._engine import Stop
 from cyclescope.board import Board, shipped_boards
 from cyclescope.errors import BoardError, ElfError, EngineError
 from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult, StackEntry
@@ -19,5 +20,6 @@ __all__ = [
     "Row",
     "RunResult",
     "StackEntry",
+    "Stop",
     "shipped_boards",
 ]

@@ -11,19 +11,21 @@ import contextlib
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
 from cyclescope import disks, host_files, published
+from cyclescope._engine import Stop
 from cyclescope.board import Board
-from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError
+from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError, fault
 from cyclescope.experiment import Cell, Run
 from cyclescope.firmware import build_app, load_app
 from cyclescope.overrides import OverrideValue
 from cyclescope.planning import Job
 from cyclescope.results import (
     CALIBRATED,
+    INTERRUPTED,
     PREDICTED,
     UNPUBLISHED,
     ExperimentResult,
@@ -41,6 +43,9 @@ from cyclescope.views import takes
 _MOST_NOTES = 3
 # How the path of an override ends that names the image of a chip.
 IMAGE = ".cyclescope,image"
+# how often it is looked whether all is to stop, and how long runs may take to do so
+_LOOK_S = 0.2
+_STOPPING_S = 3.0
 
 # ---- running
 
@@ -50,45 +55,62 @@ def run_jobs(
     threads: int,
     finished: Callable[[Job, RunRecord], None] = lambda job, record: None,
     keep: Path | None = None,
+    stop: Stop | None = None,
 ) -> list[RunRecord | None]:
     """Run jobs, `threads` at a time, the weightiest first; the records are in the jobs' order.
 
     A run that fails gives a record with its error; its disk stays in the folder `keep` if there is
-    one. `finished` is called in this thread as each
-    ends. On `KeyboardInterrupt` what has not begun is dropped: its record is None.
+    one. `finished` is called in this thread as each ends. After `stop` is requested nothing begins,
+    and what is under way is stopped: its record is None.
     """
+    stop = stop or Stop()
     records: list[RunRecord | None] = [None] * len(jobs)
     pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
-    places: dict[Future[RunRecord], int] = {}
+    places: dict[Future[RunRecord | None], int] = {}
     try:
         for place, job in sorted(enumerate(jobs), key=lambda one: -one[1].run.weight):
-            places[pool.submit(run_job, job, keep)] = place
-        for future in as_completed(places):
+            places[pool.submit(_finished, job, keep, stop)] = place
+        for future in _as_completed(places, stop):
             place = places[future]
-            records[place] = future.result()
-            finished(jobs[place], future.result())
-    except KeyboardInterrupt:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for future, place in places.items():
-            if future.done() and not future.cancelled():
-                records[place] = future.result()
-        raise StoppedError(records) from None
-    pool.shutdown()
+            records[place] = record = future.result()
+            if record is not None:
+                finished(jobs[place], record)
+    except BaseException:
+        stop.request()
+        raise
+    finally:
+        # the compiler may be at work after a stop: it can't be waited for
+        pool.shutdown(wait=not stop.requested, cancel_futures=True)
     return records
 
 
-class StoppedError(Exception):
-    """The user stopped the bench; `records` has what was finished."""
+def _as_completed(
+    futures: Iterable[Future[RunRecord | None]], stop: Stop
+) -> Iterator[Future[RunRecord | None]]:
+    """Each as it ends; after `stop` was requested, only those that end soon."""
+    waiting = set(futures)
+    while waiting and not stop.requested:
+        done, waiting = wait(waiting, _LOOK_S, FIRST_COMPLETED)
+        yield from done
+    done, _ = wait({future for future in waiting if not future.cancel()}, _STOPPING_S)
+    yield from done
 
-    def __init__(self, records: list[RunRecord | None]) -> None:
-        super().__init__("interrupted")
-        self.records = records
+
+def _finished(job: Job, keep: Path | None, stop: Stop) -> RunRecord | None:
+    """The record of a job; None if `stop` was requested before it was finished."""
+    if stop.requested:
+        return None
+    record = run_job(job, keep, stop)
+    # what is stopped may fail of that
+    is_finished = record.result is not None and record.result.outcome != INTERRUPTED
+    return record if is_finished or not stop.requested else None
 
 
-def run_job(job: Job, keep: Path | None = None) -> RunRecord:
+def run_job(job: Job, keep: Path | None = None, stop: Stop | None = None) -> RunRecord:
     """Build and run one job; what goes wrong with it is in the record's `error`.
 
-    The disk of a run that fails is copied to the folder `keep` if there is one.
+    The disk of a run that fails is copied to the folder `keep` if there is one; not of one that
+    `stop` has ended.
     """
     run = job.configured
     try:
@@ -104,12 +126,18 @@ def run_job(job: Job, keep: Path | None = None) -> RunRecord:
                 sections=dict.fromkeys(sections),
                 windows=dict.fromkeys(found.call for found in parts),
                 frame_on=run.frame_on,
+                stop=stop,
             )
+            if result.outcome == INTERRUPTED:
+                return job.record(result, result.message)
             # the path of a kept ELF says where this machine keeps it
             record = judged(job, replace(result, firmware=run.app))
             return _checked(job, record, image, keep) if image else record
     except (EngineError, OSError) as error:
         return job.record(None, str(error))
+    except Exception as error:
+        # other runs are not to be lost for it
+        return job.record(None, fault(error))
 
 
 @contextlib.contextmanager

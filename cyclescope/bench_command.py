@@ -12,9 +12,19 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cyclescope import bench, experiments, export, host_files, planning, tables
+from cyclescope import (
+    bench,
+    experiments,
+    export,
+    host_files,
+    interrupts,
+    planning,
+    tables,
+    terminal,
+)
 from cyclescope.errors import OutputError, complain
 from cyclescope.host_files import AnyPath
+from cyclescope.interrupts import Interrupted
 from cyclescope.overrides import parse_set
 from cyclescope.planning import Job
 from cyclescope.results import ExperimentResult, RunRecord
@@ -53,24 +63,29 @@ def bench_command(
     keep_disks: Path | None,
     jobs: int | None,
 ) -> int:
-    """Run experiments (all if no NAME) and compare them with the published numbers."""
+    """Run experiments (all if no NAME) and compare them with the published numbers.
+
+    Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
+    """
     changes = list(map(parse_set, sets))
     planned = planning.plan(experiments.select(names), changes, quick)
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
-    interrupted = False
-    try:
+    with interrupts.held_back() as held:
         with _progress(len(planned)) as finished:
-            records = bench.run_jobs(planned, jobs or os.cpu_count() or 1, finished, keep_disks)
-    except bench.StoppedError as stopped:
-        records, interrupted = stopped.records, True
-    results = bench.tabulate(planned, records)
-    _print(results, tables.console(stderr=json_file == "-"))
-    if json_file == "-":
-        sys.stdout.write(export.to_json(results))
-    saved = _write(results, out, own_json)
-    if interrupted:
-        raise KeyboardInterrupt
+            threads = jobs or os.cpu_count() or 1
+            records = bench.run_jobs(planned, threads, finished, keep_disks, held.stop)
+        results = bench.tabulate(planned, records)
+        saved = _write(results, out, own_json)
+        with terminal.shown(held.number is not None):
+            _print(results, tables.console(stderr=json_file == "-"))
+            if json_file == "-":
+                sys.stdout.write(export.to_json(results))
+    if held.number is not None:
+        done = sum(record is not None for record in records)
+        if done < len(records):
+            message = f"interrupted by {held.name}: {done} of {len(records)} runs are finished"
+            raise Interrupted(held.number, message)
     return 0 if saved and not any(result.failures for result in results) else 1
 
 
@@ -95,8 +110,8 @@ def _check_places(
 @contextmanager
 def _progress(total: int) -> Iterator[Finished]:
     """A bar on a terminal, a line a finished run elsewhere; both on stderr."""
-    terminal = Console(stderr=True)
-    if not terminal.is_terminal:
+    screen = Console(stderr=True)
+    if not screen.is_terminal:
         yield _line_printer(total)
         return
     columns = (
@@ -105,7 +120,7 @@ def _progress(total: int) -> Iterator[Finished]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=terminal, transient=True) as progress:
+    with Progress(*columns, console=screen, transient=True) as progress:
         task = progress.add_task("running", total=total)
 
         def finished(job: Job, record: RunRecord) -> None:
@@ -126,9 +141,9 @@ def _line_printer(total: int) -> Finished:
     return finished
 
 
-def _print(results: list[ExperimentResult], terminal: Console) -> None:
+def _print(results: list[ExperimentResult], screen: Console) -> None:
     for result in results:
-        terminal.print(tables.experiment_table(result))
+        screen.print(tables.experiment_table(result))
         for run in result.failures:
             print(f"cyclescope: failed: {run.label}: {run.error}", file=sys.stderr)
     runs = [run for result in results for run in result.runs if run.result]
@@ -136,7 +151,7 @@ def _print(results: list[ExperimentResult], terminal: Console) -> None:
     wall_s = sum(run.result.wall_ns for run in runs if run.result) / 1e9
     if wall_s:
         rate = instructions / wall_s / 1e6
-        terminal.print(
+        screen.print(
             f"{len(runs)} runs: {instructions:,} instructions in {wall_s:.1f} s of host time, "
             f"{rate:.0f} million a second for each run"
         )

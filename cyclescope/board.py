@@ -10,13 +10,13 @@ import copy
 import difflib
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cyclescope import devicetree, host_files, resources, waveforms
-from cyclescope._engine import Machine
+from cyclescope import devicetree, host_files, inputs, resources, waveforms
+from cyclescope._engine import Machine, Stop
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.overrides import OverrideValue, apply_overrides
 from cyclescope.printed import Console, ConsoleSink, Streams, StreamSink
@@ -42,7 +42,7 @@ class Board:
         overrides: Mapping[str, OverrideValue] | None = None,
     ) -> None:
         path = find_board(name_or_path)
-        self.name = path.stem
+        self.name = inputs.printable(path.stem)
         tree = devicetree.parse(path)
         apply_overrides(tree, overrides or {})
         self._tree = tree.to_dict()
@@ -86,16 +86,17 @@ class Board:
     def load(self, elf: str | os.PathLike[str] | bytes) -> Board:
         """Load an ELF, from a path or from its bytes; gives the board itself.
 
-        Raises `ElfError` if it is not an executable for this board, `OSError` if it can't be read,
-        `UsageError` if it is the image of a chip.
+        Raises `ElfError` if it is not an executable for this board, `UsageError` if it is no file,
+        larger than 512 MiB, or the image of a chip, `OSError` if it can't be read.
         """
-        name = "firmware" if isinstance(elf, bytes) else os.fspath(elf)
-        if not isinstance(elf, bytes):
-            self._check_images({name: "the firmware"})
-        data = elf if isinstance(elf, bytes) else Path(elf).read_bytes()
+        if isinstance(elf, bytes):
+            name, data = "firmware", elf
+        else:
+            self._check_images({os.fspath(elf): "the firmware"})
+            name, data = inputs.printable(elf), inputs.read(Path(elf), inputs.MOST_ELF_BYTES)
         self._machine = self._loaded_machine(data, name)
         self._firmware = (data, name)
-        self._elf = None if isinstance(elf, bytes) else name
+        self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
         return self
 
     def run(
@@ -113,6 +114,7 @@ class Board:
         semihosting_dir: str | os.PathLike[str] | None = None,
         stdin: Stdin | None = None,
         arguments: Iterable[str] = (),
+        stop: Stop | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -127,16 +129,18 @@ class Board:
         to record, and `vcd_timescale` is the file's unit of time, such as "10ns", in place of the
         coarsest that is exact. The result keeps the first frame on the SPI bus that `frame_on`
         names by its label. `stream` gets the whole lines that are printed on serial
-        lines beside the console, each behind the device's label.
+        lines beside the console, each behind the device's label. `stop` ends the run early, from
+        another thread or a signal handler: its outcome is then "interrupted".
 
         By semihosting the firmware gets the files of `semihosting_dir`, as its standard input
         `stdin` (bytes, or an open binary file), and its name and `arguments` as its command line.
 
-        Raises `EngineError` if nothing is loaded, or the firmware has no such function, or the
-        board no such bus; `UsageError` for patterns and units that are none, `OutputError` if `vcd`
-        can't be written, `BoardError` if another run has an image of the board, `OSError` if there
-        is no such folder. What turns out to be impossible to write in the end is in the result's
-        `failed_saves`.
+        An exception of `console` or `stream` stops the run too, and is raised when all else is
+        written. Raises `EngineError` if nothing is loaded, or the firmware has no such function, or
+        the board no such bus; `UsageError` for patterns and units that are none, `OutputError` if
+        `vcd` can't be written, `BoardError` if another run has an image of the board, `OSError` if
+        there is no such folder. What turns out to be impossible to write in the end is in the
+        result's `failed_saves`.
         """
         watched = list(dict.fromkeys(sections))
         self._check_cores(watched)
@@ -147,18 +151,20 @@ class Board:
         machine.watch(watched)
         machine.watch_calls(list(dict.fromkeys(windows)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
-        text, streams = Console(console), Streams(stream)
+        sinks = _Sinks(stop or Stop())
+        text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
         unit_ps = waveforms.parse_timescale_ps(vcd_timescale) if vcd_timescale else None
         dump = waveforms.Dump(vcd, tuple(vcd_signals), unit_ps) if vcd is not None else None
         with waveforms.recorded(machine, dump, frame_on) as recording:
             started_ns = time.perf_counter_ns()
-            outcome = machine.run(limit_ps, text.write, streams.write)
+            outcome = machine.run(limit_ps, text.write, streams.write, sinks.stop)
             wall_ns = time.perf_counter_ns() - started_ns
             recording.end_ps = outcome["elapsed_ps"]
         text.finish()
         result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
         beside = streams.finish()
         notes = (*text.notes("the console"), *streams.notes(), *recording.notes)
+        sinks.raise_first()
         return replace(
             result,
             frame=recording.frame,
@@ -199,7 +205,7 @@ def shipped_boards() -> list[str]:
 def find_board(name_or_path: str | os.PathLike[str]) -> Path:
     """The .dts of a shipped board's name, or the path itself.
 
-    Raises `UsageError`, naming the near matches, if there is no such board or file.
+    Raises `UsageError`, naming the near matches, if there is no such board, or it is no file.
     """
     text = os.fspath(name_or_path)
     is_path = text.endswith(".dts") or os.sep in text
@@ -207,7 +213,9 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
     if path.is_file():
         return path
     if is_path:
-        raise UsageError(f"{text}: no such board file")
+        if path.exists():
+            inputs.check(path, inputs.MOST_BOARD_BYTES)
+        raise UsageError(f"{inputs.printable(text)}: no such board file")
     known = shipped_boards()
     near = difflib.get_close_matches(text, known, cutoff=0.4) or known
     raise UsageError(
@@ -221,6 +229,31 @@ def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
     return devicetree.parse(find_board(name_or_path))
 
 
+class _Sinks:
+    """Who gets what is printed: a sink that fails stops the run, and does not lose it."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+        self._first: Exception | None = None
+
+    def guarded(self, sink: Callable[..., None] | None) -> Callable[..., None] | None:
+        """The sink, of which nothing is raised; after a failure it gets no more."""
+
+        def call(*printed: str) -> None:
+            if self._first is not None or sink is None:
+                return
+            try:
+                sink(*printed)
+            except Exception as error:
+                self._first = error
+                self.stop.request()
+
+        return call if sink else None
+
+    def raise_first(self) -> None:
+        """Raise what a sink has raised."""
+        if self._first is not None:
+            raise self._first
 
 
 def _result(

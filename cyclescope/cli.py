@@ -1,31 +1,64 @@
 """The command line: `cyclescope bench | run | ipc | list | board`.
 
 Exit status: 0 is success, 1 a run of the bench or a test of `ipc` that failed, or a result that
-could not be saved, 2 bad usage, a bad board, a bad ELF or a place where results can't be saved, 124
-the limit on simulated time, 125 a fault of the firmware, 130 an interruption. `run` gives the
-firmware's own status when the firmware ends by itself. What goes wrong is one line on stderr, never
-a traceback.
+could not be saved, 2 bad usage, a bad board or ELF, a file that can't be read, or a place where
+results can't be saved, 70 a fault of Cyclescope's own, 124 the limit on simulated time, 125 a fault
+of the firmware, 129, 130 and 143 an interruption by SIGHUP, SIGINT (Ctrl-C) and SIGTERM, 141 output
+that nobody reads to its end. `run` gives the firmware's own status when the firmware ends by
+itself. What goes wrong is one line on stderr, never a traceback.
+
+An interruption stops runs at once, and what they did by then is written as at any end.
 """
 
 from __future__ import annotations
 
-import os
+import contextlib
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import click
 
-from cyclescope import disks, experiments, tables
+from cyclescope import experiments, interrupts, tables, terminal
 from cyclescope.bench_command import bench_command
 from cyclescope.board import Board, shipped_boards
-from cyclescope.errors import EngineError, complain
+from cyclescope.errors import EngineError, UsageError, complain, fault
+from cyclescope.inputs import printable
+from cyclescope.interrupts import Interrupted
 from cyclescope.ipc.command import ipc_command
 from cyclescope.overrides import parse_set
 from cyclescope.run_command import run_command
 
-USAGE, INTERRUPTED = 2, 130
+USAGE, OWN_FAULT = 2, 70
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+EPILOG = """\b
+Exit status: 0 success; 1 a run of bench or a test of ipc failed; 2 bad usage, or
+a file that can't be used; 70 a fault of Cyclescope; 124 the limit on simulated
+time; 125 a fault of the firmware; 129, 130, 143 interrupted by SIGHUP, SIGINT,
+SIGTERM, after saving what was simulated; 141 nobody reads the output any more.
+`run` gives the firmware's own status when that ends by itself.
+"""
+
+
+class _Group(click.Group):
+    """Click would end the program by itself when a pipe breaks."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _NobodyReadsError from error
+
+
+class _NobodyReadsError(Exception):
+    """Who read standard output has left."""
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
 @click.version_option(package_name="cyclescope")
 def cli() -> None:
     """Run firmware on virtual boards with timing, and see where every cycle went."""
@@ -54,34 +87,72 @@ def board_command(name: str, sets: tuple[str, ...]) -> None:
     tables.console().print(tables.board_tables(description))
 
 
-def _leave(status: int) -> None:
-    """End at once: a simulation that still runs in a thread can't be waited for."""
-    disks.discard()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: runs a command and exits with its status."""
+    with terminal.prepared(), _threads_told(), interrupts.handled():
+        try:
+            status = _ended(lambda: _run(arguments))
+            # what is still held has to go where it can fail
+            status = _ended(lambda: _flush(status))
+        except Interrupted as interrupted:
+            complain(str(interrupted))
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()
+            interrupts.leave(interrupted.status)
+    sys.exit(status)
+
+
+@contextlib.contextmanager
+def _threads_told() -> Iterator[None]:
+    """What goes wrong in a thread is a line, too."""
+    before = threading.excepthook
+    threading.excepthook = lambda ended: complain(fault(ended.exc_value or Exception()))
     try:
-        status = cli.main(arguments, prog_name="cyclescope", standalone_mode=False)
+        yield
+    finally:
+        threading.excepthook = before
+
+
+def _run(arguments: list[str] | None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    if any("\0" in argument for argument in given):
+        raise UsageError("an argument has a zero byte")
+    return cli.main(arguments, prog_name="cyclescope", standalone_mode=False) or 0
+
+
+def _flush(status: int) -> int:
+    sys.stdout.flush()
+    return status
+
+
+def _ended(work: Callable[[], int]) -> int:
+    """The status of what a command gives; what went wrong is said."""
+    try:
+        return work()
     except click.exceptions.Exit as leaving:
-        status = leaving.exit_code
+        return leaving.exit_code
     except click.ClickException as error:
-        complain(error.format_message())
-        status = USAGE
+        complain(printable(error.format_message()))
     except EngineError as error:
         complain(str(error))
-        status = USAGE
-    except BrokenPipeError:
-        # the reader of our output left: nothing is wrong, and nobody to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
+    except (BrokenPipeError, _NobodyReadsError):
+        # the reader of our output left: nobody to tell
+        terminal.hush()
+        return interrupts.status_of(signal.SIGPIPE)
     except OSError as error:
-        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        status = USAGE
-    except (KeyboardInterrupt, click.Abort):
-        complain("interrupted")
-        _leave(INTERRUPTED)
-    sys.exit(status or 0)
+        complain(_words(error))
+        if error.filename == terminal.STANDARD_OUTPUT:
+            terminal.hush()
+    except MemoryError:
+        complain("this takes more memory than the host has")
+    except (Interrupted, SystemExit):
+        raise
+    except BaseException as error:  # a panic of the engine is no Exception
+        complain(fault(error))
+        return OWN_FAULT
+    return USAGE
+
+
+def _words(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{printable(str(error.filename))}: {reason}" if error.filename else reason

@@ -7,6 +7,7 @@ the engine's business.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any
 
 from devicetree import dtlib
 
+from cyclescope import inputs
 from cyclescope.bounded_dts import BoundedDT
 from cyclescope.errors import board_error
 
@@ -42,7 +44,7 @@ class Property:
 
     def to_dict(self) -> dict[str, Any]:
         """The form that the engine takes."""
-        return dict(vars(self))
+        return vars(self) | {"file": inputs.printable(self.file)}
 
 
 @dataclass
@@ -72,7 +74,7 @@ class Node:
             "path": self.path,
             "name": self.name,
             "labels": self.labels,
-            "file": self.file,
+            "file": inputs.printable(self.file),
             "line": self.line,
             "phandle": self.phandle,
             "props": [prop.to_dict() for prop in self.props.values()],
@@ -83,9 +85,10 @@ class Node:
 def parse(path: Path) -> Node:
     """Parse a .dts file.
 
-    Raises `BoardError` with the file and line of a syntax error, `OSError` if the file can't be
-    read.
+    Raises `BoardError` with the file and line of a syntax error, `UsageError` for what is no file
+    or too large, `OSError` if the file can't be read.
     """
+    inputs.check(path, inputs.MOST_BOARD_BYTES)
     shown = shown_path(path)
     places = _Places(shown)
     try:
@@ -106,7 +109,8 @@ def shown_path(path: Path) -> str:
     """How a file is named in messages: relative to the working directory where it lies below."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, OSError):
+        # it lies elsewhere, or the working directory is gone
         return str(path)
 
 
@@ -146,6 +150,16 @@ class _LocatedDT(BoundedDT):
         self._places = places
         self._named: tuple[str, Place] | None = None
         super().__init__(filename)
+
+    def _open(self, filename: str, *mode: str, **options: Any) -> Any:
+        """A file that is included: never a device, which may have no end, or standard input."""
+        place = Path(os.path.dirname(self.filename), filename)  # noqa: PTH120, as dtlib joins them
+        try:
+            if place.exists():
+                inputs.check(place, inputs.MOST_BOARD_BYTES)
+        except UsageError as error:
+            self._parse_error(str(error))
+        return super()._open("./-" if filename == "-" else filename, *mode, **options)
 
     def _next_token(self) -> Any:
         is_new = self._saved_token is None

@@ -6,7 +6,11 @@ is reached. Whoever wants one `except` takes `EngineError`.
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+import traceback
+from pathlib import Path
 
 from cyclescope._engine import BoardError, ElfError, EngineError
 
@@ -21,7 +25,11 @@ __all__ = [
     "SettingError",
     "UsageError",
     "complain",
+    "fault",
 ]
+
+_DIGITS = re.compile(r"\d{60,}")
+_MOST_WORDS = 200
 
 
 class UsageError(EngineError):
@@ -57,4 +65,29 @@ def board_error(faults: list[str]) -> BoardError:
 
 def complain(message: str) -> None:
     """Say on stderr, in one line, what went wrong."""
-    print(f"cyclescope: error: {message}", file=sys.stderr)
+    # digits by the thousand tell nothing
+    text = _DIGITS.sub(lambda digits: f"{digits[0][:8]}...({len(digits[0])} digits)", message)
+    print(f"cyclescope: error: {text}", file=sys.stderr)
+
+
+def fault(error: BaseException) -> str:
+    """What to say of an error that nobody has foreseen: that is a fault of ours."""
+    if os.environ.get("CYCLESCOPE_TRACEBACK"):
+        traceback.print_exception(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    package = Path(__file__).parent
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(package)]
+    place = next((f"{_short(frame)}:{frame.lineno}" for frame in reversed(own or frames)), "?")
+    words = " ".join(str(error).split())[:_MOST_WORDS]
+    told = f"{type(error).__name__}: {words}" if words else type(error).__name__
+    return (
+        f"a fault of Cyclescope at {place}: {told}; CYCLESCOPE_TRACEBACK=1 in the environment "
+        "shows more: please report it"
+    )
+
+
+def _short(frame: traceback.FrameSummary) -> str:
+    """A frame's file within the package, or its name."""
+    root = Path(__file__).parent.parent
+    path = Path(frame.filename)
+    return str(path.relative_to(root)) if path.is_relative_to(root) else path.name

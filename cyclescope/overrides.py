@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from cyclescope.devicetree import Node, Property
 from cyclescope.errors import SettingError
+from cyclescope.inputs import printable
 from cyclescope.units import parse_number
 
 ORIGIN = "--set"
@@ -27,7 +28,11 @@ OverrideValue = int | bool | str | list[int] | list[str]
 
 
 def parse_set(argument: str) -> tuple[str, str]:
-    """Split "PATH=VALUE". Raises `SettingError` if there is no path or no "="."""
+    """Split "PATH=VALUE". Raises `SettingError` if there is no path or no "=", or it is no text."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        raise SettingError(f"--set {printable(argument)}: not UTF-8 text") from None
     path, equals, value = argument.partition("=")
     if not equals or not path.strip():
         raise SettingError(f"--set {argument}: expected PATH=VALUE")

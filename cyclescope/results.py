@@ -28,6 +28,9 @@ CALIBRATED = "calibrated"
 UNPUBLISHED = "unpublished"
 DERIVED = "derived"
 
+INTERRUPTED = "interrupted"
+"""The outcome of a run that was stopped."""
+
 _METRIC_KEYS = ("metric", "unit", "value")
 
 Value = int | float | str | bool
@@ -101,14 +104,14 @@ class RunResult:
     """One execution of one firmware on one virtual board.
 
     `outcome` is "exit" (the firmware ended by itself, with `exit_code`), "limit" (the limit on
-    simulated time was reached) or "fault" (the firmware did what can't go on); `message` is one
-    line for the last two. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's
-    time in nanoseconds. `results` has the words that the firmware wrote to each device that takes
-    results (a `cyclescope,result-port`), in order, by the device's label. `streams` has what was
-    printed on serial lines beside the console, by the device's label. `frame` is the first one on
-    an SPI bus if the run was asked to keep it. `windows` are the calls of functions that it was
-    asked to keep, in the order of their ends. `failed_saves` says, in a sentence each, which files
-    on the host could not be written: images of chips, waveforms.
+    simulated time was reached), "fault" (the firmware did what can't go on) or "interrupted" (it
+    was stopped); `message` is one line for all but the first. `elapsed_ps` is simulated time in
+    picoseconds, `wall_ns` the host's time in nanoseconds. `results` has the words that the firmware
+    wrote to each device that takes results (a `cyclescope,result-port`), in order, by the device's
+    label. `streams` has what was printed on serial lines beside the console, by the device's label.
+    `frame` is the first one on an SPI bus if the run was asked to keep it. `windows` are the calls
+    of functions that it was asked to keep, in the order of their ends. `failed_saves` says, in a
+    sentence each, which files on the host could not be written: images of chips, waveforms.
     """
 
     board: str

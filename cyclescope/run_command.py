@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO
 
 import click
 
-from cyclescope import tables
+from cyclescope import interrupts, stopped_run, tables, terminal
 from cyclescope.board import Board
 from cyclescope.errors import OutputError, UsageError, complain
 from cyclescope.host_files import check_outputs, write_text
 from cyclescope.overrides import parse_set
 from cyclescope.program_inputs import InputFile, TakesArguments
 from cyclescope.results import RunResult
+from cyclescope.terminal import Outlet
 from cyclescope.units import parse_time_ps
 
 NOT_SAVED, LIMIT, FAULT = 1, 124, 125
@@ -74,7 +73,8 @@ def run_command(
 ) -> int:
     """Run your own firmware ELF on a virtual board, with its console on stdout.
 
-    What stands behind -- are the firmware's own ARGUMENTS.
+    What stands behind -- are the firmware's own ARGUMENTS. Ctrl-C, SIGTERM and SIGHUP stop the
+    simulation; what it did by then is shown and written.
     """
     limit_ps = parse_time_ps(limit)
     if vcd is None and (vcd_signals or vcd_timescale):
@@ -82,35 +82,50 @@ def run_command(
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
     json_path = None if json_file == "-" else json_file
     check_outputs({"--json": json_path, "--vcd": vcd}, loaded.inputs)
-    console = sys.stderr if json_file == "-" else sys.stdout
-    writer = _Writer(console)
-    result = _interruptible(
-        lambda: loaded.run(
-            limit_ps,
-            console=writer.console,
-            stream=writer.stream,
-            sections=sections,
-            skip_polling=skip_polling,
-            vcd=vcd,
-            vcd_signals=vcd_signals,
-            vcd_timescale=vcd_timescale,
-            semihosting_dir=semihosting_dir,
-            stdin=stdin,
-            arguments=arguments,
+    with interrupts.held_back() as held:
+        outlet = Outlet(sys.stderr if json_file == "-" else sys.stdout, held.stop)
+        writer = _Writer(outlet)
+        result = stopped_run.beside(
+            lambda: loaded.run(
+                limit_ps,
+                console=writer.console,
+                stream=writer.stream,
+                sections=sections,
+                skip_polling=skip_polling,
+                vcd=vcd,
+                vcd_signals=vcd_signals,
+                vcd_timescale=vcd_timescale,
+                semihosting_dir=semihosting_dir,
+                stdin=stdin,
+                arguments=arguments,
+                stop=held.stop,
+            )
         )
-    )
-    writer.end_line()
-    failed = list(result.failed_saves)
-    if json_file is not None:
-        failed += _write_json(json_file, result)
-    console.flush()
-    tables.console(stderr=json_file == "-").print(tables.run_summary(result))
-    sys.stdout.flush()
-    for note in result.notes:
-        print(f"cyclescope: note: {note}", file=sys.stderr)
+        writer.end_line()
+        result = stopped_run.with_reason(result, held, outlet)
+        failed = list(result.failed_saves)
+        try:
+            if json_file is not None:
+                failed += _write_json(json_file, result)
+        finally:
+            with terminal.shown(held.number is not None):
+                _show(result, outlet, to_stderr=json_file == "-")
     for failure in failed:
         complain(failure)
-    return _status(result) or (NOT_SAVED if failed else 0)
+    stopped = stopped_run.status(result, held, outlet)
+    status = _status(result) if stopped is None else stopped
+    return status or (NOT_SAVED if failed else 0)
+
+
+def _show(result: RunResult, outlet: Outlet, to_stderr: bool) -> None:
+    """The summary behind the console, if that was read, and the notes."""
+    try:
+        if outlet.error is None:
+            tables.console(stderr=to_stderr).print(tables.run_summary(result))
+            sys.stdout.flush()
+    finally:
+        for note in result.notes:
+            print(f"cyclescope: note: {note}", file=sys.stderr)
 
 
 class _Writer:
@@ -118,7 +133,7 @@ class _Writer:
     their names.
     """
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: Outlet) -> None:
         self._file = file
         self._within_line = False
         self._held: list[str] = []
@@ -178,21 +193,3 @@ def _status(result: RunResult) -> int:
         return code if 0 <= code <= 255 else 1
     complain(result.message or result.outcome)
     return LIMIT if result.outcome == "limit" else FAULT
-
-
-def _interruptible(run: Callable[[], RunResult]) -> RunResult:
-    """Run beside the main thread, which alone hears of an interruption."""
-    outcome: list[RunResult | BaseException] = []
-
-    def body() -> None:
-        try:
-            outcome.append(run())
-        except BaseException as error:
-            outcome.append(error)
-
-    thread = threading.Thread(target=body, daemon=True)
-    thread.start()
-    thread.join()
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    return outcome[0]

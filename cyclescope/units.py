@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from fractions import Fraction
 
 from cyclescope.errors import UsageError
 
@@ -16,6 +17,8 @@ _PS_PER = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps)")
 _FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 _NUMBER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|\d+)(k|M|G|Ki|Mi|Gi)?")
+# A number of more digits than these is as good as infinite; what is longer costs time to read.
+_MOST_DIGITS = 40
 
 # The engine counts picoseconds in 64 bits.
 MAX_PS = 2**64 - 1
@@ -30,8 +33,9 @@ def parse_time_ps(text: str) -> int:
     match = _TIME.fullmatch(text.strip())
     if not match:
         raise UsageError(f"time {text!r}: expected a number and s, ms, us, ns or ps, as in 10s")
-    time_ps = Decimal(match[1]) * _PS_PER[match[2]]
-    if time_ps != int(time_ps):
+    # with all of its digits
+    time_ps = Fraction(Decimal(match[1])) * _PS_PER[match[2]]
+    if time_ps.denominator != 1:
         raise UsageError(f"time {text!r}: finer than a picosecond")
     if not 0 < time_ps <= MAX_PS:
         raise UsageError(f"time {text!r}: must be above 0 and below 213 days")
@@ -55,11 +59,16 @@ def format_hz(hz: int) -> str:
 
 
 def parse_number(text: str) -> int | None:
-    """A decimal or hexadecimal integer; k, M, G are powers of 1000, Ki, Mi, Gi of 1024."""
+    """A decimal or hexadecimal integer; k, M, G are powers of 1000, Ki, Mi, Gi of 1024.
+
+    One of very many digits is read as one that is out of every range.
+    """
     match = _NUMBER.fullmatch(text.strip())
     if not match:
         return None
-    number = int(match[2], 16 if match[2][:2].lower() == "0x" else 10) * _FACTORS[match[3] or ""]
+    is_hexadecimal = match[2][:2].lower() == "0x"
+    digits = (match[2][2:] if is_hexadecimal else match[2]).lstrip("0")[:_MOST_DIGITS] or "0"
+    number = int(digits, 16 if is_hexadecimal else 10) * _FACTORS[match[3] or ""]
     return -number if match[1] else number
 
 

@@ -1,0 +1,107 @@
+"""Files that are read as a whole: only such as can be, and no more of them than can be right."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import stat
+import time
+from pathlib import Path
+
+from cyclescope.errors import UsageError
+
+MOST_ELF_BYTES = 512 * 2**20
+MOST_BOARD_BYTES = 16 * 2**20
+# how long a named pipe may have nobody who writes to it
+_WRITER_S = 2.0
+_LOOK_S = 0.05
+_CHUNK_BYTES = 2**20
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def read(path: Path, most_bytes: int) -> bytes:
+    """A file's bytes, or all that comes from a pipe.
+
+    Raises `UsageError` for another kind of file and for more than `most_bytes`, `OSError` if it
+    can't be read.
+    """
+    if "\0" in os.fspath(path):
+        raise UsageError(f"{printable(path)}: a file's name has no zero byte")
+    # a pipe that nobody writes to must not hold us up
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        _check(path, found, most_bytes)
+        begin = _first_bytes(descriptor) if stat.S_ISFIFO(found.st_mode) else b""
+        return _read(path, descriptor, bytearray(begin), most_bytes)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
+    finally:
+        os.close(descriptor)
+
+
+def check(path: Path, most_bytes: int) -> None:
+    """Whether a file can be read as a whole; a pipe can't. Raises as `read` does."""
+    found = path.stat()
+    if stat.S_ISFIFO(found.st_mode):
+        raise UsageError(f"{printable(path)}: this is a pipe, not a file")
+    _check(path, found, most_bytes)
+
+
+def printable(name: str | os.PathLike[str]) -> str:
+    r"""A name as it is told: bytes of it that are no text as \xff, control characters as \n."""
+    return "".join(map(_shown, os.fspath(name)))
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable():
+        return letter
+    # how Python has a byte of a name that is no text
+    byte = ord(letter) - 0xDC00
+    return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else repr(letter)[1:-1]
+
+
+def _check(path: Path, found: os.stat_result, most_bytes: int) -> None:
+    kind = stat.S_IFMT(found.st_mode)
+    if kind in _KINDS:
+        raise UsageError(f"{printable(path)}: this is {_KINDS[kind]}, not a file")
+    if found.st_size > most_bytes:
+        raise _too_large(path, most_bytes)
+
+
+def _too_large(path: Path, most_bytes: int) -> UsageError:
+    return UsageError(f"{printable(path)}: larger than {most_bytes // 2**20} MiB: not read")
+
+
+def _first_bytes(descriptor: int) -> bytes:
+    """What a pipe has so far, once someone has opened its other end."""
+    until_s = time.monotonic() + _WRITER_S
+    events = select.poll()
+    events.register(descriptor, select.POLLIN)
+    while True:
+        try:
+            chunk = os.read(descriptor, _CHUNK_BYTES)
+        except BlockingIOError:
+            return b""
+        has_ended = any(event & select.POLLHUP for _, event in events.poll(0))
+        if chunk or has_ended:
+            return chunk
+        if time.monotonic() > until_s:
+            raise OSError(errno.ETIMEDOUT, "nobody writes to this pipe")
+        time.sleep(_LOOK_S)
+
+
+def _read(path: Path, descriptor: int, data: bytearray, most_bytes: int) -> bytes:
+    os.set_blocking(descriptor, True)
+    while chunk := os.read(descriptor, _CHUNK_BYTES):
+        data += chunk
+        if len(data) > most_bytes:
+            raise _too_large(path, most_bytes)
+    return bytes(data)

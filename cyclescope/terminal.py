@@ -1,0 +1,200 @@
+"""Standard input, output and error, in whatever state they come: closed, full, or of few letters.
+
+What can't be written there is `OSError` with the name of the stream; on standard error nobody can
+be told, so nothing is raised.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from cyclescope._engine import Stop
+
+STANDARD_OUTPUT = "standard output"
+# a pipe that can be written to has room for so many bytes
+_PIPE_BYTES = 4096
+_FILE_BYTES = 2**20
+_LOOK_MS = 100
+# how long a run that is to stop waits for whoever reads its console
+_PATIENCE_S = 1.0
+
+
+@contextlib.contextmanager
+def prepared() -> Iterator[None]:
+    """The streams as the program needs them; in the end they are as before."""
+    before = sys.stdout, sys.stderr
+    _open_closed_ones()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            # what the terminal has no letter for, and names that are no text, as \xe9
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    sys.stdout, sys.stderr = _Named(sys.stdout), _Silent(sys.stderr)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def hush() -> None:
+    """Nobody reads standard output any more: what else goes there is lost without a word."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextlib.contextmanager
+def shown(was_stopped: bool) -> Iterator[None]:
+    """Around what is shown in the end, when all is done: nothing is worse if nobody reads it.
+
+    Of a command that a signal has stopped the terminal may be gone.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        is_lost = was_stopped and error.filename == STANDARD_OUTPUT
+        if not is_lost and not isinstance(error, BrokenPipeError):
+            raise
+        hush()
+
+
+def _open_closed_ones() -> None:
+    """Descriptors 0 to 2 are never another file's, and a write to a closed one fails."""
+    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            opened = os.open(os.devnull, mode)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+class _Stream:
+    """A text stream, but for how it fails."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class _Named(_Stream):
+    """One whose errors have its name."""
+
+    def write(self, text: str) -> int:
+        """As of any stream."""
+        with _naming():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        """As of any stream."""
+        with _naming():
+            self._stream.flush()
+
+
+class _Silent(_Stream):
+    """One whose errors can't be told to anyone."""
+
+    def write(self, text: str) -> int:
+        """As of any stream."""
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """As of any stream."""
+        with contextlib.suppress(OSError):
+            self._stream.flush()
+
+
+@contextlib.contextmanager
+def _naming() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _named(error) from None
+
+
+def _named(error: OSError) -> OSError:
+    """An error of standard output, with its name."""
+    is_closed = error.errno == errno.EBADF
+    reason = "it is closed" if is_closed else error.strerror or str(error)
+    # the kind of the error follows from its number
+    return OSError(error.errno, reason, STANDARD_OUTPUT)
+
+
+class Outlet:
+    """Where a run's console goes: it raises nothing, and holds up no run that is to stop.
+
+    At the first failure of standard output it has the run stop; `error` tells of it. What comes
+    later is lost, and what standard error does not take.
+    """
+
+    def __init__(self, stream: TextIO, stop: Stop) -> None:
+        self.error: OSError | None = None
+        self._is_open = True
+        self._stream = stream
+        self._stop = stop
+        self._descriptor: int | None = None
+        try:
+            # behind what was written before
+            stream.flush()
+            self._descriptor = stream.fileno()
+        except (OSError, ValueError) as error:
+            # a stream within the program has no descriptor
+            if getattr(error, "errno", None) is not None:
+                self._fail(_named(error))  # type: ignore[arg-type]
+
+    def write(self, text: str) -> None:
+        """Write as much as the reader takes."""
+        if not self._is_open:
+            return
+        try:
+            if self._descriptor is None:
+                self._stream.write(text)
+                self._stream.flush()
+            else:
+                encoding = self._stream.encoding or "utf-8"
+                self._put(self._descriptor, text.encode(encoding, "backslashreplace"))
+        except OSError as error:
+            self._fail(_named(error))
+
+    def flush(self) -> None:
+        """Nothing is ever held."""
+
+    def _fail(self, error: OSError) -> None:
+        self._is_open = False
+        if self._stream is not sys.stderr:
+            self.error = error
+            self._stop.request()
+
+    def _put(self, descriptor: int, data: bytes) -> None:
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        most_bytes = _FILE_BYTES if is_file else _PIPE_BYTES
+        writable = select.poll()
+        writable.register(descriptor, select.POLLOUT)
+        rest = memoryview(data)
+        until_s: float | None = None
+        while rest:
+            if writable.poll(_LOOK_MS):
+                with contextlib.suppress(BlockingIOError):
+                    rest = rest[os.write(descriptor, rest[:most_bytes]) :]
+            elif self._stop.requested:
+                until_s = until_s or time.monotonic() + _PATIENCE_S
+                if time.monotonic() > until_s:
+                    raise TimeoutError(errno.ETIMEDOUT, "its reader takes nothing")
