@@ -7,7 +7,6 @@ the engine's business.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -150,16 +149,6 @@ class _LocatedDT(BoundedDT):
         self._places = places
         self._named: tuple[str, Place] | None = None
         super().__init__(filename)
-
-    def _open(self, filename: str, *mode: str, **options: Any) -> Any:
-        """A file that is included: never a device, which may have no end, or standard input."""
-        place = Path(os.path.dirname(self.filename), filename)  # noqa: PTH120, as dtlib joins them
-        try:
-            if place.exists():
-                inputs.check(place, inputs.MOST_BOARD_BYTES)
-        except UsageError as error:
-            self._parse_error(str(error))
-        return super()._open("./-" if filename == "-" else filename, *mode, **options)
 
     def _next_token(self) -> Any:
         is_new = self._saved_token is None

@@ -243,6 +243,6 @@ def test_an_interruption_keeps_what_was_measured(tmp_path: Path) -> None:
             assert running.poll() is None
         running.send_signal(signal.SIGINT)
         _, stderr = running.communicate(timeout=60)
-    assert (running.returncode, stderr.strip()) == (130, "cyclescope: error: interrupted")
+    assert (running.returncode, stderr) == (130, "cyclescope: error: interrupted by SIGINT\n")
     written = json.loads((tmp_path / "out.json").read_text())
-    assert (len(written["tests"]), written["error"]) == (1, "interrupted")
+    assert (len(written["tests"]), written["error"]) == (1, "interrupted by SIGINT")

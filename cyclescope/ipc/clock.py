@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import tempfile
 from pathlib import Path
@@ -43,13 +44,23 @@ def _folder() -> Path:
 
 
 def listen(terminal: str | os.PathLike[str]) -> socket.socket:
-    """The socket of a terminal that is offered; what is left of an earlier one is removed."""
-    path = socket_path(terminal)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
+    """The socket of a terminal that is offered; what is left of an earlier one is removed.
+
+    Raises `IpcError` if it can't be made.
+    """
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(path))
-    listener.listen()
+    try:
+        path = socket_path(terminal)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        listener.bind(str(path))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise IpcError(
+            f"{_folder()}: the clock's socket can't be there: {error.strerror or error}; "
+            "XDG_RUNTIME_DIR names another folder"
+        ) from error
     return listener
 
 
@@ -64,6 +75,12 @@ class Lines:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self._rest = b""
+
+    def is_there(self) -> bool:
+        """Whether the other side is still there; it may have said all that it will."""
+        gone = select.poll()
+        gone.register(self.connection, 0)
+        return not gone.poll(0)
 
     def receive(self) -> str | None:
         """The next line; None at the end, or for a line that is too long."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from cyclescope.board import Board, find_board, shipped_boards
 from cyclescope.errors import IpcError, OutputError, UsageError, complain
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
 from cyclescope.host_files import check_outputs, write_text
+from cyclescope.interrupts import Interrupted
 from cyclescope.ipc.client import Results, run_tests
 from cyclescope.ipc.link import Link, open_link
 from cyclescope.ipc.protocol import TtyTest, parse_test, report_tests
@@ -66,7 +66,11 @@ TTY_SUFFIX = "-tty"
     help="Longest wait for a block or an answer; simulated time on a virtual board.",
 )
 @click.option(
-    "--baud", default=115200, show_default=True, help="Of a port that has one; RPMsg has none."
+    "--baud",
+    type=click.IntRange(1, 2**31 - 1),
+    default=115200,
+    show_default=True,
+    help="Of a port that has one; RPMsg has none.",
 )
 @click.option("--check-crc", is_flag=True, help="The firmware answers with a CRC, too.")
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the results as JSON.")
@@ -150,8 +154,6 @@ def _saved(tty: VirtualTty) -> int:
 
 def _serve(server: Server, tty: VirtualTty) -> int:
     """Offer the terminal until interrupted or told to end, or until the board's program ends."""
-    # so that the link goes as well
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     click.echo(server.port)
     sys.stdout.flush()
     try:
@@ -184,8 +186,8 @@ def _run(
 ) -> None:
     try:
         run_tests(link, tests, timeout_ps, check_crc, results)
-    except KeyboardInterrupt:
-        results.error = "interrupted"
+    except Interrupted as interrupted:
+        results.error = str(interrupted)
         raise
 
 

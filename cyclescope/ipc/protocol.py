@@ -31,7 +31,8 @@ _CRC_OFFSET = 3
 
 _POLYNOMIAL = 0x8006
 _TABLE = "stm32mp1_rpmsg_tty"
-_TEST = re.compile(r"(\d+)x(\d+)")
+# five digits are enough for MOST_BYTES
+_TEST = re.compile(r"0*(\d{1,5})x0*(\d{1,5})")
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ import pty
 import select
 import socket
 import threading
+import time
 import tty
 from pathlib import Path
 
 from cyclescope.errors import IpcError
-from cyclescope.ipc import clock
-from cyclescope.ipc.virtual import VirtualTty
+from cyclescope.ipc import clock, presence
+from cyclescope.ipc.virtual import VirtualTty, Wanted
 from cyclescope.units import MAX_PS
 
 # Without a client that asks for the time the board runs so long after the last byte: most programs
@@ -24,6 +25,8 @@ _CHUNK_BYTES = 65536
 _MOST_OUTPUT_BYTES = 1 << 20
 # for what is under way already, from one program on the host to another
 _HOST_S = 10.0
+# how often it is looked whether the client is there
+_LOOK_S = 0.1
 
 
 class Server:
@@ -39,7 +42,7 @@ class Server:
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)
         self.port = os.ttyname(self._slave)
-        self._listener = clock.listen(self.port)
+        self._listener, self._presence = self._begin()
         self._wake_read, self._wake_write = os.pipe()
         self._client: clock.Lines | None = None
         # read from the terminal and not fed, and written to it as far as there was room
@@ -52,15 +55,26 @@ class Server:
         if link is not None:
             self._set_link(link)
 
+    def _begin(self) -> tuple[socket.socket, presence.Presence]:
+        """The clock's socket, and the lock that tells that its server lives."""
+        try:
+            return clock.listen(self.port), presence.Presence(self.port)
+        except OSError as error:
+            reason = f"its lock can't be there: {error.strerror}"
+            raise IpcError(f"{clock.socket_path(self.port).parent}: {reason}") from error
+
     def _set_link(self, link: Path) -> None:
         try:
             if link.is_symlink() and str(link.readlink()).startswith("/dev/pts/"):
-                if link.exists():
+                terminal = str(link.readlink())
+                # what is left of a killed server may lead to another's terminal by now, or to ours
+                is_dead = terminal == self.port or not link.exists()
+                if not is_dead and not presence.is_left_behind(terminal, link):
                     self.close()
                     raise IpcError(f"{link}: leads to a terminal that is there: remove it first")
-                # one of a server that was killed
                 link.unlink()
             link.symlink_to(self.port)
+            self._presence.tell_link(link)
         except OSError as error:
             self.close()
             raise IpcError(f"{link}: can't link the terminal there: {error.strerror}") from error
@@ -94,6 +108,7 @@ class Server:
         if self._link and self._link.is_symlink() and str(self._link.readlink()) == self.port:
             self._link.unlink()
         clock.forget(self.port)
+        self._presence.end()
         self._drop_client()
         self._listener.close()
         for descriptor in (self._master, self._slave, self._wake_read, self._wake_write):
@@ -168,16 +183,27 @@ class Server:
     # ---- The clock
 
     def _accept(self) -> None:
-        connection, _ = self._listener.accept()
         if self._client:
-            clock.Lines(connection).send("error another client has the board's clock")
-            connection.close()
+            self._refuse()
             return
+        connection, _ = self._listener.accept()
         # what was written before belongs to who wrote it
         self._read_terminal()
         self._feed()
         self._client = clock.Lines(connection)
         self._fed_before, self._sent_before = self._board.fed_bytes, self._board.sent_bytes
+
+    def _refuse(self) -> None:
+        connection, _ = self._listener.accept()
+        clock.Lines(connection).send("error another client has the board's clock")
+        connection.close()
+
+    def _is_wanted(self, client: clock.Lines) -> bool:
+        """Whether a client that has asked is there for the answer; others are told meanwhile."""
+        is_there = client.is_there()
+        if is_there and select.select([self._listener], [], [], 0)[0]:
+            self._refuse()
+        return is_there
 
     def _drop_client(self) -> None:
         if self._client:
@@ -198,21 +224,27 @@ class Server:
         else:
             total_bytes, for_ps = (min(int(number), MAX_PS // 4) for number in numbers)
             serve = self._serve_taken if word == "taken" else self._serve_sent
-            client.send(serve(total_bytes, for_ps))
+            client.send(serve(total_bytes, for_ps, lambda: self._is_wanted(client)))
+        if not client.is_there():
+            # the next one need not wait
+            self._drop_client()
 
-    def _serve_taken(self, total_bytes: int, for_ps: int) -> str:
+    def _serve_taken(self, total_bytes: int, for_ps: int, wanted: Wanted) -> str:
         missing = self._fed_before + total_bytes - self._board.fed_bytes
-        while len(self._fresh) < missing:
+        until_s = time.monotonic() + _HOST_S
+        while len(self._fresh) < missing and wanted():
             # what was written comes at once
-            if not select.select([self._master], [], [], _HOST_S)[0]:
+            if select.select([self._master], [], [], _LOOK_S)[0]:
+                self._read_terminal()
+                until_s = time.monotonic() + _HOST_S
+            elif time.monotonic() > until_s:
                 return f"error {missing - len(self._fresh)} bytes are missing at the terminal"
-            self._read_terminal()
         self._feed()
-        at = self._board.run_until_taken(self._fed_before + total_bytes, for_ps)
+        at = self._board.run_until_taken(self._fed_before + total_bytes, for_ps, wanted)
         self._fetch()
         return f"at {at} {self._board.taken_bytes - self._fed_before}"
 
-    def _serve_sent(self, total_bytes: int, for_ps: int) -> str:
-        at = self._board.run_until_sent(self._sent_before + total_bytes, for_ps)
+    def _serve_sent(self, total_bytes: int, for_ps: int, wanted: Wanted) -> str:
+        at = self._board.run_until_sent(self._sent_before + total_bytes, for_ps, wanted)
         self._fetch()
         return f"at {at} {self._board.sent_bytes - self._sent_before}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from cyclescope import _engine
@@ -16,6 +17,12 @@ _BOOT_PS = 10 * 10**12
 _STEP_PS = 5 * 10**9
 _LAST_LINES = 5
 _LAST_BYTES = 1 << 16
+
+Wanted = Callable[[], bool]
+
+
+def _always() -> bool:
+    return True
 
 
 class VirtualTty:
@@ -34,7 +41,7 @@ class VirtualTty:
         self._port = port
         self._console = b""
         self._streams: dict[str, bytes] = {}
-        self._stopped = False
+        self._stop = _engine.Stop()
         self.fed_bytes = 0
         if self._run_on("open", 0, _BOOT_PS) is None:
             raise IpcError(
@@ -70,20 +77,20 @@ class VirtualTty:
         """What the firmware sent since the last call."""
         return self._machine.drain(self._port)
 
-    def run_until_taken(self, total_bytes: int, for_ps: int) -> int:
+    def run_until_taken(self, total_bytes: int, for_ps: int, wanted: Wanted = _always) -> int:
         """Run on until the firmware is done with so many bytes, or for a time; gives when that is.
 
-        Raises `IpcError` if the firmware ends.
+        It is looked often whether that is still `wanted`. Raises `IpcError` if the firmware ends.
         """
-        at = self._run_on("taken", total_bytes, for_ps)
+        at = self._run_on("taken", total_bytes, for_ps, wanted)
         return self.now_ps() if at is None else at
 
-    def run_until_sent(self, total_bytes: int, for_ps: int) -> int:
+    def run_until_sent(self, total_bytes: int, for_ps: int, wanted: Wanted = _always) -> int:
         """Run on until the firmware has sent so many bytes, or for a time; gives when that is.
 
-        Raises `IpcError` if the firmware ends.
+        It is looked often whether that is still `wanted`. Raises `IpcError` if the firmware ends.
         """
-        at = self._run_on("sent", total_bytes, for_ps)
+        at = self._run_on("sent", total_bytes, for_ps, wanted)
         return self.now_ps() if at is None else at
 
     def finish(self) -> list[str]:
@@ -92,21 +99,24 @@ class VirtualTty:
 
     def stop(self) -> None:
         """Called from another thread: a call that runs on comes back soon, with an `IpcError`."""
-        self._stopped = True
+        self._stop.request()
 
-    def _run_on(self, goal: Any, total_bytes: int, for_ps: int) -> int | None:
+    def _run_on(
+        self, goal: Any, total_bytes: int, for_ps: int, wanted: Wanted = _always
+    ) -> int | None:
         """When the goal was reached; None if it was not in that time."""
         until_ps = self.now_ps() + for_ps
-        while not self._stopped:
+        while not self._stop.requested:
             step_ps = min(until_ps, self.now_ps() + _STEP_PS)
+            goal_bytes = (goal, total_bytes)
             at, ended = self._machine.advance(
-                self._port, step_ps, (goal, total_bytes), self._printed, self._printed_on
+                self._port, step_ps, goal_bytes, self._printed, self._printed_on, self._stop
             )
             if ended is not None:
                 raise IpcError(f"{self.board}: {self._end(ended)}{self._said()}")
             if at is not None:
                 return at
-            if self.now_ps() >= until_ps:
+            if self.now_ps() >= until_ps or not wanted():
                 return None
         raise IpcError(f"{self.board}: stopped")
 
