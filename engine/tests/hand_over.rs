@@ -1,7 +1,7 @@
 //! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on cores of each instruction set, on two
 //! cores, by semihosting, by a device's accesses and by its events.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
+#![allow(clippy::duplicate_mod, clippy::panic, clippy::unwrap_used)]
 
 #[path = "support/arm.rs"]
 #[allow(unused)]
