@@ -1,7 +1,8 @@
 """Each property of a board set to extremes, one after the other: build, poke all devices, run.
 
 A process of its own, as what is looked for may end it: an abort, a hang, all of the memory. It
-says on stdout, as JSON, what it found; which case it is at stands in a file.
+says on stdout, as JSON, what it found; which case it is at stands in a file, in whose folder it
+works.
 
     python tests/board_extremes.py BOARD STRIDE OFFSET PROGRESS
 """
@@ -119,6 +120,7 @@ def main(board: str, stride: int, offset: int, progress: Path) -> None:
     home, tree = pokes.HOMES[board], board_tree(board).to_dict()
     elf = pokes.program(home, pokes.harmless_pokes(home, tree))
     found, tried = [], 0
+    os.chdir(progress.parent)  # images that a property names are files there
     with progress.open("wb", buffering=0) as file:
         for index, (name, prop, value) in enumerate(cases(tree)):
             if index % stride != offset:
@@ -133,4 +135,4 @@ def main(board: str, stride: int, offset: int, progress: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]).resolve())

@@ -29,6 +29,7 @@ TIMEOUT_S = 1800
 
 def run_board(board: str, progress: Path) -> list[str]:
     """What is wrong, by a process of its own, which may be what is."""
+    progress.parent.mkdir()
     arguments = [sys.executable, SCRIPT, board, STRIDE, 0, progress]
     try:
         done = subprocess.run(
@@ -54,7 +55,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Fut
     """What is wrong with each board, as far as it is known by now."""
     folder = tmp_path_factory.mktemp("progress")
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        yield {board: pool.submit(run_board, board, folder / board) for board in pokes.HOMES}
+        yield {board: pool.submit(run_board, board, folder / board / "at") for board in pokes.HOMES}
 
 
 def test_all_shipped_boards_are_tried() -> None:
