@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from os import PathLike
 from pathlib import Path
 
 from cyclescope import host_files
@@ -33,7 +33,7 @@ class Dump:
     file's unit of time, to which times are rounded; None: the coarsest that is exact.
     """
 
-    path: str | PathLike[str]
+    path: str | os.PathLike[str]
     signals: tuple[str, ...] = ()
     timescale_ps: int | None = None
 
@@ -130,9 +130,11 @@ def _check_bus(signals: Sequence[Signal], label: str) -> None:
         raise UsageError(f"the board has no SPI bus {label!r} that can be recorded; {known}")
 
 
-def _record_into_scratch(machine: Machine, wanted: list[int], path: str | PathLike[str]) -> None:
+def _record_into_scratch(machine: Machine, wanted: list[int], path: str | os.PathLike[str]) -> None:
     """Records, and has a file without a name where the disk has to hold the result anyway."""
     folder = Path(path).parent if Path(path).is_file() else None
+    if folder and not os.access(folder, os.W_OK):
+        folder = None
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".cyclescope-waves-") as scratch:
         machine.record_waves(wanted, scratch.name)
 

@@ -291,8 +291,9 @@ impl Machine {
         })
     }
 
-    /// Changes of these wires, by their places in `wave_signals`, are recorded from now on. What memory should not hold goes to `file`, which is empty and
-    /// may be removed after the call; without one there is a limit. Raises EngineError for a wire that is not there, OSError if the file can't be opened.
+    /// Changes of these wires, by their places in `wave_signals`, are recorded from now on. What memory should not hold
+    /// goes to `file`, which is empty and may be removed after the call; without one there is a limit. Raises
+    /// EngineError for a wire that is not there, OSError if the file can't be opened.
     #[pyo3(signature = (signals, file=None))]
     fn record_waves(&self, signals: List<usize>, file: Option<Arg<PathBuf>>) -> PyResult<()> {
         self.with(|engine| {

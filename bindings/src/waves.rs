@@ -40,7 +40,8 @@ impl Pieces {
     }
 }
 
-/// Changes as 12 little-endian bytes each: 8 of the time in picoseconds, 4 of twice the signal's index plus the new level.
+/// Changes as 12 little-endian bytes each: 8 of the time in picoseconds, 4 of twice the signal's index plus the new
+/// level.
 pub fn change_pieces(mut changes: Recorded) -> impl Iterator<Item = io::Result<Vec<u8>>> + Send {
     std::iter::from_fn(move || {
         let piece: io::Result<Vec<_>> = changes.by_ref().take(PIECE_CHANGES).collect();

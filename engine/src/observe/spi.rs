@@ -13,7 +13,8 @@ const QUARTERS: u64 = 4;
 pub struct SerialClock {
     /// What the serial clock is divided from.
     pub source: Hz,
-    /// The cycle of it in which the first bit's time begins: with CPHA 0 half a period before the clock's first edge, with CPHA 1 on it.
+    /// The cycle of it in which the first bit's time begins: with CPHA 0 half a period before the clock's first edge,
+    /// with CPHA 1 on it.
     pub start: u64,
     /// Cycles of it in a period of the serial clock.
     pub period: u64,
@@ -34,8 +35,8 @@ impl SerialClock {
     }
 }
 
-/// The wires of a bus: a controller shifts through them, and what it does is recorded if someone wants it. The default is none: for copies on which a
-/// controller tries what would happen.
+/// The wires of a bus: a controller shifts through them, and what it does is recorded if someone wants it. The default
+/// is none: for copies on which a controller tries what would happen.
 #[derive(Debug, Default)]
 pub struct SpiSignals(Option<Box<Named>>);
 
@@ -49,8 +50,9 @@ struct Named {
 }
 
 impl SpiSignals {
-    /// The signals of a controller with the label `scope`, which has data lines for `widest` and so many slave selects; its clock rests low. The data
-    /// lines are `mosi` and `miso` where they never change their direction, else `io0` and up.
+    /// The signals of a controller with the label `scope`, which has data lines for `widest` and so many slave selects;
+    /// its clock rests low. The data lines are `mosi` and `miso` where they never change their direction, else `io0`
+    /// and up.
     pub fn new(waves: &Waves, scope: &str, widest: Lines, selects: usize) -> SpiSignals {
         let names: &[&str] = match widest {
             Lines::Single => &["mosi", "miso"],
@@ -69,6 +71,12 @@ impl SpiSignals {
     #[inline]
     fn recorded(&self) -> Option<&Named> {
         self.0.as_deref().filter(|named| named.waves.is_on())
+    }
+
+    /// True if what is told here is kept.
+    #[inline]
+    pub fn are_recorded(&self) -> bool {
+        self.recorded().is_some()
     }
 
     /// Slave select number `select` goes low, which for most chips is active, or high at `at`.
@@ -99,8 +107,8 @@ impl SpiSignals {
         }
     }
 
-    /// Clocks pass between the controller and `chip`, the last of them ending at `end` for the chip: what the controller samples. A line that nobody
-    /// drives is pulled up, as all are where there is no chip.
+    /// Clocks pass between the controller and `chip`, the last of them ending at `end` for the chip: what the
+    /// controller samples. A line that nobody drives is pulled up, as all are where there is no chip.
     #[inline]
     pub fn shift(
         &self,
@@ -130,7 +138,8 @@ impl Named {
         }
     }
 
-    /// Bits change half a period before the edge that samples them; at the double rate, where each edge does, a quarter.
+    /// Bits change half a period before the edge that samples them; at the double rate, where each edge does, a
+    /// quarter.
     #[cold]
     fn clocks(&self, stretch: Stretch, received: u32, clock: SerialClock, set: &mut dyn FnMut(SignalId, Ps, bool)) {
         let mut last = None;

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use super::waves::Change;
 use crate::time::Ps;
 
-/// A change in the file: 8 bytes of the time in picoseconds, 4 of twice the signal's index plus the new level, little-endian.
+/// A change in the file: 8 bytes of the time in picoseconds, 4 of twice the signal's index plus the new level,
+/// little-endian.
 const CHANGE_BYTES: usize = 12;
 /// Changes of a run that are read at once.
 const READ_CHANGES: usize = 4096;

@@ -38,8 +38,9 @@ impl VcdText {
         (0..=14).any(|power| unit.0 == 10u64.pow(power))
     }
 
-    /// The changes of some signals, by their places in [`Waves::signals`], from the beginning of the run to `end`, in units of `unit`, for which
-    /// [`VcdText::has_unit`] holds: times that are no whole number of it go to the nearest one, and `end` to the next.
+    /// The changes of some signals, by their places in [`Waves::signals`], from the beginning of the run to `end`, in
+    /// units of `unit`, for which [`VcdText::has_unit`] holds: times that are no whole number of it go to the nearest
+    /// one, and `end` to the next.
     ///
     /// # Errors
     /// If the changes cannot be read back.

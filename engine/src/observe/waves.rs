@@ -1,7 +1,7 @@
 //! Waveforms: when which wire changed its level, recorded only if the user asks for it.
 //!
-//! Changes are told in any order: a device learns late what its wires did, or knows it ahead. They are put in the order of time in the end. What
-//! memory should not hold goes to a file meanwhile ([`super::spool`]).
+//! Changes are told in any order: a device learns late what its wires did, or knows it ahead. They are put in the order
+//! of time in the end. What memory should not hold goes to a file meanwhile ([`super::spool`]).
 
 use std::fs::File;
 use std::io;
@@ -51,7 +51,8 @@ pub struct Summary {
     pub changes: u64,
     /// Changes that found no room.
     pub dropped: u64,
-    /// The coarsest power of ten, in picoseconds, that divides the times of all changes; `None` if none came after time 0.
+    /// The coarsest power of ten, in picoseconds, that divides the times of all changes; `None` if none came after time
+    /// 0.
     pub unit: Option<Ps>,
 }
 
@@ -86,7 +87,8 @@ impl Waves {
         self.0.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A signal called `name`, of the node with the label `scope`; `name_2` if there is one already. `first` is its level at rest.
+    /// A signal called `name`, of the node with the label `scope`; `name_2` if there is one already. `first` is its
+    /// level at rest.
     pub fn signal(&self, scope: &str, name: &str, first: bool) -> SignalId {
         let mut recording = self.recording();
         let is_taken = |name: &str| recording.signals.iter().any(|signal| signal.scope == scope && signal.name == name);

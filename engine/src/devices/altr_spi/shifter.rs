@@ -194,7 +194,8 @@ impl Shifter {
         received
     }
 
-    /// The clocks of a word whose last edge is `end`. With CPHA 0 the first bit's time begins before the first edge, by half a period.
+    /// The clocks of a word whose last edge is `end`. With CPHA 0 the first bit's time begins before the first edge, by
+    /// half a period.
     fn serial_clock(&self, end: Cycles) -> SerialClock {
         let Params { bits, half_cycles, clock_polarity, clock_phase, .. } = self.params;
         let halves = u64::from(2 * bits) - u64::from(clock_phase);

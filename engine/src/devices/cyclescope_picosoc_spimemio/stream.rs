@@ -31,7 +31,8 @@ pub trait Frames {
     fn address(&mut self, start: u64, address: u32);
     /// The word at `address` is read to its end at `end`.
     fn word(&mut self, address: u32, end: u64);
-    /// The word that is being read is cut off at `at`, after `clocks` of its clocks. Those of its last byte, if it has had any, began at `last_byte`.
+    /// The word that is being read is cut off at `at`, after `clocks` of its clocks. Those of its last byte, if it has
+    /// had any, began at `last_byte`.
     fn cut(&mut self, at: u64, clocks: u32, last_byte: u64);
 }
 

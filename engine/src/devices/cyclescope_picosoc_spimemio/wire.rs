@@ -151,9 +151,12 @@ impl Wire {
         SerialClock { source: self.clock, start: start + PIN_CYCLES, period: CLOCK_CYCLES, cpol: false, cpha: false }
     }
 
-    /// Shows the clocks of a word that have passed, and the bits that came in them: three bytes right behind the word before, then the last one from
-    /// `last_byte` on.
+    /// Shows the clocks of a word that have passed, and the bits that came in them: three bytes right behind the word
+    /// before, then the last one from `last_byte` on.
     fn show_word(&self, clocks: u32, bits: u32, last_byte: u64) {
+        if !self.signals.are_recorded() {
+            return;
+        }
         let Stretch { lines, rate, .. } = self.data();
         let first = clocks.min((3 * self.mode.byte_cycles() / CLOCK_CYCLES) as u32);
         let rest = Stretch { clocks: clocks - first, ..self.data() };

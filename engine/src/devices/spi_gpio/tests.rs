@@ -302,7 +302,7 @@ fn control_pins_follow_the_port() {
 fn waveforms_show_every_edge_at_its_time() {
     let mut hand = Hand::new(MOSI, MISO);
     hand.ready();
-    hand.bench.bus.wires.tell_levels(&mut hand.bench.bus.waves);
+    hand.bench.bus.wires.tell_levels(&hand.bench.bus.waves);
     hand.bench.bus.waves.start();
     let start = hand.now;
     hand.frame(&[0x80]);

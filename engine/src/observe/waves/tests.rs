@@ -77,21 +77,23 @@ fn changes_beyond_memory_come_back_in_order() {
     let waves = Waves::default();
     let wires: Vec<SignalId> = (0..4).map(|wire| waves.signal("spi", &format!("io{wire}"), false)).collect();
     waves.start_into(unnamed_file());
-    let count = 2 * RUN_CHANGES as u64 + 1000;
+    let count = MOST_CHANGES as u64 + 1000;
     let mut levels = [false; 4];
     // A device tells ahead what another tells late: by more than one run.
     for index in 0..count {
         let wire = (index % 4) as usize;
         levels[wire] = !levels[wire];
-        let late = if wire == 3 { 0 } else { 3_000_000 };
+        let late = if wire == 3 { 0 } else { 3 * RUN_CHANGES as u64 };
         waves.set(wires[wire], Ps(10 * (index + late)), levels[wire]);
     }
-    for _ in 0..2 {
-        let changes: Vec<Change> = waves.recorded().unwrap().map(Result::unwrap).collect();
-        assert_eq!(changes.len() as u64, count);
-        assert!(changes.is_sorted_by_key(|change| change.at));
-        assert!(changes[..1000].iter().all(|change| change.signal == 3));
+    let (mut found, mut last) = (0, Ps::ZERO);
+    for change in waves.recorded().unwrap().map(Result::unwrap) {
+        assert!(change.at >= last && (found >= 1000 || change.signal == 3));
+        (found, last) = (found + 1, change.at);
     }
+    assert_eq!(found, count);
+    // They can be read again.
+    assert_eq!(waves.recorded().unwrap().take(1000).filter(|change| change.is_ok()).count(), 1000);
     let Summary { changes, dropped, unit } = waves.summary();
     assert_eq!((changes, dropped, unit), (count, 0, Some(Ps(10))));
     assert!(waves.take().is_empty());

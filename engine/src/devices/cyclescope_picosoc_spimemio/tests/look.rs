@@ -165,7 +165,8 @@ fn recorded(soc: &Soc, cycles: &[u64]) -> Vec<u32> {
 #[test]
 fn waveforms_have_the_pins_that_the_register_shows() {
     for setup in setups() {
-        // What is asked for, each with some cycles behind it in which the register is looked at: a word that goes on, the held one, jumps.
+        // What is asked for, each with some cycles behind it in which the register is looked at: a word that goes on,
+        // the held one, jumps.
         let words = [(0x1000, 90), (0x1004, 3), (0x1008, 60), (0x100c, 0), (0x2000, 7), (0x2004, 200), (0x1000, 20)];
         let play = |looks: bool| {
             let mut soc = soc(setup);
