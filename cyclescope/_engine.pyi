@@ -76,11 +76,13 @@ class Machine:
         console: Callable[[bytes], None] | None,
         stream: Callable[[str, bytes], None] | None = None,
         stop: Stop | None = None,
+        note: Callable[[str], None] | None = None,
     ) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
 
         `stream` gets what devices print on lines of their own, with their labels. `stop` ends the
-        run early, with a report: its outcome is "interrupted". `BoardError` if another run has an
+        run early, with a report: its outcome is "interrupted". `note` gets at once those notes that
+        tell what makes a run slow. `BoardError` if another run has an
         image of the board: it is this run's alone until it ends.
         """
 

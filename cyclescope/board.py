@@ -24,6 +24,8 @@ from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackE
 from cyclescope.semihosting import Hosted, Stdin
 from cyclescope.units import parse_time_ps
 
+NoteSink = Callable[[str], None]
+
 # Causes under which cores count time without instructions.
 _IDLE = ("wait for interrupt", "held in reset")
 
@@ -115,6 +117,7 @@ class Board:
         stdin: Stdin | None = None,
         arguments: Iterable[str] = (),
         stop: Stop | None = None,
+        note: NoteSink | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -130,17 +133,18 @@ class Board:
         coarsest that is exact. The result keeps the first frame on the SPI bus that `frame_on`
         names by its label. `stream` gets the whole lines that are printed on serial
         lines beside the console, each behind the device's label. `stop` ends the run early, from
-        another thread or a signal handler: its outcome is then "interrupted".
+        another thread or a signal handler: its outcome is then "interrupted". `note` gets those of
+        the result's notes at once that tell what makes the run slow.
 
         By semihosting the firmware gets the files of `semihosting_dir`, as its standard input
         `stdin` (bytes, or an open binary file), and its name and `arguments` as its command line.
 
-        An exception of `console` or `stream` stops the run too, and is raised when all else is
-        written. Raises `EngineError` if nothing is loaded, or the firmware has no such function, or
-        the board no such bus; `UsageError` for patterns and units that are none, `OutputError` if
-        `vcd` can't be written, `BoardError` if another run has an image of the board, `OSError` if
-        there is no such folder. What turns out to be impossible to write in the end is in the
-        result's `failed_saves`.
+        An exception of a sink stops the run too, and is raised when all else is written. Raises
+        `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
+        such bus; `UsageError` for patterns and units that are none, `OutputError` if `vcd` can't be
+        written, `BoardError` if another run has an image of the board, `OSError` if there is no
+        such folder. What turns out to be impossible to write in the end is in the result's
+        `failed_saves`.
         """
         watched = list(dict.fromkeys(sections))
         self._check_cores(watched)
@@ -157,7 +161,9 @@ class Board:
         dump = waveforms.Dump(vcd, tuple(vcd_signals), unit_ps) if vcd is not None else None
         with waveforms.recorded(machine, dump, frame_on) as recording:
             started_ns = time.perf_counter_ns()
-            outcome = machine.run(limit_ps, text.write, streams.write, sinks.stop)
+            outcome = machine.run(
+                limit_ps, text.write, streams.write, sinks.stop, sinks.guarded(note)
+            )
             wall_ns = time.perf_counter_ns() - started_ns
             recording.end_ps = outcome["elapsed_ps"]
         text.finish()

@@ -99,6 +99,7 @@ def run_command(
                 stdin=stdin,
                 arguments=arguments,
                 stop=held.stop,
+                note=writer.note,
             )
         )
         writer.end_line()
@@ -109,7 +110,8 @@ def run_command(
                 failed += _write_json(json_file, result)
         finally:
             with terminal.shown(held.number is not None):
-                _show(result, outlet, to_stderr=json_file == "-")
+                notes = [note for note in result.notes if note not in writer.told]
+                _show(result, notes, outlet, to_stderr=json_file == "-")
     for failure in failed:
         complain(failure)
     stopped = stopped_run.status(result, held, outlet)
@@ -117,15 +119,19 @@ def run_command(
     return status or (NOT_SAVED if failed else 0)
 
 
-def _show(result: RunResult, outlet: Outlet, to_stderr: bool) -> None:
-    """The summary behind the console, if that was read, and the notes."""
+def _show(result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool) -> None:
+    """The summary behind the console, if that was read, and notes."""
     try:
         if outlet.error is None:
             tables.console(stderr=to_stderr).print(tables.run_summary(result))
             sys.stdout.flush()
     finally:
-        for note in result.notes:
-            print(f"cyclescope: note: {note}", file=sys.stderr)
+        for note in notes:
+            _tell(note)
+
+
+def _tell(note: str) -> None:
+    print(f"cyclescope: note: {note}", file=sys.stderr)
 
 
 class _Writer:
@@ -138,6 +144,7 @@ class _Writer:
         self._within_line = False
         self._held: list[str] = []
         self._held_characters = 0
+        self.told: list[str] = []
 
     def console(self, text: str) -> None:
         line, end, rest = text.partition("\n")
@@ -146,6 +153,11 @@ class _Writer:
             self._release()
             if rest:
                 self._write(rest)
+
+    def note(self, text: str) -> None:
+        """A note that does not wait for the end of the run."""
+        self.told.append(text)
+        _tell(text)
 
     def stream(self, name: str, line: str) -> None:
         self._held.append(f"{name}: {line}\n")

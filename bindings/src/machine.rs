@@ -81,25 +81,35 @@ fn check_signals(engine: &mut Engine, signals: &[usize]) -> PyResult<()> {
     }
 }
 
-/// Hands on what was printed. False stops the run: for an exception, which is kept in `raised`, or a signal.
-fn look(
-    console: Option<&Py<PyAny>>,
-    stream: Option<&Py<PyAny>>,
-    printed: &Printed,
-    raised: &mut Option<PyErr>,
-) -> bool {
-    let result = Python::attach(|py| {
-        if let Some(console) = console.filter(|_| !printed.console.is_empty()) {
-            console.call1(py, (PyBytes::new(py, &printed.console),))?;
-        }
-        if let Some(stream) = stream {
-            for (name, bytes) in &printed.streams {
-                stream.call1(py, (name, PyBytes::new(py, bytes)))?;
+/// Who gets what is printed while a run goes on, and what came of it.
+struct Sinks {
+    console: Option<Py<PyAny>>,
+    stream: Option<Py<PyAny>>,
+    note: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+}
+
+impl Sinks {
+    /// Hands on what was printed. False stops the run: for an exception, which is kept in `raised`, or a signal.
+    fn take(&mut self, printed: &Printed) -> bool {
+        let result = Python::attach(|py| {
+            if let Some(console) = self.console.as_ref().filter(|_| !printed.console.is_empty()) {
+                console.call1(py, (PyBytes::new(py, &printed.console),))?;
             }
-        }
-        py.check_signals()
-    });
-    result.map_err(|error| raised.get_or_insert(error)).is_ok()
+            if let Some(stream) = &self.stream {
+                for (name, bytes) in &printed.streams {
+                    stream.call1(py, (name, PyBytes::new(py, bytes)))?;
+                }
+            }
+            if let Some(note) = &self.note {
+                for text in &printed.notes {
+                    note.call1(py, (text,))?;
+                }
+            }
+            py.check_signals()
+        });
+        result.map_err(|error| self.raised.get_or_insert(error)).is_ok()
+    }
 }
 
 #[pymethods]
@@ -175,8 +185,8 @@ impl Machine {
 
     /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board. `console` gets bytes as they come, and
     /// `stream` a label and bytes of each device that prints on a line of its own. An exception in them (or a signal) stops the run and is raised
-    /// after it; `stop` stops it with a report.
-    #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None))]
+    /// after it; `stop` stops it with a report. `note` gets notes that should not wait for the end.
+    #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None, note=None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -184,15 +194,15 @@ impl Machine {
         console: Option<Py<PyAny>>,
         stream: Option<Py<PyAny>>,
         stop: Option<&Stop>,
+        note: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limit = Ps(limit_ps.map_or(u64::MAX / 2, |limit| limit.0.min(u64::MAX / 2)));
-        let mut raised = None;
-        let mut look = |printed: &Printed| look(console.as_ref(), stream.as_ref(), printed, &mut raised);
+        let mut sinks = Sinks { console, stream, note, raised: None };
         let report = self.with_run(py, |engine| {
             engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
-            Ok(py.detach(|| engine.run(limit, &mut look)))
+            Ok(py.detach(|| engine.run(limit, |printed| sinks.take(printed))))
         })?;
-        match raised {
+        match sinks.raised {
             Some(error) => Err(error),
             None => crate::report::report(py, &report),
         }
@@ -244,15 +254,15 @@ impl Machine {
             Some(("sent", bytes)) => Some(Goal::Sent(bytes)),
             Some((other, _)) => return Err(EngineError::new_err(format!("a pipe has no goal '{other}'"))),
         };
-        let mut raised = None;
-        let mut look = |printed: &Printed| look(console.as_ref(), stream.as_ref(), printed, &mut raised);
+        let mut sinks = Sinks { console, stream, note: None, raised: None };
         let until = Ps(until_ps.0.min(u64::MAX / 2));
         let (reached, report) = self.with_run(py, |engine| {
             engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
-            let step = py.detach(|| engine.advance(&port.0, goal, until, &mut look)).ok_or_else(|| no_pipe(&port.0))?;
+            let step = py.detach(|| engine.advance(&port.0, goal, until, |printed| sinks.take(printed)));
+            let step = step.ok_or_else(|| no_pipe(&port.0))?;
             Ok((step.reached, step.ended))
         })?;
-        if let Some(error) = raised {
+        if let Some(error) = sinks.raised {
             return Err(error);
         }
         let ended = report.map(|report| crate::report::report(py, &report)).transpose()?;

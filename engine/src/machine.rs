@@ -117,6 +117,8 @@ pub struct Printed {
     pub console: Vec<u8>,
     /// On lines of their own, by the label of the device, in the order of the board.
     pub streams: Vec<(String, Vec<u8>)>,
+    /// Notes that should not wait for the end of the run: what makes it slow. They are among its notes, too.
+    pub notes: Vec<String>,
 }
 
 /// A board, ready to run.
@@ -140,6 +142,8 @@ pub struct Machine {
     failed_saves: Vec<String>,
     /// When the host gets what was printed; `None` if nobody has looked yet whether something was.
     hand_over_at: Option<Ps>,
+    /// How many of the storms the host was told of already.
+    told_storms: usize,
     /// Notes that belong to the end of the run.
     end_notes: Vec<String>,
     stop: StopRequest,
@@ -161,6 +165,7 @@ impl Machine {
             begun: false,
             failed_saves: Vec::new(),
             hand_over_at: None,
+            told_storms: 0,
             end_notes: Vec::new(),
             stop: StopRequest::default(),
         }

@@ -11,6 +11,12 @@ impl Machine {
         self.bus.storms.found.iter().map(|(storm, at)| self.storm_text(*storm, *at)).collect()
     }
 
+    /// A line for each storm that was found since the last call.
+    pub(super) fn new_storm_notes(&mut self) -> Vec<String> {
+        let told = std::mem::replace(&mut self.told_storms, self.bus.storms.found.len());
+        self.bus.storms.found[told..].iter().map(|(storm, at)| self.storm_text(*storm, *at)).collect()
+    }
+
     fn storm_text(&self, storm: Storm, at: Ps) -> String {
         const SLOW: &str = "that is what makes the run slow";
         match storm {
