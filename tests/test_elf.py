@@ -30,6 +30,10 @@ BAD = {
     ),
     "on a device": (executable(Segment(0x4060_0000, EXIT_0), entry=0x4060_0000), "0x40600000"),
     "zeros past the end of memory": (executable(Segment(DDR, EXIT_0, 0x7FFF_FFFF)), "0x80000000"),
+    "more than there are addresses": (
+        executable(*[Segment(DDR, EXIT_0, 0x2000_0000)] * 9),
+        "more than there are addresses",
+    ),
     "an entry outside memory": (executable(Segment(DDR, EXIT_0), entry=0x1000_0000), "0x10000000"),
 }
 

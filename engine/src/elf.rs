@@ -5,6 +5,8 @@ use object::elf;
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
 use object::{Object, ObjectSymbol, SymbolKind};
 
+use crate::one_line::one_line;
+
 /// What is wrong with an ELF file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElfError {
@@ -152,6 +154,12 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
     if segments.is_empty() {
         return Err(ElfError::NothingToLoad);
     }
+    // Loading clears what they have no bytes for: more than there can be would take for ever.
+    let total: u64 = segments.iter().map(|segment| u64::from(segment.memory_bytes)).sum();
+    if total > 1 << 32 {
+        let detail = format!("its segments take {total} bytes together, more than there are addresses");
+        return Err(ElfError::Damaged { detail });
+    }
     let entry = header.e_entry(endian);
     let holds_entry = |header: &elf::ProgramHeader32<Endianness>| {
         header.p_type(endian) == elf::PT_LOAD
@@ -196,7 +204,7 @@ fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> V
             let name = symbol.name().ok().filter(|name| !name.is_empty() && !name.starts_with(['$', '.']))?;
             let function_bit = if symbol.kind() == SymbolKind::Text { machine.function_bit() } else { 0 };
             let addr = symbol.address() as u32 & !function_bit;
-            Some(Symbol { addr, bytes: symbol.size() as u32, name: name.to_owned() })
+            Some(Symbol { addr, bytes: symbol.size() as u32, name: one_line(name) })
         })
         .collect();
     symbols.sort();

@@ -21,6 +21,7 @@ pub mod lines;
 pub mod machine;
 pub mod memory;
 pub mod observe;
+pub mod one_line;
 pub mod order;
 pub mod pipe;
 pub mod polling;

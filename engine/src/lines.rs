@@ -4,6 +4,8 @@ use addr2line::Context;
 use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
 
+use crate::one_line::one_line;
+
 /// "drivers/spi.c:88" for an address, if the file's debug information tells. Reads that anew: it is for messages, which are few.
 pub fn line_of(elf: &[u8], addr: u32) -> Option<String> {
     let file = object::File::parse(elf).ok()?;
@@ -14,5 +16,5 @@ pub fn line_of(elf: &[u8], addr: u32) -> Option<String> {
     let dwarf = gimli::Dwarf::load(load).ok()?;
     let context = Context::from_dwarf(dwarf).ok()?;
     let location = context.find_location(u64::from(addr)).ok()??;
-    Some(format!("{}:{}", location.file?, location.line?))
+    Some(format!("{}:{}", one_line(location.file?), location.line?))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::node::Location;
+use crate::one_line::one_line;
 
 /// A fault of a board, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,7 +105,8 @@ pub enum FaultKind {
 
 impl fmt::Display for BoardFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.at, self.node, self.kind)
+        let text = format!("{}: {}: {}", self.at, self.node, self.kind);
+        f.write_str(&one_line(&text))
     }
 }
 
@@ -149,5 +151,15 @@ mod tests {
         let known = ["xlnx,fifo-depth", "xlnx,num-ss-bits", "reg"];
         assert_eq!(near_matches("xlnx,fifo-size", known), ["'xlnx,fifo-depth'"]);
         assert!(near_matches("colour", known).is_empty());
+    }
+
+    #[test]
+    fn a_fault_is_one_line_whatever_the_source_has_in_quotes() {
+        let at = Location { file: "a.dts".into(), line: 7 };
+        let kind = FaultKind::SourceWithoutProperty { property: "a\n\tb\u{1b}é".into() };
+        let fault = BoardFault { at, node: "cpu@0".into(), kind };
+        let said =
+            "a.dts:7: cpu@0: cyclescope,sources names 'a\\n\\tb\\u{1b}é', which is no timing property of this node";
+        assert_eq!(fault.to_string(), said);
     }
 }
