@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import socket
 import tempfile
@@ -29,6 +30,8 @@ from pathlib import Path
 from cyclescope.errors import IpcError
 
 MOST_LINE_BYTES = 1024
+# no more digits than a number of 64 bits has
+_TIME_AND_COUNT = re.compile(r"[0-9]{1,20}( [0-9]{1,20})?")
 
 
 def socket_path(terminal: str | os.PathLike[str]) -> Path:
@@ -131,6 +134,10 @@ class Clock:
         word, _, rest = answer.partition(" ")
         if word != "at":
             raise IpcError(f"{self._terminal}: {rest}")
+        if not _TIME_AND_COUNT.fullmatch(rest):
+            raise IpcError(
+                f"{self._terminal}: its clock answers {answer!r}: is it another program?"
+            )
         at, _, count = rest.partition(" ")
         return int(at), int(count or 0)
 
