@@ -23,6 +23,7 @@ from cyclescope.printed import Console, ConsoleSink, Streams, StreamSink
 from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry, Window
 from cyclescope.semihosting import Hosted, Stdin
 from cyclescope.units import parse_time_ps
+from cyclescope.untrusted import refuse_host_files
 
 NoteSink = Callable[[str], None]
 
@@ -46,6 +47,7 @@ class Board:
         path = find_board(name_or_path)
         self.name = inputs.printable(path.stem)
         tree = devicetree.parse(path)
+        refuse_host_files(tree)
         apply_overrides(tree, overrides or {})
         self._tree = tree.to_dict()
         self._machine: Machine | None = Machine(self._tree)
