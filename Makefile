@@ -20,7 +20,7 @@ export PIP_QUIET := 1
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
-.PHONY: build bench test differential speed lint format wheel lock clean
+.PHONY: build bench test differential fuzz speed lint format wheel lock clean
 
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
@@ -38,6 +38,13 @@ test: build
 INSTRUCTIONS ?= 100000000
 differential: build
 	CYCLESCOPE_DIFFERENTIAL=$(INSTRUCTIONS) $(BIN)/python -m pytest tests/differential
+
+## fuzz: inputs at random for MINUTES, or so many INPUTS; REPLAY=FILE runs one again
+MINUTES ?= 3
+FUZZ_FLAGS ?=
+fuzz: build
+	PYTHONPATH=tests $(BIN)/python -m fuzz \
+		$(if $(REPLAY),--replay $(REPLAY),$(if $(INPUTS),--inputs $(INPUTS),--minutes $(MINUTES))) $(FUZZ_FLAGS)
 
 ## speed: how fast the simulator is, beside QEMU where it is installed
 speed: build

@@ -1,0 +1,50 @@
+"""The targets, and where inputs for them come from."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+
+from fuzz.inputs import Input, load
+from fuzz.target_boards import BoardText, BoardTree, Overrides
+from fuzz.target_code import Code
+from fuzz.target_elf import Elf
+from fuzz.target_ipc import Ipc
+from fuzz.worker import Source, Target
+
+ALL: tuple[Target, ...] = (Elf(), BoardText(), BoardTree(), Overrides(), Code(), Ipc())
+# Of so many inputs, how many a target gets: what takes long gets few.
+_WEIGHTS = {"elf": 25, "dts": 2, "tree": 18, "set": 15, "code": 38, "ipc": 2}
+
+
+def names() -> list[str]:
+    """Of all targets."""
+    return [target.name for target in ALL]
+
+
+def generated(seed: str, chosen: Iterable[str]) -> Source:
+    """Inputs without an end, of these targets in turn."""
+    indices = [names().index(name) for name in chosen]
+    sums = list(itertools.accumulate(_WEIGHTS[ALL[index].name] for index in indices))
+
+    def source(number: int) -> tuple[int, Input]:
+        drawn = Random(f"{seed} {number}").randrange(sums[-1])
+        index = indices[bisect.bisect(sums, drawn)]
+        return index, ALL[index].make(f"{seed} {number}")
+
+    return source
+
+
+def replayed(files: Iterable[Path]) -> Source:
+    """The inputs of these files, once each."""
+    inputs = [load(path) for path in files]
+
+    def source(number: int) -> tuple[int, Input] | None:
+        if number >= len(inputs):
+            return None
+        return names().index(inputs[number]["target"]), inputs[number]
+
+    return source
