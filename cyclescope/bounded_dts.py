@@ -123,8 +123,6 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
             self._parse_error(f"a name has more than {MOST_NAME_LENGTH} characters")
         if token.id == dtlib._T.NUM:
             self._bounded(token.val)
-        if not self.filename.isprintable():
-            self._parse_error("a file's name has characters that can't be printed")
         value = self._assigned
         if value and (len(value.value) > MOST_VALUE_BYTES or len(value._markers) > MOST_MARKERS):
             self._parse_error(f"the value of {value.name} is too long")

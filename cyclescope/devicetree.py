@@ -93,14 +93,14 @@ def parse(path: Path) -> Node:
     try:
         root = _LocatedDT(shown, places).root
     except dtlib.DTError as error:
-        raise board_error([_one_line(str(error), places)]) from error
+        raise board_error([inputs.printable(_one_line(str(error), places))]) from error
     except RecursionError as error:
         raise board_error([f"{places.here}: nodes or expressions nest too deep"]) from error
     except _TRIPS as error:
         what = f"malformed: {error}" if isinstance(error, ValueError) else "malformed"
         raise board_error([f"{places.here}: {what}"]) from error
     tree = _convert(root, places)
-    tree.files = [str(path), *places.included]
+    tree.files = places.files
     return tree
 
 
@@ -119,7 +119,7 @@ class _Places:
     def __init__(self, file: str) -> None:
         self.file = file
         self.last: Place = (file, 1)
-        self.included: list[str] = []
+        self.files: list[str] = []
         self.nodes: dict[dtlib.Node, Place] = {}
         self.props: dict[tuple[dtlib.Node, str], Place] = {}
 
@@ -135,7 +135,7 @@ class _Places:
     def here(self) -> str:
         """Where the parser stands, as file:line."""
         file, line = self.last
-        return f"{file}:{line}"
+        return inputs.printable(f"{file}:{line}")
 
 
 class _LocatedDT(BoundedDT):
@@ -164,10 +164,10 @@ class _LocatedDT(BoundedDT):
             self._named = None
         return token
 
-    def _open(self, *arguments: Any, **options: Any) -> Any:
-        file = super()._open(*arguments, **options)
-        self._places.included.append(file.name)
-        return file
+    def _read(self, path: Path, most_bytes: int) -> tuple[tuple[int, int], bytes]:
+        read = super()._read(path, most_bytes)
+        self._places.files.append(str(path))
+        return read
 
     def _parse_node(self, node: dtlib.Node) -> dtlib.Node:
         place = self._named[1] if self._named else self._places.last

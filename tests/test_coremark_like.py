@@ -18,6 +18,8 @@ ROUNDS = 3
 CACHED: dict[str, Value] = {"memory": "sram", "cache": "on", "branch_prediction": "on"}
 QEMU = shutil.which("qemu-system-arm")
 QEMU_MIPS = shutil.which("qemu-system-mipsel")
+# without its recommended packages it has no ROMs of network and graphics cards
+NO_CARDS = ("-nic", "none", "-vga", "none")
 
 
 def checksum(console: str) -> str:
@@ -38,7 +40,7 @@ def run(board: str, **settings: Value) -> str:
 def emulate(command: list[str], elf: Path) -> str:
     """What it prints on QEMU, some versions of which put UHI's standard output on their error."""
     done = subprocess.run(
-        [*command, "-nographic", "-semihosting", "-kernel", str(elf)],
+        [*command, *NO_CARDS, "-nographic", "-semihosting", "-kernel", str(elf)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import cyclescope as package
 from cyclescope._engine import Machine, disassemble
 from cyclescope.board import board_tree
-from cyclescope.errors import EngineError
+from cyclescope.errors import BoardError, EngineError
 
 BOARD = "minimal-rv32"
 PIPED = "stm32mp157c-dk2-tty"
@@ -69,14 +69,16 @@ def machine(board: str = BOARD) -> Machine:
 
 
 def refused(call: Callable[..., Any], *arguments: Any) -> str | None:
-    """The one line with which a call is refused; None if it is not."""
-    said = None
+    """What a call is refused with, a line or one for each fault of a board; None if it is not."""
     try:
         call(*arguments)
     except EngineError as error:
         said = str(error)
-    assert said is None or ("fault of Cyclescope" not in said and "\n" not in said)
-    return said
+        lines = error.faults if isinstance(error, BoardError) else [said]
+        assert said.split("\n") == lines
+        assert "fault of Cyclescope" not in said
+        return said
+    return None
 
 
 def cyclic() -> dict[str, Any]:

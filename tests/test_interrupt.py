@@ -70,11 +70,11 @@ def writes_flash() -> Path:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_run_that_is_stopped_keeps_all(writes_flash: Path, tmp_path: Path, number: int) -> None:
-    options = ("--json", "out.json", "--vcd", "out.vcd", "--set", "flash0.cyclescope,image=f.bin")
+    options = ("--json", "out.json", "--set", "flash0.cyclescope,image=f.bin")
     command = started(
         tmp_path,
         *("run", writes_flash, "--board", BOARD, "--limit", "100000s", *options),
-        *("--section", "main"),
+        *("--section", "main", "--vcd", "out.vcd", "--vcd-timescale", "1ps"),
     )
     status, stdout, stderr = interrupted(
         command, number, lambda line: "read back" in line, "stdout"

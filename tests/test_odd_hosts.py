@@ -70,16 +70,16 @@ def test_a_closed_output_is_told(shell: Shell, program: Program) -> None:
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
     done = shell(f"{run} >&-; S=$?; cat out.json; exit $S")
     assert done.status == NOT_WRITTEN
-    assert done.stderr == error("standard output: it is closed")
-    # the firmware ended before anyone looked; what was asked for is there
-    assert json.loads(done.stdout)["exit_code"] == 7
+    # what was printed first has stopped the run; what was asked for is there
+    assert done.stderr.endswith(" of simulated time: standard output: it is closed\n")
+    assert json.loads(done.stdout)["outcome"] == "interrupted"
 
 
 def test_all_streams_may_be_closed(shell: Shell, program: Program) -> None:
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
     done = shell(f"{run} <&- >&- 2>&-; S=$?; cat out.json; exit $S")
     # no file has taken the place of a stream
-    assert (done.status, json.loads(done.stdout)["exit_code"]) == (NOT_WRITTEN, 7)
+    assert (done.status, json.loads(done.stdout)["outcome"]) == (NOT_WRITTEN, "interrupted")
     assert shell(f"$C run {program('exit_main')} --board {BOARD} 2>&-").status == 7
     assert shell("$C board nothing 2>&-").status == 2
 
@@ -90,7 +90,8 @@ def test_a_full_output_is_told(shell: Shell, program: Program) -> None:
     done = shell("$C list > /dev/full")
     assert (done.status, done.stderr) == (2, told)
     done = shell(f"$C run {program('exit_main')} --board {BOARD} > /dev/full")
-    assert (done.status, done.stderr) == (NOT_WRITTEN, told)
+    assert done.status == NOT_WRITTEN
+    assert done.stderr.endswith(" of simulated time: standard output: No space left on device\n")
     assert shell(f"$C run {program('exit_main')} --board {BOARD} 2> /dev/full").status == 7
 
 
@@ -99,13 +100,14 @@ def test_a_reader_that_leaves_stops_what_never_ends(shell: Shell, program: Progr
     run = f"$C run {program('endless_loop')} --board {BOARD} --limit 100000s --json out.json"
     done = shell(f"{run} | true")
     assert done.status == NOBODY_READS
-    assert done.stderr.startswith("cyclescope: error: interrupted after ")
+    assert "\ncyclescope: error: interrupted after " in done.stderr
     assert done.stderr.endswith(" of simulated time: standard output: Broken pipe\n")
 
 
 def test_a_run_that_has_ended_is_not_worse_for_its_reader(shell: Shell, program: Program) -> None:
-    done = shell(f"$C run {program('exit_main')} --board {BOARD} | true")
-    assert (done.status, done.stderr) == (7, "")
+    # its console is not a line of output, and the summary comes when it has ended
+    done = shell(f"$C run {program('exit_code')} --board {BOARD} | true")
+    assert (done.status, done.stderr) == (42, "")
     done = shell("$C list | true")
     assert (done.status, done.stderr) == (NOBODY_READS, "")
 
@@ -198,20 +200,21 @@ def test_names_that_are_no_text(tmp_path: Path, program: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("how", "said"),
     [
-        ("/dev/zero", "/dev/zero: this is a device, not a file"),
-        ("-", "'./-' could not be found"),
-        ("/", "/: this is a directory, not a file"),
+        ('/include/ "{}"', "only .dts and .dtsi files can be included"),
+        ('/ {{ x = /incbin/("{}"); }};', "/incbin/ takes files beside the board only"),
     ],
 )
-@pytest.mark.parametrize("how", ['/include/ "{}"', '/ {{ x = /incbin/("{}"); }};'])
+@pytest.mark.parametrize("file", ["/dev/zero", "/"])
 def test_what_a_board_can_not_include(
     shell: Shell, tmp_path: Path, file: str, said: str, how: str
 ) -> None:
     (tmp_path / "board.dts").write_text(f"/dts-v1/;\n{how.format(file)}\n")
     done = shell("$C board ./board.dts")
-    assert (done.status, done.stderr) == (2, error(f"board.dts:2: {said}"))
+    assert done.status == 2
+    assert done.stderr.startswith("cyclescope: error: board.dts:2: ")
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize("board", ["/dev/zero", "/", "/dev/null"])

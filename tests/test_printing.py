@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -89,8 +90,8 @@ def test_a_slow_reader_has_the_simulation_wait_and_one_that_leaves_ends_it() -> 
         assert most_resident_bytes(process) < MOST_RESIDENT_BYTES
         read(process, MIB)
         process.stdout.close()
-        process.wait(timeout=60)
-        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 128 + signal.SIGPIPE
+        assert process.stderr.read().count(b"\n") == 1
     finally:
         process.kill()
         process.wait()

@@ -18,7 +18,7 @@ use crate::arguments::{Arg, List};
 use crate::caught::caught;
 use crate::semihosting::Stdin;
 use crate::stop::Stop;
-use crate::waves::{Pieces, change_pieces};
+use crate::waves::{Pieces, change_pieces, os_error};
 use crate::{BoardError, ElfError, EngineError};
 
 /// Most instructions that are traced at once: each takes 132 bytes.
@@ -325,7 +325,7 @@ impl Machine {
     /// The recorded changes in the order of time, in pieces of bytes: 12 little-endian ones a change, 8 of the time in picoseconds, 4 of twice the signal's
     /// index plus the new level. Raises OSError, here or from the iterator, if the recording's file could not be written or read.
     fn wave_changes(&self) -> PyResult<Pieces> {
-        self.with(|engine| Ok(Pieces::new(change_pieces(engine.bus().waves.recorded()?))))
+        self.with(|engine| Ok(Pieces::new(change_pieces(engine.bus().waves.recorded().map_err(os_error)?))))
     }
 
     /// The recorded changes of these wires up to `end_ps` as the text of a Value Change Dump, in pieces. Its unit of time, `unit_ps`, is a power of ten of
@@ -337,7 +337,7 @@ impl Machine {
         }
         self.with(|engine| {
             check_signals(engine, &signals.0)?;
-            Ok(Pieces::new(VcdText::new(&engine.bus().waves, &signals.0, unit, end)?))
+            Ok(Pieces::new(VcdText::new(&engine.bus().waves, &signals.0, unit, end).map_err(os_error)?))
         })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use cyclescope_engine::observe::spool::to_bytes;
 use cyclescope_engine::observe::waves::Recorded;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -35,9 +36,17 @@ impl Pieces {
 
     fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let pieces = self.pieces.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let piece = py.detach(|| pieces.next()).transpose()?;
+        let piece = py.detach(|| pieces.next()).transpose().map_err(os_error)?;
         Ok(piece.map(|piece| PyBytes::new(py, &piece)))
     }
+}
+
+/// An OSError with its number, as the host's own are.
+pub fn os_error(error: io::Error) -> PyErr {
+    let Some(number) = error.raw_os_error() else { return error.into() };
+    let text = error.to_string();
+    let text = text.strip_suffix(&format!(" (os error {number})")).unwrap_or(&text);
+    PyOSError::new_err((number, text.to_owned()))
 }
 
 /// Changes as 12 little-endian bytes each: 8 of the time in picoseconds, 4 of twice the signal's index plus the new

@@ -44,7 +44,7 @@ impl Machine {
         }
         let soon = now.saturating_add(self.cores[0].clock().ps_at_floor(self.bus.output.hand_over.cycles));
         let due = *self.hand_over_at.get_or_insert(soon);
-        (!self.bus.output.is_full() && now < due) || pause(&self.take_printed())
+        (!self.bus.output.is_full() && now < due) || (pause(&self.take_printed()) && !self.stop.is_made())
     }
 
     /// What was printed since the last call.

@@ -176,7 +176,8 @@ impl Waves {
             recording.write_run();
         }
         if let Some(failure) = &recording.failure {
-            return Err(io::Error::new(failure.kind(), failure.to_string()));
+            let copy = failure.raw_os_error().map(io::Error::from_raw_os_error);
+            return Err(copy.unwrap_or_else(|| io::Error::new(failure.kind(), failure.to_string())));
         }
         let source = match &recording.spool {
             Some(spool) => Source::Spool(spool.merged()?),
