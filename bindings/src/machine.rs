@@ -34,8 +34,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Does something with the engine. Raises EngineError if a run goes on, on another thread or as the one that is calling back, and for what
-    /// is wrong in the engine itself.
+    /// Does something with the engine. Raises EngineError if a run goes on, on another thread or as the one that is
+    /// calling back, and for what is wrong in the engine itself.
     fn with<T>(&self, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
         let mut engine = match self.engine.try_lock() {
             Ok(engine) => engine,
@@ -47,7 +47,8 @@ impl Machine {
         caught(|| work(&mut engine))
     }
 
-    /// Does something with the engine in a run, which begins with it if none is under way. Raises BoardError if another run has an image of the board.
+    /// Does something with the engine in a run, which begins with it if none is under way. Raises BoardError if another
+    /// run has an image of the board.
     fn with_run<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
         self.with(|engine| {
             engine.begin().map_err(|faults| board_error(py, &faults))?;
@@ -144,7 +145,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Keeps a window for each call of each of these functions of the first core; raises EngineError for one that the firmware lacks.
+    /// Keeps a window for each call of each of these functions of the first core; raises EngineError for one that the
+    /// firmware lacks.
     fn watch_calls(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
             if !self.with(|engine| Ok(engine.watch_calls(&function)))? {
@@ -170,8 +172,8 @@ impl Machine {
         self.with(|engine| Ok(engine.images()))
     }
 
-    /// Gives the firmware, by semihosting, the files of `folder`, `stdin`, and its command line. File descriptors are duplicated; raises OSError or
-    /// EngineError for one that is none.
+    /// Gives the firmware, by semihosting, the files of `folder`, `stdin`, and its command line. File descriptors are
+    /// duplicated; raises OSError or EngineError for one that is none.
     #[pyo3(signature = (folder=None, stdin=None, arguments=List(Vec::new())))]
     fn semihosting(
         &self,
@@ -183,9 +185,10 @@ impl Machine {
         self.with(|engine| crate::semihosting::give(&mut engine.bus().host, folder, stdin, arguments.0))
     }
 
-    /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board. `console` gets bytes as they come, and
-    /// `stream` a label and bytes of each device that prints on a line of its own. An exception in them (or a signal) stops the run and is raised
-    /// after it; `stop` stops it with a report. `note` gets notes that should not wait for the end.
+    /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board.
+    /// `console` gets bytes as they come, and `stream` a label and bytes of each device that prints on a line of its
+    /// own. An exception in them (or a signal) stops the run and is raised after it; `stop` stops it with a report.
+    /// `note` gets notes that should not wait for the end.
     #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None, note=None))]
     fn run<'py>(
         &self,
@@ -234,7 +237,8 @@ impl Machine {
     }
 
     /// Runs on until the firmware listens at the pipe (("open", 0)), is done with so many bytes of it ("taken") or has sent so many ("sent"), or the
-    /// time `until_ps` comes: when the goal was reached (None: it was not), and the report of the run if it ended. `console`, `stream` and `stop` are as for `run`.
+    /// time `until_ps` comes: when the goal was reached (None: it was not), and the report of the run if it ended.
+    /// `console`, `stream` and `stop` are as for `run`.
     #[pyo3(signature = (port, until_ps, goal=None, console=None, stream=None, stop=None))]
     #[expect(clippy::too_many_arguments, reason = "they are Python's, by name")]
     fn advance<'py>(
@@ -269,7 +273,8 @@ impl Machine {
         Ok((reached.map(|at| at.0), ended))
     }
 
-    /// Ends a run that is made in steps, if it has not ended: gives the images that could not be written, a sentence each.
+    /// Ends a run that is made in steps, if it has not ended: gives the images that could not be written, a sentence
+    /// each.
     fn finish(&self) -> PyResult<Vec<String>> {
         self.with(|engine| {
             engine.finish();
@@ -314,7 +319,8 @@ impl Machine {
         })
     }
 
-    /// How many changes were recorded, and the coarsest power of ten of picoseconds that divides all their times, if there are any behind time 0.
+    /// How many changes were recorded, and the coarsest power of ten of picoseconds that divides all their times, if
+    /// there are any behind time 0.
     fn wave_summary(&self) -> PyResult<(u64, Option<u64>)> {
         self.with(|engine| {
             let summary = engine.bus().waves.summary();
@@ -322,14 +328,16 @@ impl Machine {
         })
     }
 
-    /// The recorded changes in the order of time, in pieces of bytes: 12 little-endian ones a change, 8 of the time in picoseconds, 4 of twice the signal's
-    /// index plus the new level. Raises OSError, here or from the iterator, if the recording's file could not be written or read.
+    /// The recorded changes in the order of time, in pieces of bytes: 12 little-endian ones a change, 8 of the time in
+    /// picoseconds, 4 of twice the signal's index plus the new level. Raises OSError, here or from the iterator, if the
+    /// recording's file could not be written or read.
     fn wave_changes(&self) -> PyResult<Pieces> {
         self.with(|engine| Ok(Pieces::new(change_pieces(engine.bus().waves.recorded().map_err(os_error)?))))
     }
 
-    /// The recorded changes of these wires up to `end_ps` as the text of a Value Change Dump, in pieces. Its unit of time, `unit_ps`, is a power of ten of
-    /// picoseconds; times are rounded to it. Raises EngineError for another unit or wires that are not there, OSError as `wave_changes` does.
+    /// The recorded changes of these wires up to `end_ps` as the text of a Value Change Dump, in pieces. Its unit of
+    /// time, `unit_ps`, is a power of ten of picoseconds; times are rounded to it. Raises EngineError for another unit
+    /// or wires that are not there, OSError as `wave_changes` does.
     fn vcd(&self, signals: List<usize>, unit_ps: Arg<u64>, end_ps: Arg<u64>) -> PyResult<Pieces> {
         let (unit, end) = (Ps(unit_ps.0), Ps(end_ps.0));
         if !VcdText::has_unit(unit) {
@@ -346,7 +354,8 @@ impl Machine {
         self.with(|engine| Ok(engine.skipped().into_iter().map(|cycles| cycles.0).collect()))
     }
 
-    /// Runs `count` instructions one by one, 4,194,304 at the most. After each come 33 little-endian words: pc, x0 to x31.
+    /// Runs `count` instructions one by one, 4,194,304 at the most. After each come 33 little-endian words: pc, x0 to
+    /// x31.
     fn trace<'py>(&self, py: Python<'py>, count: Arg<usize>) -> PyResult<Bound<'py, PyBytes>> {
         let Arg(count) = count;
         if count > MOST_TRACED {

@@ -9,7 +9,8 @@ use crate::arguments::{List, refused, type_of};
 
 /// Deepest nesting of nodes; boards have some six levels.
 const MOST_DEPTH: u32 = 64;
-/// Most nodes and properties together; boards have hundreds. Dicts may share parts, so few of them can make a tree without end.
+/// Most nodes and properties together; boards have hundreds. Dicts may share parts, so few of them can make a tree
+/// without end.
 const MOST_PARTS: u32 = 100_000;
 /// Most bytes of all values.
 const MOST_BYTES: usize = 64 << 20;

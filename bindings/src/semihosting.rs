@@ -37,7 +37,8 @@ fn duplicate(descriptor: i32) -> PyResult<OwnedFd> {
     if descriptor < 0 {
         return Err(EngineError::new_err("a file descriptor is not negative"));
     }
-    // SAFETY: whoever gave the descriptor keeps it open during the call; of one that is none, the host makes no duplicate.
+    // SAFETY: whoever gave the descriptor keeps it open during the call; of one that is none, the host makes no
+    // duplicate.
     let given = unsafe { BorrowedFd::borrow_raw(descriptor) };
     Ok(given.try_clone_to_owned()?)
 }

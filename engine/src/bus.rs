@@ -426,8 +426,8 @@ impl Bus {
         }
     }
 
-    /// Runs the events that are due at `now` or earlier, each at the time at which it was due. Nothing happens any more where they have no end
-    /// ([`Storms::endless`]).
+    /// Runs the events that are due at `now` or earlier, each at the time at which it was due. Nothing happens any more
+    /// where they have no end ([`Storms::endless`]).
     pub fn run_events(&mut self, now: Ps) {
         if self.events.next_due() > now {
             return;

@@ -145,7 +145,8 @@ pub trait Core: Send {
     /// Sets the address of the next instruction, as an ELF file has the entry.
     fn set_pc(&mut self, pc: u32);
 
-    /// Where the vector table is whose first words are the stack pointer and the address that the core begins with; `None` if it has no such.
+    /// Where the vector table is whose first words are the stack pointer and the address that the core begins with;
+    /// `None` if it has no such.
     fn vector_table(&self) -> Option<u32> {
         None
     }
@@ -159,8 +160,8 @@ pub trait Core: Send {
     /// Keeps a stack of its own for the function at `pc`.
     fn watch(&mut self, name: &str, pc: u32);
 
-    /// Has the core stop at the begin and the end of each call of a function that it watches, with [`Stop::Mark`]. False if it
-    /// watches no function there.
+    /// Has the core stop at the begin and the end of each call of a function that it watches, with [`Stop::Mark`].
+    /// False if it watches no function there.
     fn mark_calls(&mut self, pc: u32) -> bool;
 
     /// The begins and ends since this was last asked, the latest of which the core is at.

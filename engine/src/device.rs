@@ -332,7 +332,8 @@ impl Ctx<'_> {
         self.bus.exit.get_or_insert(ExitRequest { code, at: self.now });
     }
 
-    /// Ends the run after the current instruction, with the reset of the whole board: what is still under way anywhere comes to nothing.
+    /// Ends the run after the current instruction, with the reset of the whole board: what is still under way anywhere
+    /// comes to nothing.
     pub fn exit_by_reset(&mut self, code: i32) {
         self.exit(code);
         self.bus.exit_is_reset |= self.bus.exit.is_some_and(|exit| exit.at == self.now);

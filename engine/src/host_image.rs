@@ -1,10 +1,13 @@
-//! Files on the host in which chips keep what they store ("images"): which may be one, and how a run takes it for itself.
+//! Files on the host in which chips keep what they store ("images"): which may be one, and how a run takes it for
+//! itself.
 //!
-//! A board names an image by its path (`cyclescope,image`). When the board is read the file is only looked at: who describes a board, or makes one to
-//! run it later, is in nobody's way. When a run begins it takes the image ([`HostImage::take`]): from then on to the run's end it is locked, so that no
-//! other run has it, in this process or another. How contents are replaced as a whole is in [`replace`].
+//! A board names an image by its path (`cyclescope,image`). When the board is read the file is only looked at: who
+//! describes a board, or makes one to run it later, is in nobody's way. When a run begins it takes the image
+//! ([`HostImage::take`]): from then on to the run's end it is locked, so that no other run has it, in this process or
+//! another. How contents are replaced as a whole is in [`replace`].
 //!
-//! Only regular files and block devices are images. All else is refused without being opened: a FIFO would make us wait for its other end.
+//! Only regular files and block devices are images. All else is refused without being opened: a FIFO would make us wait
+//! for its other end.
 
 mod replace;
 #[cfg(test)]
@@ -143,8 +146,8 @@ pub struct HostImage {
 }
 
 impl HostImage {
-    /// The image that a node names (empty is none), and its file if there is one already. A path that can't be an image is a fault of the
-    /// board, and none.
+    /// The image that a node names (empty is none), and its file if there is one already. A path that can't be an image
+    /// is a fault of the board, and none.
     pub fn from_node(reader: &mut NodeReader, access: Access) -> Option<(HostImage, Option<File>)> {
         let path = reader.string(PROPERTY).filter(|path| !path.is_empty())?;
         let at = reader.node.property(PROPERTY).map_or(&reader.node.at, |property| &property.at).clone();
@@ -187,8 +190,8 @@ impl HostImage {
         !both_read && matches!((self.identity(), other.identity()), (Ok(one), Ok(another)) if one == another)
     }
 
-    /// Takes the image for a run: nobody else gets it until [`HostImage::release`]. One that does not exist is made, empty. Gives the file,
-    /// and false if its file system has no locks.
+    /// Takes the image for a run: nobody else gets it until [`HostImage::release`]. One that does not exist is made,
+    /// empty. Gives the file, and false if its file system has no locks.
     ///
     /// # Errors
     /// [`ImageError::Taken`] if another run has it, and those of a file that is no image.
@@ -225,7 +228,8 @@ impl HostImage {
         self.taken = None;
     }
 
-    /// Looks at the path, and opens the file as the chip uses it; `None` for one that does not exist and can be made. Changes nothing.
+    /// Looks at the path, and opens the file as the chip uses it; `None` for one that does not exist and can be made.
+    /// Changes nothing.
     fn look(&self) -> Result<Option<File>, ImageError> {
         match fs::metadata(&self.path) {
             Ok(metadata) => {

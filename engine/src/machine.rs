@@ -26,7 +26,8 @@ use windows::{Window, Windows};
 /// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to another that is busy may be taken
 /// late by so much.
 const QUANTUM: Ps = Ps::from_us(1);
-/// How many cycles pass at most between looks at the user's wish to stop; what was printed is looked at more often ([`crate::observe::output`]).
+/// How many cycles pass at most between looks at the user's wish to stop; what was printed is looked at more often
+/// ([`crate::observe::output`]).
 const SLICE_CYCLES: Cycles = Cycles(10_000_000);
 
 /// A device, as described to the user.
@@ -224,8 +225,9 @@ impl Machine {
         self.cores.iter().map(|core| core.skipped()).collect()
     }
 
-    /// Runs until the firmware ends, `limit` is reached, `pause` says stop, or another thread does ([`Machine::stop_on`]). `pause` gets what was printed
-    /// since the last call, soon after it was printed and before much has gathered; the simulation waits for it.
+    /// Runs until the firmware ends, `limit` is reached, `pause` says stop, or another thread does
+    /// ([`Machine::stop_on`]). `pause` gets what was printed since the last call, soon after it was printed and before
+    /// much has gathered; the simulation waits for it.
     pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
         if let Err(fault) = self.begin_or_fault() {
             return self.report(fault);

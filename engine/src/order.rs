@@ -25,8 +25,8 @@ pub struct Order {
     until: Ps,
     /// The running core's time ends here, though the machine may have said later.
     cut: Ps,
-    /// The running core was told to come back at once, or at `cut`, for what has nothing to do with other cores. That happens only while it is alone:
-    /// which of several runs next must not depend on it.
+    /// The running core was told to come back at once, or at `cut`, for what has nothing to do with other cores. That
+    /// happens only while it is alone: which of several runs next must not depend on it.
     broken_off: bool,
     /// When the running core wanted to make an access that was not its turn.
     wanted: Option<Ps>,
@@ -61,8 +61,8 @@ impl Order {
         self.broken_off = false;
     }
 
-    /// The running core comes back to the machine at `at` (or at once), for something that has nothing to do with other cores. One that is not alone
-    /// does so anyway within a quantum.
+    /// The running core comes back to the machine at `at` (or at once), for something that has nothing to do with other
+    /// cores. One that is not alone does so anyway within a quantum.
     pub fn break_off(&mut self, at: Ps) {
         if self.is_alone() {
             (self.cut, self.broken_off) = (self.cut.min(at), true);

@@ -1,10 +1,11 @@
 //! Semihosting: calls from firmware to a debugger, whose part the simulator plays.
 //!
-//! "Semihosting for AArch32 and AArch64" (Arm, 2.0) gives the operations, all of which are here; "RISC-V Semihosting" (0.4) takes them over and adds
-//! the call sequence. MIPS programs have operations of their own (`isa/mips/uhi.rs`) over the same host.
+//! "Semihosting for AArch32 and AArch64" (Arm, 2.0) gives the operations, all of which are here; "RISC-V Semihosting"
+//! (0.4) takes them over and adds the call sequence. MIPS programs have operations of their own (`isa/mips/uhi.rs`)
+//! over the same host.
 //!
-//! Of the host the firmware gets what the user gives it ([`host::Host`]) and nothing else. Its clock is simulated time, its date begins with 1970, and the
-//! C library finds its heap by itself; so a run depends on files and input alone.
+//! Of the host the firmware gets what the user gives it ([`host::Host`]) and nothing else. Its clock is simulated time,
+//! its date begins with 1970, and the C library finds its heap by itself; so a run depends on files and input alone.
 
 pub mod errno;
 pub mod folder;
@@ -193,7 +194,8 @@ fn read(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<Answer, 
     })
 }
 
-/// Gives the next character of standard input. The specification does not know an end: there it is -1, as C's getchar has it.
+/// Gives the next character of standard input. The specification does not know an end: there it is -1, as C's getchar
+/// has it.
 fn read_character(host: &mut Host) -> Result<Answer, Errno> {
     let mut character = [0];
     Ok(match host.read_some(STANDARD[0], &mut character, None)? {

@@ -1,4 +1,5 @@
-//! What is under way on serial lines when the firmware has ended: devices tell of it ([`Device::unsent`]) and send it, without a firmware.
+//! What is under way on serial lines when the firmware has ended: devices tell of it ([`Device::unsent`]) and send it,
+//! without a firmware.
 //!
 //! [`Device::unsent`]: crate::device::Device::unsent
 
@@ -12,8 +13,8 @@ impl Bus {
         self.devices[id.0 as usize].as_ref().map_or_else(Unsent::default, |device| device.unsent())
     }
 
-    /// Brings the serial line on which something happens next up to that time, which is after `end`: gives it, or `None` if nothing will
-    /// happen any more.
+    /// Brings the serial line on which something happens next up to that time, which is after `end`: gives it, or
+    /// `None` if nothing will happen any more.
     pub fn send_next(&mut self, end: Ps) -> Option<Ps> {
         let ids = (0..self.devices.len() as u32).map(DeviceId);
         let (at, id) = ids.filter_map(|id| Some((self.unsent(id).next_change?, id))).min()?;

@@ -1,8 +1,9 @@
 //! Storms: what happens so often that the host is busy with nothing else, and what never lets time pass.
 //!
-//! A timer with a period of one clock, an interrupt that nobody clears, a handler that faults again and again, a DMA engine that feeds itself: the
-//! simulation is right, and slow. So events are counted by device and exceptions by core, in simulated milliseconds; where one goes on in full
-//! rate for long enough, the user is told which. All of it follows from simulated time alone. Counting happens at events and exceptions only.
+//! A timer with a period of one clock, an interrupt that nobody clears, a handler that faults again and again, a DMA
+//! engine that feeds itself: the simulation is right, and slow. So events are counted by device and exceptions by core,
+//! in simulated milliseconds; where one goes on in full rate for long enough, the user is told which. All of it follows
+//! from simulated time alone. Counting happens at events and exceptions only.
 
 use crate::device::{DeviceId, IrqLine};
 use crate::time::Ps;
@@ -84,7 +85,8 @@ pub enum Storm {
         each_ms: u64,
         /// Most of them.
         most: Source,
-        /// The device that raised that one last, if it is an interrupt, and the one behind that, if it is an interrupt controller.
+        /// The device that raised that one last, if it is an interrupt, and the one behind that, if it is an interrupt
+        /// controller.
         from: [Option<DeviceId>; 2],
     },
 }

@@ -48,7 +48,8 @@ impl Ratio {
         Ratio { numerator, denominator, whole: numerator / denominator, rest, reciprocal }
     }
 
-    /// `value * self`, rounded down, and whether there was anything to round; the largest number where that does not fit.
+    /// `value * self`, rounded down, and whether there was anything to round; the largest number where that does not
+    /// fit.
     #[inline(always)]
     const fn floor(self, value: u64) -> (u64, bool) {
         if self.denominator == 1 {

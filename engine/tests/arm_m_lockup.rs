@@ -1,5 +1,5 @@
-//! A Cortex-M4 that locks up, or never comes out of its handlers: the message tells what happened, where and why nobody handled it, and the stack sums
-//! to the time.
+//! A Cortex-M4 that locks up, or never comes out of its handlers: the message tells what happened, where and why nobody
+//! handled it, and the stack sums to the time.
 
 #![allow(clippy::panic)]
 

@@ -1,4 +1,5 @@
-//! Code that comes for the first time, on an Arm core with its instruction cache on: it is decoded once, and takes the time that it takes in steps.
+//! Code that comes for the first time, on an Arm core with its instruction cache on: it is decoded once, and takes the
+//! time that it takes in steps.
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 

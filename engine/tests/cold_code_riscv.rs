@@ -1,5 +1,5 @@
-//! Code that comes for the first time, on a RISC-V core with an instruction cache and past it: it is decoded once, and takes the time that it takes in
-//! steps.
+//! Code that comes for the first time, on a RISC-V core with an instruction cache and past it: it is decoded once, and
+//! takes the time that it takes in steps.
 
 #![allow(clippy::panic)]
 
@@ -14,7 +14,8 @@ use support::*;
 
 const WORDS: usize = 6000;
 
-/// Additions, divisions that take their time, short loops, and pairs of compressed instructions, some of which lie before an instruction in two lines.
+/// Additions, divisions that take their time, short loops, and pairs of compressed instructions, some of which lie
+/// before an instruction in two lines.
 fn code() -> Vec<u32> {
     let mut halves: Vec<u16> = Vec::new();
     let mut state = 5_u32;
@@ -69,8 +70,8 @@ fn cold_code_is_decoded_once() {
         hart.run(machine.bus(), Ps::from_us(10_000));
         let ran = hart.report(machine.bus()).instructions as usize;
         assert!(ran >= WORDS, "{ran}");
-        // Each block ends with an operation that is no instruction, past the cache a block is one, and some are there twice: for when what was under
-        // way is still so, and for when it has come while the code was fetched.
+        // Each block ends with an operation that is no instruction, past the cache a block is one, and some are there
+        // twice: for when what was under way is still so, and for when it has come while the code was fetched.
         assert!(hart.decoded() < 5 * ran, "{} of {ran}", hart.decoded());
     }
 }

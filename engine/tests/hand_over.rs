@@ -1,5 +1,5 @@
-//! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on cores of each instruction set, on two
-//! cores, by semihosting, by a device's accesses and by its events.
+//! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on cores of each
+//! instruction set, on two cores, by semihosting, by a device's accesses and by its events.
 
 #![allow(clippy::duplicate_mod, clippy::panic, clippy::unwrap_used)]
 
@@ -187,7 +187,8 @@ fn riscv_interpreted_and_compiled() {
 fn two_cores_that_wake_each_other() {
     use arm::pair::{JOURNAL, SHARED, pair};
     use arm::*;
-    // Each prints, adds to a shared word without care, and raises and lowers the other's interrupt; core 1 sleeps between.
+    // Each prints, adds to a shared word without care, and raises and lowers the other's interrupt; core 1 sleeps
+    // between.
     let round = |core: u32| {
         let mut round =
             vec![mov(0, 3), mov(1, TEXT + 4 * core), 0xef12_3456, str(6, 10, 0), ldr(3, 8, 0), add(3, 3, 1)];

@@ -89,6 +89,7 @@ fn a_time_that_does_not_pass_ends_the_run() {
 fn a_device_that_never_rests_is_told_of() {
     let report = with_events(100_000).run(Ps::from_us(70_000), |_| true);
     assert!(matches!(report.outcome, Outcome::Limit(_)), "{:?}", report.outcome);
-    let note = "again0 has some 10000 events in each simulated millisecond (noticed at 51.000 ms): that is what makes the run slow";
+    let note = "again0 has some 10000 events in each simulated millisecond (noticed at 51.000 ms): \
+                that is what makes the run slow";
     assert_eq!(report.notes, [note]);
 }

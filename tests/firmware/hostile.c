@@ -1,4 +1,5 @@
-/* Tries by semihosting to get at files of the host that are none of its business, in all the ways that there are: the status is how many it got. */
+/* Tries by semihosting to get at files of the host that are none of its business, in all the ways
+   that there are: the status is how many it got. */
 #include <stdint.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,4 +1,5 @@
-//! Properties that any node may have (Devicetree Specification 0.4, section 2.3): what is read of them wherever it matters is checked here, once.
+//! Properties that any node may have (Devicetree Specification 0.4, section 2.3): what is read of them wherever it
+//! matters is checked here, once.
 
 use super::fault::{BoardFault, FaultKind};
 use super::node::{Node, Property};

@@ -27,8 +27,8 @@
 //! past the end of READ ID or SFDP gives FFh.
 //!
 //! `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
-//! bits, `array` the contents, `contents` the file behind them; `commands`, `registers` and `parameters` hold what differs between the families, `parts` says
-//! which family a part belongs to.
+//! bits, `array` the contents, `contents` the file behind them; `commands`, `registers` and `parameters` hold what
+//! differs between the families, `parts` says which family a part belongs to.
 
 mod array;
 pub mod commands;

@@ -5,8 +5,8 @@
 //! TEACK and REACK; interrupts; registers that are locked while UE is set. A bit takes whole clocks of the kernel clock; between a write of
 //! USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
-//! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when their stop bits have ended; what is
-//! still under way when the firmware ends is sent all the same ([`crate::serial`]).
+//! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
+//! their stop bits have ended; what is still under way when the firmware ends is sent all the same ([`crate::serial`]).
 //!
 //! Not modelled: the receive line, which stays idle; break, synchronous, smartcard, IrDA, LIN and half-duplex modes, hardware flow control,
 //! DMA requests, low-power modes.

@@ -1,7 +1,8 @@
 //! An image's contents replaced as a whole: a crash at any time leaves either the old file or the new one.
 //!
-//! That takes a second file in the same folder, renamed in the end; it has the owner and the mode of the old one. Where none can be made, or
-//! nothing can be renamed (a folder of someone else's, a file that is mounted alone, a block device), the image itself is written.
+//! That takes a second file in the same folder, renamed in the end; it has the owner and the mode of the old one. Where
+//! none can be made, or nothing can be renamed (a folder of someone else's, a file that is mounted alone, a block
+//! device), the image itself is written.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};

@@ -8,7 +8,8 @@ use crate::core::{CallMark, SectionReport};
 use crate::time::Cycles;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Most calls under way that are followed, and most addresses to which they return: a firmware whose calls never return must not fill the memory.
+/// Most calls under way that are followed, and most addresses to which they return: a firmware whose calls never return
+/// must not fill the memory.
 const MOST_OPEN: usize = 1 << 14;
 const MOST_STOPS: usize = 1 << 16;
 

@@ -1,9 +1,10 @@
 //! The end of a run: files are written, and serial lines send what is still under way on them.
 //!
-//! A firmware that writes its last line to a UART and ends does not wait for the line, nor does a board: the UART goes on by itself. So the characters
-//! are sent, each at its time, where the firmware has ended or can't go on; power that it has switched off is taken to last so long. None of that
-//! is the firmware's time any more: elapsed time, stacks, counters and waveforms are those of its end. Nothing is sent where all of the board
-//! is reset, or where the run was cut off and the firmware might have gone on: a note then tells what is missing.
+//! A firmware that writes its last line to a UART and ends does not wait for the line, nor does a board: the UART goes
+//! on by itself. So the characters are sent, each at its time, where the firmware has ended or can't go on; power that
+//! it has switched off is taken to last so long. None of that is the firmware's time any more: elapsed time, stacks,
+//! counters and waveforms are those of its end. Nothing is sent where all of the board is reset, or where the run was
+//! cut off and the firmware might have gone on: a note then tells what is missing.
 
 use super::hand_over::Pause;
 use super::{Machine, Outcome, RunReport};

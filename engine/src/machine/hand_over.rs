@@ -1,12 +1,13 @@
-//! What was printed goes to the host: at the end of each slice, and between when it is due. Then the core goes on as if it had not come back, so
-//! that nothing depends on when that was.
+//! What was printed goes to the host: at the end of each slice, and between when it is due. Then the core goes on as if
+//! it had not come back, so that nothing depends on when that was.
 
 use super::{Machine, Printed};
 use crate::core::Stop;
 use crate::observe::output::HandOver;
 use crate::time::Ps;
 
-/// Gets what was printed since the last call. False if the user wants to stop. It may take its time: the simulation waits.
+/// Gets what was printed since the last call. False if the user wants to stop. It may take its time: the simulation
+/// waits.
 pub(super) type Pause<'a> = &'a mut dyn FnMut(&Printed) -> bool;
 
 impl Machine {

@@ -7,8 +7,8 @@ use crate::board::fault::BoardFault;
 use crate::wire::spi::SpiTarget;
 
 impl Machine {
-    /// A run begins, unless it has already: chips take their images, which no other run has until this one ends or the machine is dropped.
-    /// [`Machine::run`] and [`Machine::advance`] begin it themselves, and end it.
+    /// A run begins, unless it has already: chips take their images, which no other run has until this one ends or the
+    /// machine is dropped. [`Machine::run`] and [`Machine::advance`] begin it themselves, and end it.
     ///
     /// # Errors
     /// The images that can't be used, or that another run has. None is taken then.
@@ -38,7 +38,8 @@ impl Machine {
         })
     }
 
-    /// A run ends, unless it has already: devices are brought up to its end, and images are written. What could not be is in the report.
+    /// A run ends, unless it has already: devices are brought up to its end, and images are written. What could not be
+    /// is in the report.
     pub fn finish(&mut self) {
         if !std::mem::take(&mut self.begun) {
             return;

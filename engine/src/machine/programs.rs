@@ -14,8 +14,8 @@ pub(super) struct Program {
 
 impl Machine {
     /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
-    /// programmer does; sets the first core to its entry. Of a segment without bytes that is no RAM (registers that a linker script has names for) nothing is
-    /// loaded.
+    /// programmer does; sets the first core to its entry. Of a segment without bytes that is no RAM (registers that a
+    /// linker script has names for) nothing is loaded.
     ///
     /// # Errors
     /// [`ElfError`]; nothing has been loaded then.
@@ -56,7 +56,8 @@ impl Machine {
             let (first, last) = (segment.addr, segment.addr + (segment.memory_bytes - 1));
             if self.bus.entry_at(first).is_none() {
                 self.program_notes.push(format!(
-                    "segment {first:#010x}-{last:#010x}, which has no bytes to be loaded, lies where nothing is on this board"
+                    "segment {first:#010x}-{last:#010x}, which has no bytes to be loaded, lies where nothing is \
+                     on this board"
                 ));
             }
         }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A wish to stop, shared with who may have it. The run loop looks at it between runs of cores: within some tenths of a second of host time.
+/// A wish to stop, shared with who may have it. The run loop looks at it between runs of cores: within some tenths of a
+/// second of host time.
 #[derive(Clone, Debug, Default)]
 pub struct StopRequest(Arc<AtomicBool>);
 

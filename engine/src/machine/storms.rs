@@ -27,7 +27,8 @@ impl Machine {
             Storm::Exceptions { core, each_ms, most, from } => {
                 let (name, what) = (self.cores[core].name(), self.source_text(most, from));
                 format!(
-                    "{name} takes some {each_ms} exceptions in each simulated millisecond, most of them {what} (noticed at {at}): {SLOW}"
+                    "{name} takes some {each_ms} exceptions in each simulated millisecond, most of them {what} \
+                     (noticed at {at}): {SLOW}"
                 )
             }
         }

@@ -1,8 +1,9 @@
 //! Where a program's vector table is, for a core that begins with one (Cortex-M).
 //!
-//! Such a core reads its stack pointer and its first address from a table at an address that the board gives. Chips have flash seen there as well; a
-//! program linked to flash or RAM elsewhere has its table where it was linked to, and debuggers that load it set VTOR and SP from there. So does
-//! this: a table is one if its first words are a stack pointer in RAM and an odd address in the program.
+//! Such a core reads its stack pointer and its first address from a table at an address that the board gives. Chips
+//! have flash seen there as well; a program linked to flash or RAM elsewhere has its table where it was linked to, and
+//! debuggers that load it set VTOR and SP from there. So does this: a table is one if its first words are a stack
+//! pointer in RAM and an odd address in the program.
 
 use super::Machine;
 use crate::bus::Target;
@@ -31,7 +32,8 @@ const NAMES: [&str; 16] = [
 const ALIGNMENT: u32 = 128;
 
 impl Machine {
-    /// Sets the first core's vector table to that of the program that has been loaded, if the core begins with one and has none at its own place.
+    /// Sets the first core's vector table to that of the program that has been loaded, if the core begins with one and
+    /// has none at its own place.
     pub(super) fn find_vectors(&mut self, image: &Image, data: &[u8]) {
         let Some(own) = self.cores[0].vector_table() else { return };
         let place_of = |name_at: u32| image.stored_at(name_at);

@@ -7,7 +7,8 @@ use super::Machine;
 use crate::core::{CallMark, CoreReport, SectionReport};
 use crate::time::{Cycles, Ps};
 
-/// Most windows that are kept: a run that makes more calls has them of the first ones. Of calls that never return, so many are waited for.
+/// Most windows that are kept: a run that makes more calls has them of the first ones. Of calls that never return, so
+/// many are waited for.
 const MOST_WINDOWS: usize = 4096;
 
 /// A call, and what all cores did from its begin to its end.

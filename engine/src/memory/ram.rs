@@ -70,8 +70,8 @@ impl Ram {
         Ram::try_new(size_bytes, timing, None).expect("the host has memory for the RAM")
     }
 
-    /// The same of an SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port takes a write's data before
-    /// the memory has them.
+    /// The same of an SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port
+    /// takes a write's data before the memory has them.
     ///
     /// # Panics
     /// If the host has no memory for it.
@@ -79,7 +79,8 @@ impl Ram {
         Ram::try_new(size_bytes, timing, Some(dram)).expect("the host has memory for the RAM")
     }
 
-    /// A RAM of `size_bytes` zeroes, or an SDRAM; `None` if the host does not give that much. The host's pages come as they are used.
+    /// A RAM of `size_bytes` zeroes, or an SDRAM; `None` if the host does not give that much. The host's pages come as
+    /// they are used.
     pub fn try_new(size_bytes: u32, timing: PortTiming, dram: Option<DramTiming>) -> Option<Ram> {
         let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
         let bytes = Bytes::zeroed(size_bytes as usize)?;

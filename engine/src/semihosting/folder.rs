@@ -1,8 +1,9 @@
 //! The folder of the host's whose files the firmware may use, and nothing else of the host's.
 //!
-//! The firmware is not trusted. A path begins at the folder, with or without a slash, and `..` stays there. A path is walked a name at a time, from an
-//! open folder to the next, and symbolic links are read here and not by the host's kernel: one that leads out is refused. Nothing is opened but
-//! regular files, so neither devices nor FIFOs are touched.
+//! The firmware is not trusted. A path begins at the folder, with or without a slash, and `..` stays there. A path is
+//! walked a name at a time, from an open folder to the next, and symbolic links are read here and not by the host's
+//! kernel: one that leads out is refused. Nothing is opened but regular files, so neither devices nor FIFOs are
+//! touched.
 
 use std::ffi::OsStr;
 use std::fs::File;

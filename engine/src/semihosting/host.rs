@@ -1,6 +1,7 @@
 //! What the firmware may use of the host's: nothing, unless the user gives it a folder, an input or arguments.
 //!
-//! Operations of Arm's and RISC-V's semihosting and of MIPS's hosting interface are put together from what is here and in `transfer.rs`.
+//! Operations of Arm's and RISC-V's semihosting and of MIPS's hosting interface are put together from what is here and
+//! in `transfer.rs`.
 
 use std::fs::File;
 

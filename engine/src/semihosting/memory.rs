@@ -11,7 +11,8 @@ pub const CHUNK_BYTES: u32 = 1 << 16;
 /// Longest text up to a 0 that is looked for.
 const LONGEST_TEXT_BYTES: u32 = 1 << 20;
 
-/// Texts are read in steps up to multiples of the first; where memory ends before, of the second, as small as memories and pages can be.
+/// Texts are read in steps up to multiples of the first; where memory ends before, of the second, as small as memories
+/// and pages can be.
 const STEPS_BYTES: [u32; 2] = [256, 4];
 
 /// What the addresses of a program mean.

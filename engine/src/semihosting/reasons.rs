@@ -29,7 +29,8 @@ const REASONS: [(u32, &str); 17] = [
     (0x2_0029, "OSSpecific"),
 ];
 
-/// The end of a program: with a status of its own, if it gives one and ended of itself. The user is told any other reason.
+/// The end of a program: with a status of its own, if it gives one and ended of itself. The user is told any other
+/// reason.
 pub(super) fn exit(host: &mut Host, reason: u32, status: Option<u32>) -> Answer {
     if reason == APPLICATION_EXIT {
         return Answer::Exit(status.unwrap_or(0) as i32);

@@ -11,11 +11,13 @@ use super::memory::{CHUNK_BYTES, Caller};
 /// How long a call waits for input before the machine looks after its user again.
 const PATIENCE_MS: u32 = 50;
 
-/// Most bytes that one call prints; it says so to the program, which calls again for the rest. What is printed waits in memory until the core stops.
+/// Most bytes that one call prints; it says so to the program, which calls again for the rest. What is printed waits in
+/// memory until the core stops.
 const MOST_PRINTED_BYTES: u32 = 1 << 20;
 
 impl Host {
-    /// Reads up to `length` bytes, of a file from a place in it if `at` says so. Of standard input it takes what is there.
+    /// Reads up to `length` bytes, of a file from a place in it if `at` says so. Of standard input it takes what is
+    /// there.
     ///
     /// # Errors
     /// If the handle is none or is not to be read, memory is none, or the host fails, before anything was read.
@@ -75,8 +77,8 @@ impl Host {
         Ok(Got::Bytes(count))
     }
 
-    /// Writes bytes of the program's memory, to a place in a file if `at` says so. Gives how many, which are fewer if something goes wrong on the way.
-    /// Files have them at once.
+    /// Writes bytes of the program's memory, to a place in a file if `at` says so. Gives how many, which are fewer if
+    /// something goes wrong on the way. Files have them at once.
     ///
     /// # Errors
     /// If the handle is none or is not to be written, memory is none, or the host fails, before anything was written.

@@ -1,4 +1,5 @@
-/* Prints lines of 1 KiB by semihosting, in calls of 64 KiB less one line: APP_CALLS of them, or without end if that is 0. */
+/* Prints lines of 1 KiB by semihosting, in calls of 64 KiB less one line: APP_CALLS of them, or
+   without end if that is 0. */
 #include "semihosting.h"
 
 #define LINE_BYTES 1024u

@@ -12,7 +12,8 @@ struct Unit {
     name: &'static str,
     /// Picoseconds of one, of a unit of time.
     ps: u64,
-    /// The largest value: well above what parts and buses have, and so low that sums of times stay far below the end of 64 bits.
+    /// The largest value: well above what parts and buses have, and so low that sums of times stay far below the end of
+    /// 64 bits.
     most: u32,
 }
 
@@ -33,7 +34,8 @@ fn unit(name: &str) -> Option<&'static Unit> {
 }
 
 impl NodeReader<'_, '_> {
-    /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`), 1,000,000 at the most; it must be there and have a source.
+    /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`), 1,000,000 at the most; it must be there and
+    /// have a source.
     pub fn timing_cycles(&mut self, name: &str, meaning: &str) -> Cycles {
         Cycles(self.timing_in_unit(name, meaning))
     }
@@ -52,14 +54,15 @@ impl NodeReader<'_, '_> {
         self.timing(name, allowed, meaning, &range).map_or(least, |cycles| cycles as u8)
     }
 
-    /// A timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour); it must be there and have a source.
+    /// A timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour); it must be there
+    /// and have a source.
     pub fn timing_ps(&mut self, name: &str, meaning: &str) -> Ps {
         let scale_ps = unit(name).map_or(1, |unit| unit.ps);
         Ps(self.timing_in_unit(name, meaning) * scale_ps)
     }
 
-    /// A number on which timing depends (a size, a count); it must be there and have a source. `allowed` checks it; `meaning`
-    /// tells what it says and what is allowed, as a clause. 0 where it is faulty.
+    /// A number on which timing depends (a size, a count); it must be there and have a source. `allowed` checks it;
+    /// `meaning` tells what it says and what is allowed, as a clause. 0 where it is faulty.
     pub fn timing_u32(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
         self.timing(name, allowed, meaning, meaning).unwrap_or(0)
     }
@@ -71,7 +74,8 @@ impl NodeReader<'_, '_> {
         u64::from(self.timing(name, |value| value <= most, meaning, &range).unwrap_or(0))
     }
 
-    /// A number with a source; `None` where there is a fault. `meaning` is for one that is missing, `range` for one that is not `allowed`.
+    /// A number with a source; `None` where there is a fault. `meaning` is for one that is missing, `range` for one
+    /// that is not `allowed`.
     fn timing(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str, range: &str) -> Option<u32> {
         self.known(&[name]);
         self.sourced.push(name.to_owned());

@@ -246,7 +246,8 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before the limit. `left` is linked to it.
+    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before
+    /// the limit. `left` is linked to it.
     fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
         let mut index = self.block_at(bus, Extent::Whole)?;
         if self.blocks.cold[index as usize].entry.extent == Extent::Whole {
@@ -261,8 +262,9 @@ impl<P: Profile> Arm<P> {
         if fits { Some(index) } else { self.block_at(bus, Extent::One) }
     }
 
-    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a whole one is not decoded: the line's
-    /// stands for it. `None` if it can't be fetched: the core is at its handler then.
+    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a
+    /// whole one is not decoded: the line's stands for it. `None` if it can't be fetched: the core is at its handler
+    /// then.
     pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
         let entry = Entry {
             pc: self.pc | u32::from(self.system.thumb()),
@@ -300,7 +302,8 @@ impl<P: Profile> Arm<P> {
     }
 
     fn link(&mut self, from: u32, exit: usize, to: u32) {
-        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block the next time.
+        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block
+        // the next time.
         let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
         let same = cold.entry.privileged == entry.privileged && cold.pending[exit] == self.pending && entry.it == 0;
         if cold.entry.extent == Extent::Whole && !self.sections.stops_at(self.pc) && same {

@@ -130,7 +130,8 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// The core comes out of reset: it begins anew, and keeps its time and its totals.
     fn reset(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
-    /// Where the vector table is whose first words are the stack pointer and the address to begin with after reset; `None` without such.
+    /// Where the vector table is whose first words are the stack pointer and the address to begin with after reset;
+    /// `None` without such.
     fn vector_table(_core: &Arm<Self>) -> Option<u32> {
         None
     }

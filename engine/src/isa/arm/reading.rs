@@ -14,8 +14,8 @@ const LONGEST_BLOCK: usize = 64;
 const PAGE_BYTES: u32 = 1 << 12;
 
 impl<P: Profile> Arm<P> {
-    /// Decodes the block for `entry`: of a whole one that goes on in a line that is not in the cache, only the first line. The exception is that
-    /// of its first instruction.
+    /// Decodes the block for `entry`: of a whole one that goes on in a line that is not in the cache, only the first
+    /// line. The exception is that of its first instruction.
     pub(super) fn read_block(&mut self, bus: &mut Bus, entry: Entry) -> Result<u32, P::Exception> {
         if let Some(exception) = self.system.wrong_state() {
             return Err(exception);

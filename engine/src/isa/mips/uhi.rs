@@ -1,7 +1,7 @@
 //! Semihosting as MIPS programs ask for it: "MIPS Unified Hosting Interface" (MD01069).
 //!
-//! `sdbbp 1` with the operation in $25 and arguments in $4 to $7; the answer goes to $2, and an error number to $3. Not there: the range of RAM, for which
-//! programs have their linker script, hard links, and what a boot loader asks.
+//! `sdbbp 1` with the operation in $25 and arguments in $4 to $7; the answer goes to $2, and an error number to $3. Not
+//! there: the range of RAM, for which programs have their linker script, hard links, and what a boot loader asks.
 
 use std::io::SeekFrom;
 
@@ -52,7 +52,8 @@ const ST_BLKSIZE: usize = 72;
 const ST_BLOCKS: usize = 80;
 const BLOCK_BYTES: u64 = 512;
 
-/// Statuses of a program that ends by an assertion, and by an exception that it can't handle: as abort's in a shell, and as its C library has it.
+/// Statuses of a program that ends by an assertion, and by an exception that it can't handle: as abort's in a shell,
+/// and as its C library has it.
 const ASSERTION_STATUS: i32 = 134;
 const EXCEPTION_STATUS: i32 = 255;
 const FAILED: u32 = u32::MAX;

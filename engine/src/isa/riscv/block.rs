@@ -175,7 +175,8 @@ pub struct Place {
     pub pc: u32,
     /// How much code it is to have at the most.
     pub extent: Extent,
-    /// The line behind its first is not in the cache: of a whole block that goes on there, only the first line is decoded.
+    /// The line behind its first is not in the cache: of a whole block that goes on there, only the first line is
+    /// decoded.
     pub cold: bool,
     /// Results under way when it is entered: its static time depends on them.
     pub entry: Pending,
@@ -417,8 +418,8 @@ pub const fn lookup_slot(pc: u32) -> usize {
     (pc >> 1) as usize & (LOOKUP_SLOTS - 1)
 }
 
-/// Decodes up to a block's worth of instructions: to the first that ends a block, or to the end of what can be read, or of the line. Tells what
-/// it came to.
+/// Decodes up to a block's worth of instructions: to the first that ends a block, or to the end of what can be read, or
+/// of the line. Tells what it came to.
 fn read_instrs(bus: &Bus, place: Place) -> (Vec<Instr>, Extent) {
     let mut instrs = Vec::new();
     let one_line = place.extent == Extent::Line || place.extent == Extent::Whole && place.cold;

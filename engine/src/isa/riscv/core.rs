@@ -227,7 +227,8 @@ impl Hart {
         }
     }
 
-    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before the limit. `left` is linked to it.
+    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before
+    /// the limit. `left` is linked to it.
     fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
         let mut index = self.block_at(bus, Extent::Whole)?;
         if self.blocks.cold[index as usize].extent == Extent::Whole {
@@ -242,8 +243,8 @@ impl Hart {
         if fits { Some(index) } else { self.block_at(bus, Extent::One) }
     }
 
-    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a whole one is not decoded: the line's
-    /// stands for it.
+    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a
+    /// whole one is not decoded: the line's stands for it.
     pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
         let (pc, entry) = (self.pc, self.pending);
         if let Some(index) = self.known_block(extent) {
@@ -272,7 +273,8 @@ impl Hart {
     }
 
     fn link(&mut self, from: u32, exit: usize, to: u32) {
-        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block the next time.
+        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block
+        // the next time.
         let cold = &self.blocks.cold[from as usize];
         if cold.extent == Extent::Whole && !self.sections.stops_at(self.pc) && self.pending == cold.pending[exit] {
             self.blocks.hot[from as usize].links[exit] = to;

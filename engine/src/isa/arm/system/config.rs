@@ -116,7 +116,8 @@ fn line_words(cache: Option<CacheShape>) -> u32 {
     cache.map_or(3, |shape| (shape.line_bytes / 4).trailing_zeros())
 }
 
-/// NumSets, Associativity and LineSize of a CCSIDR (ARM, CCSIDR). What a field can't say is told as what it says nearest to that.
+/// NumSets, Associativity and LineSize of a CCSIDR (ARM, CCSIDR). What a field can't say is told as what it says
+/// nearest to that.
 fn ccsidr_shape(shape: CacheShape) -> u32 {
     let sets = shape.size_bytes / (shape.line_bytes * shape.ways);
     let (sets, ways, line) = ((sets - 1).min(0x7fff), (shape.ways - 1).min(0x3ff), (shape.line_bytes / 16).max(1));

@@ -37,8 +37,8 @@ impl SystemConfig {
     }
 }
 
-/// Sets, line size and ways as Config1 has them for one cache, nine bits; 0 without one (PRA, Config1). What a field can't say is told as the
-/// most that it can.
+/// Sets, line size and ways as Config1 has them for one cache, nine bits; 0 without one (PRA, Config1). What a field
+/// can't say is told as the most that it can.
 fn cache_shape(cache: Option<CacheShape>) -> u32 {
     let Some(shape) = cache else { return 0 };
     let sets = shape.size_bytes / (shape.line_bytes * shape.ways);
