@@ -209,7 +209,15 @@ def progress_line(number: int, total: int, label: str, result: RunResult | None)
     return f"[{number}/{total}] {label}: {what}"
 
 
+class _Console(Console):
+    """One that leaves it to its caller what a reader who has left means; rich ends the program."""
+
+    def on_broken_pipe(self) -> None:
+        """Called by rich as it handles the error, which goes on from here."""
+        raise
+
+
 def console(stderr: bool = False) -> Console:
     """A terminal of its width, or lines of 120 characters into a file or pipe."""
-    probe = Console(stderr=stderr)
-    return probe if probe.is_terminal else Console(stderr=stderr, width=120)
+    probe = _Console(stderr=stderr)
+    return probe if probe.is_terminal else _Console(stderr=stderr, width=120)

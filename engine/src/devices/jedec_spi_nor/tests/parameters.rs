@@ -44,7 +44,7 @@ fn faults_name_the_place_and_what_is_allowed() {
         (
             "cyclescope,image",
             strings(&["/"]),
-            "board.dts:7: flash@0: cyclescope,image is /; it cannot be read: Is a directory (os error 21)",
+            "board.dts:7: flash@0: cyclescope,image is /; it is a folder; an image is a regular file or a block device",
         ),
         ("reg", strings(&["x", "y"]), "board.dts:7: flash@0: reg is 2013296896; the chip select line, 0 to 31"),
     ];
