@@ -10,7 +10,8 @@ from fuzz.driver import Driver, Figures, Limits
 from fuzz.inputs import Input, MisbehaviourError, load
 
 INPUTS = 40
-LONGEST_S = 0.3
+# a loaded host is not to be taken for a hang
+LONGEST_S = 1.0
 
 
 class Planted:
@@ -58,7 +59,7 @@ def test_a_crash_a_hang_and_what_is_wrong_are_kept_and_the_rest_is_run(tmp_path:
     assert {5, 11, 12, 17, 31} < set(numbers)
     said = {number: finding.what for number, finding in numbers.items()}
     assert said[5] == "died: SIGABRT: thread '<unnamed>' panicked at somewhere.rs:12:"
-    assert said[11] == said[12] == "hang: more than 0.3 s"
+    assert said[11] == said[12] == "hang: more than 1 s"
     assert said[17] == "two and two is five"
     assert said[31].startswith("MemoryError")
     # of five that are alike three are kept, and the others counted
