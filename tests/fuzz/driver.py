@@ -21,7 +21,8 @@ from fuzz.worker import OUTCOMES, Slot, Source, Target, confine, work
 _LOOK_S = 0.05
 # how often it says how far it is
 _TELL_S = 60
-_LAST_WORDS_BYTES = 4000
+# A panic's message comes before Python's dump of the stack: 100 lines, then all extension modules.
+_LAST_WORDS_BYTES = 64 << 10
 # how many inputs are kept that found the same
 _KEPT_ALIKE = 3
 
