@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import hosted
 import pytest
 from conftest import ROOT
 
@@ -16,7 +17,8 @@ TEXT = "the last line\n"
 
 
 def build(board: str, end: int) -> Path:
-    recipe = firmware.board_recipe("last_line", board, [PROGRAM], {"APP_END": str(end)})
+    macros, include = {"APP_END": str(end)}, [hosted.PROGRAM]
+    recipe = firmware.board_recipe("last_line", board, [PROGRAM], macros, include=include)
     return firmware.build(recipe)
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import hosted
 import pytest
 from conftest import BOARD, ROOT, Command
 
@@ -26,7 +27,8 @@ MOST_RESIDENT_BYTES = 400 * MIB
 
 def build(name: str, **macros: int) -> Path:
     defined = {f"APP_{macro.upper()}": str(value) for macro, value in macros.items()}
-    recipe = firmware.board_recipe(name, BOARD, [PROGRAMS / f"{name}.c"], defined)
+    source, include = [PROGRAMS / f"{name}.c"], [hosted.PROGRAM]
+    recipe = firmware.board_recipe(name, BOARD, source, defined, include=include)
     return firmware.build(recipe)
 
 

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import host_calls
+import hosted
 import landlock
 import pytest
 from conftest import ROOT, Command
@@ -50,7 +51,7 @@ NEEDS_LANDLOCK = pytest.mark.skipif(not is_confinable(), reason="the kernel has 
 
 def build(name: str, board: str) -> Path:
     source = ROOT / "tests" / "firmware" / f"{name}.c"
-    return firmware.build(firmware.board_recipe(name, board, [source]))
+    return firmware.build(firmware.board_recipe(name, board, [source], include=[hosted.PROGRAM]))
 
 
 @pytest.fixture

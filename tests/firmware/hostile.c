@@ -1,5 +1,7 @@
 /* Tries by semihosting to get at files of the host that are none of its business, in all the ways
    that there are: the status is how many it got. */
+#include "call.h"
+
 #include <stdint.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -37,17 +39,9 @@ static char name_buffer[] = "renamed.txt";
 
 enum { OPEN = 2, CLOSE = 3, READ = 4, WRITE = 5, UNLINK = 7, LINK = 22 };
 
-/* MIPS's hosting interface. */
 static int32_t call(uint32_t operation, uintptr_t first, uintptr_t second, uintptr_t third)
 {
-    register uint32_t op __asm__("$25") = operation;
-    register uintptr_t a0 __asm__("$4") = first;
-    register uintptr_t a1 __asm__("$5") = second;
-    register uintptr_t a2 __asm__("$6") = third;
-    register int32_t result __asm__("$2");
-
-    __asm__ volatile("sdbbp 1" : "=r"(result), "+r"(a0) : "r"(op), "r"(a1), "r"(a2) : "$3", "memory");
-    return result;
+    return uhi_call(operation, first, second, third).value;
 }
 
 static int32_t open_file(const char *name, uint32_t mode)
@@ -83,31 +77,9 @@ static void others(void)
 
 enum { OPEN = 1, CLOSE = 2, WRITE = 5, READ = 6, SEEK = 10, TMPNAM = 13, REMOVE = 14, RENAME = 15, SYSTEM = 18 };
 
-/* Arm's semihosting, and RISC-V's. */
 static int32_t call(uint32_t operation, uintptr_t first, uintptr_t second, uintptr_t third)
 {
-    uintptr_t block[4] = {first, second, third, 0};
-#if defined(__riscv)
-    register uintptr_t op __asm__("a0") = operation;
-    register uintptr_t parameter __asm__("a1") = (uintptr_t)block;
-
-    __asm__ volatile(".option push\n.option norvc\n.balign 16\nslli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n.option pop"
-                     : "+r"(op)
-                     : "r"(parameter)
-                     : "memory");
-#else
-    register uintptr_t op __asm__("r0") = operation;
-    register uintptr_t parameter __asm__("r1") = (uintptr_t)block;
-
-#if __ARM_ARCH_PROFILE == 'M'
-    __asm__ volatile("bkpt 0xab" : "+r"(op) : "r"(parameter) : "memory");
-#elif defined(__thumb__)
-    __asm__ volatile("svc 0xab" : "+r"(op) : "r"(parameter) : "memory", "lr");
-#else
-    __asm__ volatile("svc 0x123456" : "+r"(op) : "r"(parameter) : "memory", "lr");
-#endif
-#endif
-    return (int32_t)op;
+    return semihosting_call_with(operation, first, second, third, 0);
 }
 
 static uintptr_t length(const char *text)

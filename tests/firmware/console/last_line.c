@@ -11,13 +11,13 @@
 #define NEVER 5
 
 #if APP_END == BY_SEMIHOSTING
-#include "semihosting.h"
+#include "call.h"
 #endif
 
 static void end(void)
 {
 #if APP_END == BY_SEMIHOSTING
-    semihosting_call(SEMIHOSTING_SYS_EXIT, SEMIHOSTING_APPLICATION_EXIT);
+    semihosting_call(SYS_EXIT, APPLICATION_EXIT);
 #elif APP_END == BY_SHUTDOWN
     mmio_write(BOARD_SHDWC_BASE, 0, 0xA5000001u);
 #elif APP_END == BY_RESET

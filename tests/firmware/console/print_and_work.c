@@ -1,9 +1,9 @@
 /* Prints a line by semihosting and does not end. */
-#include "semihosting.h"
+#include "call.h"
 
 int main(void)
 {
-    semihosting_call(SEMIHOSTING_SYS_WRITE0, (uintptr_t)"early\n");
+    semihosting_call(SYS_WRITE0, (uintptr_t)"early\n");
     for (volatile uint32_t round = 0;; round++) {
     }
 }

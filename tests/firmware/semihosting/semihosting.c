@@ -1,90 +1,59 @@
 /* Semihosting for AArch32 and AArch64, 2.0, and RISC-V Semihosting, 0.4. */
+#include "call.h"
 #include "host.h"
-
-#define APPLICATION_EXIT 0x20026
-
-static int call(unsigned operation, const void *parameter)
-{
-#if defined(__riscv)
-    register unsigned number __asm__("a0") = operation;
-    register const void *argument __asm__("a1") = parameter;
-    __asm__ volatile(".option push\n.option norvc\n.balign 16\n"
-                     "slli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n.option pop\n"
-                     : "+r"(number)
-                     : "r"(argument)
-                     : "memory");
-#else
-    register unsigned number __asm__("r0") = operation;
-    register const void *argument __asm__("r1") = parameter;
-#if __ARM_ARCH_PROFILE == 'M'
-    __asm__ volatile("bkpt 0xAB" : "+r"(number) : "r"(argument) : "lr", "memory");
-#else
-    __asm__ volatile("svc 0x123456" : "+r"(number) : "r"(argument) : "lr", "memory");
-#endif
-#endif
-    return (int)number;
-}
-
-/* With a block of up to four words. */
-static int call_with(unsigned operation, unsigned a, unsigned b, unsigned c, unsigned d)
-{
-    unsigned block[4] = {a, b, c, d};
-
-    return call(operation, block);
-}
 
 int host_open(const char *path, int mode)
 {
-    return call_with(0x01, (unsigned)path, (unsigned)mode, text_length(path), 0);
+    return semihosting_call_with(0x01, (unsigned)path, (unsigned)mode, text_length(path), 0);
 }
 
 int host_close(int handle)
 {
-    return call_with(0x02, (unsigned)handle, 0, 0, 0);
+    return semihosting_call_with(0x02, (unsigned)handle, 0, 0, 0);
 }
 
 int host_read(int handle, void *to, unsigned bytes)
 {
-    int rest = call_with(0x06, (unsigned)handle, (unsigned)to, bytes, 0);
+    int rest = semihosting_call_with(0x06, (unsigned)handle, (unsigned)to, bytes, 0);
 
     return rest < 0 ? rest : (int)bytes - rest;
 }
 
 int host_write(int handle, const void *from, unsigned bytes)
 {
-    int rest = call_with(0x05, (unsigned)handle, (unsigned)from, bytes, 0);
+    int rest = semihosting_call_with(0x05, (unsigned)handle, (unsigned)from, bytes, 0);
 
     return rest == (int)bytes && bytes > 0 ? -1 : (int)bytes - rest;
 }
 
 int host_seek(int handle, int place)
 {
-    return call_with(0x0a, (unsigned)handle, (unsigned)place, 0, 0);
+    return semihosting_call_with(0x0a, (unsigned)handle, (unsigned)place, 0, 0);
 }
 
 int host_length(int handle)
 {
-    return call_with(0x0c, (unsigned)handle, 0, 0, 0);
+    return semihosting_call_with(0x0c, (unsigned)handle, 0, 0, 0);
 }
 
 int host_is_terminal(int handle)
 {
-    return call_with(0x09, (unsigned)handle, 0, 0, 0);
+    return semihosting_call_with(0x09, (unsigned)handle, 0, 0, 0);
 }
 
 int host_remove(const char *path)
 {
-    return call_with(0x0e, (unsigned)path, text_length(path), 0, 0);
+    return semihosting_call_with(0x0e, (unsigned)path, text_length(path), 0, 0);
 }
 
 int host_rename(const char *from, const char *to)
 {
-    return call_with(0x0f, (unsigned)from, text_length(from), (unsigned)to, text_length(to));
+    return semihosting_call_with(0x0f, (unsigned)from, text_length(from), (unsigned)to, text_length(to));
 }
 
 int host_errno(void)
 {
-    return call(0x13, 0);
+    return semihosting_call(0x13, 0);
 }
 
 /* As start-up code of C libraries takes the line apart. */
@@ -95,7 +64,7 @@ int host_arguments(char **arguments, int most)
     char *at = line;
     int count = 0;
 
-    if (call(0x15, block) != 0) {
+    if (semihosting_call(0x15, (unsigned)block) != 0) {
         return 0;
     }
     while (count < most) {
@@ -125,11 +94,11 @@ static void times(void)
 {
     unsigned elapsed[2];
 
-    say_number("clock", call(0x10, 0));
-    say_number("time", call(0x11, 0));
-    call(0x30, elapsed);
+    say_number("clock", semihosting_call(0x10, 0));
+    say_number("time", semihosting_call(0x11, 0));
+    semihosting_call(0x30, (unsigned)elapsed);
     say_number("elapsed", (int)elapsed[0]);
-    say_number("frequency", call(0x31, 0));
+    say_number("frequency", semihosting_call(0x31, 0));
 }
 
 static void features(void)
@@ -147,7 +116,7 @@ static void heap(void)
 {
     unsigned info[4] = {1, 2, 3, 4};
 
-    call_with(0x16, (unsigned)info, 0, 0, 0);
+    semihosting_call_with(0x16, (unsigned)info, 0, 0, 0);
     say_number("heap", (int)(info[0] | info[1] | info[2] | info[3]));
 }
 
@@ -162,18 +131,20 @@ int host_other(const char *command, const char *argument)
     } else if (text_equal(command, "heap")) {
         heap();
     } else if (text_equal(command, "temporary")) {
-        say_number("temporary", call_with(0x0d, (unsigned)name, (unsigned)text_number(argument), sizeof name, 0));
+        unsigned number = (unsigned)text_number(argument);
+
+        say_number("temporary", semihosting_call_with(0x0d, (unsigned)name, number, sizeof name, 0));
         say(name);
     } else if (text_equal(command, "character")) {
-        say_number("character", call(0x07, 0));
+        say_number("character", semihosting_call(0x07, 0));
     } else if (text_equal(command, "system")) {
-        say_number("system", call_with(0x12, (unsigned)argument, text_length(argument), 0, 0));
+        say_number("system", semihosting_call_with(0x12, (unsigned)argument, text_length(argument), 0, 0));
     } else if (text_equal(command, "reason")) {
-        call(0x18, (const void *)text_number(argument));
+        semihosting_call(SYS_EXIT, (unsigned)text_number(argument));
     } else if (text_equal(command, "extended")) {
-        call_with(0x20, (unsigned)text_number(argument), 6, 0, 0);
+        semihosting_call_with(0x20, (unsigned)text_number(argument), 6, 0, 0);
     } else if (text_equal(command, "unknown")) {
-        say_number("unknown", call((unsigned)text_number(argument), 0));
+        say_number("unknown", semihosting_call((unsigned)text_number(argument), 0));
     } else {
         return 0;
     }
@@ -183,6 +154,6 @@ int host_other(const char *command, const char *argument)
 _Noreturn void host_exit(int status)
 {
     for (;;) {
-        call_with(0x20, APPLICATION_EXIT, (unsigned)status, 0, 0);
+        semihosting_call_with(0x20, APPLICATION_EXIT, (unsigned)status, 0, 0);
     }
 }

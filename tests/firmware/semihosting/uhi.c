@@ -1,4 +1,5 @@
 /* MIPS Unified Hosting Interface (MD01069). */
+#include "call.h"
 #include "host.h"
 
 #define O_WRONLY 1u
@@ -11,18 +12,12 @@ static int last_error;
 
 static int call(unsigned operation, unsigned first, unsigned second, unsigned third)
 {
-    register unsigned t9 __asm__("$25") = operation;
-    register unsigned a0 __asm__("$4") = first;
-    register unsigned a1 __asm__("$5") = second;
-    register unsigned a2 __asm__("$6") = third;
-    register int answer __asm__("$2");
-    register int error __asm__("$3");
+    struct uhi_answer answer = uhi_call(operation, first, second, third);
 
-    __asm__ volatile("sdbbp 1" : "=r"(answer), "=r"(error) : "r"(t9), "r"(a0), "r"(a1), "r"(a2) : "memory");
-    if (answer == -1) {
-        last_error = error;
+    if (answer.value == -1) {
+        last_error = answer.error;
     }
-    return answer;
+    return answer.value;
 }
 
 int host_open(const char *path, int mode)
