@@ -3,8 +3,10 @@
 //! One [`MapEntry`] gives both the route of an address and its price. An access travels: request over the route's
 //! interconnect, then the RAM's port or the device, then the response.
 
+mod contents;
+
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::core::CoreFault;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, ExitRequest, IrqLine};
@@ -12,6 +14,7 @@ use crate::event::EventQueue;
 use crate::inputs::Inputs;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
+use crate::observe::notes::{Notes, Traps};
 use crate::observe::output::Output;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
@@ -19,6 +22,9 @@ use crate::semihosting::host::Host;
 use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
+
+/// Notes of devices that tell the user enough.
+const MOST_NOTES: usize = 1000;
 
 /// An interconnect between masters and targets: latency of its request and response channels, in its clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,10 +163,10 @@ pub struct Bus {
     pub code_marks: u64,
     /// What the firmware may use of the host's by semihosting.
     pub host: Host,
-    /// Exceptions that the firmware's own handler got, and the cores that took them.
-    pub trap_notes: Vec<(usize, CoreFault)>,
-    /// There were more than are kept.
-    pub has_more_traps: bool,
+    /// What devices want the user to know.
+    pub noted: Notes<MOST_NOTES>,
+    /// Exceptions that the firmware's own handler got.
+    pub traps: Traps,
     /// What happens too often.
     pub storms: Storms,
     /// Where the last address was: the next one is mostly there, too.
@@ -169,9 +175,6 @@ pub struct Bus {
     told: Vec<Ps>,
     /// The device that each core asked last, and how often one after the other.
     asked: Vec<(DeviceId, u64)>,
-    notes: Vec<String>,
-    noted: BTreeMap<DeviceId, BTreeSet<String>>,
-    has_more_notes: bool,
 }
 
 impl Bus {
@@ -354,78 +357,6 @@ impl Bus {
         })
     }
 
-    /// True if so many bytes are at one entry of the map.
-    pub fn is_mapped(&self, addr: u32, bytes: usize) -> bool {
-        self.span(addr, bytes).is_some()
-    }
-
-    /// Copies bytes from memory or an execute-in-place window, without time or side effects. `false` if any of them is elsewhere.
-    pub fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
-        let Some((entry, offset)) = self.span(addr, into.len()) else { return false };
-        match self.map[entry].target {
-            Target::Ram(ram) => self.rams[ram].read(offset, into),
-            Target::Device(id, range) => {
-                return self.devices[id.0 as usize].as_ref().is_some_and(|device| device.peek(range, offset, into));
-            }
-        }
-        true
-    }
-
-    /// Copies bytes to RAM without time. `false` if any of them would go elsewhere.
-    pub fn poke(&mut self, addr: u32, from: &[u8]) -> bool {
-        let Some((entry, offset)) = self.span(addr, from.len()) else { return false };
-        let Target::Ram(ram) = self.map[entry].target else { return false };
-        let met_code = self.rams[ram].write(offset, from);
-        self.code_epoch += u64::from(met_code);
-        true
-    }
-
-    /// True if [`Bus::load`] can put a segment of `bytes`, `memory_bytes` long in memory, at `addr`.
-    pub fn can_load(&self, addr: u32, bytes: u32, memory_bytes: u32) -> bool {
-        let Some(entry) = self.entry_at(addr) else { return false };
-        let MapEntry { last, target, .. } = self.map[entry];
-        let fits = |bytes: u32| bytes == 0 || bytes - 1 <= last - addr;
-        match target {
-            Target::Ram(_) => fits(memory_bytes),
-            Target::Device(..) => {
-                let mut ends = [addr, addr.wrapping_add(bytes.saturating_sub(1))].into_iter();
-                fits(bytes) && ends.all(|end| self.peek(end, &mut [0]))
-            }
-        }
-    }
-
-    /// Puts a segment where [`Bus::can_load`] holds, without time. RAM behind its bytes is cleared; flash is not: there the
-    /// rest belongs to the memory that the firmware copies the segment to.
-    pub fn load(&mut self, addr: u32, bytes: &[u8], memory_bytes: u32) {
-        if !self.poke(addr, bytes) {
-            self.load_device(addr, bytes);
-            return;
-        }
-        let zeroes = memory_bytes as usize - bytes.len();
-        self.poke(addr.wrapping_add(bytes.len() as u32), &vec![0; zeroes]);
-    }
-
-    fn load_device(&mut self, addr: u32, bytes: &[u8]) {
-        if let Some((entry, offset)) = self.span(addr, bytes.len())
-            && let Target::Device(id, range) = self.map[entry].target
-            && let Some(device) = self.devices[id.0 as usize].as_mut()
-        {
-            device.load(range, offset, bytes);
-            // Nobody knows which of them have been decoded.
-            self.code_epoch += 1;
-        }
-    }
-
-    /// Remembers that instructions at this span have been decoded.
-    pub fn mark_code(&mut self, addr: u32, len: u32) {
-        if let Some((entry, offset)) = self.span(addr, len as usize)
-            && let Target::Ram(ram) = self.map[entry].target
-        {
-            let is_new = self.rams[ram].mark_code(offset, len);
-            self.code_marks += u64::from(is_new);
-        }
-    }
-
     /// Runs the events that are due at `now` or earlier, each at the time at which it was due. Nothing happens any more
     /// where they have no end ([`Storms::endless`]).
     pub fn run_events(&mut self, now: Ps) {
@@ -581,52 +512,20 @@ impl Bus {
         }
     }
 
-    /// Records a line for the user, once for each device and text. Some texts have values that the firmware wrote: of so many the first tell enough.
+    /// Records a line for the user, once for each device and text.
     pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
-        const ENOUGH: usize = 1000;
-        let noted = self.noted.entry(id).or_default();
-        if noted.contains(what) {
-            return;
-        }
-        if self.notes.len() == ENOUGH {
-            self.has_more_notes = true;
-            return;
-        }
-        noted.insert(what.to_owned());
-        self.notes.push(format!("{}: {what} (first at {now})", self.device_names[id.0 as usize]));
+        let name = &self.device_names[id.0 as usize];
+        self.noted.add(Some(id), what, || format!("{name}: {what} (first at {now})"));
     }
 
-    /// True if there were more notes than are kept.
-    pub fn has_more_notes(&self) -> bool {
-        self.has_more_notes
-    }
-
-    /// Records an exception that the firmware's own handler got; the first few tell the user enough.
+    /// Records an exception of the core that runs, which the firmware's own handler got.
     pub fn note_trap(&mut self, fault: CoreFault) {
-        const ENOUGH: usize = 8;
-        let core = self.master.unwrap_or(0);
-        let is_known =
-            |known: &(usize, CoreFault)| known.0 == core && CoreFault { link: fault.link, ..known.1.clone() } == fault;
-        if self.trap_notes.iter().any(is_known) {
-            return;
-        }
-        if self.trap_notes.len() < ENOUGH {
-            self.trap_notes.push((core, fault));
-        } else {
-            self.has_more_traps = true;
-        }
+        self.traps.add(self.master.unwrap_or(0), fault);
     }
 
     /// Notes so far, in the order in which they came.
     pub fn notes(&self) -> &[String] {
-        &self.notes
-    }
-
-    fn span(&self, addr: u32, len: usize) -> Option<(usize, u32)> {
-        let entry = self.entry_at(addr)?;
-        let len = u32::try_from(len).ok()?;
-        let last = addr.checked_add(len.saturating_sub(1))?;
-        (last <= self.map[entry].last).then(|| (entry, addr - self.map[entry].base))
+        self.noted.lines()
     }
 
     fn slave_fault(&self, entry: usize, addr: u32, done: Ps) -> BusFault {
@@ -657,26 +556,6 @@ mod tests {
 
         fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
             ctx.set_irq(Some(IrqLine::Device { device: ctx.id, input }), level);
-        }
-    }
-
-    #[test]
-    fn notes_are_kept_once_and_not_without_end() {
-        let mut bus = Bus { device_names: vec!["uart".into()], ..Bus::default() };
-        for number in 0..1000 {
-            bus.note(DeviceId(0), Ps(number), &format!("note {number}"));
-            bus.note(DeviceId(0), Ps(5000), "note 0");
-        }
-        assert_eq!((bus.notes().len(), bus.has_more_notes()), (1000, false));
-        bus.note(DeviceId(0), Ps(5000), "one more");
-        assert_eq!((bus.notes().len(), bus.has_more_notes()), (1000, true));
-        for pc in 0..9 {
-            assert_eq!((bus.trap_notes.len(), bus.has_more_traps), (pc as usize, false));
-            bus.note_trap(CoreFault { pc, ..CoreFault::default() });
-            bus.note_trap(CoreFault { pc: 0, ..CoreFault::default() });
-            if pc == 8 {
-                assert_eq!((bus.trap_notes.len(), bus.has_more_traps), (8, true));
-            }
         }
     }
 

@@ -317,10 +317,11 @@ impl Machine {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = [&self.program_notes, self.bus.notes(), self.bus.host.notes()].concat();
+        let mut notes = [&self.program_notes, self.bus.notes(), self.bus.host.notes.lines()].concat();
         notes.extend(self.storm_notes());
-        if self.bus.has_more_notes() {
-            notes.push(format!("there are more notes than the {} that are kept", self.bus.notes().len()));
+        if self.bus.noted.has_more() || self.bus.host.notes.has_more() {
+            let kept = self.bus.notes().len() + self.bus.host.notes.lines().len();
+            notes.push(format!("there are more notes than the {kept} that are kept"));
         }
         let dropped = self.bus.waves.summary().dropped;
         if dropped > 0 {
@@ -333,13 +334,13 @@ impl Machine {
             let (name, lost) = (core.name(), core.lost_calls());
             notes.push(format!("{name}: {lost} calls of sections are not counted: too many had not returned"));
         }
-        for (core, fault) in &self.bus.trap_notes {
+        for (core, fault) in self.bus.traps.kept() {
             let name = if self.cores.len() > 1 { format!("{}: ", self.cores[*core].name()) } else { String::new() };
             let text = self.trap_text(*core, fault);
             notes.push(format!("{name}{text} (the firmware's trap handler took it)"));
         }
-        if self.bus.has_more_traps {
-            notes.push(format!("further exceptions are not told, after the first {}", self.bus.trap_notes.len()));
+        if self.bus.traps.has_more() {
+            notes.push(format!("further exceptions are not told, after the first {}", self.bus.traps.kept().len()));
         }
         notes.extend(self.end_notes.iter().cloned());
         notes

@@ -8,6 +8,7 @@ use std::fs::File;
 use super::errno::Errno;
 use super::folder::{Folder, Opening, Refusal};
 use super::input::Input;
+use crate::observe::notes::Notes;
 
 /// The handles of standard input, output and errors, which need not be opened. Output and errors are the console.
 pub const STANDARD: [u32; 3] = [0, 1, 2];
@@ -51,7 +52,8 @@ pub struct Host {
     opened: Vec<Option<Opened>>,
     pub(super) errno: Option<Errno>,
     pub(super) waiting: bool,
-    notes: Vec<String>,
+    /// What the user should know.
+    pub notes: Notes<MOST_NOTES>,
 }
 
 impl Host {
@@ -80,16 +82,9 @@ impl Host {
         self.waiting
     }
 
-    /// What the user should know.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
-    }
-
     /// Records a line for the user, once.
     pub(crate) fn note(&mut self, text: String) {
-        if self.notes.len() < MOST_NOTES && !self.notes.contains(&text) {
-            self.notes.push(text);
-        }
+        self.notes.add(None, &text, || text.clone());
     }
 
     /// True if files can be had at all.

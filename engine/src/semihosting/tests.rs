@@ -177,7 +177,7 @@ fn the_features_are_a_file() {
 #[test]
 fn input_is_read_up_to_its_end() {
     let mut rig = Rig::new("input");
-    assert_eq!((rig.value(SYS_READ, &[0, DATA, 4]), rig.bus.host.notes().len()), (4, 1));
+    assert_eq!((rig.value(SYS_READ, &[0, DATA, 4]), rig.bus.host.notes.lines().len()), (4, 1));
     rig.bus.host.set_input(Input::Bytes(b"abcdef".to_vec(), 0));
     let handle = rig.open(":tt", 0) as u32;
     assert_eq!((rig.value(SYS_READ, &[handle, DATA, 4]), rig.memory(DATA, 4)), (0, b"abcd".to_vec()));
@@ -223,7 +223,7 @@ fn the_command_line_is_the_users() {
     assert_eq!(rig.memory(BLOCK + 4, 4), (line.len() as u32).to_le_bytes());
     assert_eq!(rig.memory(DATA, line.len() + 1), [&line[..], b"\0"].concat());
     assert_eq!(rig.value(SYS_GET_CMDLINE, &[DATA, line.len() as u32]), -1);
-    assert!(rig.bus.host.notes()[0].contains("the firmware has room for"));
+    assert!(rig.bus.host.notes.lines()[0].contains("the firmware has room for"));
 }
 
 #[test]
@@ -232,13 +232,13 @@ fn a_program_ends_with_its_status_or_a_reason() {
     assert_eq!(rig.answer(SYS_EXIT, 0x2_0026), Answer::Exit(0));
     rig.put_words(BLOCK, &[0x2_0026, 3]);
     assert_eq!(rig.answer(SYS_EXIT_EXTENDED, BLOCK), Answer::Exit(3));
-    assert!(rig.bus.host.notes().is_empty());
+    assert!(rig.bus.host.notes.lines().is_empty());
     rig.put_words(BLOCK, &[0x2_0023, 6]);
     assert_eq!(rig.answer(SYS_EXIT_EXTENDED, BLOCK), Answer::Exit(1));
     assert_eq!(rig.answer(SYS_EXIT, 0x2_0028), Answer::Exit(1));
     assert_eq!(rig.answer(SYS_EXIT, 7), Answer::Exit(1));
     assert_eq!(rig.answer(SYS_EXIT_EXTENDED, NOWHERE), Answer::Exit(1));
-    let notes = rig.bus.host.notes();
+    let notes = rig.bus.host.notes.lines();
     for (note, named) in notes.iter().zip(["ADP_Stopped_RunTimeErrorUnknown", "ADP_Stopped_DivisionByZero", "(0x7)"]) {
         assert!(note.contains(named), "{note}");
     }
@@ -254,7 +254,7 @@ fn small_questions_have_answers() {
     assert_eq!(rig.value(SYS_TMPNAM, &[DATA, 9, 17]), -1);
     rig.put(NAME, b"rm -r /");
     assert_eq!((rig.value(SYS_SYSTEM, &[NAME, 7]), rig.errno()), (-1, Errno::NOT_THERE.0));
-    assert!(rig.bus.host.notes()[0].contains("'rm -r /' was not run"));
+    assert!(rig.bus.host.notes.lines()[0].contains("'rm -r /' was not run"));
     assert_eq!((rig.value(0x99, &[]), rig.errno()), (-1, Errno::NOT_THERE.0));
 }
 
@@ -283,6 +283,6 @@ fn without_a_folder_there_are_no_files() {
     }
     assert_eq!((rig.open("file", 12), rig.errno()), (-1, Errno::INVALID.0));
     assert_eq!((rig.value(SYS_REMOVE, &[NAME, 4]), rig.value(SYS_TMPNAM, &[DATA, 0, 99])), (-1, -1));
-    assert_eq!(rig.bus.host.notes().len(), 2);
-    assert!(rig.bus.host.notes()[0].starts_with("semihosting: '/etc/passwd' was not opened: no folder is given"));
+    assert_eq!(rig.bus.host.notes.lines().len(), 2);
+    assert!(rig.bus.host.notes.lines()[0].starts_with("semihosting: '/etc/passwd' was not opened: no folder is given"));
 }

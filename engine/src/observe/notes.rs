@@ -1,0 +1,116 @@
+//! Lines for the user about a run: each once, and no more than tell enough.
+//!
+//! What a note says may have values that the firmware chose, so there is no end to different ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::core::CoreFault;
+use crate::device::DeviceId;
+
+/// Exceptions of the first kinds tell enough.
+const MOST_TRAPS: usize = 8;
+
+/// Notes, in the order in which they came: at most `MOST`.
+#[derive(Debug, Default)]
+pub struct Notes<const MOST: usize> {
+    lines: Vec<String>,
+    known: BTreeMap<Option<DeviceId>, BTreeSet<String>>,
+    has_more: bool,
+}
+
+impl<const MOST: usize> Notes<MOST> {
+    /// Keeps what `line` gives, unless the device (or what is no device) has said `what` before.
+    pub fn add(&mut self, from: Option<DeviceId>, what: &str, line: impl FnOnce() -> String) {
+        let known = self.known.entry(from).or_default();
+        if known.contains(what) {
+            return;
+        }
+        if self.lines.len() == MOST {
+            self.has_more = true;
+            return;
+        }
+        known.insert(what.to_owned());
+        self.lines.push(line());
+    }
+
+    /// All that are kept.
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    /// There were more.
+    pub fn has_more(&self) -> bool {
+        self.has_more
+    }
+}
+
+/// Exceptions that the firmware's own handler got, with the cores that took them.
+#[derive(Debug, Default)]
+pub struct Traps {
+    kept: Vec<(usize, CoreFault)>,
+    has_more: bool,
+}
+
+impl Traps {
+    /// A core took an exception. The link register alone makes no different one.
+    pub fn add(&mut self, core: usize, fault: CoreFault) {
+        let is_known =
+            |known: &(usize, CoreFault)| known.0 == core && CoreFault { link: fault.link, ..known.1.clone() } == fault;
+        if self.kept.iter().any(is_known) {
+            return;
+        }
+        if self.kept.len() < MOST_TRAPS {
+            self.kept.push((core, fault));
+        } else {
+            self.has_more = true;
+        }
+    }
+
+    /// All that are kept.
+    pub fn kept(&self) -> &[(usize, CoreFault)] {
+        &self.kept
+    }
+
+    /// There were more.
+    pub fn has_more(&self) -> bool {
+        self.has_more
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_kept_once_and_not_without_end() {
+        let mut notes = Notes::<1000>::default();
+        let add = |notes: &mut Notes<1000>, what: &str| notes.add(Some(DeviceId(0)), what, || what.to_owned());
+        for number in 0..1000 {
+            add(&mut notes, &format!("note {number}"));
+            add(&mut notes, "note 0");
+        }
+        assert_eq!((notes.lines().len(), notes.has_more()), (1000, false));
+        add(&mut notes, "one more");
+        assert_eq!((notes.lines().len(), notes.has_more()), (1000, true));
+    }
+
+    #[test]
+    fn the_same_from_two_devices_are_two_notes() {
+        let mut notes = Notes::<10>::default();
+        for from in [Some(DeviceId(0)), Some(DeviceId(1)), None, Some(DeviceId(1))] {
+            notes.add(from, "is off", || format!("{from:?} is off"));
+        }
+        assert_eq!(notes.lines().len(), 3);
+    }
+
+    #[test]
+    fn exceptions_are_kept_once_and_not_without_end() {
+        let mut traps = Traps::default();
+        for pc in 0..9 {
+            assert_eq!((traps.kept().len(), traps.has_more()), (pc as usize, false));
+            traps.add(0, CoreFault { pc, ..CoreFault::default() });
+            traps.add(0, CoreFault { pc: 0, link: Some(4), ..CoreFault::default() });
+        }
+        assert_eq!((traps.kept().len(), traps.has_more()), (8, true));
+    }
+}
