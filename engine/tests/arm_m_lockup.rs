@@ -43,8 +43,8 @@ fn hard_fault(code: Code) -> [(u32, Code); 1] {
 fn a_call_in_the_handler_of_hard_fault_is_named() {
     assert_eq!(
         fault_of(&code![UDF], &hard_fault(code![NOP, svc(1)])),
-        "cm4: pc 0x000020c2: supervisor call (svc): what runs is as urgent as its exception, or PRIMASK, BASEPRI or FAULTMASK holds that \
-         back; it locks the core up: HardFault is being handled; HFSR: FORCED, CFSR: UNDEFINSTR, VTOR 0x00000000"
+        "cm4: pc 0x000020c2: supervisor call (svc): what runs is as urgent as its exception, or PRIMASK, \
+         BASEPRI or FAULTMASK holds that back; it locks the core up: HardFault is being handled; HFSR: FORCED, CFSR: UNDEFINSTR, VTOR 0x00000000"
     );
 }
 
@@ -55,7 +55,8 @@ fn the_fault_registers_say_the_rest() {
         text.starts_with("cm4: pc 0x000020c8: BusFault: 4-byte load at 0x30000004: nothing is mapped there"),
         "{text}"
     );
-    let end = "HardFault is being handled; HFSR: FORCED, CFSR: PRECISERR BFARVALID UNDEFINSTR, BFAR 0x30000004, VTOR 0x00000000";
+    let end = "HardFault is being handled; HFSR: FORCED, CFSR: PRECISERR BFARVALID UNDEFINSTR, BFAR 0x30000004, \
+               VTOR 0x00000000";
     assert!(text.ends_with(end), "{text}");
 }
 

@@ -11,7 +11,7 @@ use cyclescope_engine::devices::xlnx_axi_cdma::{self as cdma, AxiCdma};
 use cyclescope_engine::devices::xlnx_axi_quad_spi::{AxiQuadSpi, params::Params};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Hz, Ps};
-use cyclescope_engine::wire::spi::{Lines, SpiTarget, Stretch};
+use cyclescope_engine::wire::spi::{Burst, Lines, SpiTarget};
 
 const SPI: u32 = 0xc400_0000;
 const DMA0: u32 = 0x44a0_0000;
@@ -43,10 +43,10 @@ impl SpiTarget for Chip {
         self.0.lock().unwrap().first = now;
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
         let mut seen = self.0.lock().unwrap();
-        seen.bytes.push(stretch.bits as u8);
-        seen.clocks += stretch.clocks;
+        seen.bytes.push(burst.bits as u8);
+        seen.clocks += burst.clocks;
         seen.last = end;
         seen.bytes.len() as u32 - 1
     }

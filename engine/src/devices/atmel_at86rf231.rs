@@ -50,7 +50,7 @@ use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
-use crate::wire::spi::{ControlPin, Edges, Outlook, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
 
 /// Size of the frame buffer.
 const BUFFER_BYTES: usize = 128;
@@ -102,7 +102,7 @@ pub struct Transceiver {
     line: Line,
     access: Access,
     checker: Checker,
-    /// Of the stretch that comes next.
+    /// Of the burst that comes next.
     edges: Option<Edges>,
 
     powered: bool,
@@ -196,9 +196,9 @@ impl SpiTarget for Transceiver {
         self.begin_frame_on_wire(now);
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
         self.version += 1;
-        self.pass(stretch, end)
+        self.pass(burst, end)
     }
 
     fn deselect(&mut self, now: Ps) {

@@ -86,7 +86,7 @@ struct NoChip;
 impl SpiTarget for NoChip {
     fn select(&mut self, _now: Ps) {}
 
-    fn shift(&mut self, _stretch: crate::wire::spi::Stretch, _end: Ps) -> u32 {
+    fn shift(&mut self, _burst: crate::wire::spi::Burst, _end: Ps) -> u32 {
         u32::MAX
     }
 

@@ -137,7 +137,7 @@ mod tests {
     use crate::device::{AccessSize, Device, Reply, SlaveError};
     use crate::devices::bench::Bench;
     use crate::time::Ps;
-    use crate::wire::spi::Stretch;
+    use crate::wire::spi::Burst;
 
     /// Interrupts every microsecond until its supply is taken.
     struct Clockwork {
@@ -148,7 +148,7 @@ mod tests {
     impl SpiTarget for Clockwork {
         fn select(&mut self, _: Ps) {}
 
-        fn shift(&mut self, _: Stretch, _: Ps) -> u32 {
+        fn shift(&mut self, _: Burst, _: Ps) -> u32 {
             0
         }
 

@@ -28,7 +28,7 @@ use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
-use crate::wire::spi::{Lines, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Lines, SpiTarget};
 
 /// The register map. The interface's source has no names for its registers.
 pub const REGISTERS: &[Register] = &[
@@ -208,19 +208,19 @@ impl AvalonifMmc {
     fn exchange(&mut self, byte: u8, edge: Cycles, ctx: &mut Ctx) {
         self.idle_from = Cycles(edge.0 + BYTE_HALVES * self.half());
         let end = self.port.clock.ps_at_floor(self.idle_from);
-        let stretch = Stretch::byte_out(Lines::Single, byte);
+        let burst = Burst::byte_out(Lines::Single, byte);
         // SCK falls for the first time half a period after the write, and ends high.
         let (start, period) = (edge.0 + self.half(), 2 * self.half());
         let clock = SerialClock { source: self.port.clock, start, period, cpol: true, cpha: true };
         self.received_before = self.received;
         self.received = match &mut self.chip {
-            Some(chip) if self.selected => self.signals.shift(Some(chip.as_mut()), stretch, end, clock) as u8,
+            Some(chip) if self.selected => self.signals.shift(Some(chip.as_mut()), burst, end, clock) as u8,
             chip => {
                 // The data line rests high, so it is high all the while if all bits are.
                 if let Some(chip) = chip.as_mut().filter(|_| byte == 0xff) {
                     chip.idle_clocks(BITS, end);
                 }
-                self.signals.shift(None, stretch, end, clock) as u8
+                self.signals.shift(None, burst, end, clock) as u8
             }
         };
         self.bytes += 1;

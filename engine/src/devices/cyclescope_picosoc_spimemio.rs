@@ -37,7 +37,7 @@ use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::time::{Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
-use crate::wire::spi::{Lines, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Lines, SpiTarget};
 
 /// Fields of the configuration register.
 mod cfg {
@@ -102,7 +102,7 @@ struct NoChip;
 impl SpiTarget for NoChip {
     fn select(&mut self, _now: Ps) {}
 
-    fn shift(&mut self, _stretch: Stretch, _end: Ps) -> u32 {
+    fn shift(&mut self, _burst: Burst, _end: Ps) -> u32 {
         u32::MAX
     }
 

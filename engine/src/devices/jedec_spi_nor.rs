@@ -62,7 +62,7 @@ use crate::board::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
-use crate::wire::spi::{Lines, Outlook, Rate, ReadOutlook, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Lines, Outlook, Rate, ReadOutlook, SpiTarget};
 
 /// The flash.
 #[derive(Clone, Debug)]
@@ -156,10 +156,10 @@ impl Flash {
     }
 
     #[cold]
-    fn note_too_fast(&mut self, stretch: Stretch, start: Ps, end: Ps) {
+    fn note_too_fast(&mut self, burst: Burst, start: Ps, end: Ps) {
         let Some(max_clock) = self.max_clock else { return };
         let length = end.saturating_sub(start).0.max(1);
-        let at_least_hz = u64::from(stretch.clocks) * 1_000_000_000_000 / length;
+        let at_least_hz = u64::from(burst.clocks) * 1_000_000_000_000 / length;
         self.notes.add(Note::TooFast { max_hz: max_clock.get(), at_least_hz });
     }
 }
@@ -176,14 +176,14 @@ impl SpiTarget for Flash {
         }
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
         let start = std::mem::replace(&mut self.last_edge, end);
         if !self.selected {
             self.frame.phase = Phase::Ignored;
-        } else if end.saturating_sub(start) < self.shortest[stretch.clocks.min(32) as usize] {
-            self.note_too_fast(stretch, start, end);
+        } else if end.saturating_sub(start) < self.shortest[burst.clocks.min(32) as usize] {
+            self.note_too_fast(burst, start, end);
         }
-        self.pass(stretch, Span { start, end, clocks: stretch.clocks })
+        self.pass(burst, Span { start, end, clocks: burst.clocks })
     }
 
     fn deselect(&mut self, now: Ps) {

@@ -57,7 +57,7 @@ use crate::board::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::Ps;
-use crate::wire::spi::{Outlook, Rate, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Outlook, Rate, SpiTarget};
 
 /// Clocks that the card needs with chip select high after power-up: 6.4.1.
 const POWER_UP_CLOCKS: u32 = 74;
@@ -231,11 +231,11 @@ impl SpiTarget for Card {
         self.command_bytes = 0;
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        if let Some(at_least_hz) = self.pace.too_fast(stretch.clocks, end) {
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        if let Some(at_least_hz) = self.pace.too_fast(burst.clocks, end) {
             self.notes.add(Note::TooFast { max_hz: self.parameters.max_clock.get(), at_least_hz });
         }
-        self.pass(stretch, end)
+        self.pass(burst, end)
     }
 
     fn deselect(&mut self, now: Ps) {

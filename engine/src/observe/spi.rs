@@ -2,13 +2,13 @@
 
 use super::waves::{SignalId, Waves};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 /// Times within a clock are counted in quarters of its period.
 const QUARTERS: u64 = 4;
 
-/// Where the clocks of a stretch lie. They follow each other without a pause.
+/// Where the clocks of a burst lie. They follow each other without a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SerialClock {
     /// What the serial clock is divided from.
@@ -113,20 +113,20 @@ impl SpiSignals {
     pub fn shift(
         &self,
         chip: Option<&mut (dyn SpiTarget + 'static)>,
-        stretch: Stretch,
+        burst: Burst,
         end: Ps,
         clock: SerialClock,
     ) -> u32 {
-        let received = chip.map_or(u32::MAX, |chip| chip.shift(stretch, end));
-        self.stretch(stretch, received, clock);
+        let received = chip.map_or(u32::MAX, |chip| chip.shift(burst, end));
+        self.burst(burst, received, clock);
         received
     }
 
     /// Clocks have passed: what the controller sampled is `received`, as of [`SpiTarget::shift`].
     #[inline]
-    pub fn stretch(&self, stretch: Stretch, received: u32, clock: SerialClock) {
+    pub fn burst(&self, burst: Burst, received: u32, clock: SerialClock) {
         if let Some(named) = self.recorded() {
-            named.waves.tell(|set| named.clocks(stretch, received, clock, set));
+            named.waves.tell(|set| named.clocks(burst, received, clock, set));
         }
     }
 }
@@ -141,18 +141,18 @@ impl Named {
     /// Bits change half a period before the edge that samples them; at the double rate, where each edge does, a
     /// quarter.
     #[cold]
-    fn clocks(&self, stretch: Stretch, received: u32, clock: SerialClock, set: &mut dyn FnMut(SignalId, Ps, bool)) {
+    fn clocks(&self, burst: Burst, received: u32, clock: SerialClock, set: &mut dyn FnMut(SignalId, Ps, bool)) {
         let mut last = None;
-        for index in 0..stretch.clocks {
+        for index in 0..burst.clocks {
             let begin = QUARTERS * u64::from(index);
             let (first, second) = match clock.cpha {
                 false => (clock.time(begin + 2), clock.time(begin + 4)),
                 true => (clock.time(begin), clock.time(begin + 2)),
             };
-            for half in 0..stretch.rate as u32 {
-                let levels = levels_at(stretch, received, index * stretch.rate as u32 + half);
+            for half in 0..burst.rate as u32 {
+                let levels = levels_at(burst, received, index * burst.rate as u32 + half);
                 if last.replace(levels) != Some(levels) {
-                    let at = if stretch.rate == Rate::Single { begin } else { begin + 1 + 2 * u64::from(half) };
+                    let at = if burst.rate == Rate::Single { begin } else { begin + 1 + 2 * u64::from(half) };
                     self.set_data(levels, clock.time(at), set);
                 }
             }
@@ -163,19 +163,19 @@ impl Named {
 }
 
 /// The levels of IO0 (bit 0) to IO3 around edge `edge` of those that carry bits. Lines that carry none are pulled up.
-fn levels_at(stretch: Stretch, received: u32, edge: u32) -> u8 {
+fn levels_at(burst: Burst, received: u32, edge: u32) -> u8 {
     const PULLED_UP: u8 = 0b1111;
-    let width = stretch.lines.bits();
+    let width = burst.lines.bits();
     // Of dummy clocks only the last bits are known.
-    let later = (stretch.clocks * stretch.rate as u32 - 1 - edge) * width;
-    let bits = |word: u32| word.checked_shr(later).unwrap_or(u32::MAX) as u8 & stretch.lines.mask();
-    let unused = PULLED_UP & !stretch.lines.mask();
-    match (stretch.drive, stretch.lines) {
+    let later = (burst.clocks * burst.rate as u32 - 1 - edge) * width;
+    let bits = |word: u32| word.checked_shr(later).unwrap_or(u32::MAX) as u8 & burst.lines.mask();
+    let unused = PULLED_UP & !burst.lines.mask();
+    match (burst.drive, burst.lines) {
         // IO0 is the controller's, IO1 the chip's.
-        (Drive::Controller, Lines::Single) => 0b1100 | bits(received) << 1 | bits(stretch.bits),
+        (Drive::Controller, Lines::Single) => 0b1100 | bits(received) << 1 | bits(burst.bits),
         (Drive::Target, Lines::Single) => 0b1100 | bits(received) << 1,
         (Drive::Nobody, Lines::Single) => 0b1101 | bits(received) << 1,
-        (Drive::Controller, _) => unused | bits(stretch.bits),
+        (Drive::Controller, _) => unused | bits(burst.bits),
         (Drive::Target | Drive::Nobody, _) => unused | bits(received),
     }
 }

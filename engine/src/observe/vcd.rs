@@ -146,8 +146,9 @@ mod tests {
 
     #[test]
     fn a_dump_has_scopes_first_levels_and_changes() {
-        let header = "$version\n    Cyclescope\n$end\n$timescale 10 ns $end\n$scope module spi0 $end\n$var wire 1 ! sck $end\n\
-                      $var wire 1 \" cs0 $end\n$upscope $end\n$scope module radio $end\n$var wire 1 # irq $end\n$upscope $end\n\
+        let header = "$version\n    Cyclescope\n$end\n$timescale 10 ns $end\n\
+                      $scope module spi0 $end\n$var wire 1 ! sck $end\n$var wire 1 \" cs0 $end\n$upscope $end\n\
+                      $scope module radio $end\n$var wire 1 # irq $end\n$upscope $end\n\
                       $enddefinitions $end\n#0\n$dumpvars\n0!\n0#\n1\"\n$end\n";
         let changes = "#2\n0\"\n#3\n1!\n#4\n0!\n1#\n#6\n";
         assert_eq!(text(&two_buses(), 10_000, 50_001), format!("{header}{changes}"));

@@ -7,7 +7,7 @@
 //!
 //! A target hears of each clock with the times of its edges ([`SpiTarget::edges`]).
 
-use super::spi::{Drive, Edges, Lines, Outlook, Rate, SpiTarget, Stretch};
+use super::spi::{Burst, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
 use crate::time::Ps;
 
 /// All four data lines.
@@ -137,7 +137,7 @@ impl Pins {
             (Drive::Controller, Rate::Double) => bits_of(rising.seen) << lines.bits() | bits_of(falling),
             (Drive::Target | Drive::Nobody, _) => 0,
         };
-        target.shift(Stretch { lines, rate: outlook.rate, drive, clocks: 1, bits }, at);
+        target.shift(Burst { lines, rate: outlook.rate, drive, clocks: 1, bits }, at);
     }
 }
 

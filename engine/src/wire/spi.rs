@@ -1,6 +1,6 @@
 //! The SPI wire: 1, 2 or 4 data lines, seen clock by clock.
 //!
-//! A controller drives a [`SpiTarget`] with stretches of clocks in which nothing about the lines changes. The target keeps
+//! A controller drives a [`SpiTarget`] with bursts of clocks in which nothing about the lines changes. The target keeps
 //! its own idea of what each clock means (command, address, mode, dummy, data), as the chip does: a controller that sends too few
 //! dummy clocks, or on the wrong number of lines, reads wrong data, and nobody has to detect it.
 
@@ -46,7 +46,7 @@ pub enum Rate {
     Double = 2,
 }
 
-/// Who puts bits on the lines during a stretch.
+/// Who puts bits on the lines during a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drive {
     /// The controller drives all `lines` (on a single line: IO0), and samples what the target drives on IO1 if single.
@@ -59,7 +59,7 @@ pub enum Drive {
 
 /// Clocks in which width, rate and direction stay the same. At most 32 bits of data: `clocks * lines * rate <= 32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct Burst {
     /// Width of the data.
     pub lines: Lines,
     /// Edges with data in a clock.
@@ -72,30 +72,30 @@ pub struct Stretch {
     pub bits: u32,
 }
 
-impl Stretch {
+impl Burst {
     /// `bits` bits of `data` from the controller, a whole number of clocks, highest first.
-    pub const fn output(lines: Lines, rate: Rate, bits: u32, data: u32) -> Stretch {
-        Stretch { lines, rate, drive: Drive::Controller, clocks: bits / (lines as u32 * rate as u32), bits: data }
+    pub const fn output(lines: Lines, rate: Rate, bits: u32, data: u32) -> Burst {
+        Burst { lines, rate, drive: Drive::Controller, clocks: bits / (lines as u32 * rate as u32), bits: data }
     }
 
     /// `bits` bits to the controller, a whole number of clocks.
-    pub const fn input(lines: Lines, rate: Rate, bits: u32) -> Stretch {
-        Stretch { lines, rate, drive: Drive::Target, clocks: bits / (lines as u32 * rate as u32), bits: 0 }
+    pub const fn input(lines: Lines, rate: Rate, bits: u32) -> Burst {
+        Burst { lines, rate, drive: Drive::Target, clocks: bits / (lines as u32 * rate as u32), bits: 0 }
     }
 
     /// Dummy clocks for which the controller lets go of the lines.
-    pub const fn dummy(lines: Lines, clocks: u32) -> Stretch {
-        Stretch { lines, rate: Rate::Single, drive: Drive::Nobody, clocks, bits: 0 }
+    pub const fn dummy(lines: Lines, clocks: u32) -> Burst {
+        Burst { lines, rate: Rate::Single, drive: Drive::Nobody, clocks, bits: 0 }
     }
 
     /// One byte from the controller at the single rate.
-    pub const fn byte_out(lines: Lines, byte: u8) -> Stretch {
-        Stretch::output(lines, Rate::Single, 8, byte as u32)
+    pub const fn byte_out(lines: Lines, byte: u8) -> Burst {
+        Burst::output(lines, Rate::Single, 8, byte as u32)
     }
 
     /// One byte to the controller at the single rate.
-    pub const fn byte_in(lines: Lines) -> Stretch {
-        Stretch::input(lines, Rate::Single, 8)
+    pub const fn byte_in(lines: Lines) -> Burst {
+        Burst::input(lines, Rate::Single, 8)
     }
 
     /// Data bits a clock.
@@ -137,14 +137,14 @@ pub enum ControlPin {
     PowerOff,
 }
 
-/// Where the edges of a stretch of clocks lie, for chips that hold a controller to limits.
+/// Where the edges of a burst of clocks lie, for chips that hold a controller to limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edges {
     /// IO0 has had the level of the first bit since.
     pub data_since: Ps,
     /// Rising edge of the first clock.
     pub first_rise: Ps,
-    /// From rising edge to rising edge; the same in the whole stretch, and of no meaning where that is one clock.
+    /// From rising edge to rising edge; the same in the whole burst, and of no meaning where that is one clock.
     pub period: Ps,
     /// How long each clock is high.
     pub high: Ps,
@@ -157,10 +157,10 @@ pub trait SpiTarget: Send {
     /// Chip select goes active.
     fn select(&mut self, now: Ps);
 
-    /// `stretch.clocks` serial clocks pass, the last of them ending at `end`. Returns the bits that the controller samples
+    /// `burst.clocks` serial clocks pass, the last of them ending at `end`. Returns the bits that the controller samples
     /// (right-aligned, first edge highest, `clocks * lines * rate` of them, of the last 32 if dummy clocks are more); a
     /// line that nobody drives reads 1, as pulled up.
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32;
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32;
 
     /// Chip select goes inactive. What the chip does on this edge (program, erase) begins at `now`.
     fn deselect(&mut self, now: Ps);

@@ -5,7 +5,7 @@ use crate::devices::spi_chips::Chip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
-use crate::wire::spi::{Lines, Rate, Stretch};
+use crate::wire::spi::{Burst, Lines, Rate};
 
 /// A word on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -174,14 +174,14 @@ impl Shifter {
     fn exchange(&mut self, word: u32, end: Cycles) -> u32 {
         let now = self.time(end);
         let ones = self.params.data_mask();
-        let stretch = Stretch::output(Lines::Single, Rate::Single, self.params.bits, word);
+        let burst = Burst::output(Lines::Single, Rate::Single, self.params.bits, word);
         let clock = self.serial_clock(end);
         // Nobody drives the data line unless a chip does: it is pulled up.
         let (mut received, mut is_answered) = (ones, false);
         for (select, chip) in self.chips.iter_mut().enumerate() {
             match chip {
                 Some(chip) if self.selected == Some(select) => {
-                    received = self.signals.shift(Some(chip.as_mut()), stretch, now, clock) & ones;
+                    received = self.signals.shift(Some(chip.as_mut()), burst, now, clock) & ones;
                     is_answered = true;
                 }
                 Some(chip) if word == ones => chip.idle_clocks(self.params.bits, now),
@@ -189,7 +189,7 @@ impl Shifter {
             }
         }
         if !is_answered {
-            self.signals.shift(None, stretch, now, clock);
+            self.signals.shift(None, burst, now, clock);
         }
         received
     }

@@ -6,7 +6,7 @@ use crate::devices::axi_lite::AxiLitePort;
 use crate::devices::bench::{Bench, CPU_INTC, read_node};
 use crate::devices::registers::walk;
 use crate::time::Hz;
-use crate::wire::spi::{SpiTarget, Stretch};
+use crate::wire::spi::{Burst, SpiTarget};
 
 mod clocked;
 mod polling;
@@ -42,8 +42,8 @@ impl SpiTarget for Script {
         self.write_down(Saw::Select(self.number, now));
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        self.write_down(Saw::Word(self.number, stretch.bits, end));
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        self.write_down(Saw::Word(self.number, burst.bits, end));
         self.words += 1;
         answer(self.words - 1)
     }

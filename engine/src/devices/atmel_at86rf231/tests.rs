@@ -5,7 +5,7 @@ use super::parameters::{Limits, Parameters, Peer, Times};
 use super::registers::{self, IRQ_MASK, IRQ_STATUS, TRX_STATE, TRX_STATUS};
 use super::states::Command;
 use crate::time::Ps;
-use crate::wire::spi::{ControlPin, Edges, Lines, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, ControlPin, Edges, Lines, SpiTarget};
 
 mod accesses;
 mod garbage;
@@ -97,7 +97,7 @@ impl Bench {
         let edges = Edges { data_since: self.now, first_rise, period: HALF + HALF, high: HALF, held: HALF };
         self.now += Ps(16 * HALF.0);
         self.chip.edges(edges);
-        let shown = self.chip.shift(Stretch::byte_out(Lines::Single, byte), self.now);
+        let shown = self.chip.shift(Burst::byte_out(Lines::Single, byte), self.now);
         self.now += HALF;
         shown as u8
     }

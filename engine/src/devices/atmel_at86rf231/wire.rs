@@ -4,7 +4,7 @@ use super::Transceiver;
 use super::access::Access;
 use super::notes::Note;
 use crate::time::Ps;
-use crate::wire::spi::{Drive, Edges, Lines, Outlook, Rate, Stretch};
+use crate::wire::spi::{Burst, Drive, Edges, Lines, Outlook, Rate};
 
 /// The chip's side of the wire within an access.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,41 +60,38 @@ impl Transceiver {
     }
 
     /// Clocks pass. The result has the first edge highest.
-    pub(super) fn pass(&mut self, stretch: Stretch, end: Ps) -> u32 {
+    pub(super) fn pass(&mut self, burst: Burst, end: Ps) -> u32 {
         let edges = self.edges.take();
         if !self.line.selected || !self.powered {
             return u32::MAX;
         }
-        for violation in self.checker.clocked(stretch.clocks, end, edges) {
+        for violation in self.checker.clocked(burst.clocks, end, edges) {
             self.notes.add(Note::Timing(violation));
         }
-        if stretch.lines != Lines::Single || stretch.rate != Rate::Single {
+        if burst.lines != Lines::Single || burst.rate != Rate::Single {
             self.notes.add(Note::WrongLines);
         }
-        self.totals.spi_clocks += u64::from(stretch.clocks);
-        (0..stretch.clocks)
-            .rev()
-            .fold(0, |sampled, left| self.clock(stretch, left, clock_end(edges, end, left), sampled))
+        self.totals.spi_clocks += u64::from(burst.clocks);
+        (0..burst.clocks).rev().fold(0, |sampled, left| self.clock(burst, left, clock_end(edges, end, left), sampled))
     }
 
-    /// One clock of a stretch, with `left` more behind it: what the controller has sampled then.
-    fn clock(&mut self, stretch: Stretch, left: u32, end: Ps, sampled: u32) -> u32 {
-        let width = stretch.bits_per_clock();
-        let driven = stretch.drive == Drive::Controller;
-        let bits = stretch.bits.checked_shr(left.saturating_mul(width)).unwrap_or(0);
-        let first = if stretch.rate == Rate::Double { bits >> stretch.lines.bits() } else { bits };
+    /// One clock of a burst, with `left` more behind it: what the controller has sampled then.
+    fn clock(&mut self, burst: Burst, left: u32, end: Ps, sampled: u32) -> u32 {
+        let width = burst.bits_per_clock();
+        let driven = burst.drive == Drive::Controller;
+        let bits = burst.bits.checked_shr(left.saturating_mul(width)).unwrap_or(0);
+        let first = if burst.rate == Rate::Double { bits >> burst.lines.bits() } else { bits };
         // What nobody drives is pulled up; a single line that only listens is kept low.
-        let io0 =
-            if driven { first & 1 != 0 } else { stretch.lines != Lines::Single || stretch.drive == Drive::Nobody };
+        let io0 = if driven { first & 1 != 0 } else { burst.lines != Lines::Single || burst.drive == Drive::Nobody };
         let io1 = self.bit(io0, end);
         if width == 1 {
             return sampled << 1 | u32::from(io1);
         }
-        (0..stretch.rate as u32).rev().fold(sampled, |sampled, edge| {
-            let lines = u32::from(stretch.lines.mask());
-            let echo = if driven { bits >> (edge * stretch.lines.bits()) & lines } else { lines };
+        (0..burst.rate as u32).rev().fold(sampled, |sampled, edge| {
+            let lines = u32::from(burst.lines.mask());
+            let echo = if driven { bits >> (edge * burst.lines.bits()) & lines } else { lines };
             let miso = u32::from(MISO) & lines;
-            sampled << stretch.lines.bits() | echo & !miso | if io1 { miso } else { 0 }
+            sampled << burst.lines.bits() | echo & !miso | if io1 { miso } else { 0 }
         })
     }
 

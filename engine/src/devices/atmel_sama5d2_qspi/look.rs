@@ -9,7 +9,7 @@ use super::Sama5d2Qspi;
 use super::scrambling::Scrambler;
 use super::window::Access;
 use crate::device::Ctx;
-use crate::wire::spi::{Rate, Stretch};
+use crate::wire::spi::{Burst, Rate};
 
 /// An address that all memories have and that is none by chance: for a trial.
 const TRIAL_ADDRESS: u32 = 0x1a64;
@@ -99,7 +99,7 @@ impl Sama5d2Qspi {
         let Some(mut trial) = self.wire.trial() else { return self.wire.chip.peek(offset, into) };
         self.begin_on(&mut trial, offset);
         for byte in into.iter_mut() {
-            *byte = trial.shift(0, Stretch::input(self.data_lines, Rate::Single, 8)) as u8;
+            *byte = trial.shift(0, Burst::input(self.data_lines, Rate::Single, 8)) as u8;
         }
         let scrambler: Scrambler = self.scrambler;
         scrambler.apply(offset, into);

@@ -7,7 +7,7 @@ use super::registers::{Instruction, Mode, SelectMode, sr};
 use super::wire::Wire;
 use crate::devices::registers::flag;
 use crate::polling::Poll;
-use crate::wire::spi::{Lines, Rate, Stretch};
+use crate::wire::spi::{Burst, Lines, Rate};
 
 /// What the words on the wire are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -202,7 +202,7 @@ impl Serial {
                 self.waiting = None;
                 self.open(at, wire);
                 let (.., lines) = self.settings.instruction.lines();
-                wire.shift(at, Stretch::byte_out(lines, word as u8));
+                wire.shift(at, Burst::byte_out(lines, word as u8));
                 self.state = State::Word { ends: wire.free, received: None };
             }
             // The byte after the last one is not fetched: LASTXFER is written before the last byte is read.
@@ -210,7 +210,7 @@ impl Serial {
                 let at = self.read_at;
                 self.open(at, wire);
                 let (.., lines) = self.settings.instruction.lines();
-                let byte = wire.shift(at, Stretch::byte_in(lines)) as u16;
+                let byte = wire.shift(at, Burst::byte_in(lines)) as u16;
                 self.state = State::Word { ends: wire.free, received: Some(byte) };
             }
             _ => return false,
@@ -224,7 +224,7 @@ impl Serial {
         }
         let bits = self.settings.mode.word_bits();
         let mask = u16::MAX >> (16 - bits);
-        let sampled = wire.shift(at, Stretch::output(Lines::Single, Rate::Single, bits, u32::from(word & mask))) as u16;
+        let sampled = wire.shift(at, Burst::output(Lines::Single, Rate::Single, bits, u32::from(word & mask))) as u16;
         let received = if self.settings.mode.loopback() { word & mask } else { sampled & mask };
         self.state = State::Word { ends: wire.free, received: Some(received) };
     }

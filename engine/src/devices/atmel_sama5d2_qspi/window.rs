@@ -10,7 +10,7 @@ use super::registers::Transfer;
 use super::serial::Flow;
 use crate::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::time::{Cycles, Ps};
-use crate::wire::spi::{Rate, Stretch};
+use crate::wire::spi::{Burst, Rate};
 
 /// Bytes of one beat of the 64-bit matrix in front of the controller, which has 32 bits: two transfers.
 const BEAT_BYTES: u32 = 8;
@@ -54,7 +54,7 @@ impl Sama5d2Qspi {
         }
         self.seek(offset, at, ctx);
         let bytes = size.bytes();
-        let bits = self.wire.shift(at, Stretch::input(self.data_lines, Rate::Single, 8 * bytes));
+        let bits = self.wire.shift(at, Burst::input(self.data_lines, Rate::Single, 8 * bytes));
         // The first byte on the wire is the one at the lowest address.
         let mut value = bits.swap_bytes() >> (32 - 8 * bytes);
         if self.scrambler.is_on() && self.window.access == Access::Memory {
@@ -81,7 +81,7 @@ impl Sama5d2Qspi {
             if word == 0 || single {
                 self.seek(offset.wrapping_add(word), at, ctx);
             }
-            self.wire.shift(at, Stretch::input(self.data_lines, Rate::Single, 8 * (bytes - word).min(4)));
+            self.wire.shift(at, Burst::input(self.data_lines, Rate::Single, 8 * (bytes - word).min(4)));
             if single {
                 self.moved(offset.wrapping_add(word), 4, ctx);
             }
@@ -114,7 +114,7 @@ impl Sama5d2Qspi {
             self.scrambler.apply(offset, &mut data[..bytes as usize]);
         }
         let bits = u32::from_be_bytes(data) >> (32 - 8 * bytes);
-        self.wire.shift(at, Stretch::output(self.data_lines, Rate::Single, 8 * bytes, bits));
+        self.wire.shift(at, Burst::output(self.data_lines, Rate::Single, 8 * bytes, bits));
         self.moved(offset, bytes, ctx);
         Ok(Reply::written(self.answer()))
     }

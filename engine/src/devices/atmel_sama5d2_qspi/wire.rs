@@ -1,10 +1,10 @@
-//! The SPI wire, in edges of the peripheral clock: chip select with its delays, and stretches of the serial clock.
+//! The SPI wire, in edges of the peripheral clock: chip select with its delays, and bursts of the serial clock.
 
 use super::registers::{Instruction, Mode, SerialClock as ClockRegister};
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
 
 /// Totals since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -158,38 +158,38 @@ impl Wire {
 
     /// Clocks pass, right behind the ones before or from `at` on: what is sampled. `free` is then their end.
     #[inline]
-    pub fn shift(&mut self, at: u64, stretch: Stretch) -> u32 {
+    pub fn shift(&mut self, at: u64, burst: Burst) -> u32 {
         let start = self.free.max(at);
-        self.free = start + u64::from(stretch.clocks) * self.period;
-        self.totals.sck_clocks += u64::from(stretch.clocks);
+        self.free = start + u64::from(burst.clocks) * self.period;
+        self.totals.sck_clocks += u64::from(burst.clocks);
         let end = self.time(self.free);
         let clock = SerialClock { source: self.clock, start, period: self.period, cpol: self.cpol, cpha: self.cpha };
         if self.skew == Skew::None {
-            return self.signals.shift(Some(self.chip.as_mut()), stretch, end, clock);
+            return self.signals.shift(Some(self.chip.as_mut()), burst, end, clock);
         }
-        let sampled = self.shift_skewed(stretch, end);
-        self.signals.stretch(stretch, sampled, clock);
+        let sampled = self.shift_skewed(burst, end);
+        self.signals.burst(burst, sampled, clock);
         sampled
     }
 
     #[cold]
-    fn shift_skewed(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        if stretch.drive == Drive::Nobody {
-            self.last_levels = self.chip.shift(stretch, end);
+    fn shift_skewed(&mut self, burst: Burst, end: Ps) -> u32 {
+        if burst.drive == Drive::Nobody {
+            self.last_levels = self.chip.shift(burst, end);
             return self.last_levels;
         }
-        let (width, bits) = (stretch.bits_per_clock(), stretch.clocks * stretch.bits_per_clock());
+        let (width, bits) = (burst.bits_per_clock(), burst.clocks * burst.bits_per_clock());
         let late = |levels: u32, last: u32| {
             let last = last & ((1 << width) - 1);
             (u64::from(levels) >> width) as u32 | (u64::from(last) << bits >> width) as u32
         };
         if self.skew == Skew::Output {
-            let Drive::Controller = stretch.drive else { return self.chip.shift(stretch, end) };
-            let skewed = Stretch { bits: late(stretch.bits, self.last_levels), ..stretch };
-            self.last_levels = stretch.bits;
+            let Drive::Controller = burst.drive else { return self.chip.shift(burst, end) };
+            let skewed = Burst { bits: late(burst.bits, self.last_levels), ..burst };
+            self.last_levels = burst.bits;
             return self.chip.shift(skewed, end);
         }
-        let sampled = self.chip.shift(stretch, end);
+        let sampled = self.chip.shift(burst, end);
         let seen = late(sampled, self.last_levels);
         self.last_levels = sampled;
         seen
@@ -199,11 +199,11 @@ impl Wire {
     pub fn send_header(&mut self, at: u64, instruction: Instruction, with_opcode: bool, address: u32) {
         let (instruction_lines, address_lines, data_lines) = instruction.lines();
         if let Some(opcode) = instruction.opcode().filter(|_| with_opcode) {
-            self.shift(at, Stretch::byte_out(instruction_lines, opcode));
+            self.shift(at, Burst::byte_out(instruction_lines, opcode));
         }
         if let Some(bits) = instruction.address_bits() {
             let address = if bits == 24 { address & 0xff_ffff } else { address };
-            self.shift(at, Stretch::output(address_lines, Rate::Single, bits, address));
+            self.shift(at, Burst::output(address_lines, Rate::Single, bits, address));
         }
         if let Some((bits, code)) = instruction.option() {
             self.send_option(at, address_lines, bits, code);
@@ -211,13 +211,13 @@ impl Wire {
         if instruction.dummies() > 0 {
             // The lines are those of the address, where there is one to turn around from.
             let lines = if instruction.address_bits().is_some() { address_lines } else { data_lines };
-            self.shift(at, Stretch::dummy(lines, instruction.dummies()));
+            self.shift(at, Burst::dummy(lines, instruction.dummies()));
         }
     }
 
     /// A code shorter than a clock's bits takes a whole clock, its bits on the lowest lines and zeroes above.
     fn send_option(&mut self, at: u64, lines: Lines, bits: u32, code: u32) {
         let bits = bits.max(lines.bits());
-        self.shift(at, Stretch::output(lines, Rate::Single, bits, code));
+        self.shift(at, Burst::output(lines, Rate::Single, bits, code));
     }
 }

@@ -35,9 +35,9 @@ impl SpiTarget for Script {
         self.saw.lock().unwrap().push(Saw::Select(now));
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        assert_eq!((stretch.lines, stretch.clocks), (Lines::Single, 8));
-        self.saw.lock().unwrap().push(Saw::Byte(stretch.bits, end));
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        assert_eq!((burst.lines, burst.clocks), (Lines::Single, 8));
+        self.saw.lock().unwrap().push(Saw::Byte(burst.bits, end));
         self.bytes += 1;
         u32::from(answer(self.bytes - 1))
     }

@@ -8,7 +8,7 @@ use super::stream::{COMMAND_CYCLES, Position};
 use super::wire::Wire;
 use crate::time::Ps;
 use crate::wire::pins::PinLevels;
-use crate::wire::spi::{Lines, Stretch};
+use crate::wire::spi::{Burst, Lines};
 
 /// What has passed of the preamble or of the word that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,9 +27,9 @@ impl Ahead {
         Ahead { frames, clocks: 0, bits: 0 }
     }
 
-    /// The bits of the word so far, with those of one more stretch behind them.
-    pub fn with(self, bits: u32, stretch: Stretch) -> u32 {
-        (u64::from(self.bits) << (stretch.clocks * stretch.bits_per_clock()) | u64::from(bits)) as u32
+    /// The bits of the word so far, with those of one more burst behind them.
+    pub fn with(self, bits: u32, burst: Burst) -> u32 {
+        (u64::from(self.bits) << (burst.clocks * burst.bits_per_clock()) | u64::from(bits)) as u32
     }
 }
 
@@ -61,26 +61,26 @@ impl Wire {
     /// On a single line IO0 stays driven, to 0.
     fn look_at_word(&mut self, passed: u64, over: u64) -> PinLevels {
         let clocks = (passed / 2) as u32;
-        let stretch = Stretch { clocks: clocks - self.ahead.clocks, ..self.data() };
+        let burst = Burst { clocks: clocks - self.ahead.clocks, ..self.data() };
         let end = self.time(over);
-        self.pass_ahead(stretch, end);
+        self.pass_ahead(burst, end);
         let enables = if self.mode.width == Width::Single { Lines::Single.mask() } else { 0 };
         PinLevels { selected: true, clock: passed % 2 == 1, enables, levels: 0 }
     }
 
-    /// The clocks of a word whose first ones have passed: all of its bits. `word` is the stretch of a whole one.
+    /// The clocks of a word whose first ones have passed: all of its bits. `word` is the burst of a whole one.
     #[cold]
-    pub(super) fn rest_of_word(&mut self, word: Stretch, end: Ps) -> u32 {
-        self.pass_ahead(Stretch { clocks: word.clocks - self.ahead.clocks, ..word }, end);
+    pub(super) fn rest_of_word(&mut self, word: Burst, end: Ps) -> u32 {
+        self.pass_ahead(Burst { clocks: word.clocks - self.ahead.clocks, ..word }, end);
         std::mem::take(&mut self.ahead).bits
     }
 
-    fn pass_ahead(&mut self, stretch: Stretch, end: Ps) {
-        if stretch.clocks == 0 {
+    fn pass_ahead(&mut self, burst: Burst, end: Ps) {
+        if burst.clocks == 0 {
             return;
         }
-        let bits = self.chip.shift(stretch, end);
-        self.ahead.bits = self.ahead.with(bits, stretch);
-        self.ahead.clocks += stretch.clocks;
+        let bits = self.chip.shift(burst, end);
+        self.ahead.bits = self.ahead.with(bits, burst);
+        self.ahead.clocks += burst.clocks;
     }
 }

@@ -1,6 +1,6 @@
 //! The stream on the SPI wire: every clock that the interface sends, and the data that comes back.
 //!
-//! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become stretches here; a word's bits
+//! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become bursts here; a word's bits
 //! are what the flash returned for them.
 //!
 //! Waveforms show the pins, which are registers: what happens here in one cycle stands on them in the next.
@@ -11,7 +11,7 @@ use super::stream::{COMMAND_CYCLES, Frames};
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::PinLevels;
-use crate::wire::spi::{Lines, Rate, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Lines, Rate, SpiTarget};
 
 /// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and the
 /// next, chip select is still active.
@@ -133,16 +133,16 @@ impl Wire {
     /// The first `clocks` bits of a command byte, on one line.
     fn command(&mut self, start: u64, command: u8, clocks: u32) {
         let bits = u32::from(command) >> (8 - clocks);
-        self.shift(Stretch::output(Lines::Single, Rate::Single, clocks, bits), start);
+        self.shift(Burst::output(Lines::Single, Rate::Single, clocks, bits), start);
     }
 
-    /// A stretch that begins at `start`; gives the cycle after it.
-    fn shift(&mut self, stretch: Stretch, start: u64) -> u64 {
-        let end = start + CLOCK_CYCLES * u64::from(stretch.clocks);
-        if stretch.clocks > 0 {
+    /// A burst that begins at `start`; gives the cycle after it.
+    fn shift(&mut self, burst: Burst, start: u64) -> u64 {
+        let end = start + CLOCK_CYCLES * u64::from(burst.clocks);
+        if burst.clocks > 0 {
             let (time, clock) = (self.time(end), self.serial_clock(start));
-            self.signals.shift(Some(self.chip.as_mut()), stretch, time, clock);
-            self.totals.sck_clocks += u64::from(stretch.clocks);
+            self.signals.shift(Some(self.chip.as_mut()), burst, time, clock);
+            self.totals.sck_clocks += u64::from(burst.clocks);
         }
         end
     }
@@ -157,13 +157,13 @@ impl Wire {
         if !self.signals.are_recorded() {
             return;
         }
-        let Stretch { lines, rate, .. } = self.data();
+        let Burst { lines, rate, .. } = self.data();
         let first = clocks.min((3 * self.mode.byte_cycles() / CLOCK_CYCLES) as u32);
-        let rest = Stretch { clocks: clocks - first, ..self.data() };
+        let rest = Burst { clocks: clocks - first, ..self.data() };
         let rest_bits = rest.clocks * rest.bits_per_clock();
-        let first = Stretch { clocks: first, ..Stretch::input(lines, rate, 0) };
-        self.signals.stretch(first, bits >> rest_bits, self.serial_clock(self.next_word));
-        self.signals.stretch(rest, bits, self.serial_clock(last_byte));
+        let first = Burst { clocks: first, ..Burst::input(lines, rate, 0) };
+        self.signals.burst(first, bits >> rest_bits, self.serial_clock(self.next_word));
+        self.signals.burst(rest, bits, self.serial_clock(last_byte));
     }
 
     /// Shows the pins as they are driven by hand from cycle `at` on.
@@ -173,8 +173,8 @@ impl Wire {
     }
 
     /// The clocks of a word.
-    pub(super) const fn data(&self) -> Stretch {
-        Stretch::input(self.mode.lines(), self.rate(), 32)
+    pub(super) const fn data(&self) -> Burst {
+        Burst::input(self.mode.lines(), self.rate(), 32)
     }
 
     const fn rate(&self) -> Rate {
@@ -200,38 +200,37 @@ impl Frames for Wire {
     fn address(&mut self, start: u64, address: u32) {
         let (lines, rate) = (self.mode.lines(), self.rate());
         let header = match self.mode.mode_byte() {
-            Some(mode) => Stretch::output(lines, rate, 32, address << 8 | u32::from(mode)),
-            None => Stretch::output(lines, rate, 24, address),
+            Some(mode) => Burst::output(lines, rate, 32, address << 8 | u32::from(mode)),
+            None => Burst::output(lines, rate, 24, address),
         };
         let start = self.shift(header, start);
-        self.next_word = self.shift(Stretch::dummy(lines, self.mode.dummies()), start);
+        self.next_word = self.shift(Burst::dummy(lines, self.mode.dummies()), start);
     }
 
     #[inline]
     fn word(&mut self, _address: u32, end: u64) {
-        let stretch = self.data();
+        let burst = self.data();
         let time = self.time(end);
-        let bits =
-            if self.ahead.clocks == 0 { self.chip.shift(stretch, time) } else { self.rest_of_word(stretch, time) };
-        self.show_word(stretch.clocks, bits, end - self.mode.byte_cycles());
+        let bits = if self.ahead.clocks == 0 { self.chip.shift(burst, time) } else { self.rest_of_word(burst, time) };
+        self.show_word(burst.clocks, bits, end - self.mode.byte_cycles());
         self.next_word = end;
         // The first byte on the wire is the one at the lowest address.
         self.word = bits.swap_bytes();
-        self.totals.sck_clocks += u64::from(stretch.clocks);
+        self.totals.sck_clocks += u64::from(burst.clocks);
         self.drop_word();
         self.unused = true;
     }
 
     fn cut(&mut self, at: u64, clocks: u32, last_byte: u64) {
         let ahead = std::mem::take(&mut self.ahead);
-        let stretch = Stretch { clocks: clocks.saturating_sub(ahead.clocks), ..self.data() };
-        self.totals.sck_clocks += u64::from(ahead.clocks + stretch.clocks);
-        let bits = if stretch.clocks > 0 {
+        let burst = Burst { clocks: clocks.saturating_sub(ahead.clocks), ..self.data() };
+        self.totals.sck_clocks += u64::from(ahead.clocks + burst.clocks);
+        let bits = if burst.clocks > 0 {
             let time = self.time(at);
-            self.chip.shift(stretch, time)
+            self.chip.shift(burst, time)
         } else {
             0
         };
-        self.show_word(ahead.clocks + stretch.clocks, ahead.with(bits, stretch), last_byte);
+        self.show_word(ahead.clocks + burst.clocks, ahead.with(bits, burst), last_byte);
     }
 }

@@ -8,7 +8,7 @@ use super::registers::*;
 use super::*;
 use crate::devices::bench::Bench;
 use crate::devices::registers::walk;
-use crate::wire::spi::{Edges, Outlook, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Edges, Outlook, SpiTarget};
 
 /// What a chip has seen: edges of its select and its clocks in nanoseconds, and the bits that came.
 #[derive(Debug, Default)]
@@ -36,8 +36,8 @@ impl SpiTarget for Script {
         self.seen.lock().unwrap().rises.push(edges.first_rise.0 / 1000);
     }
 
-    fn shift(&mut self, stretch: Stretch, _: Ps) -> u32 {
-        self.seen.lock().unwrap().bits.push(stretch.bits);
+    fn shift(&mut self, burst: Burst, _: Ps) -> u32 {
+        self.seen.lock().unwrap().bits.push(burst.bits);
         self.at += 1;
         0
     }

@@ -6,7 +6,7 @@ use crate::devices::chip_host::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
-use crate::wire::spi::{Lines, Rate, Stretch};
+use crate::wire::spi::{Burst, Lines, Rate};
 
 /// Chip selects: SSI_CE_ and SSI_CE2_.
 pub const SELECTS: usize = 2;
@@ -189,8 +189,8 @@ impl Wire {
             cpol: self.settings.cpol(),
             cpha: self.settings.cpha(),
         };
-        let stretch = Stretch::output(Lines::Single, Rate::Single, self.settings.bits(), word.sent);
-        self.signals.stretch(stretch, word.received, clock);
+        let burst = Burst::output(Lines::Single, Rate::Single, self.settings.bits(), word.sent);
+        self.signals.burst(burst, word.received, clock);
         self.settings.ordered(word.received)
     }
 

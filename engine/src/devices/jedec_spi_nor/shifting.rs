@@ -8,9 +8,9 @@ use super::commands::Source;
 use super::frame::Phase;
 use super::notes::Note;
 use crate::time::Ps;
-use crate::wire::spi::{Drive, Lines, Outlook, Rate, Stretch};
+use crate::wire::spi::{Burst, Drive, Lines, Outlook, Rate};
 
-/// When the clocks of a stretch pass: evenly from the edge before to its end.
+/// When the clocks of a burst pass: evenly from the edge before to its end.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     pub start: Ps,
@@ -42,9 +42,9 @@ struct Levels {
 
 impl Levels {
     /// The controller's part; other lines are pulled up, and IO0 stays low while a single line is being read.
-    fn new(stretch: Stretch, out: u8) -> Levels {
-        let mask = stretch.lines.mask();
-        let (controller, all) = match (stretch.drive, stretch.lines) {
+    fn new(burst: Burst, out: u8) -> Levels {
+        let mask = burst.lines.mask();
+        let (controller, all) = match (burst.drive, burst.lines) {
             (Drive::Controller, _) => (mask, !mask & 0xf | out),
             (Drive::Target, Lines::Single) => (1, 0xe),
             (Drive::Target | Drive::Nobody, _) => (0, 0xf),
@@ -58,8 +58,8 @@ impl Levels {
     }
 
     /// The controller changes its lines, the chip does not.
-    fn with_controller(self, stretch: Stretch, out: u8) -> Levels {
-        Levels::new(stretch, out).with_chip(self.chip, self.all)
+    fn with_controller(self, burst: Burst, out: u8) -> Levels {
+        Levels::new(burst, out).with_chip(self.chip, self.all)
     }
 
     /// What a controller samples that transfers on `lines`.
@@ -81,25 +81,25 @@ const fn on_lines(lines: Lines, bits: u8) -> (u8, u8) {
 
 impl Flash {
     /// Clocks pass, `span` says when. The result has the first edge highest.
-    pub(super) fn pass(&mut self, stretch: Stretch, span: Span) -> u32 {
-        if let Some(word) = self.word(stretch) {
+    pub(super) fn pass(&mut self, burst: Burst, span: Span) -> u32 {
+        if let Some(word) = self.word(burst) {
             return word;
         }
-        let width = stretch.bits_per_clock();
-        if self.frame.phase == Phase::Dummy && stretch.drive == Drive::Nobody && stretch.clocks <= self.frame.left {
-            self.take_dummies(true, Drive::Nobody, stretch.clocks);
-            return u32::MAX.unbounded_shr(32u32.saturating_sub(stretch.clocks * width));
+        let width = burst.bits_per_clock();
+        if self.frame.phase == Phase::Dummy && burst.drive == Drive::Nobody && burst.clocks <= self.frame.left {
+            self.take_dummies(true, Drive::Nobody, burst.clocks);
+            return u32::MAX.unbounded_shr(32u32.saturating_sub(burst.clocks * width));
         }
         let byte_clocks = 8 / width;
         // Where the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
-        let bits_before = |left: u32| stretch.bits.checked_shr(left * width).unwrap_or(0);
-        let mut left = stretch.clocks;
+        let bits_before = |left: u32| burst.bits.checked_shr(left * width).unwrap_or(0);
+        let mut left = burst.clocks;
         let mut sampled = 0;
         while left > 0 {
-            let done = stretch.clocks - left;
+            let done = burst.clocks - left;
             if left >= byte_clocks {
                 let out = bits_before(left - byte_clocks) as u8;
-                if let Some(byte) = self.byte(stretch, out, span, done) {
+                if let Some(byte) = self.byte(burst, out, span, done) {
                     sampled = sampled << 8 | u32::from(byte);
                     left -= byte_clocks;
                     continue;
@@ -107,26 +107,26 @@ impl Flash {
             }
             left -= 1;
             let out = bits_before(left) as u8;
-            sampled = sampled << width | u32::from(self.clock(stretch, out, span, done));
+            sampled = sampled << width | u32::from(self.clock(burst, out, span, done));
         }
         sampled
     }
 
     /// 32 bits at once, if they are four bytes of the array that do not wrap.
-    fn word(&mut self, stretch: Stretch) -> Option<u32> {
+    fn word(&mut self, burst: Burst) -> Option<u32> {
         let frame = &self.frame;
         let matches = frame.phase == Phase::Output(Source::Array)
-            && stretch.drive == Drive::Target
-            && stretch.lines == frame.lines
-            && stretch.rate == frame.rate
+            && burst.drive == Drive::Target
+            && burst.lines == frame.lines
+            && burst.rate == frame.rate
             && frame.bits == 0
-            && stretch.clocks * stretch.bits_per_clock() == 32
+            && burst.clocks * burst.bits_per_clock() == 32
             && frame.count_mask == self.part.size_bytes - 1;
         if !matches {
             return None;
         }
         let word = self.array.word(frame.address)?;
-        self.count_turn(Drive::Target, stretch.clocks);
+        self.count_turn(Drive::Target, burst.clocks);
         self.frame.address = self.frame.address.wrapping_add(4) & self.frame.count_mask;
         self.bytes_read += 4;
         Some(word)
@@ -134,13 +134,13 @@ impl Flash {
 
     /// Eight bits at once, if the phase takes them so: what the controller samples. `done` clocks of `span` have
     /// passed.
-    fn byte(&mut self, stretch: Stretch, out: u8, span: Span, done: u32) -> Option<u8> {
-        let Stretch { lines, drive, .. } = stretch;
+    fn byte(&mut self, burst: Burst, out: u8, span: Span, done: u32) -> Option<u8> {
+        let Burst { lines, drive, .. } = burst;
         let driven = drive == Drive::Controller;
-        let matches = lines == self.frame.lines && stretch.rate == self.frame.rate && self.frame.bits == 0;
+        let matches = lines == self.frame.lines && burst.rate == self.frame.rate && self.frame.bits == 0;
         // What the controller sees where the chip is silent: its own bits, or the pull-ups (IO1 on a single line).
         let echo = if driven && lines != Lines::Single { out } else { 0xff };
-        let byte_clocks = 8 / stretch.bits_per_clock();
+        let byte_clocks = 8 / burst.bits_per_clock();
         match self.frame.phase {
             Phase::Output(source) if matches && (drive == Drive::Target || driven && lines == Lines::Single) => {
                 self.count_turn(drive, byte_clocks);
@@ -174,44 +174,44 @@ impl Flash {
 
     /// One clock, line by line: what the controller samples, on its rising edge and, at the double rate, on its falling
     /// edge. `out` is what it drives on these edges.
-    fn clock(&mut self, stretch: Stretch, out: u8, span: Span, done: u32) -> u8 {
-        let Stretch { lines, rate, .. } = stretch;
+    fn clock(&mut self, burst: Burst, out: u8, span: Span, done: u32) -> u8 {
+        let Burst { lines, rate, .. } = burst;
         let width = lines.bits();
         let doubled = self.frame.rate == Rate::Double;
         let controller_doubled = rate == Rate::Double;
         if let Phase::Output(_) = self.frame.phase {
-            self.note_output(stretch);
-            self.count_turn(stretch.drive, 1);
+            self.note_output(burst);
+            self.count_turn(burst.drive, 1);
         }
         let first = if controller_doubled { out >> width } else { out } & lines.mask();
-        let rising = self.edge(stretch, first, span, done);
+        let rising = self.edge(burst, first, span, done);
         if !doubled && !controller_doubled {
             return rising.seen(lines);
         }
         let second = out & lines.mask();
         // At the single rate the chip neither looks at the falling edge nor changes anything before it.
         let falling =
-            if doubled { self.edge(stretch, second, span, done) } else { rising.with_controller(stretch, second) };
+            if doubled { self.edge(burst, second, span, done) } else { rising.with_controller(burst, second) };
         if controller_doubled { rising.seen(lines) << width | falling.seen(lines) } else { rising.seen(lines) }
     }
 
     /// One edge on which the chip puts out or samples bits: the levels around it.
-    fn edge(&mut self, stretch: Stretch, out: u8, span: Span, done: u32) -> Levels {
-        let levels = Levels::new(stretch, out);
+    fn edge(&mut self, burst: Burst, out: u8, span: Span, done: u32) -> Levels {
+        let levels = Levels::new(burst, out);
         if let Phase::Output(source) = self.frame.phase {
             let (chip, value) = self.next_bits(source, span, done);
             levels.with_chip(chip, value)
         } else {
-            self.take_levels(levels, stretch, span.at(done + 1));
+            self.take_levels(levels, burst, span.at(done + 1));
             levels
         }
     }
 
     /// The chip samples its inputs on an edge.
-    fn take_levels(&mut self, levels: Levels, stretch: Stretch, at: Ps) {
+    fn take_levels(&mut self, levels: Levels, burst: Burst, at: Ps) {
         let frame = &mut self.frame;
         match frame.phase {
-            Phase::Dummy => return self.take_dummies(levels.all & 1 != 0, stretch.drive, 1),
+            Phase::Dummy => return self.take_dummies(levels.all & 1 != 0, burst.drive, 1),
             Phase::Complete => {
                 frame.overrun = true;
                 return;
@@ -223,12 +223,12 @@ impl Flash {
         let mask = frame.lines.mask();
         frame.shifter = ((u32::from(frame.shifter) << width) as u8) | levels.all & mask;
         frame.bits += width;
-        let driven = stretch.drive == Drive::Controller;
+        let driven = burst.drive == Drive::Controller;
         // Ones on IO0 alone are MODE BIT RESET, whatever the lines of the read that it ends.
-        let mode_bit_reset = frame.continuing && stretch.lines == Lines::Single && driven && levels.all & 1 != 0;
-        let matches = stretch.lines == frame.lines && stretch.rate == frame.rate && levels.controller & mask == mask;
+        let mode_bit_reset = frame.continuing && burst.lines == Lines::Single && driven && levels.all & 1 != 0;
+        let matches = burst.lines == frame.lines && burst.rate == frame.rate && levels.controller & mask == mask;
         if !(matches && driven || mode_bit_reset) {
-            self.note_input(stretch);
+            self.note_input(burst);
         }
         if self.frame.bits == 8 {
             self.frame.bits = 0;
@@ -296,26 +296,26 @@ impl Flash {
         }
     }
 
-    fn note_output(&mut self, stretch: Stretch) {
+    fn note_output(&mut self, burst: Burst) {
         let frame = &self.frame;
         let opcode = frame.opcode();
-        let mode_bit_reset = frame.continuing && stretch.lines == Lines::Single && stretch.drive == Drive::Controller;
-        if stretch.drive == Drive::Nobody || mode_bit_reset {
+        let mode_bit_reset = frame.continuing && burst.lines == Lines::Single && burst.drive == Drive::Controller;
+        if burst.drive == Drive::Nobody || mode_bit_reset {
             // Dummy clocks too many are noted when the controller begins to listen; MODE BIT RESET does not listen.
-        } else if stretch.lines != frame.lines {
-            let (got, expected) = (stretch.lines, frame.lines);
+        } else if burst.lines != frame.lines {
+            let (got, expected) = (burst.lines, frame.lines);
             self.notes.add(Note::WrongLines { opcode: Some(opcode), phase: "data", got, expected });
-        } else if stretch.rate != frame.rate {
+        } else if burst.rate != frame.rate {
             self.notes.add(Note::WrongRate { opcode, phase: "data", expected: frame.rate });
-        } else if stretch.drive == Drive::Controller && stretch.lines != Lines::Single {
+        } else if burst.drive == Drive::Controller && burst.lines != Lines::Single {
             self.notes.add(Note::Contention { opcode });
         }
     }
 
     #[cold]
-    fn note_input(&mut self, stretch: Stretch) {
+    fn note_input(&mut self, burst: Burst) {
         let frame = &self.frame;
-        let (got, expected) = (stretch.lines, frame.lines);
+        let (got, expected) = (burst.lines, frame.lines);
         let phase = match frame.phase {
             Phase::Opcode => "the command",
             Phase::Address if frame.continuing => "address (which comes first in continuous read, or XIP, mode)",
@@ -324,11 +324,11 @@ impl Flash {
             _ => "data",
         };
         let opcode = frame.command.map(|command| command.opcode);
-        self.notes.add(if stretch.drive == Drive::Nobody {
+        self.notes.add(if burst.drive == Drive::Nobody {
             Note::Undriven { opcode, phase }
         } else if got != expected {
             Note::WrongLines { opcode, phase, got, expected }
-        } else if stretch.rate != frame.rate {
+        } else if burst.rate != frame.rate {
             Note::WrongRate { opcode: frame.opcode(), phase, expected: frame.rate }
         } else {
             Note::Undriven { opcode, phase }

@@ -8,7 +8,7 @@ use crate::board::fault::BoardFault;
 use crate::board::node::{Location, Node, Property};
 use crate::board::reader::{Board, NodeReader};
 use crate::time::Ps;
-use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
 
 mod fl_l;
 mod identification;
@@ -121,12 +121,12 @@ impl Bench {
     }
 
     fn shift(&mut self, lines: Lines, drive: Drive, clocks: u32, bits: u32) -> u32 {
-        self.stretch(Stretch { lines, rate: Rate::Single, drive, clocks, bits })
+        self.burst(Burst { lines, rate: Rate::Single, drive, clocks, bits })
     }
 
-    fn stretch(&mut self, stretch: Stretch) -> u32 {
-        self.now += Ps(CLOCK_PS * u64::from(stretch.clocks));
-        self.flash.shift(stretch, self.now)
+    fn burst(&mut self, burst: Burst) -> u32 {
+        self.now += Ps(CLOCK_PS * u64::from(burst.clocks));
+        self.flash.shift(burst, self.now)
     }
 
     fn select(&mut self) {

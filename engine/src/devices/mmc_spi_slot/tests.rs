@@ -8,7 +8,7 @@ use crate::board::fault::BoardFault;
 use crate::board::node::{Location, Node, Property};
 use crate::board::reader::{Board, NodeReader};
 use crate::time::Ps;
-use crate::wire::spi::{Drive, Lines, Rate, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
 
 mod addressing;
 mod controller;
@@ -159,7 +159,7 @@ impl Bench {
 
     fn exchange(&mut self, byte: u8) -> u8 {
         self.now += Ps(BYTE_PS);
-        self.card.shift(Stretch::byte_out(Lines::Single, byte), self.now) as u8
+        self.card.shift(Burst::byte_out(Lines::Single, byte), self.now) as u8
     }
 
     fn send(&mut self, bytes: &[u8]) {

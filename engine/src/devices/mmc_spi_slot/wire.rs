@@ -4,7 +4,7 @@ use super::notes::Note;
 use super::receiving::{Receiving, Stage};
 use super::{Card, Data, State};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::spi::{Drive, Lines, Rate, Stretch};
+use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
 /// What the card's line shows during a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Pace {
         self.last_edge = now;
     }
 
-    /// A stretch of clocks ends: their frequency at least, in hertz, if that is above the maximum for the first time. Spans
+    /// A burst of clocks ends: their frequency at least, in hertz, if that is above the maximum for the first time. Spans
     /// of as many clocks differ by a picosecond, and so would the frequencies of later ones.
     #[inline]
     pub(super) fn too_fast(&mut self, clocks: u32, end: Ps) -> Option<u64> {
@@ -63,9 +63,9 @@ impl Pace {
 
 impl Card {
     /// Clocks pass. The result has the first edge highest.
-    pub(super) fn pass(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        let Stretch { lines: Lines::Single, rate: Rate::Single, drive, clocks, bits } = stretch else {
-            return self.pass_lines(stretch, end);
+    pub(super) fn pass(&mut self, burst: Burst, end: Ps) -> u32 {
+        let Burst { lines: Lines::Single, rate: Rate::Single, drive, clocks, bits } = burst else {
+            return self.pass_lines(burst, end);
         };
         // Without a controller on it, the card's input is pulled up; while it listens, the controller keeps it low.
         let bits = if drive == Drive::Nobody { u32::MAX } else { bits };
@@ -84,12 +84,12 @@ impl Card {
 
     /// Clocks on lines that the card does not have: it sees IO0 on rising edges, and drives IO1.
     #[cold]
-    fn pass_lines(&mut self, stretch: Stretch, end: Ps) -> u32 {
+    fn pass_lines(&mut self, burst: Burst, end: Ps) -> u32 {
         if self.selected {
             self.notes.add(Note::WrongLines);
         }
-        let Stretch { lines, rate, drive, clocks, bits } = stretch;
-        let (width, driven) = (stretch.bits_per_clock(), drive == Drive::Controller);
+        let Burst { lines, rate, drive, clocks, bits } = burst;
+        let (width, driven) = (burst.bits_per_clock(), drive == Drive::Controller);
         let mut sampled: u32 = 0;
         for left in (0..clocks).rev() {
             let input = bits.checked_shr(left * width).unwrap_or(0);

@@ -7,7 +7,7 @@ use super::super::ingenic_jz4740_gpio::Gpio;
 use super::*;
 use crate::device::IrqLine;
 use crate::time::Hz;
-use crate::wire::spi::{ControlPin, Edges, Outlook, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
 
 const PORT: DeviceId = DeviceId(0);
 const BUS: DeviceId = DeviceId(1);
@@ -54,8 +54,8 @@ impl SpiTarget for Echo {
         self.log.lock().unwrap().frames.push((now, Vec::new()));
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        self.shifted = self.shifted << 1 | stretch.bits & 1;
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        self.shifted = self.shifted << 1 | burst.bits & 1;
         self.clocks += 1;
         if self.clocks.is_multiple_of(8) {
             self.log.lock().unwrap().frames.last_mut().unwrap().1.push(self.shifted as u8);

@@ -6,13 +6,13 @@ use crate::devices::axi_lite::AxiLitePort;
 use crate::devices::bench::Bench;
 use crate::devices::registers::walk;
 use crate::time::Hz;
-use crate::wire::spi::{Drive, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Drive, SpiTarget};
 
 /// What a [`Script`] saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saw {
     Select(Ps),
-    Shift(Stretch, Ps),
+    Shift(Burst, Ps),
     Deselect(Ps),
 }
 
@@ -29,8 +29,8 @@ impl SpiTarget for Script {
         self.saw.lock().unwrap().push(Saw::Select(now));
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        self.saw.lock().unwrap().push(Saw::Shift(stretch, end));
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        self.saw.lock().unwrap().push(Saw::Shift(burst, end));
         self.count += 1;
         self.count - 1
     }
@@ -99,13 +99,13 @@ impl Rig {
     /// SCK clocks and bytes so far, by deselecting at [`LATER`].
     fn clocks(&mut self) -> u32 {
         self.bench.write(LATER, SPISSR, !0).unwrap();
-        self.shifts().iter().map(|(stretch, _)| stretch.clocks).sum()
+        self.shifts().iter().map(|(burst, _)| burst.clocks).sum()
     }
 
-    fn shifts(&self) -> Vec<(Stretch, Ps)> {
+    fn shifts(&self) -> Vec<(Burst, Ps)> {
         let saw = self.saw.lock().unwrap();
         saw.iter()
-            .filter_map(|saw| if let Saw::Shift(stretch, end) = saw { Some((*stretch, *end)) } else { None })
+            .filter_map(|saw| if let Saw::Shift(burst, end) = saw { Some((*burst, *end)) } else { None })
             .collect()
     }
 
@@ -188,7 +188,7 @@ fn lines_and_direction_follow_the_command() {
     let mut rig = Rig::new(params(Lines::Quad));
     rig.send(Ps(0), &frame(0x6b, 6));
     rig.clocks();
-    let seen: Vec<_> = rig.shifts().iter().map(|(stretch, _)| (stretch.lines, stretch.drive, stretch.bits)).collect();
+    let seen: Vec<_> = rig.shifts().iter().map(|(burst, _)| (burst.lines, burst.drive, burst.bits)).collect();
     assert_eq!(seen[0], (Lines::Single, Drive::Controller, 0x6b));
     assert_eq!(seen[3], (Lines::Single, Drive::Controller, 0x56));
     // Dummies and data: four lines, let go.
@@ -202,7 +202,7 @@ fn the_wire_is_selected_then_clocked_then_let_go() {
     rig.bench.write(Ps(400_000), SPISSR, !0).unwrap();
     let saw = rig.saw.lock().unwrap().clone();
     // 400 ns is edge 32 of 12.5 ns; 4 more make 450 ns.
-    let byte = Saw::Shift(Stretch::byte_out(Lines::Single, 6), Ps(50_000 + 8 * 25_000));
+    let byte = Saw::Shift(Burst::byte_out(Lines::Single, 6), Ps(50_000 + 8 * 25_000));
     assert_eq!(saw, [Saw::Select(Ps(50_000)), byte, Saw::Deselect(Ps(450_000))]);
 }
 
@@ -216,8 +216,8 @@ fn waveforms_show_each_clock_up_to_the_end_that_the_chip_is_told() {
     let sck = rig.bench.recorded("sck");
     assert_eq!(sck.len(), 2 * clocks);
     let mut passed = 0;
-    for (stretch, end) in rig.shifts() {
-        passed += stretch.clocks as usize;
+    for (burst, end) in rig.shifts() {
+        passed += burst.clocks as usize;
         // 25 ns a clock, without a gap.
         let last = &sck[2 * passed - 2..2 * passed];
         assert_eq!(last, [(end.saturating_sub(Ps(12_500)), true), (end, false)]);

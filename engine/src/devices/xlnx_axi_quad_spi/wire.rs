@@ -8,7 +8,7 @@ use super::commands::{self, Command, Data};
 use super::fifo::{RxFifo, TxFifo};
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::spi::{Lines, SpiTarget, Stretch};
+use crate::wire::spi::{Burst, Lines, SpiTarget};
 
 /// What SPICR says about the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,8 +100,8 @@ impl Wire {
     /// The edge at which the byte at the front will be through, if nothing changes; `None` if nothing moves.
     pub fn next_completion(&self, tx: &TxFifo) -> Option<u64> {
         let (byte, visible_edge) = tx.front().filter(|_| self.control.running)?;
-        let stretch = self.stretch(byte)?;
-        Some(visible_edge.max(self.free_edge) + u64::from(stretch.clocks) * self.ratio)
+        let burst = self.burst(byte)?;
+        Some(visible_edge.max(self.free_edge) + u64::from(burst.clocks) * self.ratio)
     }
 
     /// Does all that is complete by `limit_edge`.
@@ -114,15 +114,15 @@ impl Wire {
             if start > limit_edge {
                 break;
             }
-            let Some(stretch) = self.stretch(byte) else {
+            let Some(burst) = self.burst(byte) else {
                 self.frame = Frame::Refused;
                 break;
             };
-            let end = start + u64::from(stretch.clocks) * self.ratio;
+            let end = start + u64::from(burst.clocks) * self.ratio;
             if end > limit_edge {
                 break;
             }
-            self.shift(stretch, byte, start, end, tx, rx);
+            self.shift(burst, byte, start, end, tx, rx);
         }
         self.stall(tx, limit_edge);
     }
@@ -203,23 +203,23 @@ impl Wire {
     }
 
     /// What `byte` looks like on the lines; `None` if it is a command that the core refuses.
-    fn stretch(&self, byte: u8) -> Option<Stretch> {
+    fn burst(&self, byte: u8) -> Option<Burst> {
         if self.lines == Lines::Single {
             let bits = if self.control.lsb_first { byte.reverse_bits() } else { byte };
-            return Some(Stretch::byte_out(Lines::Single, bits));
+            return Some(Burst::byte_out(Lines::Single, bits));
         }
         match self.frame {
             Frame::Refused => None,
-            Frame::Command => commands::find(byte, self.lines).map(|_| Stretch::byte_out(Lines::Single, byte)),
+            Frame::Command => commands::find(byte, self.lines).map(|_| Burst::byte_out(Lines::Single, byte)),
             Frame::Known(command, index) => Some(follower(command, index, byte)),
         }
     }
 
-    fn shift(&mut self, stretch: Stretch, byte: u8, start: u64, end: u64, tx: &mut TxFifo, rx: &mut RxFifo) {
+    fn shift(&mut self, burst: Burst, byte: u8, start: u64, end: u64, tx: &mut TxFifo, rx: &mut RxFifo) {
         if !self.control.manual_select && !self.control.loopback {
             self.select(self.select_request, start);
         }
-        let received = self.exchange(stretch, end) as u8;
+        let received = self.exchange(burst, end) as u8;
         let received = if self.control.lsb_first { received.reverse_bits() } else { received };
         self.frame = match self.frame {
             Frame::Known(command, index) => Frame::Known(command, index + 1),
@@ -232,23 +232,23 @@ impl Wire {
         tx.complete(end);
         self.totals.overruns += u64::from(!rx.push(received, end));
         self.totals.bytes += 1;
-        self.totals.sck_clocks += u64::from(stretch.clocks);
+        self.totals.sck_clocks += u64::from(burst.clocks);
     }
 
-    fn exchange(&mut self, stretch: Stretch, end: u64) -> u32 {
+    fn exchange(&mut self, burst: Burst, end: u64) -> u32 {
         if self.control.loopback {
-            return stretch.bits;
+            return burst.bits;
         }
         let now = self.time(end);
         let clock = SerialClock {
             source: self.clock,
-            start: end - u64::from(stretch.clocks) * self.ratio,
+            start: end - u64::from(burst.clocks) * self.ratio,
             period: self.ratio,
             cpol: self.cpol,
             cpha: self.cpha,
         };
         let target = self.selected.and_then(|slave| self.targets.get_mut(slave)).and_then(Option::as_deref_mut);
-        self.signals.shift(target, stretch, now, clock)
+        self.signals.shift(target, burst, now, clock)
     }
 
     /// One frame of the execute-in-place window, from `edge` on: `command`, `address`, its dummies, and `into.len()` bytes of data.
@@ -260,11 +260,10 @@ impl Wire {
         let header_bytes = 1 + u32::from(command.address_bytes) + u32::from(command.dummy_bytes);
         for index in 0..header_bytes + bytes {
             let byte = header.get(index as usize).copied().unwrap_or(0);
-            let stretch =
-                if index == 0 { Stretch::byte_out(Lines::Single, byte) } else { follower(command, index, byte) };
-            self.free_edge += u64::from(stretch.clocks) * self.ratio;
-            let received = self.exchange(stretch, self.free_edge) as u8;
-            self.totals.sck_clocks += u64::from(stretch.clocks);
+            let burst = if index == 0 { Burst::byte_out(Lines::Single, byte) } else { follower(command, index, byte) };
+            self.free_edge += u64::from(burst.clocks) * self.ratio;
+            let received = self.exchange(burst, self.free_edge) as u8;
+            self.totals.sck_clocks += u64::from(burst.clocks);
             if let Some(place) = index.checked_sub(header_bytes).and_then(|data| into.get_mut(data as usize)) {
                 *place = received;
             }
@@ -280,17 +279,17 @@ impl Wire {
 }
 
 /// Byte `index` of a frame that began with `command` (which is byte 0).
-fn follower(command: &Command, index: u32, byte: u8) -> Stretch {
+fn follower(command: &Command, index: u32, byte: u8) -> Burst {
     let address_end = 1 + u32::from(command.address_bytes);
     let dummy_end = address_end + u32::from(command.dummy_bytes);
     if index < address_end {
-        return Stretch::byte_out(command.address_lines, byte);
+        return Burst::byte_out(command.address_lines, byte);
     }
     match command.data {
-        Data::Single => Stretch::byte_out(Lines::Single, byte),
+        Data::Single => Burst::byte_out(Lines::Single, byte),
         // Dummies of a reading command: the core has let go of the lines already.
-        Data::In(lines) => Stretch::byte_in(lines),
-        Data::Out(lines) if index < dummy_end => Stretch::byte_in(lines),
-        Data::Out(lines) => Stretch::byte_out(lines, byte),
+        Data::In(lines) => Burst::byte_in(lines),
+        Data::Out(lines) if index < dummy_end => Burst::byte_in(lines),
+        Data::Out(lines) => Burst::byte_out(lines, byte),
     }
 }

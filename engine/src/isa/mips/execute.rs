@@ -334,7 +334,7 @@ impl Mips {
                 // SAFETY: see above.
                 ip = unsafe { ip.add(1) };
             }
-            // The stretch is done. It may end behind a delay slot.
+            // The operations to run without a look are done. They may end behind a delay slot.
             let next = if slot_end == ip
                 && let Some(target) = self.delayed.take()
             {

@@ -8,7 +8,7 @@ struct Still;
 impl SpiTarget for Still {
     fn select(&mut self, _now: Ps) {}
 
-    fn shift(&mut self, _stretch: Stretch, _end: Ps) -> u32 {
+    fn shift(&mut self, _burst: Burst, _end: Ps) -> u32 {
         0x55
     }
 

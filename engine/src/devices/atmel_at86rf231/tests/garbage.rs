@@ -14,17 +14,17 @@ enum Step {
     FallsFirst,
     Deselect,
     Access(Vec<u8>),
-    Shift(Stretch, Option<Edges>),
+    Shift(Burst, Option<Edges>),
     Pin(ControlPin, bool),
     Wait(u64),
     Wake,
 }
 
-fn stretch() -> impl Strategy<Value = Stretch> {
+fn burst() -> impl Strategy<Value = Burst> {
     let lines = prop_oneof![Just(Lines::Single), Just(Lines::Dual), Just(Lines::Quad)];
     let rate = prop_oneof![4 => Just(Rate::Single), 1 => Just(Rate::Double)];
     let drive = prop_oneof![Just(Drive::Controller), Just(Drive::Target), Just(Drive::Nobody)];
-    (lines, rate, drive, 0u32..40, any::<u32>()).prop_map(|(lines, rate, drive, clocks, bits)| Stretch {
+    (lines, rate, drive, 0u32..40, any::<u32>()).prop_map(|(lines, rate, drive, clocks, bits)| Burst {
         lines,
         rate,
         drive,
@@ -54,7 +54,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Wake),
         3 => proptest::collection::vec(any::<u8>(), 0..140).prop_map(Step::Access),
         6 => useful.prop_map(|(command, value)| Step::Access(vec![command, value])),
-        2 => (stretch(), proptest::option::of(edges())).prop_map(|(stretch, edges)| Step::Shift(stretch, edges)),
+        2 => (burst(), proptest::option::of(edges())).prop_map(|(burst, edges)| Step::Shift(burst, edges)),
         1 => (pin, any::<bool>()).prop_map(|(pin, level)| Step::Pin(pin, level)),
         4 => (0u64..3_000_000_000).prop_map(Step::Wait),
     ]
@@ -70,9 +70,9 @@ proptest! {
                 Step::FallsFirst => bench.chip.falls_first(bench.now),
                 Step::Deselect => bench.chip.deselect(bench.now),
                 Step::Access(bytes) => drop(bench.access(&bytes)),
-                Step::Shift(stretch, edges) => {
+                Step::Shift(burst, edges) => {
                     edges.into_iter().for_each(|edges| bench.chip.edges(edges));
-                    bench.chip.shift(stretch, bench.now);
+                    bench.chip.shift(burst, bench.now);
                 }
                 Step::Pin(pin, level) => bench.control(pin, level),
                 Step::Wait(ps) => {

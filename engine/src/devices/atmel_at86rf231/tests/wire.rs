@@ -16,7 +16,7 @@ fn clock(bench: &mut Bench, bit: u32, low: Ps, high: Ps) -> u32 {
     let edges = Edges { data_since, first_rise, period: Ps::ZERO, high, held: high };
     bench.chip.edges(edges);
     bench.now = first_rise + high;
-    bench.chip.shift(Stretch::output(Lines::Single, Rate::Single, 1, bit), bench.now)
+    bench.chip.shift(Burst::output(Lines::Single, Rate::Single, 1, bit), bench.now)
 }
 
 /// So many of them, with zeroes.
@@ -93,7 +93,7 @@ fn each_limit_is_held() {
         let first_rise = bench.now + ns(300);
         let data_since = first_rise.saturating_sub(setup);
         bench.chip.edges(Edges { data_since, first_rise, period: Ps::ZERO, high: ns(100), held });
-        bench.chip.shift(Stretch::output(Lines::Single, Rate::Single, 1, 1), first_rise + ns(100));
+        bench.chip.shift(Burst::output(Lines::Single, Rate::Single, 1, 1), first_rise + ns(100));
     };
     check("t3", &|bench| edge(bench, ns(9), ns(100)));
     check("t4", &|bench| edge(bench, ns(100), ns(9)));
@@ -125,7 +125,7 @@ fn a_clock_that_rests_high_shows_the_chip_a_bit_ahead() {
         let period = Ps::from_ns(300);
         bench.chip.edges(Edges { data_since: bench.now, first_rise, period, high: HALF, held: HALF });
         bench.now = first_rise + Ps(8 * period.0);
-        bench.chip.shift(Stretch::byte_out(Lines::Single, byte), bench.now)
+        bench.chip.shift(Burst::byte_out(Lines::Single, byte), bench.now)
     };
     bench.chip.falls_first(bench.now);
     send(&mut bench, 0x9e);
@@ -137,9 +137,9 @@ fn a_clock_that_rests_high_shows_the_chip_a_bit_ahead() {
 fn other_lines_are_noted_and_do_no_harm() {
     let mut bench = Bench::new();
     selected(&mut bench);
-    let stretch = Stretch { lines: Lines::Quad, rate: Rate::Double, drive: Drive::Target, clocks: 4, bits: 0 };
+    let burst = Burst { lines: Lines::Quad, rate: Rate::Double, drive: Drive::Target, clocks: 4, bits: 0 };
     // IO1 is low, the others are pulled up.
-    assert_eq!(bench.chip.shift(stretch, bench.now), 0xdddd_dddd);
+    assert_eq!(bench.chip.shift(burst, bench.now), 0xdddd_dddd);
     bench.chip.deselect(bench.now);
     let notes = bench.notes();
     assert!(notes[0].contains("one data line") && notes[1].contains("within a byte"), "{notes:?}");

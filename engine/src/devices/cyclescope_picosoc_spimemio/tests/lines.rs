@@ -9,7 +9,7 @@ use crate::wire::spi::{Drive, Lines, Rate};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saw {
     Select(u64),
-    Shift(Stretch, u64),
+    Shift(Burst, u64),
     Deselect(u64),
 }
 
@@ -25,8 +25,8 @@ impl SpiTarget for Script {
         self.0.lock().unwrap().push(Saw::Select(cycle(now)));
     }
 
-    fn shift(&mut self, stretch: Stretch, end: Ps) -> u32 {
-        self.0.lock().unwrap().push(Saw::Shift(stretch, cycle(end)));
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        self.0.lock().unwrap().push(Saw::Shift(burst, cycle(end)));
         0x0102_0304
     }
 
@@ -52,7 +52,7 @@ fn take(saw: &Mutex<Vec<Saw>>) -> Vec<Saw> {
 
 /// A byte on one line that ends at `end`.
 fn byte(byte: u8, end: u64) -> Saw {
-    Saw::Shift(Stretch::byte_out(Lines::Single, byte), end)
+    Saw::Shift(Burst::byte_out(Lines::Single, byte), end)
 }
 
 #[test]
@@ -68,15 +68,15 @@ fn the_first_word_follows_the_preamble() {
         Saw::Deselect(37),
         Saw::Select(38),
         byte(0x03, 54),
-        Saw::Shift(Stretch::output(Lines::Single, Rate::Single, 24, 0x12_3450), 102),
-        Saw::Shift(Stretch::input(Lines::Single, Rate::Single, 32), 166),
+        Saw::Shift(Burst::output(Lines::Single, Rate::Single, 24, 0x12_3450), 102),
+        Saw::Shift(Burst::input(Lines::Single, Rate::Single, 32), 166),
     ];
     assert_eq!(take(&saw), expected);
 }
 
 #[test]
 fn a_jump_cuts_the_word_and_sends_a_frame_of_the_modes_shape() {
-    let output = |lines, rate, data| Stretch::output(lines, rate, 32, data);
+    let output = |lines, rate, data| Burst::output(lines, rate, 32, data);
     for (config, header) in [
         (0x8043_0000, output(Lines::Dual, Rate::Single, 0x12_3450ff)),
         (0x8023_0000, output(Lines::Quad, Rate::Single, 0x12_3450ff)),
@@ -93,7 +93,7 @@ fn a_jump_cuts_the_word_and_sends_a_frame_of_the_modes_shape() {
         soc.cycle = jump;
         let (cycles, _) = soc.word(0x12_3450);
         let mut expected = vec![
-            Saw::Shift(Stretch { clocks: 2 + u32::from(ddr), ..Stretch::input(header.lines, header.rate, 0) }, jump),
+            Saw::Shift(Burst { clocks: 2 + u32::from(ddr), ..Burst::input(header.lines, header.rate, 0) }, jump),
             Saw::Deselect(jump + 1),
             Saw::Select(jump + 2),
         ];
@@ -105,9 +105,9 @@ fn a_jump_cuts_the_word_and_sends_a_frame_of_the_modes_shape() {
         at += 2 * u64::from(header.clocks);
         expected.push(Saw::Shift(header, at));
         at += 2 * 3;
-        expected.push(Saw::Shift(Stretch::dummy(header.lines, 3), at));
+        expected.push(Saw::Shift(Burst::dummy(header.lines, 3), at));
         at += 2 * u64::from(header.clocks);
-        expected.push(Saw::Shift(Stretch::input(header.lines, header.rate, 32), at));
+        expected.push(Saw::Shift(Burst::input(header.lines, header.rate, 32), at));
         assert_eq!(take(&saw), expected, "{config:#x}");
         assert_eq!(cycles, at + 1 + u64::from(ddr) - jump, "{config:#x}");
     }
@@ -123,9 +123,9 @@ fn words_that_nobody_asks_for_pass_on_the_wire_too() {
     soc.cycle += 500;
     let now = soc.cycle;
     soc.configure(0x8020_0000);
-    let word = Stretch::input(Lines::Quad, Rate::Single, 32);
+    let word = Burst::input(Lines::Quad, Rate::Single, 32);
     // The word behind the first one, and three bytes more, held back until the configuration write cuts them off.
-    let expected = [Saw::Shift(word, first_end + 16), Saw::Shift(Stretch { clocks: 6, ..word }, now)];
+    let expected = [Saw::Shift(word, first_end + 16), Saw::Shift(Burst { clocks: 6, ..word }, now)];
     assert_eq!(take(&saw), expected);
     assert_eq!(soc.counter("words_unused"), 1);
 }
@@ -135,7 +135,7 @@ fn a_configuration_write_cuts_the_preamble_off() {
     let (mut soc, saw) = scripted();
     soc.cycle = 26;
     soc.configure(0x8008_0000);
-    let half = Stretch { drive: Drive::Controller, ..Stretch::output(Lines::Single, Rate::Single, 3, 0b101) };
+    let half = Burst { drive: Drive::Controller, ..Burst::output(Lines::Single, Rate::Single, 3, 0b101) };
     let expected = [Saw::Select(2), byte(0xff, 18), Saw::Deselect(19), Saw::Select(20), Saw::Shift(half, 26)];
     assert_eq!(take(&saw), expected);
     soc.word(0x1000);
@@ -150,6 +150,6 @@ fn the_end_of_the_run_leaves_the_clocks_up_to_then() {
     let end = soc.cycle + 70;
     let now = Soc::clock().ps_at_floor(Cycles(end));
     soc.bus.devices[0].as_mut().unwrap().finish(now);
-    let word = Stretch::input(Lines::Single, Rate::Single, 32);
-    assert_eq!(take(&saw), [Saw::Shift(word, 166 + 64), Saw::Shift(Stretch { clocks: 4, ..word }, end)]);
+    let word = Burst::input(Lines::Single, Rate::Single, 32);
+    assert_eq!(take(&saw), [Saw::Shift(word, 166 + 64), Saw::Shift(Burst { clocks: 4, ..word }, end)]);
 }

@@ -86,11 +86,11 @@ impl Bench {
         if command {
             self.out(Lines::Single, &[opcode]);
         }
-        self.stretch(Stretch::output(lines, rate, 32, address << 8 | u32::from(mode)));
+        self.burst(Burst::output(lines, rate, 32, address << 8 | u32::from(mode)));
         if dummies > 0 {
-            self.stretch(Stretch::dummy(lines, dummies));
+            self.burst(Burst::dummy(lines, dummies));
         }
-        let words = (0..words).map(|_| self.stretch(Stretch::input(lines, rate, 32))).collect();
+        let words = (0..words).map(|_| self.burst(Burst::input(lines, rate, 32))).collect();
         self.deselect();
         words
     }
@@ -149,9 +149,9 @@ fn fast_reads_without_mode_byte_take_the_latency_too() {
             set_up(&mut bench, latency);
             bench.select();
             bench.out(Lines::Single, &[opcode]);
-            bench.stretch(Stretch::output(Lines::Single, Rate::Single, 24, BASE));
-            bench.stretch(Stretch::dummy(lines, latency));
-            assert_eq!(bench.stretch(Stretch::input(lines, Rate::Single, 32)), word_at(BASE));
+            bench.burst(Burst::output(Lines::Single, Rate::Single, 24, BASE));
+            bench.burst(Burst::dummy(lines, latency));
+            assert_eq!(bench.burst(Burst::input(lines, Rate::Single, 32)), word_at(BASE));
             assert_eq!(bench.notes(), Vec::<String>::new());
         }
     }
@@ -269,14 +269,14 @@ fn a_whole_word_is_what_its_clocks_are_one_by_one() {
             set_up(bench, 1);
             bench.select();
             bench.out(Lines::Single, &[opcode]);
-            bench.stretch(Stretch::output(lines, rate, 32, (BASE + 2) << 8 | 0xff));
-            bench.stretch(Stretch::dummy(lines, 1));
+            bench.burst(Burst::output(lines, rate, 32, (BASE + 2) << 8 | 0xff));
+            bench.burst(Burst::dummy(lines, 1));
         }
-        let one = Stretch { clocks: 1, ..Stretch::input(lines, rate, 0) };
+        let one = Burst { clocks: 1, ..Burst::input(lines, rate, 0) };
         for _ in 0..8 {
-            let word = whole.stretch(Stretch::input(lines, rate, 32));
+            let word = whole.burst(Burst::input(lines, rate, 32));
             let bits = one.bits_per_clock();
-            assert_eq!(word, (0..32 / bits).fold(0, |word: u32, _| word.unbounded_shl(bits) | single.stretch(one)));
+            assert_eq!(word, (0..32 / bits).fold(0, |word: u32, _| word.unbounded_shl(bits) | single.burst(one)));
         }
         whole.deselect();
         single.deselect();

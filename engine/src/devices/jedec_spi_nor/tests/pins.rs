@@ -146,7 +146,7 @@ const READS: [(u8, Lines, u32, Lines); 6] = [
 
 proptest! {
     #[test]
-    fn frames_by_hand_read_what_whole_stretches_read(
+    fn frames_by_hand_read_what_whole_bursts_read(
         read in 0..READS.len(),
         address in 0u32..0x100,
         page in proptest::collection::vec(any::<u8>(), 0x200),

@@ -11,14 +11,14 @@ enum Piece {
     Select,
     Deselect,
     Wait(u64),
-    Shift(Stretch),
+    Shift(Burst),
 }
 
 fn lines() -> impl Strategy<Value = Lines> {
     prop_oneof![Just(Lines::Single), Just(Lines::Dual), Just(Lines::Quad)]
 }
 
-fn stretch() -> impl Strategy<Value = Stretch> {
+fn burst() -> impl Strategy<Value = Burst> {
     (lines(), any::<bool>(), any::<bool>(), 1u32..=32, any::<u32>()).prop_map(
         |(lines, double, driven, clocks, bits)| {
             let rate = if double { Rate::Double } else { Rate::Single };
@@ -26,7 +26,7 @@ fn stretch() -> impl Strategy<Value = Stretch> {
             let width = clocks * lines as u32 * rate as u32;
             let (drive, bits) =
                 if driven { (Drive::Controller, bits & (u32::MAX >> (32 - width))) } else { (Drive::Target, 0) };
-            Stretch { lines, rate, drive, clocks, bits }
+            Burst { lines, rate, drive, clocks, bits }
         },
     )
 }
@@ -38,16 +38,16 @@ fn opening(commands: &'static [Command]) -> impl Strategy<Value = Vec<Piece>> {
         let command = &commands[index];
         let mut pieces = Vec::new();
         if write_enable {
-            pieces.extend([Piece::Select, Piece::Shift(Stretch::byte_out(Lines::Single, 0x06)), Piece::Deselect]);
+            pieces.extend([Piece::Select, Piece::Shift(Burst::byte_out(Lines::Single, 0x06)), Piece::Deselect]);
         }
-        pieces.extend([Piece::Select, Piece::Shift(Stretch::byte_out(Lines::Single, command.opcode))]);
+        pieces.extend([Piece::Select, Piece::Shift(Burst::byte_out(Lines::Single, command.opcode))]);
         if let Some(lines) = command.address {
             for byte in [0, 0, low] {
-                pieces.push(Piece::Shift(Stretch::byte_out(lines, byte)));
+                pieces.push(Piece::Shift(Burst::byte_out(lines, byte)));
             }
         }
         let bits = rest & (u32::MAX >> (32 - 8 * lines as u32));
-        pieces.push(Piece::Shift(Stretch { lines, rate: Rate::Single, drive: Drive::Controller, clocks: 8, bits }));
+        pieces.push(Piece::Shift(Burst { lines, rate: Rate::Single, drive: Drive::Controller, clocks: 8, bits }));
         pieces
     })
 }
@@ -58,12 +58,12 @@ fn pieces(commands: &'static [Command]) -> impl Strategy<Value = Vec<Piece>> {
         1 => Just(vec![Piece::Select]),
         2 => Just(vec![Piece::Deselect]),
         1 => (0u64..2_000_000_000_000).prop_map(|wait| vec![Piece::Wait(wait)]),
-        8 => stretch().prop_map(|stretch| vec![Piece::Shift(stretch)]),
+        8 => burst().prop_map(|burst| vec![Piece::Shift(burst)]),
     ];
     proptest::collection::vec(any_piece, 1..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Plays the pieces; with `by_clock` each stretch clock by clock, which never takes the way of whole bytes.
+/// Plays the pieces; with `by_clock` each burst clock by clock, which never takes the way of whole bytes.
 fn play(bench: &mut Bench, pieces: &[Piece], by_clock: bool) -> Vec<u32> {
     let mut seen = Vec::new();
     for piece in pieces {
@@ -71,19 +71,19 @@ fn play(bench: &mut Bench, pieces: &[Piece], by_clock: bool) -> Vec<u32> {
             Piece::Select => bench.select(),
             Piece::Deselect => bench.deselect(),
             Piece::Wait(wait) => bench.wait(Ps(*wait)),
-            Piece::Shift(stretch) if by_clock => {
-                let width = stretch.bits_per_clock();
+            Piece::Shift(burst) if by_clock => {
+                let width = burst.bits_per_clock();
                 let start = bench.now;
                 let mut sampled = 0_u32;
-                for clock in 1..=stretch.clocks {
-                    let bits = stretch.bits >> ((stretch.clocks - clock) * width) & ((1 << width) - 1);
+                for clock in 1..=burst.clocks {
+                    let bits = burst.bits >> ((burst.clocks - clock) * width) & ((1 << width) - 1);
                     bench.now = start + Ps(CLOCK_PS * u64::from(clock));
-                    let one = Stretch { clocks: 1, bits, ..*stretch };
+                    let one = Burst { clocks: 1, bits, ..*burst };
                     sampled = sampled.unbounded_shl(width) | bench.flash.shift(one, bench.now);
                 }
                 seen.push(sampled);
             }
-            Piece::Shift(stretch) => seen.push(bench.stretch(*stretch)),
+            Piece::Shift(burst) => seen.push(bench.burst(*burst)),
         }
     }
     seen
@@ -97,7 +97,7 @@ proptest! {
         // Nonvolatile configuration register, bits 11 to 9 (XIP) with a reserved value: XIP is allowed, and not active.
         let xip = [("cyclescope,nonvolatile-configuration-register", cell(0xfbff))];
         let (mut whole, mut single) = (Bench::with(&xip), Bench::with(&xip));
-        // A wait lies between frames only: within one, a stretch's clocks are taken to be evenly spread over it.
+        // A wait lies between frames only: within one, a burst's clocks are taken to be evenly spread over it.
         let pieces: Vec<Piece> = settle(pieces);
         prop_assert_eq!(play(&mut whole, &pieces, false), play(&mut single, &pieces, true));
         prop_assert_eq!(whole.notes(), single.notes());
@@ -151,7 +151,7 @@ fn settle(pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 #[test]
-fn a_stretch_may_hold_several_bytes_and_phases() {
+fn a_burst_may_hold_several_bytes_and_phases() {
     let mut bench = Bench::new();
     bench.program(0x12_3456, &[0xde, 0xad, 0xbe, 0xef]);
     bench.select();

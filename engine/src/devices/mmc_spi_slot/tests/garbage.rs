@@ -8,7 +8,7 @@ enum Act {
     Bytes(Vec<u8>),
     Command(u8, u32),
     Block(u8),
-    Stretch { lines: Lines, rate: Rate, drive: Drive, clocks: u32, bits: u32 },
+    Burst { lines: Lines, rate: Rate, drive: Drive, clocks: u32, bits: u32 },
     Chip(bool),
     Wait(u32),
     Idle(u32),
@@ -26,7 +26,7 @@ fn act() -> impl Strategy<Value = Act> {
         (lines, rate, drive, 1_u32..5, any::<u32>()).prop_map(|(lines, rate, drive, clocks, bits)| {
             let width = clocks * lines as u32 * rate as u32;
             let bits = if drive == Drive::Controller { bits & ((1_u64 << width) - 1) as u32 } else { 0 };
-            Act::Stretch { lines, rate, drive, clocks, bits }
+            Act::Burst { lines, rate, drive, clocks, bits }
         }),
         any::<bool>().prop_map(Act::Chip),
         (0_u32..100_000).prop_map(Act::Wait),
@@ -44,10 +44,10 @@ fn apply(bench: &mut Bench, act: &Act) {
         Act::Block(token) => {
             bench.block(*token, &pattern(3));
         }
-        Act::Stretch { lines, rate, drive, clocks, bits } => {
+        Act::Burst { lines, rate, drive, clocks, bits } => {
             bench.now += Ps(BYTE_PS);
             let (lines, rate, drive, clocks, bits) = (*lines, *rate, *drive, *clocks, *bits);
-            let seen = bench.card.shift(Stretch { lines, rate, drive, clocks, bits }, bench.now);
+            let seen = bench.card.shift(Burst { lines, rate, drive, clocks, bits }, bench.now);
             let width = clocks * lines as u32 * rate as u32;
             assert!(u64::from(seen) < 1 << width);
         }

@@ -42,8 +42,8 @@ fn bits_give_what_bytes_give() {
                 left -= clocks;
                 bench.now += Ps(BYTE_PS / 8 * u64::from(clocks));
                 let bits = (u64::from(word) >> left) as u32 & ((1_u64 << clocks) - 1) as u32;
-                let stretch = Stretch { clocks, ..Stretch::output(Lines::Single, Rate::Single, 8, bits) };
-                output = output << clocks | u64::from(bench.card.shift(stretch, bench.now));
+                let burst = Burst { clocks, ..Burst::output(Lines::Single, Rate::Single, 8, bits) };
+                output = output << clocks | u64::from(bench.card.shift(burst, bench.now));
             }
             seen.push(output);
         }
@@ -64,12 +64,12 @@ fn a_controller_that_only_listens_keeps_its_line_low() {
     let listened: Vec<u32> = (0..3)
         .map(|_| {
             bench.now += Ps(BYTE_PS);
-            bench.card.shift(Stretch::byte_in(Lines::Single), bench.now)
+            bench.card.shift(Burst::byte_in(Lines::Single), bench.now)
         })
         .collect();
     assert_eq!(listened, [0xff, 0, 0]);
     bench.now += Ps(BYTE_PS);
-    assert_eq!(bench.card.shift(Stretch::dummy(Lines::Single, 8), bench.now), 0xff);
+    assert_eq!(bench.card.shift(Burst::dummy(Lines::Single, 8), bench.now), 0xff);
     assert_eq!(bench.status(), (0, 0));
 }
 
@@ -77,7 +77,7 @@ fn a_controller_that_only_listens_keeps_its_line_low() {
 fn bytes_are_counted_from_chip_select() {
     let mut bench = Bench::new();
     bench.now += Ps(BYTE_PS);
-    bench.card.shift(Stretch { clocks: 3, ..Stretch::byte_out(Lines::Single, 0b010) }, bench.now);
+    bench.card.shift(Burst { clocks: 3, ..Burst::byte_out(Lines::Single, 0b010) }, bench.now);
     bench.send(&[0x40, 0]);
     bench.deselect();
     bench.select();
@@ -88,19 +88,19 @@ fn bytes_are_counted_from_chip_select() {
 fn other_lines_are_noted_and_see_the_cards_own() {
     let mut bench = Bench::new();
     bench.now += Ps(BYTE_PS);
-    let idle = bench.card.shift(Stretch::input(Lines::Quad, Rate::Single, 32), bench.now);
+    let idle = bench.card.shift(Burst::input(Lines::Quad, Rate::Single, 32), bench.now);
     assert_eq!(idle, 0xffff_ffff);
     assert_eq!(bench.notes(), ["the card has one data line a direction, and a bit a clock"]);
     // CMD13, bit by bit, on IO0 of two lines.
     for byte in command_frame(13, 0).into_iter().chain([0xff]) {
         for bit in (0..8).rev() {
             bench.now += Ps(BYTE_PS / 8);
-            let stretch = Stretch::output(Lines::Dual, Rate::Single, 2, u32::from(byte >> bit & 1));
-            bench.card.shift(stretch, bench.now);
+            let burst = Burst::output(Lines::Dual, Rate::Single, 2, u32::from(byte >> bit & 1));
+            bench.card.shift(burst, bench.now);
         }
     }
     bench.now += Ps(BYTE_PS);
-    let answer = bench.card.shift(Stretch::input(Lines::Dual, Rate::Single, 16), bench.now);
+    let answer = bench.card.shift(Burst::input(Lines::Dual, Rate::Single, 16), bench.now);
     assert_eq!(answer, 0b0101_0101_0101_0101, "IO1 low, IO0 pulled up");
 }
 
@@ -110,7 +110,7 @@ fn a_fast_clock_is_noted_once() {
     // As times are rounded, bytes on one clock differ by a picosecond.
     for shorter in [0, 1] {
         bench.now += Ps(BYTE_PS / 2 - shorter);
-        bench.card.shift(Stretch::byte_out(Lines::Single, 0xff), bench.now);
+        bench.card.shift(Burst::byte_out(Lines::Single, 0xff), bench.now);
     }
     assert_eq!(bench.notes(), ["SCK runs at 50000000 Hz; spi-max-frequency is 25000000"]);
 }
