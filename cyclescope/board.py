@@ -222,7 +222,7 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
         return path
     if is_path:
         if path.exists():
-            inputs.check(path, inputs.MOST_BOARD_BYTES)
+            inputs.check(path)
         raise UsageError(f"{inputs.printable(text)}: no such board file")
     known = shipped_boards()
     near = difflib.get_close_matches(text, known, cutoff=0.4) or known

@@ -84,10 +84,10 @@ class Node:
 def parse(path: Path) -> Node:
     """Parse a .dts file.
 
-    Raises `BoardError` with the file and line of a syntax error, `UsageError` for what is no file
-    or too large, `OSError` if the file can't be read.
+    Raises `BoardError` with the file and line of a syntax error or of what is too large,
+    `UsageError` for what is no file, `OSError` if the file can't be read.
     """
-    inputs.check(path, inputs.MOST_BOARD_BYTES)
+    inputs.check(path)
     shown = shown_path(path)
     places = _Places(shown)
     try:

@@ -12,7 +12,6 @@ from pathlib import Path
 from cyclescope.errors import UsageError
 
 MOST_ELF_BYTES = 512 * 2**20
-MOST_BOARD_BYTES = 16 * 2**20
 # how long a named pipe may have nobody who writes to it
 _WRITER_S = 2.0
 _LOOK_S = 0.05
@@ -38,7 +37,9 @@ def read(path: Path, most_bytes: int) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(descriptor)
-        _check(path, found, most_bytes)
+        _check_kind(path, found)
+        if found.st_size > most_bytes:
+            raise _too_large(path, most_bytes)
         begin = _first_bytes(descriptor) if stat.S_ISFIFO(found.st_mode) else b""
         return _read(path, descriptor, bytearray(begin), most_bytes)
     except OSError as error:
@@ -47,12 +48,12 @@ def read(path: Path, most_bytes: int) -> bytes:
         os.close(descriptor)
 
 
-def check(path: Path, most_bytes: int) -> None:
-    """Whether a file can be read as a whole; a pipe can't. Raises as `read` does."""
+def check(path: Path) -> None:
+    """Whether a file is one that can be read as a whole; a pipe is not. Raises as `read` does."""
     found = path.stat()
     if stat.S_ISFIFO(found.st_mode):
         raise UsageError(f"{printable(path)}: this is a pipe, not a file")
-    _check(path, found, most_bytes)
+    _check_kind(path, found)
 
 
 def printable(name: str | os.PathLike[str]) -> str:
@@ -68,12 +69,10 @@ def _shown(letter: str) -> str:
     return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else repr(letter)[1:-1]
 
 
-def _check(path: Path, found: os.stat_result, most_bytes: int) -> None:
+def _check_kind(path: Path, found: os.stat_result) -> None:
     kind = stat.S_IFMT(found.st_mode)
     if kind in _KINDS:
         raise UsageError(f"{printable(path)}: this is {_KINDS[kind]}, not a file")
-    if found.st_size > most_bytes:
-        raise _too_large(path, most_bytes)
 
 
 def _too_large(path: Path, most_bytes: int) -> UsageError:
