@@ -16,8 +16,8 @@ the first board with its caches off, and on PicoSoC, from SPI flash in place; an
 the Rhealstone benchmark with the caches of the SAMA5D2 off.
 
 A third part writes a file to an SD card, which is waiting for the card nearly all of the time: with
-rounds of polling loops skipped and with each of them run. Both must give the same result. Then the
-experiment `fat-write` runs whole, once.
+iterations of polling loops skipped and with each of them run. Both must give the same result. Then
+the experiment `fat-write` runs whole, once.
 
     python bench/speed.py [--iterations N] [--uncached-iterations N] [--pairs N]
 """
@@ -208,7 +208,7 @@ def compare_uncached(iterations: int, loops: int, pairs: int) -> None:
 
 
 def compare_polling(pairs: int) -> None:
-    """A program that waits for a card: its rounds of polling skipped, and each of them run."""
+    """A program that waits for a card: iterations of its polling loops skipped, or each run."""
     settings = {"transfer": "768", "file_bytes": POLLED_FILE_BYTES, "gap_s": 0}
     elf = firmware.build_app(fat_write.APP, fat_write.BOARD, settings)
     try:
@@ -237,7 +237,7 @@ def compare_polling(pairs: int) -> None:
     print(f"{fat_write.APP} in calls of 768 bytes, {simulated:.1f} s simulated, the same cycles:")
     for skip, times in seconds.items():
         median = statistics.median(times)
-        name = "rounds of polling skipped" if skip else "each round run"
+        name = "polling loops skipped" if skip else "each iteration run"
         print(f"{name:<38} {median:6.2f} s  ({simulated / median:.1f} times as fast as the board)")
     print_ratios("ratio of speeds", seconds[True], seconds[False])
     with tempfile.TemporaryDirectory() as folder:

@@ -83,7 +83,7 @@ def _extents(file: int) -> Iterator[tuple[int, int]]:
 
 
 def _to_disk(path: Path) -> None:
-    """Have a file or a folder on the disk before what comes next."""
+    """Have a file or a folder on the disk for certain, also after a loss of power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -39,7 +39,7 @@ _MOST_HELD_CHARACTERS = 1 << 20
 @click.option(
     "--skip-polling/--no-skip-polling",
     default=True,
-    help="Skip rounds of polling loops (same result, sooner), or run each.",
+    help="Skip iterations of polling loops (same result, sooner), or run each.",
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 @click.option("--vcd", metavar="FILE", help="Write the waveforms of the board's wires.")
