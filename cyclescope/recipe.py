@@ -2,6 +2,7 @@
 
 The name of the kept ELF is a hash of all that it is made from, so it never goes stale and any
 number of processes may build at once. One that was damaged since is built anew (`cyclescope.kept`).
+Its objects are kept as well, and shared with other programs (`cyclescope.objects`).
 
 A program may carry others, for cores that it starts: their ELFs are built first and linked into it
 as data, from `<core>_firmware_start` to `<core>_firmware_end`, as files with everything in them.
@@ -12,18 +13,19 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import os
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
-from cyclescope import compiler_cache, kept, leftovers, resources
+from cyclescope import compiler_cache, kept, leftovers, objects, resources
 from cyclescope.errors import FirmwareError
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What one call of the compiler needs; all paths are absolute.
+    """What a program is made from; all paths are absolute.
 
     `crates` are the folders of the crates that it takes sources from, by name and version.
     `programs` are those that it carries, by the label of the core that each is for.
@@ -52,22 +54,51 @@ class Recipe:
         return sorted(files, key=lambda path: self.portable(str(path)))
 
     def arguments(self) -> list[str]:
-        """The compiler's arguments but for the output."""
+        """What one call of the compiler would need to make the ELF, but for the output."""
         return [
-            *("-target", self.target, f"-mcpu={self.mcpu}"),
+            *self._compiling(),
+            *filter(_is_of_linker, self.flags),
+            *(str(source) for source in self.sources),
+            *self._linking(),
+        ]
+
+    def objects(self) -> list[objects.Source]:
+        """Each source with how it is compiled."""
+        arguments = tuple(self._compiling())
+        return [
+            objects.Source(source, arguments, self.include, self._roots())
+            for source in self.sources
+        ]
+
+    def link(self, linked: Iterable[Path]) -> list[str]:
+        """The compiler's arguments to link objects, but for the output."""
+        return [
+            *self._target(),
+            *self.flags,
+            *map(str, linked),
+            *self._linking(),
+        ]
+
+    def _target(self) -> list[str]:
+        return ["-target", self.target, f"-mcpu={self.mcpu}"]
+
+    def _compiling(self) -> list[str]:
+        return [
+            *self._target(),
             # paths of this machine would get into the debug information
             *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots().items()),
             # the compiler runs in such a folder: sources there are relative to it
             f"-ffile-prefix-map={resources.firmware().resolve()}/=",
-            *self.flags,
+            *(flag for flag in self.flags if not _is_of_linker(flag)),
             # warnings about the headers of others would be errors here
             *(
                 f"-isystem{folder}" if self._is_foreign(folder) else f"-I{folder}"
                 for folder in self.include
             ),
-            *(str(source) for source in self.sources),
-            f"-Wl,-T,{self.linker_script}",
         ]
+
+    def _linking(self) -> list[str]:
+        return [f"-Wl,-T,{self.linker_script}"]
 
     def portable(self, text: str) -> str:
         """A text with paths, as it would be on any machine."""
@@ -104,14 +135,15 @@ def _build(recipe: Recipe, folder: Path) -> Path:
         flags = (*recipe.flags, f"-I{folder}")
         recipe = replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
     elf = folder / f"{recipe.name}-{_digest(recipe)}.elf"
-    if not kept.is_whole(elf):
-        if elf.exists():
-            # what damaged it may have damaged what the compiler keeps
-            compiler_cache.distrust()
-        with leftovers.scratch(dir=folder) as scratch:
-            output = scratch / elf.name
-            _compile(recipe, output)
-            kept.keep(output, elf)
+    with objects.alone(elf):
+        if not kept.is_whole(elf):
+            if elf.exists():
+                # what damaged it may have damaged what the compiler keeps
+                compiler_cache.distrust()
+            with leftovers.scratch(dir=folder) as scratch:
+                output = scratch / elf.name
+                _make(recipe, output)
+                kept.keep(output, elf)
     return elf
 
 
@@ -153,20 +185,29 @@ _CARRIED = """\
 """
 
 
-def _compile(recipe: Recipe, output: Path) -> None:
-    zig_cache = compiler_cache.folder()
-    environment = os.environ | {
-        "ZIG_GLOBAL_CACHE_DIR": str(zig_cache),
-        "ZIG_LOCAL_CACHE_DIR": str(zig_cache),
-        # the user's own may not be there
-        "TMPDIR": str(output.parent),
-    }
-    command = [sys.executable, "-m", "ziglang", "cc", *recipe.arguments(), "-o", str(output)]
-    # a linker script's INCLUDE is relative to the folder
-    done = leftovers.call(command, cwd=resources.firmware(), env=environment)
-    if done.returncode != 0 or not output.is_file():
-        messages = done.stderr.decode(errors="replace").strip() or "the compiler said nothing"
-        raise FirmwareError(f"{recipe.name}: the firmware does not build:\n{messages}")
+def _make(recipe: Recipe, output: Path) -> None:
+    """Compile what is not kept, as many files at a time as the host has cores, and link."""
+    found = [_compilers().submit(objects.compiled, source) for source in recipe.objects()]
+    errors = [error for future in found if (error := future.exception())]
+    try:
+        for error in errors:
+            if not isinstance(error, FirmwareError):
+                raise error
+        if errors:
+            raise FirmwareError("\n".join(map(str, errors)))
+        objects.run_compiler(recipe.link(future.result() for future in found), output)
+    except FirmwareError as error:
+        raise FirmwareError(f"{recipe.name}: the firmware does not build:\n{error}") from error
+
+
+@cache
+def _compilers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="compiler")
+
+
+def _is_of_linker(flag: str) -> bool:
+    """Whether a flag is for linking alone: compiling a file, clang would call it unused."""
+    return flag.startswith("-Wl,") or flag in ("-nostdlib", "-static")
 
 
 def _digest(recipe: Recipe) -> str:
