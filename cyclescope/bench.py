@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import re
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cyclescope import disks, host_files, published
 from cyclescope._engine import Stop
 from cyclescope.board import Board
+from cyclescope.costs import Costs
+from cyclescope.costs import load as load_costs
 from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError, fault
 from cyclescope.experiment import Cell, Run
 from cyclescope.firmware import build_app, load_app
@@ -50,31 +51,42 @@ _STOPPING_S = 3.0
 # ---- running
 
 
+@dataclass(frozen=True)
+class Following:
+    """What is called as runs begin, in any thread, and as they end, in that of `run_jobs`."""
+
+    started: Callable[[Job], None] = lambda job: None
+    finished: Callable[[Job, RunRecord], None] = lambda job, record: None
+
+
 def run_jobs(
     jobs: Sequence[Job],
     threads: int,
-    finished: Callable[[Job, RunRecord], None] = lambda job, record: None,
+    following: Following | None = None,
     keep: Path | None = None,
     stop: Stop | None = None,
+    costs: Costs | None = None,
 ) -> list[RunRecord | None]:
-    """Run jobs, `threads` at a time, the weightiest first; the records are in the jobs' order.
+    """Run jobs, `threads` at a time, the longest first; the records are in the jobs' order.
 
-    A run that fails gives a record with its error; its disk stays in the folder `keep` if there is
-    one. `finished` is called in this thread as each ends. After `stop` is requested nothing begins,
+    So no processor waits for a long one at the end. A run that fails gives a record with its error;
+    its disk stays in the folder `keep` if there is one. After `stop` is requested nothing begins,
     and what is under way is stopped: its record is None.
     """
     stop = stop or Stop()
+    following = following or Following()
+    seconds = (costs or load_costs()).of
     records: list[RunRecord | None] = [None] * len(jobs)
     pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
     places: dict[Future[RunRecord | None], int] = {}
     try:
-        for place, job in sorted(enumerate(jobs), key=lambda one: -one[1].run.weight):
-            places[pool.submit(_finished, job, keep, stop)] = place
+        for place, job in sorted(enumerate(jobs), key=lambda one: -seconds(one[1])):
+            places[pool.submit(_finished, job, following, keep, stop)] = place
         for future in _as_completed(places, stop):
             place = places[future]
             records[place] = record = future.result()
             if record is not None:
-                finished(jobs[place], record)
+                following.finished(jobs[place], record)
     except BaseException:
         stop.request()
         raise
@@ -96,10 +108,11 @@ def _as_completed(
     yield from done
 
 
-def _finished(job: Job, keep: Path | None, stop: Stop) -> RunRecord | None:
+def _finished(job: Job, following: Following, keep: Path | None, stop: Stop) -> RunRecord | None:
     """The record of a job; None if `stop` was requested before it was finished."""
     if stop.requested:
         return None
+    following.started(job)
     record = run_job(job, keep, stop)
     # what is stopped may fail of that
     is_finished = record.result is not None and record.result.outcome != INTERRUPTED
@@ -114,13 +127,13 @@ def run_job(job: Job, keep: Path | None = None, stop: Stop | None = None) -> Run
     """
     run = job.configured
     try:
-        elf = _build(run)
+        elf = build_app(run.app, run.board, run.settings)
         cells = job.experiment.cells_of(run)
         parts = [found for cell in cells if (found := cell.parts(run.settings))]
         sections = [name for cell in cells for name in cell.timed]
         sections += [name for found in parts for name, _ in found.functions]
         with _inserted(run) as (overrides, image):
-            board = Board(run.board, overrides).load(elf)
+            board = Board(run.board, overrides).load(str(elf))
             result = board.run(
                 run.limit,
                 sections=dict.fromkeys(sections),
@@ -201,15 +214,6 @@ def judged(job: Job, result: RunResult) -> RunRecord:
         return job.record(result, _failure(job, result))
     except FirmwareError as error:
         return job.record(result, str(error))
-
-
-_build_lock = threading.Lock()
-
-
-def _build(run: Run) -> str:
-    # The compiler uses all cores by itself, and two runs may want the same app.
-    with _build_lock:
-        return str(build_app(run.app, run.board, run.settings))
 
 
 def _failure(job: Job, result: RunResult) -> str | None:

@@ -1,19 +1,18 @@
-"""`cyclescope bench`: the bench on a terminal, with progress, tables and files."""
+"""`cyclescope bench`: experiments run with progress on a terminal, their results as files."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cyclescope import (
     bench,
+    bench_progress,
+    bench_summary,
+    costs,
     experiments,
     export,
     host_files,
@@ -26,10 +25,7 @@ from cyclescope.errors import OutputError, complain
 from cyclescope.host_files import AnyPath
 from cyclescope.interrupts import Interrupted
 from cyclescope.overrides import parse_set
-from cyclescope.planning import Job
-from cyclescope.results import ExperimentResult, RunRecord
-
-Finished = Callable[[Job, RunRecord], None]
+from cyclescope.results import ExperimentResult
 
 # The files of the folder that --out names.
 JSON, CSV, REPORT = "results.json", "results.csv", "report.html"
@@ -65,20 +61,26 @@ def bench_command(
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers.
 
+    `cyclescope show` prints the tables.
     Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
     """
     changes = list(map(parse_set, sets))
     planned = planning.plan(experiments.select(names), changes, quick)
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
+    threads = jobs or os.cpu_count() or 1
+    known = costs.load()
     with interrupts.held_back() as held:
-        with _progress(len(planned)) as finished:
-            threads = jobs or os.cpu_count() or 1
-            records = bench.run_jobs(planned, threads, finished, keep_disks, held.stop)
+        with bench_progress.shown(planned, known, threads) as watch:
+            following = bench.Following(watch.started, watch.finished)
+            records = bench.run_jobs(planned, threads, following, keep_disks, held.stop, known)
+        costs.keep(planned, records)
         results = bench.tabulate(planned, records)
         saved = _write(results, out, own_json)
         with terminal.shown(held.number is not None):
-            _print(results, tables.console(stderr=json_file == "-"))
+            report = out / REPORT if saved else None
+            summary = bench_summary.screen(results, report, watch.elapsed_s)
+            tables.console(stderr=json_file == "-").print(summary)
             if json_file == "-":
                 sys.stdout.write(export.to_json(results))
     if held.number is not None:
@@ -105,56 +107,6 @@ def _check_places(
     host_files.check_outputs(
         {**outputs, "--json": json_file}, dict.fromkeys(images, "the image of a chip"), folder=out
     )
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Finished]:
-    """A bar on a terminal, a line a finished run elsewhere; both on stderr."""
-    screen = Console(stderr=True)
-    if not screen.is_terminal:
-        yield _line_printer(total)
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=screen, transient=True) as progress:
-        task = progress.add_task("running", total=total)
-
-        def finished(job: Job, record: RunRecord) -> None:
-            progress.update(task, advance=1, description=job.experiment.name)
-
-        yield finished
-
-
-def _line_printer(total: int) -> Finished:
-    count = 0
-
-    def finished(job: Job, record: RunRecord) -> None:
-        nonlocal count
-        count += 1
-        label = f"{job.experiment.name}: {record.label}"
-        print(tables.progress_line(count, total, label, record.result), file=sys.stderr)
-
-    return finished
-
-
-def _print(results: list[ExperimentResult], screen: Console) -> None:
-    for result in results:
-        screen.print(tables.experiment_table(result))
-        for run in result.failures:
-            print(f"cyclescope: failed: {run.label}: {run.error}", file=sys.stderr)
-    runs = [run for result in results for run in result.runs if run.result]
-    instructions = sum(run.result.instructions for run in runs if run.result)
-    wall_s = sum(run.result.wall_ns for run in runs if run.result) / 1e9
-    if wall_s:
-        rate = instructions / wall_s / 1e6
-        screen.print(
-            f"{len(runs)} runs: {instructions:,} instructions in {wall_s:.1f} s of host time, "
-            f"{rate:.0f} million a second for each run"
-        )
 
 
 def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""The command line: `cyclescope bench | run | ipc | list | board`.
+"""The command line: `cyclescope bench | show | run | ipc | list | board`.
 
 Exit status: 0 is success, 1 a run of the bench or a test of `ipc` that failed, or a result that
 could not be saved, 2 bad usage, a bad board or ELF, a file that can't be read, or a place where
@@ -30,6 +30,7 @@ from cyclescope.interrupts import Interrupted
 from cyclescope.ipc.command import ipc_command
 from cyclescope.overrides import parse_set
 from cyclescope.run_command import run_command
+from cyclescope.show_command import show_command
 
 USAGE, OWN_FAULT = 2, 70
 
@@ -65,6 +66,7 @@ def cli() -> None:
 
 
 cli.add_command(bench_command)
+cli.add_command(show_command)
 cli.add_command(run_command)
 cli.add_command(ipc_command)
 

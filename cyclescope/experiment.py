@@ -50,7 +50,6 @@ class Run:
     leaves there by name, both with the run's settings.
 
     `implied` names settings that only have their app's default: words for people leave them out.
-    Of a bench's runs those of more `weight` start first, so that no core waits for one at the end.
     A run with `frame_on`, the label of an SPI bus, keeps the first frame on it: that is its result,
     and its app need not print one.
     """
@@ -66,7 +65,6 @@ class Run:
     slot: Callable[[Settings], str] = _no_slot
     files: Callable[[Settings], Mapping[str, bytes]] = _no_files
     implied: tuple[str, ...] = ()
-    weight: int = 0
     frame_on: str | None = None
 
     @property

@@ -31,6 +31,11 @@ def published() -> Path:
     return _folder("published")
 
 
+def bench_costs() -> Path:
+    """The table of what the bench's runs take on the host that it was made on."""
+    return _folder("bench-costs.json")
+
+
 def cache() -> Path:
     """The folder for what can be built again: firmware and the compiler's own cache.
 

@@ -320,6 +320,7 @@ class Row:
         return {
             "experiment": self.experiment,
             "board": self.board,
+            "label": self.label,
             "settings": dict(self.settings),
             "metric": self.metric,
             "unit": self.unit,

@@ -201,14 +201,6 @@ def _hex(word: int) -> str:
     return f"0x{word:08x}"
 
 
-def progress_line(number: int, total: int, label: str, result: RunResult | None) -> str:
-    """One finished run as a plain line, for a log."""
-    what = "failed" if result is None else f"{format_ps(result.elapsed_ps)} simulated"
-    if result is not None:
-        what += f" in {result.wall_ns / 1e9:.2f} s"
-    return f"[{number}/{total}] {label}: {what}"
-
-
 class _Console(Console):
     """One that leaves it to its caller what a reader who has left means; rich ends the program."""
 

@@ -76,3 +76,13 @@ def rounded(value: float, digits: int) -> str:
     """A number with so many digits, zeros at its end too: 3.90; whole ones in full: 12345."""
     before_point = math.floor(math.log10(abs(value))) + 1 if value else digits
     return f"{value:.{max(digits - before_point, 0)}f}"
+
+
+def format_duration(seconds: float) -> str:
+    """A time of the host as people say it: "1 min 35 s"."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"

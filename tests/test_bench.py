@@ -16,6 +16,7 @@ SHORT = ("--set", f"{NAME}.pages=4", "--set", f"{NAME}.bytes=1024")
 ROW_KEYS = [
     "experiment",
     "board",
+    "label",
     "settings",
     "metric",
     "unit",
@@ -58,8 +59,10 @@ def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> Non
         assert [float(row["simulated"]) for row in csv.DictReader(lines)] == [
             row["simulated"] for row in rows
         ]
+    shown = cyclescope("show", NAME)
+    assert shown.status == 0, shown.stderr
     for heading in ("published", "simulated", "error", "basis"):
-        assert heading in done.stdout
+        assert heading in shown.stdout
 
 
 def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
@@ -90,7 +93,11 @@ def test_a_failed_run_loses_no_other(cyclescope: Command, tmp_path: Path) -> Non
     done = cyclescope("bench", NAME, *SHORT, "--set", "spi0.xlnx,xip-mode=1")
     assert done.status == 1
     failed = [line for line in done.stderr.splitlines() if line.startswith("cyclescope: failed:")]
-    assert failed
+    assert len(failed) == len(experiments.ALL[NAME].runs) - 1
+    # the last screen has the first of them with their reasons, and how many there are
+    words = " ".join(done.stdout.split())
+    assert words.count("failed: quad_spi_throughput mode=") == 3
+    assert f"and {len(failed) - 3} more that failed" in words
     (row,) = json.loads((tmp_path / "results" / "results.json").read_text())
     assert row["settings"]["bytes"] == 1024
     assert (tmp_path / "results" / "report.html").is_file()

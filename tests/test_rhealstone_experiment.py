@@ -191,21 +191,3 @@ def test_words_for_people_leave_out_what_just_has_its_default() -> None:
     assert record.settings["optimise"] == "O0"
     assert "optimise" in record.implied
     assert "fpu_context" not in record.implied
-
-
-def test_the_longest_runs_start_first_and_are_told_in_the_tables_order() -> None:
-    weights = [job.run.weight for job in planning.plan([EXPERIMENT])]
-    assert max(weights) > 100 * weights[0]
-    first = EXPERIMENT.runs[0].settings
-    assert (first["cache"], first["loops"], first["memory"]) == ("on", 1, "qspi")
-
-
-def test_the_weightiest_run_is_run_first() -> None:
-    few = sorted(
-        (run for run in EXPERIMENT.runs if run.documented and run.settings["loops"] == 1),
-        key=lambda run: run.weight,
-    )
-    jobs = planning.plan([replace(EXPERIMENT, runs=(few[0], few[-1]))])
-    ended: list[str] = []
-    records = bench.run_jobs(jobs, 1, lambda _, record: ended.append(record.label))
-    assert [record.label for record in records if record] == ended[::-1]

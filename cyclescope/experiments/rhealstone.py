@@ -58,7 +58,6 @@ def _run(operation: str, memory: str, cache: str, loops: int, divider: int | Non
             "memory": MEMORIES[memory],
             "cache_mmu": cache == "on",
         },
-        weight=loops * (1 if cache == "on" else 20),
     )
 
 

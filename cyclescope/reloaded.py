@@ -1,0 +1,120 @@
+"""Results of a bench from their JSON file, as tables can show them again.
+
+A row in the file says what was simulated; what belongs to its experiment (which table it stands in,
+what was fitted, the notes) is taken from there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cyclescope import experiments, planning, published
+from cyclescope.board import Board
+from cyclescope.errors import UsageError
+from cyclescope.experiment import Cell, Experiment
+from cyclescope.planning import Job
+from cyclescope.results import ExperimentResult, Row, RunRecord, Settings
+from cyclescope.views import takes
+
+# More than a bench writes by far: a file of another kind is not read to its end.
+_MOST_BYTES = 256 * 2**20
+
+
+def load(path: Path) -> list[ExperimentResult]:
+    """The experiments of a results file, in its order, without what only runs know.
+
+    Raises `UsageError` if the file can't be read or is none of a bench.
+    """
+    rows = _read(path)
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for number, row in enumerate(rows):
+        name = row.get("experiment") if isinstance(row, dict) else None
+        if name not in experiments.ALL:
+            raise UsageError(f"{path}: row {number} is of no experiment of this version")
+        found.setdefault(str(name), []).append(row)
+    try:
+        return [_result(experiments.ALL[name], rows) for name, rows in found.items()]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{path}: it is no results.json of this version: {error!r}") from error
+
+
+def _read(path: Path) -> list[Any]:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise UsageError(f"{path}: too large for the results of a bench")
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        hint = "; `cyclescope bench` makes it" if isinstance(error, FileNotFoundError) else ""
+        raise UsageError(f"{path}: {error.strerror}{hint}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: it is no JSON: {error}") from error
+    if not isinstance(rows, list):
+        raise UsageError(f"{path}: results are a list of rows")
+    return rows
+
+
+def _result(experiment: Experiment, stored: Sequence[Mapping[str, Any]]) -> ExperimentResult:
+    plans = [planning.plan([experiment], quick=quick) for quick in (False, True)]
+    runs = [(job, job.record(None, None)) for jobs in plans for job in jobs]
+    rows = [_row(experiment, runs, row) for row in stored]
+    boards = dict.fromkeys(row.board for row in rows)
+    table = published.load(experiment.published)
+    return ExperimentResult(
+        name=experiment.name,
+        title=experiment.title,
+        source=table.citation,
+        notes=(*experiment.notes, *experiment.findings(rows)),
+        rows=tuple(rows),
+        runs=tuple({id(row.run): row.run for row in rows}.values()),
+        parameters={board: Board(board).parameters for board in boards},
+        exact=table.is_exact,
+        choices=experiment.choices,
+        frames=experiment.frames,
+    )
+
+
+def _row(
+    experiment: Experiment, runs: Sequence[tuple[Job, RunRecord]], stored: Mapping[str, Any]
+) -> Row:
+    settings: Settings = stored["settings"]
+    job, run = _run(runs, stored["board"], settings)
+    cells = experiment.cells_of(job.run) if job else experiment.cells
+    cell = next((cell for cell in cells if _is_of(cell, stored)), None)
+    pivots = cell.pivots if cell else ()
+    return Row(
+        experiment=experiment.name,
+        board=stored["board"],
+        settings=settings,
+        metric=stored["metric"],
+        unit=stored["unit"],
+        simulated=stored["simulated"],
+        published=stored["published"],
+        basis=stored["basis"],
+        label=stored["label"],
+        run=run,
+        timed=cell.timed if cell else (),
+        pivot=next((pivot for pivot in pivots if takes(pivot, settings)), None),
+        digits=experiment.printed_digits(job.run, cell, settings) if job and cell else None,
+    )
+
+
+def _is_of(cell: Cell, stored: Mapping[str, Any]) -> bool:
+    if cell.metric != stored["metric"]:
+        return False
+    try:
+        return cell.label.format_map(stored["settings"]) == stored["label"]
+    except KeyError:
+        return False
+
+
+def _run(
+    runs: Sequence[tuple[Job, RunRecord]], board: str, settings: Settings
+) -> tuple[Job | None, RunRecord]:
+    """The run as it was planned; of one that `--set` has changed, what can be told."""
+    for job, record in runs:
+        if job.run.board == board and record.settings.items() <= settings.items():
+            return job, record
+    return None, RunRecord("", "", board, settings, None)

@@ -1,0 +1,39 @@
+"""`cyclescope show`: the tables of a bench that was run before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cyclescope import experiments, reloaded, tables
+from cyclescope.errors import UsageError
+
+
+@click.command("show")
+@click.argument("names", nargs=-1, metavar="[EXPERIMENT]...")
+@click.option(
+    "--results",
+    "path",
+    type=click.Path(path_type=Path),
+    default=Path("results/results.json"),
+    show_default=True,
+    metavar="FILE",
+    help="The results.json of a bench.",
+)
+def show_command(names: tuple[str, ...], path: Path) -> None:
+    """Print the tables of a bench: each row, what was fitted, and the findings.
+
+    All experiments that FILE has, or those named.
+    """
+    wanted = [experiment.name for experiment in experiments.select(names)]
+    results = reloaded.load(path)
+    found = [result for result in results if result.name in wanted]
+    missing = [name for name in names if all(result.name != name for result in found)]
+    if missing:
+        raise UsageError(
+            f"{path} has no row of {', '.join(missing)}: `cyclescope bench {' '.join(missing)}`"
+        )
+    screen = tables.console()
+    for result in found:
+        screen.print(tables.experiment_table(result))
