@@ -295,6 +295,8 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
         exact=table.is_exact,
         choices=experiment.choices,
         frames=experiment.frames,
+        question=experiment.question,
+        answer=experiment.answer(rows),
     )
 
 

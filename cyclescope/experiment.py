@@ -37,6 +37,10 @@ def _no_findings(rows: Sequence[Row]) -> Iterable[str]:
     return ()
 
 
+def _no_answer(rows: Sequence[Row]) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Run:
     """One configuration: an app built with `settings`, on a board changed by `overrides`.
@@ -144,7 +148,9 @@ class Experiment:
     number; `notes` are what a reader must know to judge the comparison. `choices` are what was
     fitted to published cells here and not in a board; they count as its parameters do. `derived`
     gives rows that follow from the others, such as ratios; `findings` says in sentences what
-    the rows show; `frames` says how the frames are shown that its runs kept.
+    the rows show; `frames` says how the frames are shown that its runs kept. `question` is what a
+    firmware engineer would ask, `answer` gives it in a sentence from the rows; it is empty if they
+    don't tell.
     """
 
     name: str
@@ -158,6 +164,8 @@ class Experiment:
     derived: Callable[[Sequence[Row]], Iterable[Row]] = _no_derived
     findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings
     frames: Frames | None = None
+    question: str = ""
+    answer: Callable[[Sequence[Row]], str] = _no_answer
 
     def published_value(
         self, run: Run, cell: Cell, settings: Settings | None = None, key: str | None = None

@@ -370,6 +370,8 @@ class ExperimentResult:
     hardware's own description; `notes` say what a reader must know to judge the comparison;
     `parameters` maps a board's name to its timing parameters; `choices` are what the experiment
     itself fitted to published numbers; `frames` says how the frames are shown that runs kept.
+    `question` is what a firmware engineer would ask, and `answer` what the rows say to it in a
+    sentence; it is empty if they don't tell.
     """
 
     name: str
@@ -382,6 +384,8 @@ class ExperimentResult:
     exact: bool = False
     choices: tuple[Parameter, ...] = ()
     frames: Frames | None = None
+    question: str = ""
+    answer: str = ""
 
     @property
     def failures(self) -> tuple[RunRecord, ...]:

@@ -283,4 +283,7 @@ EXPERIMENT = Experiment(
     derived=_derived,
     findings=_findings,
     frames=_ON_THE_WIRE,
+    question="How much of the processor does bit-banged SPI take, and is a faster driver worth its "
+    "code?",
+    answer=bitbang_spi_follows.answer,
 )

@@ -28,6 +28,8 @@ _COUNTED = {
     "buffer_reads": ("frame_buffer_length_reads", "frame_buffer_reads"),
     "buffer_writes": ("frame_buffer_writes",),
 }
+# The drivers whose loads the report compares in words.
+_SLOW, _FAST = "spi-gpio", "spi-jz4740-gpio"
 # What the driver counts itself.
 _WAITS = "waitqueue_waits"
 _OPERATIONS = Pivot(
@@ -80,35 +82,50 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
 
 def findings(found: Sequence[Row]) -> Iterator[str]:
     """What the report concludes, with this run's numbers."""
-    loads = {
-        (row.settings["stack"], row.settings["operation"]): row.simulated
-        for row in found
-        if row.metric == "cost_load" and row.published is not None
-    }
-    slow, fast = "spi-gpio", "spi-jz4740-gpio"
-    if not all((stack, "transmission") in loads for stack in (slow, fast)):
+    taken = _taken(found)
+    if not taken:
         return
     early = next(
         (
             row.simulated
             for row in _underruns(found)
-            if row.settings == {"stack": slow, "interval_us": BUSY_US}
+            if row.settings == {"stack": _SLOW, "interval_us": BUSY_US}
         ),
         0,
     )
     if early:
         yield (
-            f"At a frame each {BUSY_US} us {slow} still reads the longest one when the next comes "
+            f"At a frame each {BUSY_US} us {_SLOW} still reads the longest one when the next comes "
             f"into the same buffer ({early:.0f} bytes of 12 frames here): it reads a frame's "
             "length in a message of its own, which gives the buffer free. If the next frame is "
             "shorter, what is read then is wrong. The report's load tells the processor's share, "
             "not that."
         )
     yield (
-        f"With a frame of the greatest length every {BUSY_US} us, {slow} takes "
-        f"{_share(loads, slow)} of the processor to receive and send, {fast} "
-        f"{_share(loads, fast)}: the report's conclusion, that the driver in straight code in the "
-        "caller is worth its lines, holds."
+        f"{taken}: the report's conclusion, that the driver in straight code in the caller is "
+        "worth its lines, holds."
+    )
+
+
+def answer(found: Sequence[Row]) -> str:
+    """What the slowest driver and the fastest of the framework take, in a sentence."""
+    taken = _taken(found)
+    return f"{taken}." if taken else ""
+
+
+def _taken(found: Sequence[Row]) -> str:
+    """What two drivers take of the processor; empty if their loads are missing."""
+    loads = {
+        (row.settings["stack"], row.settings["operation"]): row.simulated
+        for row in found
+        if row.metric == "cost_load" and row.published is not None
+    }
+    if not all((stack, "transmission") in loads for stack in (_SLOW, _FAST)):
+        return ""
+    return (
+        f"With a frame of the greatest length every {BUSY_US} us, {_SLOW} takes "
+        f"{_share(loads, _SLOW)} of the processor to receive and send, {_FAST} "
+        f"{_share(loads, _FAST)}"
     )
 
 

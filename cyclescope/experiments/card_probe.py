@@ -3,8 +3,12 @@
 The document of `fat-write` wishes for such a program, and has no numbers.
 """
 
+from collections.abc import Sequence
+
 from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.experiments import fat_access, fat_write
+from cyclescope.experiments.answers import pick, pick_all
+from cyclescope.results import Row
 from cyclescope.views import Pivot, Sweep, Words
 
 APP = "card_probe"
@@ -44,6 +48,19 @@ def _run(port: str) -> Run:
     )
 
 
+def _answer(rows: Sequence[Row]) -> str:
+    ordered = pick(rows, "write_busy_mean")
+    erase = pick(rows, "erase_block")
+    jumps = [row.simulated for row in pick_all(rows, "jump_busy") if row.settings["distance"] != 0]
+    if not (ordered and erase and jumps):
+        return ""
+    return (
+        f"It is busy for {ordered.simulated / 1000:.3g} ms after a block in order and for "
+        f"{min(jumps) / 1000:.3g} to {max(jumps) / 1000:.3g} ms after a jump, and the jumps show "
+        f"erase blocks of {erase.simulated / 1024:g} KiB."
+    )
+
+
 EXPERIMENT = Experiment(
     name="card-probe",
     title="What an SD card shows of itself over SPI",
@@ -73,4 +90,7 @@ EXPERIMENT = Experiment(
         "The document wishes for such a program; it has no numbers of it.",
         "The program knows nothing of how the card is built: it sees responses and busy times.",
     ),
+    question="How long does this SD card keep my firmware waiting, and what can I find out about "
+    "how it is built?",
+    answer=_answer,
 )

@@ -3,12 +3,13 @@
 The document of `fat-write` names them as what it would take to judge a card, and has no numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cyclescope.disks import Disk, Stretch
 from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.experiments import fat_write
-from cyclescope.results import Settings
+from cyclescope.experiments.answers import pick, pick_all, times
+from cyclescope.results import Row, Settings
 from cyclescope.views import Pivot, Sweep, Words
 
 APP = "fat_access"
@@ -56,6 +57,25 @@ _SWEEP = Sweep(
     per=1000,
 )
 
+
+def _answer(rows: Sequence[Row]) -> str:
+    """What random writes cost with the smallest calls and with the largest."""
+    blocks = [int(row.settings["block"]) for row in pick_all(rows, "throughput")]
+    parts = []
+    for block in (min(blocks, default=0), max(blocks, default=0)):
+        found = {"operation": "write", "block": block}
+        ordered = pick(rows, "throughput", access="sequential", **found)
+        random = pick(rows, "throughput", access="random", **found)
+        if ordered is None or random is None:
+            return ""
+        parts.append(
+            f"in calls of {block} B at {ordered.simulated / 1000:.3g} kB/s in order and "
+            f"{random.simulated / 1000:.3g} kB/s at random, a factor of "
+            f"{times(ordered.simulated, random.simulated)}"
+        )
+    return f"Writes run {'; '.join(parts)}."
+
+
 EXPERIMENT = Experiment(
     name="fat-access",
     title="FatFs on an SD card over SPI: in order and at random, reading and writing",
@@ -75,4 +95,7 @@ EXPERIMENT = Experiment(
         "The document names these measurements as work to be done; it has no numbers of them.",
         "Throughput includes the sync at the end; a call's time includes the seek before it.",
     ),
+    question="What does random access to a file on an SD card cost, and how large must my calls "
+    "be?",
+    answer=_answer,
 )

@@ -11,6 +11,7 @@ from functools import cache
 
 from cyclescope.disks import Disk, Stretch
 from cyclescope.experiment import Cell, Experiment, Run, fitted
+from cyclescope.experiments.answers import listed, times
 from cyclescope.results import Row, Settings
 from cyclescope.views import Pivot, Sweep, Words
 
@@ -81,23 +82,30 @@ def buffer(size_bytes: int) -> bytes:
     return bytes(filled)
 
 
-def _findings(rows: Sequence[Row]) -> Iterable[str]:
-    """What the order of writes costs, with the numbers beside each other."""
+def _odd_totals(rows: Sequence[Row]) -> tuple[list[Row], list[Row]] | None:
+    """The totals of the odd sizes in R0.06's order of writes and in the current one."""
     totals = {
         (row.settings["write_order"], row.settings["transfer"]): row
         for row in rows
         if row.metric == "total_time"
     }
-    orders = {
-        order: [totals.get((order, size)) for size in ODD_SIZES] for order in ("r006", "current")
-    }
-    if not all(row for found in orders.values() for row in found):
+    old, new = (
+        [totals[order, size] for size in ODD_SIZES if (order, size) in totals]
+        for order in ("r006", "current")
+    )
+    return (old, new) if len(old) == len(new) == len(ODD_SIZES) else None
+
+
+def _findings(rows: Sequence[Row]) -> Iterable[str]:
+    """What the order of writes costs, with the numbers beside each other."""
+    orders = _odd_totals(rows)
+    if orders is None:
         return
-    old, new = ([row.simulated for row in found if row] for found in orders.values())
-    published = [row.published for row in orders["r006"] if row]
+    old, new = ([row.simulated for row in found] for found in orders)
+    published = [row.published for row in orders[0]]
     measured = f" (published: {_seconds(published)})" if None not in published else ""
     yield (
-        f"Calls of {_list(ODD_SIZES)} bytes take {_seconds(old)} in the write order of FatFs "
+        f"Calls of {listed(ODD_SIZES)} bytes take {_seconds(old)} in the write order of FatFs "
         f"R0.06{measured}, which writes whole sectors straight from the caller's buffer before it "
         "flushes the older one in its own, so that the card must go back behind its open block "
         f"each time. Later versions flush first: the same calls then take {_seconds(new)}, which "
@@ -105,12 +113,20 @@ def _findings(rows: Sequence[Row]) -> Iterable[str]:
     )
 
 
-def _list(values: Sequence[object]) -> str:
-    return f"{', '.join(map(str, values[:-1]))} and {values[-1]}"
+def _answer(rows: Sequence[Row]) -> str:
+    orders = _odd_totals(rows)
+    if orders is None:
+        return ""
+    old, new = ([row.simulated for row in found] for found in orders)
+    return (
+        f"Calls of {listed(ODD_SIZES)} bytes take {_seconds(old)} in the write order of FatFs "
+        f"R0.06 and {_seconds(new)} in that of current versions: a newer FatFs is "
+        f"{listed([times(slow, fast) for slow, fast in zip(old, new, strict=True)])} times as fast."
+    )
 
 
 def _seconds(values: Sequence[float | None]) -> str:
-    return f"{_list([f'{value:.4g}' for value in values if value is not None])} s"
+    return f"{listed([f'{value:.4g}' for value in values if value is not None])} s"
 
 
 def _run(write_order: str, documented: bool = False) -> Run:
@@ -221,4 +237,7 @@ EXPERIMENT = Experiment(
     ),
     choices=CHOICES,
     findings=_findings,
+    question="Why does f_write crawl with calls that are no multiple of a sector, and would a "
+    "newer FatFs help?",
+    answer=_answer,
 )

@@ -3,9 +3,12 @@
 The "published" numbers are counts of an RTL simulation of the same ELFs: the only good error is 0.
 """
 
+from collections.abc import Sequence
+
 from cyclescope import published
 from cyclescope.experiment import Cell, Experiment, Run
-from cyclescope.results import Value
+from cyclescope.experiments.answers import times
+from cyclescope.results import Row, Value
 from cyclescope.views import Pivot, Sweep
 
 BOARDS = ("picosoc-hx8k", "picosoc-icebreaker")
@@ -20,6 +23,20 @@ def _kernel(configuration: dict[str, Value]) -> Run:
     soc = configuration["soc"]
     settings = {name: configuration[name] for name in _FILE}
     return Run(KERNELS, f"picosoc-{soc}", settings, documented=True, where={"soc": soc})
+
+
+def _answer(rows: Sequence[Row]) -> str:
+    counts = [row for row in rows if row.published is not None]
+    bench = [row for row in rows if row.run.app == FLASH_BENCH and row.board == BOARDS[0]]
+    single = next((row for row in bench if row.settings["flash_mode"] == "single"), None)
+    if not counts or single is None:
+        return ""
+    fast = min(bench, key=lambda row: row.simulated)
+    return (
+        f"{sum(row.is_exact for row in counts):,} of {len(counts):,} cycle counts are the RTL's "
+        f"to the cycle, and code from flash in {fast.settings['flash_mode']} mode is "
+        f"{times(single.simulated, fast.simulated)} times as fast as in single mode."
+    )
 
 
 EXPERIMENT = Experiment(
@@ -64,4 +81,7 @@ EXPERIMENT = Experiment(
         "checksums are compared too: a run in which one differs has failed.",
         "Each run goes through all 19 flash modes; the RTL's counts of some are not in the table.",
     ),
+    question="How many cycles does code take that runs from SPI flash in place, and can I rely on "
+    "the simulated number to the last cycle?",
+    answer=_answer,
 )

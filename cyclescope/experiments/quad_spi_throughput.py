@@ -5,12 +5,16 @@ The note writes and reads 4096 pages of 256 bytes in dual and quad mode of the c
 of bursts by the DMA, a FIFO of 16, slower clocks, and reading through the XIP window.
 """
 
+from collections.abc import Sequence
+
 from cyclescope.experiment import Cell, Experiment, Run
-from cyclescope.results import Settings
+from cyclescope.experiments.answers import pick, times
+from cyclescope.results import Row, Settings
 
 BOARD = "kc705-axi-quad-spi"
 APP = "quad_spi_throughput"
 PAGES = 4096
+PAGE_BYTES = 256
 # xlnx,spi-mode of the core
 SPI_MODES = {"standard": 0, "dual": 1}
 # A typical bulk erase of the flash takes 170 s, before what is timed begins.
@@ -44,6 +48,21 @@ def _cell(operation: str, *timed: str) -> Cell:
     )
 
 
+def _answer(rows: Sequence[Row]) -> str:
+    (write, slow_write), (read, slow_read) = (
+        [pick(rows, metric, mode=mode, access="dma") for mode in ("quad", "dual")]
+        for metric in ("write_time", "read_time")
+    )
+    if not (write and slow_write and read and slow_read):
+        return ""
+    kib = int(write.settings["pages"]) * PAGE_BYTES // 1024
+    return (
+        f"Quad mode writes {kib:,} KiB in {write.simulated / 1000:.1f} ms and reads them in "
+        f"{read.simulated / 1000:.1f} ms, {times(slow_write.simulated, write.simulated)} and "
+        f"{times(slow_read.simulated, read.simulated)} times as fast as dual mode."
+    )
+
+
 EXPERIMENT = Experiment(
     name="quad-spi-throughput",
     title="AXI Quad SPI throughput",
@@ -58,13 +77,16 @@ EXPERIMENT = Experiment(
         _run("standard", sck_ratio=4),
         _run("standard", sck_ratio=8),
         _run("standard", sck_ratio=16),
-        Run("xip_read", BOARD, {"bytes": PAGES * 256}, {"spi0.xlnx,xip-mode": 1}),
+        Run("xip_read", BOARD, {"bytes": PAGES * PAGE_BYTES}, {"spi0.xlnx,xip-mode": 1}),
     ),
     cells=(
         _cell("write", "program_page"),
         _cell("read", "read_page"),
         Cell("xip_read", "read_time", label="XIP read", timed=("read_window",)),
     ),
-    quick={"pages": 64, "bytes": 64 * 256},
+    quick={"pages": 64, "bytes": 64 * PAGE_BYTES},
     notes=("The note's core is a MicroBlaze; here its RISC-V successor MicroBlaze V runs.",),
+    question="How long does it take to write and read SPI flash through an AXI Quad SPI core, "
+    "and what do four data lines bring over two?",
+    answer=_answer,
 )

@@ -198,4 +198,6 @@ EXPERIMENT = Experiment(
     choices=CHOICES,
     derived=_derived,
     findings=rhealstone_ratios.findings,
+    question="Can FreeRTOS run from QSPI flash in place, or do I need DDR or SRAM for its code?",
+    answer=rhealstone_ratios.answer,
 )

@@ -75,16 +75,28 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
 
 def findings(found: Sequence[Row]) -> Iterator[str]:
     """What section 5 concludes, with the numbers that are behind it here."""
+    speeds = _speeds(found)
+    if speeds:
+        yield f"{speeds}: code that fits the caches needs no DDR."
+
+
+def answer(found: Sequence[Row]) -> str:
+    """How fast code from the flash is, in a sentence."""
+    speeds = _speeds(found)
+    return f"{speeds}." if speeds else ""
+
+
+def _speeds(found: Sequence[Row]) -> str:
+    """How fast code from the flash is beside code in SRAM; empty if cells are missing."""
     cells = _cells(found)
     hits = list(_quotients(cells, _RANGE_LIST[-1]))
     misses = list(_quotients(cells, _RANGE_LIST[2]))
     uncached = list(_quotients(cells, _RANGE_LIST[0]))
     if not (hits and misses and uncached):
-        return
-    yield (
+        return ""
+    return (
         f"With all in the caches, code in QSPI runs at {_percent(hits)} of its speed in SRAM; when "
-        f"they miss at {_percent(misses)}, without them at {_percent(uncached)}: code that fits "
-        "the caches needs no DDR."
+        f"they miss at {_percent(misses)}, without them at {_percent(uncached)}"
     )
 
 

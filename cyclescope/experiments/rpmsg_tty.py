@@ -139,4 +139,6 @@ EXPERIMENT = Experiment(
     choices=(fitted("Linux", "delay of a test, us", LINUX_DELAY_US, "1024 B x 1"),),
     derived=rpmsg_tty_follows.rows,
     findings=rpmsg_tty_follows.findings,
+    question="How fast is RPMsg over a tty between the two cores, and what limits it?",
+    answer=rpmsg_tty_follows.answer,
 )
