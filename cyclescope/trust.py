@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from cyclescope.results import CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Parameter, Row
+from cyclescope.views import CLOSE_PCT
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Trust:
         return sum(row.basis == CALIBRATED for row in self.rows)
 
     @property
+    def close(self) -> int:
+        """Published numbers that are met within `views.CLOSE_PCT`."""
+        return sum(_is_close(row) for row in self.rows if row.published is not None)
+
+    @property
     def worst_predicted(self) -> Row | None:
         """The predicted row that is furthest off."""
         return max(
@@ -91,6 +97,11 @@ class Trust:
     def resting_on(self, basis: str) -> int:
         """How many parameters have this basis."""
         return sum(parameter.basis == basis for _, parameter in self.parameters)
+
+
+def _is_close(row: Row) -> bool:
+    # a published 0 has no error in percent
+    return row.is_exact if row.error_pct is None else abs(row.error_pct) <= CLOSE_PCT
 
 
 def _as_one(found: Sequence[tuple[str, Parameter]]) -> tuple[str, Parameter]:

@@ -149,7 +149,7 @@ class Group:
         if not self.rows:
             return ""
         if self.values:
-            return "; ".join(_shown(self.pivot, row) for row in self.rows)
+            return "; ".join(shown(row, self.pivot) for row in self.rows)
         if self.off:
             return f"{len(self.off)} of {len(self.published)} off, {percent(self.worst)}"
         if self.published:
@@ -269,7 +269,7 @@ def percent(value: float | None) -> str:
     return "" if value is None else f"{value:+.3f} %"
 
 
-def _shown(pivot: Pivot, row: Row) -> str:
+def shown(row: Row, pivot: Pivot) -> str:
     """A value with the published one and the error, without its unit: titles tell that."""
     simulated = pivot.shown(row.simulated)
     if row.published is None:

@@ -1,8 +1,8 @@
 """Colours: plots name a role, the style sheet gives it a value for light and one for dark.
 
 A plot is drawn in stand-in colours, one a role, which `svg.py` turns into CSS variables. The hues
-are told apart with any kind of colour vision (after Okabe and Ito, and Tol), ten of them; causes
-beyond those get the same hues with stripes.
+are told apart with any kind of colour vision (after Okabe and Ito, and Tol, some of them darker to
+stand out from a white page), ten of them; causes beyond those get the same hues with stripes.
 """
 
 from __future__ import annotations
@@ -20,22 +20,26 @@ _ROLES = {
     "rule": ("#d9dde2", "#343a43"),
     "shade": ("#f5f6f8", "#1d2128"),
     "link": ("#0a5c99", "#7cc0f4"),
-    "published": ("#b3bac4", "#5f6976"),
+    "published": ("#868f9b", "#6f7a88"),
     "simulated": ("#3f5a7a", "#a9c3e2"),
-    "other": ("#c3c8cf", "#5a626d"),
+    "predicted": ("#0a5c99", "#7cc0f4"),
+    "calibrated": ("#b34700", "#f0933f"),
+    "band": ("#dcebe2", "#1e3a2c"),
+    "off": ("#b3261e", "#ff8a80"),
+    "other": ("#858d98", "#6c7683"),
 }
 
 _HUES = (
     ("#0072b2", "#4da3dd"),  # blue
-    ("#e69f00", "#f2b632"),  # orange
+    ("#c77f00", "#f2b632"),  # orange
     ("#009e73", "#2dbe93"),  # green
     ("#d55e00", "#f0793a"),  # vermilion
     ("#cc79a7", "#e09bc0"),  # pink
-    ("#56b4e9", "#a5daf7"),  # sky
+    ("#2f9bdc", "#a5daf7"),  # sky
     ("#332288", "#8e84e8"),  # indigo
-    ("#999933", "#c2c25a"),  # olive
+    ("#8a8a2a", "#c2c25a"),  # olive
     ("#882255", "#cf6a93"),  # wine
-    ("#44aa99", "#7fd6c8"),  # teal
+    ("#2f9384", "#7fd6c8"),  # teal
 )
 
 _VALUES = _ROLES | {f"cause-{i}": values for i, values in enumerate(_HUES)}

@@ -19,6 +19,7 @@ from cyclescope.units import format_ps
 
 INCH = 72  # SVG units
 WIDTH = 720
+_SMALL_WIDTH, _SMALL_ROW = 330, 20
 _ROW, _SECOND_BAR, _FOOT = 30, 14, 40
 _BAR = 12
 FONT, _SMALL = 9, 8
@@ -60,6 +61,27 @@ def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
     return svg.inline(figure, prefix, title, marks)
 
 
+def preview(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
+    """Published and simulated values as thin bars, small enough for an overview."""
+    scale = scale_for(rows[0].row.unit, [value for named in rows for value in _values(named.row)])
+    heights = [_SMALL_ROW] * len(rows)
+    figure, axes = _chart([named.name for named in rows], heights, right=52, width=_SMALL_WIDTH)
+    marks: dict[str, str] = {}
+    for place, (named, centre) in enumerate(zip(rows, _centres(heights), strict=True)):
+        row = named.row
+        sides = [("published", row.published, -3.25), ("simulated", row.simulated, 3.25)]
+        shown = [side for side in sides if side[1] is not None]
+        for what, value, offset in shown:
+            gid = f"{what}-{place}"
+            marks[gid] = f"{named.name}, {what}: {plain(value or 0)} {row.unit}"
+            middle = centre + (offset if len(shown) > 1 else 0)
+            _bar(axes, middle, 0, scale.of(value or 0), what, gid, thick=6)
+        end = max(scale.of(value or 0) for _, value, _ in shown)
+        _value(axes, end, centre, signed_percent(row.error_pct), "ink")
+    axes.set_xlabel(scale.quantity)
+    return svg.inline(figure, prefix, title, marks)
+
+
 def _values(row: Row) -> list[float]:
     return [value for value in (row.published, row.simulated) if value is not None]
 
@@ -87,13 +109,15 @@ def stacks(panel: Panel, styles: Mapping[str, Style], prefix: str, title: str) -
     return svg.inline(figure, prefix, title, marks)
 
 
-def _chart(names: Sequence[RowName], heights: Sequence[int], right: int) -> tuple[Figure, Axes]:
+def _chart(
+    names: Sequence[RowName], heights: Sequence[int], right: int, width: int = WIDTH
+) -> tuple[Figure, Axes]:
     """Empty axes with a place for each row, its name at the left, `right` units free for values."""
-    left = min(max(map(_name_width, names), default=0) + 14, WIDTH * 0.45)
+    left = min(max(map(_name_width, names), default=0) + 14, width * 0.45)
     total = sum(heights)
-    figure = Figure(figsize=(WIDTH / INCH, (total + _FOOT) / INCH))
-    box = (left / WIDTH, _FOOT / (total + _FOOT))
-    axes = figure.add_axes((*box, 1 - box[0] - right / WIDTH, 1 - box[1]))
+    figure = Figure(figsize=(width / INCH, (total + _FOOT) / INCH))
+    box = (left / width, _FOOT / (total + _FOOT))
+    axes = figure.add_axes((*box, 1 - box[0] - right / width, 1 - box[1]))
     axes.set_ylim(total, 0)
     axes.set_yticks([])
     quieten(axes, line="left", grid="x")
@@ -144,8 +168,16 @@ def _centres(heights: Sequence[int]) -> list[float]:
     return [sum(heights[:place]) + height / 2 for place, height in enumerate(heights)]
 
 
-def _bar(axes: Axes, centre: float, start: float, length: float, role: str, gid: str) -> None:
-    (bar,) = axes.barh(centre, length, height=_BAR, left=start, color=stand_in(role))
+def _bar(
+    axes: Axes,
+    centre: float,
+    start: float,
+    length: float,
+    role: str,
+    gid: str,
+    thick: float = _BAR,
+) -> None:
+    (bar,) = axes.barh(centre, length, height=thick, left=start, color=stand_in(role))
     bar.set_gid(gid)
 
 

@@ -16,16 +16,28 @@ from cyclescope.report.colours import VARIABLES
 _NAMESPACE = re.compile(r"\{[^}]*\}")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
+# Matplotlib writes millionths of a unit; hundredths are what can be seen.
+_FINE = re.compile(r"\d+\.\d{3,}")
+# Matplotlib names fonts in one of these ways, which its version decides.
 _FONT = re.compile(r"font: ([^;']*?)'[^;]*")
+_FAMILY = re.compile(r"font-family: [^;]*;? ?")
+_UNTURNED = re.compile(r"rotate\(-?0 [^)]*\)")
 _SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "cyclescope", "svg.image_inline": True}
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 
-def inline(figure: Figure, prefix: str, title: str, marks: Mapping[str, str]) -> Markup:
+def inline(
+    figure: Figure,
+    prefix: str,
+    title: str,
+    marks: Mapping[str, str],
+    links: Mapping[str, str] | None = None,
+) -> Markup:
     """A figure as an `<svg>` element.
 
     `prefix` keeps its ids apart from other figures'; `title` says to those who don't see it what
-    it shows; `marks` maps the gid of an artist to the text that explains it.
+    it shows; `marks` maps the gid of an artist to the text that explains it, `links` to the id of
+    the page's element that it leads to.
     """
     text = io.BytesIO()
     with matplotlib.rc_context(_SETTINGS):
@@ -34,11 +46,14 @@ def inline(figure: Figure, prefix: str, title: str, marks: Mapping[str, str]) ->
     for element in root.iter():
         _clean(element)
     _remove(root, {"metadata", "style"})
-    _mark(root, marks)
+    linked = _mark(root, marks, links or {})
     _keep_needed_ids(root, prefix)
+    for element, target in linked:
+        _link(element, target)
     for size in ("width", "height"):
         del root.attrib[size]
-    root.attrib |= {"role": "img", "aria-label": title}
+    # what has links is no single picture to those who hear it
+    root.attrib |= {"role": "group" if linked else "img", "aria-label": title}
     # escaped by ElementTree
     return Markup(ElementTree.tostring(root, encoding="unicode", short_empty_elements=True))
 
@@ -46,9 +61,14 @@ def inline(figure: Figure, prefix: str, title: str, marks: Mapping[str, str]) ->
 def _clean(element: ElementTree.Element) -> None:
     """Plain HTML names, and the page's colours and font."""
     element.tag = _NAMESPACE.sub("", element.tag)
-    element.attrib = {
+    attributes = {
         _NAMESPACE.sub("", name): _themed(value) for name, value in element.attrib.items()
     }
+    element.attrib = {name: value for name, value in attributes.items() if value}
+    # what only indents
+    element.text, element.tail = (
+        text if text and text.strip() else None for text in (element.text, element.tail)
+    )
 
 
 def _remove(root: ElementTree.Element, tags: set[str]) -> None:
@@ -58,12 +78,20 @@ def _remove(root: ElementTree.Element, tags: set[str]) -> None:
 
 
 def _themed(value: str) -> str:
-    value = _FONT.sub(r"font: \1var(--font)", value)
+    value = _FONT.sub(r"font: \1var(--font)", _FAMILY.sub("", value))
+    value = _UNTURNED.sub("", value)
+    value = _FINE.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
     return _COLOUR.sub(lambda found: VARIABLES[found[0]], value)
 
 
-def _mark(root: ElementTree.Element, marks: Mapping[str, str]) -> None:
-    """A class and an explanation for each artist of a known gid."""
+def _mark(
+    root: ElementTree.Element, marks: Mapping[str, str], links: Mapping[str, str]
+) -> list[tuple[ElementTree.Element, str]]:
+    """A class and an explanation for each artist of a known gid; those with a link, and its target.
+
+    What explains a link stands in it.
+    """
+    linked = []
     for element in root.iter("g"):
         gid = element.get("id", "")
         if gid in marks:
@@ -71,6 +99,18 @@ def _mark(root: ElementTree.Element, marks: Mapping[str, str]) -> None:
             explanation = ElementTree.Element("title")
             explanation.text = marks[gid]
             element.insert(0, explanation)
+        if gid in links:
+            linked.append((element, links[gid]))
+    return linked
+
+
+def _link(element: ElementTree.Element, target: str) -> None:
+    """All that an element holds becomes a link."""
+    anchor = ElementTree.Element("a", href=f"#{target}")
+    anchor.extend(list(element))
+    for child in list(element):
+        element.remove(child)
+    element.append(anchor)
 
 
 def _keep_needed_ids(root: ElementTree.Element, prefix: str) -> None:

@@ -18,13 +18,38 @@ from cyclescope.report.text import plain
 from cyclescope.results import ExperimentResult, Row
 from cyclescope.views import Sweep, in_words, value_of
 
-# At the left there is room for "1,000,000" and the axis's name.
-_HEIGHT, _LEFT, _RIGHT, _TOP, _FOOT = 300, 66, 110, 12, 44
+# At the right of a full plot, for the names at the lines' ends; before such a name, for its marker.
+_LEAST_RIGHT, _MARKER = 110, 18
 # Between the names at the lines' ends, in SVG units.
 _LEAST_GAP = 13
 # Between the ticks of a logarithmic axis.
 _LEAST_TICKS = 29
 _MARKERS = "osD^vP"
+
+
+@dataclass(frozen=True)
+class Size:
+    """A plot's size in SVG units: at the left there is room for large numbers and the axis's name.
+
+    Of a `small` plot only the lines of simulated numbers have names.
+    """
+
+    width: int
+    height: int
+    left: int
+    top: int
+    foot: int
+    font: float
+    small: bool = False
+
+    @property
+    def plot_height(self) -> int:
+        """Between the axis and the top."""
+        return self.height - self.top - self.foot
+
+
+FULL = Size(WIDTH, 300, left=66, top=12, foot=44, font=FONT)
+SMALL = Size(330, 200, left=58, top=10, foot=42, font=FONT, small=True)
 
 
 @dataclass(frozen=True)
@@ -39,12 +64,14 @@ class Plot:
 class Line:
     """The rows of one line by their value of the swept setting; `level` has none and spans all.
 
-    `published` takes the rows' published numbers instead of the simulated ones.
+    `published` takes the rows' published numbers instead of the simulated ones. Lines `of` the same
+    thing have one colour.
     """
 
     name: str
     points: tuple[tuple[str, Row], ...]
     level: bool
+    of: str
     published: bool = False
 
     def value(self, row: Row) -> float:
@@ -54,6 +81,24 @@ class Line:
 
 def plots(result: ExperimentResult) -> Iterator[Plot]:
     """A plot for each sweep, board and value of what has a plot each, of an experiment."""
+    for number, (sweep, title, rows) in enumerate(_groups(result)):
+        yield Plot(title, _draw(sweep, rows, f"{result.name}-sweep-{number}", title, FULL))
+
+
+def preview(result: ExperimentResult) -> Plot | None:
+    """The first plot with published numbers, or else the first, drawn small; None without any."""
+    groups = _groups(result)
+    known = [
+        group for group in groups if any(row.published is not None for row in group[2])
+    ] or groups
+    if not known:
+        return None
+    sweep, title, rows = known[0]
+    return Plot(title, _draw(sweep, rows, f"{result.name}-preview", title, SMALL))
+
+
+def _groups(result: ExperimentResult) -> list[tuple[Sweep, str, list[Row]]]:
+    """The rows of each plot, with its title, in the order of the plots."""
     found: dict[tuple[Sweep, str], list[Row]] = {}
     for row in result.rows:
         for sweep in row.sweeps:
@@ -61,9 +106,10 @@ def plots(result: ExperimentResult) -> Iterator[Plot]:
             each = [_called(sweep, row, sweep.each)] if sweep.each else []
             found.setdefault((sweep, ", ".join(of + each)), []).append(row)
     ordered = sorted(found.items(), key=lambda plot: plot[0][0].order)
-    for number, ((sweep, shown), rows) in enumerate(ordered):
-        title = f"{sweep.title}: {shown}" if shown else sweep.title
-        yield Plot(title, _draw(sweep, rows, f"{result.name}-sweep-{number}", title))
+    return [
+        (sweep, f"{sweep.title}: {shown}" if shown else sweep.title, rows)
+        for (sweep, shown), rows in ordered
+    ]
 
 
 def lines(sweep: Sweep, rows: Sequence[Row]) -> list[Line]:
@@ -85,7 +131,7 @@ def _published(sweep: Sweep, by_name: Mapping[str, Sequence[Row]]) -> Iterator[L
     known = {name: rows for name, rows in known.items() if rows}
     for name, rows in known.items():
         called = sweep.published if len(known) == 1 else f"{name}, {sweep.published}"
-        yield replace(_line(sweep, called, rows), published=True)
+        yield replace(_line(sweep, name, rows), name=called, published=True)
 
 
 def _called(sweep: Sweep, row: Row, name: str) -> str:
@@ -100,6 +146,7 @@ def _line(sweep: Sweep, name: str, rows: Sequence[Row]) -> Line:
         name,
         tuple((str(value_of(row, sweep.x)), row) for row in ordered),
         level=all(value_of(row, sweep.x) is None for row in rows),
+        of=name,
     )
 
 
@@ -124,45 +171,69 @@ def reference(sweep: Sweep, rows: Sequence[Row]) -> Row | None:
     return next((row for row in rows if value_of(row, name) == value), None)
 
 
-def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str) -> Markup:
+def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size) -> Markup:
     base = reference(sweep, rows)
     drawn = lines(sweep, rows)
     places = list(dict.fromkeys(x for line in drawn if not line.level for x, _ in line.points))
     heights = [_height(sweep, line, row, base) for line in drawn for _, row in line.points]
     span = spans.logarithmic(heights, margin=1.5) if sweep.log else spans.linear(heights)
-    axes, figure = _axes(_right([line.name for line in drawn]))
+    named = [line for line in drawn if not (size.small and line.published)]
+    right = _right([line.name for line in named], size)
+    axes, figure = _axes(right, size)
     numbered = _is_numbered(sweep, rows)
-    across = _number(axes, places, sweep.log) if numbered else _enumerate(axes, places, sweep)
-    if sweep.log:
+    across = (
+        _number(axes, places, sweep.log, size.width - size.left - right)
+        if numbered
+        else _enumerate(axes, places, sweep)
+    )
+    _upright(axes, span)
+    axes.set_xlabel(sweep.x_title)
+    # without the row to compare with, values are shown in their own unit
+    axes.set_ylabel(rows[0].unit if sweep.reference and not base else sweep.y_title)
+    of = list(dict.fromkeys(line.of for line in drawn))
+    styles = dict(zip(of, by_order(len(of)), strict=True))
+    marks: dict[str, str] = {}
+    ends = []
+    for number, line in enumerate(drawn):
+        shown = [span.drawn(_height(sweep, line, row, base)) for _, row in line.points]
+        look = _Look(styles[line.of], _MARKERS[of.index(line.of) % len(_MARKERS)], line.published)
+        if line.level:
+            axes.axhline(shown[0], color=look.style.colour, linewidth=1.4, linestyle=(0, (5, 3)))
+        else:
+            _stroke(axes, [across[x] for x, _ in line.points], shown, look)
+            for place, ((x, row), height) in enumerate(zip(line.points, shown, strict=True)):
+                gid = f"point-{number}-{place}"
+                marks[gid] = _explanation(sweep, line, x, row, height if base else None)
+                _point(axes, across[x], height, look, gid)
+        if line in named:
+            ends.append((shown[-1], line.name, look))
+    _name_ends(axes, ends, span, size)
+    return svg.inline(figure, prefix, title, marks)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How a line and its points look: published ones are dashed, their points hollow."""
+
+    style: Style
+    marker: str
+    published: bool
+
+
+def _upright(axes: Axes, span: Span) -> None:
+    if span.log:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(lambda value, position: plain(value))
-    axes.set_xlabel(sweep.x_title)
-    # without the row to compare with, values are shown in their own unit
-    axes.set_ylabel(rows[0].unit if sweep.reference and not base else sweep.y_title)
-    marks: dict[str, str] = {}
-    ends = []
-    for number, (line, style) in enumerate(zip(drawn, by_order(len(drawn)), strict=True)):
-        heights = [span.drawn(_height(sweep, line, row, base)) for _, row in line.points]
-        if line.level:
-            axes.axhline(heights[0], color=style.colour, linewidth=1.4, linestyle=(0, (5, 3)))
-        else:
-            at = [across[x] for x, _ in line.points]
-            dashes = (0, (2, 2)) if line.published else "solid"
-            # dashes below a line that meets them would not be seen
-            above = 2.5 if line.published else 2
-            axes.plot(
-                at, heights, color=style.colour, linewidth=1.4, linestyle=dashes, zorder=above
-            )
-            for place, ((x, row), height) in enumerate(zip(line.points, heights, strict=True)):
-                gid = f"point-{number}-{place}"
-                marks[gid] = _explanation(sweep, line, x, row, height if base else None)
-                _point(axes, at[place], height, style, _MARKERS[number % len(_MARKERS)], gid)
-        ends.append((heights[-1], line.name, style))
     axes.set_ylim(span.low, span.high)
-    _name_ends(axes, ends, span)
-    return svg.inline(figure, prefix, title, marks)
+
+
+def _stroke(axes: Axes, across: Sequence[float], heights: Sequence[float], look: _Look) -> None:
+    # dashes below a line that meets them would not be seen
+    dashes, above = ((0, (2, 2)), 2.5) if look.published else ("solid", 2.0)
+    colour = look.style.colour
+    axes.plot(across, heights, color=colour, linewidth=1.4, linestyle=dashes, zorder=above)
 
 
 def _height(sweep: Sweep, line: Line, row: Row, base: Row | None) -> float:
@@ -177,16 +248,17 @@ def _explanation(sweep: Sweep, line: Line, x: str, row: Row, ratio: float | None
     return text if ratio is None else f"{text}, {plain(ratio, 3)} {sweep.y_title}"
 
 
-def _right(names: Iterable[str]) -> float:
+def _right(names: Iterable[str], size: Size) -> float:
     """What the names at the lines' ends take, in SVG units."""
-    return max(_RIGHT, 12 + max(map(len, names), default=0) * FONT * LETTER)
+    longest = max(map(len, names), default=0) * size.font * LETTER
+    return max(0 if size.small else _LEAST_RIGHT, _MARKER + 6 + longest)
 
 
-def _axes(right: float) -> tuple[Axes, Figure]:
-    figure = Figure(figsize=(WIDTH / INCH, _HEIGHT / INCH))
-    width, height = WIDTH - _LEFT - right, _HEIGHT - _TOP - _FOOT
-    box = (_LEFT / WIDTH, _FOOT / _HEIGHT, width / WIDTH, height / _HEIGHT)
-    axes = figure.add_axes(box)
+def _axes(right: float, size: Size) -> tuple[Axes, Figure]:
+    figure = Figure(figsize=(size.width / INCH, size.height / INCH))
+    width = (size.width - size.left - right) / size.width
+    place = (size.left / size.width, size.foot / size.height)
+    axes = figure.add_axes((*place, width, size.plot_height / size.height))
     quieten(axes, line="bottom", grid="y")
     return axes, figure
 
@@ -199,7 +271,7 @@ def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep) -> dict[str, flo
     return {x: place for place, x in enumerate(places)}
 
 
-def _number(axes: Axes, places: Sequence[str], log: bool) -> dict[str, float]:
+def _number(axes: Axes, places: Sequence[str], log: bool, width: float) -> dict[str, float]:
     """Numbers along an axis, those with a tick for whose name there is room."""
     across = {x: float(x) for x in places}
     numbers = across.values()
@@ -207,42 +279,63 @@ def _number(axes: Axes, places: Sequence[str], log: bool) -> dict[str, float]:
     if log:
         axes.set_xscale("log")
     axes.set_xlim(span.low, span.high)
-    ticks = span.roomy(sorted(numbers), _LEAST_TICKS / (WIDTH - _LEFT - _RIGHT))
+    ticks = span.roomy(sorted(numbers), _LEAST_TICKS / width)
     axes.set_xticks(ticks, [plain(tick).replace(",", "") for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
     return across
 
 
-def _point(axes: Axes, x: float, y: float, style: Style, marker: str, gid: str) -> None:
+def _point(axes: Axes, x: float, y: float, look: _Look, gid: str) -> None:
+    colour, page = look.style.colour, stand_in("page")
     (point,) = axes.plot(
         [x],
         [y],
-        marker=marker,
+        marker=look.marker,
         markersize=5,
-        color=style.colour,
-        markeredgecolor=stand_in("page"),
-        markeredgewidth=0.6,
+        color=page if look.published else colour,
+        markeredgecolor=colour if look.published else page,
+        markeredgewidth=1.2 if look.published else 0.6,
         linestyle="none",
+        zorder=3,
     )
     point.set_gid(gid)
 
 
-def _name_ends(axes: Axes, ends: Sequence[tuple[float, str, Style]], span: Span) -> None:
-    """Each line's name at its right end, moved up where it would cover another."""
-    height_units = _HEIGHT - _TOP - _FOOT
+def _name_ends(
+    axes: Axes, ends: Sequence[tuple[float, str, _Look]], span: Span, size: Size
+) -> None:
+    """Each line's marker and name at its right end, moved up where it would cover another."""
     lowest = 0.0
-    for height, name, style in sorted(ends, key=lambda end: end[0]):
-        at = max(span.fraction(height) * height_units, lowest)
+    for height, name, look in sorted(ends, key=lambda end: end[0]):
+        at = max(span.fraction(height) * size.plot_height, lowest)
         lowest = at + _LEAST_GAP
         axes.annotate(
             name,
-            (1, at / height_units),
+            (1, at / size.plot_height),
             xycoords="axes fraction",
-            xytext=(8, 0),
+            xytext=(_MARKER, 0),
             textcoords="offset points",
             va="center_baseline",
-            fontsize=FONT - 0.5,
-            color=style.colour,
+            fontsize=size.font - 0.5,
+            color=stand_in("ink"),
             annotation_clip=False,
             parse_math=False,
         )
+        width = axes.get_position().width * size.width
+        _key(axes, 1 + 11 / width, at / size.plot_height, look)
+
+
+def _key(axes: Axes, x: float, y: float, look: _Look) -> None:
+    """The marker before a line's name, in parts of the plot."""
+    colour = look.style.colour
+    axes.plot(
+        [x],
+        [y],
+        transform=axes.transAxes,
+        marker=look.marker,
+        markersize=5,
+        color=stand_in("page") if look.published else colour,
+        markeredgecolor=colour,
+        linestyle="none",
+        clip_on=False,
+    )

@@ -81,8 +81,14 @@ def scale_for(unit: str, values: Iterable[float]) -> Scale:
         return Scale(unit, 1)
     largest_ps = max(values, default=0) * _TIME_UNITS_PS[unit]
     fitting = [name for name, ps in _TIME_UNITS_PS.items() if largest_ps < 10_000 * ps]
-    chosen = fitting[0] if fitting else "s"
-    return Scale(chosen, _TIME_UNITS_PS[unit] / _TIME_UNITS_PS[chosen])
+    return scale_to(unit, fitting[0] if fitting else "s")
+
+
+def scale_to(unit: str, time_unit: str) -> Scale:
+    """From a unit of time to another one; other units stay."""
+    if unit not in _TIME_UNITS_PS:
+        return Scale(unit, 1)
+    return Scale(time_unit, _TIME_UNITS_PS[unit] / _TIME_UNITS_PS[time_unit])
 
 
 def plain(value: float, digits: int = 6) -> str:
@@ -104,4 +110,4 @@ def signed_percent(value: float | None) -> str:
 def count(number: int, singular: str, plural: str | None = None) -> str:
     """A number with its noun: "1 cell", "no cells", "4 cells"."""
     noun = singular if number == 1 else plural or f"{singular}s"
-    return f"{number or 'no'} {noun}"
+    return f"{number:,} {noun}" if number else f"no {noun}"

@@ -1,0 +1,253 @@
+"""The overview's plots: each published number beside the simulated one, and how far they are apart.
+
+Numbers that come from a hardware's own description are met to the last digit or not: those that are
+met are one stroke behind the others, so that they don't hide them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from cyclescope.report import svg
+from cyclescope.report.anchors import Anchors
+from cyclescope.report.colours import stand_in
+from cyclescope.report.figures import INCH, quieten
+from cyclescope.report.text import count, plain, row_names, scale_to, signed_percent
+from cyclescope.results import CALIBRATED, PREDICTED, ExperimentResult, Row
+from cyclescope.views import CLOSE_PCT
+
+# Both plots, in SVG units: narrow enough for a phone.
+_WIDTH, _HEIGHT = 460, 380
+_LEFT, _RIGHT, _TOP, _FOOT = 86, 12, 12, 46
+_FONT = 10
+_BASES = (PREDICTED, CALIBRATED)
+_MARKERS = {PREDICTED: "o", CALIBRATED: "D"}
+# Times are shown in this unit, whatever they were published in.
+TIME_UNIT = "us"
+# Bars of the histogram, in percent: +-10 % is at the edge of two, 0 in the middle of one.
+_BAR_PCT, _FIRST_PCT, _LAST_PCT = 4, -30, 30
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A published number that is shown by itself: its row, what to call it, where it is listed."""
+
+    row: Row
+    name: str
+    target: str
+
+    @property
+    def words(self) -> str:
+        """Both numbers and the error, in the unit of the document."""
+        row = self.row
+        both = f"published {plain(row.published or 0)}, simulated {plain(row.simulated)} {row.unit}"
+        return f"{self.name}\n{both.rstrip()}, {signed_percent(row.error_pct)} ({row.basis})"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The cells of all experiments: `shown` one by one, `met` in sum, `left_out` not drawn.
+
+    `met` are the exact numbers that are met; those that are not are shown. A number that is 0 has
+    no place on a logarithmic axis.
+    """
+
+    shown: tuple[Cell, ...]
+    met: tuple[Row, ...]
+    left_out: int
+
+    def of(self, basis: str) -> list[Cell]:
+        """The shown cells of a basis."""
+        return [cell for cell in self.shown if cell.row.basis == basis]
+
+
+def collect(results: Iterable[ExperimentResult], anchors: Anchors) -> Agreement:
+    """The cells of some experiments; rows that follow from others are none."""
+    shown: list[Cell] = []
+    met: list[Row] = []
+    left_out = 0
+    for result in results:
+        rows = [row for row in result.rows if row.basis in _BASES]
+        met += [row for row in rows if result.exact and row.is_exact]
+        rows = [row for row in rows if not (result.exact and row.is_exact)]
+        drawn = [row for row in rows if (row.published or 0) > 0 and row.simulated > 0]
+        left_out += len(rows) - len(drawn)
+        shown += [
+            Cell(row, f"{result.name}: {name}", anchors.of(row))
+            for row, name in zip(drawn, row_names(drawn), strict=True)
+        ]
+    return Agreement(tuple(shown), tuple(met), left_out)
+
+
+def scatter(found: Agreement) -> Markup:
+    """Simulated over published, on logarithmic axes that are alike."""
+    places = [_place(cell.row) for cell in found.shown]
+    met = [_place(row)[0] for row in found.met if row.simulated > 0]
+    low, high = _decades([*(value for place in places for value in place), *met])
+    figure, axes = _axes()
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(low, high)
+    marks: dict[str, str] = {}
+    links: dict[str, str] = {}
+    _band(axes, low, high)
+    if met:
+        marks["met"] = (
+            f"{', '.join(dict.fromkeys(row.experiment for row in found.met))}: "
+            f"{count(len(found.met), 'number')} of the hardware's own description, met exactly"
+        )
+        _stroke(axes, min(met), max(met))
+    for number, (cell, (x, y)) in enumerate(zip(found.shown, places, strict=True)):
+        gid = f"cell-{number}"
+        marks[gid], links[gid] = cell.words, cell.target
+        _point(axes, x, y, cell.row.basis, gid)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(FixedLocator(_ticks(low, high)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(lambda value, position: plain(value))
+    axes.set_xlabel(f"published (times in {TIME_UNIT})")
+    axes.set_ylabel("simulated")
+    return svg.inline(figure, "agreement", "Simulated over published numbers", marks, links)
+
+
+def histogram(found: Agreement) -> Markup:
+    """How many of the shown cells have which error, those of a basis on top of the other's."""
+    errors = {
+        basis: [cell.row.error_pct or 0 for cell in found.of(basis)] for basis in reversed(_BASES)
+    }
+    figure, axes = _axes(grid="y")
+    marks: dict[str, str] = {}
+    axes.axvspan(-CLOSE_PCT, CLOSE_PCT, color=stand_in("band"), linewidth=0, zorder=0)
+    highest = 0
+    for number, (left, right) in enumerate(_bins()):
+        height = 0
+        for basis, values in errors.items():
+            inside = sum(left <= value < right for value in values)
+            if inside:
+                gid = f"bar-{number}-{basis}"
+                marks[gid] = f"{_between(left, right)}: {count(inside, f'{basis} number')}"
+                _bar(axes, left, right, height, inside, basis, gid)
+            height += inside
+        highest = max(highest, height)
+    edge = _BAR_PCT + _LAST_PCT
+    axes.set_xlim(-edge - 1, edge + 1)
+    axes.set_ylim(0, highest * 1.06 or 1)
+    axes.set_xticks([*range(_FIRST_PCT, _LAST_PCT + 1, 10)])
+    axes.xaxis.set_major_formatter(
+        lambda value, position: f"{value:+.0f}".replace("-", "\N{MINUS SIGN}") if value else "0"
+    )
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("error, % of the published number; the last bars are all beyond")
+    axes.set_ylabel("numbers")
+    return svg.inline(figure, "errors", "How many numbers have which error", marks)
+
+
+def _place(row: Row) -> tuple[float, float]:
+    """A row's published and simulated number, times in one unit."""
+    scale = scale_to(row.unit, TIME_UNIT)
+    return scale.of(row.published or 0), scale.of(row.simulated)
+
+
+def _decades(values: Sequence[float]) -> tuple[float, float]:
+    """The whole powers of ten around some numbers."""
+    low, high = min(values, default=1), max(values, default=10)
+    below, above = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    return 10.0**below, 10.0 ** max(above, below + 1)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Powers of ten, as many as there is room for."""
+    first, last = round(math.log10(low)), round(math.log10(high))
+    step = 1 if last - first <= 5 else 2
+    return [10.0**exponent for exponent in range(first, last + 1, step)]
+
+
+def _axes(grid: str = "both") -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(_WIDTH / INCH, _HEIGHT / INCH))
+    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _FOOT
+    axes = figure.add_axes((_LEFT / _WIDTH, _FOOT / _HEIGHT, width / _WIDTH, height / _HEIGHT))
+    quieten(axes, line="bottom", grid="y")
+    if grid == "both":
+        axes.grid(axis="x", color=stand_in("rule"), linewidth=0.7)
+    axes.tick_params(labelsize=_FONT)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.label.set(fontsize=_FONT)
+    return figure, axes
+
+
+def _band(axes: Axes, low: float, high: float) -> None:
+    """Where both numbers are alike, and what is close to that."""
+    ends = (low, high)
+    close = CLOSE_PCT / 100
+    axes.fill_between(
+        ends,
+        [value * (1 - close) for value in ends],
+        [value * (1 + close) for value in ends],
+        color=stand_in("band"),
+        linewidth=0,
+    )
+    axes.plot(ends, ends, color=stand_in("muted"), linewidth=0.8)
+
+
+def _stroke(axes: Axes, low: float, high: float) -> None:
+    """From the least to the greatest of the numbers that are met."""
+    (line,) = axes.plot((low, high), (low, high), color=stand_in("other"), linewidth=5, alpha=0.45)
+    line.set_gid("met")
+
+
+def _point(axes: Axes, x: float, y: float, basis: str, gid: str) -> None:
+    (point,) = axes.plot(
+        [x],
+        [y],
+        marker=_MARKERS[basis],
+        markersize=5.5,
+        color=stand_in(basis),
+        alpha=0.85,
+        markeredgecolor=stand_in("page"),
+        markeredgewidth=0.7,
+        linestyle="none",
+        clip_on=False,
+    )
+    point.set_gid(gid)
+
+
+def _bins() -> Iterator[tuple[float, float]]:
+    """The histogram's bars: from an error to below another; the first and the last have no end."""
+    edges = [*range(_FIRST_PCT, _LAST_PCT + 1, _BAR_PCT)]
+    yield -math.inf, edges[0]
+    yield from itertools.pairwise(edges)
+    yield edges[-1], math.inf
+
+
+def _between(left: float, right: float) -> str:
+    if math.isinf(left):
+        return f"below {signed_percent(right)}"
+    if math.isinf(right):
+        return f"{signed_percent(left)} and above"
+    return f"{signed_percent(left)} to {signed_percent(right)}"
+
+
+def _bar(
+    axes: Axes, left: float, right: float, bottom: float, height: float, basis: str, gid: str
+) -> None:
+    start = max(left, _FIRST_PCT - _BAR_PCT)
+    (bar,) = axes.bar(
+        start,
+        height,
+        width=min(right, _LAST_PCT + _BAR_PCT) - start,
+        bottom=bottom,
+        align="edge",
+        color=stand_in(basis),
+        edgecolor=stand_in("page"),
+        linewidth=1,
+    )
+    bar.set_gid(gid)

@@ -1,0 +1,45 @@
+"""Names of rows within the page: a link to a row holds from one report to the next."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+
+from cyclescope.results import ExperimentResult, Row
+
+_LONGEST = 48
+
+
+class Anchors:
+    """The ids of rows, made of what a row is and not of where it stands.
+
+    A row keeps its id as long as its experiment, label, board, metric and the settings that people
+    are told stay the same. Of rows that have all of these alike, later ones are numbered.
+    """
+
+    def __init__(self, results: Sequence[ExperimentResult]) -> None:
+        self._ids: dict[int, str] = {}
+        taken: dict[str, int] = {}
+        for result in results:
+            for row in result.rows:
+                anchor = _anchor(result.name, row)
+                taken[anchor] = taken.get(anchor, 0) + 1
+                number = taken[anchor]
+                self._ids[id(row)] = anchor if number == 1 else f"{anchor}-{number}"
+
+    def of(self, row: Row) -> str:
+        """The id of one of the results' rows."""
+        return self._ids[id(row)]
+
+
+def _anchor(experiment: str, row: Row) -> str:
+    told = {name: row.told_settings[name] for name in sorted(row.told_settings)}
+    text = json.dumps([row.board, row.metric, told])
+    digest = hashlib.sha256(text.encode()).hexdigest()[:6]
+    return "-".join(filter(None, (experiment, _slug(row.label), digest)))
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST].strip("-")

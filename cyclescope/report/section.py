@@ -1,0 +1,203 @@
+"""An experiment as the report shows it: its plots and tables, and what it rests on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from cyclescope import trust, views
+from cyclescope.report import colours, figures, stacks, sweeps, wires
+from cyclescope.report.colours import Style
+from cyclescope.report.figures import NamedRow
+from cyclescope.report.stacks import Panel
+from cyclescope.report.text import row_names
+from cyclescope.results import CALIBRATED, DERIVED, ExperimentResult, Parameter, Row, RunRecord
+
+_WHOLE_RUNS = "Where the time of whole runs went"
+# Bases of parameters that no document gives as they are.
+_ASSUMED = (CALIBRATED, "override", DERIVED)
+# Of a long table a preview has the first rows.
+_MOST_PREVIEWED = 12
+
+
+@dataclass(frozen=True)
+class StackFigure:
+    """A plot of cycle stacks with its legend, and the same as numbers."""
+
+    svg: Markup
+    panel: Panel
+    legend: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that are shown together: those with a published value, those beyond, or whole runs.
+
+    Whole runs have a stack each and no bars: tables have their values.
+    """
+
+    title: str
+    published: bool
+    bars: tuple[Markup, ...]
+    stack: StackFigure | None
+
+
+# Rows with a title and their panel of stacks.
+Panels = Sequence[tuple[str, list[NamedRow], Panel | None]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """An experiment as the templates take it.
+
+    `rows` are those that are shown one by one, `grouped` those that tables of groups show as well.
+    `preview` is the plot that stands for it in the overview.
+    """
+
+    result: ExperimentResult
+    rows: tuple[Row, ...]
+    grouped: tuple[Row, ...]
+    pivots: tuple[views.Table, ...]
+    sweeps: tuple[sweeps.Plot, ...]
+    frames: wires.Plot | None
+    parts: tuple[Part, ...]
+    transcripts: tuple[RunRecord, ...]
+    notes: Mapping[str, tuple[str, ...]]
+    trust: trust.Trust
+    preview: sweeps.Plot | None
+
+    @property
+    def boards(self) -> tuple[str, ...]:
+        """The boards of its runs."""
+        return tuple(dict.fromkeys(run.board for run in self.result.runs))
+
+    @property
+    def leads_with_rows(self) -> bool:
+        """Whether its published numbers are in rows, and not in tables of groups."""
+        in_tables = any(pivot.whole.published for pivot in self.pivots)
+        return not in_tables and any(row.published is not None for row in self.rows)
+
+    @property
+    def assumed(self) -> list[tuple[str, Parameter]]:
+        """What no document gives: fitted choices and parameters first, then derived ones."""
+        found = [(self.result.name, choice) for choice in self.result.choices]
+        found += [pair for pair in self.trust.parameters if pair[1].basis in _ASSUMED]
+        return sorted(found, key=lambda pair: _ASSUMED.index(pair[1].basis))
+
+
+def panels(result: ExperimentResult) -> Panels:
+    """Published rows and those beyond, each with a title and its panel of stacks."""
+    rows = views.loose(result.rows)
+    published = _named([row for row in rows if row.published is not None])
+    beyond = _named([row for row in rows if row.published is None])
+    parts = {
+        "Published and simulated": published,
+        "Beyond the document" if published else "Simulated": beyond,
+        _WHOLE_RUNS: _named(_timed_runs(result.rows)),
+    }
+    return [
+        (title, rows, stacks.panel([(row.name, row.row.stack) for row in rows]))
+        for title, rows in parts.items()
+        if rows
+    ]
+
+
+def section(result: ExperimentResult, found: Panels, styles: Mapping[str, Style]) -> Section:
+    """The section of an experiment, its stacks in these styles."""
+    published = [run for run in result.runs if _has_published(result, run)]
+    return Section(
+        result=result,
+        rows=tuple(views.loose(result.rows)),
+        grouped=tuple(row for row in result.rows if row.pivot is not None),
+        pivots=tuple(views.tables(result.rows)),
+        sweeps=tuple(sweeps.plots(result)),
+        frames=wires.plot(result),
+        parts=tuple(
+            _part(f"{result.name}-{number}", title, rows, panel, styles)
+            for number, (title, rows, panel) in enumerate(found)
+        ),
+        transcripts=tuple(
+            run for run in published or result.runs if run.result and run.result.console
+        ),
+        notes=_notes(result),
+        trust=trust.of(result),
+        preview=_preview(result, found),
+    )
+
+
+def shown(panel: Panel) -> Iterator[tuple[str, int]]:
+    """The causes of a panel's rows that have a colour of their own, with their times."""
+    for row in panel.rows:
+        for cause in panel.causes:
+            if cause != colours.OTHER:
+                yield cause, row.ps_of(cause)
+
+
+def _timed_runs(rows: Sequence[Row]) -> list[Row]:
+    """Of the rows in tables, one for each run and the functions that it timed.
+
+    A run that measured in many settings has one stack for all of them.
+    """
+    found: dict[tuple[int, tuple[str, ...]], Row] = {}
+    for row in rows:
+        if row.pivot is not None and row.timed:
+            whole = replace(row, label=" + ".join(row.timed), settings=row.run.settings)
+            found.setdefault((id(row.run), row.timed), whole)
+    return list(found.values())
+
+
+def _named(rows: Sequence[Row]) -> list[NamedRow]:
+    return list(map(NamedRow, rows, row_names(rows)))
+
+
+def _has_published(result: ExperimentResult, run: RunRecord) -> bool:
+    return any(row.run is run and row.published is not None for row in result.rows)
+
+
+def _part(
+    prefix: str,
+    title: str,
+    rows: Sequence[NamedRow],
+    panel: Panel | None,
+    styles: Mapping[str, Style],
+) -> Part:
+    shown = () if title == _WHOLE_RUNS else rows
+    by_unit = itertools.groupby(sorted(shown, key=_unit), key=_unit)
+    bars = tuple(
+        figures.comparison(list(group), f"{prefix}-bars-{number}", f"{title}, {unit}")
+        for number, (unit, group) in enumerate(by_unit)
+    )
+    published = any(named.row.published is not None for named in shown)
+    if panel is None:
+        return Part(title, published, bars, None)
+    drawn = figures.stacks(panel, styles, f"{prefix}-stacks", f"{title}: time by cause")
+    legend = tuple((cause, styles[cause].css_class) for cause in panel.causes)
+    return Part(title, published, bars, StackFigure(drawn, panel, legend))
+
+
+def _unit(named: NamedRow) -> str:
+    return named.row.unit
+
+
+def _preview(result: ExperimentResult, found: Panels) -> sweeps.Plot | None:
+    """What was published comes first: as bars if rows are shown one by one, else as lines."""
+    parts = [(title, rows) for title, rows, _ in found if title != _WHOLE_RUNS]
+    title, rows = next(iter(parts), ("", []))
+    if not any(named.row.published is not None for named in rows):
+        drawn = sweeps.preview(result)
+        if drawn is not None or not rows:
+            return drawn
+    alike = [named for named in rows if named.row.unit == rows[0].row.unit][:_MOST_PREVIEWED]
+    return sweeps.Plot(title, figures.preview(alike, f"{result.name}-preview", title))
+
+
+def _notes(result: ExperimentResult) -> dict[str, tuple[str, ...]]:
+    """What the runs noted, each note once, with the runs that did."""
+    notes: dict[str, list[str]] = {}
+    for run in result.runs:
+        for note in run.result.notes if run.result else ():
+            notes.setdefault(note, []).append(run.label)
+    return {note: tuple(labels) for note, labels in notes.items()}
