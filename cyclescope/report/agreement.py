@@ -195,7 +195,7 @@ def _band(axes: Axes, low: float, high: float) -> None:
         color=stand_in("band"),
         linewidth=0,
     )
-    axes.plot(ends, ends, color=stand_in("muted"), linewidth=0.8)
+    axes.plot(ends, ends, color=stand_in("muted"), linewidth=0.5)
 
 
 def _stroke(axes: Axes, low: float, high: float) -> None:

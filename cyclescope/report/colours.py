@@ -24,7 +24,7 @@ _ROLES = {
     "simulated": ("#3f5a7a", "#a9c3e2"),
     "predicted": ("#0a5c99", "#7cc0f4"),
     "calibrated": ("#b34700", "#f0933f"),
-    "band": ("#dcebe2", "#1e3a2c"),
+    "band": ("#bfe3cc", "#1f4a33"),
     "off": ("#b3261e", "#ff8a80"),
     "other": ("#858d98", "#6c7683"),
 }

@@ -5,6 +5,7 @@ tip.className = "tip";
 tip.setAttribute("role", "tooltip");
 tip.hidden = true;
 document.body.append(tip);
+let shown = null; // the mark, and where it was
 
 // The title is taken from the mark, or the browser would show it as well.
 function explanationOf(element) {
@@ -31,16 +32,23 @@ function showTip(event) {
   const above = box.top - own.height - 8;
   tip.style.left = `${left}px`;
   tip.style.top = `${above < 8 ? box.bottom + 8 : above}px`;
+  shown = { mark, top: box.top, left: box.left };
 }
 
 function hideTip() {
   tip.hidden = true;
 }
 
+// A browser tells of scrolling late: the mark may stand where it stood.
+function hideTipIfMoved() {
+  const box = shown?.mark.getBoundingClientRect();
+  if (box && (box.top !== shown.top || box.left !== shown.left)) hideTip();
+}
+
 document.addEventListener("pointerover", showTip);
 document.addEventListener("focusin", showTip);
 document.addEventListener("focusout", hideTip);
-document.addEventListener("scroll", hideTip, { passive: true, capture: true });
+document.addEventListener("scroll", hideTipIfMoved, { passive: true, capture: true });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") hideTip();
 });

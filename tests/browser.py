@@ -1,0 +1,64 @@
+"""A browser for those who look at the report: headless Chromium, driven by selenium.
+
+Selenium fetches nothing here: browser and driver are those that the host has.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+_FLAGS = (
+    "headless no-sandbox disable-gpu disable-quic no-first-run hide-scrollbars "
+    "disable-background-networking disable-component-update disable-sync disable-dev-shm-usage"
+)
+
+
+class Browser(webdriver.Chrome):
+    """Chromium with what the report's readers change: the window, the colours, the medium."""
+
+    def show(
+        self, page: Path, width: int, dark: bool = False, place: str = "", scale: float = 1
+    ) -> None:
+        """Load a page anew, in a window of so many pixels; `place` is an id in it."""
+        self.settle(width, dark, scale=scale)
+        self.get("about:blank")
+        self.get(page.as_uri() + (f"#{place}" if place else ""))
+
+    def settle(self, width: int, dark: bool = False, medium: str = "", scale: float = 1) -> None:
+        """Change the window and what the page is shown on."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": scale, "mobile": width < 500}
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.command("Emulation.setDeviceMetricsOverride", **size)
+        self.command("Emulation.setEmulatedMedia", media=medium, features=[scheme])
+
+    def command(self, name: str, **parameters: Any) -> Any:
+        """A command of the DevTools protocol."""
+        return self.execute_cdp_cmd(name, parameters)
+
+    def script(self, body: str, *arguments: Any) -> Any:
+        """What a function of this body returns in the page."""
+        return self.execute_script(body, *arguments)
+
+
+@contextmanager
+def opened() -> Iterator[Browser]:
+    """A browser that ends with the block; there has to be one on the host."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in _FLAGS.split():
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = Browser(options=options, service=Service(DRIVER))
+    try:
+        yield browser
+    finally:
+        browser.quit()
