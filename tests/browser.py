@@ -26,16 +26,30 @@ class Browser(webdriver.Chrome):
     """Chromium with what the report's readers change: the window, the colours, the medium."""
 
     def show(
-        self, page: Path, width: int, dark: bool = False, place: str = "", scale: float = 1
+        self,
+        page: Path,
+        width: int,
+        dark: bool = False,
+        place: str = "",
+        height: int = 900,
+        scale: float = 1,
     ) -> None:
         """Load a page anew, in a window of so many pixels; `place` is an id in it."""
-        self.settle(width, dark, scale=scale)
+        self.settle(width, dark, height=height, scale=scale)
         self.get("about:blank")
         self.get(page.as_uri() + (f"#{place}" if place else ""))
 
-    def settle(self, width: int, dark: bool = False, medium: str = "", scale: float = 1) -> None:
+    def settle(
+        self,
+        width: int,
+        dark: bool = False,
+        medium: str = "",
+        height: int = 900,
+        scale: float = 1,
+    ) -> None:
         """Change the window and what the page is shown on."""
-        size = {"width": width, "height": 900, "deviceScaleFactor": scale, "mobile": width < 500}
+        is_phone = width < 500
+        size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone}
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.command("Emulation.setDeviceMetricsOverride", **size)
         self.command("Emulation.setEmulatedMedia", media=medium, features=[scheme])

@@ -1,4 +1,6 @@
-"""The report: a bench's results as one HTML file that opens offline and needs no script.
+"""The report: a bench's results as one HTML file that opens offline.
+
+Its scripts sort, filter and explain; without them it is complete, but for tables of very many rows.
 
 It knows results, not how they came about; the same results give the same bytes. Start at
 `page.py` (what the reader sees, in its order); `figures.py` has the plots, `templates/` the looks.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -181,10 +182,11 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size
     right = _right([line.name for line in named], size)
     axes, figure = _axes(right, size)
     numbered = _is_numbered(sweep, rows)
+    width = size.width - size.left - right
     across = (
-        _number(axes, places, sweep.log, size.width - size.left - right)
+        _number(axes, places, sweep.log, width)
         if numbered
-        else _enumerate(axes, places, sweep)
+        else _enumerate(axes, places, sweep, width)
     )
     _upright(axes, span)
     axes.set_xlabel(sweep.x_title)
@@ -263,11 +265,13 @@ def _axes(right: float, size: Size) -> tuple[Axes, Figure]:
     return axes, figure
 
 
-def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep) -> dict[str, float]:
-    """Values side by side, each with its tick; where each is."""
+def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep, width: float) -> dict[str, float]:
+    """Values side by side, as many with a tick as there is room for; where each is."""
     axes.set_xlim(-0.25, max(len(places) - 1, 0) + 0.25)
     called = [in_words(sweep.words, sweep.x, place) for place in places]
-    axes.set_xticks(range(len(places)), called)
+    longest = max(map(len, called), default=0) * FONT * LETTER + 4
+    step = max(1, math.ceil(longest * len(places) / width))
+    axes.set_xticks(range(0, len(places), step), called[::step])
     return {x: place for place, x in enumerate(places)}
 
 
