@@ -63,7 +63,8 @@ def test_each_published_number_is_a_point_that_leads_to_its_row() -> None:
     ]
     rows = [attrs["id"] for tag, attrs in page.elements if tag == "tr" and "id" in attrs]
     # the point's link, and the row's own
-    assert sorted(targets) == sorted(rows[:2] * 2)
+    assert all(targets.count(anchor) >= 2 for anchor in rows[:2])
+    assert set(targets) == set(rows[:2])
     assert (
         "quad: quad write published 94,338, simulated 95,000 us, +0.7 % (predicted)" in page.words
     )

@@ -221,6 +221,41 @@ def test_a_logarithmic_sweep_has_its_numbers_in_order_and_the_published_line_fir
     assert [lines[0].value(row) for _, row in lines[0].points] == [7, 7, 7]
 
 
+def test_a_published_line_has_the_colour_of_what_it_is_of() -> None:
+    told = dataclasses.replace(LOG, published="the note")
+    rows = [dataclasses.replace(found, published=9, sweeps=(told,)) for found in sized()]
+    drawn = sweeps.lines(told, rows)
+    assert [(line.name, line.of) for line in drawn if line.published] == [
+        ("here, the note", "here"),
+        ("there, the note", "there"),
+    ]
+    html = render([result(rows)])
+    assert "var(--cause-1)" in html
+    assert not re.search(r"stroke: var\(--cause-[2-9]\)", html)
+
+
+def test_a_small_plot_names_only_what_was_simulated() -> None:
+    rows = [dataclasses.replace(found, pivot=VALUES) for found in sized(published=9)]
+    small = sweeps.preview(result(rows))
+    assert small is not None
+    named = re.findall(r"<text[^>]*>([^<]*)</text>", small.svg)
+    assert {"here", "there"} <= set(named)
+    assert not any("the note" in name for name in named)
+    # its points say it all the same
+    assert "here, the note, 768 bytes: 9 cycles" in small.svg
+
+
+def test_ticks_of_words_are_left_out_where_they_would_touch() -> None:
+    rows = [
+        dataclasses.replace(found, settings={"mode": "m", "dummy": f"a very long place {number}"})
+        for number, found in enumerate(swept()[1:] * 5)
+    ]
+    small = sweeps.preview(result(rows))
+    assert small is not None
+    ticks = re.findall(r">(a very long place \d+)</text>", small.svg)
+    assert 1 <= len(ticks) <= 3
+
+
 def test_a_sweep_can_have_a_plot_for_each_value_of_a_setting() -> None:
     page = Page(render([result(sized())]))
     assert "Time: a, old" in page.words

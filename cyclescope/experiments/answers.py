@@ -27,9 +27,9 @@ def pick_all(rows: Iterable[Row], metric: str, **settings: Value) -> list[Row]:
 
 
 def times(value: float, of: float) -> str:
-    """How many times one number is another, with two digits: "1.6", "19"; empty if `of` is 0."""
+    """How many times one number is another, with two digits: "1.6", "19"."""
     if not of:
-        return ""
+        return "\N{INFINITY}"
     ratio = value / of
     return f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"
 

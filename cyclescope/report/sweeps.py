@@ -175,42 +175,52 @@ def reference(sweep: Sweep, rows: Sequence[Row]) -> Row | None:
 def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size) -> Markup:
     base = reference(sweep, rows)
     drawn = lines(sweep, rows)
-    places = list(dict.fromkeys(x for line in drawn if not line.level for x, _ in line.points))
     heights = [_height(sweep, line, row, base) for line in drawn for _, row in line.points]
     span = spans.logarithmic(heights, margin=1.5) if sweep.log else spans.linear(heights)
     named = [line for line in drawn if not (size.small and line.published)]
     right = _right([line.name for line in named], size)
     axes, figure = _axes(right, size)
-    numbered = _is_numbered(sweep, rows)
+    places = list(dict.fromkeys(x for line in drawn if not line.level for x, _ in line.points))
     width = size.width - size.left - right
     across = (
         _number(axes, places, sweep.log, width)
-        if numbered
+        if _is_numbered(sweep, rows)
         else _enumerate(axes, places, sweep, width)
     )
     _upright(axes, span)
     axes.set_xlabel(sweep.x_title)
     # without the row to compare with, values are shown in their own unit
     axes.set_ylabel(rows[0].unit if sweep.reference and not base else sweep.y_title)
-    of = list(dict.fromkeys(line.of for line in drawn))
-    styles = dict(zip(of, by_order(len(of)), strict=True))
     marks: dict[str, str] = {}
     ends = []
-    for number, line in enumerate(drawn):
+    for number, (line, look) in enumerate(zip(drawn, _looks(drawn), strict=True)):
         shown = [span.drawn(_height(sweep, line, row, base)) for _, row in line.points]
-        look = _Look(styles[line.of], _MARKERS[of.index(line.of) % len(_MARKERS)], line.published)
-        if line.level:
-            axes.axhline(shown[0], color=look.style.colour, linewidth=1.4, linestyle=(0, (5, 3)))
-        else:
-            _stroke(axes, [across[x] for x, _ in line.points], shown, look)
-            for place, ((x, row), height) in enumerate(zip(line.points, shown, strict=True)):
-                gid = f"point-{number}-{place}"
-                marks[gid] = _explanation(sweep, line, x, row, height if base else None)
-                _point(axes, across[x], height, look, gid)
+        for place, (x, row) in enumerate(line.points):
+            ratio = shown[place] if base else None
+            marks[f"point-{number}-{place}"] = _explanation(sweep, line, x, row, ratio)
+        _draw_line(axes, line, shown, across, look, f"point-{number}")
         if line in named:
             ends.append((shown[-1], line.name, look))
     _name_ends(axes, ends, span, size)
     return svg.inline(figure, prefix, title, marks)
+
+
+def _draw_line(
+    axes: Axes,
+    line: Line,
+    heights: Sequence[float],
+    across: Mapping[str, float],
+    look: _Look,
+    gid: str,
+) -> None:
+    """A line with its points, or a level one without any."""
+    if line.level:
+        axes.axhline(heights[0], color=look.style.colour, linewidth=1.4, linestyle=(0, (5, 3)))
+        return
+    at = [across[x] for x, _ in line.points]
+    _stroke(axes, at, heights, look)
+    for place, (x, height) in enumerate(zip(at, heights, strict=True)):
+        _point(axes, x, height, look, f"{gid}-{place}")
 
 
 @dataclass(frozen=True)
@@ -220,6 +230,17 @@ class _Look:
     style: Style
     marker: str
     published: bool
+
+
+def _looks(drawn: Sequence[Line]) -> list[_Look]:
+    """A colour and a marker for each thing that lines are of."""
+    of = list(dict.fromkeys(line.of for line in drawn))
+    styles = by_order(len(of))
+    places = [of.index(line.of) for line in drawn]
+    return [
+        _Look(styles[place], _MARKERS[place % len(_MARKERS)], line.published)
+        for place, line in zip(places, drawn, strict=True)
+    ]
 
 
 def _upright(axes: Axes, span: Span) -> None:
