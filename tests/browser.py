@@ -62,6 +62,16 @@ class Browser(webdriver.Chrome):
         """What a function of this body returns in the page."""
         return self.execute_script(body, *arguments)
 
+    def wait_for(self, condition: str, *arguments: Any) -> None:
+        """Draw frames until an expression of the page holds; raises `TimeoutException` if none."""
+        self.execute_async_script(
+            "const [done, given] = [[...arguments].pop(), arguments];"
+            f"const holds = function () {{ return {condition}; }};"
+            "const look = () => holds.apply(null, given) ? done() : requestAnimationFrame(look);"
+            "look();",
+            *arguments,
+        )
+
 
 @contextmanager
 def opened() -> Iterator[Browser]:
@@ -72,6 +82,7 @@ def opened() -> Iterator[Browser]:
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = Browser(options=options, service=Service(DRIVER))
+    browser.set_script_timeout(20)
     try:
         yield browser
     finally:

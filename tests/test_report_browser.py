@@ -233,12 +233,7 @@ def test_contents_are_beside_the_page_or_folded_above_it(
     link.click()
     assert is_seen(browser, browser.find_element(By.ID, "quad-title"))
     assert link.is_displayed() == (width >= NARROW)
-    browser.set_script_timeout(10)
-    browser.execute_async_script(
-        "const done = arguments[0]; const look = () =>"
-        " document.querySelector('.contents a[aria-current]').hash === '#quad'"
-        " ? done() : requestAnimationFrame(look); look();"
-    )
+    browser.wait_for("document.querySelector('.contents a[aria-current]').hash === '#quad'")
     parts = browser.find_elements(By.CSS_SELECTOR, ".contents .parts a")
     assert "Results" in [part.get_attribute("textContent") for part in parts]
 
@@ -265,11 +260,11 @@ def test_print_has_no_contents_and_nothing_folded_but_what_is_long(
     browser.show(page, 820, dark=True)
     folded = browser.find_element(By.CSS_SELECTOR, "#quad-assumed + details td")
     console = browser.find_element(By.CSS_SELECTOR, "#quad details.console pre")
-    seen = "return arguments[0].checkVisibility({contentVisibilityAuto: true})"
-    assert not browser.script(seen, folded)
+    seen = "arguments[0].checkVisibility()"
+    browser.wait_for(f"!{seen}", folded)
     browser.settle(820, dark=True, medium="print")
-    assert browser.script(seen, folded)
-    assert not browser.script(seen, console)
+    browser.wait_for(seen, folded)
+    browser.wait_for(f"!{seen}", console)
     for hidden in (".contents", ".tools"):
         assert not browser.find_element(By.CSS_SELECTOR, hidden).is_displayed()
     assert browser.script("return getComputedStyle(document.body).color") == "rgb(28, 32, 38)"
