@@ -322,6 +322,7 @@ def _point(axes: Axes, x: float, y: float, look: _Look, gid: str) -> None:
         markeredgewidth=1.2 if look.published else 0.6,
         linestyle="none",
         zorder=3,
+        clip_on=False,
     )
     point.set_gid(gid)
 

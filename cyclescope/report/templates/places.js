@@ -61,14 +61,18 @@ function followScrolling() {
     if (found && found !== current) showSectionInContents(links, (current = found));
   };
   let asked = false;
-  addEventListener("scroll", () => {
+  const lookSoon = () => {
     if (asked) return;
     asked = true;
     requestAnimationFrame(() => {
       asked = false;
       look();
     });
-  }, { passive: true });
+  };
+  addEventListener("scroll", lookSoon, { passive: true });
+  addEventListener("resize", lookSoon);
+  // what is unfolded moves what is below it
+  document.addEventListener("toggle", lookSoon, true);
   look();
 }
 

@@ -75,8 +75,12 @@ function conditionOf(word, names) {
   return (row) => OPERATORS[found[4]](sized(numberOf(textOf(row, column))), limit);
 }
 
+function namesOf(table) {
+  return [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim().toLowerCase());
+}
+
 function applyFilter(table, text, said) {
-  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim().toLowerCase());
+  const names = namesOf(table);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const conditions = words.map((word) => conditionOf(word, names));
   const rows = [...table.tBodies[0].rows];
@@ -91,7 +95,8 @@ function applyFilter(table, text, said) {
 function makeFilter(table) {
   const box = document.createElement("input");
   box.type = "search";
-  box.placeholder = "Filter: words, error>5";
+  const hasErrors = namesOf(table).includes("error");
+  box.placeholder = hasErrors ? "Filter: words, error>5" : "Filter: words";
   box.setAttribute("aria-label", "Filter the rows of the table below");
   const said = document.createElement("output");
   const tools = document.createElement("p");
