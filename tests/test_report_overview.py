@@ -10,7 +10,7 @@ from test_report import Page, experiment
 from test_report_views import PIVOT, kernels, result, row
 
 from cyclescope import experiments, trust
-from cyclescope.report import agreement, colours, render
+from cyclescope.report import agreement, colours, render, strip
 from cyclescope.report.anchors import Anchors
 from cyclescope.results import CALIBRATED, DERIVED, ExperimentResult, Row
 
@@ -55,7 +55,8 @@ def test_a_question_that_the_rows_do_not_answer_says_so() -> None:
 def test_each_published_number_is_a_point_that_leads_to_its_row() -> None:
     html = render([experiment()])
     page = Page(html)
-    assert page.of_class("cell") == ["g", "g"]
+    # over the published number, and by experiment
+    assert page.of_class("cell") == ["g"] * 2 * 2
     targets = [
         attrs["href"].removeprefix("#")
         for tag, attrs in page.elements
@@ -75,7 +76,7 @@ def test_exact_numbers_that_are_met_hide_no_others() -> None:
     assert len(ours.met) == 5
     assert [cell.row.experiment for cell in ours.shown] == ["xip", "quad", "quad"]
     page = Page(render([result(kernels(3)), experiment()]))
-    assert len(page.of_class("cell")) == 3
+    assert len(page.of_class("cell")) == 3 * 2
     assert page.of_class("met") == ["g"]
     assert "5 of 6 numbers of a hardware's own description are met exactly." in page.words
 
@@ -92,6 +93,21 @@ def test_what_follows_from_other_rows_is_no_point() -> None:
     rows = [row({"n": n}, 4, 5) for n in range(2)]
     rows[1] = dataclasses.replace(rows[1], basis=DERIVED)
     assert len(found(result(rows, exact=False)).shown) == 1
+
+
+def test_an_experiment_of_few_numbers_has_room_for_its_name() -> None:
+    names = ["a-rather-long-name-of-one", "another-long-name-of-two", "c"]
+    results = [
+        dataclasses.replace(
+            result([row({"n": n}, 4, 5) for n in range(count)], exact=False), name=name
+        )
+        for name, count in zip(names, (1, 2, 200), strict=True)
+    ]
+    drawn = strip.draw(found(*results))
+    middles = [float(re.search(rf'x="([\d.]+)"[^>]*>{name}</text>', drawn)[1]) for name in names]
+    assert middles[1] - middles[0] > 100
+    assert middles[0] > 40
+    assert len(re.findall("<title>", drawn)) == 203
 
 
 def of_errors(*errors_pct: int, basis: str = "predicted") -> list[Row]:

@@ -41,6 +41,7 @@ class Cell:
     """A published number that is shown by itself: its row, what to call it, where it is listed."""
 
     row: Row
+    experiment: str
     name: str
     target: str
 
@@ -49,7 +50,8 @@ class Cell:
         """Both numbers and the error, in the unit of the document."""
         row = self.row
         both = f"published {plain(row.published or 0)}, simulated {plain(row.simulated)} {row.unit}"
-        return f"{self.name}\n{both.rstrip()}, {signed_percent(row.error_pct)} ({row.basis})"
+        error = f"{signed_percent(row.error_pct)} ({row.basis})"
+        return f"{self.experiment}: {self.name}\n{both.rstrip()}, {error}"
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def collect(results: Iterable[ExperimentResult], anchors: Anchors) -> Agreement:
         drawn = [row for row in rows if (row.published or 0) > 0 and row.simulated > 0]
         left_out += len(rows) - len(drawn)
         shown += [
-            Cell(row, f"{result.name}: {name}", anchors.of(row))
+            Cell(row, result.name, str(name), anchors.of(row))
             for row, name in zip(drawn, row_names(drawn), strict=True)
         ]
     return Agreement(tuple(shown), tuple(met), left_out)
@@ -109,7 +111,7 @@ def scatter(found: Agreement) -> Markup:
     for number, (cell, (x, y)) in enumerate(zip(found.shown, places, strict=True)):
         gid = f"cell-{number}"
         marks[gid], links[gid] = cell.words, cell.target
-        _point(axes, x, y, cell.row.basis, gid)
+        draw_point(axes, x, y, cell.row.basis, gid)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(FixedLocator(_ticks(low, high)))
         axis.set_minor_locator(NullLocator())
@@ -204,7 +206,8 @@ def _stroke(axes: Axes, low: float, high: float) -> None:
     line.set_gid("met")
 
 
-def _point(axes: Axes, x: float, y: float, basis: str, gid: str) -> None:
+def draw_point(axes: Axes, x: float, y: float, basis: str, gid: str) -> None:
+    """The point of a number, by its basis."""
     (point,) = axes.plot(
         [x],
         [y],

@@ -10,7 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from cyclescope import trust, views
-from cyclescope.report import agreement, colours
+from cyclescope.report import agreement, colours, strip
 from cyclescope.report.agreement import Agreement
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.section import panels, section, shown
@@ -31,6 +31,7 @@ class Overview:
     agreement: Agreement
     scatter: Markup | None
     histogram: Markup | None
+    strip: Markup | None
 
 
 def render(results: Sequence[ExperimentResult]) -> str:
@@ -86,4 +87,5 @@ def _overview(results: Sequence[ExperimentResult], anchors: Anchors) -> Overview
         found,
         agreement.scatter(found) if found.shown or found.met else None,
         agreement.histogram(found) if found.shown else None,
+        strip.draw(found) if found.shown else None,
     )
