@@ -16,9 +16,9 @@ from PIL import Image
 MOST_BYTES = 300_000
 # Name: width and height in CSS pixels, pixels of the picture for each, dark.
 PICTURES = {
-    "report-desktop": (1440, 1400, 1.0, False),
+    "report-desktop": (1440, 1600, 1.0, False),
     "report-phone": (390, 1300, 1.5, False),
-    "report-dark": (1440, 1400, 1.0, True),
+    "report-dark": (1440, 1600, 1.0, True),
 }
 
 
