@@ -1,9 +1,10 @@
 """The report: a bench's results as one HTML file that opens offline.
 
-Its scripts sort, filter and explain; without them it is complete, but for tables of very many rows.
-
 It knows results, not how they came about; the same results give the same bytes. Start at
-`page.py` (what the reader sees, in its order); `figures.py` has the plots, `templates/` the looks.
+`page.py` (what the reader sees, in its order). `agreement.py` and `strip.py` have the plots of the
+overview, `section.py` what an experiment shows, `templates/` the looks. The scripts there sort,
+filter, explain and lead to what is folded: without them the page is complete, but for tables of
+very many rows.
 """
 
 from __future__ import annotations
