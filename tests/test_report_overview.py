@@ -75,9 +75,11 @@ def test_exact_numbers_that_are_met_hide_no_others() -> None:
     ours = found(result(kernels(3)), experiment())
     assert len(ours.met) == 5
     assert [cell.row.experiment for cell in ours.shown] == ["xip", "quad", "quad"]
-    page = Page(render([result(kernels(3)), experiment()]))
+    html = render([result(kernels(3)), experiment()])
+    page = Page(html)
     assert len(page.of_class("cell")) == 3 * 2
     assert page.of_class("met") == ["g"]
+    assert re.search(r'<g class="met"><a href="#xip"><title>xip: 5 numbers of the', html)
     assert "5 of 6 numbers of a hardware's own description are met exactly." in page.words
 
 

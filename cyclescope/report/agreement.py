@@ -58,12 +58,13 @@ class Cell:
 class Agreement:
     """The cells of all experiments: `shown` one by one, `met` in sum, `left_out` not drawn.
 
-    `met` are the exact numbers that are met; those that are not are shown. A number that is 0 has
-    no place on a logarithmic axis.
+    `met` are the exact numbers that are met, of the experiments `met_in`; those that are not are
+    shown. A number that is 0 has no place on a logarithmic axis.
     """
 
     shown: tuple[Cell, ...]
     met: tuple[Row, ...]
+    met_in: tuple[str, ...]
     left_out: int
 
     def of(self, basis: str) -> list[Cell]:
@@ -74,19 +75,21 @@ class Agreement:
 def collect(results: Iterable[ExperimentResult], anchors: Anchors) -> Agreement:
     """The cells of some experiments; rows that follow from others are none."""
     shown: list[Cell] = []
-    met: list[Row] = []
+    met: dict[str, list[Row]] = {}
     left_out = 0
     for result in results:
         rows = [row for row in result.rows if row.basis in _BASES]
-        met += [row for row in rows if result.exact and row.is_exact]
-        rows = [row for row in rows if not (result.exact and row.is_exact)]
+        if result.exact:
+            met[result.name] = [row for row in rows if row.is_exact]
+            rows = [row for row in rows if not row.is_exact]
         drawn = [row for row in rows if (row.published or 0) > 0 and row.simulated > 0]
         left_out += len(rows) - len(drawn)
         shown += [
             Cell(row, result.name, str(name), anchors.of(row))
             for row, name in zip(drawn, row_names(drawn), strict=True)
         ]
-    return Agreement(tuple(shown), tuple(met), left_out)
+    all_met = tuple(row for own in met.values() for row in own)
+    return Agreement(tuple(shown), all_met, tuple(met), left_out)
 
 
 def scatter(found: Agreement) -> Markup:
@@ -104,9 +107,10 @@ def scatter(found: Agreement) -> Markup:
     _band(axes, low, high)
     if met:
         marks["met"] = (
-            f"{', '.join(dict.fromkeys(row.experiment for row in found.met))}: "
+            f"{', '.join(found.met_in)}: "
             f"{count(len(found.met), 'number')} of the hardware's own description, met exactly"
         )
+        links["met"] = found.met_in[0]
         _stroke(axes, min(met), max(met))
     for number, (cell, (x, y)) in enumerate(zip(found.shown, places, strict=True)):
         gid = f"cell-{number}"
