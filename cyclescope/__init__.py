@@ -6,11 +6,14 @@ and `cyclescope.bench` runs them.
 """
 
 from cyclescope._engine import Stop
+from cyclescope.devicetree_bindings import Binding, BindingProperty, bindings
 from cyclescope.board import Board, shipped_boards
 from cyclescope.errors import BoardError, ElfError, EngineError
 from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult, StackEntry
 
 __all__ = [
+    "Binding",
+    "BindingProperty",
     "Board",
     "BoardError",
     "CoreResult",
@@ -21,5 +24,6 @@ __all__ = [
     "RunResult",
     "StackEntry",
     "Stop",
+    "bindings",
     "shipped_boards",
 ]

@@ -21,6 +21,12 @@ class ElfError(EngineError):
 def disassemble(encoding: int, pc: int) -> str:
     """The text of the RISC-V instruction that begins with `encoding`, at `pc`."""
 
+def bindings() -> list[dict[str, Any]]:
+    """All compatibles that there are models of, with their properties: see `devicetree_bindings.py`."""
+
+def common_properties() -> list[tuple[str, str]]:
+    """Names and meanings of the properties that any node may have."""
+
 class Stop:
     """A wish to stop, for any number of runs; any thread or a signal handler may ask for it."""
 

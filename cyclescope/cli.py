@@ -1,4 +1,4 @@
-"""The command line: `cyclescope bench | show | run | ipc | list | board`.
+"""The command line: `cyclescope bench | show | run | ipc | binding | list | board`.
 
 Exit status: 0 is success, 1 a run of the bench or a test of `ipc` that failed, or a result that
 could not be saved, 2 bad usage, a bad board or ELF, a file that can't be read, or a place where
@@ -23,6 +23,7 @@ import click
 
 from cyclescope import experiments, interrupts, tables, terminal
 from cyclescope.bench_command import bench_command
+from cyclescope.binding_command import binding_command
 from cyclescope.board import Board, shipped_boards
 from cyclescope.errors import EngineError, UsageError, complain, fault
 from cyclescope.inputs import printable
@@ -69,6 +70,7 @@ cli.add_command(bench_command)
 cli.add_command(show_command)
 cli.add_command(run_command)
 cli.add_command(ipc_command)
+cli.add_command(binding_command)
 
 
 @cli.command("list")

@@ -10,6 +10,7 @@ mod caught;
 mod describe;
 mod machine;
 mod nodes;
+mod reference;
 mod report;
 mod semihosting;
 mod stop;
@@ -33,6 +34,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BoardError", py.get_type::<BoardError>())?;
     module.add("ElfError", py.get_type::<ElfError>())?;
     module.add_function(wrap_pyfunction!(disassemble, module)?)?;
+    module.add_function(wrap_pyfunction!(reference::bindings, module)?)?;
+    module.add_function(wrap_pyfunction!(reference::common_properties, module)?)?;
     module.add_class::<stop::Stop>()?;
     module.add_class::<machine::Machine>()
 }

@@ -24,6 +24,8 @@ use crate::board::node::Location;
 use crate::board::reader::NodeReader;
 
 const PROPERTY: &str = "cyclescope,image";
+/// What it says.
+pub const MEANING: &str = "a file of the host that has what the chip stores: a path, or empty for none";
 /// So often another run may replace the file just as this one takes it.
 const MOST_TRIES: usize = 100;
 /// So many links the system itself follows.
@@ -149,7 +151,7 @@ impl HostImage {
     /// The image that a node names (empty is none), and its file if there is one already. A path that can't be an image
     /// is a fault of the board, and none.
     pub fn from_node(reader: &mut NodeReader, access: Access) -> Option<(HostImage, Option<File>)> {
-        let path = reader.string(PROPERTY).filter(|path| !path.is_empty())?;
+        let path = reader.string(PROPERTY, MEANING).filter(|path| !path.is_empty())?;
         let at = reader.node.property(PROPERTY).map_or(&reader.node.at, |property| &property.at).clone();
         let (label, node) = (reader.node.label().to_owned(), reader.node.name.clone());
         let image = HostImage { path: PathBuf::from(path), access, label, node, at, taken: None };

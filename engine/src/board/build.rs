@@ -8,7 +8,9 @@ use super::cores;
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::images;
 use super::inputs;
+use super::memories::{self, RamPlan};
 use super::node::{Node, Property};
+use super::passive;
 use super::pins;
 use super::reader::{Board, NodeReader};
 use super::ways;
@@ -17,21 +19,9 @@ use crate::core::Core;
 use crate::device::{Device, DeviceId, IrqLine};
 use crate::devices::{self, MODELS, Model};
 use crate::machine::{Description, DeviceInfo, Machine};
-use crate::memory::dram::{Decoding, DramTiming, MOST_BANKS};
-use crate::memory::ram::{PortTiming, Ram};
+use crate::memory::ram::Ram;
 use crate::time::{Hz, Ps};
 
-/// Compatibles of nodes that describe the board without being devices.
-const PASSIVE: [&str; 6] = [
-    "fixed-clock",
-    "simple-bus",
-    "riscv,cpu-intc",
-    "mti,cpu-interrupt-controller",
-    "arm,armv7m-nvic",
-    ways::COMPATIBLE,
-];
-/// Largest RAM: a 32-bit board has no more.
-const LARGEST_RAM_BYTES: u64 = 1 << 32;
 /// Inputs of a core, where its interrupt controller does not say.
 const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;
 /// No interrupt controller has more inputs.
@@ -42,14 +32,6 @@ const MOST_INPUTS: RangeInclusive<u32> = 0..=255;
 enum Kind {
     Ram,
     Device(&'static Model, DeviceId),
-}
-
-/// A RAM that is made once the board has no faults.
-struct RamPlan {
-    size_bytes: u32,
-    timing: PortTiming,
-    dram: Option<DramTiming>,
-    shared: bool,
 }
 
 struct Place<'a> {
@@ -71,7 +53,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let cpus = cpu_nodes(root);
     let controllers = interrupt_controllers(&cpus, &places);
     let resolve = |phandle: u32, cells: &[u32]| resolve_interrupt(&controllers, phandle, cells);
-    let mut board = Board { root, faults, parameters: Vec::new(), interrupts: &resolve };
+    let mut board = Board { root, faults, parameters: Vec::new(), declared: None, interrupts: &resolve };
     let mut bus = Bus::default();
     for node in &buses {
         read_with(node, &mut board, |reader| bus.routes.push(read_route(reader)));
@@ -82,8 +64,8 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let mut description = Description { model: model_of(root), clocks: clocks_of(root), ..Description::default() };
     for (index, node) in cpus.iter().enumerate() {
         let (core, info) = read_with(node, &mut board, |reader| {
-            reader.known(&[ways::SEAT]);
-            held.push(reader.flag("cyclescope,held-in-reset"));
+            ways::declare_seat(reader);
+            held.push(read_held(reader));
             cores::from_node(reader, index as u32)
         });
         if cpus.len() > 1 && !core.keeps_order() {
@@ -176,7 +158,7 @@ fn collect<'a>(
             let devices = places.iter().filter(|place| matches!(place.kind, Kind::Device(..))).count();
             places.push(Place { node: child, kind: Kind::Device(model, DeviceId(devices as u32)), route });
         } else if let Some(first) = compatibles.first() {
-            if !compatibles.iter().any(|compatible| PASSIVE.contains(compatible)) {
+            if !compatibles.iter().any(|compatible| passive::is_passive(compatible)) {
                 let near = near_matches(first, MODELS.iter().map(|model| model.compatible));
                 let kind = FaultKind::UnknownCompatible { compatible: (*first).to_owned(), near };
                 let at = child.property("compatible").map_or(&child.at, |property| &property.at).clone();
@@ -276,10 +258,10 @@ fn add_place<'a>(
 ) {
     let name = place.node.label().to_owned();
     let mut reader = NodeReader::new(place.node, board);
-    let cacheable = reader.flag("cyclescope,cacheable");
+    let cacheable = read_cacheable(&mut reader);
     let ranges: Vec<(u32, u32)> = match place.kind {
-        Kind::Ram => read_memory_ranges(&mut reader),
-        Kind::Device(model, _) => read_ranges(&mut reader, model.ranges),
+        Kind::Ram => memories::read_ranges(&mut reader),
+        Kind::Device(model, _) => memories::read_device_ranges(&mut reader, model.ranges),
     };
     for (index, (base, last)) in ranges.iter().enumerate() {
         let target = match place.kind {
@@ -300,13 +282,10 @@ fn add_place<'a>(
     }
     match place.kind {
         Kind::Ram => {
-            let timing = read_port(&mut reader);
-            let (base, last) = ranges.first().copied().unwrap_or((0, 0));
-            let size_bytes = last - base + 1;
-            let dram = read_dram(&mut reader, size_bytes);
+            let mut plan = memories::read(&mut reader, &ranges);
             // To a single core, that is nothing special.
-            let shared = reader.flag("cyclescope,shared") && bus.core_irqs.len() > 1;
-            rams.push(RamPlan { size_bytes, timing, dram, shared });
+            plan.shared &= bus.core_irqs.len() > 1;
+            rams.push(plan);
         }
         Kind::Device(model, _) => {
             let mut device = (model.from_node)(&mut reader);
@@ -321,6 +300,17 @@ fn add_place<'a>(
         }
     }
     reader.finish();
+}
+
+pub(super) fn read_cacheable(reader: &mut NodeReader) -> bool {
+    reader.flag(
+        "cyclescope,cacheable",
+        "caches keep what is there; of a device, only what is in its windows, from its second range on",
+    )
+}
+
+pub(super) fn read_held(reader: &mut NodeReader) -> bool {
+    reader.flag("cyclescope,held-in-reset", "the core does not run until another one lets it go")
 }
 
 /// Makes the RAMs, which no two overlap by now: no board has more than 4 GiB.
@@ -345,96 +335,6 @@ fn entry_name(name: &str, kind: Kind, range: usize) -> String {
         Kind::Ram => format!("{name} alias"),
         Kind::Device(..) => format!("{name} window"),
     }
-}
-
-/// A memory's addresses, then those under which it is seen once more.
-fn read_memory_ranges(reader: &mut NodeReader) -> Vec<(u32, u32)> {
-    let ranges = read_ranges(reader, 1);
-    let bytes = |(base, last): &(u32, u32)| last - base;
-    if let Some(odd) = ranges.iter().find(|range| bytes(range) != bytes(&ranges[0])) {
-        let value = format!("{:#x} + {:#x}", odd.0, u64::from(bytes(odd)) + 1);
-        let allowed = "all ranges of a memory show all of it".to_owned();
-        reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
-    }
-    ranges
-}
-
-/// The node's ranges as first and last address.
-fn read_ranges(reader: &mut NodeReader, least: usize) -> Vec<(u32, u32)> {
-    let mut ranges = Vec::new();
-    if least == 0 && reader.node.property("reg").is_none() {
-        return ranges;
-    }
-    for (base, size) in reader.reg(least) {
-        let fits = size > 0 && u64::from(base) + u64::from(size) <= LARGEST_RAM_BYTES;
-        if fits {
-            ranges.push((base, base + (size - 1)));
-        } else {
-            let value = format!("{base:#x} + {size:#x}");
-            let allowed = "a range has at least a byte and ends below 4 GiB".to_owned();
-            reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
-        }
-    }
-    ranges
-}
-
-fn read_port(reader: &mut NodeReader) -> PortTiming {
-    reader.known(&["ranges"]);
-    let beats = |bytes: u32| bytes.is_power_of_two() && bytes <= 64;
-    let first_word_cycles = reader.timing_cycles("cyclescope,first-word-cycles", "from a request to its first beat");
-    let write_first_word_cycles = reader.optional_timing_cycles("cyclescope,write-first-word-cycles");
-    PortTiming {
-        clock: reader.clock(0, "clock of the memory's port"),
-        first_word_cycles,
-        write_first_word_cycles: write_first_word_cycles.unwrap_or(first_word_cycles),
-        beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a burst to the next"),
-        beat_bytes: reader.u32_or("cyclescope,beat-bytes", 4, beats, "a beat has 1 to 64 bytes, a power of two").max(1),
-    }
-}
-
-/// Banks and rows of an SDRAM, for a memory that tells of them.
-fn read_dram(reader: &mut NodeReader, size_bytes: u32) -> Option<DramTiming> {
-    const BANKS: &str = "cyclescope,banks";
-    reader.node.property(BANKS)?;
-    let power = |n: u32| n.is_power_of_two();
-    let timing = DramTiming {
-        banks: reader.timing_u32(
-            BANKS,
-            |n| power(n) && n as usize <= MOST_BANKS,
-            "a memory has 1 to 8 banks, a power of two",
-        ),
-        row_bytes: reader.timing_u32(
-            "cyclescope,row-bytes",
-            |n| power(n) && (64..=1 << 20).contains(&n),
-            "a row has 64 bytes to 1 MiB, a power of two",
-        ),
-        decoding: reader.word_or_first(
-            "cyclescope,bank-decoding",
-            &[("interleaved", Decoding::Interleaved), ("sequential", Decoding::Sequential)],
-        ),
-        size_bytes,
-        cas_cycles: reader.timing_cycles("cyclescope,cas-cycles", "from a command to its first data").0,
-        activate_cycles: reader.timing_cycles("cyclescope,trcd-cycles", "from activating a row to a command in it").0,
-        precharge_cycles: reader.timing_cycles("cyclescope,trp-cycles", "from closing a row to activating another").0,
-        row_cycles: reader.timing_cycles("cyclescope,tras-cycles", "from activating a row to closing it").0,
-        write_recovery_cycles: reader.timing_cycles("cyclescope,twr-cycles", "from written data to closing the row").0,
-        write_to_read_cycles: reader.timing_cycles("cyclescope,twtr-cycles", "from written data to a read command").0,
-        burst_cycles: reader.timing_cycles("cyclescope,burst-cycles", "clocks of data of a burst").0,
-        refresh_interval_cycles: reader.timing_cycles("cyclescope,trefi-cycles", "from one refresh to the next").0,
-        refresh_cycles: reader.timing_cycles("cyclescope,trfc-cycles", "a refresh").0,
-    };
-    if timing.is_sound() {
-        return Some(timing);
-    }
-    if reader.node.property("cyclescope,trefi-cycles").is_some() {
-        let value = timing.refresh_interval_cycles.to_string();
-        let allowed = "refreshes come more than twice as long after each other as they take".to_owned();
-        reader.fault_at(
-            "cyclescope,trefi-cycles",
-            FaultKind::OutOfRange { property: "cyclescope,trefi-cycles".into(), value, allowed },
-        );
-    }
-    None
 }
 
 fn find_overlaps(entries: &[(MapEntry, &Node)], faults: &mut Vec<BoardFault>) {

@@ -25,14 +25,60 @@ const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
 /// A core type: how it is built from its node. Faults go to the reader, and then the result is never used.
 type FromNode = fn(&mut NodeReader, u32) -> (Box<dyn Core>, CoreInfo);
 
-/// Core types by compatible. Any other `cpu` is a pipelined RISC-V core.
-const TYPES: &[(&str, FromNode)] = &[
-    ("intel,niosv", read_nios_v),
-    ("yosyshq,picorv32", read_picorv32),
-    ("arm,cortex-a5", read_cortex_a5),
-    ("arm,cortex-a7", read_cortex_a7),
-    ("arm,cortex-m4", read_cortex_m4),
-    ("ingenic,xburst", read_xburst),
+/// A core type: its compatible, how it is built, and what it is.
+pub struct CoreType {
+    /// The devicetree compatible.
+    pub compatible: &'static str,
+    from_node: FromNode,
+    /// What it is and what is modelled.
+    pub about: &'static str,
+}
+
+/// Core types by compatible. Any other `cpu` is the first one.
+pub const TYPES: &[CoreType] = &[
+    CoreType {
+        compatible: "riscv",
+        from_node: read_pipelined,
+        about: "A pipelined RISC-V core, RV32IMC with Zicsr and Zifencei in machine mode, in order, one instruction \
+                at a time. What its instructions take is a table in the node. A `cpu` node with no other core type's \
+                compatible is one.",
+    },
+    CoreType {
+        compatible: "intel,niosv",
+        from_node: read_nios_v,
+        about: "Intel's Nios V: the pipelined RISC-V core with sixteen platform interrupts in the place of an \
+                external one (Nios V Processor Reference Manual).",
+    },
+    CoreType {
+        compatible: "yosyshq,picorv32",
+        from_node: read_picorv32,
+        about: "PicoRV32 (YosysHQ/picorv32): a RISC-V core without caches, one instruction at a time over several \
+                cycles, with interrupt instructions of its own.",
+    },
+    CoreType {
+        compatible: "arm,cortex-a5",
+        from_node: read_cortex_a5,
+        about: "Arm's Cortex-A5: ARMv7-A in A32 and T32, in order, with MMU, first-level caches and floating-point \
+                unit.",
+    },
+    CoreType {
+        compatible: "arm,cortex-a7",
+        from_node: read_cortex_a7,
+        about: "Arm's Cortex-A7: ARMv7-A in A32 and T32 with division, in order, two instructions a cycle in some \
+                cases, with MMU, first-level caches and floating-point unit.",
+    },
+    CoreType {
+        compatible: "arm,cortex-m4",
+        from_node: read_cortex_m4,
+        about: "Arm's Cortex-M4: ARMv7E-M in T32, three stages, without caches, with its interrupt controller \
+                (NVIC), MPU and single-precision floating-point unit.",
+    },
+    CoreType {
+        compatible: "ingenic,xburst",
+        from_node: read_xburst,
+        about: "Ingenic's XBurst: MIPS32 release 1, little-endian, in order, with MMU, first-level caches and a \
+                branch target buffer.",
+    },
 ];
 
 /// mip of a Nios V core: software and timer interrupt, and sixteen platform interrupts in the place of an external one (Nios V Processor
@@ -42,8 +88,8 @@ const NIOS_V_INTERRUPTS: u32 = PLATFORM_INTERRUPTS | 1 << Interrupt::Software as
 /// Builds core number `index` from its node.
 pub fn from_node(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
     let compatibles = reader.node.compatibles();
-    let known = compatibles.iter().find_map(|compatible| TYPES.iter().find(|(name, _)| name == compatible));
-    known.map_or(read_pipelined as FromNode, |(_, from_node)| *from_node)(reader, index)
+    let known = compatibles.iter().find_map(|name| TYPES[1..].iter().find(|known| known.compatible == *name));
+    (known.unwrap_or(&TYPES[0]).from_node)(reader, index)
 }
 
 fn read_picorv32(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
@@ -145,10 +191,12 @@ fn read_caches(reader: &mut NodeReader) -> [Option<CacheShape>; 2] {
             ("round-robin", Replacement::RoundRobin),
             ("random", Replacement::PseudoRandom),
         ],
+        "which way of a set of the caches is replaced",
     );
     let write = reader.word_or_first(
         "cyclescope,d-cache-write-policy",
         &[("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)],
+        "what a write that hits the data cache does",
     );
     ["i-cache", "d-cache"].map(|which| read_cache(reader, which, replacement, write))
 }
@@ -159,30 +207,32 @@ fn read_cache(
     replacement: Replacement,
     write: WritePolicy,
 ) -> Option<CacheShape> {
-    let (size, line, sets) = (format!("{which}-size"), format!("{which}-block-size"), format!("{which}-sets"));
-    reader.known(&[&size, &line, &sets]);
-    reader.node.property(&size)?;
-    let size_bytes = reader.u32(&size, |n| n <= MOST_BYTES, "a cache has up to 16 MiB, or 0 bytes for none");
-    if size_bytes == 0 {
-        return None;
-    }
-    let line_bytes = reader.u32(&line, |n| (8..=256).contains(&n), "a line of the cache has 8 to 256 bytes");
-    let sets_count = reader.u32(&sets, |n| (1..=MOST_BYTES / 8).contains(&n), "a cache has 1 to 2097152 sets");
-    if line_bytes == 0 || sets_count == 0 {
-        return None; // a fault already
-    }
-    let shape = CacheShape::of_sets(size_bytes, line_bytes, sets_count, replacement, write);
-    // An instruction may lie across two lines, and runs once both are present.
-    let holds_any = which == "d-cache" || size_bytes > line_bytes;
-    if shape.is_some() && holds_any {
-        return shape;
-    }
-    let value = format!("{size_bytes} ({line_bytes}-byte lines, {sets_count} sets)");
-    let allowed = "size, lines (8 to 256 bytes) and sets must be powers of two, and size a multiple of lines times \
-                   sets, with up to 1024 ways; an instruction cache has at least two lines"
-        .to_owned();
-    reader.fault_at(&size, FaultKind::OutOfRange { property: size.clone(), value, allowed });
-    None
+    let names = ["size", "block-size", "sets"].map(|what| format!("{which}-{what}"));
+    let [size, line, sets] = &names;
+    reader.allow(&[line, sets]);
+    let meaning = "a cache has up to 16 MiB, or 0 bytes for none";
+    let size_bytes = reader.given(size, |reader| reader.u32(size, 0..=MOST_BYTES, meaning)).unwrap_or(0);
+    let is_there = format!("`{size}` is above 0");
+    reader.only_if(size_bytes > 0, &is_there, |reader| {
+        let line_bytes = reader.u32(line, 8..=256, "a line of the cache has 8 to 256 bytes");
+        let sets_count = reader.u32(sets, 1..=MOST_BYTES / 8, "a cache has 1 to 2097152 sets");
+        if size_bytes == 0 || line_bytes == 0 || sets_count == 0 {
+            return None; // a fault already
+        }
+        let shape = CacheShape::of_sets(size_bytes, line_bytes, sets_count, replacement, write);
+        // An instruction may lie across two lines, and runs once both are present.
+        let holds_any = which == "d-cache" || size_bytes > line_bytes;
+        if shape.is_some() && holds_any {
+            return shape;
+        }
+        let value = format!("{size_bytes} ({line_bytes}-byte lines, {sets_count} sets)");
+        let allowed =
+            "size, lines (8 to 256 bytes) and sets must be powers of two, and size a multiple of lines times sets, \
+             with up to 1024 ways; an instruction cache has at least two lines"
+                .to_owned();
+        reader.fault_at(size, FaultKind::OutOfRange { property: size.clone(), value, allowed });
+        None
+    })?
 }
 
 fn cache_texts(caches: [Option<CacheShape>; 2]) -> Vec<String> {

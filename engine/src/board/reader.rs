@@ -6,22 +6,24 @@
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::inputs;
 use super::interrupts::{self, Specifiers};
+use super::linux;
 use super::node::{Location, Node, Property};
 use super::params::Parameter;
 use crate::device::IrqLine;
 
+mod allowed;
 mod chosen;
 mod clock;
 mod core;
+mod declared;
 mod gpio;
 mod timing;
 
+pub use allowed::{ANY, Allowed, MultipleOf, PowerOfTwo};
 pub use clock::FREQUENCIES_HZ;
+pub use declared::Declared;
 pub use gpio::cells_of_pin;
 use timing::sources;
-
-/// For a property of which each number makes sense: an address, what a register holds.
-pub const ANY: fn(u32) -> bool = |_| true;
 
 /// What all readers of a board share.
 pub struct Board<'a> {
@@ -33,27 +35,9 @@ pub struct Board<'a> {
     pub parameters: Vec<Parameter>,
     /// Resolves an interrupt specifier: controller's phandle and its cells.
     pub interrupts: &'a dyn Fn(u32, &[u32]) -> Option<IrqLine>,
+    /// What the node's reader says of its properties, where that is all that is wanted: see [`super::bindings`].
+    pub declared: Option<Vec<Declared>>,
 }
-
-/// Properties that any node may have and that no device needs to ask for.
-const COMMON: [&str; 16] = [
-    "compatible",
-    "reg",
-    "status",
-    "phandle",
-    "device_type",
-    "model",
-    "label",
-    "#address-cells",
-    "#size-cells",
-    "#clock-cells",
-    "#interrupt-cells",
-    "interrupt-controller",
-    "interrupt-parent",
-    "interrupts",
-    "interrupts-extended",
-    "cyclescope,sources",
-];
 
 /// Reads one node.
 pub struct NodeReader<'a, 'b> {
@@ -62,12 +46,13 @@ pub struct NodeReader<'a, 'b> {
     board: &'b mut Board<'a>,
     asked: Vec<String>,
     sourced: Vec<String>,
+    conditions: Vec<declared::Condition>,
 }
 
 impl<'a, 'b> NodeReader<'a, 'b> {
     /// A reader for `node`. Call [`NodeReader::finish`] at the end.
     pub fn new(node: &'a Node, board: &'b mut Board<'a>) -> NodeReader<'a, 'b> {
-        NodeReader { node, board, asked: Vec::new(), sourced: Vec::new() }
+        NodeReader { node, board, asked: Vec::new(), sourced: Vec::new(), conditions: Vec::new() }
     }
 
     /// Reads a child node (a chip on a wire) with a reader of its own, and finishes it.
@@ -83,25 +68,33 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.node.children.iter().filter(|child| child.is_enabled()).collect()
     }
 
-    /// A number that must be there. `allowed` checks it; `meaning` tells what it says and what is allowed, as a clause
-    /// ("this controller has 16 or 256").
-    pub fn u32(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
+    /// A number that must be there. `meaning` tells what it says, and what is `allowed` where that has no words of its
+    /// own, as a clause ("this controller has 16 or 256").
+    pub fn u32(&mut self, name: &str, allowed: impl Allowed, meaning: &str) -> u32 {
+        self.note(|| Declared { range: allowed.in_words(), ..Declared::new(name, "number", meaning).required() });
         if self.node.property(name).is_none() {
             self.asked.push(name.to_owned());
             self.missing(name, meaning);
             return 0;
         }
-        self.u32_or(name, 0, allowed, meaning)
+        self.number(name, 0, allowed, meaning)
     }
 
     /// A number, or `default` where the node has none.
-    pub fn u32_or(&mut self, name: &str, default: u32, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
+    pub fn u32_or(&mut self, name: &str, default: u32, allowed: impl Allowed, meaning: &str) -> u32 {
+        let known = Some(default.to_string());
+        self.note(|| Declared { default: known, range: allowed.in_words(), ..Declared::new(name, "number", meaning) });
+        self.number(name, default, allowed, meaning)
+    }
+
+    fn number(&mut self, name: &str, default: u32, allowed: impl Allowed, meaning: &str) -> u32 {
         let Some(property) = self.get(name) else { return default };
         self.single(property, allowed, meaning).unwrap_or(default)
     }
 
     /// True if the (empty) property is there.
-    pub fn flag(&mut self, name: &str) -> bool {
+    pub fn flag(&mut self, name: &str, meaning: &str) -> bool {
+        self.note(|| Declared::new(name, "flag", meaning));
         match self.get(name) {
             None => false,
             Some(property) => {
@@ -114,7 +107,9 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     }
 
     /// One of a few words, or the first of them where the node has none.
-    pub fn word_or_first<T: Copy>(&mut self, name: &str, words: &[(&str, T)]) -> T {
+    pub fn word_or_first<T: Copy>(&mut self, name: &str, words: &[(&str, T)], meaning: &str) -> T {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        self.note(|| Declared::of_words(name, &known, meaning));
         let Some(property) = self.get(name) else { return words[0].1 };
         let value = match property.strings().as_deref() {
             Some([value]) => (*value).to_owned(),
@@ -126,7 +121,6 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         if let Some((_, found)) = words.iter().find(|(word, _)| *word == value) {
             return *found;
         }
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         let kind = FaultKind::OutOfRange {
             property: name.to_owned(),
             value: format!("\"{value}\""),
@@ -136,8 +130,16 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         words[0].1
     }
 
-    /// Properties that the node may have and that change nothing here.
+    /// Properties of Linux's bindings that the node may have and that change nothing here.
     pub fn known(&mut self, names: &[&str]) {
+        for name in names {
+            self.note(|| Declared { ignored: true, ..Declared::new(name, "any", linux::meaning(name)) });
+        }
+        self.allow(names);
+    }
+
+    /// Properties that the node may have whether or not they are read.
+    pub fn allow(&mut self, names: &[&str]) {
         self.asked.extend(names.iter().map(|name| (*name).to_owned()));
     }
 
@@ -147,7 +149,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     }
 
     /// A string, if there.
-    pub fn string(&mut self, name: &str) -> Option<&'a str> {
+    pub fn string(&mut self, name: &str, meaning: &str) -> Option<&'a str> {
+        self.note(|| Declared::new(name, "string", meaning));
         let property = self.get(name)?;
         match property.strings().as_deref() {
             Some([value]) => Some(value),
@@ -159,7 +162,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     }
 
     /// Bytes, if there.
-    pub fn bytes(&mut self, name: &str) -> Option<&'a [u8]> {
+    pub fn bytes(&mut self, name: &str, meaning: &str) -> Option<&'a [u8]> {
+        self.note(|| Declared::new(name, "bytes", meaning));
         self.get(name).map(|property| property.value.as_slice())
     }
 
@@ -170,6 +174,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         allowed: impl Fn([u32; N]) -> bool,
         meaning: &str,
     ) -> Option<[u32; N]> {
+        self.note(|| Declared::new(name, "numbers", meaning));
         let property = self.get(name)?;
         let cells = property.cells().and_then(|cells| <[u32; N]>::try_from(cells).ok());
         if cells.is_none() {
@@ -188,6 +193,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     /// `riscv,isa-extensions`: those of the node, each of which must be among the `known` ones of a core called `core`.
     pub fn isa_extensions(&mut self, core: &str, known: &[&str]) -> Vec<&'a str> {
         const NAME: &str = "riscv,isa-extensions";
+        let meaning = format!("extensions of the instruction set: {core} has {}", known.join(", "));
+        self.note(|| Declared::new(NAME, "words", &meaning));
         let Some(property) = self.get(NAME) else { return Vec::new() };
         let Some(extensions) = property.strings() else {
             self.wrong_type(property, "strings, one for each extension");
@@ -207,8 +214,9 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     }
 
     /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`; `None` where the
-    /// node has no such line, and where it leads to a core that is disabled.
-    pub fn interrupt(&mut self, index: usize) -> Option<IrqLine> {
+    /// node has no such line, and where it leads to a core that is disabled. `meaning` tells what the line says.
+    pub fn interrupt(&mut self, index: usize, meaning: &str) -> Option<IrqLine> {
+        self.note_item("interrupts", "interrupts", index, false, meaning);
         let (property, specifiers) = self.specifiers()?;
         if let Some(expected) = specifiers.expected {
             self.wrong_type(property, &expected);
@@ -235,7 +243,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
 
     /// The node's DMA request line number `index` (`dmas`: a controller with one cell, whose bits 30 to 24 are the line, as in Linux's
     /// binding of `atmel,sama5d4-dma`); `None` where the node has no such line.
-    pub fn dma_request(&mut self, index: usize) -> Option<IrqLine> {
+    pub fn dma_request(&mut self, index: usize, meaning: &str) -> Option<IrqLine> {
+        self.note_item("dmas", "DMA requests", index, false, meaning);
         let property = self.get("dmas")?;
         let cells = property.cells()?;
         let pair = cells.chunks(2).nth(index)?;
@@ -249,6 +258,13 @@ impl<'a, 'b> NodeReader<'a, 'b> {
 
     /// The (base, size) pairs of `reg`, one cell each; faults if there are fewer than `ranges`.
     pub fn reg(&mut self, ranges: usize) -> Vec<(u32, u32)> {
+        let meaning = if ranges > 1 {
+            "addresses and sizes of its ranges, in the document's order"
+        } else {
+            "its address and size"
+        };
+        let range = (ranges > 1).then(|| format!("{ranges} ranges"));
+        self.note(|| Declared { range, ..Declared::new("reg", "ranges", meaning).required() });
         let Some(property) = self.node.property("reg") else {
             self.missing("reg", "its addresses");
             return Vec::new();
@@ -271,7 +287,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     pub fn finish(mut self) {
         for property in &self.node.properties {
             let name = property.name.as_str();
-            if !COMMON.contains(&name) && !self.asked.iter().any(|asked| asked == name) {
+            if !linux::is_common(name) && !self.asked.iter().any(|asked| asked == name) {
                 let near = near_matches(name, self.asked.iter().map(String::as_str));
                 self.fault(&property.at, FaultKind::UnknownProperty { property: name.to_owned(), near });
             }
@@ -284,12 +300,12 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     }
 
     /// The number that a property is, if it is one and `allowed`; `meaning` tells what is allowed.
-    fn single(&mut self, property: &Property, allowed: impl Fn(u32) -> bool, meaning: &str) -> Option<u32> {
+    fn single(&mut self, property: &Property, allowed: impl Allowed, meaning: &str) -> Option<u32> {
         let Some([value]) = property.cells().and_then(|cells| <[u32; 1]>::try_from(cells).ok()) else {
             self.wrong_type(property, "a single cell");
             return None;
         };
-        if allowed(value) {
+        if allowed.allows(value) {
             return Some(value);
         }
         let (property_name, allowed) = (property.name.clone(), meaning.to_owned());

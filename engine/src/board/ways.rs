@@ -18,7 +18,7 @@
 use super::build::{read_route, read_with};
 use super::fault::{BoardFault, FaultKind};
 use super::node::{Node, Property};
-use super::reader::Board;
+use super::reader::{Board, Declared, NodeReader};
 use crate::bus::{Bus, MapEntry, Route, Target, View};
 use crate::memory::ram::PortTiming;
 use crate::time::{Cycles, Hz};
@@ -46,11 +46,9 @@ pub fn read<'a>(buses: &[&'a Node], board: &mut Board<'a>, bus: &mut Bus) -> Way
         let is_way = |child: &&Node| child.is_enabled() && child.compatibles().contains(&COMPATIBLE);
         for way in node.children.iter().filter(is_way) {
             let from = bus_of(buses, way, FROM, board);
-            read_with(way, board, |reader| {
-                reader.known(&[FROM]);
-                let from = from.map_or("", |from| buses[from].label());
-                bus.routes.push(Route { name: format!("{} from {from}", node.label()), ..read_route(reader) });
-            });
+            let name = from.map_or("", |from| buses[from].label());
+            let route = read_with(way, board, |reader| read_way(reader, node.label(), name));
+            bus.routes.push(route);
             ways.ways.extend(from.map(|from| (from, to, bus.routes.len() - 1)));
         }
     }
@@ -60,6 +58,21 @@ pub fn read<'a>(buses: &[&'a Node], board: &mut Board<'a>, bus: &mut Bus) -> Way
         ways.seats.push(seat);
     }
     ways
+}
+
+/// Says that a `cpu` node may name the bus that it sits on.
+pub fn declare_seat(reader: &mut NodeReader) {
+    declare(reader, SEAT, "the bus that the core sits on, if not where the board's other masters are", false);
+}
+
+fn declare(reader: &mut NodeReader, name: &str, meaning: &str, required: bool) {
+    reader.declare(Declared { required, ..Declared::new(name, "bus", meaning) });
+}
+
+/// Reads a way whose other end has a name.
+pub fn read_way(reader: &mut NodeReader, to: &str, from: &str) -> Route {
+    declare(reader, FROM, "the bus that the way leads from", true);
+    Route { name: format!("{to} from {from}"), ..read_route(reader) }
 }
 
 /// The bus that a property of a node refers to.

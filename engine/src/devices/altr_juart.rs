@@ -70,7 +70,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         port: AxiLitePort::from_node(reader),
         character_ps: reader.timing_ps("cyclescope,character-us", "time in which the host takes a character"),
     };
-    Box::new(Juart::new(params, reader.interrupt(0)))
+    Box::new(Juart::new(params, reader.interrupt(0, "its interrupt")))
 }
 
 impl Juart {

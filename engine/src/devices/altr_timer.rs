@@ -74,7 +74,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
     let period = reader.u32_or("cyclescope,reset-period", 0, ANY, "the period registers after reset");
     reader.known(&["clock-frequency"]);
-    Box::new(IntervalTimer::new(port, period, reader.interrupt(0)))
+    Box::new(IntervalTimer::new(port, period, reader.interrupt(0, "its interrupt")))
 }
 
 impl IntervalTimer {

@@ -25,7 +25,7 @@ const CTL_ISTATUS: u32 = 1 << 2;
 const PHYSICAL: usize = 0;
 const VIRTUAL: usize = 1;
 /// Places of their interrupts in the node.
-const LINES: [usize; 2] = [0, 2];
+const LINES: [(usize, &str); 2] = [(0, "the physical timer's"), (2, "the virtual timer's")];
 
 /// One timer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,7 @@ pub struct GenericTimer {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["always-on", "arm,no-tick-in-suspend", "clock-frequency"]);
     let clock = reader.clock(0, "the clock that the counter counts");
-    let lines = LINES.map(|line| reader.interrupt(line));
+    let lines = LINES.map(|(line, meaning)| reader.interrupt(line, meaning));
     Box::new(GenericTimer::new(clock, lines))
 }
 

@@ -74,8 +74,9 @@ pub struct SysTick {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let core_clock = reader.clock(0, "the core's clock");
     let external = reader.node.property("clocks").and_then(Property::cells).is_some_and(|clocks| clocks.len() > 1);
-    let external_clock = external.then(|| reader.clock(1, "the external reference"));
-    Box::new(SysTick::new(core_clock, external_clock, reader.interrupt(0)))
+    let external_clock =
+        reader.only_if(external, "", |reader| reader.clock(1, "the external reference, if there is one"));
+    Box::new(SysTick::new(core_clock, external_clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl SysTick {

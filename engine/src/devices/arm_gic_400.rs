@@ -62,7 +62,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
     let latency_cycles =
         reader.timing_cycles("cyclescope,latency-cycles", "from an interrupt's input to the core's line");
-    let outputs = [reader.interrupt(0), reader.interrupt(1)];
+    let outputs = [reader.interrupt(0, "IRQ of the core"), reader.interrupt(1, "FIQ of the core")];
     Box::new(Gic::new(port, latency_cycles, outputs))
 }
 

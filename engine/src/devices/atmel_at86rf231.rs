@@ -15,9 +15,9 @@
 //! the battery monitor (the voltage is always fine), random numbers, power and distance (the peer is near), and data rates above 250 kbit/s in
 //! reception (the frame is missed, with a note). The interrupt TRX_UR is exact from the first byte on, where the chip may raise it wrongly in the
 //! first 64 us.
-//!
-//! `wire` is the wire, `access` its bytes, `states` the states, `radio` what happens by itself, `transmitting` and `receiving` are frames,
-//! `buffer` is the frame buffer, `registers` the map, `limits` the limits of the wire, `fcs` the check sequence.
+
+// `wire` is the wire, `access` its bytes, `states` the states, `radio` what happens by itself, `transmitting` and `receiving` are frames,
+// `buffer` is the frame buffer, `registers` the map, `limits` the limits of the wire, `fcs` the check sequence.
 
 mod access;
 mod buffer;

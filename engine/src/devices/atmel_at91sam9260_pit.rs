@@ -76,7 +76,10 @@ pub struct Pit {
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(Pit::new(reader.clock(0, "the master clock, a sixteenth of which is counted"), reader.interrupt(0)))
+    Box::new(Pit::new(
+        reader.clock(0, "the master clock, a sixteenth of which is counted"),
+        reader.interrupt(0, "its interrupt"),
+    ))
 }
 
 impl Pit {

@@ -87,7 +87,7 @@ pub struct Uart {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "the peripheral clock, which the baud rate is divided from");
     reader.known(&["clock-names"]);
-    Box::new(Uart::new(clock, reader.interrupt(0)))
+    Box::new(Uart::new(clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Uart {

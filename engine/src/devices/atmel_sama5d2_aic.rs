@@ -123,7 +123,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let edge_latency_cycles =
         reader.timing_cycles("cyclescope,edge-latency-cycles", "from an edge-sensitive source to the core's line");
     reader.known(&["atmel,external-irqs"]);
-    let (irq, fiq) = (reader.interrupt(0), reader.interrupt(1));
+    let (irq, fiq) = (reader.interrupt(0, "IRQ of the core"), reader.interrupt(1, "FIQ of the core"));
     Box::new(Aic::new(Params { clock, level_latency_cycles, edge_latency_cycles, irq, fiq }))
 }
 

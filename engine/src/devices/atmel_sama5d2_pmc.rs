@@ -145,7 +145,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         h32mx: reader.clock(4, "the clock of the 32-bit matrix"),
     };
     reader.known(&["clock-names"]);
-    Box::new(Pmc::new(clocks, reader.interrupt(0)))
+    Box::new(Pmc::new(clocks, reader.interrupt(0, "its interrupt")))
 }
 
 impl Pmc {

@@ -48,7 +48,7 @@ pub struct Sfr {
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "clock of its bus");
-    Box::new(Sfr::new(clock, reader.interrupt(0)))
+    Box::new(Sfr::new(clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Sfr {

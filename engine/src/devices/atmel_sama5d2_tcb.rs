@@ -116,7 +116,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "the peripheral clock");
     let slow_clock = reader.clock(1, "the slow clock, TIMER_CLOCK5");
     reader.known(&["clock-names"]);
-    Box::new(Tcb::new(clock, slow_clock, reader.interrupt(0)))
+    Box::new(Tcb::new(clock, slow_clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Tcb {

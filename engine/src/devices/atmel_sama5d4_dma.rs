@@ -48,7 +48,7 @@ impl Params {
             clock: reader.clock(0, "the clock of registers and transfers"),
             setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from an enable to the first access"),
             request_cycles: Cycles(request_cycles(reader).into()),
-            interrupt: reader.interrupt(0),
+            interrupt: reader.interrupt(0, "its interrupt"),
         }
     }
 }

@@ -62,7 +62,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "clock of its bus");
     let slow_clock = reader.clock(1, "the slow clock, a 128th of which is counted");
     reader.known(&["clock-names"]);
-    Box::new(Wdt::new(clock, slow_clock, reader.interrupt(0)))
+    Box::new(Wdt::new(clock, slow_clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Wdt {

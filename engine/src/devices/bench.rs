@@ -167,7 +167,8 @@ fn build_node<'a>(
     let root = node("", None, Vec::new(), vec![clock, node("dut", None, device, Vec::new())]);
     let interrupts =
         |phandle: u32, cells: &[u32]| (phandle == CPU_INTC).then(|| IrqLine::Core { core: 0, bit: cells[0] });
-    let mut board = Board { root: &root, faults: Vec::new(), parameters: Vec::new(), interrupts: &interrupts };
+    let mut board =
+        Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &interrupts };
     let mut reader = NodeReader::new(&root.children[1], &mut board);
     let device = from_node(&mut reader);
     reader.finish();

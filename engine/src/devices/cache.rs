@@ -3,7 +3,7 @@
 //! the cores' `next-level-cache`; nothing is at an address.
 
 use crate::board::fault::FaultKind;
-use crate::board::reader::NodeReader;
+use crate::board::reader::{NodeReader, PowerOfTwo};
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
@@ -26,7 +26,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a line to the next"),
         beat_bytes: reader.timing_u32(
             "cyclescope,beat-bytes",
-            |n| n.is_power_of_two() && (4..=64).contains(&n),
+            PowerOfTwo(4..=64),
             "a beat has 4 to 64 bytes, a power of two",
         ),
     };
@@ -43,10 +43,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 fn read_shape(reader: &mut NodeReader) -> Option<CacheShape> {
-    let size_bytes = reader.u32("cache-size", |n| (1..=MOST_BYTES).contains(&n), "a cache has 1 byte to 16 MiB");
-    let line_bytes =
-        reader.u32("cache-line-size", |n| (8..=256).contains(&n), "a line of the cache has 8 to 256 bytes");
-    let sets = reader.u32("cache-sets", |n| (1..=MOST_BYTES / 8).contains(&n), "a cache has 1 to 2097152 sets");
+    let size_bytes = reader.u32("cache-size", 1..=MOST_BYTES, "a cache has 1 byte to 16 MiB");
+    let line_bytes = reader.u32("cache-line-size", 8..=256, "a line of the cache has 8 to 256 bytes");
+    let sets = reader.u32("cache-sets", 1..=MOST_BYTES / 8, "a cache has 1 to 2097152 sets");
     if size_bytes == 0 || line_bytes == 0 || sets == 0 {
         return None; // a fault already
     }

@@ -7,11 +7,13 @@ use crate::device::{Alarm, Ctx, DeviceId, IrqLine};
 use crate::wire::spi::{ControlPin, SpiTarget};
 use crate::wires::Pin;
 
-/// Properties that lead a port's pin to a pin of the chip: the name of the wire, and the pin.
-const CONTROLS: [(&str, &str, ControlPin); 3] = [
-    ("sleep-gpio", "sleep", ControlPin::Sleep),
-    ("reset-gpio", "reset", ControlPin::Reset),
-    ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff),
+/// What the interrupt of a chip's node is.
+pub const INTERRUPT: &str = "where the chip's interrupt pin leads to";
+/// Properties that lead a port's pin to a pin of the chip: the name of the wire, the pin, and what that is.
+pub const CONTROLS: [(&str, &str, ControlPin, &str); 3] = [
+    ("sleep-gpio", "sleep", ControlPin::Sleep, "a port's pin that leads to the one that lets the chip sleep"),
+    ("reset-gpio", "reset", ControlPin::Reset, "a port's pin that leads to the chip's reset"),
+    ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff, "a port's pin that switches the chip's supply off"),
 ];
 
 /// A chip, hosted by the device that drives its wire.
@@ -45,12 +47,12 @@ impl HostedChip {
     /// The chip of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio`, the switch of
     /// its supply.
     pub fn from_node(target: Box<dyn SpiTarget>, reader: &mut NodeReader, token: u32) -> HostedChip {
-        let interrupt = reader.interrupt(0);
+        let interrupt = reader.interrupt(0, INTERRUPT);
         let mut chip = HostedChip::new(target, reader.node.label().to_owned(), interrupt, token);
-        for (property, wire, control) in CONTROLS {
+        for (property, wire, control, meaning) in CONTROLS {
             // A chip without such pins knows no such property.
             if reader.is_known(property)
-                && let Some(pin) = reader.gpio(property, 0)
+                && let Some(pin) = reader.gpio(property, 0, meaning)
             {
                 chip = chip.with_control(pin, control, wire);
             }

@@ -56,7 +56,7 @@ pub struct PerformanceCounter {
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
-    let allowed = |sections| (1..=MOST_SECTIONS).contains(&sections);
+    let allowed = 1..=MOST_SECTIONS;
     let sections = reader.u32("cyclescope,sections", allowed, "this core has 1 to 7 simultaneously measured sections");
     Box::new(PerformanceCounter::new(port, sections as usize))
 }

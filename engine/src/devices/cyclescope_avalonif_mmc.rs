@@ -100,7 +100,7 @@ pub struct AvalonifMmc {
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
-    let interrupt = reader.interrupt(0);
+    let interrupt = reader.interrupt(0, "its interrupt");
     let (mut chips, mut labels) = spi_chips::on_selects(reader, 1);
     Box::new(AvalonifMmc::new(port, interrupt, chips.remove(0), labels.remove(0)))
 }

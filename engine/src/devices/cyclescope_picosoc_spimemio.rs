@@ -14,9 +14,9 @@
 //!
 //! Simplified: a read of the window while the pins are driven by hand is never answered by the hardware, and the core hangs;
 //! here it is answered with an error, and a note says why.
-//!
-//! `mode` says how the flash is read, `stream` which word is there in which cycle, `wire` what that is on the lines, `look` how
-//! these are in one cycle.
+
+// `mode` says how the flash is read, `stream` which word is there in which cycle, `wire` what that is on the lines, `look` how
+// these are in one cycle.
 
 mod look;
 pub mod mode;

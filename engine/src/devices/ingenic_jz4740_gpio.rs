@@ -88,7 +88,7 @@ pub struct Gpio {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "the peripheral clock");
     reader.known(&["gpio-controller", "#gpio-cells", "gpio-ranges"]);
-    let interrupt = reader.interrupt(0);
+    let interrupt = reader.interrupt(0, "its interrupt");
     Box::new(Gpio::new(clock, interrupt))
 }
 

@@ -44,7 +44,7 @@ pub struct Intc {
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "clock of its bus");
-    Box::new(Intc::new(clock, reader.interrupt(0)))
+    Box::new(Intc::new(clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Intc {

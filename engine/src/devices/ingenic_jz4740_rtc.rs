@@ -80,7 +80,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let bus_clock = reader.clock(1, "clock of its bus");
     reader.known(&["clock-names", "system-power-controller"]);
     let write_cycles = reader.timing_cycles("cyclescope,write-cycles", "clocks until RTCCR.WRDY is set after a write");
-    Box::new(Rtc::new(bus_clock, clock, write_cycles, reader.interrupt(0)))
+    Box::new(Rtc::new(bus_clock, clock, write_cycles, reader.interrupt(0, "its interrupt")))
 }
 
 impl Rtc {

@@ -67,7 +67,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let ext = reader.clock(0, "EXTAL, the device clock after reset");
     reader.clock(1, "clock of its bus");
     reader.known(&["clock-names"]);
-    let interrupt = reader.interrupt(0);
+    let interrupt = reader.interrupt(0, "its interrupt");
     let chips = spi_chips::hosted_on_selects(reader, SELECTS as u32);
     Box::new(Ssi::new(reader.node.label().to_owned(), ext, interrupt, chips))
 }

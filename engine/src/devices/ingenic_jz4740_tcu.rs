@@ -108,7 +108,11 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         pclk: reader.clock(2, "PCLK, that of its bus"),
     };
     reader.known(&["clock-names", "ranges"]);
-    let lines = [0, 1, 2].map(|index| reader.interrupt(index));
+    let lines = [
+        reader.interrupt(0, "TCU0, channel 0"),
+        reader.interrupt(1, "TCU1, channel 1"),
+        reader.interrupt(2, "TCU2, the other channels"),
+    ];
     Box::new(Tcu::new(clocks, lines))
 }
 

@@ -94,7 +94,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let baud_clock = reader.clock(0, "the baud clock, EXTAL");
     let bus_clock = reader.clock(1, "clock of its bus");
     reader.known(&["clock-names"]);
-    Box::new(Uart::new(baud_clock, bus_clock, reader.interrupt(0)))
+    Box::new(Uart::new(baud_clock, bus_clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Uart {

@@ -25,10 +25,10 @@
 //! cycle starts: the chip answers no read before the end, but a read of a suspended page or sector, undefined on the
 //! chip, shows the final contents. Nothing wears out, and the registers and OTP area are not kept in the image. A read
 //! past the end of READ ID or SFDP gives FFh.
-//!
-//! `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
-//! bits, `array` the contents, `contents` the file behind them; `commands`, `registers` and `parameters` hold what
-//! differs between the families, `parts` says which family a part belongs to.
+
+// `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
+// bits, `array` the contents, `contents` the file behind them; `commands`, `registers` and `parameters` hold what
+// differs between the families, `parts` says which family a part belongs to.
 
 mod array;
 pub mod commands;
@@ -63,6 +63,9 @@ use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 use crate::wire::spi::{Burst, Lines, Outlook, Rate, ReadOutlook, SpiTarget};
+
+/// The compatible of all parts, behind their own.
+pub const COMPATIBLE: &str = "jedec,spi-nor";
 
 /// The flash.
 #[derive(Clone, Debug)]

@@ -19,10 +19,10 @@
 //! block is stored whole when its response begins, whatever is left of its busy time when the power fails. The stuff
 //! byte after CMD12 is what the card would have sent there. CMD23 is illegal in SPI mode (7.3.1.3); cards that know it
 //! all the same have `cyclescope,set-block-count`.
-//!
-//! `wire` is the wire, `commands` tells which commands there are, `operations` what they do, `reply` is a response,
-//! `sending` and `receiving` are data blocks, `registers` the bits, `medium` the contents, `polling` what skipping of
-//! polling loops needs.
+
+// `wire` is the wire, `commands` tells which commands there are, `operations` what they do, `reply` is a response,
+// `sending` and `receiving` are data blocks, `registers` the bits, `medium` the contents, `polling` what skipping of
+// polling loops needs.
 
 mod capacity;
 pub mod commands;

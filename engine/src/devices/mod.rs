@@ -69,81 +69,149 @@ pub mod xlnx_xps_intc;
 pub mod xlnx_xps_timer;
 pub mod xlnx_xps_uartlite;
 
+/// What a binding is one of, for the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Cores.
+    Core,
+    /// Memories and caches.
+    Memory,
+    /// Buses and ways between them.
+    Bus,
+    /// SPI controllers.
+    Spi,
+    /// Chips on SPI.
+    SpiChip,
+    /// Serial ports.
+    Serial,
+    /// Timers and counters.
+    Timer,
+    /// Interrupt controllers.
+    Interrupt,
+    /// DMA controllers.
+    Dma,
+    /// Mailboxes, semaphores, and devices that drivers of other cores talk to.
+    Message,
+    /// Clocks, resets, pins, and what else a chip is set up by.
+    System,
+    /// What no board has: for firmware that is measured.
+    Own,
+    /// Nodes that are no devices.
+    Passive,
+}
+
+impl Group {
+    /// What a page of the reference is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Core => "Cores",
+            Group::Memory => "Memories and caches",
+            Group::Bus => "Buses",
+            Group::Spi => "SPI controllers",
+            Group::SpiChip => "SPI chips",
+            Group::Serial => "Serial ports",
+            Group::Timer => "Timers and counters",
+            Group::Interrupt => "Interrupt controllers",
+            Group::Dma => "DMA controllers",
+            Group::Message => "Communication between cores",
+            Group::System => "Clocks, resets and pins",
+            Group::Own => "For measured firmware",
+            Group::Passive => "Other nodes",
+        }
+    }
+}
+
 /// A device model: the compatible it answers to, how many `reg` ranges it has, and how it is built from its node.
 pub struct Model {
+    /// What it is one of.
+    pub group: Group,
     /// The devicetree compatible.
     pub compatible: &'static str,
     /// Ranges of `reg` that it needs at least.
     pub ranges: usize,
     /// Reads the node; faults go to the reader, and then the result is never used.
     pub from_node: fn(&mut NodeReader) -> Box<dyn Device>,
+    /// What it is, and what is modelled: what its module says of itself.
+    pub about: &'static str,
+}
+
+/// What the modules here say of themselves at their top, by their names; the build script collects that.
+// Of these modules, some help others and are no models.
+#[allow(dead_code, non_upper_case_globals)]
+mod about {
+    include!(concat!(env!("OUT_DIR"), "/about.rs"));
+}
+
+/// A model by its group, its compatible, the number of its ranges, and its module.
+macro_rules! model {
+    ($group:ident, $compatible:literal, $ranges:literal, $module:ident) => {
+        Model {
+            group: Group::$group,
+            compatible: $compatible,
+            ranges: $ranges,
+            from_node: $module::from_node,
+            about: about::$module,
+        }
+    };
 }
 
 /// All device models, in the order of their compatibles.
 pub const MODELS: &[Model] = &[
-    Model { compatible: "altr,juart-1.0", ranges: 1, from_node: altr_juart::from_node },
-    Model { compatible: "altr,spi-1.0", ranges: 1, from_node: altr_spi::from_node },
-    Model { compatible: "altr,timer-1.0", ranges: 1, from_node: altr_timer::from_node },
-    Model { compatible: "arm,armv7-timer", ranges: 0, from_node: arm_armv7_timer::from_node },
-    Model { compatible: "arm,armv7m-systick", ranges: 1, from_node: arm_armv7m_systick::from_node },
-    Model { compatible: "arm,cortex-a7-gic", ranges: 2, from_node: arm_gic_400::from_node },
-    Model { compatible: "arm,gic-400", ranges: 2, from_node: arm_gic_400::from_node },
-    Model { compatible: "arm,pl310-cache", ranges: 1, from_node: arm_pl310_cache::from_node },
-    Model { compatible: "atmel,at91sam9260-dbgu", ranges: 1, from_node: atmel_at91sam9260_usart::from_node },
-    Model { compatible: "atmel,at91sam9260-pit", ranges: 1, from_node: atmel_at91sam9260_pit::from_node },
-    Model { compatible: "atmel,at91sam9260-usart", ranges: 1, from_node: atmel_at91sam9260_usart::from_node },
-    Model { compatible: "atmel,at91sam9x5-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
-    Model { compatible: "atmel,sama5d2-aic", ranges: 1, from_node: atmel_sama5d2_aic::from_node },
-    Model { compatible: "atmel,sama5d2-chipid", ranges: 1, from_node: atmel_sama5d2_chipid::from_node },
-    Model { compatible: "atmel,sama5d2-pinctrl", ranges: 1, from_node: atmel_sama5d2_pinctrl::from_node },
-    Model { compatible: "atmel,sama5d2-pmc", ranges: 1, from_node: atmel_sama5d2_pmc::from_node },
-    Model { compatible: "atmel,sama5d2-qspi", ranges: 2, from_node: atmel_sama5d2_qspi::from_node },
-    Model { compatible: "atmel,sama5d2-sfr", ranges: 1, from_node: atmel_sama5d2_sfr::from_node },
-    Model { compatible: "atmel,sama5d2-shdwc", ranges: 1, from_node: atmel_sama5d2_shdwc::from_node },
-    Model { compatible: "atmel,sama5d2-tcb", ranges: 1, from_node: atmel_sama5d2_tcb::from_node },
-    Model { compatible: "atmel,sama5d3-ddramc", ranges: 1, from_node: atmel_sama5d3_ddramc::from_node },
-    Model { compatible: "atmel,sama5d3-rstc", ranges: 1, from_node: atmel_sama5d3_rstc::from_node },
-    Model { compatible: "atmel,sama5d4-dma", ranges: 1, from_node: atmel_sama5d4_dma::from_node },
-    Model { compatible: "atmel,sama5d4-wdt", ranges: 1, from_node: atmel_sama5d4_wdt::from_node },
-    Model {
-        compatible: "cyclescope,avalon-performance-counter",
-        ranges: 1,
-        from_node: cyclescope_avalon_performance_counter::from_node,
-    },
-    Model { compatible: "cache", ranges: 0, from_node: cache::from_node },
-    Model { compatible: "cyclescope,avalonif-mmc", ranges: 1, from_node: cyclescope_avalonif_mmc::from_node },
-    Model { compatible: "cyclescope,exit", ranges: 1, from_node: cyclescope_exit::from_node },
-    Model {
-        compatible: "cyclescope,picosoc-simpleuart",
-        ranges: 1,
-        from_node: cyclescope_picosoc_simpleuart::from_node,
-    },
-    Model { compatible: "cyclescope,picosoc-spimemio", ranges: 2, from_node: cyclescope_picosoc_spimemio::from_node },
-    Model { compatible: "cyclescope,result-port", ranges: 1, from_node: cyclescope_result_port::from_node },
-    Model { compatible: "cyclescope,sama5d2-matrix", ranges: 1, from_node: cyclescope_sama5d2_matrix::from_node },
-    Model { compatible: "ingenic,jz4740-cgu", ranges: 1, from_node: ingenic_jz4740_cgu::from_node },
-    Model { compatible: "ingenic,jz4740-gpio", ranges: 1, from_node: ingenic_jz4740_gpio::from_node },
-    Model { compatible: "ingenic,jz4740-intc", ranges: 1, from_node: ingenic_jz4740_intc::from_node },
-    Model { compatible: "ingenic,jz4740-nemc", ranges: 1, from_node: ingenic_jz4740_nemc::from_node },
-    Model { compatible: "ingenic,jz4740-rtc", ranges: 1, from_node: ingenic_jz4740_rtc::from_node },
-    Model { compatible: "ingenic,jz4740-ssi", ranges: 1, from_node: ingenic_jz4740_ssi::from_node },
-    Model { compatible: "ingenic,jz4740-tcu", ranges: 1, from_node: ingenic_jz4740_tcu::from_node },
-    Model { compatible: "ingenic,jz4740-uart", ranges: 1, from_node: ingenic_jz4740_uart::from_node },
-    Model { compatible: "riscv,clint0", ranges: 1, from_node: riscv_clint0::from_node },
-    Model { compatible: "sifive,clint0", ranges: 1, from_node: riscv_clint0::from_node },
-    Model { compatible: "spi-gpio", ranges: 0, from_node: spi_gpio::from_node },
-    Model { compatible: "st,stm32-hwspinlock", ranges: 1, from_node: st_stm32_hwspinlock::from_node },
-    Model { compatible: "st,stm32h7-mdma", ranges: 1, from_node: st_stm32h7_mdma::from_node },
-    Model { compatible: "st,stm32h7-uart", ranges: 1, from_node: st_stm32h7_uart::from_node },
-    Model { compatible: "st,stm32mp1-ipcc", ranges: 1, from_node: st_stm32mp1_ipcc::from_node },
-    Model { compatible: "st,stm32mp1-rcc", ranges: 1, from_node: st_stm32mp1_rcc::from_node },
-    Model { compatible: "virtio,mmio", ranges: 1, from_node: virtio_mmio::from_node },
-    Model { compatible: "xlnx,axi-cdma-1.00.a", ranges: 1, from_node: xlnx_axi_cdma::from_node },
-    Model { compatible: "xlnx,axi-quad-spi-1.00.a", ranges: 1, from_node: xlnx_axi_quad_spi::from_node },
-    Model { compatible: "xlnx,xps-intc-1.00.a", ranges: 1, from_node: xlnx_xps_intc::from_node },
-    Model { compatible: "xlnx,xps-spi-2.00.a", ranges: 1, from_node: xlnx_axi_quad_spi::from_node },
-    Model { compatible: "xlnx,xps-timer-1.00.a", ranges: 1, from_node: xlnx_xps_timer::from_node },
-    Model { compatible: "xlnx,xps-uartlite-1.00.a", ranges: 1, from_node: xlnx_xps_uartlite::from_node },
+    model!(Serial, "altr,juart-1.0", 1, altr_juart),
+    model!(Spi, "altr,spi-1.0", 1, altr_spi),
+    model!(Timer, "altr,timer-1.0", 1, altr_timer),
+    model!(Timer, "arm,armv7-timer", 0, arm_armv7_timer),
+    model!(Timer, "arm,armv7m-systick", 1, arm_armv7m_systick),
+    model!(Interrupt, "arm,cortex-a7-gic", 2, arm_gic_400),
+    model!(Interrupt, "arm,gic-400", 2, arm_gic_400),
+    model!(Memory, "arm,pl310-cache", 1, arm_pl310_cache),
+    model!(Serial, "atmel,at91sam9260-dbgu", 1, atmel_at91sam9260_usart),
+    model!(Timer, "atmel,at91sam9260-pit", 1, atmel_at91sam9260_pit),
+    model!(Serial, "atmel,at91sam9260-usart", 1, atmel_at91sam9260_usart),
+    model!(Timer, "atmel,at91sam9x5-tcb", 1, atmel_sama5d2_tcb),
+    model!(Interrupt, "atmel,sama5d2-aic", 1, atmel_sama5d2_aic),
+    model!(System, "atmel,sama5d2-chipid", 1, atmel_sama5d2_chipid),
+    model!(System, "atmel,sama5d2-pinctrl", 1, atmel_sama5d2_pinctrl),
+    model!(System, "atmel,sama5d2-pmc", 1, atmel_sama5d2_pmc),
+    model!(Spi, "atmel,sama5d2-qspi", 2, atmel_sama5d2_qspi),
+    model!(System, "atmel,sama5d2-sfr", 1, atmel_sama5d2_sfr),
+    model!(System, "atmel,sama5d2-shdwc", 1, atmel_sama5d2_shdwc),
+    model!(Timer, "atmel,sama5d2-tcb", 1, atmel_sama5d2_tcb),
+    model!(System, "atmel,sama5d3-ddramc", 1, atmel_sama5d3_ddramc),
+    model!(System, "atmel,sama5d3-rstc", 1, atmel_sama5d3_rstc),
+    model!(Dma, "atmel,sama5d4-dma", 1, atmel_sama5d4_dma),
+    model!(Timer, "atmel,sama5d4-wdt", 1, atmel_sama5d4_wdt),
+    model!(Timer, "cyclescope,avalon-performance-counter", 1, cyclescope_avalon_performance_counter),
+    model!(Memory, "cache", 0, cache),
+    model!(Spi, "cyclescope,avalonif-mmc", 1, cyclescope_avalonif_mmc),
+    model!(Own, "cyclescope,exit", 1, cyclescope_exit),
+    model!(Serial, "cyclescope,picosoc-simpleuart", 1, cyclescope_picosoc_simpleuart),
+    model!(Spi, "cyclescope,picosoc-spimemio", 2, cyclescope_picosoc_spimemio),
+    model!(Own, "cyclescope,result-port", 1, cyclescope_result_port),
+    model!(System, "cyclescope,sama5d2-matrix", 1, cyclescope_sama5d2_matrix),
+    model!(System, "ingenic,jz4740-cgu", 1, ingenic_jz4740_cgu),
+    model!(System, "ingenic,jz4740-gpio", 1, ingenic_jz4740_gpio),
+    model!(Interrupt, "ingenic,jz4740-intc", 1, ingenic_jz4740_intc),
+    model!(System, "ingenic,jz4740-nemc", 1, ingenic_jz4740_nemc),
+    model!(Timer, "ingenic,jz4740-rtc", 1, ingenic_jz4740_rtc),
+    model!(Spi, "ingenic,jz4740-ssi", 1, ingenic_jz4740_ssi),
+    model!(Timer, "ingenic,jz4740-tcu", 1, ingenic_jz4740_tcu),
+    model!(Serial, "ingenic,jz4740-uart", 1, ingenic_jz4740_uart),
+    model!(Timer, "riscv,clint0", 1, riscv_clint0),
+    model!(Timer, "sifive,clint0", 1, riscv_clint0),
+    model!(Spi, "spi-gpio", 0, spi_gpio),
+    model!(Message, "st,stm32-hwspinlock", 1, st_stm32_hwspinlock),
+    model!(Dma, "st,stm32h7-mdma", 1, st_stm32h7_mdma),
+    model!(Serial, "st,stm32h7-uart", 1, st_stm32h7_uart),
+    model!(Message, "st,stm32mp1-ipcc", 1, st_stm32mp1_ipcc),
+    model!(System, "st,stm32mp1-rcc", 1, st_stm32mp1_rcc),
+    model!(Message, "virtio,mmio", 1, virtio_mmio),
+    model!(Dma, "xlnx,axi-cdma-1.00.a", 1, xlnx_axi_cdma),
+    model!(Spi, "xlnx,axi-quad-spi-1.00.a", 1, xlnx_axi_quad_spi),
+    model!(Interrupt, "xlnx,xps-intc-1.00.a", 1, xlnx_xps_intc),
+    model!(Spi, "xlnx,xps-spi-2.00.a", 1, xlnx_axi_quad_spi),
+    model!(Timer, "xlnx,xps-timer-1.00.a", 1, xlnx_xps_timer),
+    model!(Serial, "xlnx,xps-uartlite-1.00.a", 1, xlnx_xps_uartlite),
 ];
 
 /// Compatibles of the ports that have pins for wires ([`Device::is_port`]).

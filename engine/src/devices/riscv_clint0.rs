@@ -59,8 +59,10 @@ pub struct Clint {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
     let mtime_clock = reader.clock(1, "the second of clocks is the one that mtime counts");
-    reader.bytes("clock-names");
-    let lines: Vec<Option<IrqLine>> = (0..reader.interrupt_count()).map(|index| reader.interrupt(index)).collect();
+    reader.known(&["clock-names"]);
+    let lines: Vec<Option<IrqLine>> = (0..reader.interrupt_count())
+        .map(|index| reader.interrupt(index, "software and timer interrupt of each hart, in turn"))
+        .collect();
     Box::new(Clint::new(Params { port, mtime_clock }, &lines))
 }
 

@@ -81,24 +81,19 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 /// A pin that the bus needs. If there is none, which is a fault, one that is never used.
 fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
-    if reader.node.property(property).is_none() {
-        let kind = FaultKind::Missing { property: property.to_owned(), meaning: meaning.to_owned() };
-        reader.fault_at(property, kind);
-    }
-    reader.gpio(property, 0).unwrap_or(Pin { port: DeviceId(u32::MAX), number: 0 })
+    let pins = reader.required_gpios(property, 1, meaning);
+    pins.first().copied().unwrap_or(Pin { port: DeviceId(u32::MAX), number: 0 })
 }
 
 fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
     const NAME: &str = "cs-gpios";
-    let pins: Vec<Pin> = (0..selects as usize).map_while(|index| reader.gpio(NAME, index)).collect();
-    if reader.node.property(NAME).is_none() {
-        let meaning = "a pin for each chip select".to_owned();
-        reader.fault_at(NAME, FaultKind::Missing { property: NAME.into(), meaning });
-    } else if (pins.len() as u32) < selects || reader.gpio(NAME, selects as usize).is_some() {
+    let mut pins = reader.required_gpios(NAME, selects as usize + 1, "a pin for each chip select");
+    if reader.node.property(NAME).is_some() && pins.len() as u32 != selects {
         let value = format!("another number of pins than num-chipselects ({selects})");
         let allowed = "each chip select has a pin".to_owned();
         reader.fault_at(NAME, FaultKind::OutOfRange { property: NAME.into(), value, allowed });
     }
+    pins.truncate(selects as usize);
     pins
 }
 

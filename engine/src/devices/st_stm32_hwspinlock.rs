@@ -70,8 +70,8 @@ pub struct Hsem {
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks", "clock-names", "#hwlock-cells"]);
-    let lines = [reader.interrupt(0), reader.interrupt(1)];
-    let mcu = reader.core_index("st,mcu");
+    let lines = [reader.interrupt(0, "to the MPU"), reader.interrupt(1, "to the MCU")];
+    let mcu = reader.core_index("st,mcu", "the core that is the MCU");
     Box::new(Hsem::new(lines, mcu, ClockGate::from_node(reader)))
 }
 

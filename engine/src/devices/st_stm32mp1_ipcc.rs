@@ -117,7 +117,12 @@ pub struct Ipcc {
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks", "clock-names", "interrupt-names", "st,proc-id", "#mbox-cells", "wakeup-source"]);
-    let lines = [0, 1, 2, 3].map(|index| reader.interrupt(index));
+    let lines = [
+        reader.interrupt(0, "to processor 1: a channel is occupied"),
+        reader.interrupt(1, "to processor 1: a channel is free"),
+        reader.interrupt(2, "to processor 2: a channel is occupied"),
+        reader.interrupt(3, "to processor 2: a channel is free"),
+    ];
     Box::new(Ipcc::new(lines, ClockGate::from_node(reader)))
 }
 

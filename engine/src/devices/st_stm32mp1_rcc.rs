@@ -113,7 +113,10 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         mcu: reader.clock(2, "mcuss_ck, the clock of the Cortex-M4"),
         hse: reader.clock(3, "hse_ck"),
     };
-    Box::new(Rcc::new(clocks, reader.core_index("st,mcu")))
+    Box::new(Rcc::new(
+        clocks,
+        reader.core_index("st,mcu", "the core that is the MCU: held in reset until the firmware lets it go"),
+    ))
 }
 
 impl Rcc {

@@ -118,8 +118,8 @@ pub struct VirtioMmio {
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.flag("dma-coherent");
-    Box::new(VirtioMmio::new(reader.interrupt(0)))
+    reader.flag("dma-coherent", "caches see what the device writes, as always here; changes nothing");
+    Box::new(VirtioMmio::new(reader.interrupt(0, "its interrupt")))
 }
 
 impl VirtioMmio {

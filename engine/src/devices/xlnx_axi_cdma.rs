@@ -15,7 +15,7 @@ mod tests;
 use self::transfer::{Buffer, Failure, Side};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register, find};
-use crate::board::reader::NodeReader;
+use crate::board::reader::{NodeReader, PowerOfTwo};
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::time::{Cycles, Ps};
 
@@ -96,21 +96,21 @@ pub struct Params {
 impl Params {
     /// Reads the node.
     pub fn from_node(reader: &mut NodeReader) -> Params {
-        reader.bytes("clock-names");
-        reader.bytes("#dma-cells");
+        reader.known(&["clock-names"]);
+        reader.known(&["#dma-cells"]);
         reader.u32_or("xlnx,datawidth", 32, |bits| bits == 32, "this model moves 32 bits a beat");
         reader.u32_or("xlnx,addrwidth", 32, |bits| bits == 32, "this model has 32 address bits");
-        let lite = reader.flag("xlnx,lite-mode");
+        let lite = reader.flag("xlnx,lite-mode", "the core is built in lite mode, with bursts of 16 to 64 beats");
         Params {
             port: AxiLitePort::from_node(reader),
             max_burst_beats: max_burst_beats(reader, lite),
             lite,
-            store_and_forward: reader.flag("xlnx,include-sf"),
+            store_and_forward: reader.flag("xlnx,include-sf", "the core stores a burst before it forwards it"),
             setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from BTT to the first read address"),
             forward_cycles: reader.timing_cycles("cyclescope,forward-cycles", "clocks from a word read to it written"),
             burst_gap_cycles: reader
                 .timing_cycles("cyclescope,burst-gap-cycles", "idle data clocks between two bursts"),
-            interrupt: reader.interrupt(0),
+            interrupt: reader.interrupt(0, "its interrupt"),
         }
     }
 }
@@ -118,13 +118,8 @@ impl Params {
 /// PG034 v4.1: 2 to 256 beats; "CDMA Lite Mode Restrictions": 16, 32 or 64.
 fn max_burst_beats(reader: &mut NodeReader, lite: bool) -> u32 {
     let (least, most) = if lite { (16, 64) } else { (2, 256) };
-    let meaning = format!("it is a power of two from {least} to {most}");
-    reader.u32_or(
-        "xlnx,max-burst-len",
-        16,
-        |beats| beats.is_power_of_two() && (least..=most).contains(&beats),
-        &meaning,
-    )
+    let meaning = format!("the longest burst has a power of two of beats, from {least} to {most}");
+    reader.u32_or("xlnx,max-burst-len", 16, PowerOfTwo(least..=most), &meaning)
 }
 
 /// The engine.

@@ -64,11 +64,10 @@ pub struct Intc {
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
-    let count =
-        reader.u32("xlnx,num-intr-inputs", |count| (1..=32).contains(&count), "this controller has 1 to 32 inputs");
+    let count = reader.u32("xlnx,num-intr-inputs", 1..=32, "this controller has 1 to 32 inputs");
     let edge_inputs = reader.u32("xlnx,kind-of-intr", ANY, "one bit an input: 1 is edge, 0 is level sensitive");
     let inputs = u32::MAX >> (32 - count.clamp(1, 32));
-    Box::new(Intc::new(Params { port, inputs, edge_inputs }, reader.interrupt(0)))
+    Box::new(Intc::new(Params { port, inputs, edge_inputs }, reader.interrupt(0, "its interrupt")))
 }
 
 impl Intc {

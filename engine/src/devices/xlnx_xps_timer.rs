@@ -81,14 +81,14 @@ pub struct XpsTimer {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let params = Params {
         port: AxiLitePort::from_node(reader),
-        width_bits: reader.u32_or("xlnx,count-width", 32, |bits| matches!(bits, 8 | 16 | 32), "it is 8, 16 or 32 bits"),
-        has_timer1: reader.u32("xlnx,one-timer-only", |flag| flag <= 1, "0 is two timers, 1 is one") == 0,
+        width_bits: reader.u32_or("xlnx,count-width", 32, [8, 16, 32], "the counters have 8, 16 or 32 bits"),
+        has_timer1: reader.u32("xlnx,one-timer-only", 0..=1, "0 is two timers, 1 is one") == 0,
     };
     for pin in ["xlnx,gen0-assert", "xlnx,gen1-assert", "xlnx,trig0-assert", "xlnx,trig1-assert"] {
-        reader.u32_or(pin, 1, |level| level <= 1, "the active level of a pin");
+        reader.u32_or(pin, 1, 0..=1, "the active level of a pin; changes nothing");
     }
-    reader.bytes("clock-names");
-    Box::new(XpsTimer::new(params, reader.interrupt(0)))
+    reader.known(&["clock-names"]);
+    Box::new(XpsTimer::new(params, reader.interrupt(0, "its interrupt")))
 }
 
 impl XpsTimer {

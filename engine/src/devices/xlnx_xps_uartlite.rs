@@ -89,14 +89,12 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let params = Params {
         port,
         bit_clocks: 16 * baud_divider(port.clock, speed.max(1)),
-        data_bits: reader
-            .u32("xlnx,data-bits", |bits| (5..=8).contains(&bits), "a character has 5 to 8 data bits")
-            .into(),
-        parity: reader.u32("xlnx,use-parity", |flag| flag <= 1, "0 is no parity bit, 1 is one") == 1,
+        data_bits: reader.u32("xlnx,data-bits", 5..=8, "a character has 5 to 8 data bits").into(),
+        parity: reader.u32("xlnx,use-parity", 0..=1, "0 is no parity bit, 1 is one") == 1,
     };
-    reader.u32_or("xlnx,odd-parity", 0, |flag| flag <= 1, "0 is even, 1 is odd parity");
-    reader.u32_or("port-number", 0, |port| port <= 255, "the number of the serial port is 0 to 255");
-    Box::new(Uartlite::new(params, reader.interrupt(0)))
+    reader.u32_or("xlnx,odd-parity", 0, 0..=1, "0 is even, 1 is odd parity");
+    reader.u32_or("port-number", 0, 0..=255, "the number of the serial port is 0 to 255");
+    Box::new(Uartlite::new(params, reader.interrupt(0, "its interrupt")))
 }
 
 /// Divider from the clock to sixteen times the baud rate, to the nearest; a half goes down.

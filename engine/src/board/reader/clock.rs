@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::super::fault::{BoardFault, FaultKind};
 use super::super::node::{Node, Property};
-use super::NodeReader;
+use super::{Allowed, Declared, NodeReader};
 use crate::time::Hz;
 
 /// Frequencies that a clock, and a wire, may have. Above are no clocks of such boards, but negative numbers.
@@ -14,6 +14,7 @@ const FREQUENCY: &str = "clock-frequency";
 impl NodeReader<'_, '_> {
     /// The frequency of the node's clock number `index` (`clocks`, by `clock-names` where `name` is one of them).
     pub fn clock(&mut self, index: usize, meaning: &str) -> Hz {
+        self.note_item("clocks", "clocks", index, true, meaning);
         let stand_in = Hz::new(1).expect("1 Hz is a frequency");
         let Some(property) = self.get("clocks") else {
             self.missing("clocks", meaning);
@@ -32,11 +33,17 @@ impl NodeReader<'_, '_> {
         })
     }
 
-    /// A frequency in hertz that the node may leave out; then, and where it is faulty, it is `default`.
-    pub fn frequency_or(&mut self, name: &str, default: u32) -> u32 {
+    /// A frequency in hertz that the node may leave out; then, and where it is faulty, it is `default`. `meaning` tells what has it.
+    pub fn frequency_or(&mut self, name: &str, default: Option<u32>, meaning: &str) -> Option<Hz> {
         let (least, most) = FREQUENCIES_HZ.into_inner();
-        let meaning = format!("it is a frequency of {least} to {most} Hz");
-        self.u32_or(name, default, |hz| FREQUENCIES_HZ.contains(&hz), &meaning)
+        let known = default.map(|hz| hz.to_string());
+        self.note(|| Declared {
+            default: known,
+            range: FREQUENCIES_HZ.in_words(),
+            ..Declared::new(name, "number", meaning)
+        });
+        let range = format!("it is a frequency of {least} to {most} Hz");
+        Hz::new(u64::from(self.number(name, default.unwrap_or(0), FREQUENCIES_HZ, &range)))
     }
 }
 

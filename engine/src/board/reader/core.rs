@@ -2,12 +2,13 @@
 
 use super::super::fault::FaultKind;
 use super::super::node::Node;
-use super::NodeReader;
+use super::{Declared, NodeReader};
 
 impl NodeReader<'_, '_> {
     /// The index of the core whose node a property leads to; `None` where the node has no such property, and where the board does not use
     /// that core.
-    pub fn core_index(&mut self, name: &str) -> Option<usize> {
+    pub fn core_index(&mut self, name: &str, meaning: &str) -> Option<usize> {
+        self.note(|| Declared::new(name, "core", meaning));
         let property = self.get(name)?;
         let cells = property.cells().unwrap_or_default();
         let core = cells.first().and_then(|phandle| index_of(self.board.root, *phandle));

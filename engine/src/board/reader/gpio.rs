@@ -2,7 +2,7 @@
 
 use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
-use super::NodeReader;
+use super::{Declared, NodeReader};
 use crate::device::IrqLine;
 use crate::devices;
 use crate::wires::{PINS_OF_PORT, Pin};
@@ -19,7 +19,23 @@ pub fn cells_of_pin(root: &Node, port: u32) -> usize {
 impl NodeReader<'_, '_> {
     /// The pin that the node has as number `index` of a property such as `sck-gpios` (a port and its cells, the first of which is the pin's number);
     /// `None` where the node has no such pin, and, with a fault, where there is no such pin.
-    pub fn gpio(&mut self, name: &str, index: usize) -> Option<Pin> {
+    pub fn gpio(&mut self, name: &str, index: usize, meaning: &str) -> Option<Pin> {
+        self.note(|| Declared::new(name, "pins", meaning));
+        self.pin(name, index)
+    }
+
+    /// Those pins of which there must be at least one, up to `most`; no pins where there are none, which is a fault.
+    pub fn required_gpios(&mut self, name: &str, most: usize, meaning: &str) -> Vec<Pin> {
+        self.note(|| Declared::new(name, "pins", meaning).required());
+        if self.node.property(name).is_none() {
+            self.asked.push(name.to_owned());
+            self.missing(name, meaning);
+            return Vec::new();
+        }
+        (0..most).map_while(|index| self.pin(name, index)).collect()
+    }
+
+    fn pin(&mut self, name: &str, index: usize) -> Option<Pin> {
         let property = self.get(name)?;
         let cells = property.cells().filter(|cells| !cells.is_empty());
         let Some(cells) = cells else {

@@ -3,7 +3,7 @@
 use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
 use super::super::params::{Basis, Parameter};
-use super::NodeReader;
+use super::{Allowed, Declared, NodeReader};
 use crate::time::{Cycles, Ps};
 
 /// What the suffix of a timing property's name says of its value.
@@ -33,6 +33,11 @@ fn unit(name: &str) -> Option<&'static Unit> {
     UNITS.iter().find(|unit| name.ends_with(unit.suffix))
 }
 
+/// The name of that unit; empty where the name tells of none.
+pub(super) fn unit_name(name: &str) -> &'static str {
+    unit(name).map_or("", |unit| unit.name)
+}
+
 impl NodeReader<'_, '_> {
     /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`), 1,000,000 at the most; it must be there and
     /// have a source.
@@ -41,15 +46,13 @@ impl NodeReader<'_, '_> {
     }
 
     /// A timing parameter in cycles or clocks that a node may leave out; if it is there, it must have a source.
-    pub fn optional_timing_cycles(&mut self, name: &str) -> Option<Cycles> {
-        self.known(&[name]);
-        self.node.property(name)?;
-        Some(self.timing_cycles(name, ""))
+    pub fn optional_timing_cycles(&mut self, name: &str, meaning: &str) -> Option<Cycles> {
+        self.given(name, |reader| reader.timing_cycles(name, meaning))
     }
 
     /// A timing parameter of a core: cycles of a kind of instruction, from `least` to 255.
     pub fn instruction_cycles(&mut self, name: &str, least: u8, meaning: &str) -> u8 {
-        let allowed = |cycles| (u32::from(least)..=255).contains(&cycles);
+        let allowed = u32::from(least)..=255;
         let range = format!("an instruction takes {least} to 255 cycles");
         self.timing(name, allowed, meaning, &range).map_or(least, |cycles| cycles as u8)
     }
@@ -63,7 +66,7 @@ impl NodeReader<'_, '_> {
 
     /// A number on which timing depends (a size, a count); it must be there and have a source. `allowed` checks it;
     /// `meaning` tells what it says and what is allowed, as a clause. 0 where it is faulty.
-    pub fn timing_u32(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str) -> u32 {
+    pub fn timing_u32(&mut self, name: &str, allowed: impl Allowed, meaning: &str) -> u32 {
         self.timing(name, allowed, meaning, meaning).unwrap_or(0)
     }
 
@@ -71,13 +74,22 @@ impl NodeReader<'_, '_> {
     fn timing_in_unit(&mut self, name: &str, meaning: &str) -> u64 {
         let most = unit(name).map_or(u32::MAX, |unit| unit.most);
         let range = format!("it may be 0 to {most}");
-        u64::from(self.timing(name, |value| value <= most, meaning, &range).unwrap_or(0))
+        u64::from(self.timing(name, 0..=most, meaning, &range).unwrap_or(0))
+    }
+
+    fn declare_timing(&mut self, name: &str, allowed: &impl Allowed, meaning: &str) {
+        self.asked.push(name.to_owned());
+        self.note(|| Declared {
+            timing: true,
+            range: allowed.in_words(),
+            ..Declared::new(name, "number", meaning).required()
+        });
     }
 
     /// A number with a source; `None` where there is a fault. `meaning` is for one that is missing, `range` for one
     /// that is not `allowed`.
-    fn timing(&mut self, name: &str, allowed: impl Fn(u32) -> bool, meaning: &str, range: &str) -> Option<u32> {
-        self.known(&[name]);
+    fn timing(&mut self, name: &str, allowed: impl Allowed, meaning: &str, range: &str) -> Option<u32> {
+        self.declare_timing(name, &allowed, meaning);
         self.sourced.push(name.to_owned());
         let Some(property) = self.node.property(name) else {
             self.missing(name, meaning);
@@ -101,7 +113,7 @@ impl NodeReader<'_, '_> {
             label: self.node.label().to_owned(),
             property: name.to_owned(),
             values: vec![u64::from(value)],
-            unit: unit(name).map_or("", |unit| unit.name),
+            unit: unit_name(name),
             source,
             basis,
         });

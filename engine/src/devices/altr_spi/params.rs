@@ -32,28 +32,23 @@ impl Params {
         let port = AxiLitePort::from_node(reader);
         let target_hz = reader.u32(
             "clock-frequency",
-            |hz| FREQUENCIES_HZ.contains(&hz),
+            FREQUENCIES_HZ,
             "the most that SCK may have, in hertz and above 0: it gets the nearest even part of the clock below that, half the \
              clock at the most",
         );
-        let mut option = |name: &str, meaning: &str| reader.u32_or(name, 0, |value| value <= 1, meaning) == 1;
+        let mut option = |name: &str, meaning: &str| reader.u32_or(name, 0, 0..=1, meaning) == 1;
         let lsb_first = option("altr,lsbfirst", "0 is the highest bit first, 1 the lowest");
         let clock_polarity = option("altr,clockpolarity", "the level of SCK at rest, 0 or 1");
         let clock_phase = option("altr,clockphase", "0 samples on the first edge of a clock, 1 on the second");
         Params {
             port,
             half_cycles: half_cycles(port.clock, target_hz.max(1)),
-            bits: reader.u32_or("altr,databits", 8, |bits| (1..=32).contains(&bits), "a word has 1 to 32 bits"),
+            bits: reader.u32_or("altr,databits", 8, 1..=32, "a word has 1 to 32 bits"),
             lsb_first,
             clock_polarity,
             clock_phase,
-            slaves: reader.u32_or(
-                "num-cs",
-                1,
-                |slaves| (1..=32).contains(&slaves),
-                "the core has 1 to 32 slave selects",
-            ),
-            interrupt: reader.interrupt(0),
+            slaves: reader.u32_or("num-cs", 1, 1..=32, "the core has 1 to 32 slave selects"),
+            interrupt: reader.interrupt(0, "its interrupt"),
         }
     }
 

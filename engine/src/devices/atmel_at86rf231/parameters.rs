@@ -5,7 +5,8 @@
 
 use crate::board::fault::FaultKind;
 use crate::board::node::Property;
-use crate::board::reader::NodeReader;
+use crate::board::reader::{Allowed, Declared, NodeReader};
+use crate::devices::chip_host::{CONTROLS, INTERRUPT};
 use crate::time::{Cycles, Hz, Ps};
 
 /// The datasheet's times of the radio: typical values.
@@ -82,10 +83,15 @@ pub struct Parameters {
 
 /// Reads the node.
 pub fn from_node(reader: &mut NodeReader) -> Parameters {
-    reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
-    reader.known(&["reset-gpio", "sleep-gpio", "vdd-off-gpio", "xtal-trim"]);
-    let max_hz = reader.frequency_or("spi-max-frequency", 7_500_000);
-    let max_clock = Hz::new(u64::from(max_hz)).unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency"));
+    reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
+    reader.known(&["xtal-trim"]);
+    // Who hosts the chip reads these.
+    reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
+    for (property, .., meaning) in CONTROLS {
+        reader.declare(Declared::new(property, "pins", meaning));
+    }
+    let max_hz = reader.frequency_or("spi-max-frequency", Some(7_500_000), "the fastest SCK that the chip takes");
+    let max_clock = max_hz.unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency"));
     Parameters { times: times(reader), limits: limits(reader, max_clock.ps_at_floor(Cycles(1))), peer: peer(reader) }
 }
 
@@ -126,13 +132,12 @@ fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
 fn peer(reader: &mut NodeReader) -> Peer {
     const NAME: &str = "cyclescope,air-frame-bytes";
     const INTERVAL: &str = "cyclescope,air-interval-us";
-    reader.known(&[NAME]);
-    let interval = reader.u32_or(
-        INTERVAL,
-        0,
-        |us| us <= 1_000_000_000,
-        "frames on the air come 1 to 1000000000 us apart; 0 is none",
-    );
+    reader.declare(Declared {
+        range: (1..=127).in_words(),
+        ..Declared::new(NAME, "numbers", "lengths of the PSDUs of the frames that a peer sends in turn; empty is none")
+    });
+    let interval =
+        reader.u32_or(INTERVAL, 0, 0..=1_000_000_000, "frames on the air come 1 to 1000000000 us apart; 0 is none");
     let Some(property) = reader.node.property(NAME).filter(|property| !property.value.is_empty()) else {
         return Peer::default();
     };

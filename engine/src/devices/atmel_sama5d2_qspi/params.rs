@@ -45,12 +45,17 @@ impl Params {
                 .timing_cycles("cyclescope,window-response-cycles", "clocks from the last serial clock to the answer"),
             reads_go_on: reader.timing_u32(
                 "cyclescope,window-reads-go-on",
-                |n| n <= 1,
+                0..=1,
                 "1 if a read behind the last one goes on in its frame, 0 if each transfer of the bus has its own",
             ) != 0,
-            random: reader.u32_or("cyclescope,scrambling-random-value", RANDOM, ANY, "any number"),
-            interrupt: reader.interrupt(0),
-            dma: [reader.dma_request(0), reader.dma_request(1)],
+            random: reader.u32_or(
+                "cyclescope,scrambling-random-value",
+                RANDOM,
+                ANY,
+                "what the scrambling key is combined with on this chip",
+            ),
+            interrupt: reader.interrupt(0, "its interrupt"),
+            dma: [reader.dma_request(0, "QSPI_TDR is empty"), reader.dma_request(1, "QSPI_RDR is full")],
         }
     }
 }

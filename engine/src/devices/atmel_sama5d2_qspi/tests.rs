@@ -55,7 +55,8 @@ fn flash() -> Box<dyn SpiTarget> {
         phandle: None,
         children: Vec::new(),
     };
-    let mut board = Board { root: &node, faults: Vec::new(), parameters: Vec::new(), interrupts: &|_, _| None };
+    let mut board =
+        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&node, &mut board);
     let chip = spi_chips::from_node(&mut reader).unwrap();
     reader.finish();

@@ -268,7 +268,8 @@ fn the_board_has_one_card() {
     };
     let root = node("", Vec::new(), vec![node("dut", Vec::new(), vec![card(0), card(0), card(1)])]);
     let no_interrupts = |_: u32, _: &[u32]| None;
-    let mut board = Board { root: &root, faults: Vec::new(), parameters: Vec::new(), interrupts: &no_interrupts };
+    let mut board =
+        Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &no_interrupts };
     let mut reader = crate::board::reader::NodeReader::new(&root.children[0], &mut board);
     spi_chips::on_selects(&mut reader, 1);
     let faults: Vec<String> = board.faults.iter().map(|fault| fault.kind.to_string()).collect();

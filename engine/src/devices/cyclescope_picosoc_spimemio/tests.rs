@@ -73,7 +73,8 @@ fn read_node(children: Vec<Node>) -> (Box<dyn Device>, Vec<String>) {
     let reg = cells(&[0x0200_0000, 4, WINDOW, 0x0200_0000 - WINDOW]);
     let spimemio = node("spimemio", None, vec![("reg", reg), ("clocks", cells(&[1]))], children);
     let root = node("", None, Vec::new(), vec![clock, spimemio]);
-    let mut board = Board { root: &root, faults: Vec::new(), parameters: Vec::new(), interrupts: &|_, _| None };
+    let mut board =
+        Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&root.children[1], &mut board);
     let device = from_node(&mut reader);
     reader.finish();

@@ -115,17 +115,16 @@ pub struct Parameters {
 /// Reads the node, and gives an array of the part's size.
 pub fn from_node(reader: &mut NodeReader) -> (Parameters, Array) {
     let part = part(reader);
-    let chip_select = reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
-    let max_hz = reader.frequency_or("spi-max-frequency", 0);
+    let chip_select = reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
+    let max_clock = reader.frequency_or("spi-max-frequency", None, "the fastest SCK that the board allows the chip");
     let bits = part.size_bytes * 8;
     let size = format!("this part has {bits} bits");
-    reader.u32_or("size", bits, |value| value == bits, &size);
+    reader.u32_or("size", bits, [bits], &size);
     for property in ["spi-tx-bus-width", "spi-rx-bus-width"] {
-        reader.u32_or(property, 1, |lines| matches!(lines, 1 | 2 | 4), "this part has 1, 2 or 4 data lines");
+        reader.u32_or(property, 1, [1, 2, 4], "this part has 1, 2 or 4 data lines");
     }
-    reader.flag("m25p,fast-read");
+    reader.flag("m25p,fast-read", "drivers may use the fast read command; changes nothing");
     let (registers, times) = (part.family.from_node)(reader, part);
-    let max_clock = Hz::new(u64::from(max_hz));
     (Parameters { part, chip_select, max_clock, registers, times }, Array::erased(part.size_bytes))
 }
 
@@ -142,7 +141,11 @@ fn part(reader: &mut NodeReader) -> &'static Part {
 
 /// Which of the datasheet's columns the cycles take.
 fn busy_times(reader: &mut NodeReader) -> BusyTimes {
-    reader.word_or_first("cyclescope,busy-times", &[("typical", BusyTimes::Typical), ("maximum", BusyTimes::Maximum)])
+    reader.word_or_first(
+        "cyclescope,busy-times",
+        &[("typical", BusyTimes::Typical), ("maximum", BusyTimes::Maximum)],
+        "which of the datasheet's columns cycles take",
+    )
 }
 
 /// A time from the chosen column. Both are read, so that both are checked and shown whichever is in use.
@@ -157,8 +160,8 @@ pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
     let nonvolatile = reader.u32_or(
         "cyclescope,nonvolatile-configuration-register",
         u32::from(n25q::NONVOLATILE_DEFAULT),
-        |value| value <= 0xffff,
-        "the register has 16 bits",
+        0..=0xffff,
+        "the nonvolatile configuration register at the start has 16 bits",
     );
     let choice = busy_times(reader);
     let partial_program = match choice {

@@ -80,7 +80,8 @@ fn node(changes: &[(&str, Vec<u8>)]) -> Node {
 
 /// Reads a node: the flash and all faults.
 fn read_node(node: &Node) -> (Flash, Vec<BoardFault>) {
-    let mut board = Board { root: node, faults: Vec::new(), parameters: Vec::new(), interrupts: &|_, _| None };
+    let mut board =
+        Board { root: node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(node, &mut board);
     let flash = Flash::from_node(&mut reader);
     reader.finish();

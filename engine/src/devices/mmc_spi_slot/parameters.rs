@@ -7,7 +7,7 @@ use super::capacity::{Capacity, STANDARD_MAX_BYTES};
 use super::medium::Medium;
 use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
-use crate::host_image::{Access, HostImage};
+use crate::host_image::{self, Access, HostImage};
 use crate::time::{Cycles, Hz, Ps};
 
 /// The specification's version that the card follows.
@@ -70,19 +70,19 @@ pub struct Parameters {
 
 /// Reads the node; the contents come from its image.
 pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium, Option<HostImage>) {
-    reader.u32("reg", |line| line < 32, "the chip select line, 0 to 31");
+    reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
     reader.known(&["voltage-ranges", "disable-wp"]);
-    let max_hz = reader.frequency_or("spi-max-frequency", 25_000_000);
-    let write_protect = reader.flag("cyclescope,write-protect");
+    let max_hz = reader.frequency_or("spi-max-frequency", Some(25_000_000), "the fastest SCK that the card takes");
+    let write_protect = reader.flag("cyclescope,write-protect", "nothing can be written");
     let (medium, bytes, image) = contents(reader, write_protect);
     let capacity = capacity(reader, bytes);
     let version = version(reader, capacity);
     let clocks = reader.timing_cycles("cyclescope,response-clocks", "NCR, clocks from a command to its response");
     let parameters = Parameters {
-        max_clock: Hz::new(u64::from(max_hz)).unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency")),
+        max_clock: max_hz.unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency")),
         capacity,
         version,
-        set_block_count: reader.flag("cyclescope,set-block-count"),
+        set_block_count: reader.flag("cyclescope,set-block-count", "the card has CMD23, and its SCR says so"),
         write_protect,
         response_bytes: response_bytes(reader, clocks),
         initialisation: reader
@@ -109,7 +109,7 @@ fn response_bytes(reader: &mut NodeReader, clocks: Cycles) -> u8 {
 fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<HostImage>) {
     const NAME: &str = "cyclescope,image";
     let bytes = capacity_bytes(reader);
-    if reader.string(NAME).is_none_or(str::is_empty) {
+    if reader.string(NAME, host_image::MEANING).is_none_or(str::is_empty) {
         if bytes.is_none() {
             let meaning = "the card's size, or cyclescope,image, a file that gives it".to_owned();
             let property = "cyclescope,capacity-bytes".to_owned();
@@ -130,7 +130,7 @@ fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<Ho
 /// One cell, or two for more than 4 GiB.
 fn capacity_bytes(reader: &mut NodeReader) -> Option<u64> {
     const NAME: &str = "cyclescope,capacity-bytes";
-    match *reader.bytes(NAME)? {
+    match *reader.bytes(NAME, "the card's size in one cell, or two for 4 GiB and more; with an image, that counts")? {
         [a, b, c, d] => Some(u64::from(u32::from_be_bytes([a, b, c, d]))),
         [a, b, c, d, e, f, g, h] => Some(u64::from_be_bytes([a, b, c, d, e, f, g, h])),
         _ => {
@@ -143,7 +143,11 @@ fn capacity_bytes(reader: &mut NodeReader) -> Option<u64> {
 
 fn capacity(reader: &mut NodeReader, bytes: u64) -> Capacity {
     let kinds = [("automatic", Kind::Automatic), ("standard", Kind::Standard), ("high", Kind::High)];
-    let kind = reader.word_or_first("cyclescope,capacity-class", &kinds);
+    let kind = reader.word_or_first(
+        "cyclescope,capacity-class",
+        &kinds,
+        "an SDSC card, an SDHC card, or what the size asks for",
+    );
     let high = kind == Kind::High || kind == Kind::Automatic && bytes > STANDARD_MAX_BYTES;
     let capacity = if high { Capacity::high(bytes) } else { Capacity::standard(bytes) };
     capacity.unwrap_or_else(|| {
@@ -168,7 +172,11 @@ fn capacity(reader: &mut NodeReader, bytes: u64) -> Capacity {
 
 fn version(reader: &mut NodeReader, capacity: Capacity) -> Version {
     const NAME: &str = "cyclescope,specification";
-    let version = reader.word_or_first(NAME, &[("2.00", Version::V2_00), ("1.10", Version::V1_10)]);
+    let version = reader.word_or_first(
+        NAME,
+        &[("2.00", Version::V2_00), ("1.10", Version::V1_10)],
+        "the Physical Layer specification that the card meets",
+    );
     if version == Version::V1_10 && capacity.is_high() {
         out_of_range(reader, NAME, "\"1.10\"".to_owned(), "SDHC cards came with 2.00");
     }
@@ -178,8 +186,7 @@ fn version(reader: &mut NodeReader, capacity: Capacity) -> Version {
 /// `cyclescope,speed-class`: 0 (none), 2, 4, 6 or 10.
 fn speed_class_code(reader: &mut NodeReader) -> u8 {
     const CLASSES: [u32; 5] = [0, 2, 4, 6, 10];
-    let allowed = |class| CLASSES.contains(&class);
-    let class = reader.u32_or("cyclescope,speed-class", 0, allowed, "a speed class is 2, 4, 6 or 10, or 0 for none");
+    let class = reader.u32_or("cyclescope,speed-class", 0, CLASSES, "a speed class is 2, 4, 6 or 10, or 0 for none");
     CLASSES.iter().position(|known| *known == class).unwrap_or(0) as u8
 }
 
@@ -195,16 +202,27 @@ fn au_size_code(reader: &mut NodeReader) -> u8 {
 const MOST_BLOCKS: u32 = i32::MAX as u32;
 
 fn faults(reader: &mut NodeReader) -> Faults {
-    let mut number = |name| {
-        let value = reader.u32_or(name, 0, |value| value <= MOST_BLOCKS, "it is 1 to 2147483647, or 0 for never");
+    let mut number = |name, what: &str| {
+        let meaning = format!("{what}, 1 to 2147483647, or 0 for never");
+        let value = reader.u32_or(name, 0, 0..=MOST_BLOCKS, &meaning);
         (value > 0).then_some(u64::from(value))
     };
     Faults {
-        removed_at: number("cyclescope,removed-at-ms").map(|ms| Ps::from_us(ms * 1000)),
-        removed_after_blocks: number("cyclescope,removed-after-blocks"),
-        crc_error_block: number("cyclescope,crc-error-block"),
-        stuck_busy_block: number("cyclescope,stuck-busy-block"),
-        read_error_block: number("cyclescope,read-error-block"),
+        removed_at: number("cyclescope,removed-at-ms", "the time at which the card is pulled out")
+            .map(|ms| Ps::from_us(ms * 1000)),
+        removed_after_blocks: number(
+            "cyclescope,removed-after-blocks",
+            "the card is pulled out when it has acknowledged so many blocks",
+        ),
+        crc_error_block: number(
+            "cyclescope,crc-error-block",
+            "the data block of which a bit changes on the wire to the card",
+        ),
+        stuck_busy_block: number(
+            "cyclescope,stuck-busy-block",
+            "the written block after which the card stays busy for ever",
+        ),
+        read_error_block: number("cyclescope,read-error-block", "the block of those read that the card can't correct"),
     }
 }
 

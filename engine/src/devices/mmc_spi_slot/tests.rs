@@ -95,7 +95,8 @@ fn node(changes: Changes) -> Node {
 
 /// Reads a node: the card and all faults.
 fn read_node(node: &Node) -> (Card, Vec<BoardFault>) {
-    let mut board = Board { root: node, faults: Vec::new(), parameters: Vec::new(), interrupts: &|_, _| None };
+    let mut board =
+        Board { root: node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(node, &mut board);
     let card = Card::from_node(&mut reader);
     reader.finish();

@@ -286,11 +286,11 @@ fn the_node_is_checked() {
     assert!(faults(&[("xlnx,max-burst-len", &[256])]).is_empty());
     assert_eq!(
         faults(&[("xlnx,max-burst-len", &[24])]),
-        ["xlnx,max-burst-len is 24; it is a power of two from 2 to 256"]
+        ["xlnx,max-burst-len is 24; the longest burst has a power of two of beats, from 2 to 256"]
     );
     assert_eq!(
         faults(&[("xlnx,max-burst-len", &[128]), ("xlnx,lite-mode", &[])]),
-        ["xlnx,max-burst-len is 128; it is a power of two from 16 to 64"]
+        ["xlnx,max-burst-len is 128; the longest burst has a power of two of beats, from 16 to 64"]
     );
     assert_eq!(faults(&[("xlnx,datawidth", &[64])]), ["xlnx,datawidth is 64; this model moves 32 bits a beat"]);
 }

@@ -44,7 +44,7 @@ impl Params {
     /// Reads the node, all but its children.
     pub fn from_node(reader: &mut NodeReader) -> Params {
         // Names only: the order of `clocks` is the binding's (AXI, then EXT_SPI_CLK).
-        reader.bytes("clock-names");
+        reader.known(&["clock-names"]);
         let port = AxiLitePort::from_node(reader);
         let lines = lines(reader);
         let sck_ratio = sck_ratio(reader, lines);
@@ -52,32 +52,32 @@ impl Params {
         if xip {
             reader.reg(2);
         }
-        reader.u32_or("xlnx,num-transfer-bits", 8, |bits| bits == 8, "this model transfers 8 bits at a time");
-        reader.u32_or("xlnx,spi-memory", 2, |memory| memory == 2, "this model decodes commands of Micron memories (2)");
+        reader.u32_or("xlnx,num-transfer-bits", 8, [8], "this model transfers 8 bits at a time");
+        reader.u32_or("xlnx,spi-memory", 2, [2], "this model decodes commands of Micron memories (2)");
         Params {
             port,
             ext_spi_clock: ext_spi_clock(reader, sck_ratio),
             sck_ratio,
             lines,
             fifo_depth: fifo_depth(reader, lines),
-            slaves: reader.u32_or("xlnx,num-ss-bits", 1, |bits| (1..=32).contains(&bits), "the core has 1 to 32"),
+            slaves: reader.u32_or("xlnx,num-ss-bits", 1, 1..=32, "the core has 1 to 32 slave selects"),
             enhanced: switch(reader, "xlnx,type-of-axi4-interface", "0 is AXI4-Lite, 1 is AXI4 with bursts"),
             xip,
             tx_sync_clocks: reader
                 .timing_cycles("cyclescope,tx-sync-clocks", "EXT_SPI_CLK clocks from AXI's side to the wire's"),
             rx_sync_cycles: reader
                 .timing_cycles("cyclescope,rx-sync-cycles", "AXI clocks from the wire's side to AXI's"),
-            interrupt: reader.interrupt(0),
+            interrupt: reader.interrupt(0, "its interrupt"),
         }
     }
 }
 
 fn switch(reader: &mut NodeReader, name: &str, meaning: &str) -> bool {
-    reader.u32_or(name, 0, |value| value <= 1, meaning) == 1
+    reader.u32_or(name, 0, 0..=1, meaning) == 1
 }
 
 fn lines(reader: &mut NodeReader) -> Lines {
-    match reader.u32_or("xlnx,spi-mode", 0, |mode| mode <= 2, "0 is standard, 1 dual, 2 quad") {
+    match reader.u32_or("xlnx,spi-mode", 0, 0..=2, "0 is standard, 1 dual, 2 quad") {
         1 => Lines::Dual,
         2 => Lines::Quad,
         _ => Lines::Single,
@@ -86,17 +86,21 @@ fn lines(reader: &mut NodeReader) -> Lines {
 
 /// PG153 v3.2, "Frequency Ratio": 2, 4, 8 and 16 n for n up to 128; 2 alone in dual and quad mode.
 fn sck_ratio(reader: &mut NodeReader, lines: Lines) -> u32 {
-    if lines != Lines::Single {
-        return reader.u32_or("xlnx,sck-ratio", 2, |ratio| ratio == 2, "in dual and quad mode it is 2");
+    let several = reader.only_if(lines != Lines::Single, "`xlnx,spi-mode` is 1 or 2", |reader| {
+        reader.u32_or("xlnx,sck-ratio", 2, [2], "in dual and quad mode EXT_SPI_CLK over SCK is 2")
+    });
+    if let Some(ratio) = several
+        && lines != Lines::Single
+    {
+        return ratio;
     }
     let allowed = |ratio: u32| matches!(ratio, 2 | 4 | 8) || (ratio.is_multiple_of(16) && (16..=2048).contains(&ratio));
-    reader.u32_or("xlnx,sck-ratio", 16, allowed, "it is 2, 4, 8, or a multiple of 16 up to 2048")
+    reader.u32_or("xlnx,sck-ratio", 16, allowed, "EXT_SPI_CLK over SCK is 2, 4, 8, or a multiple of 16 up to 2048")
 }
 
 fn fifo_depth(reader: &mut NodeReader, lines: Lines) -> u32 {
     let standard = lines == Lines::Single;
-    let meaning =
-        if standard { "this controller has 16 or 256, or 0 for none" } else { "this controller has 16 or 256" };
+    let meaning = if standard { "a FIFO has 16 or 256 entries, or 0 for none" } else { "a FIFO has 16 or 256 entries" };
     reader.u32_or("xlnx,fifo-depth", 16, |depth| matches!(depth, 16 | 256) || (standard && depth == 0), meaning)
 }
 

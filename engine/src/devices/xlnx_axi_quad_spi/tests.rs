@@ -541,17 +541,20 @@ mod node {
     fn what_the_core_does_not_have_is_a_fault() {
         type Case<'a> = (&'a [(&'a str, &'a [u32])], &'a str);
         let cases: [Case; 7] = [
-            (&[("xlnx,fifo-depth", &[32])], "xlnx,fifo-depth is 32; this controller has 16 or 256, or 0 for none"),
+            (&[("xlnx,fifo-depth", &[32])], "xlnx,fifo-depth is 32; a FIFO has 16 or 256 entries, or 0 for none"),
             (
                 &[("xlnx,spi-mode", &[1]), ("xlnx,fifo-depth", &[0])],
-                "xlnx,fifo-depth is 0; this controller has 16 or 256",
+                "xlnx,fifo-depth is 0; a FIFO has 16 or 256 entries",
             ),
             (
                 &[("xlnx,spi-mode", &[2]), ("xlnx,sck-ratio", &[4])],
-                "xlnx,sck-ratio is 4; in dual and quad mode it is 2",
+                "xlnx,sck-ratio is 4; in dual and quad mode EXT_SPI_CLK over SCK is 2",
             ),
-            (&[("xlnx,sck-ratio", &[24])], "xlnx,sck-ratio is 24; it is 2, 4, 8, or a multiple of 16 up to 2048"),
-            (&[("xlnx,num-ss-bits", &[33])], "xlnx,num-ss-bits is 33; the core has 1 to 32"),
+            (
+                &[("xlnx,sck-ratio", &[24])],
+                "xlnx,sck-ratio is 24; EXT_SPI_CLK over SCK is 2, 4, 8, or a multiple of 16 up to 2048",
+            ),
+            (&[("xlnx,num-ss-bits", &[33])], "xlnx,num-ss-bits is 33; the core has 1 to 32 slave selects"),
             (&[("xlnx,spi-memory", &[1])], "xlnx,spi-memory is 1; this model decodes commands of Micron memories (2)"),
             (
                 &[("clock-frequency", &[1_000_000_000]), ("xlnx,sck-ratio", &[2048])],

@@ -202,7 +202,7 @@ fn a_node_says_how_the_core_is_built() {
     bench.write(cycle(0), TLR1, u32::MAX).unwrap();
     assert_eq!((bench.value(cycle(0), TLR), bench.value(cycle(0), TLR1)), (0xff, 0));
     let (_, faults) = read_node(from_node, &[("xlnx,count-width", &[12]), ("xlnx,one-timer-only", &[0])]);
-    assert_eq!(faults, ["xlnx,count-width is 12; it is 8, 16 or 32 bits"]);
+    assert_eq!(faults, ["xlnx,count-width is 12; the counters have 8, 16 or 32 bits"]);
 }
 
 fn look(bench: &mut Bench, at_cycle: u64) -> Poll {

@@ -4,7 +4,7 @@ use super::m_profile;
 use super::op::Features;
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
-use crate::board::reader::NodeReader;
+use crate::board::reader::{MultipleOf, NodeReader};
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::MemoryConfig;
 use crate::time::Hz;
@@ -26,6 +26,8 @@ pub struct CoreConfig<C = SystemConfig> {
     pub memory: MemoryConfig,
 }
 
+/// What the property says that the names below are for.
+const FPU: &str = "the core's floating-point unit";
 /// Floating-point units that a Cortex-A5 can have, by the names that compilers give them: D registers, or none.
 const FPUS: [(&str, u32); 3] = [("none", 0), ("vfpv4-d16", 16), ("vfpv4", 32)];
 /// The same of a Cortex-A7. Of Advanced SIMD only the registers are there.
@@ -40,7 +42,7 @@ impl CoreConfig<SystemConfig> {
         dcache: Option<CacheShape>,
     ) -> CoreConfig {
         reader.known(&["next-level-cache", "mmu-type"]);
-        let registers = reader.word_or_first("cyclescope,fpu", &FPUS);
+        let registers = reader.word_or_first("cyclescope,fpu", &FPUS, FPU);
         let features = Features { vfp: registers > 0, vfp_d32: registers > 16, ..Features::default() };
         let clock = reader.clock(0, "clock of the core");
         CoreConfig {
@@ -61,10 +63,10 @@ impl CoreConfig<SystemConfig> {
         dcache: Option<CacheShape>,
     ) -> CoreConfig {
         reader.known(&["next-level-cache", "mmu-type"]);
-        let registers = reader.word_or_first("cyclescope,fpu", &FPUS_OF_A7);
+        let registers = reader.word_or_first("cyclescope,fpu", &FPUS_OF_A7, FPU);
         let features = Features { divide: true, vfp: registers > 0, vfp_d32: registers > 16, ..Features::default() };
         let meaning = "base of the registers inside the cluster (PERIPHBASE): a multiple of 32 KiB";
-        let cbar = reader.u32_or("cyclescope,peripheral-base", 0, |base| base.is_multiple_of(0x8000), meaning);
+        let cbar = reader.u32_or("cyclescope,peripheral-base", 0, MultipleOf(0x8000), meaning);
         let clock = reader.clock(0, "clock of the core");
         CoreConfig {
             name: reader.node.label().to_owned(),
@@ -94,17 +96,14 @@ const FPUS_OF_M4: [(&str, bool); 2] = [("none", false), ("fpv4-sp-d16", true)];
 impl CoreConfig<m_profile::SystemConfig> {
     /// Reads a Cortex-M4 from its node.
     pub fn cortex_m4(reader: &mut NodeReader, index: u32) -> CoreConfig<m_profile::SystemConfig> {
-        let vfp = reader.word_or_first("cyclescope,fpu", &FPUS_OF_M4);
+        let vfp = reader.word_or_first("cyclescope,fpu", &FPUS_OF_M4, FPU);
         let interrupts = reader.u32(
             "cyclescope,external-interrupts",
-            |n| (1..=240).contains(&n),
+            1..=240,
             "the interrupt controller has 1 to 240 external interrupts",
         );
-        let priority_bits = reader.u32(
-            "cyclescope,priority-bits",
-            |n| (3..=8).contains(&n),
-            "the priority of an interrupt has 3 to 8 bits",
-        );
+        let priority_bits =
+            reader.u32("cyclescope,priority-bits", 3..=8, "the priority of an interrupt has 3 to 8 bits");
         let clock = reader.clock(0, "clock of the core");
         CoreConfig {
             name: reader.node.label().to_owned(),

@@ -71,11 +71,18 @@ pub struct CoreTiming {
     pub vfp_divide_double: u8,
 }
 
+/// When a core has what the times of floating-point instructions are for.
+pub const HAS_FPU: &str = "`cyclescope,fpu` is not \"none\"";
+
 impl CoreTiming {
     /// Reads the table from a `cpu` node; `divide` and `vfp` tell whether the core has these instructions.
     pub fn from_node(reader: &mut NodeReader, divide: bool, vfp: bool) -> CoreTiming {
-        let dual_issue = reader.flag("cyclescope,dual-issue-branches");
-        let dual_issue_immediates = reader.flag("cyclescope,dual-issue-immediates");
+        let dual_issue = reader
+            .flag("cyclescope,dual-issue-branches", "a direct branch issues in the cycle of the instruction before it");
+        let dual_issue_immediates = reader.flag(
+            "cyclescope,dual-issue-immediates",
+            "so does arithmetic with one register operand, where the instruction before leaves it room",
+        );
         let transfer_words = pairs::read_transfer_words(reader);
         let mut cycles = |name: &str, least: u8, meaning: &str| {
             reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
@@ -107,7 +114,10 @@ impl CoreTiming {
         if divide {
             table.divide = cycles("divide", 1, "cycles of a division");
         }
-        if vfp {
+        reader.only_if(vfp, HAS_FPU, |reader| {
+            let mut cycles = |name: &str, least: u8, meaning: &str| {
+                reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
+            };
             table.vfp_move_use =
                 cycles("vfp-move-use", 0, "stall of an instruction right behind a move from a VFP register");
             table.vfp_add = cycles("vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
@@ -115,7 +125,7 @@ impl CoreTiming {
             table.vfp_multiply_add = cycles("vfp-multiply-add", 1, "cycles of a VFP multiplication that accumulates");
             table.vfp_divide_single = cycles("vfp-divide-single", 1, "cycles of a single VFP division or square root");
             table.vfp_divide_double = cycles("vfp-divide-double", 1, "cycles of a double VFP division or square root");
-        }
+        });
         table
     }
 
@@ -136,12 +146,15 @@ impl CoreTiming {
             taken_branch: cycles("taken-branch", 1, "cycles of a taken branch to a fixed address"),
             ..CoreTiming::default()
         };
-        if vfp {
+        reader.only_if(vfp, HAS_FPU, |reader| {
+            let mut cycles = |name: &str, least: u8, meaning: &str| {
+                reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
+            };
             table.vfp_add = cycles("vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
             table.vfp_multiply = cycles("vfp-multiply", 1, "cycles of a VFP multiplication");
             table.vfp_multiply_add = cycles("vfp-multiply-add", 1, "cycles of a VFP multiplication that accumulates");
             table.vfp_divide_single = cycles("vfp-divide-single", 1, "cycles of a VFP division or square root");
-        }
+        });
         table
     }
 

@@ -46,7 +46,7 @@ impl CoreConfig {
             timing: CoreTiming::from_node(reader),
             branch_targets: reader.timing_u32(
                 "cyclescope,branch-targets",
-                |n| n == 0 || n.is_power_of_two() && n <= MOST_BRANCH_TARGETS,
+                |n: u32| n == 0 || n.is_power_of_two() && n <= MOST_BRANCH_TARGETS,
                 "the branch target buffer has a power of two of entries, 4096 at most, or none",
             ),
             system: SystemConfig::xburst(icache, dcache),

@@ -40,7 +40,7 @@ const MISPREDICTED_BRANCH: &str = "cyclescope,mispredicted-branch-cycles";
 impl CoreTiming {
     /// Reads the table from a `cpu` node.
     pub fn from_node(reader: &mut NodeReader) -> CoreTiming {
-        let mispredicted_branch = reader.node.property(MISPREDICTED_BRANCH).map(|_| {
+        let mispredicted_branch = reader.given(MISPREDICTED_BRANCH, |reader| {
             reader.instruction_cycles(MISPREDICTED_BRANCH, 1, "cycles of a branch that was predicted wrongly")
         });
         let mut cycles =

@@ -106,7 +106,7 @@ fn read_fetch_bytes(reader: &mut NodeReader) -> u32 {
 fn read_fetches_ahead(reader: &mut NodeReader) -> bool {
     reader.timing_u32(
         "cyclescope,uncached-fetches-ahead",
-        |n| n <= 1,
+        0..=1,
         "0, or 1 for a fetch under way while the last one's instructions run",
     ) != 0
 }

@@ -54,7 +54,8 @@ fn read(more: &[(&str, Vec<u8>)]) -> (Parameters, Vec<BoardFault>) {
         phandle: None,
         children: Vec::new(),
     };
-    let mut board = Board { root: &node, faults: Vec::new(), parameters: Vec::new(), interrupts: &|_, _| None };
+    let mut board =
+        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&node, &mut board);
     let parameters = from_node(&mut reader);
     reader.finish();

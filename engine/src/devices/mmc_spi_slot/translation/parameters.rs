@@ -2,7 +2,7 @@
 
 use super::mapping::Work;
 use crate::board::fault::FaultKind;
-use crate::board::reader::NodeReader;
+use crate::board::reader::{MultipleOf, NodeReader, PowerOfTwo};
 use crate::time::Ps;
 
 /// Bytes of a sector.
@@ -30,22 +30,19 @@ impl Geometry {
     pub fn from_node(reader: &mut NodeReader, card: u32) -> Geometry {
         let page_bytes = reader.timing_u32(
             "cyclescope,page-bytes",
-            |bytes| bytes.is_power_of_two() && (SECTOR_BYTES..=65_536).contains(&bytes),
+            PowerOfTwo(SECTOR_BYTES..=65_536),
             "a page of the flash has 512 to 65536 bytes, a power of two",
         );
         let pages = reader.timing_u32(
             "cyclescope,pages-per-block",
-            |pages| pages.is_power_of_two() && (8..=1024).contains(&pages),
+            PowerOfTwo(8..=1024),
             "a block of the flash has 8 to 1024 pages, a power of two",
         );
-        let open_blocks = reader.timing_u32(
-            "cyclescope,open-blocks",
-            |blocks| (1..=64).contains(&blocks),
-            "the card keeps 1 to 64 blocks open at once",
-        );
+        let open_blocks =
+            reader.timing_u32("cyclescope,open-blocks", 1..=64, "the card keeps 1 to 64 blocks open at once");
         let mapped_bytes = reader.timing_u32(
             MAPPED,
-            |bytes| bytes.is_multiple_of(SECTOR_BYTES),
+            MultipleOf(SECTOR_BYTES),
             "the area from the card's start that is mapped page by page, in bytes: whole blocks of the flash, or none",
         );
         // Stand-ins for faulty values, for which there is a fault already.

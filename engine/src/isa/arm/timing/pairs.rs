@@ -13,11 +13,8 @@ pub type Busy = [u16; 2];
 /// Words of a load or store of several that pass in one step: 1 where the node says nothing.
 pub fn read_transfer_words(reader: &mut NodeReader) -> u8 {
     const NAME: &str = "cyclescope,transfer-words";
-    reader.known(&[NAME]);
-    if reader.node.property(NAME).is_none() {
-        return 1;
-    }
-    reader.timing_u32(NAME, |words| (1..=2).contains(&words), "a step has one or two words") as u8
+    let meaning = "a step of a load or store of several has one or two words";
+    reader.given(NAME, |reader| reader.timing_u32(NAME, 1..=2, meaning) as u8).unwrap_or(1)
 }
 
 impl CoreTiming {

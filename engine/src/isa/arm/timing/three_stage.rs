@@ -4,7 +4,7 @@
 //! that one's data cycle, if it doesn't need the loaded register for its address. A store to an immediate offset has its data cycle while the next
 //! instruction executes. (Cortex-M4 TRM, Load/store timings.)
 
-use super::{CoreTiming, Cost, LONGEST_INSTRUCTION_CYCLES, Pending};
+use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending};
 use crate::board::reader::NodeReader;
 use crate::isa::arm::block::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
@@ -33,6 +33,9 @@ pub struct ThreeStage {
 impl ThreeStage {
     /// Reads its table from a `cpu` node.
     pub fn from_node(reader: &mut NodeReader, vfp: bool) -> ThreeStage {
+        let meaning = "cycles of floating-point state to or from the stack";
+        let frame = "cyclescope,floating-frame-cycles";
+        let floating_frame = reader.only_if(vfp, HAS_FPU, |reader| reader.instruction_cycles(frame, 0, meaning));
         let mut cycles = |name: &str, least: u8, meaning: &str| {
             reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
         };
@@ -43,11 +46,7 @@ impl ThreeStage {
             register_jump: cycles("register-jump", 0, "further cycles of a jump to an address in a register"),
             memory_jump: cycles("memory-jump", 0, "further cycles of a jump to an address from memory"),
             straddled_target: cycles("straddled-target", 0, "further cycles of a jump into the middle of a word"),
-            floating_frame: if vfp {
-                cycles("floating-frame", 0, "cycles of floating-point state to or from the stack")
-            } else {
-                0
-            },
+            floating_frame: floating_frame.unwrap_or(0),
             tail_chain: cycles("tail-chain", 1, "cycles from a return to the next exception's handler"),
         }
     }

@@ -1,6 +1,6 @@
 //! The `cpu` node of a PicoRV32: its timing table, and what of the RTL's parameters a program can see.
 
-use crate::board::reader::NodeReader;
+use crate::board::reader::{MultipleOf, NodeReader};
 use crate::time::Hz;
 
 /// What a board says of a core.
@@ -76,20 +76,31 @@ pub fn from_node(reader: &mut NodeReader, index: u32) -> Config {
         extensions,
         interrupt_addr: reader.u32(
             "yosyshq,progaddr-irq",
-            |addr| addr % 4 == 0,
+            MultipleOf(4),
             "address of the interrupt handler, a multiple of 4",
         ),
-        stack_addr: reader.u32("yosyshq,stackaddr", |addr| addr % 4 == 0, "stack pointer after reset, a multiple of 4"),
+        stack_addr: reader.u32("yosyshq,stackaddr", MultipleOf(4), "stack pointer after reset, a multiple of 4"),
     }
 }
 
 fn read_timing(reader: &mut NodeReader, extensions: Extensions) -> Timing {
-    let mut cycles =
-        |name: &str, meaning: &str| reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), 1, meaning);
-    let mut of_extension = |has: bool, name: &str, meaning: &str| if has { cycles(name, meaning) } else { 1 };
-    let multiply = of_extension(extensions.multiply, "multiply", "cycles until mul has its result");
-    let multiply_high = of_extension(extensions.multiply, "multiply-high", "cycles until mulh has its result");
-    let divide = of_extension(extensions.divide, "divide", "cycles until a division has its result");
+    let named = |reader: &mut NodeReader, name: &str, meaning: &str| {
+        reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), 1, meaning)
+    };
+    let multiplies = "`riscv,isa-extensions` has m or zmmul";
+    let [multiply, multiply_high] = reader
+        .only_if(extensions.multiply, multiplies, |reader| {
+            [
+                named(reader, "multiply", "cycles until mul has its result"),
+                named(reader, "multiply-high", "cycles until mulh has its result"),
+            ]
+        })
+        .unwrap_or([1; 2]);
+    let divides = "`riscv,isa-extensions` has m";
+    let divide = reader
+        .only_if(extensions.divide, divides, |reader| named(reader, "divide", "cycles until a division has its result"))
+        .unwrap_or(1);
+    let mut cycles = |name: &str, meaning: &str| named(reader, name, meaning);
     let mut timing = Timing {
         execute: cycles("execute", "cycles from an instruction's launch until the next can be accepted"),
         shift: cycles("shift", "the same for a shift"),

@@ -44,7 +44,8 @@ fn read(changes: &[(&str, Option<u32>)], sectors: u32) -> (Translation, Vec<Stri
         properties,
         children: Vec::new(),
     };
-    let mut board = Board { root: &node, faults: Vec::new(), parameters: Vec::new(), interrupts: &|_, _| None };
+    let mut board =
+        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&node, &mut board);
     let translation = Translation::from_node(&mut reader, sectors);
     reader.finish();

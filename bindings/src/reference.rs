@@ -1,0 +1,47 @@
+//! The reference of bindings as Python dicts.
+
+use cyclescope_engine::board::bindings::{Binding, all, common};
+use cyclescope_engine::board::reader::Declared;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// All compatibles that there are models of, with their properties.
+#[pyfunction]
+pub fn bindings(py: Python) -> PyResult<Bound<PyList>> {
+    let list = PyList::empty(py);
+    for binding in all() {
+        list.append(binding_dict(py, &binding)?)?;
+    }
+    Ok(list)
+}
+
+/// Names and meanings of the properties that any node may have.
+#[pyfunction]
+pub fn common_properties() -> Vec<(&'static str, &'static str)> {
+    common().to_vec()
+}
+
+fn binding_dict<'py>(py: Python<'py>, binding: &Binding) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("compatible", binding.compatible)?;
+    dict.set_item("group", binding.group.title())?;
+    dict.set_item("about", binding.about)?;
+    let properties: PyResult<Vec<_>> = binding.properties.iter().map(|declared| property_dict(py, declared)).collect();
+    dict.set_item("properties", properties?)?;
+    Ok(dict)
+}
+
+fn property_dict<'py>(py: Python<'py>, declared: &Declared) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", &declared.name)?;
+    dict.set_item("kind", declared.kind)?;
+    dict.set_item("unit", declared.unit)?;
+    dict.set_item("required", declared.required)?;
+    dict.set_item("default", &declared.default)?;
+    dict.set_item("range", &declared.range)?;
+    dict.set_item("meaning", &declared.meaning)?;
+    dict.set_item("timing", declared.timing)?;
+    dict.set_item("ignored", declared.ignored)?;
+    dict.set_item("when", &declared.when)?;
+    Ok(dict)
+}

@@ -1,0 +1,111 @@
+"""What a board's nodes may say: each compatible with its properties, as the models declare them.
+
+The engine's models read a node's properties with their ranges and meanings; what stands here is
+what they say while they do so. `docs/reference/bindings/` is made from it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from cyclescope import _engine
+from cyclescope.errors import UsageError
+
+
+@dataclass(frozen=True)
+class BindingProperty:
+    """A property that a node may have.
+
+    `kind` says what its value is: "number" (one cell), "numbers" (cells), "flag" (empty; being
+    there is its value), "word" (a string out of a few), "words" and "string" (any), "bytes",
+    "ranges" (pairs of address and size), or what it refers to ("clocks", "interrupts",
+    "DMA requests", "pins", "core", "bus"); "any" is not looked at.
+    `unit` is that of a number ("" where it has none: a count, an address).
+    `default` is what counts where the node has none, as text; None where that is nothing.
+    `range` says what the value may be; None where `meaning` does, or anything may be.
+    `meaning` says what it means; of a list (`clocks`, `interrupts`) one text an item.
+    `required` has the node fail without it; where `when` is given, only then.
+    `timing` is a timing parameter: it needs a source in `cyclescope,sources`.
+    `ignored` is taken for Linux's sake, and changes nothing by itself.
+    `when` says when it is read at all; None is always.
+    """
+
+    name: str
+    kind: str
+    unit: str
+    required: bool
+    default: str | None
+    range: str | None
+    meaning: tuple[str, ...]
+    timing: bool
+    ignored: bool
+    when: str | None
+
+    @property
+    def need(self) -> str:
+        """Whether it must be there, in words."""
+        if self.required:
+            return "required" if self.when is None else f"required if {self.when}"
+        return "optional" if self.when is None else f"optional, read if {self.when}"
+
+    @property
+    def meanings(self) -> str:
+        """The meaning as one text; items of a list by their numbers, from 0."""
+        if len(self.meaning) == 1:
+            return self.meaning[0]
+        items = [f"{index}: {text}" for index, text in enumerate(self.meaning) if text]
+        return "; ".join(items)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What there is to know of a compatible.
+
+    `group` is the heading under which it stands ("Timers and counters"); `about` says in
+    paragraphs what it is, by which document, what is modelled, and what is not.
+    """
+
+    compatible: str
+    group: str
+    about: str
+    properties: tuple[BindingProperty, ...]
+
+    @property
+    def title(self) -> str:
+        """The first sentence of `about`, without the compatibles before a colon."""
+        text = " ".join(self.about.split("\n\n")[0].split())
+        head, colon, rest = text.partition(": ")
+        return rest if colon and head.startswith("`") else text
+
+
+def bindings() -> list[Binding]:
+    """All compatibles that there are models of, by groups."""
+    found = []
+    for entry in _engine.bindings():
+        properties = tuple(
+            BindingProperty(**{**prop, "meaning": tuple(prop["meaning"])})
+            for prop in entry.pop("properties")
+        )
+        found.append(Binding(**entry, properties=properties))
+    return found
+
+
+def common_properties() -> dict[str, str]:
+    """Properties that any node may have: their names and meanings."""
+    return dict(_engine.common_properties())
+
+
+def binding(compatible: str) -> Binding:
+    """The binding of one compatible.
+
+    Raises `UsageError`, naming the near matches, if there is no model of it.
+    """
+    known = {entry.compatible: entry for entry in bindings()}
+    if compatible in known:
+        return known[compatible]
+    near = difflib.get_close_matches(compatible, known, cutoff=0.5)
+    like = f"near matches: {', '.join(near)}; " if near else ""
+    raise UsageError(
+        f"there is no model of {compatible!r}; {like}cyclescope binding lists all"
+    )

@@ -1,0 +1,194 @@
+//! The reference of bindings: what each model says of the properties that it reads.
+//!
+//! Each model reads a node that has nothing but its compatible, on a board that takes down what is declared, and goes all ways that
+//! depend on what nodes say. So the reference is what the readers do.
+
+use super::build::{read_cacheable, read_held, read_route, read_with};
+use super::cores;
+use super::linux;
+use super::memories;
+use super::node::{Location, Node, Property};
+use super::passive::PASSIVE;
+use super::reader::{Board, Declared, NodeReader};
+use super::ways;
+use crate::devices::{Group, MODELS, jedec_spi_nor, spi_chips};
+
+/// What there is to know of a compatible.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// The devicetree compatible.
+    pub compatible: &'static str,
+    /// What it is one of.
+    pub group: Group,
+    /// What it is, by which document, what is modelled and what is not: paragraphs.
+    pub about: &'static str,
+    /// Its properties, in the order in which they are read.
+    pub properties: Vec<Declared>,
+}
+
+/// All bindings that there are, by groups.
+pub fn all() -> Vec<Binding> {
+    let mut all: Vec<Binding> = cores().chain(memories()).chain(buses()).chain(devices()).chain(chips()).collect();
+    all.extend(PASSIVE.iter().map(|node| Binding {
+        compatible: node.compatible,
+        group: Group::Passive,
+        about: node.about,
+        properties: declared(node.compatible, node.declare),
+    }));
+    all.sort_by_key(|binding| binding.group);
+    all
+}
+
+/// Properties that any node may have, with their meanings.
+pub fn common() -> &'static [(&'static str, &'static str)] {
+    &linux::COMMON
+}
+
+fn cores() -> impl Iterator<Item = Binding> {
+    cores::TYPES.iter().map(|core| {
+        let properties = declared(core.compatible, |reader| {
+            ways::declare_seat(reader);
+            read_held(reader);
+            cores::from_node(reader, 0);
+        });
+        Binding { compatible: core.compatible, group: Group::Core, about: core.about, properties }
+    })
+}
+
+fn memories() -> impl Iterator<Item = Binding> {
+    let memories = [
+        (
+            "memory",
+            "A memory: a node with `device_type = \"memory\"`, and no compatible of its own. Behind its port may be \
+             an SDRAM (`cyclescope,banks`), with open rows and refreshes.",
+        ),
+        ("mmio-sram", "A memory on the chip. The same as a node with `device_type = \"memory\"`."),
+    ];
+    memories.into_iter().map(|(compatible, about)| {
+        let properties = declared(compatible, |reader| {
+            read_cacheable(reader);
+            let ranges = memories::read_ranges(reader);
+            memories::read(reader, &ranges);
+        });
+        Binding { compatible, group: Group::Memory, about, properties }
+    })
+}
+
+fn buses() -> impl Iterator<Item = Binding> {
+    let bus = Binding {
+        compatible: "simple-bus",
+        group: Group::Bus,
+        about: "An interconnect: an access to what is below it takes the request's cycles there, and the response's \
+                back.",
+        properties: declared("simple-bus", |reader| drop(read_route(reader))),
+    };
+    let way = Binding {
+        compatible: ways::COMPATIBLE,
+        group: Group::Bus,
+        about: "A child of a bus: the way to it from another bus, on which a core sits (`cyclescope,bus` of the \
+                `cpu` node), where that differs from the way that the board's other masters have.",
+        properties: declared(ways::COMPATIBLE, |reader| drop(ways::read_way(reader, "", ""))),
+    };
+    [bus, way].into_iter()
+}
+
+fn devices() -> impl Iterator<Item = Binding> {
+    MODELS.iter().map(|model| {
+        let properties = declared(model.compatible, |reader| {
+            read_cacheable(reader);
+            memories::read_device_ranges(reader, model.ranges);
+            (model.from_node)(reader);
+        });
+        Binding { compatible: model.compatible, group: model.group, about: model.about, properties }
+    })
+}
+
+/// Chips on wires; of flashes, each part has properties of its own.
+fn chips() -> impl Iterator<Item = Binding> {
+    spi_chips::CHIPS.iter().flat_map(|chip| {
+        let parts: Vec<&str> = jedec_spi_nor::parts::PARTS.iter().map(|part| part.compatible).collect();
+        let names = if chip.compatible == jedec_spi_nor::COMPATIBLE { parts } else { vec![chip.compatible] };
+        names.into_iter().map(|compatible| Binding {
+            compatible,
+            group: Group::SpiChip,
+            about: chip.about,
+            properties: declared(compatible, |reader| drop((chip.from_node)(reader))),
+        })
+    })
+}
+
+/// What a reader says of a node with this compatible.
+fn declared(compatible: &str, read: impl FnOnce(&mut NodeReader)) -> Vec<Declared> {
+    let at = Location { file: "".into(), line: 1 };
+    let value = [compatible.as_bytes(), &[0]].concat();
+    let node = Node {
+        path: "/node".to_owned(),
+        name: "node".to_owned(),
+        labels: Vec::new(),
+        at: at.clone(),
+        phandle: None,
+        properties: vec![Property { name: "compatible".to_owned(), value, at }],
+        children: Vec::new(),
+    };
+    let no_lines = |_: u32, _: &[u32]| None;
+    // Faults are of no interest: the node has nothing.
+    let mut board = Board {
+        root: &node,
+        faults: Vec::new(),
+        parameters: Vec::new(),
+        declared: Some(Vec::new()),
+        interrupts: &no_lines,
+    };
+    read_with(&node, &mut board, |reader| read(reader));
+    board.declared.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_model_is_described_once() {
+        let all = all();
+        let names: BTreeSet<&str> = all.iter().map(|binding| binding.compatible).collect();
+        assert_eq!(names.len(), all.len());
+        assert!(MODELS.iter().all(|model| names.contains(model.compatible)));
+        for binding in &all {
+            assert!(binding.about.trim().ends_with('.'), "{}: {:?}", binding.compatible, binding.about);
+        }
+    }
+
+    #[test]
+    fn each_property_has_a_meaning() {
+        for binding in all() {
+            for property in &binding.properties {
+                let meanings = &property.meaning;
+                let said = meanings.iter().any(|meaning| !meaning.is_empty());
+                assert!(said, "{}: {}", binding.compatible, property.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_depends_on_the_node_says_on_what() {
+        let properties = |name: &str| all().into_iter().find(|it| it.compatible == name).expect(name).properties;
+        let find = |name: &str, property: &str| {
+            let all = properties(name);
+            all.into_iter().find(|it| it.name == property).expect(property)
+        };
+        let banks = find("memory", "cyclescope,banks");
+        assert_eq!((banks.required, banks.when.as_deref()), (false, None));
+        let row = find("memory", "cyclescope,row-bytes");
+        assert_eq!((row.required, row.when.as_deref()), (true, Some("`cyclescope,banks` is there")));
+        assert_eq!(
+            (row.timing, row.unit, row.range.as_deref()),
+            (true, "bytes", Some("a power of two, 64 to 1048576"))
+        );
+        let inputs = find("xlnx,xps-intc-1.00.a", "xlnx,num-intr-inputs");
+        assert_eq!((inputs.required, inputs.range.as_deref()), (true, Some("1 to 32")));
+        let clocks = find("riscv,clint0", "clocks");
+        assert_eq!(clocks.meaning.len(), 2);
+    }
+}

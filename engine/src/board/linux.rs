@@ -1,0 +1,67 @@
+//! Properties of Linux's bindings that boards keep for Linux's sake, and those that any node may have.
+
+/// Properties that any node may have and that no device needs to ask for, with their meanings.
+pub const COMMON: [(&str, &str); 16] = [
+    ("compatible", "what the node is, the most exact name first: the first one that there is a model of counts"),
+    ("reg", "its ranges of addresses, each a base and a size of one cell; of a chip on a wire, its chip select"),
+    ("status", "\"okay\", as without it, or that the node is not in use: \"disabled\", \"reserved\", \"fail\""),
+    ("phandle", "the number by which others refer to the node; a label does it"),
+    ("device_type", "\"memory\" makes the node a memory, \"cpu\" says that it is a core"),
+    ("model", "what people call the board, or the part"),
+    ("label", "what people call the part; changes nothing"),
+    ("#address-cells", "cells of an address in the nodes below; changes nothing, as all have one"),
+    ("#size-cells", "cells of a size in the nodes below; changes nothing, as all have one"),
+    ("#clock-cells", "cells behind a clock's phandle; changes nothing, as none has any"),
+    ("#interrupt-cells", "cells of an interrupt of this controller"),
+    ("interrupt-controller", "others can name the node's inputs in their `interrupts`"),
+    ("interrupt-parent", "the interrupt controller that `interrupts` are inputs of, here and below"),
+    ("interrupts", "the inputs of the `interrupt-parent` that the node's interrupts lead to"),
+    ("interrupts-extended", "the same, each with its own controller"),
+    ("cyclescope,sources", "where the timing properties have their values from: strings of \"property: source\""),
+];
+
+/// Properties that models take because Linux's bindings have them, with their meanings there. What acts here says so.
+const TAKEN: &[(&str, &str)] = &[
+    ("#dma-cells", "cells of a request line; marks a DMA controller, whose request lines `dmas` may name"),
+    ("#gpio-cells", "cells of a pin in others' `-gpios`: its number and flags"),
+    ("#hwlock-cells", "cells of a hardware spinlock"),
+    ("#mbox-cells", "cells of a mailbox's channel"),
+    ("#reset-cells", "cells of a reset line"),
+    ("always-on", "the timer goes on while its core sleeps"),
+    ("arm,no-tick-in-suspend", "the counter stops in suspend"),
+    ("atmel,external-irqs", "numbers of the sources that are pins"),
+    ("atmel,wakeup-rtc-timer", "the real-time clock's alarm ends a shutdown"),
+    ("cache-level", "the level of the cache"),
+    ("cache-unified", "the cache is one for instructions and data"),
+    ("clock-frequency", "the counter's frequency in hertz; what counts here is that of `clocks`"),
+    ("clock-names", "names for `clocks`, whose order is fixed"),
+    ("clocks", "its clock; what counts here is that of the bus"),
+    ("disable-wp", "the slot has no switch for write protection"),
+    ("dma-channels", "how many channels there are"),
+    ("dma-names", "names for `dmas`, whose order is fixed"),
+    ("dma-requests", "how many request lines there are"),
+    ("gpio-controller", "others can name the port's pins"),
+    ("gpio-ranges", "which pins of a pin controller the port's are"),
+    ("interrupt-names", "names for `interrupts`, whose order is fixed"),
+    ("mmu-type", "what the core's memory management unit can do"),
+    ("next-level-cache", "the second-level cache; of several cores, those that name none have none"),
+    ("ranges", "how addresses below map to those above: they are the same"),
+    ("reg-names", "names for `reg`, whose order is fixed"),
+    ("riscv,isa", "the instruction set as one word"),
+    ("riscv,isa-base", "the base instruction set"),
+    ("st,proc-id", "the processor for whose side the node stands"),
+    ("system-power-controller", "the device switches the board's power off"),
+    ("voltage-ranges", "supply voltages of the slot in millivolts"),
+    ("wakeup-source", "its interrupt ends a sleep"),
+    ("xtal-trim", "what the crystal's load capacitors are set to"),
+];
+
+/// What a property that models take for Linux's sake means; empty where the list above lacks it, which a test finds.
+pub fn meaning(name: &str) -> &'static str {
+    TAKEN.iter().find(|(known, _)| *known == name).map_or("", |(_, meaning)| meaning)
+}
+
+/// True if any node may have the property.
+pub fn is_common(name: &str) -> bool {
+    COMMON.iter().any(|(common, _)| *common == name)
+}

@@ -1,0 +1,52 @@
+//! Nodes that are no devices: others refer to them, or they only hold others together.
+
+use super::reader::{Allowed, Declared, FREQUENCIES_HZ, NodeReader};
+use super::ways;
+
+/// Such a node.
+pub struct Passive {
+    /// The devicetree compatible.
+    pub compatible: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// Says what others read of it.
+    pub declare: fn(&mut NodeReader),
+}
+
+/// All of them but `simple-bus` and ways, which have properties of their own.
+pub const PASSIVE: [Passive; 4] = [
+    Passive {
+        compatible: "fixed-clock",
+        about: "A clock of the board, which others name in `clocks`. Other properties are not looked at.",
+        declare: declare_clock,
+    },
+    Passive {
+        compatible: "riscv,cpu-intc",
+        about: "The interrupt inputs of a RISC-V core, as a child of its node: numbers are those of mip's bits, 0 to \
+                31.",
+        declare: |_| (),
+    },
+    Passive {
+        compatible: "mti,cpu-interrupt-controller",
+        about: "The interrupt inputs of a MIPS core, as a child of its node: 2 to 7, as in Cause.IP.",
+        declare: |_| (),
+    },
+    Passive {
+        compatible: "arm,armv7m-nvic",
+        about: "The interrupt inputs of an M-profile core, as a child of its node: external interrupts from 0 on; \
+                255 is the system timer's.",
+        declare: |_| (),
+    },
+];
+
+/// True for a compatible of a node that is no device.
+pub fn is_passive(compatible: &str) -> bool {
+    compatible == "simple-bus" || compatible == ways::COMPATIBLE || PASSIVE.iter().any(|it| it.compatible == compatible)
+}
+
+fn declare_clock(reader: &mut NodeReader) {
+    reader.declare(Declared {
+        range: FREQUENCIES_HZ.in_words(),
+        ..Declared::new("clock-frequency", "number", "the clock's frequency").required()
+    });
+}
