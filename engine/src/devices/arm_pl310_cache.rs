@@ -118,9 +118,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 fn read_shape(reader: &mut NodeReader) -> CacheShape {
     let meaning = "128 KiB in 8 ways of 512 sets of 32 bytes, as ACR says after reset";
-    let size_bytes = reader.u32("cache-size", |n| n == 128 << 10, meaning);
-    let line_bytes = reader.u32("cache-line-size", |n| n == 32, meaning);
-    let sets = reader.u32("cache-sets", |n| n == 512, meaning);
+    let size_bytes = reader.u32("cache-size", [128 << 10], meaning);
+    let line_bytes = reader.u32("cache-line-size", [32], meaning);
+    let sets = reader.u32("cache-sets", [512], meaning);
     let replacement = Replacement::RoundRobin;
     let fixed =
         CacheShape { size_bytes: 128 << 10, line_bytes: 32, ways: 8, replacement, write: WritePolicy::WriteBack };

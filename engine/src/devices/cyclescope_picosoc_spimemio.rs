@@ -90,7 +90,7 @@ fn read_chip(reader: &mut NodeReader) -> (Box<dyn SpiTarget>, String) {
         return (Box::new(NoChip), String::new());
     };
     let chip = reader.child(child, |chip| {
-        chip.u32("reg", |line| line == 0, "the interface's only chip select is 0");
+        chip.u32("reg", [0], "the interface's only chip select is 0");
         spi_chips::from_node(chip)
     });
     (chip.unwrap_or_else(|| Box::new(NoChip)), child.label().to_owned())

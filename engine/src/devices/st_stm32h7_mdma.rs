@@ -103,7 +103,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         clock: reader.clock(0, "the clock of registers and transfers"),
         setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from a request to the first access"),
         buffer_cycles: reader.timing_cycles("cyclescope,buffer-cycles", "clocks from one buffer to the next"),
-        interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "the same, to another processor")],
+        interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "its interrupt, to another processor")],
         gate: ClockGate::from_node(reader),
     }))
 }

@@ -80,7 +80,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let params = Params {
         kernel_clock: reader.clock(0, "the kernel clock, which the baud rate is divided from"),
         start_cycles: reader.timing_cycles("cyclescope,start-cycles", "kernel clocks from USART_TDR to the start bit"),
-        interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "the same, to another processor")],
+        interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "its interrupt, to another processor")],
         is_console: reader.is_stdout(),
         gate: ClockGate::from_node(reader),
     };

@@ -98,8 +98,8 @@ impl Params {
     pub fn from_node(reader: &mut NodeReader) -> Params {
         reader.known(&["clock-names"]);
         reader.known(&["#dma-cells"]);
-        reader.u32_or("xlnx,datawidth", 32, |bits| bits == 32, "this model moves 32 bits a beat");
-        reader.u32_or("xlnx,addrwidth", 32, |bits| bits == 32, "this model has 32 address bits");
+        reader.u32_or("xlnx,datawidth", 32, [32], "this model moves 32 bits a beat");
+        reader.u32_or("xlnx,addrwidth", 32, [32], "this model has 32 address bits");
         let lite = reader.flag("xlnx,lite-mode", "the core is built in lite mode, with bursts of 16 to 64 beats");
         Params {
             port: AxiLitePort::from_node(reader),

@@ -81,7 +81,7 @@ impl CoreTiming {
             .flag("cyclescope,dual-issue-branches", "a direct branch issues in the cycle of the instruction before it");
         let dual_issue_immediates = reader.flag(
             "cyclescope,dual-issue-immediates",
-            "so does arithmetic with one register operand, where the instruction before leaves it room",
+            "arithmetic with one register operand issues in the cycle of the instruction before it, where that leaves it room",
         );
         let transfer_words = pairs::read_transfer_words(reader);
         let mut cycles = |name: &str, least: u8, meaning: &str| {
@@ -108,7 +108,11 @@ impl CoreTiming {
             exception: cycles("exception", 0, "cycles from an exception or interrupt to the handler"),
             exception_return: cycles("exception-return", 1, "cycles of a return from an exception"),
             taken_branch: cycles("taken-branch", 1, "cycles of a taken branch that was predicted"),
-            mispredicted_branch: cycles("mispredicted-branch", 0, "further cycles of a branch that was not"),
+            mispredicted_branch: cycles(
+                "mispredicted-branch",
+                0,
+                "further cycles of a branch that was not predicted, or wrongly",
+            ),
             ..CoreTiming::default()
         };
         if divide {

@@ -3,7 +3,7 @@
 use super::stores::MOST_ENTRIES;
 pub use super::tlb::TlbShape;
 use crate::board::fault::FaultKind;
-use crate::board::reader::NodeReader;
+use crate::board::reader::{NodeReader, PowerOfTwo};
 use crate::memory::cache::CacheShape;
 use crate::time::Hz;
 
@@ -62,7 +62,7 @@ impl MemoryConfig {
             fetches_ahead: read_fetches_ahead(reader),
             several_beat_bytes: reader.timing_u32(
                 "cyclescope,several-beat-bytes",
-                power_to(4, BUS_BYTES),
+                PowerOfTwo(4..=BUS_BYTES),
                 "a beat of several registers has 4 or 8 bytes",
             ),
             maintenance_cycles: reader
@@ -92,15 +92,11 @@ impl MemoryConfig {
 }
 
 fn read_store_buffer(reader: &mut NodeReader) -> u32 {
-    reader.timing_u32(
-        "cyclescope,store-buffer-entries",
-        |n| n as usize <= MOST_ENTRIES,
-        "the store buffer has 0 to 8 entries",
-    )
+    reader.timing_u32("cyclescope,store-buffer-entries", 0..=MOST_ENTRIES as u32, "the store buffer has 0 to 8 entries")
 }
 
 fn read_fetch_bytes(reader: &mut NodeReader) -> u32 {
-    reader.timing_u32("cyclescope,uncached-fetch-bytes", power_to(4, 32), "a fetch brings 4, 8, 16 or 32 bytes")
+    reader.timing_u32("cyclescope,uncached-fetch-bytes", PowerOfTwo(4..=32), "a fetch brings 4, 8, 16 or 32 bytes")
 }
 
 fn read_fetches_ahead(reader: &mut NodeReader) -> bool {
@@ -111,19 +107,15 @@ fn read_fetches_ahead(reader: &mut NodeReader) -> bool {
     ) != 0
 }
 
-fn power_to(least: u32, most: u32) -> impl Fn(u32) -> bool {
-    move |n: u32| n.is_power_of_two() && (least..=most).contains(&n)
-}
-
 fn read_tlb(reader: &mut NodeReader) -> TlbShape {
     const MICRO: &str = "cyclescope,micro-tlb-entries";
     const MAIN: &str = "cyclescope,tlb-entries";
     const WAYS: &str = "cyclescope,tlb-ways";
-    let some = |n: u32| (1..=1024).contains(&n);
+    let some = || 1..=1024;
     let shape = TlbShape {
-        micro_entries: reader.timing_u32(MICRO, some, "a micro TLB has 1 to 1024 entries"),
-        main_entries: reader.timing_u32(MAIN, some, "the main TLB has 1 to 1024 entries"),
-        main_ways: reader.timing_u32(WAYS, some, "the main TLB has 1 to 1024 ways"),
+        micro_entries: reader.timing_u32(MICRO, some(), "a micro TLB has 1 to 1024 entries"),
+        main_entries: reader.timing_u32(MAIN, some(), "the main TLB has 1 to 1024 entries"),
+        main_ways: reader.timing_u32(WAYS, some(), "the main TLB has 1 to 1024 ways"),
     };
     if shape.is_sound() {
         return shape;

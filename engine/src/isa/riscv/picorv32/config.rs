@@ -103,23 +103,28 @@ fn read_timing(reader: &mut NodeReader, extensions: Extensions) -> Timing {
     let mut cycles = |name: &str, meaning: &str| named(reader, name, meaning);
     let mut timing = Timing {
         execute: cycles("execute", "cycles from an instruction's launch until the next can be accepted"),
-        shift: cycles("shift", "the same for a shift"),
+        shift: cycles("shift", "cycles from a shift's launch until the next instruction can be accepted"),
         shift_stage_bits: 0,
         multiply,
         multiply_high,
         divide,
-        csr: cycles("csr", "the same for the read of a counter, maskirq and timer"),
+        csr: cycles(
+            "csr",
+            "cycles from the launch of a counter's read, maskirq or timer until the next instruction can be accepted",
+        ),
         jump: cycles("jump", "cycles from the launch of jal to the fetch of its target"),
-        indirect_jump: cycles("indirect-jump", "the same for jalr"),
-        return_from_interrupt: cycles("retirq", "the same for retirq"),
+        indirect_jump: cycles("indirect-jump", "cycles from the launch of jalr to the fetch of its target"),
+        return_from_interrupt: cycles("retirq", "cycles from the launch of retirq to the fetch of its target"),
         breakpoint: cycles("ebreak", "cycles from the launch of ebreak until the next instruction can be accepted"),
-        illegal: cycles("illegal", "the same for an unknown encoding"),
+        illegal: cycles(
+            "illegal",
+            "cycles from the launch of an unknown encoding until the next instruction can be accepted",
+        ),
         access: cycles("access", "cycles from the end of the prefetch to the request for data"),
         interrupt: cycles("interrupt", "cycles from an interrupt's acceptance to the fetch of the handler"),
     };
-    let bits = |bits: u32| bits <= 16;
     let meaning = "bits that a serial shifter moves in one cycle, up to 16; leave it out for a barrel shifter";
-    timing.shift_stage_bits = reader.u32_or("yosyshq,shift-stage-bits", 0, bits, meaning) as u8;
+    timing.shift_stage_bits = reader.u32_or("yosyshq,shift-stage-bits", 0, 0..=16, meaning) as u8;
     timing
 }
 
