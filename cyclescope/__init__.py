@@ -6,8 +6,8 @@ and `cyclescope.bench` runs them.
 """
 
 from cyclescope._engine import Stop
-from cyclescope.devicetree_bindings import Binding, BindingProperty, bindings
 from cyclescope.board import Board, shipped_boards
+from cyclescope.devicetree_bindings import Binding, BindingProperty, bindings
 from cyclescope.errors import BoardError, ElfError, EngineError
 from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult, StackEntry
 

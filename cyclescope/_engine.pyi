@@ -22,7 +22,7 @@ def disassemble(encoding: int, pc: int) -> str:
     """The text of the RISC-V instruction that begins with `encoding`, at `pc`."""
 
 def bindings() -> list[dict[str, Any]]:
-    """All compatibles that there are models of, with their properties: see `devicetree_bindings.py`."""
+    """All compatibles that there are models of, with their properties."""
 
 def common_properties() -> list[tuple[str, str]]:
     """Names and meanings of the properties that any node may have."""

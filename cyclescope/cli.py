@@ -1,11 +1,6 @@
 """The command line: `cyclescope bench | show | run | ipc | binding | list | board`.
 
-Exit status: 0 is success, 1 a run of the bench or a test of `ipc` that failed, or a result that
-could not be saved, 2 bad usage, a bad board or ELF, a file that can't be read, or a place where
-results can't be saved, 70 a fault of Cyclescope's own, 124 the limit on simulated time, 125 a fault
-of the firmware, 129, 130 and 143 an interruption by SIGHUP, SIGINT (Ctrl-C) and SIGTERM, 141 output
-that nobody reads to its end. `run` gives the firmware's own status when the firmware ends by
-itself. What goes wrong is one line on stderr, never a traceback.
+Exit statuses are in `statuses.py`. What goes wrong is one line on stderr, never a traceback.
 
 An interruption stops runs at once, and what they did by then is written as at any end.
 """
@@ -13,7 +8,6 @@ An interruption stops runs at once, and what they did by then is written as at a
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -21,7 +15,7 @@ from typing import Any
 
 import click
 
-from cyclescope import experiments, interrupts, tables, terminal
+from cyclescope import experiments, interrupts, statuses, tables, terminal
 from cyclescope.bench_command import bench_command
 from cyclescope.binding_command import binding_command
 from cyclescope.board import Board, shipped_boards
@@ -32,17 +26,7 @@ from cyclescope.ipc.command import ipc_command
 from cyclescope.overrides import parse_set
 from cyclescope.run_command import run_command
 from cyclescope.show_command import show_command
-
-USAGE, OWN_FAULT = 2, 70
-
-
-EPILOG = """\b
-Exit status: 0 success; 1 a run of bench or a test of ipc failed; 2 bad usage, or
-a file that can't be used; 70 a fault of Cyclescope; 124 the limit on simulated
-time; 125 a fault of the firmware; 129, 130, 143 interrupted by SIGHUP, SIGINT,
-SIGTERM, after saving what was simulated; 141 nobody reads the output any more.
-`run` gives the firmware's own status when that ends by itself.
-"""
+from cyclescope.statuses import Status
 
 
 class _Group(click.Group):
@@ -60,7 +44,9 @@ class _NobodyReadsError(Exception):
     """Who read standard output has left."""
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.group(
+    cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=statuses.epilog()
+)
 @click.version_option(package_name="cyclescope")
 def cli() -> None:
     """Run firmware on virtual boards with timing, and see where every cycle went."""
@@ -142,7 +128,7 @@ def _ended(work: Callable[[], int]) -> int:
     except (BrokenPipeError, _NobodyReadsError):
         # the reader of our output left: nobody to tell
         terminal.hush()
-        return interrupts.status_of(signal.SIGPIPE)
+        return Status.BROKEN_PIPE
     except OSError as error:
         complain(_words(error))
         if error.filename == terminal.STANDARD_OUTPUT:
@@ -153,8 +139,8 @@ def _ended(work: Callable[[], int]) -> int:
         raise
     except BaseException as error:  # a panic of the engine is no Exception
         complain(fault(error))
-        return OWN_FAULT
-    return USAGE
+        return Status.OWN_FAULT
+    return Status.USAGE
 
 
 def _words(error: OSError) -> str:

@@ -7,6 +7,7 @@ what they say while they do so. `docs/reference/bindings/` is made from it.
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 
 from cyclescope import _engine
@@ -73,10 +74,11 @@ class Binding:
 
     @property
     def title(self) -> str:
-        """The first sentence of `about`, without the compatibles before a colon."""
+        """The first sentence of `about`, without compatibles before a colon and a full stop."""
         text = " ".join(self.about.split("\n\n")[0].split())
         head, colon, rest = text.partition(": ")
-        return rest if colon and head.startswith("`") else text
+        sentence = re.split(r"\.(?=\s[A-Z])", rest if colon and head.startswith("`") else text)[0]
+        return sentence[0].upper() + sentence[1:].rstrip(".")
 
 
 def bindings() -> list[Binding]:
@@ -106,6 +108,4 @@ def binding(compatible: str) -> Binding:
         return known[compatible]
     near = difflib.get_close_matches(compatible, known, cutoff=0.5)
     like = f"near matches: {', '.join(near)}; " if near else ""
-    raise UsageError(
-        f"there is no model of {compatible!r}; {like}cyclescope binding lists all"
-    )
+    raise UsageError(f"there is no model of {compatible!r}; {like}cyclescope binding lists all")

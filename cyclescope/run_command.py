@@ -16,10 +16,10 @@ from cyclescope.host_files import check_outputs, write_text
 from cyclescope.overrides import parse_set
 from cyclescope.program_inputs import InputFile, TakesArguments
 from cyclescope.results import RunResult
+from cyclescope.statuses import Status
 from cyclescope.terminal import Outlet
 from cyclescope.units import parse_time_ps
 
-NOT_SAVED, LIMIT, FAULT = 1, 124, 125
 # Of other serial lines, while the console's line has no end.
 _MOST_HELD_CHARACTERS = 1 << 20
 
@@ -116,7 +116,7 @@ def run_command(
         complain(failure)
     stopped = stopped_run.status(result, held, outlet)
     status = _status(result) if stopped is None else stopped
-    return status or (NOT_SAVED if failed else 0)
+    return status or (Status.FAILED if failed else Status.SUCCESS)
 
 
 def _show(result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool) -> None:
@@ -204,4 +204,4 @@ def _status(result: RunResult) -> int:
         code = result.exit_code or 0
         return code if 0 <= code <= 255 else 1
     complain(result.message or result.outcome)
-    return LIMIT if result.outcome == "limit" else FAULT
+    return Status.LIMIT if result.outcome == "limit" else Status.FIRMWARE_FAULT

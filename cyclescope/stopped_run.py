@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from cyclescope import interrupts, terminal
+from cyclescope import terminal
 from cyclescope.errors import complain
 from cyclescope.interrupts import Held, Interrupted
 from cyclescope.results import INTERRUPTED, RunResult
+from cyclescope.statuses import Status
 from cyclescope.terminal import Outlet
 from cyclescope.units import format_ps
-
-NOT_WRITTEN = 2
 
 
 def beside(run: Callable[[], RunResult]) -> RunResult:
@@ -61,7 +59,7 @@ def status(result: RunResult, held: Held, outlet: Outlet) -> int | None:
     if nobody_reads and not is_stopped:
         return None
     complain(str(result.message) if is_stopped else _words(outlet.error))
-    return interrupts.status_of(signal.SIGPIPE) if nobody_reads else NOT_WRITTEN
+    return Status.BROKEN_PIPE if nobody_reads else Status.USAGE
 
 
 def _words(error: OSError) -> str:

@@ -18,7 +18,7 @@ pub fn bindings(py: Python) -> PyResult<Bound<PyList>> {
 /// Names and meanings of the properties that any node may have.
 #[pyfunction]
 pub fn common_properties() -> Vec<(&'static str, &'static str)> {
-    common().to_vec()
+    common()
 }
 
 fn binding_dict<'py>(py: Python<'py>, binding: &Binding) -> PyResult<Bound<'py, PyDict>> {

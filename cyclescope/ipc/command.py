@@ -25,6 +25,7 @@ from cyclescope.ipc.server import Server
 from cyclescope.ipc.virtual import VirtualTty
 from cyclescope.overrides import parse_set
 from cyclescope.results import Value
+from cyclescope.statuses import Status
 from cyclescope.units import parse_time_ps
 
 DEFAULT_PORT = "/dev/ttyRPMSG0"
@@ -110,7 +111,7 @@ def ipc_command(
         return status or unsaved
     except IpcError as error:
         complain(str(error))
-        return 1
+        return Status.FAILED
 
 
 def _check_usage(
@@ -149,7 +150,7 @@ def _saved(tty: VirtualTty) -> int:
     failed = tty.finish()
     for failure in failed:
         complain(failure)
-    return 1 if failed else 0
+    return Status.FAILED if failed else Status.SUCCESS
 
 
 def _serve(server: Server, tty: VirtualTty) -> int:
@@ -178,7 +179,7 @@ def _measure(
             _run(link, tests, timeout_ps, check_crc, results)
     if results.error:
         complain(results.error)
-    return 1 if results.error else 0
+    return Status.FAILED if results.error else Status.SUCCESS
 
 
 def _run(

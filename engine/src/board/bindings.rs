@@ -3,7 +3,7 @@
 //! Each model reads a node that has nothing but its compatible, on a board that takes down what is declared, and goes all ways that
 //! depend on what nodes say. So the reference is what the readers do.
 
-use super::build::{read_cacheable, read_held, read_route, read_with};
+use super::build::{read_held, read_route, read_with};
 use super::cores;
 use super::linux;
 use super::memories;
@@ -39,9 +39,9 @@ pub fn all() -> Vec<Binding> {
     all
 }
 
-/// Properties that any node may have, with their meanings.
-pub fn common() -> &'static [(&'static str, &'static str)] {
-    &linux::COMMON
+/// Properties that any node may have, with their meanings; the last one, any memory or device.
+pub fn common() -> Vec<(&'static str, &'static str)> {
+    linux::COMMON.into_iter().chain([linux::CACHEABLE]).collect()
 }
 
 fn cores() -> impl Iterator<Item = Binding> {
@@ -66,7 +66,6 @@ fn memories() -> impl Iterator<Item = Binding> {
     ];
     memories.into_iter().map(|(compatible, about)| {
         let properties = declared(compatible, |reader| {
-            read_cacheable(reader);
             let ranges = memories::read_ranges(reader);
             memories::read(reader, &ranges);
         });
@@ -95,7 +94,6 @@ fn buses() -> impl Iterator<Item = Binding> {
 fn devices() -> impl Iterator<Item = Binding> {
     MODELS.iter().map(|model| {
         let properties = declared(model.compatible, |reader| {
-            read_cacheable(reader);
             memories::read_device_ranges(reader, model.ranges);
             (model.from_node)(reader);
         });

@@ -8,6 +8,7 @@ use super::cores;
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::images;
 use super::inputs;
+use super::linux;
 use super::memories::{self, RamPlan};
 use super::node::{Node, Property};
 use super::passive;
@@ -258,7 +259,7 @@ fn add_place<'a>(
 ) {
     let name = place.node.label().to_owned();
     let mut reader = NodeReader::new(place.node, board);
-    let cacheable = read_cacheable(&mut reader);
+    let cacheable = reader.flag(linux::CACHEABLE.0, linux::CACHEABLE.1);
     let ranges: Vec<(u32, u32)> = match place.kind {
         Kind::Ram => memories::read_ranges(&mut reader),
         Kind::Device(model, _) => memories::read_device_ranges(&mut reader, model.ranges),
@@ -300,13 +301,6 @@ fn add_place<'a>(
         }
     }
     reader.finish();
-}
-
-pub(super) fn read_cacheable(reader: &mut NodeReader) -> bool {
-    reader.flag(
-        "cyclescope,cacheable",
-        "caches keep what is there; of a device, only what is in its windows, from its second range on",
-    )
 }
 
 pub(super) fn read_held(reader: &mut NodeReader) -> bool {

@@ -20,6 +20,12 @@ pub const COMMON: [(&str, &str); 16] = [
     ("cyclescope,sources", "where the timing properties have their values from: strings of \"property: source\""),
 ];
 
+/// What any memory or device may have beside, with its meaning.
+pub const CACHEABLE: (&str, &str) = (
+    "cyclescope,cacheable",
+    "of a memory or a device: caches keep what is there; of a device, only what is in its windows, from its second range on",
+);
+
 /// Properties that models take because Linux's bindings have them, with their meanings there. What acts here says so.
 const TAKEN: &[(&str, &str)] = &[
     ("#dma-cells", "cells of a request line; marks a DMA controller, whose request lines `dmas` may name"),

@@ -1,0 +1,108 @@
+"""docs/reference/bindings/: each compatible with its properties, as the models declare them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import markdown
+
+from cyclescope.devicetree_bindings import (
+    Binding,
+    BindingProperty,
+    bindings,
+    common_properties,
+)
+
+INTRODUCTION = """\
+A board is a devicetree (`.dts`). Its nodes have Linux's compatibles and properties where Linux has
+them, and `cyclescope,` ones for what it lacks. These pages have each compatible that there is a
+model of, with all properties that a node with it may have; a property that is not there is a fault
+of the board. They are made from what the models say as they read nodes. `cyclescope binding` shows
+the same on a terminal, and `cyclescope.bindings()` gives it as data.
+
+Behind a property stands what its value is ("number" is one cell, "flag" is empty: its presence is
+its value), its unit, what it may be, and whether the node must have it. A *timing* property decides
+how long something takes: it must have its source in `cyclescope,sources` of the same node, as
+`"property: document, revision, section"`. Cycles and clocks are those of the first of `clocks`,
+unless the meaning says otherwise.
+"""
+
+OTHER_NODES = """\
+Some nodes have no compatible. The root's `model` names the board. Cores are the nodes `cpu@...`
+below `/cpus`; more than one run side by side. `stdout-path` of `/chosen` names the serial port that
+is the console, by its path or by an alias of `/aliases`. A node without a compatible only holds
+those below it.
+"""
+
+
+def pages() -> dict[str, str]:
+    """The index, and a page for each group: texts by their places."""
+    found = {"bindings/index.md": _index()}
+    for group, entries in groupby(bindings(), key=lambda entry: entry.group):
+        sections = [_section(alike) for alike in _alike(entries)]
+        found[f"bindings/{_file(group)}"] = markdown.page(group, *sections)
+    return found
+
+
+def _file(group: str) -> str:
+    return group.lower().replace(",", "").replace(" ", "-") + ".md"
+
+
+def _alike(entries: groupby) -> list[list[Binding]]:
+    """Bindings that differ in their names only, together."""
+    found: dict[tuple[str, tuple[BindingProperty, ...]], list[Binding]] = {}
+    for entry in entries:
+        found.setdefault((entry.about, entry.properties), []).append(entry)
+    return list(found.values())
+
+
+def _heading(alike: list[Binding]) -> str:
+    return ", ".join(f"`{entry.compatible}`" for entry in alike)
+
+
+def _index() -> str:
+    parts = [INTRODUCTION]
+    for group, entries in groupby(bindings(), key=lambda entry: entry.group):
+        parts.append(f"## {group}")
+        links = []
+        for alike in _alike(entries):
+            heading = _heading(alike)
+            place = f"{_file(group)}#{markdown.anchor(heading)}"
+            links.append(f"- [{heading}]({place}):\n{_indented(alike[0].title)}")
+        parts.append("\n".join(links))
+    parts += ["## Nodes without a compatible", OTHER_NODES, "## Properties of any node"]
+    parts.append(markdown.items(f"`{name}`: {text}." for name, text in common_properties().items()))
+    return markdown.page("Devicetree bindings", *parts)
+
+
+def _indented(text: str) -> str:
+    return markdown.paragraph(markdown.sentence(text), first="  ", rest="  ")
+
+
+def _section(alike: list[Binding]) -> str:
+    entry = alike[0]
+    parts = [f"## {_heading(alike)}", markdown.paragraphs(entry.about)]
+    read = [_property(prop) for prop in entry.properties if not prop.ignored]
+    ignored = [f"`{prop.name}`: {prop.meanings}." for prop in entry.properties if prop.ignored]
+    if read:
+        parts += ["Properties:", "\n".join(read)]
+    if ignored:
+        parts += ["Taken as Linux has them; none changes a result:", markdown.items(ignored)]
+    return "\n\n".join(parts)
+
+
+def _property(prop: BindingProperty) -> str:
+    unit = f" in {prop.unit}" if prop.unit else ""
+    facts = [f"*timing*, {prop.kind}{unit}" if prop.timing else f"{prop.kind}{unit}"]
+    facts += [prop.range] if prop.range else []
+    facts.append(prop.need)
+    facts += [f"{prop.default} by default"] if prop.default is not None else []
+    lines = [f"- **`{prop.name}`** ({'; '.join(facts)})"]
+    if len(prop.meaning) == 1:
+        text = f"{lines[0]}: {prop.meaning[0].rstrip('.')}."
+        return markdown.paragraph(text[2:], first="- ", rest="  ")
+    numbered = [(index, text) for index, text in enumerate(prop.meaning) if text]
+    head = markdown.paragraph(f"{lines[0][2:]}, by number from 0:", first="- ", rest="  ")
+    return "\n".join(
+        [head] + [markdown.paragraph(f"{i}: {t}.", first="  - ", rest="    ") for i, t in numbered]
+    )
