@@ -77,8 +77,12 @@ class Binding:
         """The first sentence of `about`, without compatibles before a colon and a full stop."""
         text = " ".join(self.about.split("\n\n")[0].split())
         head, colon, rest = text.partition(": ")
-        sentence = re.split(r"\.(?=\s[A-Z])", rest if colon and head.startswith("`") else text)[0]
-        return sentence[0].upper() + sentence[1:].rstrip(".")
+        text = rest if colon and head.startswith("`") else text
+        return _capital(re.split(r"(?<=[a-z0-9)\"`])\.(?=\s[A-Z])", text)[0].rstrip("."))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def bindings() -> list[Binding]:
@@ -89,7 +93,9 @@ def bindings() -> list[Binding]:
             BindingProperty(**{**prop, "meaning": tuple(prop["meaning"])})
             for prop in entry.pop("properties")
         )
-        found.append(Binding(**entry, properties=properties))
+        # the compatibles at the beginning stand above it anyway
+        about = re.sub(r"^`[^`]+`((, | and )`[^`]+`)*: ", "", entry.pop("about").strip())
+        found.append(Binding(**entry, about=_capital(about), properties=properties))
     return found
 
 

@@ -26,9 +26,30 @@ fn files(folder: &str) -> impl Iterator<Item = String> {
     names.filter_map(|name| name.to_str()?.strip_suffix(".rs").map(str::to_owned))
 }
 
-/// The comment at the top of a source file, without links to other modules.
+/// The comment at the top of a source file, without links to code.
 fn about(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-    lines.join("\n").replace("[`", "`").replace("`]", "`")
+    without_places(&lines.join("\n")).replace("[`", "`").replace("`]", "`")
+}
+
+/// Without links that are all that is in parentheses: they tell where code is.
+fn without_places(text: &str) -> String {
+    let (begin, end) = ("([`", "`])");
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once(begin) {
+        match link.split_once(end) {
+            Some((name, after)) if !name.contains([' ', '`']) => {
+                kept.push_str(before.trim_end());
+                rest = after;
+            }
+            _ => {
+                kept.push_str(before);
+                kept.push_str(begin);
+                rest = link;
+            }
+        }
+    }
+    kept + rest
 }

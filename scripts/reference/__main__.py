@@ -19,7 +19,7 @@ import status_page
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
 
-def pages() -> dict[Path, str]:
+def pages(folder: Path) -> dict[Path, str]:
     """All pages: their texts by their places."""
     texts = {
         **binding_pages.pages(),
@@ -28,31 +28,36 @@ def pages() -> dict[Path, str]:
         "python-api.md": api_page.text(),
         "results.md": result_page.text(),
     }
-    return {FOLDER / name: text for name, text in texts.items()}
+    return {folder / name: text for name, text in texts.items()}
 
 
-def stale(texts: dict[Path, str]) -> list[str]:
-    """The pages that are not as they should be, and those that nothing makes."""
-    old = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
-    left = [path for path in sorted(FOLDER.rglob("*.md")) if path not in texts]
-    return [str(path.relative_to(FOLDER.parents[1])) for path in old + left]
+def stale(texts: dict[Path, str]) -> list[Path]:
+    """The pages that are not as they should be."""
+    return [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
+
+
+def left_over(folder: Path, texts: dict[Path, str]) -> list[Path]:
+    """Pages that nothing makes any more."""
+    return sorted(path for path in folder.rglob("*.md") if path not in texts)
 
 
 def main() -> int:
     """Write or check the pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only say what is stale")
-    check = parser.parse_args().check
-    texts = pages()
-    if check:
-        for page in stale(texts):
-            print(f"{page} is stale: run python scripts/reference", file=sys.stderr)
-        return 1 if stale(texts) else 0
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pages are")
+    given = parser.parse_args()
+    texts = pages(given.folder)
+    if given.check:
+        found = stale(texts) + left_over(given.folder, texts)
+        for path in found:
+            print(f"{path} is stale: run python scripts/reference", file=sys.stderr)
+        return 1 if found else 0
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for path in stale(texts):
-        (FOLDER.parents[1] / path).unlink()
+    for path in left_over(given.folder, texts):
+        path.unlink()
     return 0
 
 

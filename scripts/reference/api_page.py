@@ -9,6 +9,11 @@ from enum import Enum
 import markdown
 
 import cyclescope
+from cyclescope import errors
+
+OTHERS = """\
+What derives from `EngineError` beside those above is in `cyclescope.errors`:
+"""
 
 
 def text() -> str:
@@ -20,7 +25,15 @@ def text() -> str:
     ]
     for name in names:
         parts += _entry(name, getattr(cyclescope, name))
+    parts += ["## Other errors", OTHERS, markdown.items(_other_errors())]
     return markdown.page("Python API", *parts)
+
+
+def _other_errors() -> Iterator[str]:
+    for name in errors.__all__:
+        what = getattr(errors, name)
+        if inspect.isclass(what) and name not in cyclescope.__all__:
+            yield f"`{name}`: {inspect.getdoc(what)}"
 
 
 def _entry(name: str, what: object) -> Iterator[str]:
@@ -68,37 +81,53 @@ def _type(annotation: object) -> str:
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
+class _Text:
+    """An annotation that is shown as it is written."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 def _signature(name: str, what: object) -> str:
     try:
         signature = inspect.signature(what)
     except ValueError:  # of a class of the engine without a constructor's text
         return markdown.code(f"{name}()", "python")
-    hidden = [
-        param.replace(annotation=param.annotation)
+    parameters = [
+        param.replace(annotation=_shown(param.annotation), default=_default(param.default))
         for param in signature.parameters.values()
         if param.name not in ("self", "cls")
     ]
-    shown = signature.replace(parameters=hidden)
-    line = f"{name}{_plain(shown)}"
+    result = inspect.Signature.empty if inspect.isclass(what) else signature.return_annotation
+    shown = signature.replace(parameters=parameters, return_annotation=_shown(result))
+    line = f"{name}{shown}"
     if len(line) > markdown.COLUMNS:
-        line = f"{name}{_plain_lines(shown)}"
+        line = f"{name}{_in_lines(shown)}"
     return markdown.code(line, "python")
 
 
-def _plain(signature: inspect.Signature) -> str:
-    return str(signature).replace("'", "").replace("<factory>", "...")
+def _shown(annotation: object) -> object:
+    return _Text(annotation) if isinstance(annotation, str) else annotation
 
 
-def _plain_lines(signature: inspect.Signature) -> str:
+def _default(value: object) -> object:
+    """Of a field that is made anew each time, only that there is one."""
+    return _Text("...") if "factory" in repr(value) else value
+
+
+def _in_lines(signature: inspect.Signature) -> str:
     """A parameter a line."""
-    result = _plain(signature.replace(parameters=[]))[2:]
+    result = str(signature.replace(parameters=[]))[2:]
     lines, starred = [], False
     for param in signature.parameters.values():
         if param.kind is param.KEYWORD_ONLY and not starred:
             lines.append("*")
             starred = True
         starred = starred or param.kind is param.VAR_POSITIONAL
-        lines.append(str(param).replace("'", "").replace("<factory>", "..."))
+        lines.append(str(param))
     return "(\n" + "".join(f"    {line},\n" for line in lines) + f"){result}"
 
 

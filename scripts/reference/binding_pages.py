@@ -56,19 +56,15 @@ def _alike(entries: groupby) -> list[list[Binding]]:
     return list(found.values())
 
 
-def _heading(alike: list[Binding]) -> str:
-    return ", ".join(f"`{entry.compatible}`" for entry in alike)
-
-
 def _index() -> str:
     parts = [INTRODUCTION]
     for group, entries in groupby(bindings(), key=lambda entry: entry.group):
         parts.append(f"## {group}")
         links = []
         for alike in _alike(entries):
-            heading = _heading(alike)
-            place = f"{_file(group)}#{markdown.anchor(heading)}"
-            links.append(f"- [{heading}]({place}):\n{_indented(alike[0].title)}")
+            first, *others = [f"`{entry.compatible}`" for entry in alike]
+            link = f"[{first}]({_file(group)}#{markdown.anchor(first)})"
+            links.append(f"- {', '.join([link, *others])}:\n{_indented(alike[0].title)}")
         parts.append("\n".join(links))
     parts += ["## Nodes without a compatible", OTHER_NODES, "## Properties of any node"]
     parts.append(markdown.items(f"`{name}`: {text}." for name, text in common_properties().items()))
@@ -81,13 +77,17 @@ def _indented(text: str) -> str:
 
 def _section(alike: list[Binding]) -> str:
     entry = alike[0]
-    parts = [f"## {_heading(alike)}", markdown.paragraphs(entry.about)]
+    parts = [f"## `{entry.compatible}`"]
+    if len(alike) > 1:
+        others = ", ".join(f"`{other.compatible}`" for other in alike[1:])
+        parts.append(f"The same as {others}.")
+    parts.append(markdown.paragraphs(entry.about))
     read = [_property(prop) for prop in entry.properties if not prop.ignored]
     ignored = [f"`{prop.name}`: {prop.meanings}." for prop in entry.properties if prop.ignored]
     if read:
         parts += ["Properties:", "\n".join(read)]
     if ignored:
-        parts += ["Taken as Linux has them; none changes a result:", markdown.items(ignored)]
+        parts += ["Taken for Linux's sake; what acts here says so:", markdown.items(ignored)]
     return "\n\n".join(parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import click
 import markdown
@@ -21,7 +22,9 @@ def text() -> str:
         markdown.paragraph(
             "How a command ends is told by its [exit status](exit-statuses.md). The commands:"
         ),
-        "\n".join(f"- [`{name}`](#cyclescope-{name}): {_short(name, context)}" for name in names),
+        markdown.items(
+            f"[`{name}`](#cyclescope-{name}): {_short(name, context)}" for name in names
+        ),
     ]
     for name in names:
         command = cli.get_command(context, name)
@@ -38,7 +41,7 @@ def _short(name: str, context: click.Context) -> str:
     command = cli.get_command(context, name)
     assert command is not None
     first = inspect.cleandoc(command.help or "").split("\n\n")[0]
-    return markdown.item(first)[2:]
+    return " ".join(first.split())
 
 
 def _usage(context: click.Context) -> str:
@@ -67,13 +70,10 @@ def _parameters(context: click.Context) -> str:
 
 def _option(option: click.Option, context: click.Context) -> str:
     names, words = option.get_help_record(context) or ("", "")
-    facts = []
+    # click puts defaults and ranges in brackets behind the text
+    text, facts = re.fullmatch(r"(.*?)((?:\s*\[[^\]]*\]\.?)*)", words, re.DOTALL).groups()
+    told = re.findall(r"\[([^\]]*)\]", facts)
     if option.multiple:
-        facts.append("may be given more than once")
-    if option.required and "required" not in words:
-        facts.append("required")
-    default = option.default
-    if isinstance(default, str | int | float) and not option.is_flag and "default" not in words:
-        facts.append(f"default: {default}")
-    more = f" ({'; '.join(facts)})" if facts else ""
-    return markdown.item(f"`{names}`: {words.rstrip('.')}{more}.")
+        told.append("may be given more than once")
+    more = f" ({'; '.join(told)})" if told else ""
+    return markdown.item(f"`{names}`: {text.rstrip('. ')}{more}.".replace(":  (", ": ("))

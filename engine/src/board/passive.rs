@@ -14,11 +14,16 @@ pub struct Passive {
 }
 
 /// All of them but `simple-bus` and ways, which have properties of their own.
-pub const PASSIVE: [Passive; 4] = [
+pub const PASSIVE: [Passive; 5] = [
     Passive {
         compatible: "fixed-clock",
         about: "A clock of the board, which others name in `clocks`. Other properties are not looked at.",
         declare: declare_clock,
+    },
+    Passive {
+        compatible: "arm,cpu-intc",
+        about: "The interrupt inputs of an A-profile core, as a child of its node: 0 is IRQ, 1 is FIQ.",
+        declare: |_| (),
     },
     Passive {
         compatible: "riscv,cpu-intc",

@@ -1,0 +1,132 @@
+"""The reference: its pages are fresh, and it has all that shipped boards' nodes say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+
+from cyclescope.board import Board, board_tree, shipped_boards
+from cyclescope.devicetree import Node
+from cyclescope.devicetree_bindings import Binding, bindings, common_properties
+from cyclescope.statuses import Status
+
+BINDINGS = {entry.compatible: entry for entry in bindings()}
+COMMON = common_properties()
+# of the nodes that none of the models reads, all but these are Linux's own
+NOT_LOOKED_AT = "Other nodes"
+
+
+def strings(node: Node, name: str) -> list[str]:
+    """The strings of a property; none if the node does not have it."""
+    prop = node.props.get(name)
+    return prop.value.decode().rstrip("\0").split("\0") if prop else []
+
+
+def binding_of(node: Node) -> Binding | None:
+    """What the reference has of a node, as the engine finds its model."""
+    if node.name.startswith("cpu@"):
+        types = [name for name in strings(node, "compatible") if name in BINDINGS]
+        return BINDINGS[types[0] if types else "riscv"]
+    if strings(node, "device_type") == ["memory"]:
+        return BINDINGS["memory"]
+    return next((BINDINGS[name] for name in strings(node, "compatible") if name in BINDINGS), None)
+
+
+@pytest.mark.parametrize("board", shipped_boards())
+def test_the_reference_has_each_property_of_each_shipped_board(board: str) -> None:
+    looked_at = 0
+    for node in board_tree(board).walk():
+        entry = binding_of(node)
+        assert entry or not strings(node, "compatible") or node.path == "/", node.path
+        if entry is None or entry.group == NOT_LOOKED_AT:
+            continue
+        known = {prop.name for prop in entry.properties} | COMMON.keys()
+        assert node.props.keys() <= known, node.path
+        looked_at += 1
+    assert looked_at > 3
+
+
+@pytest.mark.parametrize("board", shipped_boards())
+def test_timing_properties_are_those_that_the_engine_asks_sources_for(board: str) -> None:
+    nodes = {node.path: node for node in board_tree(board).walk()}
+    for parameter in Board(board).describe()["parameters"]:
+        entry = binding_of(nodes[parameter["node"]])
+        assert entry is not None
+        props = [prop for prop in entry.properties if prop.name == parameter["property"]]
+        assert [(prop.timing, prop.unit) for prop in props] == [(True, parameter["unit"])]
+
+
+def test_each_entry_says_what_it_is() -> None:
+    for entry in BINDINGS.values():
+        assert entry.about
+        assert entry.title
+        for prop in entry.properties:
+            assert prop.meanings, f"{entry.compatible}: {prop.name}"
+    assert all(COMMON.values())
+
+
+def reference(*arguments: str | Path) -> tuple[int, list[str]]:
+    """The status of scripts/reference, and what it says on stderr."""
+    command = [sys.executable, ROOT / "scripts" / "reference", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr.splitlines()
+
+
+def test_pages_are_what_the_package_says() -> None:
+    assert reference("--check") == (0, [])
+
+
+def test_stale_missing_and_left_over_pages_are_found(tmp_path: Path) -> None:
+    folder = tmp_path / "reference"
+    assert reference("--folder", folder) == (0, [])
+    assert reference("--check", "--folder", folder) == (0, [])
+    changed, removed, left = (
+        folder / name for name in ("results.md", "bindings/cores.md", "old.md")
+    )
+    changed.write_text(changed.read_text() + "more\n")
+    removed.unlink()
+    left.write_text("# Old\n")
+    status, said = reference("--check", "--folder", folder)
+    assert status == 1
+    assert {line.partition(" is stale")[0] for line in said} == set(
+        map(str, (changed, removed, left))
+    )
+    assert reference("--folder", folder) == (0, [])
+    assert not left.exists()
+    assert reference("--check", "--folder", folder) == (0, [])
+
+
+def test_pages_have_short_lines_but_for_links() -> None:
+    for path in sorted((ROOT / "docs" / "reference").rglob("*.md")):
+        long = [line for line in path.read_text().splitlines() if len(line) > 100]
+        assert all("](" in line for line in long), path
+
+
+def test_statuses_are_told_by_the_help(cyclescope: Command) -> None:
+    words = " ".join(cyclescope("--help").stdout.split())
+    assert all(f"{status.value} {status.meaning}" in words for status in Status)
+
+
+def test_bindings_are_listed(cyclescope: Command) -> None:
+    done = cyclescope("binding")
+    assert done.status == 0
+    for compatible in BINDINGS:
+        assert compatible in done.stdout
+
+
+def test_a_binding_is_shown_with_its_properties(cyclescope: Command) -> None:
+    done = cyclescope("binding", "xlnx,xps-uartlite-1.00.a")
+    assert done.status == 0
+    for words in ("PG142", "current-speed", "Bd", "xlnx,odd-parity", "0 or 1", "0 by default"):
+        assert words in done.stdout
+    assert "timing" in done.stdout
+
+
+def test_a_misspelt_binding_is_named_with_its_like(cyclescope: Command) -> None:
+    done = cyclescope("binding", "xlnx,xps-uart-1.00.a")
+    assert done.status == Status.USAGE
+    assert "xlnx,xps-uartlite-1.00.a" in done.error
