@@ -19,7 +19,7 @@ class BindingProperty:
     """A property that a node may have.
 
     `kind` says what its value is: "number" (one cell), "numbers" (cells), "flag" (empty; being
-    there is its value), "word" (a string out of a few), "words" and "string" (any), "bytes",
+    there is its value), "word" (a string out of a few), "words" and "string" (any),
     "ranges" (pairs of address and size), or what it refers to ("clocks", "interrupts",
     "DMA requests", "pins", "core", "bus"); "any" is not looked at.
     `unit` is that of a number ("" where it has none: a count, an address).

@@ -1,4 +1,4 @@
-"""Each property of a board set to extremes, one after the other: build, poke all devices, run.
+"""Each property that a board has or may have set to extremes in turn: build, poke devices, run.
 
 A process of its own, as what is looked for may end it: an abort, a hang, all of the memory. It
 says on stdout, as JSON, what it found; which case it is at stands in a file, in whose folder it
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import described
 import pokes
 
 from cyclescope._engine import BoardError, EngineError, Machine
@@ -74,12 +75,30 @@ def single_cells(prop: Tree) -> Iterator[tuple[str, bytes]]:
             yield f"cell {place // 4} as {number:#x}", changed
 
 
-def cases(tree: Tree) -> Iterator[tuple[str, Tree, bytes]]:
-    """Each property with each extreme: a name for messages, the property, its new value."""
+def strings(node: Tree, name: str) -> list[str]:
+    """The strings of a node's property; none if it is not there."""
+    values = [prop["value"] for prop in node["props"] if prop["name"] == name]
+    return values[0].decode().rstrip("\0").split("\0") if values else []
+
+
+def absent(node: Tree) -> list[str]:
+    """Properties that the node may have, by its binding, and has not."""
+    device_type = "".join(strings(node, "device_type"))
+    binding = described.binding_of(node["name"], strings(node, "compatible"), device_type)
+    present = {prop["name"] for prop in node["props"]}
+    declared = binding.properties if binding else ()
+    return sorted({prop.name for prop in declared if not prop.ignored} - present)
+
+
+def cases(tree: Tree) -> Iterator[tuple[str, Tree, str, bytes]]:
+    """Each property with each extreme: words for messages, the node, the property, its value."""
     for node in nodes(tree):
-        for prop in node["props"]:
+        for prop in list(node["props"]):
             for shown, value in (*EXTREMES.items(), *single_cells(prop)):
-                yield f"{node['path']} {prop['name']} = {shown}", prop, value
+                yield f"{node['path']} {prop['name']} = {shown}", node, prop["name"], value
+        for name in absent(node):
+            for shown, value in EXTREMES.items():
+                yield f"{node['path']} {name} = {shown}", node, name, value
 
 
 def complaint(tree: Tree, elf: bytes, limit_ps: int | None = pokes.LIMIT_PS) -> str | None:
@@ -102,14 +121,16 @@ def complaint(tree: Tree, elf: bytes, limit_ps: int | None = pokes.LIMIT_PS) -> 
     return None
 
 
-def changed(tree: Tree, elf: bytes, prop: Tree, value: bytes) -> str | None:
-    """As `complaint`, with a property set to a value meanwhile."""
-    before = dict(prop)
-    prop.update(value=value, file="--set", line=0)
+def changed(tree: Tree, elf: bytes, node: Tree, name: str, value: bytes) -> str | None:
+    """As `complaint`, with a node's property set to a value meanwhile."""
+    before = node["props"]
+    new = {"name": name, "value": value, "kind": "mixed", "file": "--set", "line": 0}
+    others = [prop for prop in before if prop["name"] != name]
+    node["props"] = [*others, new]
     try:
         return complaint(tree, elf)
     finally:
-        prop.update(before)
+        node["props"] = before
 
 
 def main(board: str, stride: int, offset: int, progress: Path) -> None:
@@ -122,14 +143,14 @@ def main(board: str, stride: int, offset: int, progress: Path) -> None:
     found, tried = [], 0
     os.chdir(progress.parent)  # images that a property names are files there
     with progress.open("wb", buffering=0) as file:
-        for index, (name, prop, value) in enumerate(cases(tree)):
+        for index, (words, node, name, value) in enumerate(cases(tree)):
             if index % stride != offset:
                 continue
-            os.pwrite(file.fileno(), name.encode().ljust(PROGRESS_BYTES)[:PROGRESS_BYTES], 0)
+            os.pwrite(file.fileno(), words.encode().ljust(PROGRESS_BYTES)[:PROGRESS_BYTES], 0)
             signal.setitimer(signal.ITIMER_PROF, MOST_S)
             tried += 1
-            if (wrong := changed(tree, elf, prop, value)) is not None:
-                found.append(f"{name}: {wrong}")
+            if (wrong := changed(tree, elf, node, name, value)) is not None:
+                found.append(f"{words}: {wrong}")
     signal.setitimer(signal.ITIMER_PROF, 0)
     print(json.dumps({"tried": tried, "found": found}))
 

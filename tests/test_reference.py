@@ -6,15 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import described
 import pytest
 from conftest import ROOT, Command
 
 from cyclescope.board import Board, board_tree, shipped_boards
 from cyclescope.devicetree import Node
-from cyclescope.devicetree_bindings import Binding, bindings, common_properties
+from cyclescope.devicetree_bindings import Binding, common_properties
 from cyclescope.statuses import Status
 
-BINDINGS = {entry.compatible: entry for entry in bindings()}
 COMMON = common_properties()
 # of the nodes that none of the models reads, all but these are Linux's own
 NOT_LOOKED_AT = "Other nodes"
@@ -27,13 +27,9 @@ def strings(node: Node, name: str) -> list[str]:
 
 
 def binding_of(node: Node) -> Binding | None:
-    """What the reference has of a node, as the engine finds its model."""
-    if node.name.startswith("cpu@"):
-        types = [name for name in strings(node, "compatible") if name in BINDINGS]
-        return BINDINGS[types[0] if types else "riscv"]
-    if strings(node, "device_type") == ["memory"]:
-        return BINDINGS["memory"]
-    return next((BINDINGS[name] for name in strings(node, "compatible") if name in BINDINGS), None)
+    """What the reference has of a node."""
+    device_type = "".join(strings(node, "device_type"))
+    return described.binding_of(node.name, strings(node, "compatible"), device_type)
 
 
 @pytest.mark.parametrize("board", shipped_boards())
@@ -61,7 +57,7 @@ def test_timing_properties_are_those_that_the_engine_asks_sources_for(board: str
 
 
 def test_each_entry_says_what_it_is() -> None:
-    for entry in BINDINGS.values():
+    for entry in described.BINDINGS.values():
         assert entry.about
         assert entry.title
         for prop in entry.properties:
@@ -114,7 +110,7 @@ def test_statuses_are_told_by_the_help(cyclescope: Command) -> None:
 def test_bindings_are_listed(cyclescope: Command) -> None:
     done = cyclescope("binding")
     assert done.status == 0
-    for compatible in BINDINGS:
+    for compatible in described.BINDINGS:
         assert compatible in done.stdout
 
 

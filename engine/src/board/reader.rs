@@ -163,7 +163,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
 
     /// Bytes, if there.
     pub fn bytes(&mut self, name: &str, meaning: &str) -> Option<&'a [u8]> {
-        self.note(|| Declared::new(name, "bytes", meaning));
+        self.note(|| Declared::new(name, "numbers", meaning));
         self.get(name).map(|property| property.value.as_slice())
     }
 

@@ -3,8 +3,8 @@
 //!
 //! Modelled: all accesses of section 6.2 with PHY_STATUS; all registers with their reset values and access types; the states of the Basic
 //! Operating Mode, each transition with its typical time, SLP_TR, /RST and the supply; interrupts with their latency, mask and polarity;
-//! transmission with automatic FCS; reception from a peer on the air (`receiving`) with FCS check, LQI, RX_SAFE_MODE, RX_PDT_DIS; frame buffer
-//! access conflicts (TRX_UR); energy and clear channel measurements; the limits t1 to t9 of the wire (`limits`), each noted with its time when
+//! transmission with automatic FCS; reception from a peer on the air with FCS check, LQI, RX_SAFE_MODE, RX_PDT_DIS; frame buffer
+//! access conflicts (TRX_UR); energy and clear channel measurements; the limits t1 to t9 of the wire, each noted with its time when
 //! it is first broken. MISO is undriven for t1, and shows the bit before for t2.
 //!
 //! A frame of one byte is received and sent like any other: that is the shortest that the chip supports (section 9.3.2), though IEEE 802.15.4 has

@@ -13,7 +13,7 @@
 //! Chosen where no document says: a read of the window while it is none is answered with an error, a write that no frame takes
 //! with none; each has a note. In frames through QSPI_RDR the write of QSPI_IFR fetches the first byte, and each read of QSPI_RDR
 //! the next, up to LASTXFER. An option code shorter than OPT is its low bits. The scrambling function is one of ours
-//! (`scrambling`). CPOL and CPHA that differ shift data by a clock, as on the edges of a memory that samples when the clock rises.
+//!. CPOL and CPHA that differ shift data by a clock, as on the edges of a memory that samples when the clock rises.
 //!
 //! Not modelled: pins (PIO), the AES bridge, a frame that is cut by a disable in the middle of a byte (it is completed).
 

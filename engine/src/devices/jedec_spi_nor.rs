@@ -9,7 +9,7 @@
 //! documents themselves.
 //!
 //! Modelled, clock by clock at the wire, on both edges where a read has double data rate: all commands of the family's table
-//! in [`commands`]; the N25Q's extended, dual and quad I/O protocols; dummy clocks by command and by configuration register;
+//! ([`commands`]); the N25Q's extended, dual and quad I/O protocols; dummy clocks by command and by configuration register;
 //! reads that continue without a command (XIP with its confirmation bit, continuous read with its mode byte); wrapped reads;
 //! the page buffer with its wrap; programming that only clears bits; busy times; the write enable latch; block
 //! protection and lock registers; suspend and resume; software reset; error bits, and the FL-L's busy state after an error;

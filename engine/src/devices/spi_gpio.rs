@@ -67,8 +67,7 @@ pub struct SpiGpio {
 
 /// Builds the bus from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let number = |selects: u32| (1..=MOST_SELECTS).contains(&selects);
-    let selects = reader.u32("num-chipselects", number, "the bus has 1 to 32 chip selects");
+    let selects = reader.u32("num-chipselects", 1..=MOST_SELECTS, "the bus has 1 to 32 chip selects");
     let wiring = Wiring {
         sck: pin(reader, "sck-gpios", "the pin of the clock"),
         mosi: pin(reader, "mosi-gpios", "the pin of the data to the chips"),

@@ -1,6 +1,6 @@
 //! `st,stm32mp1-rcc`: the reset and clock control of STM32MP1 (RM0436, "Reset and clock control (RCC)").
 //!
-//! Modelled: the pairs of registers that set and clear bits, of which the clock enables gate peripherals ([`super::stm32_clock_gate`]: a peripheral
+//! Modelled: the pairs of registers that set and clear bits, of which the clock enables gate peripherals (a peripheral
 //! has its clock if either processor enabled it); the boot of the MCU (RCC_MP_GCR.BOOT_MCU), its reset and the system's reset
 //! (RCC_MP_GRSTCSETR), which ends the run. While BOOT_MCU is 0, a reset of the MCU leaves it held; that it goes back to 0 does nothing to
 //! a running one.

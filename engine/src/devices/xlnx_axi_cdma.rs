@@ -1,7 +1,8 @@
 //! `xlnx,axi-cdma-1.00.a`: AMD's AXI Central DMA v4.1 (PG034; register space, "Programming Sequence"), in simple mode.
 //!
 //! A write to BTT starts a transfer of 32-bit words: bursts are read from the source into the engine's buffer, and written to the
-//! destination as soon as their first word is there (with store and forward: their last). See [`transfer`] for the timing.
+//! destination as soon as their first word is there (with store and forward: their last). What that takes is worked out cycle by cycle
+//! ([`transfer`]).
 //!
 //! Modelled: simple transfers, keyhole reads and writes (FIXED bursts), DataMover full and lite, all error bits of simple mode,
 //! the interrupt. Not modelled: scatter/gather (its registers are named below; touching one is noted), the realignment engine (an

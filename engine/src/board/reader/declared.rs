@@ -61,12 +61,14 @@ impl Declared {
 }
 
 /// Units that Linux's names tell of, by what they end with.
-const UNITS: [(&str, &str); 7] = [
+const UNITS: [(&str, &str); 8] = [
     ("-frequency", "Hz"),
     ("-speed", "Bd"),
     ("-block-size", "bytes"),
     ("-line-size", "bytes"),
     ("cache-size", "bytes"),
+    // One for each slave select.
+    ("num-ss-bits", ""),
     ("-bits", "bits"),
     ("size", "bits"),
 ];

@@ -133,7 +133,7 @@ fn peer(reader: &mut NodeReader) -> Peer {
     const NAME: &str = "cyclescope,air-frame-bytes";
     const INTERVAL: &str = "cyclescope,air-interval-us";
     reader.declare(Declared {
-        range: (1..=127).in_words(),
+        range: (1..=127).in_words().map(|range| format!("each {range}")),
         ..Declared::new(NAME, "numbers", "lengths of the PSDUs of the frames that a peer sends in turn; empty is none")
     });
     let interval =

@@ -77,7 +77,10 @@ pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium, Option<HostIma
     let (medium, bytes, image) = contents(reader, write_protect);
     let capacity = capacity(reader, bytes);
     let version = version(reader, capacity);
-    let clocks = reader.timing_cycles("cyclescope,response-clocks", "NCR, clocks from a command to its response");
+    let clocks = reader.timing_cycles(
+        "cyclescope,response-clocks",
+        "NCR, clocks from a command to its response: a multiple of 8, up to 64",
+    );
     let parameters = Parameters {
         max_clock: max_hz.unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency")),
         capacity,
@@ -130,7 +133,7 @@ fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<Ho
 /// One cell, or two for more than 4 GiB.
 fn capacity_bytes(reader: &mut NodeReader) -> Option<u64> {
     const NAME: &str = "cyclescope,capacity-bytes";
-    match *reader.bytes(NAME, "the card's size in one cell, or two for 4 GiB and more; with an image, that counts")? {
+    match *reader.bytes(NAME, "the card's size in one cell, or two for 4 GiB and more: needed without `cyclescope,image`, whose size counts else")? {
         [a, b, c, d] => Some(u64::from(u32::from_be_bytes([a, b, c, d]))),
         [a, b, c, d, e, f, g, h] => Some(u64::from_be_bytes([a, b, c, d, e, f, g, h])),
         _ => {

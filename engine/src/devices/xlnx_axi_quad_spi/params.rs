@@ -86,16 +86,18 @@ fn lines(reader: &mut NodeReader) -> Lines {
 
 /// PG153 v3.2, "Frequency Ratio": 2, 4, 8 and 16 n for n up to 128; 2 alone in dual and quad mode.
 fn sck_ratio(reader: &mut NodeReader, lines: Lines) -> u32 {
-    let several = reader.only_if(lines != Lines::Single, "`xlnx,spi-mode` is 1 or 2", |reader| {
-        reader.u32_or("xlnx,sck-ratio", 2, [2], "in dual and quad mode EXT_SPI_CLK over SCK is 2")
+    const NAME: &str = "xlnx,sck-ratio";
+    let is_standard = lines == Lines::Single;
+    let standard = reader.only_if(is_standard, "`xlnx,spi-mode` is 0", |reader| {
+        let allowed =
+            |ratio: u32| matches!(ratio, 2 | 4 | 8) || ratio.is_multiple_of(16) && (16..=2048).contains(&ratio);
+        let meaning = "EXT_SPI_CLK over SCK is 2, 4, 8, or a multiple of 16 up to 2048";
+        reader.u32_or(NAME, 16, allowed, meaning)
     });
-    if let Some(ratio) = several
-        && lines != Lines::Single
-    {
-        return ratio;
-    }
-    let allowed = |ratio: u32| matches!(ratio, 2 | 4 | 8) || (ratio.is_multiple_of(16) && (16..=2048).contains(&ratio));
-    reader.u32_or("xlnx,sck-ratio", 16, allowed, "EXT_SPI_CLK over SCK is 2, 4, 8, or a multiple of 16 up to 2048")
+    let several = reader.only_if(!is_standard, "`xlnx,spi-mode` is 1 or 2", |reader| {
+        reader.u32_or(NAME, 2, [2], "in dual and quad mode EXT_SPI_CLK over SCK is 2")
+    });
+    if is_standard { standard } else { several }.unwrap_or(2)
 }
 
 fn fifo_depth(reader: &mut NodeReader, lines: Lines) -> u32 {
