@@ -16,7 +16,7 @@ from cyclescope.devicetree_bindings import Binding, common_properties
 from cyclescope.statuses import Status
 
 COMMON = common_properties()
-# of the nodes that none of the models reads, all but these are Linux's own
+# nodes that others refer to: what is in them beside that may be anything
 NOT_LOOKED_AT = "Other nodes"
 
 

@@ -35,12 +35,27 @@ those below it.
 """
 
 
+# What all of a group have in common.
+OF_GROUPS = {
+    "SPI controllers": """\
+The chips on a controller's wire are the children of its node ([SPI chips](spi-chips.md)); the
+`reg` of a chip is its chip select.
+""",
+    "SPI chips": """\
+A chip is a child of the node of its controller ([SPI controllers](spi-controllers.md)). A flash
+has the compatible of its part, and `jedec,spi-nor` behind that.
+""",
+}
+
+
 def pages() -> dict[str, str]:
     """The index, and a page for each group: texts by their places."""
     found = {"bindings/index.md": _index()}
     for group, entries in groupby(bindings(), key=lambda entry: entry.group):
         sections = [_section(alike) for alike in _alike(entries)]
-        found[f"bindings/{_file(group)}"] = markdown.page(group, *sections)
+        found[f"bindings/{_file(group)}"] = markdown.page(
+            group, OF_GROUPS.get(group, ""), *sections
+        )
     return found
 
 

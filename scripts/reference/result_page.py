@@ -13,7 +13,8 @@ WORDS = """\
 Results for other programs are JSON: `results.json` of `cyclescope bench` (also `bench --json`), and
 what `run --json` and `ipc --json` give. Each has a JSON Schema (draft 2020-12) in the package, in
 `cyclescope/schemas/`, from which this page is made. No key is there that its schema does not have.
-Units are in the names: `_ps`, `_ns`, `_pct`, `hz`.
+Units are in the names: `_ps`, `_ns`, `_pct`, `hz`. `results.csv` of `cyclescope bench` has the same
+rows, with a column `settings.NAME` for each setting that occurs.
 """
 Schema = dict[str, Any]
 

@@ -214,8 +214,8 @@ fn read_cache(
     let size_bytes = reader.given(size, |reader| reader.u32(size, 0..=MOST_BYTES, meaning)).unwrap_or(0);
     let is_there = format!("`{size}` is above 0");
     reader.only_if(size_bytes > 0, &is_there, |reader| {
-        let line_bytes = reader.u32(line, 8..=256, "a line of the cache has 8 to 256 bytes");
-        let sets_count = reader.u32(sets, 1..=MOST_BYTES / 8, "a cache has 1 to 2097152 sets");
+        let line_bytes = reader.u32(line, 8..=256, "a line of the cache has 8 to 256 bytes, a power of two");
+        let sets_count = reader.u32(sets, 1..=MOST_BYTES / 8, "a cache has 1 to 2097152 sets, a power of two");
         if size_bytes == 0 || line_bytes == 0 || sets_count == 0 {
             return None; // a fault already
         }

@@ -108,7 +108,7 @@ fn read_banks(reader: &mut NodeReader, size_bytes: u32) -> Option<DramTiming> {
         write_to_read_cycles: reader.timing_cycles("cyclescope,twtr-cycles", "from written data to a read command").0,
         burst_cycles: reader.timing_cycles("cyclescope,burst-cycles", "clocks of data of a burst").0,
         refresh_interval_cycles: reader.timing_cycles("cyclescope,trefi-cycles", "from one refresh to the next").0,
-        refresh_cycles: reader.timing_cycles("cyclescope,trfc-cycles", "a refresh").0,
+        refresh_cycles: reader.timing_cycles("cyclescope,trfc-cycles", "from a refresh to the next command").0,
     };
     if timing.is_sound() {
         return Some(timing);

@@ -208,9 +208,11 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         extensions
     }
 
-    /// How many interrupt lines the node has.
-    pub fn interrupt_count(&mut self) -> usize {
-        self.specifiers().map_or(0, |(_, specifiers)| specifiers.list.len())
+    /// All interrupt lines of the node, in order. `meaning` tells what they say.
+    pub fn interrupts(&mut self, meaning: &str) -> Vec<Option<IrqLine>> {
+        self.note(|| Declared::new("interrupts", "interrupts", meaning));
+        let count = self.specifiers().map_or(0, |(_, specifiers)| specifiers.list.len());
+        (0..count).map(|index| self.interrupt(index, meaning)).collect()
     }
 
     /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`; `None` where the

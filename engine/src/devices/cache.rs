@@ -31,8 +31,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         ),
     };
     let ram_cycles = [
-        reader.timing_cycles("cyclescope,tag-cycles", "a look at the tags"),
-        reader.timing_cycles("cyclescope,data-cycles", "a read of the data"),
+        reader.timing_cycles("cyclescope,tag-cycles", "cycles of a look at the tags"),
+        reader.timing_cycles("cyclescope,data-cycles", "cycles of a read of the data"),
     ];
     let cache = read_shape(reader).map(|shape| {
         let mut cache = OuterCache::new(shape, timing);
@@ -44,8 +44,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 fn read_shape(reader: &mut NodeReader) -> Option<CacheShape> {
     let size_bytes = reader.u32("cache-size", 1..=MOST_BYTES, "a cache has 1 byte to 16 MiB");
-    let line_bytes = reader.u32("cache-line-size", 8..=256, "a line of the cache has 8 to 256 bytes");
-    let sets = reader.u32("cache-sets", 1..=MOST_BYTES / 8, "a cache has 1 to 2097152 sets");
+    let line_bytes = reader.u32("cache-line-size", 8..=256, "a line of the cache has 8 to 256 bytes, a power of two");
+    let sets = reader.u32("cache-sets", 1..=MOST_BYTES / 8, "a cache has 1 to 2097152 sets, a power of two");
     if size_bytes == 0 || line_bytes == 0 || sets == 0 {
         return None; // a fault already
     }

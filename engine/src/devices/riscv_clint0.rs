@@ -60,9 +60,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
     let mtime_clock = reader.clock(1, "the second of clocks is the one that mtime counts");
     reader.known(&["clock-names"]);
-    let lines: Vec<Option<IrqLine>> = (0..reader.interrupt_count())
-        .map(|index| reader.interrupt(index, "software and timer interrupt of each hart, in turn"))
-        .collect();
+    let lines = reader.interrupts("software and timer interrupt of each hart, hart after hart");
     Box::new(Clint::new(Params { port, mtime_clock }, &lines))
 }
 
