@@ -1,8 +1,8 @@
 """Cyclescope: a virtual bench for embedded boards.
 
 It runs the firmware that you would flash on a board that it simulates with timing, measures it,
-and shows where every cycle went. Start at `Board`; `cyclescope.experiments` has the experiments
-and `cyclescope.bench` runs them.
+and shows where every cycle went. Start at `Board`; `bindings` says what the nodes of a board of
+your own may have. `cyclescope.experiments` has the experiments and `cyclescope.bench` runs them.
 """
 
 from cyclescope._engine import Stop
