@@ -1,8 +1,8 @@
 """Devicetree sources from anywhere: whatever a file holds or includes, parsing it comes to an end.
 
 A board may come from someone else. So it is of bounded size, and names regular files only: what it
-/include/s are .dts and .dtsi files, what it takes by /incbin/ lies beside it. All else, a file that
-includes itself among that, is a parse error with its place.
+/include/s are .dts and .dtsi files, beside it or shipped; what it takes by /incbin/ lies beside it.
+All else, a file that includes itself among that, is a parse error with its place.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from devicetree import dtlib
+
+from cyclescope import resources
 
 # Shipped boards have up to 70,000 characters, with all that they include.
 MOST_SOURCE_BYTES = 1 << 20
@@ -54,6 +56,9 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
             return io.BytesIO(self._binary(path))
         if path.resolve().suffix not in _SOURCES:
             self._parse_error(f"'{filename}': only .dts and .dtsi files can be included")
+        if not os.path.lexists(path):
+            shipped = {part.name: part for part in resources.boards().iterdir()}
+            path = shipped.get(filename, path)
         text = io.StringIO(self._source(path))
         text.name = str(path)  # type: ignore[attr-defined]  # as a file has one
         return text

@@ -105,6 +105,24 @@ def special(folder: Path, kind: str) -> Path:
     return path
 
 
+def test_a_shipped_part_is_found_unless_there_is_one_beside_the_board(tmp_path: Path) -> None:
+    path = board(tmp_path, '/ { /include/ "n25q128a13.dtsi" };\n')
+    root = devicetree.parse(path)
+    assert root.props["compatible"].value.startswith(b"micron,n25q128a13")
+    assert [Path(file).name for file in root.files] == ["board.dts", "n25q128a13.dtsi"]
+    (tmp_path / "n25q128a13.dtsi").write_text("own;\n")
+    assert list(devicetree.parse(path).props) == ["own"]
+
+
+@pytest.mark.parametrize("name", ["../boards/n25q128a13.dtsi", "./n25q128a13.dtsi", "none.dtsi"])
+def test_what_is_not_a_shipped_parts_name_is_looked_for_beside_the_board(
+    tmp_path: Path, name: str
+) -> None:
+    fault = refusal(board(tmp_path, f'/ {{ /include/ "{name}" }};\n'))
+    assert fault.endswith("No such file or directory")
+    assert str(tmp_path) in fault
+
+
 @pytest.mark.parametrize("kind", ["fifo", "folder", "huge", "zero", "secret", "missing"])
 @pytest.mark.parametrize("form", ['/include/ "{}"\n/ {{ }};\n', '/ {{ a = /incbin/ ("{}"); }};\n'])
 def test_only_regular_files_are_read(tmp_path: Path, kind: str, form: str) -> None:
