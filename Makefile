@@ -20,7 +20,7 @@ export PIP_QUIET := 1
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
-.PHONY: build bench test differential fuzz speed lint format wheel lock clean
+.PHONY: build bench test differential fuzz speed lint format docs wheel lock clean
 
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
@@ -63,20 +63,27 @@ format: build
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+## docs: the documentation site in site/; broken links are errors
+docs: $(VENV)/.docs-requirements
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
+
 ## wheel: a wheel in dist/
 wheel: build
 	rm -f dist/*.whl
 	$(BIN)/maturin build --release --locked --quiet --out dist
 
-## lock: pin what requirements/dev.in and pyproject.toml ask for, with hashes
+## lock: pin what requirements/*.in and pyproject.toml ask for, with hashes
 lock: $(VENV)/.requirements
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-annotate --custom-compile-command "make lock" \
 		--output-file requirements/dev.txt pyproject.toml requirements/dev.in
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-annotate --custom-compile-command "make lock" --constraint requirements/dev.txt \
+		--output-file requirements/docs.txt requirements/docs.in
 
 ## clean: drop everything that was built
 clean:
-	rm -rf $(VENV) .cache target dist results cyclescope/_engine*.so
+	rm -rf $(VENV) .cache target dist results site cyclescope/_engine*.so
 
 # Python's packages and the engine do not need each other: both at once, the engine's slow part on
 # one processor leaves the other free.
@@ -91,6 +98,10 @@ $(VENV)/.requirements: requirements/dev.txt
 		{ echo "make: $(PYTHON) is older than 3.11: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --require-hashes -r requirements/dev.txt
+	touch $@
+
+$(VENV)/.docs-requirements: requirements/docs.txt $(VENV)/.requirements
+	$(BIN)/python -m pip install --require-hashes -r requirements/docs.txt
 	touch $@
 
 # What maturin then finds compiled.
