@@ -1,0 +1,85 @@
+"""The tutorials, typed in command by command: each prints what its page shows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from tutorial_pages import Call, File, Scratch, matches, steps, titled
+
+from cyclescope import compiler_cache
+
+TUTORIALS = ROOT / "docs" / "tutorials"
+# Pages that go on in each other's folder, in their order.
+FOLLOWED = (
+    ("your-own-board", "slow-flash-write", "how-to-trust-a-number"),
+    ("is-qspi-fast-enough",),
+)
+
+
+def environment() -> dict[str, str]:
+    """The reader's, with the package on the path; the compiler's cache is the tests'."""
+    compiled = str(compiler_cache.folder())
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    caches = {"ZIG_GLOBAL_CACHE_DIR": compiled, "ZIG_LOCAL_CACHE_DIR": compiled}
+    return os.environ | caches | {"PATH": path, "LC_ALL": "C.UTF-8"}
+
+
+def run(call: Call, folder: Path) -> str:
+    """What a command prints, on both streams, as a terminal shows it."""
+    done = subprocess.run(
+        ["bash", "-c", call.command],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=300,
+        check=False,
+    )
+    return done.stdout.decode()
+
+
+def follow(page: Path, folder: Path) -> None:
+    """Do what a page says, and compare what each command prints."""
+    scratch = Scratch(folder)
+    calls = 0
+    for step in steps(page):
+        if isinstance(step, File):
+            scratch.write(step)
+            continue
+        calls += 1
+        printed = run(step, folder)
+        where = f"{page.name}:{step.line}: $ {step.command}"
+        assert matches(step.output, printed), f"{where}\nprints:\n{printed}"
+    assert calls
+
+
+def test_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    follow(ROOT / "README.md", tmp_path)
+
+
+@pytest.mark.parametrize("names", FOLLOWED, ids=lambda names: names[0])
+def test_tutorials_print_what_they_show(names: tuple[str, ...], tmp_path: Path) -> None:
+    for name in names:
+        follow(TUTORIALS / f"{name}.md", tmp_path)
+
+
+@pytest.mark.parametrize("page", sorted(TUTORIALS.glob("*.md")), ids=lambda page: page.stem)
+def test_files_are_named_in_the_prose_above_them(page: Path) -> None:
+    for file, prose in titled(page):
+        assert f"`{file}`" in prose, f"{page.name}: a forge does not show the title {file}"
+
+
+def test_another_output_is_no_match() -> None:
+    assert matches("a ... c\n...\ne", "a b c\nd\nd\ne \n")
+    assert matches("...\nb", "b\n")
+    assert not matches("a ... c", "a c")
+    assert not matches("a", "a\nb")
+    assert not matches("", "a")
+    assert not matches("1.5 us", "1x5 us")
