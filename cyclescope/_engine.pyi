@@ -1,6 +1,6 @@
 """The engine's Python module: machines made from a board's tree, run in one call."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,17 @@ def bindings() -> list[dict[str, Any]]:
 
 def common_properties() -> list[tuple[str, str]]:
     """Names and meanings of the properties that any node may have."""
+def fat_add(path: Path, files: Sequence[tuple[str, bytes, int]]) -> None:
+    """Add files to the root of a FAT volume: each of a name, and of a piece so many times.
+
+    A file takes the first free clusters. The names have 8 and 3 characters.
+    """
+
+def fat_remove(path: Path, names: Sequence[str]) -> None:
+    """Remove files from the root of a FAT volume."""
+
+def fat_read(path: Path, name: str, most: int) -> bytes:
+    """The first bytes, so many at most, of a file of a FAT volume, which is only read."""
 
 class Stop:
     """A wish to stop, for any number of runs; any thread or a signal handler may ask for it."""

@@ -1,8 +1,9 @@
-"""Disk images for cards, made and checked by programs that are not ours: dosfstools and mtools.
+"""Disk images for cards: FAT volumes, made for a run and checked after it.
 
-A `Disk` describes a FAT volume. Its image is made once and kept by content; each run gets a sparse
-copy, which is checked afterwards with the same programs: what the firmware wrote must be right for
-someone who knows nothing of it.
+A `Disk` describes a volume. Its image is made once and kept by content; each run gets a sparse
+copy. What the firmware wrote there must be right for others than its own FatFs: `fat_check` looks
+whether the volume is sound, the crate `fatfs` reads its files, and where dosfstools and mtools are
+installed both are asked again (`fat_tools`).
 """
 
 from __future__ import annotations
@@ -10,31 +11,29 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import shutil
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
-from typing import IO
+from typing import IO, ParamSpec, TypeVar
 
-from cyclescope import kept, leftovers, resources
-from cyclescope.errors import DiskError
+from cyclescope import _engine, fat_check, fat_layout, fat_tools, kept, leftovers, resources
+from cyclescope.errors import DiskError, EngineError
+from cyclescope.fat_layout import SECTOR_BYTES, Layout
+from cyclescope.fat_volume import ARCHIVE, FIRST_CLUSTER, Volume
 
-SECTOR_BYTES = 512
-# Each tool that is called, with the Debian package that has it.
-TOOLS = {"mkfs.fat": "dosfstools", "fsck.fat": "dosfstools"} | dict.fromkeys(
-    ("mcopy", "mdel", "mshowfat"), "mtools"
-)
-_SBIN = ("/usr/sbin", "/sbin")  # where Debian has mkfs.fat and a user's PATH does not look
-# 2009-03-02: file times are no reason for images to differ
-_EPOCH_S = "1235952000"
+# Of the images that are kept: another makes all of them anew.
+_LAYOUT_VERSION = 1
+# How many findings a message has.
+_TOLD = 5
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Extent:
     """Clusters of a volume in order: so many that a file takes, then so many that are free."""
 
     used: int
@@ -46,23 +45,18 @@ class Disk:
     """A FAT volume over a whole card.
 
     A card with byte addresses can express sizes that are a multiple of 512 KiB, to 2 GiB.
-    `stretches` says what the volume holds from its first cluster on; all behind them is free.
+    `extents` says what the volume holds from its first cluster on; all behind them is free.
     """
 
     size_bytes: int
     fat_bits: int = 16
     sectors_per_cluster: int = 64
-    stretches: tuple[Stretch, ...] = ()
+    extents: tuple[Extent, ...] = ()
 
     @property
     def cluster_bytes(self) -> int:
         """Bytes of a cluster, the unit in which files take space."""
         return self.sectors_per_cluster * SECTOR_BYTES
-
-
-def missing_packages() -> list[str]:
-    """The Debian packages of the tools that are not installed."""
-    return sorted({package for tool, package in TOOLS.items() if _find(tool) is None})
 
 
 @contextmanager
@@ -87,9 +81,9 @@ def copy_of(master: Path) -> Iterator[Path]:
 def image(disk: Disk) -> Path:
     """The image of a disk as it is before any run, made if it was not yet: only to be read.
 
-    Raises `DiskError` if a tool is missing or fails.
+    Raises `DiskError` if there is no such volume, or no place for its image.
     """
-    described = f"{disk!r} {_tools()}"
+    described = f"{disk!r} {_LAYOUT_VERSION}"
     digest = hashlib.sha256(described.encode()).hexdigest()[:16]
     folder = resources.cache() / "disks"
     path = folder / f"fat{disk.fat_bits}-{digest}.img"
@@ -109,26 +103,42 @@ def image(disk: Disk) -> Path:
 
 
 def check(path: Path) -> None:
-    """Raises `DiskError` with what fsck.fat says if it finds anything wrong with a volume."""
-    done = _call("fsck.fat", "-n", path)
-    if done.returncode != 0:
-        # the first line is the program's version; the last names the image, whose place is nothing
-        lines = [line.strip() for line in _words(done).splitlines()[1:] if str(path) not in line]
-        found = " / ".join(filter(None, lines))
-        raise DiskError(f"fsck.fat finds the disk damaged: {found}")
+    """Raises `DiskError` if a volume is not sound, with what is wrong.
+
+    Where fsck.fat is installed it has to find the same: nothing.
+    """
+    found, witness = fat_check.findings(path), fat_tools.findings(path)
+    if found:
+        alone = "; fsck.fat finds nothing, which is a fault of one of the two"
+        raise DiskError(f"the disk is damaged: {_some(found)}{alone if witness == [] else ''}")
+    if witness:
+        raise DiskError(
+            "fsck.fat finds the disk damaged, Cyclescope does not, which is a fault of one of the "
+            f"two: {_some(witness)}"
+        )
 
 
 def read_file(path: Path, name: str) -> bytes:
-    """A file's bytes as mtools reads them. Raises `DiskError` if it can't."""
-    return _run("mcopy", "-i", path, f"::{name}", "-").stdout
+    """The bytes of a file in the root directory.
+
+    Raises `DiskError` if it is not there as a whole, or if mtools, where it is installed, reads
+    others.
+    """
+    entry, _ = Volume(path).file(name)
+    found = _fatfs(_engine.fat_read, path, name, entry.size_bytes)
+    witness = fat_tools.read_file(path, name)
+    if witness is not None and witness != found:
+        raise DiskError(f"{name}: {_difference(found, witness, 'Cyclescope', 'mtools')}")
+    return found
 
 
 def compare(path: Path, files: Mapping[str, bytes]) -> None:
     """Raises `DiskError` if a volume's files are not what they should be, byte for byte."""
     for name, expected in files.items():
+        size_bytes = Volume(path).file(name)[0].size_bytes
+        if size_bytes != len(expected):
+            raise DiskError(f"{name} has {size_bytes} bytes, {len(expected)} were to be written")
         found = read_file(path, name)
-        if len(found) != len(expected):
-            raise DiskError(f"{name} has {len(found)} bytes, {len(expected)} were to be written")
         if found != expected:
             place = next(at for at in count() if found[at] != expected[at])
             raise DiskError(
@@ -137,10 +147,15 @@ def compare(path: Path, files: Mapping[str, bytes]) -> None:
             )
 
 
-def clusters_of(path: Path, *names: str) -> list[str]:
-    """Where files lie as mtools shows it, a line a file: "<2-65> <70-77>"."""
-    text = _words(_run("mshowfat", "-i", path, *(f"::{name}" for name in names)))
-    return [line.partition(" ")[2] for line in text.splitlines() if line.startswith("::")]
+def clusters_of(path: Path, name: str) -> list[tuple[int, int]]:
+    """Where a file in the root directory lies: the first and last cluster of each piece.
+
+    Raises `DiskError` if it is not there as a whole.
+    """
+    _, clusters = Volume(path).file(name)
+    pieces = groupby(enumerate(clusters), lambda numbered: numbered[1] - numbered[0])
+    pieces_of = [[cluster for _, cluster in piece] for _, piece in pieces]
+    return [(piece[0], piece[-1]) for piece in pieces_of]
 
 
 def copy_sparse(source: Path, target: Path) -> None:
@@ -162,93 +177,73 @@ def copy_into(source: Path, new: IO[bytes]) -> None:
 
 
 def _make(disk: Disk, path: Path) -> None:
+    layout = fat_layout.of(disk.size_bytes, disk.fat_bits, disk.sectors_per_cluster)
     with path.open("wb") as new:
         new.truncate(disk.size_bytes)
-    geometry = ("-F", disk.fat_bits, "-s", disk.sectors_per_cluster)
-    _run("mkfs.fat", *geometry, "--invariant", "-n", "CYCLESCOPE", path)
-    if disk.stretches:
-        _occupy(disk, path)
+        for at, data in fat_layout.blank(layout):
+            new.seek(at)
+            new.write(data)
+    if disk.extents:
+        _occupy(disk, layout, path)
 
 
-def _occupy(disk: Disk, path: Path) -> None:
-    """Files one behind the other, as mtools places them; then those in the free places go."""
-    with leftovers.scratch(dir=path.parent) as folder:
-        used, free = [], []
-        files = []
-        for number, stretch in enumerate(disk.stretches):
-            for name, clusters, kind in (
-                (f"USED{number:03}.BIN", stretch.used, used),
-                (f"FREE{number:03}.BIN", stretch.free, free),
-            ):
-                if clusters:
-                    files.append(_zeros(folder / name, clusters * disk.cluster_bytes))
-                    kind.append(name)
-        _run("mcopy", "-i", path, *files, "::")
-        _check_places(disk, path)
-        if free:
-            _run("mdel", "-i", path, *(f"::{name}" for name in free))
-
-
-def _check_places(disk: Disk, path: Path) -> None:
-    """mtools promises no places; what the disk says of them must be so."""
-    first = 2  # the number of a FAT volume's first cluster
-    for number, stretch in enumerate(disk.stretches):
-        for name, clusters in (("USED", stretch.used), ("FREE", stretch.free)):
-            if not clusters:
-                continue
-            (found,) = clusters_of(path, f"{name}{number:03}.BIN")
-            last = first + clusters - 1
-            wanted = f"<{first}>" if clusters == 1 else f"<{first}-{last}>"
-            if found.strip() != wanted:
-                raise DiskError(f"mtools put a file at {found} that was to be at {wanted}")
-            first += clusters
-
-
-def _zeros(path: Path, size_bytes: int) -> Path:
-    with path.open("wb") as new:
-        new.truncate(size_bytes)
-    return path
-
-
-# ---- the tools
-
-
-def _run(tool: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
-    done = _call(tool, *arguments)
-    if done.returncode != 0:
-        raise DiskError(f"{tool} failed: {' / '.join(_words(done).splitlines()) or 'no reason'}")
-    return done
-
-
-def _call(tool: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
-    # the user's own drive letters and language would change what the tools do and say
-    settings = {"LC_ALL": "C", "MTOOLSRC": os.devnull, "SOURCE_DATE_EPOCH": _EPOCH_S, "TZ": "UTC"}
-    command = [_found(tool), *map(str, arguments)]
-    return leftovers.call(command, env=os.environ | settings)
-
-
-def _found(tool: str) -> str:
-    found = _find(tool)
-    if found is None:
+def _occupy(disk: Disk, layout: Layout, path: Path) -> None:
+    """Files one behind the other; then those in the free places go."""
+    files = []
+    for number, extent in enumerate(disk.extents):
+        files.append((f"USED{number:03}.BIN", extent.used))
+        files.append((f"FREE{number:03}.BIN", extent.free))
+    files = [(name, clusters) for name, clusters in files if clusters]
+    total = sum(clusters for _, clusters in files)
+    if total > layout.clusters:
+        raise DiskError(f"extents of {total} clusters: the volume has {layout.clusters}")
+    if len(files) >= layout.root_entries > 0:  # FAT32 has room for any number
         raise DiskError(
-            f"{tool} is not installed: disk images need Debian's "
-            f"{' and '.join(missing_packages())}, which scripts/install-debian-packages installs"
+            f"extents of {len(files)} files: the root directory has {layout.root_entries} entries, "
+            "of which one is the label"
         )
-    return found
+    zeros = bytes(disk.cluster_bytes)
+    _fatfs(_engine.fat_add, path, [(name, zeros, clusters) for name, clusters in files])
+    _check_places(path, files)
+    _mark_as_new(path)
+    _fatfs(_engine.fat_remove, path, [name for name, _ in files if name.startswith("FREE")])
 
 
-def _find(tool: str) -> str | None:
-    return shutil.which(tool, path=os.pathsep.join((os.environ.get("PATH", ""), *_SBIN)))
+def _check_places(path: Path, files: list[tuple[str, int]]) -> None:
+    """The crate promises no places; what the disk says of them must be so."""
+    first = FIRST_CLUSTER + (1 if Volume(path).is_wide else 0)  # FAT32: behind the root
+    for name, clusters in files:
+        found, wanted = clusters_of(path, name), [(first, first + clusters - 1)]
+        if found != wanted:
+            raise DiskError(f"{name} was put at the clusters {found}, and was to be at {wanted}")
+        first += clusters
 
 
-@cache
-def _tools() -> str:
-    """The tools that make images, by content: an image is theirs as much as ours."""
-    digest = hashlib.sha256()
-    for tool in ("mkfs.fat", "mcopy", "mdel"):
-        digest.update(Path(_found(tool)).read_bytes())
-    return digest.hexdigest()
+def _mark_as_new(path: Path) -> None:
+    """The attribute that says that no backup has a file, which the crate does not set."""
+    with path.open("r+b", buffering=0) as image:
+        for entry in Volume(path).root():
+            if not entry.is_label:
+                os.pwrite(image.fileno(), bytes([entry.attributes | ARCHIVE]), entry.place + 11)
 
 
-def _words(done: subprocess.CompletedProcess[bytes]) -> str:
-    return (done.stdout + done.stderr).decode(errors="replace").strip()
+def _fatfs(
+    call: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
+) -> _Result:
+    try:
+        return call(*arguments, **named)
+    except EngineError as error:
+        raise DiskError(str(error)) from error
+
+
+def _some(findings: list[str]) -> str:
+    more = len(findings) - _TOLD
+    return " / ".join(findings[:_TOLD]) + (f" / and {more} more" if more > 0 else "")
+
+
+def _difference(found: bytes, witness: bytes, one: str, other: str) -> str:
+    """Where two readings of a file part."""
+    if len(found) != len(witness):
+        return f"{one} reads {len(found)} bytes, {other} {len(witness)}"
+    place = next(at for at in count() if found[at] != witness[at])
+    return f"{one} reads 0x{found[place]:02x} at byte {place}, {other} 0x{witness[place]:02x}"

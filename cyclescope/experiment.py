@@ -49,9 +49,9 @@ class Run:
     its numbers may be compared, under what `where` says beside the settings; `limit` bounds the
     simulated time, as in "10s".
 
-    With a `disk` the run has a copy of its image, on which fsck.fat must find nothing afterwards;
-    `slot` names the board property that takes the image's path, and `files` says what the app
-    leaves there by name, both with the run's settings.
+    With a `disk` the run has a copy of its image, whose volume must be sound afterwards; `slot`
+    names the board property that takes the image's path, and `files` says what the app leaves
+    there by name, both with the run's settings.
 
     `implied` names settings that only have their app's default: words for people leave them out.
     A run with `frame_on`, the label of an SPI bus, keeps the first frame on it: that is its result,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cyclescope import Board, disks, firmware
+from cyclescope import Board, _engine, disks, firmware
 from cyclescope.disks import SECTOR_BYTES, Disk
 from cyclescope.experiments import fat_write
 from cyclescope.results import RunResult, Value
@@ -23,6 +23,11 @@ SHORT: dict[str, Value] = {
     "file_bytes": FILE_BYTES,
     "gap_s": 0,
 }
+
+
+def put(image: Path, name: str, contents: bytes) -> None:
+    """A file in the root directory, written by another program than the firmware's FatFs."""
+    _engine.fat_add(image, [(name, contents, 1)])
 
 
 @dataclass(frozen=True)

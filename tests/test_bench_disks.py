@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import BOARD, NEEDS_DISK_TOOLS, Command
+from conftest import BOARD, Command
 
 from cyclescope import bench, disks, export
 from cyclescope.disks import Disk
@@ -19,8 +19,6 @@ from cyclescope.errors import DiskError
 from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.planning import Job
 from cyclescope.results import RunRecord, Settings
-
-pytestmark = NEEDS_DISK_TOOLS
 
 # The flash of this board takes an image too: one app reads it, another erases it.
 SLOT = "flash0.cyclescope,image"
@@ -63,7 +61,7 @@ def test_a_run_that_leaves_its_disk_sound_succeeds_and_tells_nothing_of_where_it
 def test_a_run_that_damages_its_disk_has_failed_and_the_next_finds_it_sound() -> None:
     record = outcome(ERASES)
     assert record.error is not None
-    assert record.error.startswith("fsck.fat finds the disk damaged: ")
+    assert record.error.startswith("the disk has no FAT volume: its boot sector has ")
     (result,) = bench.tabulate([of(ERASES)], [record])
     assert result.rows == ()
     disks.check(disks.image(DISK))
@@ -87,7 +85,7 @@ def test_the_disk_of_a_run_that_fails_is_kept_where_the_user_asks_for_it(tmp_pat
     (kept,) = folder.iterdir()
     assert record.error is not None
     assert record.error.endswith(f"its disk is {kept}")
-    with pytest.raises(DiskError, match="damaged"):
+    with pytest.raises(DiskError, match="no FAT volume"):
         disks.check(kept)
 
 
@@ -98,7 +96,7 @@ def test_an_image_that_the_user_names_is_copied_too(tmp_path: Path) -> None:
     job = replace(of(ERASES), extra={SLOT: str(own)})
     record = bench.run_job(job)
     assert record.error is not None
-    assert "damaged" in record.error
+    assert "no FAT volume" in record.error
     assert own.read_bytes() == before
     missing = replace(of(READS), extra={SLOT: str(tmp_path / "none.img")})
     record = bench.run_job(missing)
@@ -106,15 +104,11 @@ def test_an_image_that_the_user_names_is_copied_too(tmp_path: Path) -> None:
     assert "none.img" in record.error
 
 
-def test_without_the_tools_a_run_fails_with_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(disks, "_find", lambda tool: None)
-    disks._tools.cache_clear()
-    record = outcome(READS)
+def test_a_disk_that_can_not_be_is_told_before_the_run() -> None:
+    record = outcome(replace(READS, disk=replace(DISK, fat_bits=16)))
     assert record.result is None
     assert record.error is not None
-    assert "dosfstools" in record.error
+    assert "can't be FAT16: it has 2043 clusters" in record.error
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1000, 1049088, 3 * 2**40, None])

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BOARD, NEEDS_DISK_TOOLS, ROOT
+from conftest import BOARD, ROOT
 
 from cyclescope import compiler_cache, disks, firmware, kept
 from cyclescope.disks import Disk
@@ -139,7 +139,6 @@ def test_the_compiler_needs_no_folder_of_the_users(
     assert firmware.build(recipe()).stat().st_size > 1000
 
 
-@NEEDS_DISK_TOOLS
 def test_a_damaged_image_is_made_anew(cache: Path) -> None:
     disk = Disk(16 * 2**20, fat_bits=12, sectors_per_cluster=16)
     image = disks.image(disk)

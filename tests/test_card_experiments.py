@@ -5,15 +5,12 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from conftest import NEEDS_DISK_TOOLS
 
 import cyclescope as package
 from cyclescope import bench, planning
 from cyclescope.disks import SECTOR_BYTES
 from cyclescope.experiments import card_probe, fat_access
 from cyclescope.results import ExperimentResult, Row
-
-pytestmark = NEEDS_DISK_TOOLS
 
 FILE_BYTES = 131072
 SHORT = [("fat_access.file_bytes", str(FILE_BYTES)), ("fat_access.calls", "16")]

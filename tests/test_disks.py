@@ -1,4 +1,4 @@
-"""Disk images: made by mkfs.fat and mtools, copied for each run, and checked by the same tools."""
+"""Disk images: made once, copied for each run, checked and read by others than the firmware."""
 
 from __future__ import annotations
 
@@ -7,24 +7,16 @@ from pathlib import Path
 
 import pytest
 from conftest import NEEDS_DISK_TOOLS
+from fat_disks import put
 
-from cyclescope import disks
-from cyclescope.disks import Disk, Stretch
+from cyclescope import disks, fat_tools
+from cyclescope.disks import Disk, Extent
 from cyclescope.errors import DiskError
 
 MIB = 2**20
 SMALL = Disk(8 * MIB, fat_bits=12, sectors_per_cluster=4)
-IN_USE = Disk(160 * MIB, stretches=(Stretch(3, 2), Stretch(0, 1), Stretch(5, 0)))
+IN_USE = Disk(160 * MIB, extents=(Extent(3, 2), Extent(0, 1), Extent(5, 0)))
 CLUSTER_BYTES = 64 * 512
-
-pytestmark = NEEDS_DISK_TOOLS
-
-
-def put(image: Path, name: str, contents: bytes) -> None:
-    """A file written by mtools, as the firmware would have."""
-    source = image.with_name("source")
-    source.write_bytes(contents)
-    subprocess.run(["mcopy", "-o", "-i", image, source, f"::{name}"], check=True)
 
 
 def test_an_image_is_a_clean_volume_of_the_size_that_was_asked_for() -> None:
@@ -40,9 +32,20 @@ def test_a_card_in_use_has_its_free_clusters_where_they_were_asked_for() -> None
         disks.check(image)
         # 3 used, 2 free and 1 free, 5 used: the next file gets the free ones, then what follows
         put(image, "NEW.BIN", b"x" * (4 * CLUSTER_BYTES))
-        assert disks.clusters_of(image, "USED000.BIN", "USED002.BIN") == ["<2-4>", "<8-12>"]
-        assert disks.clusters_of(image, "NEW.BIN") == ["<5-7> <13>"]
+        assert disks.clusters_of(image, "USED000.BIN") == [(2, 4)]
+        assert disks.clusters_of(image, "USED002.BIN") == [(8, 12)]
+        assert disks.clusters_of(image, "NEW.BIN") == [(5, 7), (13, 13)]
         disks.check(image)
+
+
+@NEEDS_DISK_TOOLS
+def test_mtools_finds_files_in_the_same_places() -> None:
+    with disks.copy_of(disks.image(IN_USE)) as image:
+        put(image, "NEW.BIN", b"x" * (4 * CLUSTER_BYTES))
+        shown = subprocess.run(
+            ["mshowfat", "-i", image, "::NEW.BIN"], capture_output=True, text=True, check=True
+        )
+        assert shown.stdout.split(maxsplit=1)[1].strip() == "<5-7> <13>"
 
 
 def test_an_image_is_made_once_and_is_the_same_when_made_again(
@@ -118,14 +121,55 @@ def test_files_are_compared_byte_for_byte() -> None:
             disks.compare(image, {"C.BIN": b""})
 
 
-def test_a_description_that_mkfs_refuses_is_one_line() -> None:
-    impossible = Disk(8 * MIB, fat_bits=16, sectors_per_cluster=128)
-    with pytest.raises(DiskError, match=r"mkfs\.fat failed: .+") as found:
-        disks.image(impossible)
+@pytest.mark.parametrize(
+    ("disk", "said"),
+    [
+        (Disk(8 * MIB, 16, 128), "can't be FAT16: it has 124 clusters, FAT16 4085 to 65524"),
+        (Disk(2048 * MIB), "can't be FAT16: it has 65525 clusters"),
+        (Disk(160 * MIB, sectors_per_cluster=48), "a cluster can't have 48 sectors"),
+        (Disk(160 * MIB, fat_bits=24), "no FAT has entries of 24 bits"),
+        (Disk(0), "it has 0 clusters"),
+        (Disk(8 * MIB, 12, 4, (Extent(5000, 0),)), "extents of 5000 clusters: the volume has 4081"),
+        (
+            Disk(8 * MIB, 12, 4, (Extent(1, 1),) * 256),
+            "extents of 512 files: the root directory has 512",
+        ),
+    ],
+)
+def test_a_disk_that_can_not_be_is_one_line(disk: Disk, said: str) -> None:
+    with pytest.raises(DiskError) as found:
+        disks.image(disk)
+    assert said in str(found.value)
     assert "\n" not in str(found.value)
 
 
-def test_absent_tools_are_named_with_what_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disks, "_find", lambda tool: None)
-    with pytest.raises(DiskError, match="dosfstools and mtools, which scripts/install-debian"):
-        disks.check(Path("any"))
+@pytest.mark.parametrize(
+    ("tool", "answer", "said"),
+    [
+        ("findings", ["bad"], "fsck.fat finds the disk damaged, Cyclescope does not, .*: bad"),
+        ("read_file", b"0123x", r"A\.BIN: Cyclescope reads 0x34 at byte 4, mtools 0x78"),
+        ("read_file", b"0123", r"A\.BIN: Cyclescope reads 5 bytes, mtools 4"),
+    ],
+)
+def test_witnesses_that_disagree_are_told(
+    monkeypatch: pytest.MonkeyPatch, tool: str, answer: object, said: str
+) -> None:
+    look = {"findings": disks.check, "read_file": lambda path: disks.read_file(path, "A.BIN")}[tool]
+    with disks.copy_of(disks.image(SMALL)) as image:
+        put(image, "A.BIN", b"01234")
+        monkeypatch.setattr(fat_tools, tool, lambda *asked: answer)
+        with pytest.raises(DiskError, match=said):
+            look(image)
+
+
+def test_damage_that_fsck_does_not_find_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    with disks.copy_of(disks.image(SMALL)) as image:
+        with image.open("r+b") as volume:
+            volume.seek(_fat_start(image) + 3)
+            volume.write(b"\xff\xff")
+        monkeypatch.setattr(fat_tools, "findings", lambda path: [])
+        with pytest.raises(DiskError, match=r"cluster 2 is in use.*; fsck\.fat finds nothing"):
+            disks.check(image)
+        monkeypatch.setattr(fat_tools, "findings", lambda path: None)
+        with pytest.raises(DiskError, match=r"cluster 2 is in use and of no file[^;]*$"):
+            disks.check(image)

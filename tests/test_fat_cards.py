@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import NEEDS_DISK_TOOLS
 
 from cyclescope import Board, disks, firmware
-from cyclescope.disks import Disk, Stretch
+from cyclescope.disks import Disk, Extent
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.fat_write import BOARD
 from cyclescope.results import RunResult, Value
@@ -58,7 +57,6 @@ def test_a_card_without_a_volume_is_told_from_none(app: str, port: str) -> None:
     assert_fails(run(app, port, BOARD), "f_mount card: FR_NO_FILESYSTEM (13)")
 
 
-@NEEDS_DISK_TOOLS
 @every_app
 @both_ports
 def test_a_write_protected_card_stays_as_it_is(
@@ -73,7 +71,6 @@ def test_a_write_protected_card_stays_as_it_is(
         assert image.read_bytes() == master.read_bytes()
 
 
-@NEEDS_DISK_TOOLS
 @every_app
 @both_ports
 def test_high_capacity_cards_with_fat32_are_used_alike(app: str, port: str) -> None:
@@ -85,7 +82,6 @@ def test_high_capacity_cards_with_fat32_are_used_alike(app: str, port: str) -> N
             disks.compare(image, {"W512.BIN": fat_write.buffer(FILE_BYTES)})
 
 
-@NEEDS_DISK_TOOLS
 @both_ports
 def test_crcs_may_be_checked_on_either_port(port: str) -> None:
     with disks.copy_of(disks.image(SDHC)) as image:
@@ -95,11 +91,10 @@ def test_crcs_may_be_checked_on_either_port(port: str) -> None:
         disks.compare(image, {"W4096.BIN": fat_write.buffer(FILE_BYTES)})
 
 
-@NEEDS_DISK_TOOLS
 def test_the_probe_leaves_a_fragmented_card_alone() -> None:
     # free clusters in pieces of 480 blocks, fewer than the probes write
-    pieces = (Stretch(1, 60),) * 48
-    disk = Disk(12 * 2**20, fat_bits=12, sectors_per_cluster=8, stretches=pieces)
+    pieces = (Extent(1, 60),) * 48
+    disk = Disk(12 * 2**20, fat_bits=12, sectors_per_cluster=8, extents=pieces)
     with disks.copy_of(disks.image(disk)) as image:
         assert_fails(run("card_probe", "mmc", BOARD, image), "PROBE.BIN: FR_DENIED (7)")
         disks.check(image)

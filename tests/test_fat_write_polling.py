@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from conftest import NEEDS_DISK_TOOLS
 from fat_disks import FRESH
 
 from cyclescope import Board, disks, firmware, planning
 from cyclescope.experiments.fat_write import EXPERIMENT
 from cyclescope.results import RunResult
-
-pytestmark = NEEDS_DISK_TOOLS
 
 SHORT = {"file_bytes": "4096", "gap_s": "0"}
 

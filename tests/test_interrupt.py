@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BOARD, NEEDS_DISK_TOOLS, ROOT
+from conftest import BOARD, ROOT
 
 import cyclescope as package
 from cyclescope import firmware
@@ -202,7 +202,6 @@ def test_an_interrupted_bench_keeps_what_was_finished(tmp_path: Path, number: in
     assert "failed" not in stderr + stdout
 
 
-@NEEDS_DISK_TOOLS
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_bench_leaves_no_disk_behind(tmp_path: Path, number: int) -> None:
     scratch = tmp_path / "scratch"

@@ -8,6 +8,7 @@ use arguments::Arg;
 mod arguments;
 mod caught;
 mod describe;
+mod fat;
 mod machine;
 mod nodes;
 mod reference;
@@ -36,6 +37,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(disassemble, module)?)?;
     module.add_function(wrap_pyfunction!(reference::bindings, module)?)?;
     module.add_function(wrap_pyfunction!(reference::common_properties, module)?)?;
+    module.add_function(wrap_pyfunction!(fat::fat_add, module)?)?;
+    module.add_function(wrap_pyfunction!(fat::fat_remove, module)?)?;
+    module.add_function(wrap_pyfunction!(fat::fat_read, module)?)?;
     module.add_class::<stop::Stop>()?;
     module.add_class::<machine::Machine>()
 }

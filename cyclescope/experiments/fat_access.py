@@ -5,7 +5,7 @@ The document of `fat-write` names them as what it would take to judge a card, an
 
 from collections.abc import Mapping, Sequence
 
-from cyclescope.disks import Disk, Stretch
+from cyclescope.disks import Disk, Extent
 from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.answers import pick, pick_all, times
@@ -14,7 +14,7 @@ from cyclescope.views import Pivot, Sweep, Words
 
 APP = "fat_access"
 # The first 8 MiB are in use: cards treat the place of a file system's tables in another way.
-DISK = Disk(fat_write.CARD_BYTES, stretches=(Stretch(256, 0),))
+DISK = Disk(fat_write.CARD_BYTES, extents=(Extent(256, 0),))
 
 
 def files(settings: Settings) -> Mapping[str, bytes]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from cyclescope.disks import Disk, Stretch
+from cyclescope.disks import Disk, Extent
 from cyclescope.experiment import Cell, Experiment, Run, fitted
 from cyclescope.experiments.answers import listed, times
 from cyclescope.results import Row, Settings
@@ -44,15 +44,15 @@ def used_card(fragments: int = _FRAGMENTS) -> Disk:
     """
     parts = [_FIRST_FILE // fragments + (n < _FIRST_FILE % fragments) for n in range(fragments)]
     sectors = [n * _FAT_SECTORS // fragments for n in range(fragments)]
-    stretches = []
+    extents = []
     cluster = 2  # the first of a volume
     for number, (part, sector) in enumerate(zip(parts, sectors, strict=True)):
         apart = (_CONTIGUOUS - _FIRST_FREE) // sectors.count(sector)
         start = sector * _FAT_SECTOR + _FIRST_FREE + (number - sectors.index(sector)) * apart
-        stretches.append(Stretch(start - cluster, part))
+        extents.append(Extent(start - cluster, part))
         cluster = start + part
     rest = (_FAT_SECTORS - 1) * _FAT_SECTOR + _CONTIGUOUS - cluster
-    return Disk(CARD_BYTES, stretches=(*stretches, Stretch(rest, 0)))
+    return Disk(CARD_BYTES, extents=(*extents, Extent(rest, 0)))
 
 
 def slot(settings: Settings) -> str:
@@ -232,8 +232,8 @@ EXPERIMENT = Experiment(
         "space lies so that FAT sectors are written as often as the document's occurrences show "
         "for 32768 and 65536 bytes (xmit and CRC alike; those for 64 and 1636 bytes follow), and "
         "the number of fragments of the first file sets the total for 32768 bytes.",
-        "After each run fsck.fat must find nothing on the card, and all files, read by mtools, "
-        "must hold what was written, byte for byte.",
+        "After each run the card's file system must be sound, and all files must hold what was "
+        "written, byte for byte, as read by others than the FatFs that wrote them.",
     ),
     choices=CHOICES,
     findings=_findings,

@@ -1,0 +1,69 @@
+"""Experiments with a card need no program of the system's, and are the same where there is one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cyclescope import bench, export, fat_tools, planning, resources
+from cyclescope.experiments import card_probe, fat_access, fat_write
+from cyclescope.planning import Job
+
+# What builds need: cargo names the folders of FatFs's sources.
+TOOLS = ("cargo", "rustc")
+SHORT = [
+    ("fat_write.file_bytes", "6000"),
+    ("fat_write.gap_s", "0"),
+    ("fat_access.file_bytes", "65536"),
+    ("fat_access.calls", "2"),
+]
+
+
+def rows(jobs: list[Job], threads: int = 1) -> str:
+    records = bench.run_jobs(jobs, threads)
+    assert [record.error for record in records if record] == [None] * len(jobs)
+    return export.to_json(bench.tabulate(jobs, records))
+
+
+def test_card_experiments_give_the_same_rows_where_no_disk_tool_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    experiments = [fat_write.EXPERIMENT, fat_access.EXPERIMENT, card_probe.EXPERIMENT]
+    jobs = planning.plan(experiments, SHORT)
+    as_installed = rows(jobs)
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        if found is not None:
+            (tmp_path / tool).symlink_to(found)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(fat_tools, "_SBIN", ())
+    # the same firmware, but no image that was made before
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for folder in resources.cache().iterdir():
+        if folder.name != "disks":
+            (cache / folder.name).symlink_to(folder)
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(cache))
+    assert [fat_tools.find(tool) for tool in ("mkfs.fat", "fsck.fat", "mcopy")] == [None] * 3
+    assert rows(jobs) == as_installed
+    assert list((cache / "disks").glob("*.img"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "said"),
+    [
+        ("findings", ["bad"], "fsck.fat finds the disk damaged, Cyclescope does not"),
+        ("read_file", b"other", "Cyclescope reads 6016 bytes, mtools 5"),
+    ],
+)
+def test_a_run_has_failed_if_the_second_witness_disagrees(
+    monkeypatch: pytest.MonkeyPatch, tool: str, answer: object, said: str
+) -> None:
+    job, _ = planning.plan([fat_write.EXPERIMENT], [*SHORT[:2], ("fat_write.transfer", "64")])
+    assert bench.run_job(job).error is None
+    monkeypatch.setattr(fat_tools, tool, lambda *asked: answer)
+    error = bench.run_job(job).error
+    assert error is not None
+    assert said in error
