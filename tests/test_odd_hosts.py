@@ -24,7 +24,7 @@ NOT_WRITTEN, NOBODY_READS = 2, 141
 
 @dataclass(frozen=True)
 class Done:
-    """How a line of a shell ended; `status` is that of the first command of its pipe."""
+    """How a line of a shell ended; `status` is that of the call of `$C` in it."""
 
     status: int
     stdout: str
@@ -38,10 +38,14 @@ Shell = Callable[..., Done]
 def shell(tmp_path: Path) -> Shell:
     """Runs a line in which `$C` is the command; nothing may end in a traceback or without end."""
 
+    status = tmp_path / "status of $C"
+
     def run(line: str, **environment: str) -> Done:
-        script = f"{line}\nexit ${{PIPESTATUS[0]}}"
+        status.unlink(missing_ok=True)
+        # only some shells tell the status of a pipe's first command
+        called = f'{CYCLESCOPE} "$@"; set -- $?; echo $1 > {shlex.quote(str(status))}; return $1'
         done = subprocess.run(
-            ["bash", "-c", script.replace("$C", CYCLESCOPE)],
+            ["sh", "-c", f"cyclescope() {{ {called}; }}\n{line.replace('$C', 'cyclescope')}"],
             cwd=tmp_path,
             env=os.environ | environment,
             stdin=subprocess.DEVNULL,
@@ -49,7 +53,7 @@ def shell(tmp_path: Path) -> Shell:
             timeout=200,
             check=False,
         )
-        found = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        found = Done(int(status.read_text()), done.stdout.decode(), done.stderr.decode())
         assert "Traceback" not in found.stderr, found.stderr
         assert "a fault of Cyclescope" not in found.stderr, found.stderr
         return found
@@ -68,7 +72,7 @@ def test_a_closed_output_is_told(shell: Shell, program: Program) -> None:
     done = shell("$C list >&-")
     assert (done.status, done.stderr) == (2, error("standard output: it is closed"))
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
-    done = shell(f"{run} >&-; S=$?; cat out.json; exit $S")
+    done = shell(f"{run} >&-; cat out.json")
     assert done.status == NOT_WRITTEN
     # what was printed first has stopped the run; what was asked for is there
     assert done.stderr.endswith(" of simulated time: standard output: it is closed\n")
@@ -77,7 +81,7 @@ def test_a_closed_output_is_told(shell: Shell, program: Program) -> None:
 
 def test_all_streams_may_be_closed(shell: Shell, program: Program) -> None:
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
-    done = shell(f"{run} <&- >&- 2>&-; S=$?; cat out.json; exit $S")
+    done = shell(f"{run} <&- >&- 2>&-; cat out.json")
     # no file has taken the place of a stream
     assert (done.status, json.loads(done.stdout)["outcome"]) == (NOT_WRITTEN, "interrupted")
     assert shell(f"$C run {program('exit_main')} --board {BOARD} 2>&-").status == 7
@@ -170,14 +174,15 @@ def test_what_is_no_elf(tmp_path: Path, file: str, said: str) -> None:
 
 def test_an_elf_from_a_pipe(shell: Shell, program: Program) -> None:
     # the writer may take its time
-    done = shell(f"$C run <(sleep 3; cat {program('exit_main')}) --board {BOARD}")
+    writer = f"(sleep 3; cat {program('exit_main')})"
+    done = shell(f"{writer} | $C run /dev/fd/0 --board {BOARD}")
     assert (done.status, done.stderr) == (7, "")
 
 
 def test_a_pipe_has_a_bound(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = subprocess.Popen(["bash", "-c", f"cat /dev/zero > {pipe}"], stderr=subprocess.DEVNULL)
+    writer = subprocess.Popen(["sh", "-c", f"cat /dev/zero > {pipe}"], stderr=subprocess.DEVNULL)
     with pytest.raises(UsageError, match="pipe: larger than 1 MiB"):
         inputs.read(pipe, 2**20)
     writer.wait(60)
