@@ -12,18 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope import fat_tools
-
 ROOT = Path(__file__).resolve().parent.parent
 BOARD = "kc705-axi-quad-spi"
 
 os.environ.setdefault("CYCLESCOPE_CACHE", str(ROOT / ".cache"))
-
-_MISSING = [tool for tool in ("mkfs.fat", "fsck.fat", "mcopy") if fat_tools.find(tool) is None]
-# Tests that hold our volumes and our check against those of dosfstools and mtools.
-NEEDS_DISK_TOOLS = pytest.mark.skipif(
-    bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)} (dosfstools, mtools)"
-)
 
 
 @pytest.fixture(autouse=True)
