@@ -124,27 +124,32 @@ def read_file(path: Path, name: str) -> bytes:
     Raises `DiskError` if it is not there as a whole, or if mtools, where it is installed, reads
     others.
     """
-    entry, _ = Volume(path).file(name)
-    found = _fatfs(_engine.fat_read, path, name, entry.size_bytes)
-    witness = fat_tools.read_file(path, name)
-    if witness is not None and witness != found:
-        raise DiskError(f"{name}: {_difference(found, witness, 'Cyclescope', 'mtools')}")
-    return found
+    return _read_file(Volume(path), name)
 
 
 def compare(path: Path, files: Mapping[str, bytes]) -> None:
     """Raises `DiskError` if a volume's files are not what they should be, byte for byte."""
+    volume = Volume(path)
     for name, expected in files.items():
-        size_bytes = Volume(path).file(name)[0].size_bytes
+        size_bytes = volume.file(name)[0].size_bytes
         if size_bytes != len(expected):
             raise DiskError(f"{name} has {size_bytes} bytes, {len(expected)} were to be written")
-        found = read_file(path, name)
+        found = _read_file(volume, name)
         if found != expected:
             place = next(at for at in count() if found[at] != expected[at])
             raise DiskError(
                 f"{name} differs from byte {place} on: 0x{found[place]:02x} on the disk, "
                 f"0x{expected[place]:02x} was to be written"
             )
+
+
+def _read_file(volume: Volume, name: str) -> bytes:
+    entry, _ = volume.file(name)
+    found = _fatfs(_engine.fat_read, volume.path, name, entry.size_bytes)
+    witness = fat_tools.read_file(volume.path, name)
+    if witness is not None and witness != found:
+        raise DiskError(f"{name}: {_difference(found, witness, 'Cyclescope', 'mtools')}")
+    return found
 
 
 def clusters_of(path: Path, name: str) -> list[tuple[int, int]]:

@@ -71,7 +71,7 @@ class Volume:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self.boot = self.read(0, SECTOR_BYTES)
         sector_bytes, self.sectors_per_cluster, self.reserved, self.fats, self.root_entries = (
             struct.unpack_from("<HBHBH", self.boot, 11)
@@ -214,10 +214,10 @@ class Volume:
     def read(self, start: int, size_bytes: int) -> bytes:
         """Bytes of the image. Raises `DiskError` if it has not so many."""
         try:
-            with self._path.open("rb", buffering=0) as image:
+            with self.path.open("rb", buffering=0) as image:
                 data = os.pread(image.fileno(), size_bytes, start)
         except OSError as error:
-            raise DiskError(f"{self._path} can't be read: {error.strerror}") from error
+            raise DiskError(f"{self.path} can't be read: {error.strerror}") from error
         if len(data) != size_bytes:
             raise DiskError(f"the disk ends before byte {start + size_bytes}")
         return data
@@ -238,6 +238,6 @@ class Volume:
     @cached_property
     def _size_bytes(self) -> int:
         try:
-            return self._path.stat().st_size
+            return self.path.stat().st_size
         except OSError as error:
-            raise DiskError(f"{self._path} can't be read: {error.strerror}") from error
+            raise DiskError(f"{self.path} can't be read: {error.strerror}") from error
