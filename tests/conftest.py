@@ -20,10 +20,12 @@ os.environ.setdefault("CYCLESCOPE_CACHE", str(ROOT / ".cache"))
 
 @pytest.fixture(autouse=True)
 def _signals() -> Iterator[None]:
-    """SIGINT as a terminal gives it: shells have commands in the background ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Signals as a terminal gives them: commands in the background and under nohup ignore some."""
+    asked = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in asked.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @dataclass(frozen=True)
