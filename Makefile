@@ -32,7 +32,7 @@ bench: build
 ## test: all tests, the engine's and the package's
 test: build
 	cargo test --workspace --locked --quiet
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 ## differential: the comparison with Unicorn, over as many instructions as INSTRUCTIONS says
 INSTRUCTIONS ?= 100000000
