@@ -26,6 +26,7 @@ def bindings() -> list[dict[str, Any]]:
 
 def common_properties() -> list[tuple[str, str]]:
     """Names and meanings of the properties that any node may have."""
+
 def fat_add(path: Path, files: Sequence[tuple[str, bytes, int]]) -> None:
     """Add files to the root of a FAT volume: each of a name, and of a piece so many times.
 
