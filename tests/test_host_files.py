@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import NEEDS_NODES
 
 from cyclescope import host_files
 from cyclescope.errors import OutputError
-
-NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may make device nodes")
 
 
 def may_write_everything() -> bool:
@@ -66,7 +65,7 @@ def test_a_replaced_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
-@NEEDS_ROOT
+@NEEDS_NODES
 def test_a_replaced_file_keeps_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "old"
     path.touch()
@@ -209,7 +208,7 @@ def test_a_fifo_is_written_through(tmp_path: Path) -> None:
     assert path.is_fifo()
 
 
-@NEEDS_ROOT
+@NEEDS_NODES
 def test_a_device_is_written_through_and_stays(tmp_path: Path) -> None:
     # a node as /dev/null; the real one is not for tests
     path = tmp_path / "null"
@@ -223,7 +222,7 @@ def test_a_device_is_written_through_and_stays(tmp_path: Path) -> None:
     host_files.check_outputs({"--json": path, "--vcd": path}, {})
 
 
-@NEEDS_ROOT
+@NEEDS_NODES
 def test_a_full_device_is_an_error_that_names_it(tmp_path: Path) -> None:
     path = tmp_path / "full"
     os.mknod(path, stat.S_IFCHR | 0o622, os.makedev(1, 7))

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BOARD, Command
+from conftest import BOARD, NEEDS_NODES, Command
 from ipc_peer import Peer
 
 from cyclescope import Board, bench, experiments, firmware, planning
@@ -23,7 +23,6 @@ from cyclescope.errors import OutputError, UsageError
 
 NAME = "quad-spi-throughput"
 SHORT = ("--set", f"{NAME}.pages=1", "--set", f"{NAME}.bytes=256")
-NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may make device nodes")
 
 Program = Callable[[str], Path]
 
@@ -71,7 +70,7 @@ def test_results_go_through_a_fifo_and_a_link_and_keep_a_mode(
     assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
 
 
-@NEEDS_ROOT
+@NEEDS_NODES
 def test_a_device_node_stays_one(cyclescope: Command, program: Program, tmp_path: Path) -> None:
     null = tmp_path / "null"
     os.mknod(null, stat.S_IFCHR | 0o666, os.makedev(1, 3))
