@@ -1,12 +1,7 @@
 //! The MIPS core in a small machine: what instructions cost, exceptions, interrupts, and that no cycle is lost.
 
-#![allow(clippy::panic)]
-
-#[path = "support/mips.rs"]
-mod support;
-
+use crate::support::mips::*;
 use cyclescope_engine::machine::{Machine, Outcome};
-use support::*;
 
 /// Cycles of `EXIT`.
 const EXIT_CYCLES: u64 = 3;

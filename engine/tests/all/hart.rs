@@ -1,10 +1,8 @@
 //! The core in a small machine: what instructions cost, traps, interrupts, caches, and that no cycle is lost.
 
-mod support;
-
+use crate::support::riscv::*;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::Outcome;
-use support::*;
 
 // ---- Static costs
 

@@ -1,17 +1,12 @@
 //! Code that comes for the first time, on an Arm core with its instruction cache on: it is decoded once, and takes the
 //! time that it takes in steps.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-#[path = "support/arm.rs"]
-mod support;
-
+use crate::support::arm::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
-use support::*;
 
 /// Words of the code that is swept.
 const WORDS: usize = 6000;

@@ -1,14 +1,9 @@
 //! The Arm core in a small machine: what instructions cost, exceptions, interrupts, and that no cycle is lost.
 
-#![allow(clippy::panic)]
-
-#[path = "support/arm.rs"]
-mod support;
-
+use crate::support::arm::*;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::time::Ps;
-use support::*;
 
 /// Cycles of `EXIT`: the call is charged as a return from an exception.
 const EXIT_CYCLES: u64 = 3 + 4;

@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::{CortexA, config, rig};
+use super::arm::config;
+use super::rig;
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::machine::{Description, Machine};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::polling::Poll;

@@ -1,11 +1,6 @@
 //! A small machine with an Arm core: local memory at 0, DDR behind caches, a device that answers late and can interrupt, slow RAM.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
-
-mod late;
-#[allow(unused)]
-pub mod pair;
-mod rig;
-
+use super::late::Late;
+pub use super::rig::{put_physical as put, *};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::isa::arm::core::CortexA;
@@ -14,8 +9,6 @@ use cyclescope_engine::isa::arm::system::SystemConfig;
 use cyclescope_engine::isa::arm::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, RunReport};
 use cyclescope_engine::memory::first_level::config::TlbShape;
-use late::Late;
-pub use rig::{put_physical as put, *};
 
 /// DDR: 10 cycles to the first word, 1 a further one.
 pub const DDR: u32 = 0x8000_0000;

@@ -1,14 +1,9 @@
 //! A Cortex-M4 that locks up, or never comes out of its handlers: the message tells what happened, where and why nobody
 //! handled it, and the stack sums to the time.
 
-#![allow(clippy::panic)]
-
-#[path = "support/arm_m.rs"]
-mod support;
-
+use crate::support::arm_m::*;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
-use support::*;
 
 /// Where nothing is.
 const NOWHERE: u32 = 0x3000_0000;

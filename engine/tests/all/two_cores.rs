@@ -1,16 +1,11 @@
 //! Two cores of different clocks: in which order they see each other's accesses, when they wake each other, and that nothing of it depends on how
 //! far one is run ahead of the other.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-#[path = "support/arm.rs"]
-mod support;
-
+use crate::support::arm::*;
+use crate::support::pair::{CLOCKS, Entries, JOURNAL, PROGRAMS, SHARED, pair};
 use cyclescope_engine::machine::windows::Window;
 use cyclescope_engine::machine::{Outcome, RunReport};
 use cyclescope_engine::time::Ps;
-use support::pair::{CLOCKS, Entries, JOURNAL, PROGRAMS, SHARED, pair};
-use support::*;
 
 const QUANTA: [Ps; 4] = [Ps(1), Ps::from_ns(10), Ps::from_us(1), Ps::from_us(70)];
 

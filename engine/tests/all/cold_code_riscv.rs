@@ -1,16 +1,12 @@
 //! Code that comes for the first time, on a RISC-V core with an instruction cache and past it: it is decoded once, and
 //! takes the time that it takes in steps.
 
-#![allow(clippy::panic)]
-
-mod support;
-
+use crate::support::riscv::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
 use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
-use support::*;
 
 const WORDS: usize = 6000;
 

@@ -1,18 +1,7 @@
 //! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on cores of each
 //! instruction set, on two cores, by semihosting, by a device's accesses and by its events.
 
-#![allow(clippy::duplicate_mod, clippy::panic, clippy::unwrap_used)]
-
-#[path = "support/arm.rs"]
-#[allow(unused)]
-mod arm;
-#[path = "support/mips.rs"]
-#[allow(unused)]
-mod mips;
-#[path = "support/mod.rs"]
-#[allow(unused)]
-mod riscv;
-
+use crate::support::{arm, mips, riscv};
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
@@ -185,7 +174,7 @@ fn riscv_interpreted_and_compiled() {
 
 #[test]
 fn two_cores_that_wake_each_other() {
-    use arm::pair::{JOURNAL, SHARED, pair};
+    use crate::support::pair::{JOURNAL, SHARED, pair};
     use arm::*;
     // Each prints, adds to a shared word without care, and raises and lowers the other's interrupt; core 1 sleeps
     // between.

@@ -1,9 +1,6 @@
 //! A small machine with a Cortex-M4: local memory at 0 with the vector table, a device that answers late and can interrupt.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
-
-mod late;
-mod rig;
-
+use super::late::Late;
+pub use super::rig::*;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::isa::arm::m_profile::SystemConfig;
@@ -11,8 +8,6 @@ use cyclescope_engine::isa::arm::timing::{CoreTiming, ThreeStage};
 use cyclescope_engine::machine::{Description, Machine, RunReport};
 use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::memory::first_level::config::TlbShape;
-use late::Late;
-pub use rig::*;
 
 /// The device, whose interrupt is external interrupt 5.
 pub const DEVICE: u32 = 0x4000_0000;
@@ -169,14 +164,14 @@ pub fn exit() -> Code {
 }
 
 /// Puts a program together.
-#[macro_export]
 macro_rules! code {
     ($($part:expr),* $(,)?) => {{
         let mut code: Vec<u16> = Vec::new();
-        $(code.extend($crate::support::Halves::from($part).0);)*
+        $(code.extend($crate::support::arm_m::Halves::from($part).0);)*
         code
     }};
 }
+pub(crate) use code;
 
 /// One halfword or more.
 pub struct Halves(pub Vec<u16>);

@@ -1,8 +1,5 @@
 //! A small machine for tests of the core: local memory at 0, DDR behind caches, a device that answers late and can interrupt.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
-
-mod rig;
-
+pub use super::rig::{put_physical as put, *};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
 use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
@@ -11,7 +8,6 @@ use cyclescope_engine::machine::{Description, Machine, RunReport};
 use cyclescope_engine::memory::cache::CacheShape;
 use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Ps};
-pub use rig::{put_physical as put, *};
 
 /// DDR: 10 cycles to the first word, 1 a further one.
 pub const DDR: u32 = 0x8000_0000;

@@ -1,13 +1,8 @@
 //! Where a Cortex-M4 begins: a program's vector table may be elsewhere than the board has it.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-#[path = "support/arm_m.rs"]
-mod support;
-
+use crate::support::arm_m::*;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::{Machine, Outcome};
-use support::*;
 
 /// RAM that is not where the core looks for vectors.
 const DDR: u32 = 0x8000_0000;

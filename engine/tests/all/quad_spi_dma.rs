@@ -1,7 +1,5 @@
 //! AXI CDMA and AXI Quad SPI together, as an enhanced-mode driver uses them: no processor, exact times.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may fail as its tests do")]
-
 use std::sync::{Arc, Mutex};
 
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};

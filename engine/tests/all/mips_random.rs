@@ -1,14 +1,9 @@
 //! Random programs on the MIPS core: however they are run, in one go, in slices or instruction by instruction, all comes to the same.
 
-#![allow(clippy::panic)]
-
-#[path = "support/mips.rs"]
-mod support;
-
+use crate::support::mips::*;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
-use support::*;
 
 /// Registers for results, and those that hold addresses: of DDR cached and uncached, slow memory, the device, a page of the TLB.
 const RESULTS: u32 = 6;

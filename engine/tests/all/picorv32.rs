@@ -1,15 +1,13 @@
 //! PicoRV32 in a small machine: what each kind of instruction costs with a memory that answers in its second cycle, and with
 //! a slow one; the fetch of halves; interrupts; that no cycle is lost. The numbers are those of its RTL.
 
-mod support;
-
+use crate::support::riscv::*;
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::riscv::picorv32::{Config, Extensions, Picorv32, Timing};
 use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Ps};
-use support::*;
 
 /// Memory that answers in its second cycle.
 const FAST: u32 = 0;

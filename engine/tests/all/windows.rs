@@ -1,9 +1,7 @@
 //! Windows of a RISC-V core: each call of a function, with what was done in it.
 
-mod support;
-
+use crate::support::riscv::*;
 use cyclescope_engine::time::{Cycles, Ps};
-use support::*;
 
 #[test]
 fn each_call_has_a_window() {

@@ -1,14 +1,9 @@
 //! Random programs on the Cortex-M4, with interrupts at any time: however they are run, in one go, in slices or instruction by instruction, all
 //! comes to the same.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-#[path = "support/arm_m.rs"]
-mod support;
-
+use crate::support::arm_m::*;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
-use support::*;
 
 /// Registers for results are r0 to r3; r4 is the address of local data, r5 of the device, r6 of the interrupts' registers, r7 counts rounds.
 const RESULTS: u32 = 4;

@@ -1,16 +1,11 @@
 //! Polling loops of a MIPS core: skipping their rounds changes nothing that anyone can see.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-#[path = "support/mips.rs"]
-mod support;
-
+use crate::support::mips::*;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::machine::RunReport;
 use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::time::{Hz, Ps};
 use proptest::prelude::*;
-use support::*;
 
 const SYNC: u32 = 0x0000_000f;
 

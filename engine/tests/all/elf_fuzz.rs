@@ -1,11 +1,9 @@
 //! Spoiled ELF files: the loader refuses or takes them, and never panics.
-#![allow(clippy::unwrap_used)]
-
 use cyclescope_engine::elf::{self, Machine};
 use cyclescope_engine::lines::line_of;
 use proptest::prelude::*;
 
-mod support;
+use crate::support::riscv as support;
 
 const TEXT: u32 = support::DDR;
 const TEXT_BYTES: u32 = 16;

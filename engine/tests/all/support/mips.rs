@@ -1,9 +1,6 @@
 //! A small machine with a MIPS core: local memory at 0, DDR behind caches, a device that answers late and can interrupt, slow RAM.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
-
-mod late;
-mod rig;
-
+use super::late::Late;
+pub use super::rig::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::isa::mips::core::Mips;
@@ -11,8 +8,6 @@ use cyclescope_engine::isa::mips::system::SystemConfig;
 use cyclescope_engine::isa::mips::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
 use cyclescope_engine::memory::first_level::config::TlbShape;
-use late::Late;
-pub use rig::*;
 
 /// What a physical address is in kseg0, cached, and in kseg1, uncached.
 pub const KSEG0: u32 = 0x8000_0000;

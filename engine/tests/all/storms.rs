@@ -1,9 +1,6 @@
 //! What storms is told of, and a time that does not pass ends the run.
 
-#![allow(clippy::panic)]
-
-mod support;
-
+use crate::support::riscv::*;
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
@@ -11,7 +8,6 @@ use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
 use cyclescope_engine::machine::{Description, Machine, Outcome};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Ps};
-use support::*;
 
 /// Where a trap's handler is.
 const HANDLER: u32 = 0x100;

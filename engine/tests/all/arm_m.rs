@@ -1,15 +1,10 @@
 //! The Cortex-M4 in a small machine: what exceptions cost in memory without wait states, and what comes of faults.
 
-#![allow(clippy::panic)]
-
-#[path = "support/arm_m.rs"]
-mod support;
-
+use crate::support::arm_m::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::time::Ps;
-use support::*;
 
 /// NVIC_ISER0; ISPR0 and IPR0 are so far behind it.
 const ISER: u32 = 0xe000_e100;

@@ -1,12 +1,10 @@
 //! Where the segments of an ELF file go: RAM, and flash behind a window.
-#![allow(clippy::unwrap_used)]
-
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::elf::{self, ElfError, Symbol};
 use cyclescope_engine::machine::{Machine, Outcome};
 
-mod support;
+use crate::support::riscv as support;
 
 /// Where the flash can be read in place.
 const WINDOW: u32 = 0x6000_0000;

@@ -1,11 +1,9 @@
 //! Polling loops: skipping their rounds changes nothing that anyone can see.
 
-mod support;
-
+use crate::support::riscv::*;
 use cyclescope_engine::machine::{Machine, RunReport};
 use cyclescope_engine::time::Ps;
 use proptest::prelude::*;
-use support::*;
 
 const A0: u32 = 10;
 const T0: u32 = 5;

@@ -1,0 +1,27 @@
+//! The engine from outside, as a user of the crate has it. All in one program: each file linked by itself would
+//! compile the same support and link the same engine again.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod arm;
+mod arm_m;
+mod arm_m_lockup;
+mod arm_m_random;
+mod arm_m_vectors;
+mod cold_code;
+mod cold_code_riscv;
+mod elf_fuzz;
+mod hand_over;
+mod hart;
+mod loading;
+mod messages;
+mod mips;
+mod mips_polling;
+mod mips_random;
+mod picorv32;
+mod polling;
+mod quad_spi_dma;
+mod storms;
+mod support;
+mod two_cores;
+mod windows;

@@ -1,0 +1,11 @@
+//! Small machines with a core each, and what they have in common.
+
+#![allow(dead_code)]
+
+pub mod arm;
+pub mod arm_m;
+mod late;
+pub mod mips;
+pub mod pair;
+mod rig;
+pub mod riscv;
