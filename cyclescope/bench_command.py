@@ -80,7 +80,11 @@ def bench_command(
         with terminal.shown(held.number is not None):
             report = out / REPORT if saved else None
             summary = bench_summary.screen(results, report, watch.elapsed_s)
-            tables.console(stderr=json_file == "-").print(summary)
+            screen = tables.console(stderr=json_file == "-")
+            if not saved:
+                # what was computed is not lost
+                screen.print(*map(tables.experiment_table, results))
+            screen.print(summary)
             if json_file == "-":
                 sys.stdout.write(export.to_json(results))
     if held.number is not None:

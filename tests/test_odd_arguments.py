@@ -28,6 +28,7 @@ PATHS = sorted(paths(board.board_tree(BOARD)))
 COMMANDS = {
     "run": ("missing.elf", "--board", BOARD),
     "bench": ("no-such-experiment",),
+    "show": ("no-such-experiment",),
     "ipc": ("--board", "no-such-board"),
     "board": ("no-such-board",),
     "list": (),
