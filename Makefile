@@ -88,17 +88,17 @@ clean:
 # Python's packages and the engine do not need each other: both at once, the engine's slow part on
 # one processor leaves the other free.
 $(VENV)/.installed: requirements/dev.txt $(ENGINE_SOURCES)
-	$(if $(wildcard $@),,@echo "make: the first build takes two or three minutes" >&2)
-	+$(MAKE) --no-print-directory -j2 $(VENV)/.requirements $(VENV)/.engine
-	$(BIN)/maturin develop --release --locked --quiet
-	touch $@
+	@echo "make: Python's packages go into $(VENV), and the engine is compiled: some two minutes" >&2
+	@+$(MAKE) --no-print-directory -j2 $(VENV)/.requirements $(VENV)/.engine
+	@$(BIN)/maturin develop --release --locked --quiet
+	@touch $@
 
 $(VENV)/.requirements: requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "make: $(PYTHON) is older than 3.11: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --require-hashes -r requirements/dev.txt
-	touch $@
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --require-hashes -r requirements/dev.txt
+	@touch $@
 
 $(VENV)/.docs-requirements: requirements/docs.txt $(VENV)/.requirements
 	$(BIN)/python -m pip install --require-hashes -r requirements/docs.txt
@@ -108,6 +108,6 @@ $(VENV)/.docs-requirements: requirements/docs.txt $(VENV)/.requirements
 $(VENV)/.engine: $(ENGINE_SOURCES)
 	@command -v cargo >/dev/null || \
 		{ echo "make: cargo is not installed: see https://rustup.rs" >&2; exit 1; }
-	cargo build --release --locked --quiet --package cyclescope-bindings
-	mkdir -p $(VENV)
-	touch $@
+	@cargo build --release --locked --quiet --package cyclescope-bindings
+	@mkdir -p $(VENV)
+	@touch $@

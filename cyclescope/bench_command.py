@@ -18,6 +18,7 @@ from cyclescope import (
     host_files,
     interrupts,
     planning,
+    reloaded,
     tables,
     terminal,
 )
@@ -28,7 +29,7 @@ from cyclescope.overrides import parse_set
 from cyclescope.results import ExperimentResult
 
 # The files of the folder that --out names.
-JSON, CSV, REPORT = "results.json", "results.csv", "report.html"
+FILES = JSON, NOTES, CSV, REPORT = "results.json", reloaded.NOTES, "results.csv", "report.html"
 
 
 @click.command("bench")
@@ -41,7 +42,14 @@ JSON, CSV, REPORT = "results.json", "results.csv", "report.html"
     help="Change a board property or an app setting.",
 )
 @click.option("--quick", is_flag=True, help="Shorten the rows without a published value.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("results"), show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    metavar="DIR",
+    help=f"The folder of the results: {', '.join(FILES)}.",
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
 @click.option(
     "--keep-disks",
@@ -106,7 +114,7 @@ def _check_places(
     """Raises `OutputError` if results can't be saved where the user wants them."""
     for folder in filter(None, (out, keep_disks)):
         host_files.check_folder(folder)
-    outputs = {f"{name} of --out": out / name for name in (JSON, CSV, REPORT)}
+    outputs = {f"{name} of --out": out / name for name in FILES}
     images = [value for path, value in changes.items() if path.endswith(bench.IMAGE) and value]
     host_files.check_outputs(
         {**outputs, "--json": json_file}, dict.fromkeys(images, "the image of a chip"), folder=out
@@ -120,6 +128,7 @@ def _write(results: list[ExperimentResult], out: Path, json_file: str | None) ->
     rows = export.to_json(results)
     files: dict[AnyPath, str] = {
         out / JSON: rows,
+        out / NOTES: export.to_notes(results),
         out / CSV: export.to_csv(results),
         out / REPORT: report.render(results),
     }

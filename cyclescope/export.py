@@ -16,6 +16,18 @@ def to_json(results: Iterable[ExperimentResult]) -> str:
     return json.dumps(rows, indent=2) + "\n"
 
 
+def to_notes(results: Iterable[ExperimentResult]) -> str:
+    """What the rows do not say, by experiment: notes and findings, and why runs failed."""
+    notes = {
+        result.name: {
+            "notes": result.notes,
+            "failures": [{"run": run.label, "error": run.error} for run in result.failures],
+        }
+        for result in results
+    }
+    return json.dumps(notes, indent=2) + "\n"
+
+
 def to_csv(results: Iterable[ExperimentResult]) -> str:
     """The rows with a column for each setting that occurs, in the order of first occurrence."""
     rows = [flat_row(row) for result in results for row in result.rows]

@@ -1,7 +1,8 @@
-"""Results of a bench from their JSON file, as tables can show them again.
+"""Results of a bench from its files, as tables can show them again.
 
-A row in the file says what was simulated; what belongs to its experiment (which table it stands in,
-what was fitted, the notes) is taken from there.
+A row of results.json says what was simulated; what belongs to its experiment (which table it stands
+in, what was fitted) is taken from there. What only the runs knew is in notes.json beside it:
+findings, and why runs failed.
 """
 
 from __future__ import annotations
@@ -19,44 +20,53 @@ from cyclescope.planning import Job
 from cyclescope.results import ExperimentResult, Row, RunRecord, Settings
 from cyclescope.views import takes
 
+NOTES = "notes.json"
+"""The file beside the rows that has what only the runs knew."""
+
 # More than a bench writes by far: a file of another kind is not read to its end.
 _MOST_BYTES = 256 * 2**20
 
 
 def load(path: Path) -> list[ExperimentResult]:
-    """The experiments of a results file, in its order, without what only runs know.
+    """The experiments of a results file, in its order, without their runs' results.
 
     Raises `UsageError` if the file can't be read or is none of a bench.
     """
-    rows = _read(path)
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    rows = _read(path, list)
+    beside = path.with_name(NOTES)
+    notes: Mapping[str, Any] = _read(beside, dict) if beside.is_file() else {}
+    found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in notes}
     for number, row in enumerate(rows):
         name = row.get("experiment") if isinstance(row, dict) else None
         if name not in experiments.ALL:
             raise UsageError(f"{path}: row {number} is of no experiment of this version")
         found.setdefault(str(name), []).append(row)
     try:
-        return [_result(experiments.ALL[name], rows) for name, rows in found.items()]
+        return [_result(experiments.ALL[name], rows, notes) for name, rows in found.items()]
     except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{path}: it is no results.json of this version: {error!r}") from error
 
 
-def _read(path: Path) -> list[Any]:
+def _read(path: Path, kind: type) -> Any:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise UsageError(f"{path}: too large for the results of a bench")
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         hint = "; `cyclescope bench` makes it" if isinstance(error, FileNotFoundError) else ""
         raise UsageError(f"{path}: {error.strerror}{hint}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: it is no JSON: {error}") from error
-    if not isinstance(rows, list):
-        raise UsageError(f"{path}: results are a list of rows")
-    return rows
+    if not isinstance(found, kind):
+        raise UsageError(f"{path}: it is no results.json of a bench, nor its notes.json")
+    return found
 
 
-def _result(experiment: Experiment, stored: Sequence[Mapping[str, Any]]) -> ExperimentResult:
+def _result(
+    experiment: Experiment, stored: Sequence[Mapping[str, Any]], notes: Mapping[str, Any]
+) -> ExperimentResult:
+    own = notes.get(experiment.name, {"notes": experiment.notes, "failures": ()})
+    failed = [RunRecord(run["run"], "", "", {}, None, run["error"]) for run in own["failures"]]
     plans = [planning.plan([experiment], quick=quick) for quick in (False, True)]
     runs = [(job, job.record(None, None)) for jobs in plans for job in jobs]
     rows = [_row(experiment, runs, row) for row in stored]
@@ -66,9 +76,9 @@ def _result(experiment: Experiment, stored: Sequence[Mapping[str, Any]]) -> Expe
         name=experiment.name,
         title=experiment.title,
         source=table.citation,
-        notes=(*experiment.notes, *experiment.findings(rows)),
+        notes=tuple(own["notes"]),
         rows=tuple(rows),
-        runs=tuple({id(row.run): row.run for row in rows}.values()),
+        runs=(*{id(row.run): row.run for row in rows}.values(), *failed),
         parameters={board: Board(board).parameters for board in boards},
         exact=table.is_exact,
         choices=experiment.choices,

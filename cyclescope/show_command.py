@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.text import Text
 
 from cyclescope import experiments, reloaded, tables
 from cyclescope.errors import UsageError
@@ -22,9 +23,9 @@ from cyclescope.errors import UsageError
     help="The results.json of a bench.",
 )
 def show_command(names: tuple[str, ...], path: Path) -> None:
-    """Print the tables of a bench: each row, what was fitted, and the findings.
+    """Print the tables of a bench: each row, what was fitted, the findings, and what failed.
 
-    All experiments that FILE has, or those named.
+    All experiments that FILE has, or those named. Findings are in notes.json beside FILE.
     """
     wanted = [experiment.name for experiment in experiments.select(names)]
     results = reloaded.load(path)
@@ -37,3 +38,5 @@ def show_command(names: tuple[str, ...], path: Path) -> None:
     screen = tables.console()
     for result in found:
         screen.print(tables.experiment_table(result))
+        for run in result.failures:
+            screen.print(Text(f"failed: {run.label}: {run.error}"))

@@ -82,6 +82,7 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
 ) -> None:
     path = tmp_path / "results.json"
     path.write_text(export.to_json(results))
+    (tmp_path / "notes.json").write_text(export.to_notes(results))
     again = reloaded.load(path)
     assert [result.name for result in again] == [result.name for result in results]
     for told, run in zip(again, results, strict=True):
@@ -96,7 +97,7 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
     [
         (None, "`cyclescope bench` makes it"),
         ("{", "it is no JSON"),
-        ("{}", "results are a list of rows"),
+        ("{}", "it is no results.json of a bench"),
         ('[{"experiment": "quad"}]', "row 0 is of no experiment"),
         ("[3]", "row 0 is of no experiment"),
         (f'[{{"experiment": "{NAME}"}}]', "no results.json of this version"),
@@ -113,6 +114,13 @@ def test_a_file_that_has_no_results_is_refused(
     assert done.status == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_why_runs_failed_is_shown_again(cyclescope: Command) -> None:
+    # a core in XIP mode can't write: all fail but the one that reads through its window
+    cyclescope("bench", NAME, *ARGUMENTS, "--set", "spi0.xlnx,xip-mode=1")
+    words = " ".join(cyclescope("show").stdout.split())
+    assert words.count("failed: quad_spi_throughput mode=") == len(experiments.ALL[NAME].runs) - 1
 
 
 def test_an_experiment_that_the_file_lacks_is_named(cyclescope: Command, tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ def test_a_benchs_json_may_be_the_one_that_it_writes_anyway(
     done = cyclescope("bench", NAME, *SHORT, "--out", "out", "--json", "out/results.json")
     assert done.status == 0, done.stderr
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"results.json", "results.csv", "report.html"}
+    assert names == {"results.json", "notes.json", "results.csv", "report.html"}
     done = cyclescope("bench", NAME, "--out", "out", "--json", "out/results.csv")
     assert done.error == "out/results.csv: results.csv of --out and --json name the same file"
 
@@ -283,6 +283,7 @@ def test_a_bench_on_a_full_disk_shows_its_tables_and_names_each_file(tmp_path: P
         f"{name}: can't be written: File too large"
         for name in (
             "results/results.json",
+            "results/notes.json",
             "results/results.csv",
             "results/report.html",
             "rows.json",
