@@ -112,8 +112,8 @@ mod tests {
         let (_, faults) = read_plain_node(from_node, &shape);
         let expected = [
             "cache-size is 2147483648; a cache has 1 byte to 16 MiB",
-            "cache-line-size is 1073741824; a line of the cache has 8 to 256 bytes",
-            "cache-sets is 4294967295; a cache has 1 to 2097152 sets",
+            "cache-line-size is 1073741824; a line of the cache has 8 to 256 bytes, a power of two",
+            "cache-sets is 4294967295; a cache has 1 to 2097152 sets, a power of two",
             "cyclescope,tag-cycles is 4294967295; it may be 0 to 1000000",
         ];
         assert!(expected.iter().all(|fault| faults.iter().any(|found| found == fault)), "{faults:?}");
