@@ -147,7 +147,8 @@ class Experiment:
     `published` names the table; `quick` holds settings that shorten the runs without a published
     number; `notes` are what a reader must know to judge the comparison. `choices` are what was
     fitted to published cells here and not in a board; they count as its parameters do. `derived`
-    gives rows that follow from the others, such as ratios; `findings` says in sentences what
+    gives rows that follow from the others, such as ratios; `derived_pivots` are the pivots of
+    these by metric, for tables from stored rows; `findings` says in sentences what
     the rows show; `frames` says how the frames are shown that its runs kept. `question` is what a
     firmware engineer would ask, `answer` gives it in a sentence from the rows; it is empty if they
     don't tell.
@@ -162,6 +163,7 @@ class Experiment:
     notes: tuple[str, ...] = ()
     choices: tuple[Parameter, ...] = ()
     derived: Callable[[Sequence[Row]], Iterable[Row]] = _no_derived
+    derived_pivots: Mapping[str, Pivot] = field(default_factory=dict)
     findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings
     frames: Frames | None = None
     question: str = ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ NOTES = "notes.json"
 
 # More than a bench writes by far: a file of another kind is not read to its end.
 _MOST_BYTES = 256 * 2**20
+_MOST_DIGITS = 7
 
 
 def load(path: Path) -> list[ExperimentResult]:
@@ -93,8 +95,7 @@ def _row(
     job, run = _run(runs, stored["board"], settings)
     cells = experiment.cells_of(job.run) if job else experiment.cells
     cell = next((cell for cell in cells if _is_of(cell, stored)), None)
-    pivots = cell.pivots if cell else ()
-    return Row(
+    row = Row(
         experiment=experiment.name,
         board=stored["board"],
         settings=settings,
@@ -105,9 +106,15 @@ def _row(
         basis=stored["basis"],
         label=stored["label"],
         run=run,
-        timed=cell.timed if cell else (),
-        pivot=next((pivot for pivot in pivots if takes(pivot, settings)), None),
-        digits=experiment.printed_digits(job.run, cell, settings) if job and cell else None,
+    )
+    if cell is None:
+        pivot = experiment.derived_pivots.get(row.metric)
+        return replace(row, pivot=pivot, digits=_digits(row, stored["error_pct"]))
+    return replace(
+        row,
+        timed=cell.timed,
+        pivot=next((pivot for pivot in cell.pivots if takes(pivot, settings)), None),
+        digits=experiment.printed_digits(job.run, cell, settings) if job else None,
     )
 
 
@@ -120,11 +127,36 @@ def _is_of(cell: Cell, stored: Mapping[str, Any]) -> bool:
         return False
 
 
+def _digits(row: Row, error_pct: float | None) -> int | None:
+    """How many digits the document prints of a number: those with which the error is as stored."""
+    for digits in (None, *range(1, _MOST_DIGITS)):
+        if replace(row, digits=digits).error_pct == error_pct:
+            return digits
+    return None
+
+
 def _run(
     runs: Sequence[tuple[Job, RunRecord]], board: str, settings: Settings
 ) -> tuple[Job | None, RunRecord]:
-    """The run as it was planned; of one that `--set` has changed, what can be told."""
+    """The run as it was planned, or the one most like it.
+
+    A measurement may state its own value of a setting, and `--set` may have changed one.
+    """
+    alike: tuple[Job, RunRecord] | None = None
+    most = -1
     for job, record in runs:
-        if job.run.board == board and record.settings.items() <= settings.items():
+        if job.run.board != board:
+            continue
+        same = record.settings.items() & settings.items()
+        if len(same) == len(record.settings):
             return job, record
-    return None, RunRecord("", "", board, settings, None)
+        if record.settings.keys() <= settings.keys() and len(same) > most:
+            alike, most = (job, record), len(same)
+    if alike is None:
+        return None, RunRecord("", "", board, settings, None)
+    job, record = alike
+    stated = {name for cell in job.experiment.cells_of(job.run) for name in cell.measured}
+    implied = (
+        name for name in record.implied if name in stated or record.settings[name] == settings[name]
+    )
+    return job, replace(record, settings=settings, implied=tuple(implied))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import stored
 from conftest import Command
 
 import cyclescope as package
@@ -191,3 +193,9 @@ def test_words_for_people_leave_out_what_just_has_its_default() -> None:
     assert record.settings["optimise"] == "O0"
     assert "optimise" in record.implied
     assert "fpu_context" not in record.implied
+
+
+def test_tables_from_stored_rows_are_those_of_the_runs(
+    result: ExperimentResult, tmp_path: Path
+) -> None:
+    assert stored.table_from_files(result, tmp_path) == stored.table(result)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+
+import stored
 
 from cyclescope import bench, experiments, planning, published, trust
 from cyclescope.experiments import ipc_modes, rpmsg_tty
@@ -113,3 +116,7 @@ def test_a_shared_buffer_pays_with_dma() -> None:
     raw, direct = rows["raw", 65536], rows["indirect", 65536]
     assert direct.simulated > 2 * raw.simulated > 2 * rows["raw", 16].simulated
     assert any(note.startswith("A7 to M4: RPMsg alone") for note in result.notes)
+
+
+def test_tables_from_stored_rows_are_those_of_the_runs(tmp_path: Path) -> None:
+    assert stored.table_from_files(report(), tmp_path) == stored.table(report())

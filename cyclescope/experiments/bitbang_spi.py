@@ -281,6 +281,7 @@ EXPERIMENT = Experiment(
     notes=NOTES,
     choices=CHOICES,
     derived=_derived,
+    derived_pivots=bitbang_spi_follows.PIVOTS,
     findings=_findings,
     frames=_ON_THE_WIRE,
     question="How much of the processor does bit-banged SPI take, and is a faster driver worth its "

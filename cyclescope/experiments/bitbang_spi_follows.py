@@ -56,6 +56,8 @@ _LINES = Pivot(
     values=True,
     words=(Words("stack", "stack"), Words("part", "")),
 )
+# The tables of the rows that follow, by metric.
+PIVOTS = {"operations": _OPERATIONS, "underruns": _EARLY, "lines": _LINES}
 # Stacks as the table has them, with the sources of their framework and of their transport. What two
 # share counts for both: each needs it.
 _BITS = "spi_jz4740_bits.h"

@@ -197,6 +197,7 @@ EXPERIMENT = Experiment(
     notes=NOTES,
     choices=CHOICES,
     derived=_derived,
+    derived_pivots={**rhealstone_ratios.PIVOTS, **rhealstone_size.PIVOTS},
     findings=rhealstone_ratios.findings,
     question="Can FreeRTOS run from QSPI flash in place, or do I need DDR or SRAM for its code?",
     answer=rhealstone_ratios.answer,

@@ -46,6 +46,9 @@ _RANGES = Pivot(
     digits=3,
 )
 
+# The tables of the rows that follow, by metric.
+PIVOTS = {"ratio": _RATIOS, "percent": _RANGES, "improvement": _RANGES}
+
 
 @dataclass(frozen=True)
 class _Range:

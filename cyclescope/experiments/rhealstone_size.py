@@ -25,6 +25,8 @@ _PIVOT = Pivot(
     ),
     digits=3,
 )
+# The table of the rows that follow, by metric.
+PIVOTS = {"code_size": _PIVOT}
 
 
 def rows(found: Sequence[Row]) -> Iterator[Row]:

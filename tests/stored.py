@@ -1,0 +1,28 @@
+"""What `cyclescope show` makes of results that a bench has stored."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from cyclescope import export, reloaded, tables
+from cyclescope.results import ExperimentResult
+
+
+def table(result: ExperimentResult) -> str:
+    """An experiment's tables as text."""
+    screen = Console(width=120, file=io.StringIO())
+    screen.print(tables.experiment_table(result))
+    assert isinstance(screen.file, io.StringIO)
+    return screen.file.getvalue()
+
+
+def table_from_files(result: ExperimentResult, folder: Path) -> str:
+    """The same from the files that the bench writes of the experiment."""
+    path = folder / "results.json"
+    path.write_text(export.to_json([result]))
+    path.with_name(reloaded.NOTES).write_text(export.to_notes([result]))
+    (again,) = reloaded.load(path)
+    return table(again)
