@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from cyclescope.costs import Costs
 from cyclescope.planning import Job
 from cyclescope.results import RunRecord
-from cyclescope.units import format_duration
+from cyclescope.units import count, format_duration
 
 # until so much of the work is done, what it took says little of what is left
 _ENOUGH_S = 2.0
@@ -92,14 +92,10 @@ def announcement(jobs: Sequence[Job], costs: Costs, threads: int) -> str:
     expected_s = costs.total(jobs) / threads
     going_by = "as last time here" if costs.are_from_here(jobs) else "a guess: not run here before"
     return (
-        f"{_count(len(jobs), 'run')} of {_count(experiments, 'experiment')} "
-        f"on {_count(boards, 'board')}, {threads} at a time: firmware is built, run and measured.\n"
+        f"{count(len(jobs), 'run')} of {count(experiments, 'experiment')} "
+        f"on {count(boards, 'board')}, {threads} at a time: firmware is built, run and measured.\n"
         f"About {format_duration(expected_s)} ({going_by}), and what building firmware takes."
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 @contextmanager

@@ -44,7 +44,9 @@ class Source:
 
     def relevant(self) -> list[str]:
         """The arguments without those macros that the file and its headers do not mention."""
-        words = _words_of(tuple(map(_read, self.closure())))
+        values = " ".join(flag.partition("=")[2] for flag in self.arguments)
+        # a macro may stand for another one
+        words = _words_of(tuple(map(_read, self.closure()))) | set(_WORD.findall(values.encode()))
         return [flag for flag in self.arguments if _may_matter(flag, words)]
 
     def closure(self) -> list[Path]:
@@ -127,7 +129,7 @@ def run_compiler(arguments: Sequence[str], output: Path) -> None:
 @cache
 def _zig() -> str:
     """The compiler's program; `python -m ziglang` starts the same one, in twice the time."""
-    return str(Path(ziglang.__file__).parent / ("zig.exe" if os.name == "nt" else "zig"))
+    return str(Path(ziglang.__file__).parent / "zig")
 
 
 # ---- one at a time

@@ -86,3 +86,9 @@ def format_duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """A number with its noun: "1 cell", "no cells", "4 cells"."""
+    noun = singular if number == 1 else plural or f"{singular}s"
+    return f"{number:,} {noun}" if number else f"no {noun}"

@@ -20,8 +20,9 @@ from cyclescope.report import svg
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import INCH, quieten
-from cyclescope.report.text import count, plain, row_names, scale_to, signed_percent
+from cyclescope.report.text import plain, row_names, scale_to, signed_percent
 from cyclescope.results import CALIBRATED, PREDICTED, ExperimentResult, Row
+from cyclescope.units import count
 from cyclescope.views import CLOSE_PCT
 
 # Both plots, in SVG units: narrow enough for a phone.

@@ -14,9 +14,9 @@ from cyclescope.report import agreement, colours, strip
 from cyclescope.report.agreement import Agreement
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.section import panels, section, shown
-from cyclescope.report.text import count, plain, setting_text, signed_percent
+from cyclescope.report.text import plain, setting_text, signed_percent
 from cyclescope.results import ExperimentResult
-from cyclescope.units import format_ps
+from cyclescope.units import count, format_ps
 
 # Of more rows that are off a table says how many there are.
 _MOST_OFF = 200

@@ -105,9 +105,3 @@ def signed_percent(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:+.1f} %".replace("-", "\N{MINUS SIGN}")
-
-
-def count(number: int, singular: str, plural: str | None = None) -> str:
-    """A number with its noun: "1 cell", "no cells", "4 cells"."""
-    noun = singular if number == 1 else plural or f"{singular}s"
-    return f"{number:,} {noun}" if number else f"no {noun}"

@@ -14,8 +14,9 @@ from cyclescope.frames import MISO, MOSI, Byte, Frame, Wire
 from cyclescope.report import svg
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
-from cyclescope.report.text import count, plain
+from cyclescope.report.text import plain
 from cyclescope.results import ExperimentResult
+from cyclescope.units import count
 from cyclescope.views import Frames
 
 # In SVG units: a wire's levels, what is between wires, above a panel, and for bytes.

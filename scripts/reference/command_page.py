@@ -70,7 +70,7 @@ def _parameters(context: click.Context) -> str:
 
 def _option(option: click.Option, context: click.Context) -> str:
     names, words = option.get_help_record(context) or ("", "")
-    # click puts defaults and ranges in brackets behind the text
+    # click puts defaults and ranges after the text, in brackets
     text, facts = re.fullmatch(r"(.*?)((?:\s*\[[^\]]*\]\.?)*)", words, re.DOTALL).groups()
     told = re.findall(r"\[([^\]]*)\]", facts)
     if option.multiple:

@@ -2,6 +2,7 @@
 //! comes to the same.
 
 use crate::support::arm_m::*;
+use crate::support::random;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 
@@ -16,10 +17,7 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: u32) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 33) as u32) % bound
+        random::below(&mut self.0, bound)
     }
 
     fn result(&mut self) -> u16 {

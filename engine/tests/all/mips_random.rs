@@ -1,6 +1,7 @@
 //! Random programs on the MIPS core: however they are run, in one go, in slices or instruction by instruction, all comes to the same.
 
 use crate::support::mips::*;
+use crate::support::random;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
@@ -23,10 +24,7 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: u32) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 33) as u32) % bound
+        random::below(&mut self.0, bound)
     }
 
     fn result(&mut self) -> u32 {

@@ -7,5 +7,6 @@ pub mod arm_m;
 mod late;
 pub mod mips;
 pub mod pair;
+pub mod random;
 mod rig;
 pub mod riscv;

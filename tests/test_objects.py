@@ -1,0 +1,88 @@
+"""Objects are shared between programs exactly where nothing that a file depends on differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cyclescope import objects
+from cyclescope.errors import FirmwareError
+
+TARGET = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+c", "-O2")
+
+
+def source(folder: Path, *macros: str) -> objects.Source:
+    flags = (*TARGET, *(f"-D{macro}" for macro in macros), f"-I{folder / 'include'}")
+    return objects.Source(folder / "main.c", flags, (folder / "include",), {"root": folder})
+
+
+def key(folder: Path, *macros: str) -> str:
+    found = source(folder, *macros)
+    return found.key(found.relevant())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "config.h").write_text('#include "deeper.h"\n')
+    (tmp_path / "include" / "deeper.h").write_text("#define LOOPS APP_LOOPS\n")
+    (tmp_path / "main.c").write_text("#if 0\n#include <config.h>\n#endif\nint f(void);\n")
+    return tmp_path
+
+
+def test_a_macro_that_nothing_mentions_is_no_part_of_an_object(folder: Path) -> None:
+    assert key(folder, "APP_LOOPS=1") == key(folder, "APP_LOOPS=1", "APP_MODE_QUAD=1")
+    assert "-DAPP_MODE_QUAD=1" not in source(folder, "APP_MODE_QUAD=1").relevant()
+
+
+def test_a_macro_that_a_header_of_a_header_mentions_is_part_of_it(folder: Path) -> None:
+    assert key(folder, "APP_LOOPS=1") != key(folder, "APP_LOOPS=2")
+
+
+def test_a_macro_that_may_be_put_together_is_part_of_it(folder: Path) -> None:
+    (folder / "main.c").write_text("#define MODE(name) APP_MODE_##name\n")
+    assert key(folder, "APP_MODE_QUAD=1") != key(folder, "APP_MODE_DUAL=1")
+    assert key(folder, "APP_LOOPS=1") == key(folder, "APP_LOOPS=2")
+
+
+def test_a_macro_that_another_ones_value_mentions_is_part_of_it(folder: Path) -> None:
+    macros = ("APP_LOOPS=DEFAULT_LOOPS", "DEFAULT_LOOPS=3")
+    assert {f"-D{macro}" for macro in macros} <= set(source(folder, *macros).relevant())
+
+
+@pytest.mark.parametrize("header", ["config.h", "deeper.h"])
+def test_the_text_of_each_header_is_part_of_it(folder: Path, header: str) -> None:
+    before = key(folder)
+    path = folder / "include" / header
+    path.write_text(path.read_text() + "int g(void);\n")
+    assert key(folder) != before
+
+
+def test_where_a_macro_names_the_header_all_of_them_are_part_of_it(folder: Path) -> None:
+    (folder / "main.c").write_text("#define HEADER <config.h>\n#include HEADER\n")
+    assert folder / "include" / "config.h" in source(folder).closure()
+    assert key(folder, "APP_LOOPS=1") != key(folder, "APP_LOOPS=2")
+
+
+def test_headers_that_include_each_other_are_read_once(folder: Path) -> None:
+    (folder / "include" / "deeper.h").write_text('#include "config.h"\n')
+    assert len(source(folder).closure()) == 3
+
+
+def test_an_object_is_compiled_once_for_settings_that_it_does_not_know(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(folder / "cache"))
+    first = objects.compiled(source(folder, "APP_LOOPS=1"))
+    assert first.read_bytes()[:4] == b"\x7fELF"
+    with monkeypatch.context() as patched:
+        patched.setattr(objects, "run_compiler", None)
+        assert objects.compiled(source(folder, "APP_LOOPS=1", "APP_MODE_QUAD=1")) == first
+
+
+def test_what_the_compiler_says_is_the_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(folder / "cache"))
+    (folder / "main.c").write_text("int f(void) { return missing; }\n")
+    with pytest.raises(FirmwareError, match="undeclared identifier 'missing'"):
+        objects.compiled(source(folder))
