@@ -293,7 +293,7 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
             for board in boards
         },
         exact=table.is_exact,
-        choices=experiment.choices,
+        choices=tuple(choice.parameter for choice in experiment.choices),
         frames=experiment.frames,
         question=experiment.question,
         answer=experiment.answer(rows),
@@ -329,7 +329,7 @@ def _with_parts(
 def _row(
     job: Job, record: RunRecord, cell: Cell, metric: Metric, parameters: Iterable[Parameter]
 ) -> Row:
-    fitted = (*parameters, *job.experiment.choices)
+    fitted = (*parameters, *(choice.parameter for choice in job.experiment.choices))
     settings = dict(record.settings) | dict(metric.settings)
     value = job.experiment.published_value(job.run, cell, metric.settings)
     label = cell.label.format_map(settings)

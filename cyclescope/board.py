@@ -27,9 +27,6 @@ from cyclescope.untrusted import refuse_host_files
 
 NoteSink = Callable[[str], None]
 
-# Causes under which cores count time without instructions.
-_IDLE = ("wait for interrupt", "held in reset")
-
 
 class Board:
     """A virtual board, checked as a whole when it is made.
@@ -275,7 +272,7 @@ def _result(
         message=outcome["message"],
         elapsed_ps=outcome["elapsed_ps"],
         console=console,
-        cores=tuple(_ended(_core(core), outcome["elapsed_ps"]) for core in outcome["cores"]),
+        cores=tuple(map(_core, outcome["cores"])),
         counters=outcome["counters"],
         notes=tuple(outcome["notes"]),
         failed_saves=tuple(outcome["failed_saves"]),
@@ -304,19 +301,6 @@ def _core(core: dict[str, Any]) -> CoreResult:
             for section in core["sections"]
         ),
     )
-
-
-def _ended(core: CoreResult, end_ps: int) -> CoreResult:
-    """A core's result without what its last cycle has beyond the end of the run.
-
-    The run ends at an edge of one core's clock; another is idle up to the next one of its own.
-    """
-    beyond_ps = sum(entry.ps for entry in core.stack) - end_ps
-    last = next((entry for entry in core.stack if entry.cause in _IDLE and entry.ps), None)
-    if beyond_ps <= 0 or last is None:
-        return core
-    ended = replace(last, ps=last.ps - beyond_ps)
-    return replace(core, stack=tuple(ended if entry is last else entry for entry in core.stack))
 
 
 def _stack(shares: list[dict[str, Any]]) -> tuple[StackEntry, ...]:

@@ -41,6 +41,10 @@ def _no_answer(rows: Sequence[Row]) -> str:
     return ""
 
 
+def _as_it_is(run: Run) -> Run:
+    return run
+
+
 @dataclass(frozen=True)
 class Run:
     """One configuration: an app built with `settings`, on a board changed by `overrides`.
@@ -109,6 +113,11 @@ class Cell:
     they show that the program did what the published one did. `pivots` and `sweeps` show many rows
     together: the first pivot and all sweeps that take the row. `parts` says how the metric's time
     is told apart in a run with these settings.
+
+    `counts_as` names the independent number that a published cell with these settings stands for;
+    without it each is one. Of those that follow from one another (rates of which there are two,
+    times that are a count times a constant) one name makes one; None is for what is no number of
+    its own, such as a sum of other cells.
     """
 
     app: str
@@ -124,6 +133,7 @@ class Cell:
     sweeps: tuple[Sweep, ...] = ()
     rounded: tuple[str, int] | None = None
     parts: Callable[[Settings], Parts | None] = _no_parts
+    counts_as: Callable[[Settings], str | None] | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -132,12 +142,48 @@ class Cell:
         return exact if self.rounded is None else (*exact, self.rounded[0])
 
 
-def fitted(what: str, name: str, value: Value, cell: str) -> Parameter:
-    """A choice of an experiment that was fitted to a published cell, which `cell` names by label.
+@dataclass(frozen=True)
+class Choice:
+    """One decision of an experiment that no document takes: what is on a card, how code is built.
 
-    `what` has the property `name` of this value: the content of a card, say.
+    `what` has the property `name` of this value; `basis` is "assumed", or "calibrated" if it was
+    taken or kept because published cells came out; `source` says why, and names such a cell by its
+    label. `change` gives a run with the `alternative` in the value's place.
     """
-    return Parameter(what, what, name, str(value), "", f"calibrated: {cell}", CALIBRATED)
+
+    what: str
+    name: str
+    value: Value
+    basis: str
+    source: str
+    alternative: Value
+    change: Callable[[Run], Run] = field(compare=False)
+
+    @property
+    def parameter(self) -> Parameter:
+        """The choice as tables of parameters show it."""
+        named = (self.what, self.what, self.name, str(self.value), "", self.source, self.basis)
+        return Parameter(*named, plausible=f"or {self.alternative}")
+
+
+def fitted(what: str, name: str, value: Value, cell: str) -> Choice:
+    """A choice that was fitted to a published cell, which `cell` names; its alternative is unknown."""
+    return Choice(what, name, value, CALIBRATED, cell, "", _as_it_is)
+
+
+@dataclass(frozen=True)
+class Omission:
+    """What the model leaves out, and why it may matter.
+
+    `effect_pct` is by how much it may move the `cells` (in words), in percent; `estimate` says how
+    that was found: a sum, or an experiment.
+    """
+
+    what: str
+    why: str
+    effect_pct: float
+    cells: str
+    estimate: str
 
 
 @dataclass(frozen=True)
@@ -146,7 +192,10 @@ class Experiment:
 
     `published` names the table; `quick` holds settings that shorten the runs without a published
     number; `notes` are what a reader must know to judge the comparison. `choices` are what was
-    fitted to published cells here and not in a board; they count as its parameters do. `derived`
+    assumed or fitted here and not in a board; they count as its parameters do. `left_out` is what
+    the model lacks, the largest effect first. `short_form` gives a run in the form in which it is
+    measured how far parameters move its cells: with fewer loops or smaller files, but the same rows
+    in the same order. `derived`
     gives rows that follow from the others, such as ratios; `derived_pivots` are the pivots of
     these by metric, for tables from stored rows; `findings` says in sentences what
     the rows show; `frames` says how the frames are shown that its runs kept. `question` is what a
@@ -161,7 +210,9 @@ class Experiment:
     cells: tuple[Cell, ...]
     quick: Settings = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    choices: tuple[Parameter, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    left_out: tuple[Omission, ...] = ()
+    short_form: Callable[[Run], Run] = _as_it_is
     derived: Callable[[Sequence[Row]], Iterable[Row]] = _no_derived
     derived_pivots: Mapping[str, Pivot] = field(default_factory=dict)
     findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings

@@ -83,7 +83,7 @@ def _result(
         runs=(*{id(row.run): row.run for row in rows}.values(), *failed),
         parameters={board: Board(board).parameters for board in boards},
         exact=table.is_exact,
-        choices=experiment.choices,
+        choices=tuple(choice.parameter for choice in experiment.choices),
         frames=experiment.frames,
     )
 

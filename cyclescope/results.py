@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PREDICTED = "predicted"
 CALIBRATED = "calibrated"
+ASSUMED = "assumed"
 UNPUBLISHED = "unpublished"
 DERIVED = "derived"
 
@@ -206,8 +207,12 @@ class RunResult:
 class Parameter:
     """A timing parameter of a board, with where its value comes from; or a choice of an experiment.
 
-    `basis` is "documented", "derived", "calibrated", or "override" for a value that the user set;
-    `source` names the document and section, or the cells that the value was fitted to.
+    `basis` is "documented" (a document about this very part gives the number), "derived" (worked
+    out from documents; `source` shows the sum), "assumed" (estimated, chosen, or as of a sibling;
+    `plausible` has the values that it may have), "calibrated" (chosen or kept because published
+    cells came out; `source` names one), "override" for a value that the user set, or "unstated".
+    `plausible` is "2 to 8" or "4 or 8", in `unit`; empty where the board doesn't say, and "or X"
+    for a choice whose alternative is X. `at` is where the board has the value, FILE:LINE.
     """
 
     node: str
@@ -217,6 +222,24 @@ class Parameter:
     unit: str
     source: str
     basis: str
+    plausible: str = ""
+    at: str = field(default="", compare=False)
+
+    @property
+    def is_span(self) -> bool:
+        """Whether all values between the plausible ones are plausible, too."""
+        return " to " in self.plausible
+
+    @property
+    def plausible_values(self) -> tuple[int, ...]:
+        """The ends of the plausible span, or the alternatives; empty where none are stated."""
+        words = self.plausible.replace(" to ", " or ").split(" or ")
+        return tuple(map(int, words)) if self.plausible else ()
+
+    @property
+    def owner(self) -> str:
+        """What people call the node that it belongs to."""
+        return self.label or self.node
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,8 @@ pub fn describe<'py>(py: Python<'py>, machine: &mut Machine) -> PyResult<Bound<'
         item.set_item("unit", parameter.unit)?;
         item.set_item("source", &parameter.source)?;
         item.set_item("basis", parameter.basis.name())?;
+        item.set_item("plausible", parameter.plausible.in_words())?;
+        item.set_item("at", parameter.at.to_string())?;
         parameters.append(item)?;
     }
     dict.set_item("parameters", parameters)?;

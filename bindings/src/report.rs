@@ -2,8 +2,7 @@
 
 use cyclescope_engine::core::CoreReport;
 use cyclescope_engine::machine::{Outcome, RunReport};
-use cyclescope_engine::observe::stack::stack;
-use cyclescope_engine::time::{Cycles, Hz};
+use cyclescope_engine::observe::stack::{Share, stack};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -57,23 +56,23 @@ fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("hz", core.clock.get())?;
     dict.set_item("instructions", core.instructions)?;
     dict.set_item("cycles", core.cycles.0)?;
-    dict.set_item("stack", shares(py, core.clock, &core.causes)?)?;
+    dict.set_item("stack", shares(py, core.stack())?)?;
     let sections = PyList::empty(py);
     for section in &core.sections {
         let item = PyDict::new(py);
         item.set_item("name", &section.name)?;
         item.set_item("calls", section.calls)?;
         item.set_item("instructions", section.instructions)?;
-        item.set_item("stack", shares(py, core.clock, &section.causes)?)?;
+        item.set_item("stack", shares(py, stack(core.clock, section.causes.iter().cloned()))?)?;
         sections.append(item)?;
     }
     dict.set_item("sections", sections)?;
     Ok(dict)
 }
 
-fn shares<'py>(py: Python<'py>, clock: Hz, causes: &[(String, Cycles)]) -> PyResult<Bound<'py, PyList>> {
+fn shares(py: Python<'_>, stack: Vec<Share>) -> PyResult<Bound<'_, PyList>> {
     let shares = PyList::empty(py);
-    for share in stack(clock, causes.iter().cloned()) {
+    for share in stack {
         let item = PyDict::new(py);
         item.set_item("cause", share.cause)?;
         item.set_item("cycles", share.cycles.0)?;

@@ -2,6 +2,7 @@
 
 use crate::bus::{Bus, BusFaultKind};
 use crate::elf::Machine;
+use crate::observe::stack::{Share, stack};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Why a core came back to the machine.
@@ -75,10 +76,26 @@ pub struct CoreReport {
     pub cycles: Cycles,
     /// Cycles by cause; they sum to `cycles`.
     pub causes: Vec<(String, Cycles)>,
+    /// Where the run ends within the last cycle of an idle core: the cause of that cycle, and how much of it lies
+    /// beyond the end.
+    pub cut: Option<(&'static str, Ps)>,
     /// The functions being watched.
     pub sections: Vec<SectionReport>,
     /// Other totals.
     pub counters: Vec<(String, u64)>,
+}
+
+impl CoreReport {
+    /// The cycle stack of the whole run. Its times sum to the elapsed time.
+    pub fn stack(&self) -> Vec<Share> {
+        let mut shares = stack(self.clock, self.causes.iter().cloned());
+        if let Some((cause, beyond)) = self.cut
+            && let Some(share) = shares.iter_mut().find(|share| share.cause == cause)
+        {
+            share.time = share.time - beyond;
+        }
+        shares
+    }
 }
 
 /// A watched function: the time from its entry to its return, over all calls.

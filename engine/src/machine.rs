@@ -285,7 +285,10 @@ impl Machine {
                 self.pass_time(index, elapsed);
             }
         }
-        let cores = self.core_reports();
+        let mut cores = self.core_reports();
+        for (core, progress) in cores.iter_mut().zip(&self.progress) {
+            core.cut = progress.beyond(core.clock.ps_at_floor(core.cycles), elapsed);
+        }
         let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
         for (device, name) in self.bus.devices.iter().zip(&self.bus.device_names) {
             let totals = device.iter().flat_map(|device| device.counters());

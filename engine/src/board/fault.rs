@@ -75,11 +75,16 @@ pub enum FaultKind {
         /// Its last address.
         other_last: u32,
     },
-    /// A timing property without a source.
-    #[error("{property} has no source: add \"{property}: <document, revision, section>\" to cyclescope,sources")]
-    NoSource {
-        /// Its name.
+    /// A source whose class is followed by what is no range.
+    #[error(
+        "cyclescope,sources: '{class}' of {property}: behind the class stands the plausible range, \
+         as in \"assumed 2 to 8: <why>\" or \"assumed 4 or 8: <why>\", or nothing"
+    )]
+    BadRange {
+        /// The property.
         property: String,
+        /// The class with what follows it.
+        class: String,
     },
     /// A source for nothing.
     #[error("cyclescope,sources names '{property}', which is no timing property of this node")]

@@ -1,39 +1,113 @@
 //! Timing parameters with their provenance, as read from a board.
 
+use super::node::Location;
+
 /// Where a parameter's value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// A named document gives the number.
+    /// A document about this very part gives the number.
     Documented,
-    /// Worked out from documents, estimated or chosen, as the source says.
+    /// Worked out from documents; the source shows the sum.
     Derived,
-    /// Fitted; the source names the published cells.
+    /// Estimated, chosen, or as of a sibling; the source gives what range is plausible.
+    Assumed,
+    /// Chosen or kept because published cells came out; the source names one of them.
     Calibrated,
     /// Set by the user for this run.
     Override,
+    /// The board doesn't say.
+    Unstated,
 }
 
 impl Basis {
-    /// The kind of a source, from how its text begins.
-    pub fn of_source(text: &str) -> Basis {
-        const BEGINNINGS: [(&str, Basis); 4] = [
-            ("calibrated", Basis::Calibrated),
-            ("derived", Basis::Derived),
-            ("estimated", Basis::Derived),
-            ("chosen", Basis::Derived),
-        ];
-        let kind = BEGINNINGS.iter().find(|(beginning, _)| text.starts_with(beginning));
-        kind.map_or(Basis::Documented, |(_, basis)| *basis)
-    }
+    const CLASSES: [Basis; 4] = [Basis::Documented, Basis::Derived, Basis::Assumed, Basis::Calibrated];
 
-    /// The word for it in tables and JSON.
+    /// The word for it in boards, tables and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Basis::Documented => "documented",
             Basis::Derived => "derived",
+            Basis::Assumed => "assumed",
             Basis::Calibrated => "calibrated",
             Basis::Override => "override",
+            Basis::Unstated => "unstated",
         }
+    }
+}
+
+/// Which values a parameter may have on the real part, for all that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Plausible {
+    /// The source doesn't say.
+    #[default]
+    Unstated,
+    /// All from the first to the second.
+    Span(u64, u64),
+    /// One of these.
+    OneOf(Vec<u64>),
+}
+
+impl Plausible {
+    /// Reads "2 to 8" or "4 or 8 or 16"; `None` for anything else.
+    fn read(text: &str) -> Option<Plausible> {
+        let number = |word: &str| word.trim().parse::<u64>().ok();
+        if let Some((low, high)) = text.split_once(" to ") {
+            let (low, high) = (number(low)?, number(high)?);
+            return (low < high).then_some(Plausible::Span(low, high));
+        }
+        let values: Vec<u64> = text.split(" or ").map(number).collect::<Option<_>>()?;
+        (values.len() > 1).then_some(Plausible::OneOf(values))
+    }
+
+    /// Whether a value is among them.
+    pub fn has(&self, value: u64) -> bool {
+        match self {
+            Plausible::Unstated => true,
+            Plausible::Span(low, high) => (*low..=*high).contains(&value),
+            Plausible::OneOf(values) => values.contains(&value),
+        }
+    }
+
+    /// As a board's source says it: "2 to 8", "4 or 8"; empty if it doesn't.
+    pub fn in_words(&self) -> String {
+        match self {
+            Plausible::Unstated => String::new(),
+            Plausible::Span(low, high) => format!("{low} to {high}"),
+            Plausible::OneOf(values) => values.iter().map(u64::to_string).collect::<Vec<_>>().join(" or "),
+        }
+    }
+}
+
+/// What a parameter's source says: "assumed 2 to 8: estimated; the manual gives no number".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The class, which the text begins with.
+    pub basis: Basis,
+    /// What may follow it.
+    pub plausible: Plausible,
+    /// The text behind the class.
+    pub text: String,
+}
+
+impl Source {
+    /// Reads an entry. One that doesn't begin with a class has none: all of it is text.
+    ///
+    /// `Err` is a class with something behind it that is no range.
+    pub fn read(entry: &str) -> Result<Source, String> {
+        let (head, text) = entry.split_once(':').unwrap_or((entry, ""));
+        let (word, range) = head.split_once(' ').unwrap_or((head, ""));
+        let Some(basis) = Basis::CLASSES.into_iter().find(|basis| basis.name() == word) else {
+            return Ok(Source {
+                basis: Basis::Unstated,
+                plausible: Plausible::Unstated,
+                text: entry.trim().to_owned(),
+            });
+        };
+        let plausible = match range {
+            "" => Plausible::Unstated,
+            _ => Plausible::read(range).ok_or_else(|| head.to_owned())?,
+        };
+        Ok(Source { basis, plausible, text: text.trim().to_owned() })
     }
 }
 
@@ -50,20 +124,53 @@ pub struct Parameter {
     pub values: Vec<u64>,
     /// Unit ("cycles", "ns", "us", "hz", ...), from the property's suffix.
     pub unit: &'static str,
-    /// Document, revision and section; or how it was calibrated.
+    /// Document, revision and section; or how it was worked out, assumed or calibrated.
     pub source: String,
     /// Kind of the source.
     pub basis: Basis,
+    /// What else the value may be, in `unit`.
+    pub plausible: Plausible,
+    /// Where the property stands.
+    pub at: Location,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read(entry: &str) -> (Basis, String, String) {
+        let source = Source::read(entry).unwrap();
+        (source.basis, source.plausible.in_words(), source.text)
+    }
+
     #[test]
-    fn a_source_says_what_kind_it_is() {
-        assert_eq!(Basis::of_source("PG153 v3.2, table 2-4"), Basis::Documented);
-        assert_eq!(Basis::of_source("derived: from PG059"), Basis::Derived);
-        assert_eq!(Basis::of_source("calibrated: quad write"), Basis::Calibrated);
+    fn a_source_begins_with_its_class() {
+        let none = String::new;
+        assert_eq!(read("documented: PG153 v3.2"), (Basis::Documented, none(), "PG153 v3.2".into()));
+        assert_eq!(read("derived: 2 + 1"), (Basis::Derived, none(), "2 + 1".into()));
+        assert_eq!(read("calibrated: quad write: why"), (Basis::Calibrated, none(), "quad write: why".into()));
+        assert_eq!(read("PG153 v3.2: table 2-4"), (Basis::Unstated, none(), "PG153 v3.2: table 2-4".into()));
+        assert_eq!(read("derivedly"), (Basis::Unstated, none(), "derivedly".into()));
+        assert_eq!(read(""), (Basis::Unstated, none(), none()));
+    }
+
+    #[test]
+    fn a_range_stands_behind_the_class() {
+        assert_eq!(read("assumed 2 to 8: a guess"), (Basis::Assumed, "2 to 8".into(), "a guess".into()));
+        assert_eq!(read("calibrated 4 or 8: x"), (Basis::Calibrated, "4 or 8".into(), "x".into()));
+        for wrong in
+            ["assumed 2: x", "assumed 8 to 2: x", "assumed two to 8: x", "assumed 2 to: x", "assumed -1 to 2: x"]
+        {
+            assert!(Source::read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_range_has_its_ends() {
+        let span = Plausible::Span(2, 8);
+        assert!(span.has(2) && span.has(8) && !span.has(1) && !span.has(9));
+        let one_of = Plausible::OneOf(vec![4, 8]);
+        assert!(one_of.has(4) && !one_of.has(6));
+        assert!(Plausible::Unstated.has(7));
     }
 }

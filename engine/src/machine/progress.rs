@@ -51,6 +51,13 @@ impl Progress {
         }
         causes.push((HELD.to_owned(), self.held));
     }
+
+    /// What a core that is at `time` has beyond the `end` of the run, and the cause of it: the run ends at an edge of
+    /// one core's clock, another one idles up to the next edge of its own.
+    pub fn beyond(&self, time: Ps, end: Ps) -> Option<(&'static str, Ps)> {
+        let cause = if self.activity == Activity::Held { HELD } else { WAIT };
+        (time > end).then(|| (cause, time - end))
+    }
 }
 
 impl Machine {

@@ -85,6 +85,7 @@ fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
         instructions: after.instructions - before.instructions,
         cycles: Cycles(after.cycles.0 - before.cycles.0),
         causes: causes_between(&before.causes, &after.causes),
+        cut: None,
         sections: sections.collect(),
         counters: Vec::new(),
     }

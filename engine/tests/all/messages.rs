@@ -34,9 +34,9 @@ fn board_faults() -> Vec<(FaultKind, &'static str)> {
             "0x00000100-0x000001ff overlaps ddr at 0x00000000-0x0000017f",
         ),
         (
-            FaultKind::NoSource { property: name("cyclescope,read-cycles") },
-            "cyclescope,read-cycles has no source: add \"cyclescope,read-cycles: <document, revision, section>\" to \
-             cyclescope,sources",
+            FaultKind::BadRange { property: name("cyclescope,read-cycles"), class: name("assumed few") },
+            "cyclescope,sources: 'assumed few' of cyclescope,read-cycles: behind the class stands the plausible range, \
+             as in \"assumed 2 to 8: <why>\" or \"assumed 4 or 8: <why>\", or nothing",
         ),
         (
             FaultKind::SourceWithoutProperty { property: name("speed") },
@@ -75,7 +75,7 @@ const fn position(kind: &FaultKind) -> usize {
         FaultKind::UnknownProperty { .. } => 3,
         FaultKind::UnknownCompatible { .. } => 4,
         FaultKind::Overlap { .. } => 5,
-        FaultKind::NoSource { .. } => 6,
+        FaultKind::BadRange { .. } => 6,
         FaultKind::SourceWithoutProperty { .. } => 7,
         FaultKind::BadReference { .. } => 8,
         FaultKind::Incomplete { .. } => 9,

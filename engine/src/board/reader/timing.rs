@@ -2,7 +2,7 @@
 
 use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
-use super::super::params::{Basis, Parameter};
+use super::super::params::{Basis, Parameter, Plausible, Source};
 use super::{Allowed, Declared, NodeReader};
 use crate::time::{Cycles, Ps};
 
@@ -39,13 +39,12 @@ pub(super) fn unit_name(name: &str) -> &'static str {
 }
 
 impl NodeReader<'_, '_> {
-    /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`), 1,000,000 at the most; it must be there and
-    /// have a source.
+    /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`), 1,000,000 at the most; it must be there.
     pub fn timing_cycles(&mut self, name: &str, meaning: &str) -> Cycles {
         Cycles(self.timing_in_unit(name, meaning))
     }
 
-    /// A timing parameter in cycles or clocks that a node may leave out; if it is there, it must have a source.
+    /// A timing parameter in cycles or clocks that a node may leave out.
     pub fn optional_timing_cycles(&mut self, name: &str, meaning: &str) -> Option<Cycles> {
         self.given(name, |reader| reader.timing_cycles(name, meaning))
     }
@@ -57,14 +56,13 @@ impl NodeReader<'_, '_> {
         self.timing(name, allowed, meaning, &range).map_or(least, |cycles| cycles as u8)
     }
 
-    /// A timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour); it must be there
-    /// and have a source.
+    /// A timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour); it must be there.
     pub fn timing_ps(&mut self, name: &str, meaning: &str) -> Ps {
         let scale_ps = unit(name).map_or(1, |unit| unit.ps);
         Ps(self.timing_in_unit(name, meaning) * scale_ps)
     }
 
-    /// A number on which timing depends (a size, a count); it must be there and have a source. `allowed` checks it;
+    /// A number on which timing depends (a size, a count); it must be there. `allowed` checks it;
     /// `meaning` tells what it says and what is allowed, as a clause. 0 where it is faulty.
     pub fn timing_u32(&mut self, name: &str, allowed: impl Allowed, meaning: &str) -> u32 {
         self.timing(name, allowed, meaning, meaning).unwrap_or(0)
@@ -86,7 +84,7 @@ impl NodeReader<'_, '_> {
         });
     }
 
-    /// A number with a source; `None` where there is a fault. `meaning` is for one that is missing, `range` for one
+    /// A number, with its source if it has one; `None` where there is a fault. `meaning` is for one that is missing, `range` for one
     /// that is not `allowed`.
     fn timing(&mut self, name: &str, allowed: impl Allowed, meaning: &str, range: &str) -> Option<u32> {
         self.declare_timing(name, &allowed, meaning);
@@ -96,17 +94,11 @@ impl NodeReader<'_, '_> {
             return None;
         };
         let value = self.single(property, allowed, range)?;
-        let source = sources(self.node).into_iter().find(|(sourced, _)| sourced == name);
-        let (source, basis) = match source {
-            _ if property.at.line == 0 => (format!("set on the command line ({})", property.at), Basis::Override),
-            Some((_, text)) => {
-                let basis = Basis::of_source(&text);
-                (text, basis)
-            }
-            None => {
-                self.fault(&property.at, FaultKind::NoSource { property: name.to_owned() });
-                return None;
-            }
+        let source = if property.at.line == 0 {
+            let text = format!("set on the command line ({})", property.at);
+            Source { basis: Basis::Override, plausible: Plausible::Unstated, text }
+        } else {
+            self.source_of(name)
         };
         self.board.parameters.push(Parameter {
             node: self.node.path.clone(),
@@ -114,10 +106,22 @@ impl NodeReader<'_, '_> {
             property: name.to_owned(),
             values: vec![u64::from(value)],
             unit: unit_name(name),
-            source,
-            basis,
+            source: source.text,
+            basis: source.basis,
+            plausible: source.plausible,
+            at: property.at.clone(),
         });
         Some(value)
+    }
+
+    /// What `cyclescope,sources` says of a property; a class with what is no range is a fault.
+    fn source_of(&mut self, name: &str) -> Source {
+        let entry = sources(self.node).into_iter().find(|(sourced, _)| sourced == name);
+        let entry = entry.map(|(_, entry)| entry).unwrap_or_default();
+        Source::read(&entry).unwrap_or_else(|class| {
+            self.fault_at("cyclescope,sources", FaultKind::BadRange { property: name.to_owned(), class });
+            Source { basis: Basis::Unstated, plausible: Plausible::Unstated, text: entry }
+        })
     }
 }
 

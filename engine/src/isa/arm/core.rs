@@ -441,6 +441,7 @@ impl<P: Profile> Core for Arm<P> {
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
             causes: totals.named(bus),
+            cut: None,
             sections: self.sections.reports(bus),
             counters: self.counters(),
         }

@@ -315,6 +315,7 @@ impl Core for Mips {
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
             causes: self.totals().named(bus),
+            cut: None,
             sections: self.sections.reports(bus),
             counters: self.counters(),
         }

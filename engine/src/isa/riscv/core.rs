@@ -408,6 +408,7 @@ impl Core for Hart {
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
             causes: totals.named(bus),
+            cut: None,
             sections: self.sections.reports(bus),
             counters: self.counters(),
         }

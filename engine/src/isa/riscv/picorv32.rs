@@ -212,6 +212,7 @@ impl Core for Picorv32 {
             instructions: self.instructions,
             cycles: Cycles(self.cycles),
             causes: totals.named(bus),
+            cut: None,
             sections: self.sections.reports(bus),
             counters: vec![(format!("{}.interrupts", self.config.name), self.interrupts_taken)],
         }
