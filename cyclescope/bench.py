@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cyclescope import disks, host_files, published
+from cyclescope import disks, host_files, influence, published
 from cyclescope._engine import Stop
 from cyclescope.board import Board
 from cyclescope.costs import Costs
@@ -31,7 +31,6 @@ from cyclescope.results import (
     UNPUBLISHED,
     ExperimentResult,
     Metric,
-    Parameter,
     Row,
     RunRecord,
     RunResult,
@@ -119,11 +118,13 @@ def _finished(job: Job, following: Following, keep: Path | None, stop: Stop) -> 
     return record if is_finished or not stop.requested else None
 
 
-def run_job(job: Job, keep: Path | None = None, stop: Stop | None = None) -> RunRecord:
+def run_job(
+    job: Job, keep: Path | None = None, stop: Stop | None = None, checks_disk: bool = True
+) -> RunRecord:
     """Build and run one job; what goes wrong with it is in the record's `error`.
 
     The disk of a run that fails is copied to the folder `keep` if there is one; not of one that
-    `stop` has ended.
+    `stop` has ended. Without `checks_disk` nobody looks at what a run left on its disk.
     """
     run = job.configured
     try:
@@ -145,7 +146,7 @@ def run_job(job: Job, keep: Path | None = None, stop: Stop | None = None) -> Run
                 return job.record(result, result.message)
             # the path of a kept ELF says where this machine keeps it
             record = judged(job, replace(result, firmware=run.app))
-            return _checked(job, record, image, keep) if image else record
+            return _checked(job, record, image, keep) if image and checks_disk else record
     except (EngineError, OSError) as error:
         return job.record(None, str(error))
     except Exception as error:
@@ -248,6 +249,17 @@ def _metrics(job: Job, result: RunResult) -> _Metrics:
     return {(metric.name, tuple(metric.settings.items())): metric for metric in metrics}
 
 
+def measured(job: Job, result: RunResult) -> list[Metric]:
+    """The results of a run that its experiment has cells for, in the order of its table."""
+    metrics = _metrics(job, result).values()
+    return [
+        metric
+        for cell in job.experiment.cells_of(job.run)
+        for metric in metrics
+        if metric.name == cell.metric
+    ]
+
+
 def _differences(job: Job, metrics: _Metrics) -> Iterator[str]:
     """What is not as published though it must be."""
     for cell in job.experiment.cells_of(job.run):
@@ -278,7 +290,7 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
     boards = dict.fromkeys(job.run.board for job, _ in done)
     shipped = {board: Board(board).parameters for board in boards}
     extra = {job.run.board: job.extra for job, _ in done}
-    rows = [row for job, record in done for row in _rows(job, record, shipped[job.run.board])]
+    rows = [row for job, record in done for row in _rows(job, record)]
     rows += experiment.derived(rows)
     table = published.load(experiment.published)
     return ExperimentResult(
@@ -294,18 +306,19 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
         },
         exact=table.is_exact,
         choices=tuple(choice.parameter for choice in experiment.choices),
+        left_out=experiment.left_out,
         frames=experiment.frames,
         question=experiment.question,
         answer=experiment.answer(rows),
     )
 
 
-def _rows(job: Job, record: RunRecord, parameters: Iterable[Parameter]) -> list[Row]:
+def _rows(job: Job, record: RunRecord) -> list[Row]:
     if record.result is None or record.error is not None:
         return []
     metrics = _metrics(job, record.result).values()
     return [
-        replace(_row(job, record, cell, metric, parameters), parts=stack)
+        replace(_row(job, record, cell, metric), parts=stack)
         for cell in job.experiment.cells_of(job.run)
         for metric, stack in _with_parts(
             cell, record, [metric for metric in metrics if metric.name == cell.metric]
@@ -326,14 +339,11 @@ def _with_parts(
     yield from zip(metrics, stacks, strict=True)
 
 
-def _row(
-    job: Job, record: RunRecord, cell: Cell, metric: Metric, parameters: Iterable[Parameter]
-) -> Row:
-    fitted = (*parameters, *(choice.parameter for choice in job.experiment.choices))
+def _row(job: Job, record: RunRecord, cell: Cell, metric: Metric) -> Row:
     settings = dict(record.settings) | dict(metric.settings)
     value = job.experiment.published_value(job.run, cell, metric.settings)
     label = cell.label.format_map(settings)
-    return Row(
+    row = Row(
         experiment=job.experiment.name,
         board=record.board,
         settings=settings,
@@ -341,21 +351,22 @@ def _row(
         unit=metric.unit,
         simulated=metric.value,
         published=value,
-        basis=UNPUBLISHED if value is None else basis(label, fitted),
+        basis=UNPUBLISHED,
         label=label,
         run=record,
         timed=cell.timed,
         pivot=next((pivot for pivot in cell.pivots if takes(pivot, settings)), None),
         sweeps=tuple(sweep for sweep in cell.sweeps if takes(sweep, settings)),
-        digits=None
-        if value is None
-        else job.experiment.printed_digits(job.run, cell, metric.settings),
     )
-
-
-def basis(label: str, parameters: Iterable[Parameter]) -> str:
-    """Whether a published cell was predicted, or a calibrated parameter names it as its source."""
-    sources = [parameter.source for parameter in parameters if parameter.basis == CALIBRATED]
-    name = rf"\b{re.escape(label)}\b"
-    fitted = any(re.search(name, source, re.IGNORECASE) for source in sources)
-    return CALIBRATED if fitted else PREDICTED
+    if value is None:
+        return row
+    known, table = influence.load(), published.load(job.experiment.published)
+    calibrated_by = known.calibrated_by(row.experiment, label)
+    return replace(
+        row,
+        basis=CALIBRATED if calibrated_by else PREDICTED,
+        calibrated_by=calibrated_by,
+        interval_pct=None if table.is_exact else known.interval_pct(row.experiment, label),
+        counts_as=job.experiment.independent(cell, label, settings),
+        digits=job.experiment.printed_digits(job.run, cell, metric.settings),
+    )

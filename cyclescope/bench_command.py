@@ -19,10 +19,11 @@ from cyclescope import (
     interrupts,
     planning,
     reloaded,
+    sensitivity_command,
     tables,
     terminal,
 )
-from cyclescope.errors import OutputError, complain
+from cyclescope.errors import OutputError, UsageError, complain
 from cyclescope.host_files import AnyPath
 from cyclescope.interrupts import Interrupted
 from cyclescope.overrides import parse_set
@@ -57,6 +58,12 @@ FILES = JSON, NOTES, CSV, REPORT = "results.json", reloaded.NOTES, "results.csv"
     metavar="DIR",
     help="Keep the disk image of each run that fails.",
 )
+@click.option(
+    "--sensitivity",
+    "measures_sensitivity",
+    is_flag=True,
+    help="Measure how far published cells move with what no document gives: sensitivity.csv.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
 def bench_command(
     names: tuple[str, ...],
@@ -65,6 +72,7 @@ def bench_command(
     out: Path,
     json_file: str | None,
     keep_disks: Path | None,
+    measures_sensitivity: bool,
     jobs: int | None,
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers.
@@ -72,6 +80,13 @@ def bench_command(
     `cyclescope show` prints the tables.
     Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
     """
+    if measures_sensitivity:
+        if sets or quick or json_file or keep_disks:
+            raise UsageError(
+                "--sensitivity goes with --out and --jobs alone: it makes its own runs"
+            )
+        chosen = experiments.select(names)
+        return sensitivity_command.run(chosen, out, jobs or os.cpu_count() or 1)
     changes = list(map(parse_set, sets))
     planned = planning.plan(experiments.select(names), changes, quick)
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file

@@ -13,7 +13,7 @@ from rich.text import Text
 from cyclescope import trust
 from cyclescope.results import ExperimentResult, RunRecord
 from cyclescope.trust import Trust
-from cyclescope.units import format_duration
+from cyclescope.units import count, format_duration
 
 # The screen has 24 lines: of more failures the report tells.
 MOST_FAILURES = 3
@@ -37,7 +37,22 @@ def screen(results: Sequence[ExperimentResult], report: Path | None, took_s: flo
     table.add_column("host s", footer=seconds, justify="right")
     for result in results:
         table.add_row(*_line(result))
-    return Group(table, *_failures(runs), *_where(results, report, took_s))
+    return Group(table, *_rests_on(found), *_failures(runs), *_where(results, report, took_s))
+
+
+def _rests_on(found: Trust) -> Iterator[Text]:
+    """What the published numbers rest on, counted by what moves them."""
+    if not found.published:
+        return
+    yield Text(
+        f"{found.published} cells stand for {count(found.effective, 'independent number')}. "
+        f"{found.predicted} cells are predicted,"
+    )
+    inside = f", {found.inside} within what is plausible" if found.with_interval else ""
+    yield Text(
+        f"{found.calibrated} calibrated (by {count(len(found.fitted), 'value')}){inside}; "
+        f"{found.within(_GOOD_PCT)} are within {_GOOD_PCT} %, {found.within(25)} within 25 %."
+    )
 
 
 def _line(result: ExperimentResult) -> tuple[str, ...]:

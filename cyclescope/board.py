@@ -10,7 +10,7 @@ import copy
 import difflib
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,25 @@ from cyclescope._engine import Machine, Stop
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.overrides import OverrideValue, apply_overrides
 from cyclescope.printed import Console, ConsoleSink, Streams, StreamSink
-from cyclescope.results import CoreResult, Parameter, RunResult, Section, StackEntry, Window
+from cyclescope.results import (
+    UNSTATED,
+    CoreResult,
+    Parameter,
+    RunResult,
+    Section,
+    StackEntry,
+    Window,
+)
 from cyclescope.semihosting import Hosted, Stdin
 from cyclescope.units import parse_time_ps
 from cyclescope.untrusted import refuse_host_files
 
 NoteSink = Callable[[str], None]
+
+_HOW_TO_SOURCE = (
+    '; say where it comes from in cyclescope,sources: "documented: <document, section>", '
+    '"derived: <sum>", "assumed <least> to <most>: <why>" or "calibrated: <to what>"'
+)
 
 
 class Board:
@@ -65,6 +78,19 @@ class Board:
         return tuple(
             Parameter(**{key: str(value) for key, value in parameter.items()})
             for parameter in self._description["parameters"]
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its results would be less worth for: values without a source, or outside its range.
+
+        A line each for the first of a kind, which tells how many more there are.
+        """
+        unstated = [one for one in self.parameters if one.basis == UNSTATED]
+        outside = [one for one in self.parameters if not one.has_plausible_value]
+        return (
+            *_warning(unstated, "has no source that begins with its class", _HOW_TO_SOURCE),
+            *_warning(outside, "is not what its own source calls plausible", ""),
         )
 
     @property
@@ -232,6 +258,13 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
 def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
     """The parsed tree of a board, before any override."""
     return devicetree.parse(find_board(name_or_path))
+
+
+def _warning(parameters: Sequence[Parameter], what: str, hint: str) -> Iterator[str]:
+    if parameters:
+        first = parameters[0]
+        more = f" (and {len(parameters) - 1} more)" if len(parameters) > 1 else ""
+        yield f"{first.at}: {first.owner}: {first.property}{more} {what}{hint}"
 
 
 class _Sinks:

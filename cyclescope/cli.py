@@ -19,7 +19,7 @@ from cyclescope import experiments, interrupts, statuses, tables, terminal
 from cyclescope.bench_command import bench_command
 from cyclescope.binding_command import binding_command
 from cyclescope.board import Board, shipped_boards
-from cyclescope.errors import EngineError, UsageError, complain, fault
+from cyclescope.errors import EngineError, UsageError, complain, fault, warn
 from cyclescope.inputs import printable
 from cyclescope.interrupts import Interrupted
 from cyclescope.ipc.command import ipc_command
@@ -73,8 +73,10 @@ def list_command() -> None:
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
 def board_command(name: str, sets: tuple[str, ...]) -> None:
     """Show cores, memory map, devices, clocks and timing parameters of board NAME."""
-    description = Board(name, dict(map(parse_set, sets))).describe()
-    tables.console().print(tables.board_tables(description))
+    board = Board(name, dict(map(parse_set, sets)))
+    for warning in board.warnings:
+        warn(warning)
+    tables.console().print(tables.board_tables(board.describe()))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "UsageError",
     "complain",
     "fault",
+    "warn",
 ]
 
 _DIGITS = re.compile(r"\d{60,}")
@@ -68,6 +69,11 @@ def complain(message: str) -> None:
     # digits by the thousand tell nothing
     text = _DIGITS.sub(lambda digits: f"{digits[0][:8]}...({len(digits[0])} digits)", message)
     print(f"cyclescope: error: {text}", file=sys.stderr)
+
+
+def warn(message: str) -> None:
+    """Say on stderr, in one line, what results would be better without."""
+    print(f"cyclescope: warning: {message}", file=sys.stderr)
 
 
 def fault(error: BaseException) -> str:

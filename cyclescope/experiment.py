@@ -6,14 +6,14 @@ nothing of how a device works.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cyclescope import published
 from cyclescope.disks import Disk
 from cyclescope.overrides import OverrideValue
-from cyclescope.results import CALIBRATED, Parameter, Parts, Row, Settings, Value
+from cyclescope.results import CALIBRATED, Omission, Parameter, Parts, Row, Settings, Value
 from cyclescope.views import Frames, Pivot, Sweep
 
 
@@ -148,7 +148,8 @@ class Choice:
 
     `what` has the property `name` of this value; `basis` is "assumed", or "calibrated" if it was
     taken or kept because published cells came out; `source` says why, and names such a cell by its
-    label. `change` gives a run with the `alternative` in the value's place.
+    label. `change` gives a run with the `alternative` in the value's place. What it moves is
+    measured in the runs' short form, in the whole one if it `is_whole`.
     """
 
     what: str
@@ -158,6 +159,7 @@ class Choice:
     source: str
     alternative: Value
     change: Callable[[Run], Run] = field(compare=False)
+    is_whole: bool = False
 
     @property
     def parameter(self) -> Parameter:
@@ -167,23 +169,8 @@ class Choice:
 
 
 def fitted(what: str, name: str, value: Value, cell: str) -> Choice:
-    """A choice that was fitted to a published cell, which `cell` names; its alternative is unknown."""
+    """A choice that was fitted to a published cell, which `cell` names, without an alternative."""
     return Choice(what, name, value, CALIBRATED, cell, "", _as_it_is)
-
-
-@dataclass(frozen=True)
-class Omission:
-    """What the model leaves out, and why it may matter.
-
-    `effect_pct` is by how much it may move the `cells` (in words), in percent; `estimate` says how
-    that was found: a sum, or an experiment.
-    """
-
-    what: str
-    why: str
-    effect_pct: float
-    cells: str
-    estimate: str
 
 
 @dataclass(frozen=True)
@@ -240,6 +227,11 @@ class Experiment:
             return published.load(self.published).find(cell.rounded[0], where)
         return found
 
+    def independent(self, cell: Cell, label: str, settings: Settings) -> str:
+        """The independent number that a published cell stands for; empty if for none."""
+        name = label if cell.counts_as is None else cell.counts_as(settings)
+        return name or ""
+
     def printed_digits(self, run: Run, cell: Cell, settings: Settings | None = None) -> int | None:
         """How many digits the document prints of a cell's number; None for all of them."""
         if cell.rounded is None:
@@ -257,17 +249,22 @@ class Experiment:
 
     def published_labels(self, run: Run) -> list[str]:
         """The labels of a run's published numbers, as far as settings tell them before it runs."""
+        return [label for _, label, _ in self._published_cells(run)]
+
+    def independent_numbers(self, run: Run) -> set[str]:
+        """The independent numbers that a run's published cells stand for."""
+        found = {self.independent(*cell) for cell in self._published_cells(run)}
+        return found - {""}
+
+    def _published_cells(self, run: Run) -> Iterator[tuple[Cell, str, Settings]]:
+        """The cells of a run that have a published number, with their labels and settings."""
         table = published.load(self.published)
-        measurements = [
-            (cell, dict(zip(cell.measured, stated.values(), strict=True)))
-            for cell in self.cells_of(run)
-            for stated in table.distinct(tuple(cell.measured.values()))
-        ]
-        return [
-            cell.label.format_map(dict(run.settings) | settings)
-            for cell, settings in measurements
-            if self.published_value(run, cell, settings) is not None
-        ]
+        for cell in self.cells_of(run):
+            for stated in table.distinct(tuple(cell.measured.values())):
+                measured = dict(zip(cell.measured, stated.values(), strict=True))
+                settings = dict(run.settings) | measured
+                if self.published_value(run, cell, measured) is not None:
+                    yield cell, cell.label.format_map(settings), settings
 
     def cells_of(self, run: Run) -> list[Cell]:
         """The cells that a run can fill: those of its app."""

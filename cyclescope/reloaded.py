@@ -84,6 +84,7 @@ def _result(
         parameters={board: Board(board).parameters for board in boards},
         exact=table.is_exact,
         choices=tuple(choice.parameter for choice in experiment.choices),
+        left_out=experiment.left_out,
         frames=experiment.frames,
     )
 
@@ -106,6 +107,8 @@ def _row(
         basis=stored["basis"],
         label=stored["label"],
         run=run,
+        calibrated_by=tuple(stored["calibrated_by"]),
+        interval_pct=_interval_pct(stored),
     )
     if cell is None:
         pivot = experiment.derived_pivots.get(row.metric)
@@ -115,7 +118,18 @@ def _row(
         timed=cell.timed,
         pivot=next((pivot for pivot in cell.pivots if takes(pivot, settings)), None),
         digits=experiment.printed_digits(job.run, cell, settings) if job else None,
+        counts_as=""
+        if row.published is None
+        else experiment.independent(cell, row.label, settings),
     )
+
+
+def _interval_pct(stored: Mapping[str, Any]) -> tuple[float, float] | None:
+    ends = stored["interval_low"], stored["interval_high"]
+    if None in ends or not stored["simulated"]:
+        return None
+    low, high = ((end / stored["simulated"] - 1) * 100 for end in ends)
+    return low, high
 
 
 def _is_of(cell: Cell, stored: Mapping[str, Any]) -> bool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PREDICTED = "predicted"
 CALIBRATED = "calibrated"
 ASSUMED = "assumed"
+UNSTATED = "unstated"
 UNPUBLISHED = "unpublished"
 DERIVED = "derived"
 
@@ -237,9 +238,33 @@ class Parameter:
         return tuple(map(int, words)) if self.plausible else ()
 
     @property
+    def has_plausible_value(self) -> bool:
+        """Whether its value is one that its own source calls plausible, or the source says none."""
+        named = self.plausible_values
+        if not named:
+            return True
+        value = int(self.value)
+        return named[0] <= value <= named[1] if self.is_span else value in named
+
+    @property
     def owner(self) -> str:
         """What people call the node that it belongs to."""
         return self.label or self.node
+
+
+@dataclass(frozen=True)
+class Omission:
+    """What the model leaves out, and why it may matter.
+
+    `effect_pct` is by how much it may move the `cells` (in words), in percent; `estimate` says how
+    that was found: a sum, or an experiment.
+    """
+
+    what: str
+    why: str
+    effect_pct: float
+    cells: str
+    estimate: str
 
 
 @dataclass(frozen=True)
@@ -266,6 +291,10 @@ class Row:
     `label` names the cell in words ("quad write"); `published` is None where the document has no
     such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished", or
     "derived" where the row follows from others (a ratio of two) and is no cell of its own.
+    A cell is calibrated if it rests on anything calibrated (`influence`), which `calibrated_by`
+    names. `interval_pct` is how far the plausible values of what is assumed move it, down and up,
+    in percent of the simulated value. `counts_as` names the independent number that a published
+    cell stands for; it is empty for a cell that follows from others.
     `timed` names the functions whose time the metric holds; none stands for the whole run.
     `pivot` and `sweeps` say how it is shown where it is one of many. `digits` is how many
     significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
@@ -287,6 +316,26 @@ class Row:
     sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
     digits: int | None = None
     parts: tuple[StackEntry, ...] = field(default=(), repr=False)
+    calibrated_by: tuple[str, ...] = ()
+    interval_pct: tuple[float, float] | None = None
+    counts_as: str = ""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """What the simulated value may be, for all that is assumed: from, to."""
+        if self.interval_pct is None:
+            return None
+        low, high = (self.simulated * (1 + pct / 100) for pct in self.interval_pct)
+        return _rounded(low), _rounded(high)
+
+    @property
+    def is_inside(self) -> bool | None:
+        """Whether the published number lies in the interval; None where there is none of either."""
+        if self.published is None or self.interval is None:
+            return None
+        low, high = self.interval
+        half = 0.0 if self.digits is None else _half_of_last_digit(self.published, self.digits)
+        return low - half <= self.published <= high + half
 
     @property
     def is_exact(self) -> bool:
@@ -334,12 +383,13 @@ class Row:
 
     def _rounded_error_pct(self, published: float, digits: int) -> float:
         """How far the simulated value is from those that the document would print alike."""
-        half = 10 ** (math.floor(math.log10(abs(published))) - digits + 1) / 2
+        half = _half_of_last_digit(published, digits)
         nearest = min(max(self.simulated, published - half), published + half)
         return round((self.simulated - nearest) / nearest * 100, 3)
 
     def to_dict(self) -> dict[str, Any]:
         """The row as the JSON of `cyclescope bench` has it."""
+        low, high = self.interval or (None, None)
         return {
             "experiment": self.experiment,
             "board": self.board,
@@ -351,6 +401,9 @@ class Row:
             "published": self.published,
             "error_pct": self.error_pct,
             "basis": self.basis,
+            "calibrated_by": list(self.calibrated_by),
+            "interval_low": low,
+            "interval_high": high,
         }
 
 
@@ -392,7 +445,8 @@ class ExperimentResult:
     `source` cites the published document, whose numbers are `exact` if they come from the
     hardware's own description; `notes` say what a reader must know to judge the comparison;
     `parameters` maps a board's name to its timing parameters; `choices` are what the experiment
-    itself fitted to published numbers; `frames` says how the frames are shown that runs kept.
+    itself assumed or fitted; `left_out` is what the model lacks, the largest effect first; `frames`
+    says how the frames are shown that runs kept.
     `question` is what a firmware engineer would ask, and `answer` what the rows say to it in a
     sentence; it is empty if they don't tell.
     """
@@ -406,6 +460,7 @@ class ExperimentResult:
     parameters: Mapping[str, tuple[Parameter, ...]]
     exact: bool = False
     choices: tuple[Parameter, ...] = ()
+    left_out: tuple[Omission, ...] = ()
     frames: Frames | None = None
     question: str = ""
     answer: str = ""
@@ -426,6 +481,7 @@ class ExperimentResult:
 def flat_row(row: Row) -> dict[str, Any]:
     """A row as one level of columns; settings come as `settings.<name>`."""
     columns = row.to_dict()
+    columns["calibrated_by"] = "; ".join(row.calibrated_by)
     settings = columns.pop("settings")
     return columns | {f"settings.{name}": value for name, value in settings.items()}
 
@@ -466,6 +522,16 @@ def _sum(stacks: Iterable[Iterable[StackEntry]]) -> tuple[StackEntry, ...]:
 def _to_digits(value: float, digits: int) -> str:
     """A value rounded to so many significant digits: "2E+05"."""
     return f"{value:.{digits - 1}E}"
+
+
+def _half_of_last_digit(value: float, digits: int) -> float:
+    """Half of the last of so many significant digits of a value."""
+    return 10 ** (math.floor(math.log10(abs(value))) - digits + 1) / 2
+
+
+def _rounded(value: float) -> float:
+    """An end of an interval: six significant digits are more than it has."""
+    return float(f"{value:.6g}")
 
 
 def _is_number(value: object) -> bool:

@@ -11,7 +11,7 @@ import click
 
 from cyclescope import interrupts, stopped_run, tables, terminal
 from cyclescope.board import Board
-from cyclescope.errors import OutputError, UsageError, complain
+from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host_files import check_outputs, write_text
 from cyclescope.overrides import parse_set
 from cyclescope.program_inputs import InputFile, TakesArguments
@@ -80,6 +80,8 @@ def run_command(
     if vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
+    for warning in loaded.warnings:
+        warn(warning)
     json_path = None if json_file == "-" else json_file
     check_outputs({"--json": json_path, "--vcd": vcd}, loaded.inputs)
     with interrupts.held_back() as held:

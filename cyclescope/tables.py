@@ -9,9 +9,16 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from cyclescope import trust, views
-from cyclescope.results import CoreResult, ExperimentResult, RunResult, StackEntry
-from cyclescope.units import format_hz, format_ps
+from cyclescope import influence, trust, views
+from cyclescope.results import (
+    CoreResult,
+    ExperimentResult,
+    Parameter,
+    Row,
+    RunResult,
+    StackEntry,
+)
+from cyclescope.units import count, format_hz, format_ps
 
 WORDS_A_LINE = 4
 MOST_LINES = 32
@@ -28,6 +35,7 @@ def experiment_table(result: ExperimentResult) -> Group:
     table.add_column("settings", overflow="fold")
     for heading in ("published", "simulated", "error"):
         table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("plausible", justify="right", no_wrap=True)
     table.add_column("basis", no_wrap=True)
     for row in views.loose(result.rows):
         table.add_row(
@@ -36,24 +44,60 @@ def experiment_table(result: ExperimentResult) -> Group:
             "" if row.published is None else f"{row.published} {row.unit}",
             f"{row.simulated} {row.unit}",
             "" if row.error_pct is None else f"{row.error_pct:+.1f} %",
+            format_interval(row),
             row.basis,
         )
     pivots = [part for pivot in views.tables(result.rows) for part in _pivot(pivot)]
     heading = [table] if table.row_count or not pivots else [Text(table.title, style="italic")]
     source = Text(f"published: {result.source}")
-    return Group(*heading, *pivots, source, *_fitted(result), *map(Text, result.notes))
+    return Group(*heading, *pivots, source, *_rests_on(result), *map(Text, result.notes))
 
 
-def _fitted(result: ExperimentResult) -> Iterator[Text]:
-    """What was fitted to an experiment's published numbers, and how many of those there are."""
+def format_interval(row: Row) -> str:
+    """What the simulated value may be for all that is assumed, in percent of it: "-3 to +5 %"."""
+    if row.interval_pct is None:
+        return ""
+    low, high = row.interval_pct
+    return f"{low:+.1f} to {high:+.1f} %"
+
+
+def _rests_on(result: ExperimentResult) -> Iterator[Text]:
+    """What an experiment's published numbers rest on, and what the model leaves out."""
     found = trust.of(result)
-    if not found.published or not found.fitted:
+    if not found.published or result.exact:
         return
-    yield Text(f"fitted: {len(found.fitted)} to {found.published} published numbers:")
+    yield Text(
+        f"{count(found.published, 'published number')}, {found.effective} of them independent: "
+        f"{found.predicted} predicted, {found.calibrated} calibrated; "
+        f"{found.inside} lie in the interval that the plausible values of "
+        f"{count(len(found.assumed), 'assumption')} give."
+    )
+    if found.fitted:
+        yield Text(f"calibrated: {len(found.fitted)} to {found.effective} independent numbers:")
+    moved = dict(found.resting)
     for _, parameter in found.fitted:
         value = f"{parameter.value} {parameter.unit}".strip()
-        owner = parameter.label or parameter.node
-        yield Text(f"  {owner}: {parameter.property} = {value}: {parameter.source}")
+        cells = sum(n for name, n in moved.items() if name in _names(parameter))
+        yield Text(
+            f"  {parameter.owner}: {parameter.property} = {value} "
+            f"(moves {count(cells, 'cell')} by more than {influence.MOST_PCT:g} %): "
+            f"{parameter.source}"
+        )
+    if result.left_out:
+        yield Text("left out, by the estimated effect:")
+    for omission in result.left_out:
+        yield Text(
+            f"  {omission.effect_pct:g} % of {omission.cells}: {omission.what}: {omission.why}"
+        )
+
+
+def _names(parameter: Parameter) -> tuple[str, ...]:
+    """What a parameter, or a choice, is called in the accounting of influence."""
+    owners = parameter.owner.split(", ")
+    return (
+        f"{parameter.owner}: {parameter.property}",
+        *(f"{owner}.{parameter.property}" for owner in owners),
+    )
 
 
 def _pivot(pivot: views.Table) -> Iterator[Table | Text]:
@@ -149,7 +193,7 @@ def board_tables(description: dict[str, Any]) -> Group:
         ),
         _table(
             "timing parameters",
-            ("node", "property", "value", "basis", "source"),
+            ("node", "property", "value", "class", "plausible", "source"),
             map(_parameter, description["parameters"]),
         ),
     )
@@ -194,7 +238,8 @@ def _device(device: dict[str, Any]) -> tuple[str, ...]:
 def _parameter(parameter: dict[str, Any]) -> tuple[str, ...]:
     value = f"{parameter['value']} {parameter['unit']}".strip()
     node = parameter["label"] or parameter["node"]
-    return node, parameter["property"], value, parameter["basis"], parameter["source"]
+    basis, source = parameter["basis"], parameter["source"]
+    return node, parameter["property"], value, basis, parameter["plausible"], source
 
 
 def _hex(word: int) -> str:

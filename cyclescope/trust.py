@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cyclescope.results import CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Parameter, Row
+from cyclescope.results import (
+    ASSUMED,
+    CALIBRATED,
+    DERIVED,
+    PREDICTED,
+    ExperimentResult,
+    Parameter,
+    Row,
+)
 from cyclescope.views import CLOSE_PCT
 
 
@@ -14,7 +23,7 @@ class Trust:
     """The rows by what their numbers rest on, and the boards' timing parameters by theirs.
 
     `exact` are those rows whose published numbers come from the hardware's own description,
-    `choices` what experiments fitted beside the boards' parameters; both with whose they are.
+    `choices` what experiments assumed or fitted beside the boards' parameters, with whose they are.
     """
 
     rows: tuple[Row, ...]
@@ -51,13 +60,48 @@ class Trust:
 
     @property
     def predicted(self) -> int:
-        """Published numbers that no parameter was fitted to."""
+        """Published numbers that rest on nothing calibrated."""
         return sum(row.basis == PREDICTED for row in self.rows)
 
     @property
     def calibrated(self) -> int:
-        """Published numbers that a parameter was fitted to."""
+        """Published numbers that something calibrated moves."""
         return sum(row.basis == CALIBRATED for row in self.rows)
+
+    @property
+    def effective(self) -> int:
+        """Independent numbers among the published ones: what follows from others counts once."""
+        return len(self._names(self.rows))
+
+    @property
+    def effective_predicted(self) -> int:
+        """Independent numbers of which no cell rests on anything calibrated."""
+        calibrated = (row for row in self.rows if row.basis == CALIBRATED)
+        return len(self._names(self.rows) - self._names(calibrated))
+
+    def _names(self, rows: Iterable[Row]) -> set[tuple[str, str]]:
+        return {(row.experiment, row.counts_as) for row in rows if row.counts_as}
+
+    @property
+    def resting(self) -> tuple[tuple[str, int], ...]:
+        """What calibrated cells rest on, with how many of them do, the most first."""
+        found = Counter(name for row in self.rows for name in row.calibrated_by)
+        return tuple(found.most_common())
+
+    @property
+    def inside(self) -> int:
+        """Published numbers in the intervals that the plausible values of assumptions give."""
+        return sum(row.is_inside is True for row in self.rows)
+
+    @property
+    def with_interval(self) -> int:
+        """Published numbers whose cells have such an interval."""
+        return sum(row.is_inside is not None for row in self.rows)
+
+    def within(self, error_pct: float) -> int:
+        """Published numbers that are met within so much."""
+        errors = [row.error_pct for row in self.rows if row.error_pct is not None]
+        return sum(abs(error) <= error_pct for error in errors)
 
     @property
     def close(self) -> int:
@@ -82,17 +126,27 @@ class Trust:
 
     @property
     def fitted(self) -> tuple[tuple[str, Parameter], ...]:
-        """The calibrated parameters, with their boards; then the choices, with their experiments.
+        """What is calibrated: parameters with their boards, choices with their experiments."""
+        return self.of_basis(CALIBRATED)
+
+    @property
+    def assumed(self) -> tuple[tuple[str, Parameter], ...]:
+        """What is assumed: parameters with their boards, choices with their experiments."""
+        return self.of_basis(ASSUMED)
+
+    def of_basis(self, basis: str) -> tuple[tuple[str, Parameter], ...]:
+        """Parameters and choices of a class.
 
         What several nodes of a kind have alike (two cards), or two boards with the same chip, was
-        fitted once: it is one, of them all.
+        decided once: it is one, of them all.
         """
         alike: dict[tuple[str, ...], list[tuple[str, Parameter]]] = {}
         for board, parameter in self.parameters:
-            if parameter.basis == CALIBRATED:
+            if parameter.basis == basis:
                 same = (parameter.property, parameter.value, parameter.source)
                 alike.setdefault(same, []).append((board, parameter))
-        return (*map(_as_one, alike.values()), *self.choices)
+        choices = (choice for choice in self.choices if choice[1].basis == basis)
+        return (*map(_as_one, alike.values()), *choices)
 
     def resting_on(self, basis: str) -> int:
         """How many parameters have this basis."""

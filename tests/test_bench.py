@@ -25,6 +25,9 @@ ROW_KEYS = [
     "published",
     "error_pct",
     "basis",
+    "calibrated_by",
+    "interval_low",
+    "interval_high",
 ]
 
 

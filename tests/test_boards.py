@@ -1,5 +1,6 @@
 """Boards: what ships is sound, what is wrong is refused with all its places."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,8 +8,8 @@ import pytest
 from conftest import BOARD, Command
 
 import cyclescope as package
-from cyclescope import bench, experiments
-from cyclescope.results import CALIBRATED
+from cyclescope import experiments
+from cyclescope.results import ASSUMED
 
 Change = Callable[[str], Path]
 
@@ -23,9 +24,9 @@ BAD = {
     ),
     "an unknown property": ("&spi0 { xlnx,fifo-dept = <16>; };", ("changed.dts:3", "fifo-dept")),
     "a wrong type": ('&spi0 { xlnx,fifo-depth = "deep"; };', ("changed.dts:3", "fifo-depth")),
-    "a property without provenance": (
-        "&ddr { /delete-property/ cyclescope,sources; };",
-        ("cyclescope,sources",),
+    "a range that is none": (
+        '&bram { cyclescope,sources = "cyclescope,beat-cycles: assumed few: a guess"; };',
+        ("changed.dts:3", "'assumed few'", "cyclescope,beat-cycles", "2 to 8"),
     ),
     "no core": ("/ { /delete-node/ cpus; };", ("cpu",)),
 }
@@ -52,22 +53,45 @@ def test_board_shows_everything_with_provenance(cyclescope: Command, name: str) 
 
 
 @pytest.mark.parametrize("name", package.shipped_boards())
-def test_at_most_one_parameter_for_four_cells_is_calibrated_and_names_one(name: str) -> None:
-    parameters = package.Board(name).parameters
-    calibrated = [parameter for parameter in parameters if parameter.basis == CALIBRATED]
-    # a board that shares its chip with a measured one has no published cells of its own
-    runs = [
-        (experiment, run)
-        for experiment in experiments.ALL.values()
-        if any(run.board == name for run in experiment.runs)
-        for run in experiment.runs
+def test_each_value_says_where_it_comes_from_and_what_is_assumed_what_is_plausible(
+    name: str,
+) -> None:
+    board = package.Board(name)
+    assert not board.warnings
+    unknown = [
+        f"{one.at}: {one.owner}: {one.property}: assumed without a range"
+        for one in board.parameters
+        if one.basis == ASSUMED and not one.plausible
     ]
-    cells = [label for experiment, run in runs for label in experiment.published_labels(run)]
-    # what an experiment fitted itself counts as if the board had it
-    calibrated += dict.fromkeys(choice for experiment, _ in runs for choice in experiment.choices)
-    assert len(calibrated) <= len(cells) // 4
-    for parameter in calibrated:
-        assert any(bench.basis(cell, [parameter]) == CALIBRATED for cell in cells), parameter
+    assert not unknown
+
+
+@pytest.mark.parametrize("name", package.shipped_boards())
+def test_a_board_takes_each_plausible_value(name: str) -> None:
+    for parameter in package.Board(name).parameters:
+        for value in parameter.plausible_values:
+            package.Board(name, {f"{parameter.node}.{parameter.property}": value})
+
+
+def test_a_users_board_may_leave_sources_out_with_a_warning(
+    cyclescope: Command, changed_board: Change
+) -> None:
+    done = cyclescope("board", changed_board("&ddr { /delete-property/ cyclescope,sources; };"))
+    assert done.status == 0
+    (warning,) = done.stderr.splitlines()
+    assert re.match(r"cyclescope: warning: \S+\.dts:\d+: ddr: cyclescope,[\w-]+ \(and", warning)
+    assert "cyclescope,sources" in warning
+    assert "unstated" in done.stdout
+
+
+def test_a_value_that_its_source_calls_implausible_is_told(
+    cyclescope: Command, changed_board: Change
+) -> None:
+    source = "cyclescope,beat-cycles: assumed 2 to 4: a guess"
+    board = changed_board(f'&bram {{ cyclescope,sources = "{source}"; }};')
+    done = cyclescope("board", board)
+    assert done.status == 0
+    assert "bram: cyclescope,beat-cycles is not what its own source calls plausible" in done.stderr
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -11,7 +11,7 @@ from rich.console import Console
 from test_report import Page, experiment
 
 from cyclescope import tables
-from cyclescope.experiment import fitted
+from cyclescope.experiment import Choice
 from cyclescope.report import colours, render, spans, sweeps
 from cyclescope.results import (
     CALIBRATED,
@@ -179,22 +179,23 @@ def test_what_two_parts_of_a_kind_have_alike_was_fitted_once() -> None:
     other = dataclasses.replace(fitted, property="first-word-cycles")
     more = {board: (*parameters, twin, other)}
     words = Page(render([dataclasses.replace(ours, parameters=more)])).words
-    assert "What was calibrated, 2 parameters to 2 published numbers" in words
+    assert "What was calibrated, 2 parameters to 2 independent numbers" in words
     assert "board-a ddr, ddr2 beat-cycles 1 cycles calibrated calibrated: dual write" in words
     assert "board-a ddr first-word-cycles 1 cycles" in words
 
 
 def test_what_an_experiment_fitted_itself_counts_too() -> None:
-    choice = fitted("the card", "fragments", 12, "quad write")
-    ours = dataclasses.replace(experiment(), choices=(choice,))
+    named = ("the card", "fragments", 12, CALIBRATED, "quad write")
+    choice = Choice(*named, alternative=13, change=lambda run: run)
+    ours = dataclasses.replace(experiment(), choices=(choice.parameter,))
     words = Page(render([ours])).words
-    assert "What was calibrated, 2 parameters to 2 published numbers" in words
-    assert words.count("quad the card fragments 12 calibrated calibrated: quad write") == 2
-    assert "Beside them 1 choice of the experiments, such as what is on a card, was fitted" in words
+    assert "What was calibrated, 2 parameters to 2 independent numbers" in words
+    assert words.count("quad the card fragments 12 calibrated or 13 quad write") == 2
+    assert "Beside them are 1 choice of the experiments, such as what is on a card" in words
     text = io.StringIO()
     Console(file=text, width=200).print(tables.experiment_table(ours))
-    assert "fitted: 2 to 2 published numbers:" in text.getvalue()
-    assert "the card: fragments = 12: calibrated: quad write" in text.getvalue()
+    assert "calibrated: 2 to 2 independent numbers:" in text.getvalue()
+    assert "the card: fragments = 12 (moves no cells by more than 2 %)" in text.getvalue()
 
 
 LOG = Sweep("Time", "size", "bytes", "order", "s", published="the note", each="card", log=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import jinja2
 from markupsafe import Markup
 
-from cyclescope import trust, views
+from cyclescope import influence, tables, trust, views
 from cyclescope.report import agreement, colours, strip
 from cyclescope.report.agreement import Agreement
 from cyclescope.report.anchors import Anchors
@@ -51,6 +51,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
             most_off=_MOST_OFF,
             most_at_once=_MOST_AT_ONCE,
             close_pct=views.CLOSE_PCT,
+            most_pct=f"{influence.MOST_PCT:g}",
             light=colours.values(dark=False),
             dark=colours.values(dark=True),
             version=importlib.metadata.version("cyclescope"),
@@ -70,6 +71,7 @@ def _environment(anchors: Anchors) -> jinja2.Environment:
     environment.filters |= {
         "plain": plain,
         "percent": signed_percent,
+        "interval": tables.format_interval,
         "fine_percent": views.percent,
         "time": format_ps,
         "quantity": lambda parameter: f"{parameter.value} {parameter.unit}".strip(),

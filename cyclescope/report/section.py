@@ -14,11 +14,19 @@ from cyclescope.report.colours import Style
 from cyclescope.report.figures import NamedRow
 from cyclescope.report.stacks import Panel
 from cyclescope.report.text import row_names
-from cyclescope.results import CALIBRATED, DERIVED, ExperimentResult, Parameter, Row, RunRecord
+from cyclescope.results import (
+    ASSUMED,
+    CALIBRATED,
+    UNSTATED,
+    ExperimentResult,
+    Parameter,
+    Row,
+    RunRecord,
+)
 
 _WHOLE_RUNS = "Where the time of whole runs went"
 # Bases of parameters that no document gives as they are.
-_ASSUMED = (CALIBRATED, "override", DERIVED)
+_ASSUMED = (CALIBRATED, "override", ASSUMED, UNSTATED)
 # Of a long table a preview has the first rows.
 _MOST_PREVIEWED = 12
 
@@ -82,7 +90,7 @@ class Section:
 
     @property
     def assumed(self) -> list[tuple[str, Parameter]]:
-        """What no document gives: fitted choices and parameters first, then derived ones."""
+        """What no document settles: what is calibrated first, then what is assumed."""
         found = [(self.result.name, choice) for choice in self.result.choices]
         found += [pair for pair in self.trust.parameters if pair[1].basis in _ASSUMED]
         return sorted(found, key=lambda pair: _ASSUMED.index(pair[1].basis))
