@@ -20,7 +20,7 @@ PORT = """
 		cyclescope,read-cycles = <1>;
 		cyclescope,write-cycles = <1>;
 		cyclescope,sources =
-			"cyclescope,read-cycles, cyclescope,write-cycles: chosen: a wait cycle";
+			"cyclescope,read-cycles, cyclescope,write-cycles: assumed 0 to 3: a wait cycle";
 	};
 };
 """
