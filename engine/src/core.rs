@@ -205,3 +205,28 @@ pub trait Core: Send {
         Cycles(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_ends_with_the_run_and_not_with_an_idle_cores_cycle() {
+        let hz = Hz::new(100_000_000).unwrap();
+        let causes = vec![("issue".to_owned(), Cycles(3)), ("wait for interrupt".to_owned(), Cycles(2))];
+        let report = CoreReport {
+            name: "cm4".into(),
+            clock: hz,
+            instructions: 3,
+            cycles: Cycles(5),
+            causes,
+            cut: Some(("wait for interrupt", Ps(4_000))),
+            sections: Vec::new(),
+            counters: Vec::new(),
+        };
+        let times: Vec<u64> = report.stack().iter().map(|share| share.time.0).collect();
+        assert_eq!(times, [30_000, 16_000]);
+        let whole = CoreReport { cut: None, ..report };
+        assert_eq!(whole.stack().iter().map(|share| share.time.0).sum::<u64>(), 50_000);
+    }
+}
