@@ -161,6 +161,10 @@ def _changes(pair: Pair, before: Sequence[Metric], after: Sequence[Metric]) -> I
             f"{pair.move.experiment}: {pair.move.parameter} = {pair.move.to}: "
             f"{len(moved)} results in the place of {len(cells)}"
         )
+    missing = set(pair.before.experiment.published_labels(pair.before.full))
+    missing -= {label for label, _ in cells}
+    if missing:
+        raise EngineError(f"{pair.move.experiment}: the short form has no {min(missing)}")
     for (label, old), new in zip(cells, moved, strict=True):
         if label is not None and old:
             yield Change(pair.move, label, round((new - old) / old * 100, influence.DIGITS))
