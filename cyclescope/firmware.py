@@ -185,11 +185,13 @@ def board_recipe(
     chosen = {**description.get("settings", {}), **(settings or {})}
     defined = {**defines(chosen), **(macros or {})}
     linker_script = root / toolchain["linker-script"].format_map(chosen)
+    by_setting = toolchain.get("features", {})
+    features = [words[str(chosen[setting])] for setting, words in by_setting.items()]
     runtime = [root / source for source in own["runtime"]["sources"]]
     return Recipe(
         name=name,
         target=toolchain["target"],
-        mcpu=toolchain["mcpu"],
+        mcpu=toolchain["mcpu"] + "".join(features),
         linker_script=linker_script,
         include=(*(root / path for path in toolchain["include"]), *_resolved(include)),
         flags=(

@@ -12,10 +12,10 @@ from conftest import Command
 
 import cyclescope as package
 from cyclescope import bench, experiments, export, firmware, planning
-from cyclescope.experiment import Experiment, Run
+from cyclescope.experiment import Choice, Experiment, Run
 from cyclescope.experiments.rhealstone import EXPERIMENT
 from cyclescope.experiments.rhealstone_ratios import OTHER_OPERATIONS, PUBLISHED_OPERATIONS
-from cyclescope.results import CALIBRATED, PREDICTED, ExperimentResult, Row
+from cyclescope.results import CALIBRATED, ExperimentResult, Row
 
 BOARD = "sama5d2-xplained"
 OPERATIONS = (*PUBLISHED_OPERATIONS, *OTHER_OPERATIONS)
@@ -166,15 +166,61 @@ def published_row(operation: str, memory: str, cache: str) -> Row:
     return row
 
 
-def test_published_cells_have_their_digits_and_basis() -> None:
+def test_published_cells_have_their_digits() -> None:
     rounded = published_row("task-preempt", "qspi", "off")
     assert (rounded.published, rounded.digits, rounded.printed) == (200000, 1, "2E+05")
-    assert rounded.basis == PREDICTED
     assert abs(rounded.error_pct or 0) < 10
     exact = published_row("task-switch", "ddr", "on")
     assert (exact.published, exact.digits) == (1008, None)
-    fitted = published_row("task-preempt", "sram", "off")
-    assert (fitted.published, fitted.basis) == (31104, CALIBRATED)
+
+
+def published_runs() -> list[Run]:
+    (cell,) = EXPERIMENT.cells
+    return [run for run in EXPERIMENT.runs if EXPERIMENT.published_value(run, cell) is not None]
+
+
+def test_what_is_calibrated_names_a_published_cell() -> None:
+    labels = [label for run in published_runs() for label in EXPERIMENT.published_labels(run)]
+    named = [choice.source for choice in EXPERIMENT.choices if choice.basis == CALIBRATED]
+    named += [
+        known.source for known in package.Board(BOARD).parameters if known.basis == CALIBRATED
+    ]
+    assert named
+    for source in named:
+        assert any(source.startswith(f"{label}:") for label in labels), source
+
+
+def test_cells_that_follow_from_others_are_no_numbers_of_their_own() -> None:
+    (cell,) = EXPERIMENT.cells
+    assert cell.counts_as is not None
+    runs = published_runs()
+    names = [cell.counts_as(run.settings) for run in runs]
+    assert (len(names), names.count(None), len(set(names) - {None})) == (36, 3, 24)
+    cached = {name for run, name in zip(runs, names, strict=True) if hits(run)}
+    assert len(cached) == len(PUBLISHED_OPERATIONS)
+
+
+def hits(run: Run) -> bool:
+    return run.settings["cache"] == "on" and run.settings["loops"] != 1
+
+
+@pytest.mark.parametrize("choice", EXPERIMENT.choices, ids=lambda choice: choice.name)
+def test_each_choice_has_an_alternative_that_runs_and_differs(choice: Choice) -> None:
+    wanted = {"operation": "task-preempt", "memory": "sram", "cache": "on", "loops": 1}
+    (run,) = (run for run in EXPERIMENT.runs if wanted.items() <= run.settings.items())
+    other = choice.change(run)
+    assert (other.app, other.board) == (run.app, run.board)
+    changed = dict(other.settings.items() - run.settings.items())
+    assert len(changed) == 1
+    rows = tabulated(replace(EXPERIMENT, runs=(other,)), threads=1).rows
+    assert any(row.metric == "cycles" and row.simulated > 0 for row in rows)
+
+
+def test_the_short_form_has_the_same_rows_with_fewer_loops() -> None:
+    for run in EXPERIMENT.runs:
+        short = EXPERIMENT.short_form(run)
+        assert short.settings == dict(run.settings) | {"loops": short.settings["loops"]}
+        assert short.settings["loops"] in (run.settings["loops"], 300)
 
 
 def test_the_command_line_knows_the_experiment(cyclescope: Command) -> None:
@@ -185,9 +231,9 @@ def test_the_command_line_knows_the_experiment(cyclescope: Command) -> None:
 
 
 def test_words_for_people_leave_out_what_just_has_its_default() -> None:
-    jobs = planning.plan([EXPERIMENT], [("rhealstone.fpu_context", "off")])
+    jobs = planning.plan([EXPERIMENT], [("rhealstone.fpu_context", "on")])
     label = jobs[0].configured.label
-    assert label.endswith("cache=on spck_divider=3 tick=on fpu_context=off")
+    assert label.endswith("cache=on spck_divider=3 tick=on fpu_context=on")
     assert "optimise" not in label
     record = jobs[0].record(None)
     assert record.settings["optimise"] == "O0"

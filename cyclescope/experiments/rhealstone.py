@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from cyclescope.experiment import Cell, Experiment, Run, fitted
-from cyclescope.experiments import rhealstone_ratios, rhealstone_size
+from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.experiments import rhealstone_basis, rhealstone_ratios, rhealstone_size
 from cyclescope.experiments.rhealstone_ratios import (
     MANY,
     OTHER_OPERATIONS,
@@ -119,27 +119,12 @@ def _clocks(title: str, cache: str, loops: int) -> Sweep:
 
 NOTES = (
     "The note's program is not published, and it runs FreeRTOS 8.2.3. Here the same operations, "
-    "written anew, run on 11.2; how it was built is fitted (see there).",
+    "written anew, run on 11.2, built and configured as the demonstration that the note started "
+    "from; interrupts, yields and supervisor calls are those of that time's port.",
     "The note's caches are on without branch prediction, as in Atmel's software package of its "
     "time, which sets SCTLR.M, C and I, and never Z.",
     "Cells that are printed as 2E+05 have one digit: all that would be printed alike agrees.",
     "Operations that the note leaves out run beside its own; no number of them was published.",
-)
-
-# What the note does not say of its program, chosen by its numbers.
-CHOICES = (
-    fitted(
-        *("the program", "code generation", "-O0, addresses from literal pools"),
-        "task-switch sram caches off 50000",
-    ),
-    fitted(
-        *("FreeRTOS", "configuration", "VFP registers in each task's context, no assertions"),
-        "task-switch qspi caches on 50000",
-    ),
-    fitted(
-        *("the program", "task switches taken off pre-emption", "of many loops, not of one"),
-        "task-preempt sram caches off 1",
-    ),
 )
 
 EXPERIMENT = Experiment(
@@ -155,6 +140,7 @@ EXPERIMENT = Experiment(
             key="cycles",
             rounded=("cycles_low_precision", 1),
             match=("loops",),
+            counts_as=rhealstone_basis.counts_as,
             pivots=(
                 Pivot(
                     "Table 4-1: core cycles an operation",
@@ -195,7 +181,9 @@ EXPERIMENT = Experiment(
     ),
     quick={"loops": 100},
     notes=NOTES,
-    choices=CHOICES,
+    choices=rhealstone_basis.CHOICES,
+    left_out=rhealstone_basis.LEFT_OUT,
+    short_form=rhealstone_basis.short_form,
     derived=_derived,
     derived_pivots={**rhealstone_ratios.PIVOTS, **rhealstone_size.PIVOTS},
     findings=rhealstone_ratios.findings,

@@ -30,7 +30,8 @@
 #define configUSE_RECURSIVE_MUTEXES 1
 #define configUSE_COUNTING_SEMAPHORES 1
 #define configQUEUE_REGISTRY_SIZE 8
-#define configUSE_TASK_NOTIFICATIONS 1
+/* FreeRTOS 8 has them, but a task that is suspended or resumed is not looked at for them, as it is in FreeRTOS 11. */
+#define configUSE_TASK_NOTIFICATIONS 0
 #define configUSE_TRACE_FACILITY 1
 #define configUSE_TIMERS 1
 #define configTIMER_TASK_PRIORITY (configMAX_PRIORITIES - 1)

@@ -1,5 +1,5 @@
 /* Interrupt latency: from making an interrupt pending in the controller to the first instruction of its handler, as the kernel calls it. Each has
- * the timer started before and read in the handler; `overhead` is what starting and reading take by themselves, for all. */
+ * the timer started before and read in the handler; `loop` is what starting and reading take by themselves, for all. */
 #include "atmel_aic.h"
 #include "board.h"
 #include "measure.h"
@@ -48,7 +48,7 @@ static void task(void *unused)
 void measure_interrupt_latency(void)
 {
     aic_enable(BOARD_ID_SOFTWARE_INTERRUPT, PRIORITY, AIC_EDGE, handler);
-    measured.overhead = timer_ticks();
+    measured.loop = timer_ticks();
     measured.operations = APP_LOOPS;
     measure_create(task, "interrupted", PRIORITY_LOW);
     measure_wait();

@@ -11,7 +11,7 @@
 struct measurement measured;
 volatile uint32_t measure_count;
 
-static TaskHandle_t controller;
+static volatile bool finished;
 static TaskHandle_t tasks[TASKS];
 static int task_count;
 
@@ -43,7 +43,6 @@ uint32_t measure_empty_loop(uint32_t turns)
 void measure_control(void)
 {
     tc_configure(TIMER);
-    controller = xTaskGetCurrentTaskHandle();
 }
 
 TaskHandle_t measure_create(TaskFunction_t task, const char *name, UBaseType_t priority)
@@ -60,7 +59,7 @@ _Noreturn void measure_finish(uint32_t total)
 {
     measured.total = total;
     /* The controlling task has the lowest priority: it gets to run when none of the others can. */
-    xTaskNotifyGive(controller);
+    finished = true;
     for (int i = 0; i < task_count; i++) {
         if (tasks[i] != xTaskGetCurrentTaskHandle()) {
             vTaskSuspend(tasks[i]);
@@ -73,7 +72,9 @@ _Noreturn void measure_finish(uint32_t total)
 
 void measure_wait(void)
 {
-    ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+    while (!finished) {
+    }
+    finished = false;
     measured.overflowed = tc_overflowed(TIMER);
     while (task_count) {
         vTaskDelete(tasks[--task_count]);

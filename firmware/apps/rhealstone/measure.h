@@ -1,7 +1,7 @@
 /* How operations are measured: by the ticks of a timer that is started before a loop of them and read behind. The method is that of the Rhealstone
  * programs that come with RTEMS (testsuites/rhealstone there), which the loop counts of Atmel-44043A follow: N loops are 2N - 1 switches,
- * N - 1 pre-emptions. But the loops' own ticks, and the timer's, are not taken off: that note's single loops take longer than its averages
- * even without caches, where there is nothing else that a first loop could be slower by. */
+ * N - 1 pre-emptions. But unless it is asked for (less_loops), the loops' own ticks, and the timer's, are not taken off: that note's single
+ * loops take longer than its averages even without caches, where there is nothing else that a first loop could be slower by. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -16,7 +16,7 @@
 /* Of one operation, in ticks of the timer but for `operations`. */
 struct measurement {
     uint32_t total;      /* from the first operation's start to the last one's end */
-    uint32_t loop;       /* what the loops alone take: not taken off */
+    uint32_t loop;       /* what the loops alone take, or the timer by itself: taken off only if that is asked for */
     uint32_t base;       /* what the same loops take without the operation, where it comes with others: taken off */
     uint32_t overhead;   /* a part of the operation by itself, see there: not taken off */
     uint32_t operations; /* how many there were */
@@ -45,7 +45,7 @@ void measure_align(void);
 /* Ticks of `turns` turns of an empty loop. */
 uint32_t measure_empty_loop(uint32_t turns);
 
-/* Gets the timer ready. The calling task is the controlling one from now on. */
+/* Gets the timer ready. */
 void measure_control(void);
 
 /* Makes a task, which runs at once if its priority is above the caller's. */
@@ -54,7 +54,7 @@ TaskHandle_t measure_create(TaskFunction_t task, const char *name, UBaseType_t p
 /* By the task that has the result: the `total` of it, for the task in measure_wait. */
 _Noreturn void measure_finish(uint32_t total);
 
-/* By the controlling task: waits for measure_finish, then ends the tasks that measure_create made. */
+/* By the controlling task: runs when no other can, until measure_finish was called; then ends the tasks that measure_create made. */
 void measure_wait(void);
 
 /* The operations: each makes its tasks, measures APP_LOOPS of it, and leaves the result in `measured`. Called by the controlling task. */
