@@ -15,7 +15,7 @@ from cyclescope import bench, experiments, export, firmware, planning
 from cyclescope.experiment import Choice, Experiment, Run
 from cyclescope.experiments.rhealstone import EXPERIMENT
 from cyclescope.experiments.rhealstone_ratios import OTHER_OPERATIONS, PUBLISHED_OPERATIONS
-from cyclescope.results import CALIBRATED, ExperimentResult, Row
+from cyclescope.results import ExperimentResult, Row
 
 BOARD = "sama5d2-xplained"
 OPERATIONS = (*PUBLISHED_OPERATIONS, *OTHER_OPERATIONS)
@@ -177,17 +177,6 @@ def test_published_cells_have_their_digits() -> None:
 def published_runs() -> list[Run]:
     (cell,) = EXPERIMENT.cells
     return [run for run in EXPERIMENT.runs if EXPERIMENT.published_value(run, cell) is not None]
-
-
-def test_what_is_calibrated_names_a_published_cell() -> None:
-    labels = [label for run in published_runs() for label in EXPERIMENT.published_labels(run)]
-    named = [choice.source for choice in EXPERIMENT.choices if choice.basis == CALIBRATED]
-    named += [
-        known.source for known in package.Board(BOARD).parameters if known.basis == CALIBRATED
-    ]
-    assert named
-    for source in named:
-        assert any(source.startswith(f"{label}:") for label in labels), source
 
 
 def test_cells_that_follow_from_others_are_no_numbers_of_their_own() -> None:

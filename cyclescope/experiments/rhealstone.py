@@ -123,6 +123,8 @@ NOTES = (
     "from; interrupts, yields and supervisor calls are those of that time's port.",
     "The note's caches are on without branch prediction, as in Atmel's software package of its "
     "time, which sets SCTLR.M, C and I, and never Z.",
+    "The note does not say where data are, nor what triggers interrupts. Here data are in SRAM, or "
+    "with the code in DDR3L; the program sets the interrupt pending in the controller.",
     "Cells that are printed as 2E+05 have one digit: all that would be printed alike agrees.",
     "Operations that the note leaves out run beside its own; no number of them was published.",
 )

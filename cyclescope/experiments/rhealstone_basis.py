@@ -98,7 +98,8 @@ LEFT_OUT = (
         effect_pct=35,
         cells="single loops with caches on, mostly from the flash",
         estimate="a frame of 64 bytes has 144 serial clocks, two of 32 have 160 and one 80: 10 % "
-        "less where the second line is wanted, 80 % more where it is not",
+        "less where the second line is wanted, 80 % more where it is not. The note's single loops "
+        "are multiples of one line's fill, as if nothing followed there either",
     ),
     Omission(
         what="IAR's compiler",
