@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from elf_files import segments, symbols
+from elf_files import loaded, segments, symbols, words
 
 from cyclescope import firmware
 from cyclescope.errors import FirmwareError
@@ -31,7 +31,7 @@ def test_each_memory_has_its_parts_of_the_program(
     # the debugger's or ROM code's part, and what the core jumps to by itself
     for name in ("_start", "boot", "qspi_map", "arm_vectors"):
         assert where[name] in SRAM, name
-    for name in ("program_start", "main", "vTaskSwitchContext", "FreeRTOS_IRQ_Handler"):
+    for name in ("program_start", "main", "vTaskSwitchContext", "arm_svc_entry", "arm_irq_entry"):
         assert where[name] in code, name
     for name in ("pxCurrentTCB", "ucHeap", "__stack_top", "table"):
         assert where[name] in data, name
@@ -65,6 +65,10 @@ def test_all_of_the_program_fits_into_sram_with_every_option() -> None:
         {"operation": "task-switch"},
         {"debug_drivers": "off"},
         {"stack_check": 0},
+        {"asserts": "off"},
+        {"fpu_context": "on"},
+        {"less_switches": "never"},
+        {"less_loops": "on"},
     ],
 )
 def test_a_setting_changes_the_program(setting: dict[str, Value]) -> None:
@@ -72,6 +76,17 @@ def test_a_setting_changes_the_program(setting: dict[str, Value]) -> None:
     plain = firmware.build_app("rhealstone", BOARD, optimised)
     changed = firmware.build_app("rhealstone", BOARD, optimised | setting)
     assert plain.read_bytes() != changed.read_bytes()
+
+
+@pytest.mark.parametrize(("pools", "makes"), [("on", False), ("off", True)])
+def test_addresses_are_read_from_pools_or_made(pools: str, makes: bool) -> None:
+    settings = RHEALSTONE | {"memory": "qspi", "literal_pools": pools}
+    elf = firmware.build_app("rhealstone", BOARD, settings)
+    start = symbols(elf)["vTaskSwitchContext"]
+    code = loaded(elf, start, start + 256)
+    # A32's movt of any condition
+    found = [word for word in words(code, 0, 64) if word & 0x0FF00000 == 0x03400000]
+    assert bool(found) == makes
 
 
 def test_an_app_without_the_boards_settings_has_their_defaults() -> None:
