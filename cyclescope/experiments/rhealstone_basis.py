@@ -12,8 +12,8 @@ from dataclasses import replace
 from cyclescope.experiment import Choice, Omission, Run
 from cyclescope.results import ASSUMED, CALIBRATED, Settings, Value
 
-# Enough for an average; each run starts the board anew, which takes as long. With caches on, what is
-# loaded once and the tick must not count.
+# Enough for an average; each run starts the board anew, which takes as long. With caches on there
+# are more, so that what is loaded once and the tick do not count.
 _SHORT = {"off": 300, "on": 3000}
 _DEMO = "CORTEX_A5_SAMA5D3x_Xplained_IAR, which the note started from"
 
