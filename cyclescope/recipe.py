@@ -19,6 +19,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+import ziglang
+
 from cyclescope import compiler_cache, kept, leftovers, objects, resources
 from cyclescope.errors import FirmwareError
 
@@ -108,7 +110,9 @@ class Recipe:
 
     def _roots(self) -> dict[str, Path]:
         built = {"built": _folder()} if self.programs else {}
-        return {"firmware": resources.firmware().resolve(), **built, **self.crates}
+        # debug information names the compiler's own headers, such as stdint.h
+        own = {"ziglang": Path(ziglang.__file__).resolve().parent}
+        return {"firmware": resources.firmware().resolve(), **own, **built, **self.crates}
 
     def _is_foreign(self, folder: Path) -> bool:
         return any(folder.is_relative_to(root) for root in self.crates.values())

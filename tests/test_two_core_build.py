@@ -1,12 +1,14 @@
 """Programs for two cores: one ELF that carries another, with settings that reach both."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import ziglang
 from elf_files import loaded, symbols, words
 
-from cyclescope import firmware
+from cyclescope import firmware, objects
 from cyclescope.errors import FirmwareError
 from cyclescope.recipe import Recipe, companions
 
@@ -81,10 +83,31 @@ def test_a_board_without_such_a_core_is_named(tmp_path: Path) -> None:
         firmware.board_recipe("nowhere", "sama5d2-xplained", [], core="cm4")
 
 
-def test_no_path_of_this_machine_is_in_both(tmp_path: Path) -> None:
+def test_no_path_of_this_machine_is_in_both() -> None:
+    """The M4's ELF is data of the A7's: a longer path would move what lies behind it."""
     content = firmware.build_app(APP, BOARD, {}).read_bytes()
-    for root in (firmware.resources.firmware(), firmware.resources.cache()):
+    compiler = Path(ziglang.__file__).parent
+    for root in (firmware.resources.firmware(), firmware.resources.cache(), compiler):
         assert str(root.resolve()).encode() not in content
+
+
+def test_an_elf_is_the_same_wherever_the_compiler_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its headers' folder is in the debug information, which the A7's image carries."""
+    here = firmware.build_app(APP, BOARD, {}).read_bytes()
+    compiler, there = Path(ziglang.__file__).parent, tmp_path / "a-longer-path" / "ziglang"
+    there.mkdir(parents=True)
+    # it finds its headers beside its program
+    shutil.copy2(compiler / "zig", there)
+    (there / "lib").symlink_to(compiler / "lib")
+    monkeypatch.setattr(ziglang, "__file__", str(there / "__init__.py"))
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path / "cache"))
+    objects._zig.cache_clear()
+    try:
+        assert firmware.build_app(APP, BOARD, {}).read_bytes() == here
+    finally:
+        objects._zig.cache_clear()
 
 
 def test_a_program_without_others_has_no_companions(tmp_path: Path) -> None:
