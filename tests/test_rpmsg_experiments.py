@@ -6,17 +6,18 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import pytest
 import stored
 
-from cyclescope import bench, experiments, planning, published, trust
+from cyclescope import Board, bench, experiments, planning, published
+from cyclescope.experiment import Choice
 from cyclescope.experiments import ipc_modes, rpmsg_tty
 from cyclescope.experiments.rpmsg_tty_follows import LOG_PART, share_pct
-from cyclescope.results import CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Row
+from cyclescope.results import ASSUMED, CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Row
 
 # Of the cells that nothing was fitted to.
 MOST_OFF_PCT = 5
 CELLS = 11
-MOST_FITTED = 2
 # A tick of the clock that the client reads, 24 MHz.
 TICK_PS = 41_667
 
@@ -48,9 +49,30 @@ def test_all_published_times_are_met_within_five_percent() -> None:
     assert not off
 
 
-def test_what_was_fitted_is_counted() -> None:
-    assert len(trust.of(report()).fitted) <= MOST_FITTED
-    assert [row.label for row in cells() if row.basis == CALIBRATED] == ["1024 B x 1"]
+def test_nothing_was_fitted() -> None:
+    calibrated = [one for one in Board(rpmsg_tty.BOARD).parameters if one.basis == CALIBRATED]
+    assert not calibrated
+    assert all(choice.basis == ASSUMED for choice in rpmsg_tty.EXPERIMENT.choices)
+
+
+def test_tests_that_only_log_more_count_once() -> None:
+    run = rpmsg_tty.EXPERIMENT.runs[0]
+    assert len(rpmsg_tty.EXPERIMENT.independent_numbers(run)) == 4
+
+
+@pytest.mark.parametrize("choice", rpmsg_tty.EXPERIMENT.choices, ids=lambda choice: choice.name)
+def test_each_choice_moves_all_published_times_a_little(choice: Choice) -> None:
+    experiment = rpmsg_tty.EXPERIMENT
+    other = tabulated(replace(experiment, runs=(choice.change(experiment.runs[0]),)))
+    times = {row.label: row.simulated for row in other.rows if row.metric == "time"}
+    assert len(times) == CELLS
+    for row in cells():
+        assert 0.2 < abs(times[row.label] / row.simulated - 1) * 100 < 2, row.label
+
+
+def test_what_is_left_out_comes_by_its_effect() -> None:
+    effects = [omission.effect_pct for omission in rpmsg_tty.EXPERIMENT.left_out]
+    assert effects == sorted(effects, reverse=True)
 
 
 def test_larger_blocks_are_faster_as_in_the_report() -> None:
