@@ -20,7 +20,8 @@ MIB = 2**20
 SOME = (Extent(3, 2), Extent(0, 1), Extent(5, 0))
 # Volumes, and what `digest` gives of those that dosfstools 4.2 and mtools 4.0.32 make.
 DISKS = {
-    "fat-write": (fat_write.used_card(), "cee743663ec524ec"),
+    "fat-write": (fat_write.DISK, "7b3370b3e7cb6566"),
+    "fat-write, scattered": (fat_write.scattered_card(), "cee743663ec524ec"),
     "fat-access": (fat_access.DISK, "ccce9ed4045c1b0e"),
     "fresh": (FRESH, "6347d9506721eaeb"),
     "FAT16, 8 sectors": (Disk(136 * MIB, 16, 8, SOME), "7a222f8aed9b2435"),

@@ -7,11 +7,12 @@ import itertools
 
 import pytest
 
-from cyclescope import bench, disks, published
+from cyclescope import Board, disks, firmware, published
 from cyclescope.disks import Disk
+from cyclescope.experiment import Choice
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.fat_write import EXPERIMENT, SIZES
-from cyclescope.results import CALIBRATED, PREDICTED, Parameter, Row, RunRecord
+from cyclescope.results import CALIBRATED, PREDICTED, Row, RunRecord
 
 TABLE = "fatfs_write_nios2"
 R006 = EXPERIMENT.runs[0]
@@ -37,16 +38,22 @@ def documented() -> list[dict[str, int]]:
     return sorted(rows, key=lambda row: row["run_order"])
 
 
-@pytest.mark.parametrize("fragments", [5, 12, 20])
+@pytest.mark.parametrize("fragments", [1, 5, 12, 20])
 def test_files_on_the_card_cross_fat_sectors_as_often_as_the_document_counted(
     fragments: int,
 ) -> None:
-    free = free_clusters(fat_write.used_card(fragments))
+    """With free space in one piece, as the runs have it, all do but the first."""
+    disk = fat_write.DISK if fragments == 1 else fat_write.scattered_card(fragments)
+    free = free_clusters(disk)
     for row in documented():
         clusters = -(-row["derived_file_bytes"] // CLUSTER_BYTES)
         chain, free = free[:clusters], free[clusters:]
         sectors = [cluster // CLUSTERS_A_FAT_SECTOR for cluster in chain]
         crossings = sum(one != other for one, other in itertools.pairwise(sectors))
+        if fragments == 1 and row["run_order"] == 1:
+            assert crossings == 0
+            assert row["derived_fat_dir_writes"] == 4 * WRITES_A_CROSSING + 1
+            continue
         # and the directory's sector once
         assert crossings * WRITES_A_CROSSING + 1 == row["derived_fat_dir_writes"], row
         if row["run_order"] == 1:
@@ -58,7 +65,7 @@ def test_files_on_the_card_cross_fat_sectors_as_often_as_the_document_counted(
 
 
 def test_the_card_is_a_clean_fat16_volume_that_a_card_with_byte_addresses_can_have() -> None:
-    disk = fat_write.used_card()
+    disk = fat_write.DISK
     assert disk.size_bytes % (512 * 1024) == 0
     assert disk.size_bytes <= 2 * 2**30
     image = disks.image(disk)
@@ -88,18 +95,6 @@ def test_all_55_published_cells_are_compared() -> None:
     assert values["busy_time", 512] is None
     # a result that does not say its size is none of the document's
     assert EXPERIMENT.published_value(R006, EXPERIMENT.cells[0]) is None
-
-
-def test_a_calibrated_cell_is_named_as_a_whole() -> None:
-    fitted = Parameter("c", "card0", "p", "1", "us", "512 B total: 13.9 s", CALIBRATED)
-    found = {
-        label
-        for label in EXPERIMENT.published_labels(R006)
-        if bench.basis(label, [fitted]) == CALIBRATED
-    }
-    assert found == {"512 B total"}
-    other = dataclasses.replace(fitted, source="1512 B total and 512 B totals")
-    assert bench.basis("512 B total", [other]) == PREDICTED
 
 
 def test_files_are_the_buffers_beginning_in_whole_calls() -> None:
@@ -141,18 +136,34 @@ def test_what_the_write_order_costs_is_said_with_its_numbers() -> None:
     assert "published" not in sentence
 
 
-def test_what_was_fitted_is_no_prediction() -> None:
-    named = {
-        label
-        for label in EXPERIMENT.published_labels(R006)
-        if bench.basis(label, EXPERIMENT.choices) == CALIBRATED
+def test_cells_that_follow_from_one_another_count_once() -> None:
+    # eight counts, nine totals, and a time a block of either section
+    assert len(EXPERIMENT.independent_numbers(R006)) == 8 + 9 + 2
+
+
+def test_at_most_one_decision_in_four_cells_was_taken_for_them() -> None:
+    fitted = {
+        (parameter.property, parameter.value)
+        for parameter in Board(fat_write.BOARD).parameters
+        if parameter.basis == CALIBRATED
     }
-    assert named == {
-        "32768 B total",
-        "32768 B xmit occurrences",
-        "32768 B CRC occurrences",
-        "65536 B xmit occurrences",
-        "65536 B CRC occurrences",
-        "65536 B CRC time",
-    }
-    assert len(EXPERIMENT.choices) == 4
+    choices = [choice for choice in EXPERIMENT.choices if choice.basis == CALIBRATED]
+    assert len(fitted) == 2
+    assert len(choices) == 1
+    assert 4 * (len(fitted) + len(choices)) <= len(EXPERIMENT.independent_numbers(R006))
+
+
+@pytest.mark.parametrize("choice", EXPERIMENT.choices, ids=lambda choice: choice.name)
+def test_each_choice_has_an_alternative_that_the_board_and_the_app_take(choice: Choice) -> None:
+    run = EXPERIMENT.short_form(R006)
+    other = choice.change(run)
+    assert other != run
+    Board(other.board, other.overrides)
+    firmware.build_app(other.app, other.board, other.settings)
+    if other.disk is not None:
+        disks.check(disks.image(other.disk))
+
+
+def test_what_is_left_out_comes_by_its_effect() -> None:
+    effects = [omission.effect_pct for omission in EXPERIMENT.left_out]
+    assert effects == sorted(effects, reverse=True)

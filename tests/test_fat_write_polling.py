@@ -43,6 +43,6 @@ def test_skipping_polling_loops_changes_no_result(port: str, transfer: str) -> N
     assert skipping.to_dict() == polling.to_dict()
     assert skipping == polling  # the console too
     assert skipped_disk == polled_disk
-    # most of it is polling, so that there is something to skip
+    # much of it is polling, so that there is something to skip
     times = {metric.name: metric.value for metric in skipping.metrics}
-    assert times["busy_time"] > times["total_time"] / 2
+    assert times["busy_time"] > times["total_time"] / 3
