@@ -137,8 +137,8 @@ def test_what_the_write_order_costs_is_said_with_its_numbers() -> None:
 
 
 def test_cells_that_follow_from_one_another_count_once() -> None:
-    # eight counts, nine totals, and a time a block of either section
-    assert len(EXPERIMENT.independent_numbers(R006)) == 8 + 9 + 2
+    # eight counts, nine totals, and times a block: one of xmit, two of CRC
+    assert len(EXPERIMENT.independent_numbers(R006)) == 8 + 9 + 3
 
 
 def test_at_most_one_decision_in_four_cells_was_taken_for_them() -> None:
@@ -148,7 +148,7 @@ def test_at_most_one_decision_in_four_cells_was_taken_for_them() -> None:
         if parameter.basis == CALIBRATED
     }
     choices = [choice for choice in EXPERIMENT.choices if choice.basis == CALIBRATED]
-    assert len(fitted) == 2
+    assert len(fitted) == 4
     assert len(choices) == 1
     assert 4 * (len(fitted) + len(choices)) <= len(EXPERIMENT.independent_numbers(R006))
 
