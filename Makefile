@@ -20,7 +20,7 @@ export PIP_QUIET := 1
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
-.PHONY: build bench test differential fuzz speed lint format docs wheel lock clean
+.PHONY: build bench sensitivity results-in-docs test differential fuzz speed lint format docs wheel lock clean
 
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
@@ -28,6 +28,15 @@ build: $(VENV)/.installed
 ## bench: run every experiment, sum up how they compare, write results/
 bench: build
 	$(BIN)/cyclescope bench --out $(OUT) $(BENCH_FLAGS)
+
+## sensitivity: measure what published cells rest on, into published/sensitivity.csv
+sensitivity: build
+	$(BIN)/cyclescope bench --sensitivity --out $(OUT)
+	cp $(OUT)/sensitivity.csv published/sensitivity.csv
+
+## results-in-docs: the numbers of README.md and docs/ anew, from what `make bench` has written
+results-in-docs: build
+	$(BIN)/python scripts/results $(OUT)/results.json
 
 ## test: all tests, the engine's and the package's
 test: build
@@ -47,8 +56,9 @@ fuzz: build
 		$(if $(REPLAY),--replay $(REPLAY),$(if $(INPUTS),--inputs $(INPUTS),--minutes $(MINUTES))) $(FUZZ_FLAGS)
 
 ## speed: how fast the simulator is, beside QEMU where it is installed
+SPEED_FLAGS ?=
 speed: build
-	$(BIN)/python bench/speed.py
+	$(BIN)/python bench/speed.py $(SPEED_FLAGS)
 
 ## lint: formatting and lints of both languages
 lint: build

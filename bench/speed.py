@@ -19,7 +19,10 @@ A third part writes a file to an SD card, which is waiting for the card nearly a
 iterations of polling loops skipped and with each of them run. Both must give the same result. Then
 the experiment `fat-write` runs whole, once.
 
-    python bench/speed.py [--iterations N] [--uncached-iterations N] [--pairs N]
+    python bench/speed.py [--iterations N] [--uncached-iterations N] [--pairs N] [--out FILE]
+
+FILE, which is docs/speed.json for the numbers that the pages have, gets what was printed and the
+single numbers by name.
 """
 
 from __future__ import annotations
@@ -60,10 +63,34 @@ TWO_CORES = ("coremark_pair", "stm32mp157c-dk2")
 ROUNDS_FOR_ONE = 5
 
 
+class Record:
+    """What was printed, and the numbers in it by their names."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.numbers: dict[str, float] = {}
+
+    def say(self, line: str, **numbers: float) -> None:
+        """Print a line, and remember it with its numbers."""
+        print(line)
+        self.lines.append(line)
+        self.numbers |= numbers
+
+    def write(self, path: Path) -> None:
+        """Write all of it as JSON."""
+        text = json.dumps({**self.numbers, "printed": self.lines}, indent=1)
+        path.write_text(f"{text}\n", encoding="utf-8")
+
+
+RECORD = Record()
+say = RECORD.say
+
+
 @dataclass(frozen=True)
 class Pair:
-    """A board, and the emulator to compare it with."""
+    """A board, and the emulator to compare it with; `name` is what its speeds are called."""
 
+    name: str
     board: str
     board_settings: dict[str, Value]
     qemu: str
@@ -74,6 +101,7 @@ class Pair:
 
 PAIRS = (
     Pair(
+        name="riscv",
         board=BOARD,
         board_settings={},
         qemu="qemu-system-riscv32",
@@ -82,6 +110,7 @@ PAIRS = (
         qemu_board="qemu-virt",
     ),
     Pair(
+        name="arm",
         board=ARM_BOARD,
         board_settings=ARM_CACHED,
         qemu="qemu-system-arm",
@@ -90,6 +119,7 @@ PAIRS = (
         qemu_board="qemu-virt-arm",
     ),
     Pair(
+        name="mips",
         board=MIPS_BOARD,
         board_settings={},
         qemu="qemu-system-mipsel",
@@ -151,14 +181,21 @@ def compare_with_qemu(pair: Pair, iterations: int, pairs: int) -> None:
         if peer:
             peer_seconds.append(timed(peer)[0])
     millions, median = instructions_of(done), statistics.median(seconds)
-    print(f"{APP} on {pair.board}, {iterations} iterations: {millions:.0f} million instructions")
-    print(f"cyclescope, caches and all timing on: {median:6.2f} s  {millions / median:6.0f} MIPS")
+    mips = millions / median
+    say(f"{APP} on {pair.board}, {iterations} iterations: {millions:.0f} million instructions")
+    say(
+        f"cyclescope, caches and all timing on: {median:6.2f} s  {mips:6.0f} MIPS",
+        **{f"{pair.name}_mips": round(mips)},
+    )
     if not peer:
-        print(f"{pair.qemu}: not installed (Debian: apt-get install {pair.package}); no comparison")
+        say(f"{pair.qemu}: not installed (Debian: apt-get install {pair.package}); no comparison")
         return
     peer_median = statistics.median(peer_seconds)
     name = f"{pair.qemu}, no timing:"
-    print(f"{name:<37} {peer_median:6.2f} s  {millions / peer_median:6.0f} MIPS")
+    say(
+        f"{name:<37} {peer_median:6.2f} s  {millions / peer_median:6.0f} MIPS",
+        **{f"{pair.name}_qemu_mips": round(millions / peer_median)},
+    )
     print_ratios("ratio of speeds", seconds, peer_seconds)
 
 
@@ -171,13 +208,17 @@ def run_two_cores(iterations: int, pairs: int) -> None:
         host_seconds, done = timed(cyclescope_command(board, elf))
         seconds.append(host_seconds)
     millions, median = instructions_of(done), statistics.median(seconds)
-    print(f"{app} on both cores of {board}: {millions:.0f} million instructions")
-    print(f"cyclescope, caches and all timing on: {median:6.2f} s  {millions / median:6.0f} MIPS")
+    say(f"{app} on both cores of {board}: {millions:.0f} million instructions")
+    say(
+        f"cyclescope, caches and all timing on: {median:6.2f} s  {millions / median:6.0f} MIPS",
+        two_cores_mips=round(millions / median),
+    )
 
 
 def compare_uncached(iterations: int, loops: int, pairs: int) -> None:
     """Every instruction fetched over the bus: caches off, and PicoSoC from its flash."""
     switches = firmware.build_app(RHEALSTONE, ARM_BOARD, {"loops": loops, **RHEALSTONE_UNCACHED})
+    numbers = ("riscv_uncached_mips", "picosoc_mips", "arm_uncached_mips")
     commands = {
         f"{BOARD}, caches off": cyclescope_command(
             BOARD, built(BOARD, iterations, {}), *CACHES_OFF
@@ -191,17 +232,18 @@ def compare_uncached(iterations: int, loops: int, pairs: int) -> None:
         for name, command in commands.items():
             host_seconds, done[name] = timed(command)
             seconds[name].append(host_seconds)
-    print(
+    say(
         f"{APP}, {iterations} iterations, and {RHEALSTONE}'s {RHEALSTONE_UNCACHED['operation']}, "
         f"{loops} loops, instructions fetched over the bus:"
     )
-    for name, times in seconds.items():
+    for (name, times), number in zip(seconds.items(), numbers, strict=True):
         millions, median = instructions_of(done[name]), statistics.median(times)
         result = json.loads(done[name].stdout)
         pace = result["elapsed_ps"] / 1e12 / median
-        print(
+        say(
             f"{name:<38} {median:6.2f} s  {millions / median:6.1f} MIPS  "
-            f"({pace:.1f} times as fast as the board)"
+            f"({pace:.1f} times as fast as the board)",
+            **{number: round(millions / median, 1)},
         )
     off, picosoc, _ = seconds.values()
     print_ratios("ratio of PicoSoC's speed to the first", picosoc, off)
@@ -214,7 +256,7 @@ def compare_polling(pairs: int) -> None:
     try:
         card = disks.image(fat_write.used_card())
     except DiskError as error:
-        print(f"{fat_write.APP}: not run: {error}")
+        say(f"{fat_write.APP}: not run: {error}")
         return
     seconds: dict[bool, list[float]] = {True: [], False: []}
     results = []
@@ -234,23 +276,29 @@ def compare_polling(pairs: int) -> None:
     if any(result["cores"] != results[0]["cores"] for result in results):
         sys.exit("bench/speed.py: skipping of polling loops changed a result")
     simulated = results[0]["elapsed_ps"] / 1e12
-    print(f"{fat_write.APP} in calls of 768 bytes, {simulated:.1f} s simulated, the same cycles:")
+    say(
+        f"{fat_write.APP} in calls of 768 bytes, {simulated:.1f} s simulated, the same cycles:",
+        polled_simulated_s=round(simulated, 1),
+    )
     for skip, times in seconds.items():
         median = statistics.median(times)
         name = "polling loops skipped" if skip else "each iteration run"
-        print(f"{name:<38} {median:6.2f} s  ({simulated / median:.1f} times as fast as the board)")
+        say(
+            f"{name:<38} {median:6.2f} s  ({simulated / median:.1f} times as fast as the board)",
+            **{"polled_s" if skip else "polled_each_s": round(median, 2)},
+        )
     print_ratios("ratio of speeds", seconds[True], seconds[False])
     with tempfile.TemporaryDirectory() as folder:
         bench = [sys.executable, "-m", "cyclescope", "bench", "fat-write", "--out", folder]
         whole, _ = timed(bench)
-    print(f"the experiment fat-write whole, both write orders at once: {whole:.1f} s")
+    say(f"the experiment fat-write whole, both write orders at once: {whole:.1f} s")
 
 
 def print_ratios(what: str, seconds: list[float], peer_seconds: list[float]) -> None:
     """How many times faster than the peer, pair by pair."""
     ratios = [theirs / mine for mine, theirs in zip(seconds, peer_seconds, strict=True)]
     median = statistics.median(ratios)
-    print(f"{what}, pair by pair: {median:.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    say(f"{what}, pair by pair: {median:.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
 
 
 def main() -> None:
@@ -266,15 +314,20 @@ def main() -> None:
         "--uncached-loops", type=int, default=20000, help="Rhealstone's operations there"
     )
     parser.add_argument("--pairs", type=int, default=5, help="how often each runs")
+    parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
     options = parser.parse_args()
-    print(
-        f"host: {os.cpu_count()} processors; {options.pairs} runs each, medians of whole processes"
+    processors = os.cpu_count() or 1
+    say(
+        f"host: {processors} processors; {options.pairs} runs each, medians of whole processes",
+        processors=processors,
     )
     for pair in PAIRS:
         compare_with_qemu(pair, options.iterations, options.pairs)
     run_two_cores(options.iterations, options.pairs)
     compare_uncached(options.uncached_iterations, options.uncached_loops, options.pairs)
     compare_polling(options.pairs)
+    if options.out:
+        RECORD.write(options.out)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,14 @@ def load(path: Path) -> list[ExperimentResult]:
     rows = _read(path, list)
     beside = path.with_name(NOTES)
     notes: Mapping[str, Any] = _read(beside, dict) if beside.is_file() else {}
+    return of_rows(rows, notes, path)
+
+
+def of_rows(rows: Sequence[Any], notes: Mapping[str, Any], path: Path) -> list[ExperimentResult]:
+    """The experiments of rows as `Row.to_dict` gives them, in their order; `path` has them.
+
+    Raises `UsageError` for rows of another kind.
+    """
     found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in notes}
     for number, row in enumerate(rows):
         name = row.get("experiment") if isinstance(row, dict) else None

@@ -77,7 +77,7 @@ def _rests_on(result: ExperimentResult) -> Iterator[Text]:
     moved = dict(found.resting)
     for _, parameter in found.fitted:
         value = f"{parameter.value} {parameter.unit}".strip()
-        cells = sum(n for name, n in moved.items() if name in _names(parameter))
+        cells = sum(n for name, n in moved.items() if name in names(parameter))
         yield Text(
             f"  {parameter.owner}: {parameter.property} = {value} "
             f"(moves {count(cells, 'cell')} by more than {influence.MOST_PCT:g} %): "
@@ -91,7 +91,7 @@ def _rests_on(result: ExperimentResult) -> Iterator[Text]:
         )
 
 
-def _names(parameter: Parameter) -> tuple[str, ...]:
+def names(parameter: Parameter) -> tuple[str, ...]:
     """What a parameter, or a choice, is called in the accounting of influence."""
     owners = parameter.owner.split(", ")
     return (

@@ -1,0 +1,85 @@
+"""The numbers of README.md and docs/, from the results of a bench.
+
+python scripts/results RESULTS.json    keeps a whole bench's results in docs/results.csv, then:
+python scripts/results                 writes what stands between the pages' markers
+python scripts/results --check         says what is stale, with status 1 if anything is
+
+`keys` and `blocks` say what a marker may ask for. Speeds are in docs/speed.json, which `make speed`
+writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import pages
+import store
+from keys import Source
+
+from cyclescope.errors import UsageError
+
+ROOT = Path(__file__).parents[2]
+
+
+def texts(root: Path) -> list[Path]:
+    """The pages: README.md and those of docs/ but for what scripts/reference writes."""
+    docs = root / "docs"
+    found = sorted(path for path in docs.rglob("*.md") if docs / "reference" not in path.parents)
+    return [root / "README.md", *found]
+
+
+def keep(results: Path, stored: Path, only_check: bool) -> list[str]:
+    """Put a bench's results into the store; what was stale of it."""
+    text = store.to_csv(results)
+    if stored.is_file() and stored.read_text(encoding="utf-8") == text:
+        return []
+    if not only_check:
+        stored.write_text(text, encoding="utf-8")
+    return [f"{stored}: not the results of {results}"]
+
+
+def renew(root: Path, stored: Path, only_check: bool) -> list[str]:
+    """Write the pages; what was stale in them, a line each."""
+    speeds = json.loads((root / "docs" / "speed.json").read_text(encoding="utf-8"))
+    source = Source(store.load(stored), speeds)
+    found = []
+    for page in texts(root):
+        old = page.read_text(encoding="utf-8")
+        new, changes = pages.renewed(page.relative_to(root), old, source)
+        found += map(str, changes)
+        if new != old and not changes:
+            found.append(
+                f"{page.relative_to(root)}: paragraphs with markers are to be wrapped anew"
+            )
+        if new != old and not only_check:
+            page.write_text(new, encoding="utf-8")
+    return found
+
+
+def main() -> int:
+    """Write or check the pages."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=Path, nargs="?", help="results.json of a whole bench")
+    parser.add_argument("--check", action="store_true", help="only say what is stale")
+    parser.add_argument("--root", type=Path, default=ROOT, help="where README.md and docs/ are")
+    given = parser.parse_args()
+    stored = given.root / "docs" / "results.csv"
+    try:
+        found = keep(given.results, stored, given.check) if given.results else []
+        found += renew(given.root, stored, given.check)
+    except (UsageError, pages.PageError) as error:
+        print(f"scripts/results: {error}", file=sys.stderr)
+        return 2
+    if given.check:
+        for line in found:
+            print(line, file=sys.stderr)
+        if found:
+            print("run python scripts/results", file=sys.stderr)
+    return 1 if found and given.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""Tables of what published numbers rest on: what is calibrated and assumed, and what is left out.
+
+    calibrated EXPERIMENT       the calibrated parameters and choices, with the cells that they move
+    assumed EXPERIMENT [N]      the N assumptions that move a cell most
+    influence EXPERIMENT [N]    the N parameters and choices that move a cell most
+    left-out EXPERIMENT         what the model lacks, the largest effect first
+
+How far they move cells is in published/sensitivity.csv. Where that has nothing of an experiment,
+the columns that would tell it are absent.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import figures
+from keys import Source, UnknownKeyError
+from tables import arguments, experiment, table
+
+from cyclescope import experiments as declared
+from cyclescope import influence, trust
+from cyclescope import tables as screens
+from cyclescope.influence import MOST_PCT, Influence
+from cyclescope.moves import Move
+from cyclescope.results import ASSUMED, ExperimentResult, Parameter
+
+UNMEASURED = "How far each parameter moves the numbers has not been measured."
+_MOST = 10
+
+
+def _asked(source: Source, words: Sequence[str]) -> tuple[ExperimentResult, int]:
+    """The experiment of a marker, and how many lines it wants."""
+    plain = arguments(words, ()).plain
+    if len(plain) not in (1, 2) or (len(plain) == 2 and not plain[1].isdigit()):
+        raise UnknownKeyError("expected EXPERIMENT [N]")
+    return experiment(source, plain[0]), int(plain[1]) if len(plain) == 2 else _MOST
+
+
+def _value(parameter: Parameter) -> str:
+    return f"{parameter.value} {parameter.unit}".rstrip()
+
+
+def _called(parameter: Parameter) -> str:
+    return f"{parameter.owner}: {parameter.property}"
+
+
+def calibrated(source: Source, words: Sequence[str]) -> str:
+    """What was chosen or kept because published cells came out."""
+    result, _ = _asked(source, words)
+    found = trust.of(result).fitted
+    if not found:
+        return "Nothing is calibrated."
+    known = influence.load()
+    headings = ["what", "value", "why"]
+    lines = [[_called(one), _value(one), one.source] for _, one in found]
+    if known.strongest(result.name):
+        headings += [f"cells moved by more than {MOST_PCT:g} %", "the most"]
+        lines = [
+            [*line, *_moved(known, result.name, one)]
+            for line, (_, one) in zip(lines, found, strict=True)
+        ]
+    return table(headings, lines, left=3)
+
+
+def _moved(known: Influence, name: str, parameter: Parameter) -> list[str]:
+    """How many cells a parameter moves, and the one that it moves most."""
+    most: dict[str, float] = defaultdict(float)
+    for change in known.changes:
+        move = change.move
+        is_it = move.experiment == name and move.parameter in screens.names(parameter)
+        if is_it and move.is_step and abs(change.pct) > abs(most[change.cell]):
+            most[change.cell] = change.pct
+    if not most:
+        return ["0", figures.ABSENT]
+    cell = max(most, key=lambda one: abs(most[one]))
+    moved = sum(abs(pct) > MOST_PCT for pct in most.values())
+    told = f"{figures.percent(most[cell])} ({cell})" if cell else figures.ABSENT
+    return [str(moved), told]
+
+
+def assumed(source: Source, words: Sequence[str]) -> str:
+    """The assumptions that matter most, with what is plausible."""
+    result, most = _asked(source, words)
+    found = [one for one in _strongest(result) if one[0].basis == ASSUMED][:most]
+    if not found:
+        return UNMEASURED
+    sources = {
+        name: parameter.source
+        for _, parameter in trust.of(result).assumed
+        for name in screens.names(parameter)
+    }
+    headings = ("assumed", "value", "plausible", "why", "cell that it moves most", "change")
+    lines = [
+        (move.parameter, move.value, move.plausible, sources.get(move.parameter, ""), *_change(one))
+        for one in found
+        for move in (one[0],)
+    ]
+    return table(headings, lines, left=5)
+
+
+def strongest(source: Source, words: Sequence[str]) -> str:
+    """What moves published cells most, whatever its class."""
+    result, most = _asked(source, words)
+    found = _strongest(result)[:most]
+    if not found:
+        return UNMEASURED
+    headings = ("class", "parameter or choice", "value", "moved to", "cell that it moves most")
+    lines = [
+        (move.basis, move.parameter, move.value, move.to, *_change(one))
+        for one in found
+        for move in (one[0],)
+    ]
+    return table((*headings, "change"), lines, left=5)
+
+
+def _strongest(result: ExperimentResult) -> list[tuple[Move, str, float]]:
+    return influence.load().strongest(result.name)
+
+
+def _change(one: tuple[Move, str, float]) -> tuple[str, str]:
+    _, cell, pct = one
+    return cell or figures.ABSENT, figures.percent(pct)
+
+
+def left_out(source: Source, words: Sequence[str]) -> str:
+    """What the model leaves out, and why that may matter."""
+    result, _ = _asked(source, words)
+    found = declared.ALL[result.name].left_out
+    if not found:
+        return "What the model leaves out here has not been listed."
+    headings = ("left out", "why it may matter", "cells", "how estimated", "effect")
+    lines = [(one.what, one.why, one.cells, one.estimate, f"{one.effect_pct:g} %") for one in found]
+    return table(headings, lines, left=4)

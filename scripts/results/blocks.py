@@ -1,0 +1,107 @@
+"""The blocks of pages, by the names in their markers: tables, and fenced text.
+
+    bench-screen        the last screen of `cyclescope bench`; `...` for what depends on the host
+    show EXPERIMENT N   the first N lines of `cyclescope show EXPERIMENT`
+    speeds              README's table of docs/speed.json
+    speed-lines         what `make speed` printed
+
+The others are in `tables` and `bases`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import bases
+import keys
+import tables
+from keys import Source, UnknownKeyError
+from rich.console import Console, Group
+
+from cyclescope import bench_summary
+from cyclescope import tables as screens
+
+_COLUMNS = 100
+_SHOW_COLUMNS = 140
+_HOST_S = re.compile(r" 0\.0$", re.MULTILINE)
+_TOOK = re.compile(r"^\S+ billion instructions in .*$", re.MULTILINE)
+
+# The program on a board, as README says it, with the names of its speeds.
+_SPEEDS = (
+    ("CoreMark-like, RISC-V with caches (`kc705-axi-quad-spi`)", "riscv_mips", "riscv_qemu_mips"),
+    ("the same, Cortex-A5 (`sama5d2-xplained`)", "arm_mips", "arm_qemu_mips"),
+    ("the same, MIPS (`ben-nanonote`)", "mips_mips", "mips_qemu_mips"),
+    ("the same, caches off (`kc705-axi-quad-spi`)", "riscv_uncached_mips .1f", None),
+    ("the same, from SPI flash in place (`picosoc-icebreaker`)", "picosoc_mips .1f", None),
+)
+
+
+def text(source: Source, words: str) -> str:
+    """What a block's marker stands for. Raises `UnknownKeyError`, with what is like it."""
+    name, *rest = words.split()
+    if name not in BLOCKS:
+        raise UnknownKeyError(f"no table {name!r}; there are {', '.join(BLOCKS)}")
+    return BLOCKS[name](source, rest)
+
+
+def fenced(found: str) -> str:
+    """A text as it is."""
+    return f"```\n{found}\n```"
+
+
+def bench_screen(source: Source, words: Sequence[str]) -> str:
+    """What a bench says at its end."""
+    results = list(source.results.experiments.values())
+    shown = "\n".join(_screen(bench_summary.screen(results, None, 0), _COLUMNS))
+    shown = _TOOK.sub("...", _HOST_S.sub(" ...", shown))
+    last = "Report: results/report.html (opens offline). Full tables: cyclescope show [EXPERIMENT]"
+    return fenced(f"{shown}\n{last}")
+
+
+def show(source: Source, words: Sequence[str]) -> str:
+    """The beginning of an experiment's full table."""
+    if len(words) != 2 or not words[1].isdigit():
+        raise UnknownKeyError("expected EXPERIMENT N")
+    result = tables.experiment(source, words[0])
+    lines = _screen(screens.experiment_table(result), _SHOW_COLUMNS)[: int(words[1])]
+    return fenced("\n".join([f"$ cyclescope show {result.name}", *lines, "..."]))
+
+
+def _screen(shown: Group, columns: int) -> list[str]:
+    """What a terminal of so many columns shows."""
+    written = io.StringIO()
+    console = Console(file=written, width=columns, color_system=None, legacy_windows=False)
+    console.print(shown)
+    return [line.rstrip() for line in written.getvalue().strip("\n").split("\n")]
+
+
+def speeds(source: Source, words: Sequence[str]) -> str:
+    """Millions of instructions a second, beside QEMU's."""
+    lines = [
+        (what, *(keys.text(source, f"speed | {name}") if name else "" for name in named))
+        for what, *named in _SPEEDS
+    ]
+    headings = ("program, millions of instructions a second", "Cyclescope", "QEMU, no timing")
+    return tables.table(headings, lines)
+
+
+def speed_lines(source: Source, words: Sequence[str]) -> str:
+    """What `make speed` printed."""
+    return fenced("\n".join(source.speeds["printed"]))
+
+
+BLOCKS: Mapping[str, Callable[[Source, Sequence[str]], str]] = {
+    "experiments": tables.experiments,
+    "rows": tables.rows,
+    "grid": tables.grid,
+    "calibrated": bases.calibrated,
+    "assumed": bases.assumed,
+    "influence": bases.strongest,
+    "left-out": bases.left_out,
+    "bench-screen": bench_screen,
+    "show": show,
+    "speeds": speeds,
+    "speed-lines": speed_lines,
+}
