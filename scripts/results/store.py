@@ -56,7 +56,7 @@ def to_csv(path: Path) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for result in results:
-        writer.writerows(_lines(result))
+        writer.writerows(lines(result))
     return text.getvalue()
 
 
@@ -93,7 +93,8 @@ def _is_of(row: Row, job: Job) -> bool:
     )
 
 
-def _lines(result: ExperimentResult) -> Iterator[list[Any]]:
+def lines(result: ExperimentResult) -> Iterator[list[Any]]:
+    """An experiment's lines of the file."""
     if result.exact:
         numbers = [row for row in result.rows if row.published is not None]
         met = sum(row.is_exact for row in numbers)

@@ -7,8 +7,9 @@
 
 A NAME is a setting, or metric, board or label. `unit=ms` turns times into that unit, `digits=4`
 rounds. A grid takes `show=all` (published, simulated and error in columns of their own),
-`where=NAME=VALUE`, the word `unpublished` (lines without a published number, too), and
-`call:VALUE=WORDS` to call a value otherwise (`_` is a space).
+`where=NAME=VALUE,NAME=VALUE`, the word `unpublished` (lines without a published number, too), and
+`call:VALUE=WORDS` to call a value, a line or a column's heading otherwise (`_` is a space). Columns
+without a published number take part if each of their cells has one row.
 """
 
 from __future__ import annotations
@@ -200,7 +201,8 @@ def grid(source: Source, words: Sequence[str]) -> str:
         line = groups.setdefault(_place(row, down), {})
         line.setdefault(_place(row, across), []).append(row)
     lines = {name: line for name, line in groups.items() if _is_wanted(line, asked)}
-    columns = list(dict.fromkeys(name for line in lines.values() for name in line))
+    places = dict.fromkeys(name for line in lines.values() for name in line)
+    columns = [one for one in places if _is_column([line.get(one, []) for line in lines.values()])]
     if asked.named.get("show") == "all":
         return _wide(lines, columns, down, asked)
     headings = [*(asked.called(name) for name in down), *(_heading(one, asked) for one in columns)]
@@ -232,6 +234,12 @@ def _place(row: Row, names: Sequence[str]) -> tuple[str, ...]:
 def _is_wanted(line: dict[tuple[str, ...], list[Row]], asked: Arguments) -> bool:
     found = (row for some in line.values() for row in some)
     return "unpublished" in asked.plain or any(row.published is not None for row in found)
+
+
+def _is_column(cells: Sequence[Sequence[Row]]) -> bool:
+    """Whether a column is one of the table: not if it has only what was swept beside it."""
+    has_published = any(row.published is not None for found in cells for row in found)
+    return has_published or all(len(found) <= 1 for found in cells)
 
 
 def _heading(place: Sequence[str], asked: Arguments) -> str:

@@ -29,26 +29,30 @@ _BEGINS_A_BLOCK = re.compile(r"(?:[-*+#>]|\d+[.)])(?:\s|$)")
 
 def wrapped(text: str) -> str:
     """A page, in which paragraphs with markers are wrapped anew where a line is too long."""
-    return "\n".join(line for block in _blocks(text) for line in _wrapped_block(block))
+    return "\n".join(
+        line
+        for is_prose, block in _blocks(text)
+        for line in (_wrapped_block(block) if is_prose else block)
+    )
 
 
-def _blocks(text: str) -> Iterator[list[str]]:
-    """Paragraphs and items of lists as lists of lines; all other lines alone."""
+def _blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
+    """Paragraphs and items of lists, each with its lines; all other lines, alone, as no prose."""
     block: list[str] = []
     in_code = False
     for line in text.split("\n"):
         is_fence = line.lstrip().startswith("```")
         is_prose = bool(line.strip()) and not in_code and _is_prose(line)
         if block and (not is_prose or _ITEM.match(line)):
-            yield block
+            yield True, block
             block = []
         if is_prose:
             block.append(line)
         else:
-            yield [line]
+            yield False, [line]
         in_code ^= is_fence
     if block:
-        yield block
+        yield True, block
 
 
 def _is_prose(line: str) -> bool:
@@ -62,7 +66,7 @@ def is_inline(line: str) -> bool:
 
 def _wrapped_block(lines: list[str]) -> list[str]:
     is_wrong = any(len(line) > COLUMNS for line in lines) or any(map(is_inline, lines[1:]))
-    if not is_wrong or not any("<!--=" in line for line in lines) or not _is_prose(lines[0]):
+    if not is_wrong or not any("<!--=" in line for line in lines):
         return lines
     match = _LEAD.match(lines[0])
     lead = match[0] if match else ""

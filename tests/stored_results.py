@@ -1,0 +1,19 @@
+"""What the pages are made from: docs/results.csv and docs/speed.json."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import store
+from conftest import ROOT
+from keys import Source
+
+STORED = ROOT / "docs" / "results.csv"
+
+
+@cache
+def source() -> Source:
+    """What the pages are made from."""
+    speeds = json.loads((ROOT / "docs" / "speed.json").read_text(encoding="utf-8"))
+    return Source(store.load(STORED), speeds)

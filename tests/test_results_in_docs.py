@@ -1,0 +1,178 @@
+"""Results in README.md and docs/ stand between markers, and are those of docs/results.csv."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import figures
+import pages
+import pytest
+from conftest import ROOT
+from stored_results import source
+from test_tutorials import FOLLOWED, TUTORIALS
+
+# Pages whose results are still written by hand: who converts one takes it out.
+NOT_YET = (
+    "docs/bitbang-spi.md",
+    "docs/fat-write.md",
+    "docs/quad-spi-throughput.md",
+    "docs/rhealstone.md",
+    "docs/rpmsg-tty.md",
+)
+# What no page may have outside of markers.
+ERROR = re.compile(r"(?<![\w.])[+-]\d+(?:\.\d+)? %")
+_COUNT = r"(?:\d+|all|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+COUNT = re.compile(
+    rf"\b\d+ of (?:the )?\d+\b|\b{_COUNT}\b(?! ?%)[^.|]{{0,40}}\bwithin \d+(?:\.\d+)? %",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w.]*\d)")
+MANY_DIGITS = 4
+FENCED = re.compile(r"^```(?P<info>[^\n`]*)\n.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def names() -> list[str]:
+    """All pages but for the reference."""
+    found = [path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")]
+    docs = sorted(str(path) for path in found if "reference" not in path.parts)
+    return ["README.md", *docs]
+
+
+# ---- the pages as they are
+
+
+def script(*arguments: str | Path) -> tuple[int, str]:
+    """The status of scripts/results, and what it says on stderr."""
+    command = [sys.executable, ROOT / "scripts" / "results", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def test_pages_have_the_numbers_of_the_results() -> None:
+    assert script("--check") == (0, "")
+
+
+def written_by_hand(text: str, is_typed_in: bool) -> str:
+    """A page without what stands between markers, and without code that a test compares."""
+
+    def compared(match: re.Match[str]) -> str:
+        info = match["info"]
+        is_compared = is_typed_in and (info.split()[:1] == ["console"] or "title=" in info)
+        return "\n" * match[0].count("\n") if is_compared else match[0]
+
+    return FENCED.sub(compared, pages.outside(text))
+
+
+@cache
+def simulated() -> frozenset[str]:
+    """Simulated values of many digits, as a page would have them."""
+    results = source().results.experiments.values()
+    values = [row.simulated for result in results for row in result.rows if not result.exact]
+    values += [source().results.trust(result.name).met for result in results if result.exact]
+    # a power of two is a size, too
+    shown = (figures.plain(value) for value in values if not is_power_of_two(value))
+    return frozenset(text for text in shown if digits(text) >= MANY_DIGITS)
+
+
+def is_power_of_two(value: float) -> bool:
+    return value == int(value) and int(value).bit_count() == 1
+
+
+def digits(text: str) -> int:
+    return len(text.replace(".", "").lstrip("0"))
+
+
+def results_by_hand(text: str) -> Iterator[str]:
+    """What looks like a result in a text, with its line."""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = [match[0] for pattern in (ERROR, COUNT) for match in pattern.finditer(line)]
+        found += [
+            match[0] for match in NUMBER.finditer(line) if match[0].replace(",", "") in simulated()
+        ]
+        for words in found:
+            yield f"{number}: {words}"
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name not in NOT_YET])
+def test_no_result_stands_in_a_page_by_hand(name: str) -> None:
+    followed = [TUTORIALS / f"{page}.md" for pages_in_turn in FOLLOWED for page in pages_in_turn]
+    text = (ROOT / name).read_text(encoding="utf-8")
+    by_hand = written_by_hand(text, ROOT / name in [*followed, ROOT / "README.md"])
+    assert not list(results_by_hand(by_hand))
+
+
+def test_pages_that_are_not_converted_exist() -> None:
+    assert set(NOT_YET) <= set(names())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("it is off by -8.7 %", "-8.7 %"),
+        ("53 of 56 are met", "53 of 56"),
+        ("53 of the 56 are met", "53 of the 56"),
+        ("24 are met within 10 %", "24 are met within 10 %"),
+        (
+            "eleven published times, all met within 2.2 %",
+            "eleven published times, all met within 2.2 %",
+        ),
+        ("in all 1960 cases", "1960"),
+        ("1,960 cases", "1960"),
+        ("a write takes 86103 us", "86103"),
+        ("a total of 4.766213.", "4.766213"),
+        ("```\n| quad write | -8.7 % |\n```", "-8.7 %"),
+        ("```console\n$ run\n-8.7 %\n```", "-8.7 %"),
+    ],
+)
+def test_results_by_hand_are_found(text: str, found: str) -> None:
+    said = list(results_by_hand(written_by_hand(text, is_typed_in=False)))
+    assert len(said) == 1
+    assert found in said[0].replace(",", "") or found in said[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "off by <!--= all | worst -->-8.7 %<!--/-->",
+        "<!--= table: experiments -->\n\n| 86103 | -8.7 % |\n\n<!--/-->",
+        "```console\n$ run\n86103 -8.7 %\n```",
+        '```c title="a.c"\nint a = 86103;\n```',
+        "calls of 4096 bytes",
+        "moved by 10 %, within a few per cent",
+        "version 1.4.3-86103",
+    ],
+)
+def test_other_numbers_are_no_results(text: str) -> None:
+    assert not list(results_by_hand(written_by_hand(text, is_typed_in=True)))
+
+
+def test_a_stale_page_is_told_and_mended(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("pictures"))
+    readme = tmp_path / "README.md"
+    good = (ROOT / "README.md").read_text(encoding="utf-8")
+    bad = good.replace("| 4 | 4 | 4 |", "| 4 | 4 | 3 |", 1).replace(">2<!--/-->", ">3<!--/-->", 1)
+    assert bad != good
+    readme.write_text(bad, encoding="utf-8")
+    status, said = script("--check", "--root", tmp_path)
+    assert status == 1
+    assert len(said.splitlines()) == 3
+    assert "README.md:" in said
+    assert "speed | processors: '3', now '2'" in said
+    assert readme.read_text(encoding="utf-8") == bad
+    assert script("--root", tmp_path) == (0, "")
+    assert readme.read_text(encoding="utf-8") == good
+
+
+def test_what_is_missing_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "speed.json").write_text("{}", encoding="utf-8")
+    status, said = script("--root", tmp_path)
+    assert status == 2
+    assert said.count("\n") == 1
+    assert "results.csv: No such file" in said

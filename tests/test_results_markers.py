@@ -1,0 +1,241 @@
+"""What markers in pages ask for: keys, tables, and what is between them; their paragraphs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import blocks
+import figures
+import keys
+import pages
+import pytest
+import wrapping
+from keys import UnknownKeyError
+from stored_results import source
+
+# ---- keys
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("quad-spi-throughput | cells", "4"),
+        ("quad-spi-throughput | cells in words", "four"),
+        ("picosoc-xip | met", str(source().results.trust("picosoc-xip").met)),
+        ("picosoc-xip \\| worst", "0.0 %"),
+        ("quad-spi-throughput | quad write | published", "94338"),
+        ("quad-spi-throughput | quad write | published/4096 .2f", "23.03"),
+        ("quad-spi-throughput|quad write; access=dma|published*2", "188676"),
+        ("rhealstone | task-preempt qspi caches off 1 | published", "2E+05"),
+        ("rpmsg-tty | 1024 B x 1 | published/1000000 .2f", "15.32"),
+    ],
+)
+def test_a_key_stands_for_a_number(key: str, text: str) -> None:
+    assert keys.text(source(), key) == text
+
+
+def test_fields_of_a_row_follow_from_it() -> None:
+    (row,) = (
+        row
+        for row in source().results.experiments["quad-spi-throughput"].rows
+        if row.label == "quad write" and row.published
+    )
+    key = "quad-spi-throughput | quad write"
+    assert keys.text(source(), f"{key} | simulated") == str(row.simulated)
+    assert keys.text(source(), f"{key} | simulated/4096 .2f") == f"{row.simulated / 4096:.2f}"
+    assert keys.text(source(), f"{key} | error") == figures.percent(row.error_pct or 0)
+    assert keys.text(source(), f"{key} | basis") == row.basis
+
+
+def test_an_error_has_its_sign_but_for_none() -> None:
+    assert [figures.percent(value) for value in (5.66, -5.66, 0.0, -0.04, 0.04)] == [
+        "+5.7 %",
+        "-5.7 %",
+        "0.0 %",
+        "0.0 %",
+        "0.0 %",
+    ]
+    assert figures.percent(37.6, ".0f") == "+38 %"
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("quad-spi | cells", "near matches: quad-spi-throughput"),
+        ("rhealstone", "neither"),
+        ("quad-spi-throughput | quad wrte | error", "near matches: quad write"),
+        (
+            "quad-spi-throughput | quad write | errors",
+            "published, interval, error, basis",
+        ),
+        ("quad-spi-throughput | quad write; aces=dma | error", "near matches: access"),
+        ("quad-spi-throughput | standard write | simulated", "they differ in"),
+        ("quad-spi-throughput | standard write; access=dma | published", "standard write"),
+        ("quad-spi-throughput | quad write | simulated .q", "format"),
+        ("rhealstone | hits", "there are cells"),
+        ("speed | riscv_mpis", "near matches: riscv_mips"),
+    ],
+)
+def test_an_unknown_key_is_told_with_what_is_like_it(key: str, said: str) -> None:
+    with pytest.raises(UnknownKeyError) as error:
+        keys.text(source(), key)
+    assert said in str(error.value)
+
+
+# ---- blocks
+
+
+def lines_of(words: str) -> list[list[str]]:
+    """The cells of a table, its headings first."""
+    text = blocks.text(source(), words).splitlines()
+    table = [line for line in text if line.startswith("|") and not line.startswith("|-")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table]
+
+
+def test_rows_are_an_experiments_published_numbers() -> None:
+    headings, *lines = lines_of("rows rpmsg-tty time unit=ms digits=4")
+    assert headings[:4] == ["row", "published", "simulated", "error"]
+    assert len(lines) == source().results.trust("rpmsg-tty").published
+    assert ["1024 B x 1", "15.32 ms"] in [line[:2] for line in lines]
+
+
+def test_a_grid_has_settings_down_and_across() -> None:
+    headings, *lines = lines_of(
+        "grid fat-write total_time rows=transfer columns=write_order digits=4 call:r006=then"
+    )
+    assert headings == ["transfer", "then", "current"]
+    (slow,) = (line for line in lines if line[0] == "768")
+    assert re.fullmatch(r"\d+\.\d \([+-]\d+\.\d %\)", slow[1])
+    assert re.fullmatch(r"\d+\.\d+", slow[2])
+
+
+def test_a_grid_may_have_published_numbers_and_errors_apart() -> None:
+    headings, *lines = lines_of(
+        "grid rhealstone cycles rows=cache,operation,memory columns=loops show=all digits=4"
+    )
+    assert headings[:3] == ["cache", "operation", "memory"]
+    assert sorted(headings[3:]) == sorted(
+        f"{loops}, {what}" for loops in (1, 50000) for what in ("published", "simulated", "error")
+    )
+    assert 2 * len(lines) == source().results.trust("rhealstone").published
+
+
+@pytest.mark.parametrize("name", sorted(blocks.BLOCKS))
+def test_each_block_says_something(name: str) -> None:
+    wanted = {"rows": "rhealstone", "show": "rhealstone 9", "grid": "rhealstone cycles"}
+    settings = "rows=operation,memory columns=cache,loops" if name == "grid" else ""
+    words = wanted.get(name, "rhealstone" if name in ABOUT_ONE else "")
+    assert len(blocks.text(source(), f"{name} {words} {settings}")) > 20
+
+
+ABOUT_ONE = ("calibrated", "assumed", "influence", "left-out")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("row rhealstone", "no table 'row'; there are"),
+        ("rows", "no experiment"),
+        ("rows rhealston", "near matches: rhealstone"),
+        ("rows rhealstone cycle", "near matches: cycles"),
+        ("rows rhealstone units=ms", "no argument units="),
+        ("rows rhealstone unit=ms", "cycles is not turned into ms"),
+        ("rows rpmsg-tty digits=x", "digits=x"),
+        ("grid rhealstone cycles rows=memory", "no columns="),
+        ("grid rhealstone cycles rows=memory columns=loop", "near matches: loops"),
+        ("grid rhealstone cycles rows=memory columns=loops", "add where="),
+        ("influence rhealstone many", "expected EXPERIMENT [N]"),
+    ],
+)
+def test_an_unclear_block_is_told(words: str, said: str) -> None:
+    with pytest.raises(UnknownKeyError) as error:
+        blocks.text(source(), words)
+    assert said in str(error.value)
+
+
+# ---- pages
+
+
+def page(text: str) -> str:
+    """A page with its numbers as they are."""
+    return pages.renewed(Path("page.md"), text, source())[0]
+
+
+def test_what_stands_between_markers_is_replaced_and_nothing_else() -> None:
+    text = "With <!--= quad-spi-throughput | cells -->9<!--/--> cells.\n\n```\n<!--= x -->\n```\n"
+    new, changes = pages.renewed(Path("page.md"), text, source())
+    assert new == text.replace(">9<", ">4<")
+    assert [str(one) for one in changes] == ["page.md:1: quad-spi-throughput | cells: '9', now '4'"]
+    assert pages.renewed(Path("page.md"), new, source()) == (new, [])
+
+
+def test_a_key_and_its_text_may_go_over_lines() -> None:
+    key = "quad-spi-throughput | quad\nwrite | error"
+    text = f"About <!--= {key} -->{keys.text(source(), key).replace(' ', chr(10))}<!--/--> off.\n"
+    assert page(text) == text
+
+
+def test_a_table_is_written_between_its_markers() -> None:
+    text = "Below:\n\n<!--= table: rows quad-spi-throughput -->\nold\n<!--/-->\n\nAbove.\n"
+    new = page(text)
+    assert "old" not in new
+    assert "-->\n\n| row | published |" in new
+    assert "|\n\n<!--/-->\n\nAbove.\n" in new
+    assert page(new) == new
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "a\n\nb <!--= nothing | cells -->4<!--/-->\n",
+            "page.md:3: nothing | cells: no experiment",
+        ),
+        ("a <!--= all | cells -->4\n", "page.md:1: <!--= is without its other half"),
+        ("a\n4<!--/-->\n", "page.md:2: <!--/--> is without its other half"),
+        (
+            "a\n\n<!--= all | cells -->4<!--/--> are\n",
+            ":3: all | cells: begins its paragraph",
+        ),
+        ("a <!--= table: experiments -->\n<!--/-->\n", "its line for itself"),
+        ("<!--= table: nothing -->\n<!--/-->\n", "page.md:1: table: nothing: no table"),
+    ],
+)
+def test_a_wrong_marker_is_told_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(pages.PageError) as error:
+        page(text)
+    assert said in str(error.value)
+
+
+MARKER = "<!--= fat-write | 768 B total; write_order=current | simulated .0f -->14<!--/-->"
+
+
+def paragraphs() -> Iterator[str]:
+    """Paragraphs and items that have lines too long for several reasons."""
+    for words in range(1, 30):
+        many = " ".join(["word"] * words)
+        yield f"{many} {MARKER} s, or {many} ({MARKER} s) and {MARKER}: [link]({many}.md) {many}."
+        yield f"- {many} {MARKER} - {MARKER} s, `code of {many}` {many} 1. {many}"
+
+
+@pytest.mark.parametrize("text", list(paragraphs()))
+def test_paragraphs_that_are_too_long_are_wrapped(text: str) -> None:
+    new = wrapping.wrapped(text + "\n")
+    lines = new.splitlines()
+    assert " ".join(new.split()) == " ".join(text.split())
+    assert wrapping.wrapped(new) == new
+    assert all(len(line) <= wrapping.COLUMNS for line in lines if "](" not in line)
+    # each of these would be no prose in Markdown
+    assert not [line for line in lines[1:] if re.match(r"\s*(<!--=|[-*+|#>] |\d+\. )", line)]
+
+
+def test_what_fits_stays_as_it_is_and_so_does_what_has_no_markers() -> None:
+    long = "word " * 30
+    text = f"a {MARKER}\nb.\n\n{long}\n\n```\n{long} {MARKER}\n```\n| {long} | {MARKER} |\n"
+    assert wrapping.wrapped(text) == text
+
+
+def test_a_marker_at_the_beginning_of_a_line_is_moved() -> None:
+    assert wrapping.wrapped(f"a\n{MARKER} b\n") == f"a {MARKER} b\n"

@@ -1,0 +1,146 @@
+"""docs/results.csv: a whole bench is kept as it was, and it is what runs give."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import store
+from stored_results import source
+
+from cyclescope import bench, costs, experiments, planning
+from cyclescope.errors import UsageError
+from cyclescope.experiment import Experiment
+from cyclescope.experiments import fat_write
+from cyclescope.planning import Job
+from cyclescope.results import DERIVED, ExperimentResult, Row
+
+# The experiments of which runs of less than so many seconds of a processor are compared.
+SHORT_RUNS = ("quad-spi-throughput", "rhealstone", "bitbang-spi", "rpmsg-tty")
+MOST_S = 1.5
+
+# ---- the store
+
+
+def test_results_are_kept_as_they_were() -> None:
+    row = next(row for row in source().results.experiments["rhealstone"].rows if row.published)
+    stored = list(store.lines(with_rows("rhealstone", row)))
+    assert dict(zip(store.COLUMNS, stored[0], strict=True)) == row.to_dict() | {
+        "settings": " ".join(f"{name}={value}" for name, value in row.settings.items()),
+        "calibrated_by": "; ".join(row.calibrated_by),
+    }
+
+
+def with_rows(name: str, *rows: Row) -> ExperimentResult:
+    return replace(source().results.experiments[name], rows=rows)
+
+
+@pytest.fixture
+def results_json(tmp_path: Path) -> Path:
+    """What a bench would have written, of all experiments but the exact one, from the store."""
+    rows = [
+        row.to_dict()
+        for result in source().results.experiments.values()
+        if not result.exact
+        for row in result.rows
+    ]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def test_a_part_of_a_bench_is_refused_and_named(results_json: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        store.to_csv(results_json)
+    assert str(error.value).endswith("missing: picosoc-xip")
+    rows = json.loads(results_json.read_text(encoding="utf-8"))
+    kept = [row for row in rows if row["settings"].get("mode") != "quad"]
+    results_json.write_text(json.dumps(kept), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"missing: quad-spi-throughput \(.*mode=quad.*picosoc"):
+        store.to_csv(results_json)
+
+
+def test_runs_of_another_configuration_are_no_bench(results_json: Path) -> None:
+    rows = json.loads(results_json.read_text(encoding="utf-8"))
+    for row in rows:
+        if row["experiment"] == "rpmsg-tty":
+            row["settings"]["spi0.clock-frequency"] = 1
+    results_json.write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"missing: .*rpmsg-tty \(rpmsg_tty.* and \d+ more\)"):
+        store.to_csv(results_json)
+
+
+# ---- the store beside real runs
+
+
+def published_jobs(experiment: Experiment) -> list[Job]:
+    """The runs of an experiment that have published numbers."""
+    return [job for job in planning.plan([experiment]) if experiment.has_published(job.run)]
+
+
+def tabulated(jobs: list[Job]) -> list[Row]:
+    """The rows of some runs, but for those that follow from the rows of others."""
+    (result,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2))
+    assert not result.failures, [run.error for run in result.failures]
+    return [row for row in result.rows if row.basis != DERIVED]
+
+
+def identity(row: Row) -> tuple[object, ...]:
+    return row.board, row.label, row.metric, tuple(sorted(row.settings.items()))
+
+
+def stored(name: str) -> dict[tuple[object, ...], Row]:
+    return {identity(row): row for row in source().results.experiments[name].rows}
+
+
+def test_the_store_has_all_experiments_and_published_numbers() -> None:
+    assert list(source().results.experiments) == list(experiments.ALL)
+    for result in source().results.named("all"):
+        experiment = experiments.ALL[result.name]
+        labels = [
+            label
+            for job in published_jobs(experiment)
+            for label in experiment.published_labels(job.run)
+        ]
+        assert source().results.trust(result.name).published == len(labels)
+
+
+@pytest.mark.parametrize("name", SHORT_RUNS)
+def test_short_published_runs_give_what_is_stored(name: str) -> None:
+    # what runs take elsewhere: the same runs are chosen on each host
+    known = replace(costs.load(), here={})
+    jobs = [job for job in published_jobs(experiments.ALL[name]) if known.of(job) < MOST_S]
+    rows = tabulated(jobs)
+    assert len(rows) >= len(jobs) > 0
+    assert [row.to_dict() for row in rows] == [
+        stored(name)[identity(row)].to_dict() for row in rows
+    ]
+
+
+def test_exact_numbers_are_met_as_often_as_is_stored() -> None:
+    experiment = experiments.ALL["picosoc-xip"]
+    rows = [row for row in tabulated(published_jobs(experiment)) if row.published is not None]
+    assert sum(row.is_exact for row in rows) == source().results.trust(experiment.name).met
+    assert len(rows) == source().results.trust(experiment.name).published
+
+
+def test_the_long_run_begins_as_is_stored() -> None:
+    """The first of fat-write's sizes alone, on the same card as in the run of them all.
+
+    It is another program, whose code lies elsewhere in caches of one way.
+    """
+    (job,) = published_jobs(experiments.ALL["fat-write"])
+    alone = {**job.run.settings, "transfer": str(fat_write.SIZES[0])}
+    rows = tabulated([replace(job, run=replace(job.run, settings=alone))])
+    assert len([row for row in rows if row.published is not None]) == 5
+    for row in rows:
+        there = stored("fat-write")[identity(row)]
+        assert row.published == there.published
+        assert row.simulated == pytest.approx(there.simulated, rel=1e-4)
+
+
+def test_every_experiment_is_compared() -> None:
+    names = [result.name for result in source().results.published]
+    assert sorted(names) == sorted([*SHORT_RUNS, "picosoc-xip", "fat-write"])
