@@ -111,6 +111,24 @@ def test_a_grid_has_settings_down_and_across() -> None:
     assert re.fullmatch(r"\d+\.\d+", slow[2])
 
 
+def test_a_grid_has_the_order_and_the_columns_that_are_asked_for() -> None:
+    words = "grid bitbang-spi read_buffer_time rows=stack columns=data_bytes"
+    assert len(lines_of(words)[0]) > 3
+    headings, *lines = lines_of(f"{words} published order=120,spi_atben call:120=all_of_it")
+    assert headings == ["stack", "all of it", "1"]
+    assert lines[0][0] == "spi_atben"
+    assert len(lines) == 4
+    assert len(lines_of(f"{words} published unpublished")) == 6
+
+
+def test_a_value_has_no_more_digits_than_it_has() -> None:
+    assert figures.shown(7248, digits=6) == "7248"
+    assert figures.shown(204.466, digits=4) == "204.5"
+    assert figures.shown(0.00123456, digits=3) == "0.00123"
+    assert figures.shown(11970765, per=1e6, digits=4) == "11.97"
+    assert figures.shown(123456, digits=4) == "123456"
+
+
 def test_a_grid_may_have_published_numbers_and_errors_apart() -> None:
     headings, *lines = lines_of(
         "grid rhealstone cycles rows=cache,operation,memory columns=loops show=all digits=4"

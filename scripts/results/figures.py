@@ -47,9 +47,11 @@ def scale(unit: str, wanted: str) -> float:
 
 
 def shown(value: float, per: float = 1, digits: int | None = None) -> str:
-    """A value divided by `per`, with so many significant digits; with all if None."""
+    """A value divided by `per`, with at most so many significant digits; with all if None."""
     scaled = value / per if per != 1 else value
-    return plain(scaled) if digits is None else rounded(scaled, digits)
+    text = plain(scaled)
+    has = len(text.lstrip("-0.").replace(".", ""))
+    return text if digits is None or has <= digits else rounded(scaled, digits)
 
 
 def interval(row: Row, per: float = 1) -> str:

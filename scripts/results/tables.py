@@ -6,10 +6,15 @@
                                             a cell for each: "simulated (error)"
 
 A NAME is a setting, or metric, board or label. `unit=ms` turns times into that unit, `digits=4`
-rounds. A grid takes `show=all` (published, simulated and error in columns of their own),
-`where=NAME=VALUE,NAME=VALUE`, the word `unpublished` (lines without a published number, too), and
-`call:VALUE=WORDS` to call a value, a line or a column's heading otherwise (`_` is a space). Columns
-without a published number take part if each of their cells has one row.
+rounds. A grid also takes
+
+    show=all                    published, simulated and error in columns of their own
+    where=NAME=VALUE,...        only rows with these settings
+    order=VALUE,...             lines and columns of these values first, in this order
+    call:VALUE=WORDS            another name for a value or a heading; `_` is a space
+    published                   only columns with a published number; else also those whose cells
+                                have one row each
+    unpublished                 also lines without a published number
 """
 
 from __future__ import annotations
@@ -79,6 +84,15 @@ class Arguments:
             return figures.scale(row.unit, self.named["unit"]) if "unit" in self.named else 1
         except ValueError as error:
             raise UnknownKeyError(f"{row.label}: {error}") from error
+
+    def ordered(self, places: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """Lines or columns, those of the values in `order` first."""
+        first = self.named.get("order", "").split(",")
+        last = len(first)
+        return sorted(
+            places,
+            key=lambda one: [first.index(value) if value in first else last for value in one],
+        )
 
     def called(self, value: Any) -> str:
         """A value as the table's reader knows it."""
@@ -187,7 +201,7 @@ def _line(row: Row, asked: Arguments) -> list[str]:
 
 def grid(source: Source, words: Sequence[str]) -> str:
     """An experiment's numbers by some settings down and others across."""
-    asked = arguments(words, ("rows", "columns", "where", "show", "unit", "digits"))
+    asked = arguments(words, ("rows", "columns", "where", "order", "show", "unit", "digits"))
     if len(asked.plain) < 2:
         raise UnknownKeyError("grid: EXPERIMENT METRIC rows=NAME columns=NAME")
     result = experiment(source, asked.plain[0])
@@ -200,9 +214,13 @@ def grid(source: Source, words: Sequence[str]) -> str:
     for row in found:
         line = groups.setdefault(_place(row, down), {})
         line.setdefault(_place(row, across), []).append(row)
-    lines = {name: line for name, line in groups.items() if _is_wanted(line, asked)}
-    places = dict.fromkeys(name for line in lines.values() for name in line)
-    columns = [one for one in places if _is_column([line.get(one, []) for line in lines.values()])]
+    lines = {
+        name: groups[name] for name in asked.ordered(groups) if _is_wanted(groups[name], asked)
+    }
+    places = asked.ordered(dict.fromkeys(name for line in lines.values() for name in line))
+    columns = [
+        one for one in places if _is_column([line.get(one, []) for line in lines.values()], asked)
+    ]
     if asked.named.get("show") == "all":
         return _wide(lines, columns, down, asked)
     headings = [*(asked.called(name) for name in down), *(_heading(one, asked) for one in columns)]
@@ -236,10 +254,11 @@ def _is_wanted(line: dict[tuple[str, ...], list[Row]], asked: Arguments) -> bool
     return "unpublished" in asked.plain or any(row.published is not None for row in found)
 
 
-def _is_column(cells: Sequence[Sequence[Row]]) -> bool:
+def _is_column(cells: Sequence[Sequence[Row]], asked: Arguments) -> bool:
     """Whether a column is one of the table: not if it has only what was swept beside it."""
-    has_published = any(row.published is not None for found in cells for row in found)
-    return has_published or all(len(found) <= 1 for found in cells)
+    if any(row.published is not None for found in cells for row in found):
+        return True
+    return "published" not in asked.plain and all(len(found) <= 1 for found in cells)
 
 
 def _heading(place: Sequence[str], asked: Arguments) -> str:
