@@ -25,6 +25,15 @@ NOT_YET = (
     "docs/rhealstone.md",
     "docs/rpmsg-tty.md",
 )
+# What looks like a result and is none, by page.
+NO_RESULTS = {
+    "docs/quad-spi-throughput.md": ("1056",),  # clocks on the wire
+    "docs/rpmsg-tty.md": (
+        "nine tests behind the first two lie within 0.1 %",  # the published numbers themselves
+        "16 of 16",  # buffers
+        "6640 of 8192",  # bytes
+    ),
+}
 # What no page may have outside of markers.
 ERROR = re.compile(r"(?<![\w.])[+-]\d+(?:\.\d+)? %")
 _COUNT = r"(?:\d+|all|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
@@ -75,8 +84,13 @@ def simulated() -> frozenset[str]:
     results = source().results.experiments.values()
     values = [row.simulated for result in results for row in result.rows if not result.exact]
     values += [source().results.trust(result.name).met for result in results if result.exact]
-    # a power of two is a size, too
-    shown = (figures.plain(value) for value in values if not is_power_of_two(value))
+    # settings, such as sizes, stand in pages, too
+    set_to = {value for result in results for row in result.rows for value in row.settings.values()}
+    shown = (
+        figures.plain(value)
+        for value in values
+        if value not in set_to and not is_power_of_two(value)
+    )
     return frozenset(text for text in shown if digits(text) >= MANY_DIGITS)
 
 
@@ -104,7 +118,10 @@ def test_no_result_stands_in_a_page_by_hand(name: str) -> None:
     followed = [TUTORIALS / f"{page}.md" for pages_in_turn in FOLLOWED for page in pages_in_turn]
     text = (ROOT / name).read_text(encoding="utf-8")
     by_hand = written_by_hand(text, ROOT / name in [*followed, ROOT / "README.md"])
-    assert not list(results_by_hand(by_hand))
+    allowed = NO_RESULTS.get(name, ())
+    found = list(results_by_hand(by_hand))
+    assert [one for one in found if not one.endswith(allowed)] == []
+    assert all(any(one.endswith(words) for one in found) for words in allowed)
 
 
 def test_pages_that_are_not_converted_exist() -> None:
@@ -156,14 +173,14 @@ def test_a_stale_page_is_told_and_mended(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("pictures"))
     readme = tmp_path / "README.md"
     good = (ROOT / "README.md").read_text(encoding="utf-8")
-    bad = good.replace("| 4 | 4 | 4 |", "| 4 | 4 | 3 |", 1).replace(">2<!--/-->", ">3<!--/-->", 1)
-    assert bad != good
+    bad = re.sub(r"(?<=on a KC705 \| )\d+", "5", good)
+    bad = re.sub(r"(?<=speed \| processors -->)\d+", "1000", bad)
     readme.write_text(bad, encoding="utf-8")
     status, said = script("--check", "--root", tmp_path)
     assert status == 1
     assert len(said.splitlines()) == 3
     assert "README.md:" in said
-    assert "speed | processors: '3', now '2'" in said
+    assert "speed | processors: '1000', now '" in said
     assert readme.read_text(encoding="utf-8") == bad
     assert script("--root", tmp_path) == (0, "")
     assert readme.read_text(encoding="utf-8") == good
