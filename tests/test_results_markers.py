@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import bases
 import blocks
 import figures
 import keys
 import pages
 import pytest
+import store
 import wrapping
-from keys import UnknownKeyError
+from figures import ABSENT
+from keys import Source, UnknownKeyError
 from stored_results import source
+
+from cyclescope import influence, trust
+from cyclescope import tables as screens
+from cyclescope.influence import Change, Influence
+from cyclescope.moves import Move
+from cyclescope.results import ASSUMED, CALIBRATED
 
 # ---- keys
 
@@ -149,6 +159,52 @@ def test_each_block_says_something(name: str) -> None:
 
 
 ABOUT_ONE = ("calibrated", "assumed", "influence", "left-out")
+
+
+def test_what_moves_cells_is_told_as_far_as_it_was_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    result, parameter = next(
+        (result, parameter)
+        for result in source().results.published
+        for _, parameter in trust.of(result).fitted
+    )
+    monkeypatch.setattr(influence, "load", lambda: Influence(()))
+    assert "the most" not in lines_of(f"calibrated {result.name}")[0]
+    assert blocks.text(source(), f"influence {result.name}") == bases.UNMEASURED
+    value = parameter.value
+    named = screens.names(parameter)[0]
+    fitted = Move(result.name, "", named, value, CALIBRATED, "or other", "other")
+    guessed = Move(result.name, "board", "bus.x-cycles", "4", ASSUMED, "2 to 8", "5")
+    changes = (
+        Change(fitted, "one", 3.0),
+        Change(fitted, "two", -7.04),
+        Change(fitted, "three", 1.9),
+        Change(guessed, "one", 11.0),
+    )
+    monkeypatch.setattr(influence, "load", lambda: Influence(changes))
+    headings, *lines = lines_of(f"calibrated {result.name}")
+    assert headings[-2:] == ["cells moved by more than 2 %", "the most"]
+    assert lines[0][-2:] == ["2", "-7.0 % (two)"]
+    assert [line[-2:] for line in lines[1:]] == [["0", ABSENT]] * (len(lines) - 1)
+    strongest = [["assumed", "bus.x-cycles", "4", "5", "one", "+11.0 %"]]
+    assert lines_of(f"influence {result.name} 1")[1:] == strongest
+    assert lines_of(f"assumed {result.name}")[1] == [
+        *("bus.x-cycles", "4", "2 to 8", "", "one", "+11.0 %"),
+    ]
+
+
+def test_intervals_and_what_is_inside_of_them_are_told() -> None:
+    known = source().results.experiments["quad-spi-throughput"]
+    first, *others = (replace(row, interval_pct=None) for row in known.rows if row.published)
+    moved = [replace(first, interval_pct=(-20.0, 30.0)), *others]
+    measured = Source(store.Results({known.name: replace(known, rows=tuple(moved))}), {})
+    low, high = first.simulated * 0.8, first.simulated * 1.3
+    text = keys.text(measured, f"{known.name} | {first.label} | interval/1000 .1f")
+    assert text == f"{low / 1000:.1f} to {high / 1000:.1f}"
+    assert keys.text(measured, f"{known.name} | inside") == "1"
+    assert "| plausible |" in blocks.text(measured, f"rows {known.name}")
+    assert "| 1 of 1 |" in blocks.text(measured, "experiments")
 
 
 @pytest.mark.parametrize(
