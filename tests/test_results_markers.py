@@ -59,6 +59,15 @@ def test_fields_of_a_row_follow_from_it() -> None:
     assert keys.text(source(), f"{key} | basis") == row.basis
 
 
+def test_a_metric_has_counts_and_a_range_of_errors() -> None:
+    rows = source().results.experiments["fat-write"].rows
+    errors = [row.error_pct or 0 for row in rows if row.metric == "crc_time" and row.published]
+    low, high = (figures.percent(end(errors)) for end in (min, max))
+    assert keys.text(source(), "fat-write | crc_time | errors") == f"{low[:-2]} to {high}"
+    assert keys.text(source(), "fat-write | crc_time | cells") == "11"
+    assert keys.text(source(), "fat-write | crc_time | within 1000") == "11"
+
+
 def test_an_error_has_its_sign_but_for_none() -> None:
     assert [figures.percent(value) for value in (5.66, -5.66, 0.0, -0.04, 0.04)] == [
         "+5.7 %",

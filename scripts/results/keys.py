@@ -3,6 +3,8 @@
     EXPERIMENT | LABEL | FIELD [FORMAT]     a row; `LABEL; name=value` where several share a label
     EXPERIMENT | COUNT                      a count of its published numbers; `all` for those of
                                             all experiments that were measured on hardware
+    EXPERIMENT | METRIC | COUNT             the same of a metric's published numbers only; `errors`
+                                            is the range of their errors, "-2.8 to -1.6 %"
     speed | NAME [FORMAT]                   a number of docs/speed.json
 
 FIELD is simulated, published, interval (each with `/N` or `*N` behind it), error or basis; FORMAT
@@ -68,6 +70,9 @@ def text(source: Source, key: str) -> str:
         return count(source.results.trust(parts[0]), parts[1])
     if len(parts) == 3:
         rows = [row for result in source.results.named(parts[0]) for row in result.rows]
+        measured = [row for row in rows if row.metric == parts[1] and row.published is not None]
+        if measured and all(row.label != parts[1] for row in rows):
+            return _of_metric(measured, parts[2])
         return _field(_row(rows, parts[1]), parts[2])
     raise UnknownKeyError(f"{key!r} is neither EXPERIMENT | COUNT nor EXPERIMENT | LABEL | FIELD")
 
@@ -181,6 +186,18 @@ def count(found: Trust, words: str) -> str:
         return figures.ABSENT
     number = found.within(float(within[1])) if within else COUNTS[name](found)
     return figures.in_words(number) if words.endswith(_IN_WORDS) else str(number)
+
+
+def _of_metric(rows: Sequence[Row], words: str) -> str:
+    """A count of some rows, or the range of their errors."""
+    name, _, spec = words.partition(" ")
+    if name != "errors":
+        return count(Trust(tuple(rows), ()), words)
+    errors = [row.error_pct for row in rows if row.error_pct is not None]
+    if not errors:
+        return figures.ABSENT
+    ends = [figures.percent(end(errors), spec or ".1f") for end in (min, max)]
+    return f"{ends[0].removesuffix(' %')} to {ends[1]}"
 
 
 def is_measured(found: Trust) -> bool:
