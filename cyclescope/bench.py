@@ -119,16 +119,21 @@ def _finished(job: Job, following: Following, keep: Path | None, stop: Stop) -> 
 
 
 def run_job(
-    job: Job, keep: Path | None = None, stop: Stop | None = None, checks_disk: bool = True
+    job: Job,
+    keep: Path | None = None,
+    stop: Stop | None = None,
+    checks_disk: bool = True,
+    built: Path | None = None,
 ) -> RunRecord:
     """Build and run one job; what goes wrong with it is in the record's `error`.
 
     The disk of a run that fails is copied to the folder `keep` if there is one; not of one that
-    `stop` has ended. Without `checks_disk` nobody looks at what a run left on its disk.
+    `stop` has ended. Without `checks_disk` nobody looks at what a run left on its disk. `built` is
+    the job's ELF where it was built before.
     """
     run = job.configured
     try:
-        elf = build_app(run.app, run.board, run.settings)
+        elf = built or build_app(run.app, run.board, run.settings)
         cells = job.experiment.cells_of(run)
         parts = [found for cell in cells if (found := cell.parts(run.settings))]
         sections = [name for cell in cells for name in cell.timed]

@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from cyclescope import _engine, bench, devicetree, disks, influence, leftovers, moves, resources
 from cyclescope._engine import Stop
@@ -27,9 +26,11 @@ from cyclescope.firmware import build_app, with_defaults
 from cyclescope.influence import Change
 from cyclescope.moves import Move, Moved
 from cyclescope.planning import Job
-from cyclescope.results import Metric
+from cyclescope.results import Metric, Value
 
 _SOURCES = "cyclescope,sources"
+
+_Program = tuple[str, str, tuple[tuple[str, Value], ...]]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,9 @@ def measure(
     what could be worked out by then.
     """
     stop = stop or Stop()
+    _build(pairs, threads, stop)
+    if stop.requested:
+        return []
     trials: dict[str, tuple[Trial, Move]] = {}
     keys: dict[int, tuple[str, str]] = {}
     for number, pair in enumerate(pairs):
@@ -110,6 +114,15 @@ def measure(
         if before is not None and after is not None:
             changes += _changes(pair, before, after)
     return changes
+
+
+def _build(pairs: Sequence[Pair], threads: int, stop: Stop) -> None:
+    """Build all programs side by side: their digests are part of what measurements are kept by."""
+    runs = [trial.run for pair in pairs for trial in (pair.before, pair.after)]
+    programs = list(dict.fromkeys(map(_program, runs)))
+    with ThreadPoolExecutor(threads, thread_name_prefix="build") as pool:
+        for _ in pool.map(lambda one: None if stop.requested else _elf(*one), programs):
+            pass
 
 
 def _measured(
@@ -141,7 +154,9 @@ def _run(trial: Trial, move: Move, stop: Stop) -> list[Metric] | None:
     """What a trial's run measured; None if it was to stop. Raises `EngineError` if it failed."""
     if stop.requested:
         return None
-    record = bench.run_job(trial.job, stop=stop, checks_disk=False)
+    record = bench.run_job(
+        trial.job, stop=stop, checks_disk=False, built=_elf(*_program(trial.run))
+    )
     if stop.requested:
         return None
     if record.error is not None or record.result is None:
@@ -195,7 +210,7 @@ def key(trial: Trial) -> str:
     text = json.dumps(
         [
             _digest_of_engine(),
-            _digest_of_elf(run.app, run.board, tuple(sorted(run.settings.items()))),
+            _digest_of_elf(*_program(run)),
             _digest_of_board(run.board, repr(sorted(run.overrides.items()))),
             str(disks.image(run.disk).name) if run.disk else "",
             run.limit,
@@ -209,9 +224,19 @@ def _digest_of_engine() -> str:
     return hashlib.sha256(Path(_engine.__file__).read_bytes()).hexdigest()
 
 
+def _program(run: Run) -> _Program:
+    return run.app, run.board, tuple(sorted(run.settings.items()))
+
+
 @cache
-def _digest_of_elf(app: str, board: str, settings: tuple[tuple[str, Any], ...]) -> str:
-    return hashlib.sha256(build_app(app, board, dict(settings)).read_bytes()).hexdigest()
+def _elf(app: str, board: str, settings: tuple[tuple[str, Value], ...]) -> Path:
+    """The ELF of a program. To look whether it is still right takes longer than most runs."""
+    return build_app(app, board, dict(settings))
+
+
+@cache
+def _digest_of_elf(app: str, board: str, settings: tuple[tuple[str, Value], ...]) -> str:
+    return hashlib.sha256(_elf(app, board, settings).read_bytes()).hexdigest()
 
 
 @cache
