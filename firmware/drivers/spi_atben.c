@@ -31,7 +31,7 @@ static struct spi_atben bus;
 /* Its base is the only one of these that the compiler does not know. */
 static inline struct spi_lines lines_of(const struct spi_atben *self)
 {
-    return (struct spi_lines){.base = self->base, .mosi = MOSI, .miso = MISO, .sck = SCLK};
+    return (struct spi_lines){.base = &self->base, .mosi = MOSI, .miso = MISO, .sck = SCLK};
 }
 
 /* The card slot's lines feed the transceiver through its pins' protection: while it has no power they must be low, too. */
@@ -42,11 +42,11 @@ static void reset(void *reset_data)
 
     spi_raise(lines, VDD_OFF);
     spi_lower(lines, outputs | IRQ | MISO);
-    mmio_write(lines.base, GPIO_DIRS, VDD_OFF | outputs | IRQ | MISO);
+    mmio_write(*lines.base, GPIO_DIRS, VDD_OFF | outputs | IRQ | MISO);
     msleep(DISCHARGE_MS);
 
     /* Capacitors are charged through the lines before the power switch closes. */
-    mmio_write(lines.base, GPIO_DIRC, IRQ | MISO);
+    mmio_write(*lines.base, GPIO_DIRC, IRQ | MISO);
     spi_raise(lines, outputs);
     msleep(CHARGE_MS);
 

@@ -1,5 +1,6 @@
 /* Bytes over three pins of one JZ4740 port, in straight code: SPI mode 0, highest bit first. Its users have these functions in line, so that pins that a
-   user knows are constants of its code, and others are in registers. */
+   user knows are constants of its code, and others are in registers. The port's address is in memory and loaded for each access, as in the published
+   drivers: they keep it in their structure, and in a kernel built with -fno-strict-aliasing a store to a register may have changed it. */
 #ifndef SPI_JZ4740_BITS_H
 #define SPI_JZ4740_BITS_H
 
@@ -7,7 +8,7 @@
 #include "spi.h"
 
 struct spi_lines {
-    uintptr_t base; /* of the port */
+    const uintptr_t *base; /* where a driver keeps the port's address */
     uint32_t mosi, miso, sck;
 };
 
@@ -15,19 +16,19 @@ struct spi_lines {
 
 SPI_IN_LINE void spi_raise(struct spi_lines lines, uint32_t pins)
 {
-    mmio_write(lines.base, GPIO_DATS, pins);
+    mmio_write(*lines.base, GPIO_DATS, pins);
 }
 
 SPI_IN_LINE void spi_lower(struct spi_lines lines, uint32_t pins)
 {
-    mmio_write(lines.base, GPIO_DATC, pins);
+    mmio_write(*lines.base, GPIO_DATC, pins);
 }
 
 /* A pulse of the clock; `byte`, with `bit` in it if MISO is high meanwhile. */
 SPI_IN_LINE uint32_t spi_pulse(struct spi_lines lines, uint32_t byte, uint32_t bit)
 {
     spi_raise(lines, lines.sck);
-    if (mmio_read(lines.base, GPIO_PIN) & lines.miso) {
+    if (mmio_read(*lines.base, GPIO_PIN) & lines.miso) {
         byte |= bit;
     }
     spi_lower(lines, lines.sck);

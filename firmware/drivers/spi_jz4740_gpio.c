@@ -9,6 +9,7 @@
 
 struct spi_jz4740_gpio {
     struct spi_master master;
+    uintptr_t base; /* of the port that all three pins are on */
     struct spi_lines lines;
 };
 
@@ -48,11 +49,12 @@ static int take_pin(unsigned gpio, const char *label, int value)
 /* One of the three that have to be on the same port; gives its bit there. */
 static int take_port_pin(int gpio, const char *label, int value, uint32_t *bit)
 {
-    if (!gpiolib_is_valid(gpio) || (bus.lines.base && bus.lines.base != gpio_base((unsigned)gpio))) {
+    if (!gpiolib_is_valid(gpio) || (bus.base && bus.base != gpio_base((unsigned)gpio))) {
         console_print("%s: clock and data have to be pins of one port\n", label);
         return ERROR_INVALID;
     }
-    bus.lines.base = gpio_base((unsigned)gpio);
+    bus.base = gpio_base((unsigned)gpio);
+    bus.lines.base = &bus.base;
     *bit = gpio_mask((unsigned)gpio);
     return take_pin((unsigned)gpio, label, value);
 }
