@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cyclescope.experiment import Cell, Experiment, Run, fitted
-from cyclescope.experiments import bitbang_spi_follows, bitbang_spi_limits
+from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.experiments import bitbang_spi_basis, bitbang_spi_follows, bitbang_spi_limits
 from cyclescope.experiments.bitbang_spi_follows import BUSY_US, CALM_US, INTERVAL
 from cyclescope.frames import CLOCK, MISO, MOSI, SELECT
 from cyclescope.overrides import OverrideValue
-from cyclescope.results import Row, Value
+from cyclescope.results import Row, Settings, Value
 from cyclescope.views import Frames, Pivot, Sweep, Words
 
 BOARD = "ben-nanonote"
@@ -28,8 +28,6 @@ CONTROLLER = "spi-jz4740-ssi"
 CONTROLLER_BOARD = "ben-nanonote-ssi"
 # Labels of the SPI buses that the transceiver is on.
 BUS, CONTROLLER_BUS = "atben", "ssi"
-# Fitted: what Linux spends on a worker's wake-up beyond what the small kernel does.
-WAKEUP_NS = 47_000
 # What the peer on the air sends: lengths of frames in turn, and the report's two intervals. Costs
 # are measured at the longer one: at the other spi-gpio still reads the longest frame when the next
 # one comes into the same buffer.
@@ -42,7 +40,7 @@ def _air(interval_us: int) -> Mapping[str, OverrideValue]:
 
 def _run(driver: str, operation: str, **settings: Value) -> Run:
     has_pins = driver != CONTROLLER
-    own = {"stack": driver, "operation": operation, "wakeup_ns": WAKEUP_NS}
+    own = {"stack": driver, "operation": operation, "wakeup_ns": bitbang_spi_basis.WAKEUP_NS}
     return Run(
         *(APP, BOARD if has_pins else CONTROLLER_BOARD, own | settings),
         overrides=_air(CALM_US) if operation == "reception" else {},
@@ -181,6 +179,15 @@ def _access(metric: str, operation: str, *sweeps: Sweep) -> Cell:
     )
 
 
+def _follows(settings: Settings) -> str | None:
+    """What rates, costs and loads count for: nothing beside the 24 access times.
+
+    The report works them all out from these: a rate from a buffer's access of 1 and of 120 bytes, a
+    cost as a sum of accesses, a load as a cost in a frame's time.
+    """
+    return None
+
+
 def _rate(metric: str, direction: str) -> Cell:
     return Cell(
         APP,
@@ -189,6 +196,7 @@ def _rate(metric: str, direction: str) -> Cell:
         key="data_rate_kbps",
         where={"kind": "data-rate", "direction": direction},
         pivots=(_RATES,),
+        counts_as=_follows,
     )
 
 
@@ -202,6 +210,7 @@ def _cost(metric: str, operation: str) -> Cell:
         measured={"frame_bytes": "frame_bytes"},
         pivots=(_COSTS, _HURRIED, _FEWER),
         sweeps=(_BY_FRAME,),
+        counts_as=_follows,
     )
 
 
@@ -230,21 +239,11 @@ NOTES = (
     "The report's drivers run in Linux; here their structure is written anew (which pins are "
     "driven in which order, how many SPI messages an access has, what runs in the caller and what "
     "in a worker) on a small kernel with threads, wait queues and workers of its own.",
-    "What Linux spends beyond that is stated as delays and fitted (see there).",
+    "What Linux spends beyond that on a wake-up is one delay, which is fitted (see there).",
     "The report's costs and loads are sums of its access times; here they are measured while "
     "frames are received from, or sent to, a simulated peer.",
     "Modes and clocks that the transceiver does not take show what its edges give: with MISO "
     "sampled before the transceiver's output delay is over, the bit before.",
-)
-
-# What is fitted in the board (the way to registers) is told there.
-CHOICES = (
-    fitted(
-        "the kernel",
-        "Linux's further time for a worker's wake-up",
-        f"{WAKEUP_NS // 1000} us",
-        "spi-gpio-atben write buffer 1 B",
-    ),
 )
 
 EXPERIMENT = Experiment(
@@ -269,6 +268,7 @@ EXPERIMENT = Experiment(
             where={"kind": "cpu-load"},
             match=("operation",),
             pivots=(_LOADS, _HURRIED, _FEWER),
+            counts_as=_follows,
         ),
         Cell(
             APP,
@@ -279,7 +279,9 @@ EXPERIMENT = Experiment(
         *bitbang_spi_limits.cells(APP),
     ),
     notes=NOTES,
-    choices=CHOICES,
+    choices=bitbang_spi_basis.CHOICES,
+    left_out=bitbang_spi_basis.LEFT_OUT,
+    short_form=bitbang_spi_basis.shortened,
     derived=_derived,
     derived_pivots=bitbang_spi_follows.PIVOTS,
     findings=_findings,

@@ -15,7 +15,11 @@
 static uint8_t buffer[AT86RF230_FRAME_BYTES + 1];
 
 /* The report's lengths are the first and the last; the others show that the times lie on a line. */
+#if APP_REPORT_ALL
 static const uint8_t lengths[] = {1, 16, 64, 120};
+#else
+static const uint8_t lengths[] = {1, 120};
+#endif
 #define LENGTHS (sizeof lengths / sizeof lengths[0])
 
 /* Of buffer accesses of each length, in nanoseconds. */

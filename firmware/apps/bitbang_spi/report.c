@@ -62,9 +62,10 @@ static void print_percent(const char *metric, uint8_t frame_bytes, uint64_t part
 
 static void print_length(const char *metric, uint8_t frame_bytes, const struct frame_costs *of_length)
 {
+    result_us_at(metric, FRAME, frame_bytes, nanoseconds_each(of_length->cost_ticks, of_length->frames));
+#if APP_REPORT_ALL
     const struct at86rf230_counts *counts = &of_length->counts;
 
-    result_us_at(metric, FRAME, frame_bytes, nanoseconds_each(of_length->cost_ticks, of_length->frames));
     result_us_at("period", FRAME, frame_bytes, nanoseconds_each(of_length->period_ticks, of_length->frames));
     print_percent("busy_share", frame_bytes, of_length->busy_ticks, of_length->period_ticks);
     result_number_at("frames", FRAME, frame_bytes, "frames", of_length->frames);
@@ -73,6 +74,7 @@ static void print_length(const char *metric, uint8_t frame_bytes, const struct f
     result_number_at("buffer_reads", FRAME, frame_bytes, "accesses", counts->buffer_reads);
     result_number_at("buffer_writes", FRAME, frame_bytes, "accesses", counts->buffer_writes);
     result_number_at("wakeups", FRAME, frame_bytes, "wake-ups", counts->wakeups);
+#endif
 }
 
 void report_print(const char *metric)
