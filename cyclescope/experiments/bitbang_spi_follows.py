@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from cyclescope import published, resources
 from cyclescope.results import DERIVED, UNPUBLISHED, Row
@@ -151,10 +152,15 @@ def _operations(found: Iterable[Row]) -> Iterator[Row]:
         yield _operation(more, _WAITS, _waits(more))
 
 
+def _following(row: Row, **changes: Any) -> Row:
+    """A row that is made of another one, but neither counts nor rests on anything as that does."""
+    return replace(row, calibrated_by=(), interval_pct=None, counts_as="", **changes)
+
+
 def _operation(row: Row, name: str, each: float) -> Row:
     operation = row.settings["operation"]
     where = {"kind": "operation-count", "operation": operation}
-    return replace(
+    return _following(
         row,
         settings={"operation": operation, "counted": name},
         metric="operations",
@@ -205,7 +211,7 @@ def _underruns(found: Iterable[Row]) -> Iterator[Row]:
         if row.metric == "reception_cost" and row.settings["frames"] not in (FEWER, MORE)
     }
     for (stack, interval_us), row in runs.items():
-        yield replace(
+        yield _following(
             row,
             settings={"stack": stack, "interval_us": interval_us},
             metric="underruns",
@@ -228,7 +234,7 @@ def _lines(row: Row) -> Iterator[Row]:
             key = f"lines_{part}"
             where = {"kind": "code-size", "stack": stack}
             known = published.load(TABLE).find(key, where)
-            yield replace(
+            yield _following(
                 row,
                 settings={"stack": stack, "part": part},
                 metric="lines",
