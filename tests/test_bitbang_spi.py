@@ -32,9 +32,8 @@ TIMES = {
     "overhead": "overhead_us",
     "cpu-load": "cpu_load_percent",
 }
-# At least so many percent of its cells are met within 20 %, all of them within 30 %: accesses to
-# registers are short by two of the nine bus cycles that the report's times ask for.
-MOST_PCT, NEAR_PCT, FAR_PCT = 80, 20, 30
+# At least so many percent of its cells are met within 10 %, all of them within 25 %.
+MOST_PCT, NEAR_PCT, FAR_PCT = 90, 10, 25
 # Bytes between the report's two lengths of a buffer access.
 BYTES_BETWEEN = 119
 
@@ -114,9 +113,11 @@ def test_only_times_of_accesses_are_numbers_of_their_own(result: ExperimentResul
     assert len(independent) == trust.of(result).effective == 24
 
 
-def test_one_number_is_fitted(result: ExperimentResult) -> None:
-    ((_, fitted),) = trust.of(result).fitted
-    assert fitted.source.split(": ")[0] in {row.label for row in cells(result)}
+def test_three_numbers_are_fitted_each_to_a_cell(result: ExperimentResult) -> None:
+    fitted = trust.of(result).fitted
+    assert len(fitted) == 3
+    cells_named = {parameter.source.split(": ")[0] for _, parameter in fitted}
+    assert cells_named <= {row.label for row in cells(result)}
 
 
 def test_the_short_form_has_the_same_published_cells() -> None:
