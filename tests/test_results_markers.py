@@ -148,6 +148,13 @@ def test_a_value_has_no_more_digits_than_it_has() -> None:
     assert figures.shown(123456, digits=4) == "123456"
 
 
+def test_times_and_rates_have_the_unit_that_is_asked_for() -> None:
+    assert figures.scale("ns", "ms") == 1e6
+    assert figures.scale("B/s", "MB/s") == 1e6
+    with pytest.raises(ValueError, match="B/s is not turned into ms"):
+        figures.scale("B/s", "ms")
+
+
 def test_a_grid_may_have_published_numbers_and_errors_apart() -> None:
     headings, *lines = lines_of(
         "grid rhealstone cycles rows=cache,operation,memory columns=loops show=all digits=4"

@@ -8,7 +8,11 @@ from cyclescope.units import rounded
 ABSENT = "\N{EN DASH}"
 """What stands where there is no number, or where it was not measured."""
 
-_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+# Units of one kind, with how many of each are as much as one of the first.
+_KINDS = (
+    {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9},
+    {"MB/s": 1, "kB/s": 10**3, "B/s": 10**6},
+)
 _WORDS = (
     *("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve"),
@@ -40,10 +44,14 @@ def in_words(number: int) -> str:
 
 
 def scale(unit: str, wanted: str) -> float:
-    """What a time is divided by to be in another unit. Raises `ValueError` for what is no time."""
-    if unit not in _PER_S or wanted not in _PER_S:
-        raise ValueError(f"{unit or 'no unit'} is not turned into {wanted}")
-    return _PER_S[unit] / _PER_S[wanted]
+    """What a time or a rate is divided by to be in another unit.
+
+    Raises `ValueError` for units that are not of one kind.
+    """
+    for kind in _KINDS:
+        if unit in kind and wanted in kind:
+            return kind[unit] / kind[wanted]
+    raise ValueError(f"{unit or 'no unit'} is not turned into {wanted}")
 
 
 def shown(value: float, per: float = 1, digits: int | None = None) -> str:

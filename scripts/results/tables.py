@@ -5,8 +5,8 @@
     grid EXPERIMENT METRIC[,METRIC ...] rows=NAME[,NAME] columns=NAME[,NAME]
                                             a cell for each: "simulated (error)"
 
-A NAME is a setting, or metric, board or label. `unit=ms` turns times into that unit, `digits=4`
-rounds. A grid also takes
+A NAME is a setting, or metric, board or label. `unit=ms` turns times into that unit, and
+`unit=MB/s` rates; `digits=4` rounds. A grid also takes
 
     show=all                    published, simulated and error in columns of their own
     where=NAME=VALUE,...        only rows with these settings
