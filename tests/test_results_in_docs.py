@@ -22,7 +22,6 @@ NOT_YET = (
     "docs/bitbang-spi.md",
     "docs/fat-write.md",
     "docs/quad-spi-throughput.md",
-    "docs/rpmsg-tty.md",
 )
 # What looks like a result and is none, by page.
 NO_RESULTS = {
