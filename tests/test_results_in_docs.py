@@ -20,7 +20,6 @@ from test_tutorials import FOLLOWED, TUTORIALS
 # Pages whose results are still written by hand: who converts one takes it out.
 NOT_YET = (
     "docs/bitbang-spi.md",
-    "docs/quad-spi-throughput.md",
 )
 # What looks like a result and is none, by page.
 NO_RESULTS = {
