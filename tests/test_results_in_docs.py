@@ -17,10 +17,6 @@ from conftest import ROOT
 from stored_results import source
 from test_tutorials import FOLLOWED, TUTORIALS
 
-# Pages whose results are still written by hand: who converts one takes it out.
-NOT_YET = (
-    "docs/bitbang-spi.md",
-)
 # What looks like a result and is none, by page.
 NO_RESULTS = {
     "docs/fat-write.md": (
@@ -113,7 +109,7 @@ def results_by_hand(text: str) -> Iterator[str]:
             yield f"{number}: {words}"
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name not in NOT_YET])
+@pytest.mark.parametrize("name", names())
 def test_no_result_stands_in_a_page_by_hand(name: str) -> None:
     followed = [TUTORIALS / f"{page}.md" for pages_in_turn in FOLLOWED for page in pages_in_turn]
     text = (ROOT / name).read_text(encoding="utf-8")
@@ -123,10 +119,6 @@ def test_no_result_stands_in_a_page_by_hand(name: str) -> None:
     assert [one for one in found if not one.endswith(allowed)] == []
     # what is allowed need not look like a result today: other results may come to be such numbers
     assert [words for words in allowed if words not in by_hand] == []
-
-
-def test_pages_that_are_not_converted_exist() -> None:
-    assert set(NOT_YET) <= set(names())
 
 
 @pytest.mark.parametrize(
