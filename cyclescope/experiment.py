@@ -13,7 +13,7 @@ from typing import Any
 from cyclescope import published
 from cyclescope.disks import Disk
 from cyclescope.overrides import OverrideValue
-from cyclescope.results import CALIBRATED, Omission, Parameter, Parts, Row, Settings, Value
+from cyclescope.results import Omission, Parameter, Parts, Row, Settings, Value
 from cyclescope.views import Frames, Pivot, Sweep
 
 
@@ -166,11 +166,6 @@ class Choice:
         """The choice as tables of parameters show it."""
         named = (self.what, self.what, self.name, str(self.value), "", self.source, self.basis)
         return Parameter(*named, plausible=f"or {self.alternative}")
-
-
-def fitted(what: str, name: str, value: Value, cell: str) -> Choice:
-    """A choice that was fitted to a published cell, which `cell` names, without an alternative."""
-    return Choice(what, name, value, CALIBRATED, cell, "", _as_it_is)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.frames import Frame
@@ -319,6 +319,11 @@ class Row:
     calibrated_by: tuple[str, ...] = ()
     interval_pct: tuple[float, float] | None = None
     counts_as: str = ""
+
+    def following(self, **changes: Any) -> Row:
+        """A row that is made of this one: it neither counts nor rests on anything as this does."""
+        own = {"calibrated_by": (), "interval_pct": None, "counts_as": ""}
+        return replace(self, **(own | changes))
 
     @property
     def interval(self) -> tuple[float, float] | None:

@@ -70,7 +70,8 @@ def _table(name: str, strongest: Sequence[tuple[influence.Move, str, float]]) ->
     for move, cell, pct in told:
         style = "bold" if abs(pct) > MOST_PCT else ""
         change = Text(f"{pct:+.1f} %", style=style)
-        table.add_row(move.basis, move.parameter, move.value, move.to, cell, change)
+        name = move.parameter.replace("cyclescope,", "")
+        table.add_row(move.basis, name, move.value, move.to, cell, change)
     rest = len(strongest) - len(told)
     others = Text(f"{rest} others move no cell by {_TOLD_PCT} %")
     return Group(table, others)

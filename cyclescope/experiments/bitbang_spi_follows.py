@@ -7,8 +7,6 @@ frames that it had more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 from cyclescope import published, resources
 from cyclescope.results import DERIVED, UNPUBLISHED, Row
@@ -152,16 +150,10 @@ def _operations(found: Iterable[Row]) -> Iterator[Row]:
         yield _operation(more, _WAITS, _waits(more))
 
 
-def _following(row: Row, **changes: Any) -> Row:
-    """A row that is made of another one, but neither counts nor rests on anything as that does."""
-    return replace(row, calibrated_by=(), interval_pct=None, counts_as="", **changes)
-
-
 def _operation(row: Row, name: str, each: float) -> Row:
     operation = row.settings["operation"]
     where = {"kind": "operation-count", "operation": operation}
-    return _following(
-        row,
+    return row.following(
         settings={"operation": operation, "counted": name},
         metric="operations",
         unit="",
@@ -211,8 +203,7 @@ def _underruns(found: Iterable[Row]) -> Iterator[Row]:
         if row.metric == "reception_cost" and row.settings["frames"] not in (FEWER, MORE)
     }
     for (stack, interval_us), row in runs.items():
-        yield _following(
-            row,
+        yield row.following(
             settings={"stack": stack, "interval_us": interval_us},
             metric="underruns",
             unit="bytes",
@@ -234,8 +225,7 @@ def _lines(row: Row) -> Iterator[Row]:
             key = f"lines_{part}"
             where = {"kind": "code-size", "stack": stack}
             known = published.load(TABLE).find(key, where)
-            yield _following(
-                row,
+            yield row.following(
                 settings={"stack": stack, "part": part},
                 metric="lines",
                 unit="lines",

@@ -7,7 +7,7 @@ bring, as ranges over its operations and loops.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cyclescope import published
 from cyclescope.results import DERIVED, Row, Value
@@ -137,8 +137,7 @@ def _ratios(cells: _Cells, row: Row) -> Iterator[Row]:
             "loops": row.settings["loops"],
         }
         known = row.published is not None
-        yield replace(
-            row,
+        yield row.following(
             settings=dict(row.settings) | {"versus": versus},
             metric="ratio",
             unit="",
@@ -199,8 +198,7 @@ def _ends(cells: _Cells, wanted: _Range) -> Iterator[Row]:
     first = next(iter(cells.values()))
     where = {"kind": "conclusion", "scope": wanted.scope, "versus": wanted.versus}
     for bound, value in (("min", min(quotients)), ("max", max(quotients))):
-        yield replace(
-            first,
+        yield first.following(
             settings={"scope": wanted.scope, "versus": wanted.versus, "bound": bound},
             metric=wanted.key,
             unit=wanted.unit,

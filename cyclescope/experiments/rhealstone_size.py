@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from cyclescope import code_size
 from cyclescope.board import board_tree
@@ -73,8 +72,7 @@ def _caches(board: str) -> Mapping[str, int]:
 
 
 def _row(row: Row, part: str, measure: str, value: float, unit: str) -> Row:
-    return replace(
-        row,
+    return row.following(
         settings={"part": part, "measure": measure},
         metric="code_size",
         unit=unit,
