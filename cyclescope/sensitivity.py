@@ -116,6 +116,21 @@ def measure(
     return changes
 
 
+def check_complete(experiments: Sequence[Experiment], changes: Sequence[Change]) -> None:
+    """Raises `EngineError` for a published cell that short forms lack: it would seem to rest on
+    nothing.
+    """
+    for experiment in experiments:
+        runs = moves.published_runs(experiment)
+        labels = {label for run in runs for label in experiment.published_labels(run)}
+        found = [change for change in changes if change.move.experiment == experiment.name]
+        missing = labels - {change.cell for change in found}
+        if found and missing:
+            raise EngineError(
+                f"{experiment.name}: the short form of its runs has no {min(missing)}"
+            )
+
+
 def _build(pairs: Sequence[Pair], threads: int, stop: Stop) -> None:
     """Build all programs side by side: their digests are part of what measurements are kept by."""
     runs = [trial.run for pair in pairs for trial in (pair.before, pair.after)]
@@ -176,10 +191,6 @@ def _changes(pair: Pair, before: Sequence[Metric], after: Sequence[Metric]) -> I
             f"{pair.move.experiment}: {pair.move.parameter} = {pair.move.to}: "
             f"{len(moved)} results in the place of {len(cells)}"
         )
-    missing = set(pair.before.experiment.published_labels(pair.before.full))
-    missing -= {label for label, _ in cells}
-    if missing:
-        raise EngineError(f"{pair.move.experiment}: the short form has no {min(missing)}")
     for (label, old), new in zip(cells, moved, strict=True):
         if label is not None and old:
             yield Change(pair.move, label, round((new - old) / old * 100, influence.DIGITS))

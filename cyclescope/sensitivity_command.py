@@ -43,6 +43,7 @@ def run(experiments: Sequence[Experiment], out: Path, threads: int) -> int:
     if held.number is not None:
         message = f"interrupted by {held.name}: the same command goes on from there"
         raise Interrupted(held.number, message)
+    sensitivity.check_complete(experiments, changes)
     host_files.make_folder(out)
     path = out / influence.NAME
     host_files.write_text(path, influence.to_csv(changes))
