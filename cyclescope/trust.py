@@ -79,8 +79,8 @@ class Trust:
         calibrated = (row for row in self.rows if row.basis == CALIBRATED)
         return len(self._names(self.rows) - self._names(calibrated))
 
-    def _names(self, rows: Iterable[Row]) -> set[tuple[str, str]]:
-        return {(row.experiment, row.counts_as) for row in rows if row.counts_as}
+    def _names(self, rows: Iterable[Row]) -> set[tuple[str, str, str]]:
+        return {(row.experiment, row.board, row.counts_as) for row in rows if row.counts_as}
 
     @property
     def resting(self) -> tuple[tuple[str, int], ...]:

@@ -71,7 +71,7 @@ def _environment(anchors: Anchors) -> jinja2.Environment:
     environment.filters |= {
         "plain": plain,
         "percent": signed_percent,
-        "interval": tables.format_interval,
+        "interval": lambda row: tables.format_interval(row).replace("-", "\N{MINUS SIGN}"),
         "fine_percent": views.percent,
         "time": format_ps,
         "quantity": lambda parameter: f"{parameter.value} {parameter.unit}".strip(),
