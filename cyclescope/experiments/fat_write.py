@@ -282,8 +282,8 @@ LEFT_OUT = (
     ),
     Omission(
         what="how the card moves what is left of a page",
-        why="517 us a sector is a time and no mechanism: a card may do part of it later, or at "
-        "once for several pages",
+        why="that its controller moves bytes with its own instructions is a guess: a card may do "
+        "part of it later, or at once for several pages",
         effect_pct=12,
         cells="totals of 512, 256, 64 and 1024 B",
         estimate="busy times behind a lone block and behind a pair are 503 and 475 us for each "

@@ -254,8 +254,7 @@ fn a_node_gives_lines_and_latencies() {
     let latencies = [("cyclescope,level-latency-cycles", &[3][..]), ("cyclescope,edge-latency-cycles", &[4])];
     let properties = [&[("interrupts-extended", &lines[..])], &latencies[..]].concat();
     let (mut bench, faults) = read_plain_node(from_node, &properties);
-    // This node has no sources for its numbers.
-    assert!(faults.len() == 2 && faults.iter().all(|fault| fault.contains("latency-cycles")), "{faults:?}");
+    assert!(faults.is_empty(), "{faults:?}");
     for register in [IECR, SVR] {
         bench.write(NOW, register, 1).unwrap();
     }

@@ -299,8 +299,7 @@ fn a_node_gives_timing_lines_and_gate() {
         ("cyclescope,buffer-cycles", &[2]),
     ];
     let (mut bench, faults) = read_plain_node(from_node, properties);
-    // The test's node has no sources.
-    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults.is_empty(), "{faults:?}");
     bench.write(Ps(0), CHANNEL_BASE + CCR, ccr::EN | 1 << 1).unwrap();
     assert_eq!(bench.pending(), 1 << 3 | 1 << 7);
     bench.bus.clock_enables.insert(0x218, 0);
