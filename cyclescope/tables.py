@@ -20,6 +20,8 @@ from cyclescope.results import (
 )
 from cyclescope.units import count, format_hz, format_ps
 
+# Of columns that are hard to read when they are folded more often.
+_LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
 WORDS_A_LINE = 4
 MOST_LINES = 32
 MOST_OFF = 20
@@ -202,7 +204,7 @@ def board_tables(description: dict[str, Any]) -> Group:
 def _table(title: str, columns: tuple[str, ...], rows: Any) -> Table:
     table = Table(title=title, title_justify="left")
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", min_width=_LEAST_WIDTHS.get(column))
     for row in rows:
         table.add_row(*row)
     return table
