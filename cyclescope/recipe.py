@@ -111,8 +111,8 @@ class Recipe:
     def _roots(self) -> dict[str, Path]:
         built = {"built": _folder()} if self.programs else {}
         # debug information names the compiler's own headers, such as stdint.h
-        own = {"ziglang": Path(ziglang.__file__).resolve().parent}
-        return {"firmware": resources.firmware().resolve(), **own, **built, **self.crates}
+        own = {"ziglang": _resolved(Path(ziglang.__file__)).parent}
+        return {"firmware": _resolved(resources.firmware()), **own, **built, **self.crates}
 
     def _is_foreign(self, folder: Path) -> bool:
         return any(folder.is_relative_to(root) for root in self.crates.values())
@@ -202,6 +202,12 @@ def _make(recipe: Recipe, output: Path) -> None:
         objects.run_compiler(recipe.link(future.result() for future in found), output)
     except FirmwareError as error:
         raise FirmwareError(f"{recipe.name}: the firmware does not build:\n{error}") from error
+
+
+@cache
+def _resolved(path: Path) -> Path:
+    """Where a link leads to: asked for each path of each build, so it is looked up once."""
+    return path.resolve()
 
 
 @cache

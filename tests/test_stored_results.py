@@ -19,7 +19,7 @@ from cyclescope.results import DERIVED, ExperimentResult, Row
 
 # The experiments of which runs of less than so many seconds of a processor are compared.
 SHORT_RUNS = ("quad-spi-throughput", "rhealstone", "bitbang-spi", "rpmsg-tty")
-MOST_S = 1.5
+MOST_S = 1.2
 
 # ---- the store
 
