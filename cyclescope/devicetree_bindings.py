@@ -27,7 +27,7 @@ class BindingProperty:
     `range` says what the value may be; None where `meaning` does, or anything may be.
     `meaning` says what it means; of a list (`clocks`, `interrupts`) one text an item.
     `required` has the node fail without it; where `when` is given, only then.
-    `timing` is a timing parameter: it needs a source in `cyclescope,sources`.
+    `timing` is a timing parameter, which has its source in `cyclescope,sources`.
     `ignored` is taken for Linux's sake, and changes nothing by itself.
     `when` says when it is read at all; None is always.
     """

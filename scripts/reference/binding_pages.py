@@ -22,8 +22,9 @@ the same on a terminal, and `cyclescope.bindings()` gives it as data.
 
 Behind a property stands what its value is ("number" is one cell, "flag" is empty: its presence is
 its value), its unit, what it may be, and whether the node must have it. A *timing* property decides
-how long something takes: it must have its source in `cyclescope,sources` of the same node, as
-`"property: document, revision, section"`. Cycles and clocks are those of the first of `clocks`,
+how long something takes: it has its source in `cyclescope,sources` of the same node, as
+`"property: class: document or reason"`, where the class is documented, derived, assumed (with what
+is plausible) or calibrated. Cycles and clocks are those of the first of `clocks`,
 unless the meaning says otherwise.
 """
 

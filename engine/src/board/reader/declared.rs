@@ -24,7 +24,7 @@ pub struct Declared {
     pub range: Option<String>,
     /// What it says; of one with several items (`clocks`), by their numbers.
     pub meaning: Vec<String>,
-    /// It is a timing parameter, and needs a source in `cyclescope,sources`.
+    /// It is a timing parameter, which has its source in `cyclescope,sources`.
     pub timing: bool,
     /// It is taken, and changes nothing.
     pub ignored: bool,

@@ -280,8 +280,7 @@ fn the_node_is_checked() {
         let timing = ["setup", "forward", "burst-gap"].map(|name| format!("cyclescope,{name}-cycles"));
         let all: Vec<(&str, &[u32])> =
             timing.iter().map(|name| (name.as_str(), &[1][..])).chain(properties.iter().copied()).collect();
-        let (_, faults) = read_node(from_node, &all);
-        faults.into_iter().filter(|fault| !fault.contains("has no source")).collect::<Vec<_>>()
+        read_node(from_node, &all).1
     };
     assert!(faults(&[("xlnx,max-burst-len", &[256])]).is_empty());
     assert_eq!(
