@@ -43,6 +43,7 @@ FILES = JSON, NOTES, CSV, REPORT = "results.json", reloaded.NOTES, "results.csv"
     help="Change a board property or an app setting.",
 )
 @click.option("--quick", is_flag=True, help="Shorten the rows without a published value.")
+@click.option("--all", "with_extra", is_flag=True, help="Also make the runs of larger sweeps.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -69,6 +70,7 @@ def bench_command(
     names: tuple[str, ...],
     sets: tuple[str, ...],
     quick: bool,
+    with_extra: bool,
     out: Path,
     json_file: str | None,
     keep_disks: Path | None,
@@ -81,14 +83,14 @@ def bench_command(
     Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
     """
     if measures_sensitivity:
-        if sets or quick or json_file or keep_disks:
+        if sets or quick or with_extra or json_file or keep_disks:
             raise UsageError(
                 "--sensitivity goes with --out and --jobs alone: it makes its own runs"
             )
         chosen = experiments.select(names)
         return sensitivity_command.run(chosen, out, jobs or os.cpu_count() or 1)
     changes = list(map(parse_set, sets))
-    planned = planning.plan(experiments.select(names), changes, quick)
+    planned = planning.plan(experiments.select(names), changes, quick, with_extra)
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
     threads = jobs or os.cpu_count() or 1

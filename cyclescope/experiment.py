@@ -59,7 +59,8 @@ class Run:
 
     `implied` names settings that only have their app's default: words for people leave them out.
     A run with `frame_on`, the label of an SPI bus, keeps the first frame on it: that is its result,
-    and its app need not print one.
+    and its app need not print one. `is_extra` marks a run of a larger sweep, which the bench makes
+    with `--all` only; it can't be `documented`.
     """
 
     app: str
@@ -74,6 +75,21 @@ class Run:
     files: Callable[[Settings], Mapping[str, bytes]] = _no_files
     implied: tuple[str, ...] = ()
     frame_on: str | None = None
+    is_extra: bool = False
+
+    def changed(
+        self, settings: Settings | None = None, overrides: Mapping[str, OverrideValue] | None = None
+    ) -> Run:
+        """The run with other settings of its app or other properties of its board."""
+        return replace(
+            self,
+            settings=dict(self.settings) | dict(settings or {}),
+            overrides=dict(self.overrides) | dict(overrides or {}),
+        )
+
+    def shortened(self, settings: Settings) -> Run:
+        """The run with those of these settings that it has."""
+        return self.changed({name: settings[name] for name in settings if name in self.settings})
 
     @property
     def all_settings(self) -> dict[str, Value]:
@@ -269,8 +285,7 @@ class Experiment:
         """The run, shortened if nothing published depends on it."""
         if self.has_published(run):
             return run
-        taken = {name: value for name, value in self.quick.items() if name in run.settings}
-        return replace(run, settings=dict(run.settings) | taken)
+        return run.shortened(self.quick)
 
 
 def _where(run: Run, cell: Cell, settings: Settings) -> dict[str, Any]:

@@ -34,9 +34,12 @@ class Job:
 
 
 def plan(
-    experiments: Sequence[Experiment], sets: Iterable[tuple[str, str]] = (), quick: bool = False
+    experiments: Sequence[Experiment],
+    sets: Iterable[tuple[str, str]] = (),
+    quick: bool = False,
+    with_extra: bool = False,
 ) -> list[Job]:
-    """The jobs of some experiments, each configuration once.
+    """The jobs of some experiments, each configuration once; extra runs only `with_extra`.
 
     Raises `SettingError` for a `--set` that fits no app setting and no property of any board, and
     where there is no prebuilt ELF for what was set; `BoardError` if a board is at fault with it.
@@ -45,6 +48,7 @@ def plan(
         Job(experiment, experiment.quickened(run) if quick else run)
         for experiment in experiments
         for run in map(_with_all_settings, experiment.runs)
+        if with_extra or not run.is_extra
     ]
     for path, text in sets:
         jobs = _with_set(jobs, path, text)

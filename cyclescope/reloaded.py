@@ -77,7 +77,7 @@ def _result(
 ) -> ExperimentResult:
     own = notes.get(experiment.name, {"notes": experiment.notes, "failures": ()})
     failed = [RunRecord(run["run"], "", "", {}, None, run["error"]) for run in own["failures"]]
-    plans = [planning.plan([experiment], quick=quick) for quick in (False, True)]
+    plans = [planning.plan([experiment], quick=quick, with_extra=True) for quick in (False, True)]
     runs = [(job, job.record(None, None)) for jobs in plans for job in jobs]
     rows = [_row(experiment, runs, row) for row in stored]
     boards = dict.fromkeys(row.board for row in rows)

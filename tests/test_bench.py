@@ -1,6 +1,7 @@
 """`cyclescope bench`: tables, files, determinism, `--set`, and failures that lose nothing."""
 
 import csv
+import dataclasses
 import json
 from pathlib import Path
 
@@ -166,6 +167,21 @@ def test_quick_shortens_only_what_was_not_published() -> None:
         strict=True,
     ):
         assert (full == quick) == full.experiment.has_published(full.run)
+
+
+def test_larger_sweeps_run_only_when_all_is_asked_for() -> None:
+    plain, *others = experiments.ALL[NAME].runs
+    extra = dataclasses.replace(plain.changed({"pages": 7}), documented=False, is_extra=True)
+    experiment = dataclasses.replace(experiments.ALL[NAME], runs=(plain, *others, extra))
+    usual = planning.plan([experiment])
+    assert all(job.run.settings.get("pages") != 7 for job in usual)
+    (added,) = [job for job in planning.plan([experiment], with_extra=True) if job not in usual]
+    assert added.run.settings["pages"] == 7
+
+
+def test_no_published_number_waits_for_all() -> None:
+    runs = [run for experiment in experiments.ALL.values() for run in experiment.runs]
+    assert not any(run.is_extra and run.documented for run in runs)
 
 
 def test_a_setting_reaches_only_the_apps_that_have_it() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cyclescope.experiment import Choice, Omission, Run
 from cyclescope.results import ASSUMED, CALIBRATED, Value
 
@@ -23,11 +21,11 @@ _SHORT: dict[str, dict[str, Value]] = {
 def shortened(run: Run) -> Run:
     """The run with fewer accesses or frames, in which cells move as in the whole one."""
     short = _SHORT.get(str(run.settings["operation"]), {})
-    return replace(run, settings=dict(run.settings) | short)
+    return run.changed(short)
 
 
 def _with_settings(run: Run, **settings: Value) -> Run:
-    return replace(run, settings=dict(run.settings) | settings)
+    return run.changed(settings)
 
 
 CHOICES = (
@@ -59,10 +57,7 @@ CHOICES = (
         basis=ASSUMED,
         source="the controller has no setting for it, and no document says it",
         alternative="above a row's columns",
-        change=lambda run: replace(
-            run,
-            overrides=dict(run.overrides) | {"sdram.cyclescope,bank-decoding": "interleaved"},
-        ),
+        change=lambda run: run.changed(overrides={"sdram.cyclescope,bank-decoding": "interleaved"}),
     ),
 )
 

@@ -212,12 +212,12 @@ def _cell(metric: str, label: str, key: str | None, pivot: Pivot, *sweeps: Sweep
 
 
 def _set(run: Run, **overrides: int) -> Run:
-    return replace(run, overrides=dict(run.overrides) | overrides)
+    return run.changed(overrides=overrides)
 
 
 def _in_short(run: Run) -> Run:
     """An eighth of each file: whole clusters, calls of each size, address breaks as often."""
-    return replace(run, settings=dict(run.settings) | {"file_bytes": _FILE_BYTES // 8})
+    return run.changed({"file_bytes": _FILE_BYTES // 8})
 
 
 CHOICES = (
@@ -230,7 +230,7 @@ CHOICES = (
         source="65536 B CRC time: the document prints its clocks and not the routine; of three "
         "bitwise loops the slowest was kept",
         alternative="takes in a byte of the data at once, then shifts bit by bit",
-        change=lambda run: replace(run, settings=dict(run.settings) | {"crc_form": "xor"}),
+        change=lambda run: run.changed({"crc_form": "xor"}),
     ),
     Choice(
         what="the card",

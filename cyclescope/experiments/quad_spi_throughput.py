@@ -8,12 +8,11 @@ of bursts by the DMA, a FIFO of 16, slower clocks, and reading through the XIP w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from cyclescope.experiment import Cell, Choice, Experiment, Omission, Run
 from cyclescope.experiments.answers import pick, times
 from cyclescope.overrides import OverrideValue
-from cyclescope.results import ASSUMED, CALIBRATED, Row, Settings, Value
+from cyclescope.results import ASSUMED, CALIBRATED, Row, Settings
 
 BOARD = "kc705-axi-quad-spi"
 APP = "quad_spi_throughput"
@@ -58,18 +57,12 @@ def _with(
     settings: Settings | None = None, overrides: dict[str, OverrideValue] | None = None
 ) -> Callable[[Run], Run]:
     """What gives a run other settings of the app or other properties of the board."""
-    return lambda run: replace(
-        run,
-        settings=dict(run.settings) | dict(settings or {}),
-        overrides=dict(run.overrides) | (overrides or {}),
-    )
+    return lambda run: run.changed(settings, overrides)
 
 
 def _shortened(run: Run) -> Run:
     """The run with fewer pages."""
-    short: dict[str, Value] = {"pages": SHORT_PAGES, "bytes": SHORT_PAGES * PAGE_BYTES}
-    taken = {name: value for name, value in short.items() if name in run.settings}
-    return replace(run, settings=dict(run.settings) | taken)
+    return run.shortened({"pages": SHORT_PAGES, "bytes": SHORT_PAGES * PAGE_BYTES})
 
 
 def _answer(rows: Sequence[Row]) -> str:

@@ -7,7 +7,6 @@ how its own program was built. What those two have is assumed of the note as wel
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from cyclescope.experiment import Choice, Omission, Run
 from cyclescope.results import ASSUMED, CALIBRATED, Settings, Value
@@ -19,7 +18,7 @@ _DEMO = "CORTEX_A5_SAMA5D3x_Xplained_IAR, which the note started from"
 
 
 def _with(name: str, value: Value) -> Callable[[Run], Run]:
-    return lambda run: replace(run, settings=dict(run.settings) | {name: value})
+    return lambda run: run.changed({name: value})
 
 
 CHOICES = (

@@ -134,7 +134,7 @@ CHOICES = (
         source="a sum of four hand-overs between interrupt, threads and the client, and of the "
         "code between them: docs/rpmsg-tty.md",
         alternative=300,
-        change=lambda run: replace(run, settings=dict(run.settings) | {"linux_delay_us": 300}),
+        change=lambda run: run.changed({"linux_delay_us": 300}),
     ),
     Choice(
         what="the client",
@@ -144,7 +144,7 @@ CHOICES = (
         source="its author's source, at Yocto's default of -O2: GCC's code for it is such a loop. "
         "Its log has 7 to 8 ms for the CRC of 32768 bytes",
         alternative="eight bits in a row, without branches",
-        change=lambda run: replace(run, settings=dict(run.settings) | {"crc_loop": "byte"}),
+        change=lambda run: run.changed({"crc_loop": "byte"}),
     ),
     Choice(
         what="clk_hsi",
@@ -154,9 +154,7 @@ CHOICES = (
         source="the nominal one; an RC oscillator of 63.7 to 64.3 MHz at 30 degrees, as of the "
         "STM32H7's data sheet, and a percent or so over temperature",
         alternative=63_700_000,
-        change=lambda run: replace(
-            run, overrides=dict(run.overrides) | {"clk_hsi.clock-frequency": 63_700_000}
-        ),
+        change=lambda run: run.changed(overrides={"clk_hsi.clock-frequency": 63_700_000}),
     ),
 )
 
