@@ -13,7 +13,7 @@ use super::memories::{self, RamPlan};
 use super::node::{Node, Property};
 use super::passive;
 use super::pins;
-use super::reader::{Board, NodeReader};
+use super::reader::{self, Board, NodeReader};
 use super::ways;
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
@@ -195,7 +195,7 @@ fn clocks_of(root: &Node) -> Vec<(String, u64)> {
     let clocks = root.walk().filter(|node| node.compatibles().contains(&"fixed-clock"));
     clocks
         .filter_map(|node| {
-            let hz = node.property("clock-frequency").and_then(Property::cells)?;
+            let hz = reader::frequency_property(node).and_then(Property::cells)?;
             Some((node.label().to_owned(), u64::from(*hz.first()?)))
         })
         .collect()

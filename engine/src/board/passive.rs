@@ -1,6 +1,6 @@
 //! Nodes that are no devices: others refer to them, or they only hold others together.
 
-use super::reader::{Allowed, Declared, FREQUENCIES_HZ, NodeReader};
+use super::reader::{NodeReader, declare_clock};
 use super::ways;
 
 /// Such a node.
@@ -47,11 +47,4 @@ pub const PASSIVE: [Passive; 5] = [
 /// True for a compatible of a node that is no device.
 pub fn is_passive(compatible: &str) -> bool {
     compatible == "simple-bus" || compatible == ways::COMPATIBLE || PASSIVE.iter().any(|it| it.compatible == compatible)
-}
-
-fn declare_clock(reader: &mut NodeReader) {
-    reader.declare(Declared {
-        range: FREQUENCIES_HZ.in_words(),
-        ..Declared::new("clock-frequency", "number", "the clock's frequency").required()
-    });
 }

@@ -20,7 +20,7 @@ mod gpio;
 mod timing;
 
 pub use allowed::{ANY, Allowed, MultipleOf, PowerOfTwo};
-pub use clock::FREQUENCIES_HZ;
+pub use clock::{FREQUENCIES_HZ, declare_clock, frequency_property};
 pub use declared::Declared;
 pub use gpio::cells_of_pin;
 use timing::sources;

@@ -10,6 +10,8 @@ use crate::time::Hz;
 /// Frequencies that a clock, and a wire, may have. Above are no clocks of such boards, but negative numbers.
 pub const FREQUENCIES_HZ: RangeInclusive<u32> = 1..=4_000_000_000;
 const FREQUENCY: &str = "clock-frequency";
+/// What a clock runs at where that is not what it is meant to: an RC oscillator's error.
+const ACTUAL: &str = "cyclescope,actual-frequency";
 
 impl NodeReader<'_, '_> {
     /// The frequency of the node's clock number `index` (`clocks`, by `clock-names` where `name` is one of them).
@@ -27,6 +29,7 @@ impl NodeReader<'_, '_> {
             self.fault(&property.at, FaultKind::BadReference { property: "clocks".into(), expected });
             return stand_in;
         };
+        let frequency = running_at(clock).unwrap_or(frequency);
         frequency_of(frequency).unwrap_or_else(|kind| {
             self.board.faults.push(fault_of(clock, frequency, kind));
             stand_in
@@ -47,6 +50,33 @@ impl NodeReader<'_, '_> {
     }
 }
 
+/// The property with a clock's frequency, if it has one.
+pub fn frequency_property(clock: &Node) -> Option<&Property> {
+    running_at(clock).or_else(|| clock.property(FREQUENCY))
+}
+
+fn running_at(clock: &Node) -> Option<&Property> {
+    clock.property(ACTUAL).filter(|property| property.cells().is_none_or(|cells| cells != [0]))
+}
+
+/// Says what is read of a clock.
+pub fn declare_clock(reader: &mut NodeReader) {
+    let range = FREQUENCIES_HZ.in_words();
+    reader.declare(Declared {
+        range: range.clone(),
+        ..Declared::new(FREQUENCY, "number", "the clock's frequency, for which programs are built").required()
+    });
+    reader.declare(Declared {
+        range,
+        default: Some("0".into()),
+        ..Declared::new(
+            ACTUAL,
+            "number",
+            "what it runs at if that is another frequency, by an oscillator's error; 0: it is not",
+        )
+    });
+}
+
 /// A fault at the clock itself: all nodes that name it find the same one.
 fn fault_of(clock: &Node, frequency: &Property, kind: FaultKind) -> BoardFault {
     BoardFault { at: frequency.at.clone(), node: clock.name.clone(), kind }
@@ -56,10 +86,10 @@ fn frequency_of(frequency: &Property) -> Result<Hz, FaultKind> {
     let (least, most) = FREQUENCIES_HZ.into_inner();
     let Some([hz]) = frequency.cells().and_then(|cells| <[u32; 1]>::try_from(cells).ok()) else {
         let expected = "a single cell".to_owned();
-        return Err(FaultKind::WrongType { property: FREQUENCY.into(), expected });
+        return Err(FaultKind::WrongType { property: frequency.name.clone(), expected });
     };
     Hz::new(u64::from(hz)).filter(|_| FREQUENCIES_HZ.contains(&hz)).ok_or_else(|| FaultKind::OutOfRange {
-        property: FREQUENCY.into(),
+        property: frequency.name.clone(),
         value: hz.to_string(),
         allowed: format!("a clock has {least} to {most} Hz"),
     })
