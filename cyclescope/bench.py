@@ -133,7 +133,7 @@ def run_job(
     """
     run = job.configured
     try:
-        elf = built or build_app(run.app, run.board, run.settings)
+        elf = built or build_app(run.app, run.board, run.settings, run.overrides)
         cells = job.experiment.cells_of(run)
         parts = [found for cell in cells if (found := cell.parts(run.settings))]
         sections = [name for cell in cells for name in cell.timed]

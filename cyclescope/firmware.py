@@ -18,8 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cyclescope import crates, resources
+from cyclescope import clocks, crates, resources
 from cyclescope.errors import FirmwareError
+from cyclescope.overrides import OverrideValue
 from cyclescope.recipe import Recipe, companions
 from cyclescope.recipe import build as build
 from cyclescope.records import Records, records
@@ -95,10 +96,14 @@ def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
     return {name: settings.get(name, kind.default) for name, kind in declared.items()}
 
 
-def build_app(app: str, board: str, settings: Settings) -> Path:
+Overrides = Mapping[str, OverrideValue]
+
+
+def build_app(app: str, board: str, settings: Settings, overrides: Overrides | None = None) -> Path:
     """The ELF of an app of `firmware/apps/` for a board, built with settings or built before.
 
-    Raises `FirmwareError` if there is no such app, board, setting or prebuilt ELF, or with the
+    `overrides` are what was changed of the board: a program counts by its clocks. Raises
+    `FirmwareError` if there is no such app, board, setting or prebuilt ELF, or with the
     compiler's messages.
     """
     found = load_app(app)
@@ -108,10 +113,12 @@ def build_app(app: str, board: str, settings: Settings) -> Path:
         if not elf.is_file():
             raise FirmwareError(f"app {app} has no {elf.name}")
         return elf
-    return build(app_recipe(found, board, complete))
+    return build(app_recipe(found, board, complete, overrides))
 
 
-def companions_of(app: str, board: str, settings: Settings) -> dict[str, Path]:
+def companions_of(
+    app: str, board: str, settings: Settings, overrides: Overrides | None = None
+) -> dict[str, Path]:
     """The ELFs that an app's ELF carries for further cores, by the labels of these.
 
     Raises `FirmwareError` as `build_app` does.
@@ -119,10 +126,12 @@ def companions_of(app: str, board: str, settings: Settings) -> dict[str, Path]:
     found = load_app(app)
     if found.prebuilt is not None:
         return {}
-    return companions(app_recipe(found, board, with_defaults(app, settings)))
+    return companions(app_recipe(found, board, with_defaults(app, settings), overrides))
 
 
-def app_recipe(app: App, board: str, settings: Settings) -> Recipe:
+def app_recipe(
+    app: App, board: str, settings: Settings, overrides: Overrides | None = None
+) -> Recipe:
     """How to build an app for a board with settings, all of them given.
 
     Raises `FirmwareError` if the board has no build description or a crate of the app can't be had.
@@ -136,7 +145,13 @@ def app_recipe(app: App, board: str, settings: Settings) -> Recipe:
         except KeyError as absent:
             raise FirmwareError(f"app {app.name}: {absent} is not among its crates") from absent
         return replace(
-            board_recipe(name, board, sources, settings=settings, include=include, core=core),
+            board_recipe(
+                *(name, board, sources),
+                settings=settings,
+                include=include,
+                core=core,
+                overrides=overrides,
+            ),
             crates={crates.versioned_name(crate): place for crate, place in folders.items()},
         )
 
@@ -170,10 +185,12 @@ def board_recipe(
     include: Iterable[Path] = (),
     settings: Settings | None = None,
     core: str | None = None,
+    overrides: Overrides | None = None,
 ) -> Recipe:
     """How to build sources for a board, with its runtime; for another core than its first by label.
 
     `settings` are a program's own; what else the board's programs may set has its value there.
+    `overrides` are what was changed of the board.
     Raises `FirmwareError` if the board has no build description, or none for this core.
     """
     root = resources.firmware().resolve()
@@ -183,7 +200,8 @@ def board_recipe(
         raise FirmwareError(f"board {board}: its board.toml has no core {core}")
     toolchain = own["toolchain"]
     chosen = {**description.get("settings", {}), **(settings or {})}
-    defined = {**defines(chosen), **(macros or {})}
+    frequencies = clocks.macros(board, description.get("clocks", {}), overrides or {})
+    defined = {**defines(chosen), **frequencies, **(macros or {})}
     linker_script = root / toolchain["linker-script"].format_map(chosen)
     by_setting = toolchain.get("features", {})
     features = [words[str(chosen[setting])] for setting, words in by_setting.items()]

@@ -17,7 +17,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from cyclescope import _engine, bench, devicetree, disks, influence, leftovers, moves, resources
+from cyclescope import (
+    _engine,
+    bench,
+    clocks,
+    devicetree,
+    disks,
+    influence,
+    leftovers,
+    moves,
+    resources,
+)
 from cyclescope._engine import Stop
 from cyclescope.board import find_board
 from cyclescope.errors import EngineError
@@ -25,12 +35,14 @@ from cyclescope.experiment import Experiment, Run
 from cyclescope.firmware import build_app, with_defaults
 from cyclescope.influence import Change
 from cyclescope.moves import Move, Moved
+from cyclescope.overrides import OverrideValue
 from cyclescope.planning import Job
 from cyclescope.results import Metric, Value
 
 _SOURCES = "cyclescope,sources"
 
-_Program = tuple[str, str, tuple[tuple[str, Value], ...]]
+# App, board, settings, frequencies of the board's clocks where they were changed.
+_Program = tuple[str, str, tuple[tuple[str, Value], ...], tuple[tuple[str, OverrideValue], ...]]
 
 
 @dataclass(frozen=True)
@@ -136,7 +148,7 @@ def _build(pairs: Sequence[Pair], threads: int, stop: Stop) -> None:
     runs = [trial.run for pair in pairs for trial in (pair.before, pair.after)]
     programs = list(dict.fromkeys(map(_program, runs)))
     with ThreadPoolExecutor(threads, thread_name_prefix="build") as pool:
-        for _ in pool.map(lambda one: None if stop.requested else _elf(*one), programs):
+        for _ in pool.map(lambda one: None if stop.requested else _elf(one), programs):
             pass
 
 
@@ -169,9 +181,7 @@ def _run(trial: Trial, move: Move, stop: Stop) -> list[Metric] | None:
     """What a trial's run measured; None if it was to stop. Raises `EngineError` if it failed."""
     if stop.requested:
         return None
-    record = bench.run_job(
-        trial.job, stop=stop, checks_disk=False, built=_elf(*_program(trial.run))
-    )
+    record = bench.run_job(trial.job, stop=stop, checks_disk=False, built=_elf(_program(trial.run)))
     if stop.requested:
         return None
     if record.error is not None or record.result is None:
@@ -183,7 +193,7 @@ def _run(trial: Trial, move: Move, stop: Stop) -> list[Metric] | None:
 
 
 def _changes(pair: Pair, before: Sequence[Metric], after: Sequence[Metric]) -> Iterator[Change]:
-    """The changes of a pair's published cells, those of nothing left out but for one."""
+    """How far each published cell of a pair's runs moved, in percent; not of those that are 0."""
     cells = [(_label(pair.before, metric), metric.value) for metric in before]
     moved = [metric.value for metric in after]
     if len(cells) != len(moved):
@@ -221,7 +231,7 @@ def key(trial: Trial) -> str:
     text = json.dumps(
         [
             _digest_of_engine(),
-            _digest_of_elf(*_program(run)),
+            _digest_of_elf(_program(run)),
             _digest_of_board(run.board, repr(sorted(run.overrides.items()))),
             str(disks.image(run.disk).name) if run.disk else "",
             run.limit,
@@ -236,18 +246,20 @@ def _digest_of_engine() -> str:
 
 
 def _program(run: Run) -> _Program:
-    return run.app, run.board, tuple(sorted(run.settings.items()))
+    changed = clocks.frequencies(run.overrides)
+    return run.app, run.board, tuple(sorted(run.settings.items())), tuple(sorted(changed.items()))
 
 
 @cache
-def _elf(app: str, board: str, settings: tuple[tuple[str, Value], ...]) -> Path:
+def _elf(program: _Program) -> Path:
     """The ELF of a program. To look whether it is still right takes longer than most runs."""
-    return build_app(app, board, dict(settings))
+    app, board, settings, changed = program
+    return build_app(app, board, dict(settings), dict(changed))
 
 
 @cache
-def _digest_of_elf(app: str, board: str, settings: tuple[tuple[str, Value], ...]) -> str:
-    return hashlib.sha256(_elf(app, board, settings).read_bytes()).hexdigest()
+def _digest_of_elf(program: _Program) -> str:
+    return hashlib.sha256(_elf(program).read_bytes()).hexdigest()
 
 
 @cache

@@ -105,7 +105,7 @@ CHOICES = (
         source="the note does not give it; 100 MHz is usual for a MicroBlaze on a KC705. The only "
         "clock that it names has 80 MHz, and may be that of all of the system",
         alternative="80 MHz",
-        change=_with({"axi_mhz": 80}, {"sys_clk.clock-frequency": 80_000_000}),
+        change=_with(overrides={"sys_clk.clock-frequency": 80_000_000}),
     ),
     Choice(
         what=_PROGRAM,

@@ -154,7 +154,9 @@ CHOICES = (
         source="the nominal one; an RC oscillator of 63.7 to 64.3 MHz at 30 degrees, as of the "
         "STM32H7's data sheet, and a percent or so over temperature",
         alternative=63_700_000,
-        change=lambda run: run.changed(overrides={"clk_hsi.clock-frequency": 63_700_000}),
+        change=lambda run: run.changed(
+            overrides={"clk_hsi.cyclescope,actual-frequency": 63_700_000}
+        ),
     ),
 )
 

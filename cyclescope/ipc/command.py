@@ -138,7 +138,7 @@ def _virtual_tty(
             if value is None:
                 raise UsageError(f"--set {path}={text}: allowed: {kinds[path]}")
             settings[path] = value
-        elf = firmware.build_app(BRIDGE, name, settings)
+        elf = firmware.build_app(BRIDGE, name, settings, changes)
     has_tty = f"{name}{TTY_SUFFIX}"
     virtual = Board(has_tty if has_tty in shipped_boards() else name, changes)
     check_outputs(outputs, {**virtual.inputs, str(elf): "the firmware"})

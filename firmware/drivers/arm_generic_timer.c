@@ -6,13 +6,10 @@
 #include "console.h"
 #include "exit.h"
 #include "gic.h"
+#include "ticks.h"
 
 #define CNTV_CTL_ENABLE (1u << 0)
 #define CNTV_CTL_IMASK (1u << 1)
-
-#define TICKS_PER_US (BOARD_TIMER_HZ / 1000000u)
-
-_Static_assert(BOARD_TIMER_HZ % 1000000u == 0, "clock_ticks_of_us counts on whole ticks a microsecond");
 
 #define read_cntfrq() arm_cp15_read(0, c14, c0, 0)
 #define write_cntv_ctl(value) arm_cp15_write(0, c14, c3, 1, value)
@@ -53,12 +50,12 @@ uint64_t clock_ticks(void)
 
 uint64_t clock_ticks_of_us(uint64_t microseconds)
 {
-    return microseconds * TICKS_PER_US;
+    return TICKS_OF_US(microseconds, BOARD_TIMER_HZ);
 }
 
 uint64_t clock_ns_of_ticks(uint64_t ticks)
 {
-    return ticks * 1000u / TICKS_PER_US;
+    return US_OF_TICKS(ticks * 1000u, BOARD_TIMER_HZ);
 }
 
 void clock_set_alarm(uint64_t ticks)

@@ -23,17 +23,19 @@
 #define PLLAR_PLLACOUNT (0x3Fu << 8)
 #define PLLAR_MULA(n) ((n) << 18)
 #define PLLAR_ONE (1u << 29)
-/* 12 MHz * 83 = 996 MHz; MCKR.PLLADIV2 halves it. */
-#define PLLA_MULTIPLIER 83u
+/* MCKR.PLLADIV2 halves the PLL's output to the core's clock: 12 MHz * 83 = 996 MHz for 498. */
+#define PLLA_MULTIPLIER ((2u * BOARD_CORE_HZ + BOARD_MAIN_XTAL_HZ / 2u) / BOARD_MAIN_XTAL_HZ)
 
 #define MCKR_CSS_MASK 3u
 #define MCKR_CSS_MAIN 1u
 #define MCKR_CSS_PLLA 2u
 #define MCKR_PRES_MASK (7u << 4)
 #define MCKR_MDIV_MASK (3u << 8)
-#define MCKR_MDIV_3 (3u << 8)
+/* Codes for the core's clock by 1, 2, 4 and 3. */
+#define MCKR_MDIV(divider) (((divider) == 3u ? 3u : (divider) / 2u) << 8)
 #define MCKR_PLLADIV2 (1u << 12)
 #define MCKR_H32MXDIV2 (1u << 24)
+#define MCKR_H32MX (BOARD_MCK_HZ / BOARD_PERIPHERAL_HZ == 2u ? MCKR_H32MXDIV2 : 0u)
 
 #define SR_MOSCXTS (1u << 0)
 #define SR_LOCKA (1u << 1)
@@ -74,9 +76,9 @@ BOARD_BOOT_CODE void pmc_set_clocks(void)
     set_mckr(MCKR_CSS_MASK, MCKR_CSS_MAIN);
     mmio_write(BOARD_PMC_BASE, CKGR_PLLAR, PLLAR_ONE | PLLAR_MULA(PLLA_MULTIPLIER - 1u) | PLLAR_PLLACOUNT | PLLAR_DIVA_1);
     wait_for(SR_LOCKA);
-    set_mckr(MCKR_H32MXDIV2 | MCKR_PLLADIV2, MCKR_H32MXDIV2 | MCKR_PLLADIV2);
+    set_mckr(MCKR_H32MXDIV2 | MCKR_PLLADIV2, MCKR_H32MX | MCKR_PLLADIV2);
     set_mckr(MCKR_PRES_MASK, 0);
-    set_mckr(MCKR_MDIV_MASK, MCKR_MDIV_3);
+    set_mckr(MCKR_MDIV_MASK, MCKR_MDIV(BOARD_CORE_HZ / BOARD_MCK_HZ));
     set_mckr(MCKR_CSS_MASK, MCKR_CSS_PLLA);
 }
 

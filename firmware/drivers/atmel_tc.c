@@ -19,8 +19,6 @@
 
 #define SR_COVFS (1u << 0)
 
-_Static_assert(BOARD_CORE_HZ % TC_HZ == 0, "a tick is a whole number of core cycles");
-
 static uintptr_t base_of(uint32_t channel)
 {
     return BOARD_TC_BASE + (channel < TC_CHANNELS ? channel : 0) * TC_CHANNEL_BYTES;

@@ -9,9 +9,12 @@
 
 #define TC_CHANNELS 3u
 
-/* TIMER_CLOCK2 is an eighth of the peripheral clock; so a tick has this many cycles of the core. */
-#define TC_HZ (BOARD_PERIPHERAL_HZ / 8u)
-#define TC_CORE_CYCLES_A_TICK (BOARD_CORE_HZ / TC_HZ)
+/* Cycles of the core in so many ticks. A tick is one of TIMER_CLOCK2, an eighth of the peripheral clock; without a division where it is a whole
+ * number of cycles. */
+#define TC_CORE_CYCLES(ticks)                                                                      \
+    (8ull * BOARD_CORE_HZ % BOARD_PERIPHERAL_HZ                                                    \
+         ? (uint64_t)(ticks) * 8u * BOARD_CORE_HZ / BOARD_PERIPHERAL_HZ                            \
+         : (ticks) * (uint32_t)(8ull * BOARD_CORE_HZ / BOARD_PERIPHERAL_HZ))
 
 /* Lets the block's clock run and makes a channel count ticks; tc_start comes next. */
 void tc_configure(uint32_t channel);

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "jz4740_cgu.h"
 #include "spinlock.h"
+#include "ticks.h"
 
 #define TCU_TESR 0x14u
 #define TCU_TECR 0x18u
@@ -33,8 +34,6 @@
 #define ALARM_SHIFT 6
 
 #define COUNT_MAX 0xFFFFu
-
-_Static_assert(BOARD_EXTAL_HZ % 1000000u == 0, "clock_ticks_of_us counts on whole ticks a microsecond");
 
 /* Ticks at the last call of clock_ticks. */
 static uint64_t last_ticks;
@@ -79,7 +78,7 @@ uint64_t clock_ticks(void)
 
 uint64_t clock_ticks_of_us(uint64_t microseconds)
 {
-    return microseconds * (BOARD_EXTAL_HZ / 1000000u);
+    return TICKS_OF_US(microseconds, BOARD_EXTAL_HZ);
 }
 
 void tcu_set_alarm(uint64_t ticks)

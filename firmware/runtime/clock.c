@@ -3,6 +3,7 @@
 #include "board.h"
 #include "mmio.h"
 #include "riscv.h"
+#include "ticks.h"
 #include "trap.h"
 
 /* Layout of the SiFive CLINT: FU540-C000 manual, chapter 9. */
@@ -10,8 +11,6 @@
 #define CLINT_MTIMECMPH 0x4004u
 #define CLINT_MTIME 0xBFF8u
 #define CLINT_MTIMEH 0xBFFCu
-
-_Static_assert(BOARD_MTIME_HZ % 1000000u == 0, "clock_ticks_of_us counts on whole ticks a microsecond");
 
 uint64_t clock_ticks(void)
 {
@@ -25,7 +24,7 @@ uint64_t clock_ticks(void)
 
 uint64_t clock_ticks_of_us(uint64_t microseconds)
 {
-    return microseconds * (BOARD_MTIME_HZ / 1000000u);
+    return TICKS_OF_US(microseconds, BOARD_MTIME_HZ);
 }
 
 void clock_set_alarm(uint64_t ticks)

@@ -4,9 +4,10 @@
 
 #include "at86rf230.h"
 #include "board.h"
+#include "ticks.h"
 
 /* What the load is a part of, in ticks of the clock. */
-#define PERIOD_TICKS ((uint64_t)APP_PERIOD_US * (BOARD_EXTAL_HZ / 1000000u))
+#define PERIOD_TICKS TICKS_OF_US((uint64_t)APP_PERIOD_US, BOARD_EXTAL_HZ)
 
 /* Of all frames of one length. */
 struct frame_costs {

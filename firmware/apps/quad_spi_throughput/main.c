@@ -10,6 +10,7 @@
 #include "result.h"
 #include "section.h"
 #include "spi_nor.h"
+#include "ticks.h"
 #include "transcript.h"
 #include "xlnx_axi_timer.h"
 
@@ -210,8 +211,8 @@ int main(void)
     if (error) {
         return fail("Write", error);
     }
-    uint32_t transfers_us = (uint32_t)(transfer_clocks / APP_AXI_MHZ);
-    uint32_t pages_us = (uint32_t)(page_clocks / APP_AXI_MHZ);
+    uint32_t transfers_us = (uint32_t)US_OF_TICKS(transfer_clocks, BOARD_AXI_HZ);
+    uint32_t pages_us = (uint32_t)US_OF_TICKS(page_clocks, BOARD_AXI_HZ);
     uint32_t write_us = TIMED_PAGE ? pages_us : transfers_us;
     transcript_time(&text, "Write", APP_PAGES, write_us);
 
@@ -220,7 +221,7 @@ int main(void)
     if (error) {
         return fail("Read", error);
     }
-    uint32_t read_us = (uint32_t)(read_clocks / APP_AXI_MHZ);
+    uint32_t read_us = (uint32_t)US_OF_TICKS(read_clocks, BOARD_AXI_HZ);
     transcript_time(&text, "Read", APP_PAGES, read_us);
 
     uint32_t mismatches = count_mismatches();

@@ -58,7 +58,7 @@ static void report_cycles(const char *operation)
 {
     uint32_t taken_off = measured.base + (TAKES_LOOPS_OFF ? measured.loop : 0);
     uint64_t ticks = measured.total > taken_off ? measured.total - taken_off : 0;
-    uint64_t thousandths = ticks * TC_CORE_CYCLES_A_TICK * 1000u / measured.operations;
+    uint64_t thousandths = TC_CORE_CYCLES(ticks) * 1000u / measured.operations;
 
     console_print("{\"metric\":\"cycles\",\"operation\":\"%s\",\"unit\":\"cycles\",\"value\":%llu.%03u}\n", operation,
                   (unsigned long long)(thousandths / 1000u), (uint32_t)(thousandths % 1000u));

@@ -8,6 +8,7 @@
 #include "mmio.h"
 #include "result.h"
 #include "section.h"
+#include "ticks.h"
 #include "xlnx_axi_cdma.h"
 #include "xlnx_axi_timer.h"
 
@@ -20,7 +21,6 @@
 #define QUAD_SPI_XIP_SR_TRANSACTION_ERROR (1u << 4)
 
 #define WORDS (APP_BYTES / sizeof(uint32_t))
-#define AXI_CLOCKS_PER_US (BOARD_AXI_HZ / 1000000u)
 
 _Static_assert(APP_BYTES % sizeof(uint32_t) == 0 && APP_BYTES <= BOARD_XIP_BYTES, "whole words inside the window");
 
@@ -100,7 +100,7 @@ int main(void)
         console_print("Read: %s, XIP status 0x%02x\n", error_text(error), status);
         return EXIT_FAILED;
     }
-    uint32_t read_us = clocks / AXI_CLOCKS_PER_US;
+    uint32_t read_us = (uint32_t)US_OF_TICKS(clocks, BOARD_AXI_HZ);
     console_print("Time Taken for %u bytes Data Read by XIP : %u us\n\n", (uint32_t)APP_BYTES, read_us);
     if (contents.erased) {
         console_print("Data Comparison with an erased flash ... OK\n");

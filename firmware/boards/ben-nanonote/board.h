@@ -1,4 +1,4 @@
-/* Ben NanoNote: addresses, clocks and interrupt numbers of its JZ4720, a JZ4740 in a smaller package (JZ4740 programming manual: Memory Map,
+/* Ben NanoNote: addresses and interrupt numbers of its JZ4720, a JZ4740 in a smaller package (JZ4740 programming manual: Memory Map,
  * Interrupt Controller). Registers are reached through kseg1. */
 #ifndef BOARD_H
 #define BOARD_H
@@ -6,10 +6,6 @@
 #ifndef BOARD_NAME
 #define BOARD_NAME "ben-nanonote"
 #endif
-
-/* The crystals. */
-#define BOARD_EXTAL_HZ 12000000u
-#define BOARD_RTCLK_HZ 32768u
 
 #define BOARD_CPM_BASE 0xB0000000u
 #define BOARD_INTC_BASE 0xB0001000u

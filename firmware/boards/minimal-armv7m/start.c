@@ -3,6 +3,7 @@
 #include "board.h"
 #include "clock.h"
 #include "nvic.h"
+#include "ticks.h"
 
 void board_start(void);
 
@@ -16,7 +17,7 @@ void board_start(void)
 void clock_sleep_us(uint32_t microseconds)
 {
     uint32_t start = armv7m_cycles();
-    uint32_t cycles = microseconds * (BOARD_CORE_HZ / 1000000u);
+    uint32_t cycles = (uint32_t)TICKS_OF_US(microseconds, BOARD_CORE_HZ);
 
     while (armv7m_cycles() - start < cycles) {
     }

@@ -1,4 +1,4 @@
-/* The board for first steps: core, memory, console. Addresses and clocks are those of boards/minimal-rv32.dts. */
+/* The board for first steps: core, memory, console. Addresses are those of boards/minimal-rv32.dts. */
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -6,7 +6,6 @@
 
 /* CLINT: machine timer. */
 #define BOARD_CLINT_BASE 0x02000000u
-#define BOARD_MTIME_HZ 10000000u
 
 #define BOARD_UARTLITE_BASE 0x10000000u
 #define BOARD_UARTLITE_BAUD 115200u

@@ -1,11 +1,9 @@
-/* The Nios system with an SD card: addresses, clocks and interrupts of boards/nios2-mmc.dts. */
+/* The Nios system with an SD card: addresses and interrupts of boards/nios2-mmc.dts. BOARD_CLOCK_HZ is the clock of the core, the fabric and all
+ * peripherals. */
 #ifndef BOARD_H
 #define BOARD_H
 
 #define BOARD_NAME "nios2-mmc"
-
-/* Clock of the core, the fabric and all peripherals: 50 MHz * 103 / 52. */
-#define BOARD_CLOCK_HZ 99038462u
 
 /* The card of drive 0 is on the MMC/SD SPI interface, that of drive 1 on Altera's SPI core. */
 #define BOARD_MMC_BASE 0x10000000u

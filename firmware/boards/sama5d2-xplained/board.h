@@ -1,13 +1,10 @@
-/* SAMA5D2 Xplained Ultra: addresses, clocks and interrupt numbers (SAMA5D2 Series data sheet: Memory Mapping, Peripheral Identifiers). */
+/* SAMA5D2 Xplained Ultra: addresses and interrupt numbers (SAMA5D2 Series data sheet: Memory Mapping, Peripheral Identifiers). Clocks: what the boot
+ * stub makes of the crystal, BOARD_MAIN_XTAL_HZ, is BOARD_CORE_HZ of the core, BOARD_MCK_HZ of the 64-bit matrix with memories and QSPI, and
+ * BOARD_PERIPHERAL_HZ of the 32-bit matrix with the peripherals. */
 #ifndef BOARD_H
 #define BOARD_H
 
 #define BOARD_NAME "sama5d2-xplained"
-
-/* What the boot stub makes of the 12 MHz crystal: the core, the 64-bit matrix with memories and QSPI, the 32-bit matrix with the peripherals. */
-#define BOARD_CORE_HZ 498000000u
-#define BOARD_MCK_HZ 166000000u
-#define BOARD_PERIPHERAL_HZ 83000000u
 
 #define BOARD_SRAM_BASE 0x00200000u
 #define BOARD_DDR_BASE 0x20000000u

@@ -1,18 +1,10 @@
-/* STM32MP157C-DK2: addresses, clocks and interrupt numbers (RM0436, memory map and interrupt tables). Both cores see the peripherals at the same
- * addresses; what is a core's own goes by BOARD_CORE_CPU0, the Cortex-A7, and BOARD_CORE_CM4. */
+/* STM32MP157C-DK2: addresses and interrupt numbers (RM0436, memory map and interrupt tables). Both cores see the peripherals at the same
+ * addresses; what is a core's own goes by BOARD_CORE_CPU0, the Cortex-A7, and BOARD_CORE_CM4. Clocks: BOARD_MCU_HZ is the M4's, BOARD_UART_HZ the
+ * kernel clock of UART4 and UART7, hsi_ck, and BOARD_TIMER_HZ what STGEN counts for the generic timer, hse_ck. */
 #ifndef BOARD_H
 #define BOARD_H
 
 #define BOARD_NAME "stm32mp157c-dk2"
-
-/* As TF-A sets PLL1 to PLL3 from the 24 MHz crystal; PLL3 has a fraction. */
-#define BOARD_CPU_HZ 650000000u
-#define BOARD_MCU_HZ 208877930u
-#define BOARD_HSE_HZ 24000000u
-/* The kernel clock of UART4 and UART7: hsi_ck. */
-#define BOARD_UART_HZ 64000000u
-/* The generic timer counts what STGEN makes of HSE. */
-#define BOARD_TIMER_HZ 24000000u
 
 /* SRAM1 and SRAM2, the M4's own; SRAM3 and SRAM4, which both cores use. */
 #define BOARD_MCU_SRAM_BASE 0x10000000u

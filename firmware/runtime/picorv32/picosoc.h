@@ -1,9 +1,7 @@
-/* What all boards with a PicoSoC have in common (picosoc.v of YosysHQ/picorv32): addresses and clocks are those of
- * boards/picosoc.dtsi. */
+/* What all boards with a PicoSoC have in common (picosoc.v of YosysHQ/picorv32): addresses are those of
+ * boards/picosoc.dtsi. BOARD_CLOCK_HZ is its one clock. */
 #ifndef PICOSOC_H
 #define PICOSOC_H
-
-#define BOARD_CLOCK_HZ 12000000u
 
 #define BOARD_SPIMEMIO_BASE 0x02000000u
 #define BOARD_SIMPLEUART_BASE 0x02000004u
