@@ -11,7 +11,7 @@ import csv
 import io
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cache, cached_property
 from pathlib import Path
@@ -74,6 +74,16 @@ class Influence:
                 down[name] = min(down[name], change.pct)
                 up[name] = max(up[name], change.pct)
         return -math.hypot(*down.values()), math.hypot(*up.values())
+
+    def moved(self, experiment: str, parameters: Collection[str]) -> dict[str, float]:
+        """The cells that the steps of some parameters move, with the largest change in percent."""
+        most: dict[str, float] = {}
+        for change in self.changes:
+            move = change.move
+            is_theirs = move.experiment == experiment and move.parameter in parameters
+            if is_theirs and move.is_step and abs(change.pct) > abs(most.get(change.cell, 0)):
+                most[change.cell] = change.pct
+        return most
 
     def strongest(self, experiment: str) -> list[tuple[Move, str, float]]:
         """The step of each parameter and choice with the cell that it moves most, in percent."""

@@ -76,10 +76,10 @@ def _rests_on(result: ExperimentResult) -> Iterator[Text]:
     )
     if found.fitted:
         yield Text(f"calibrated: {len(found.fitted)} to {found.effective} independent numbers:")
-    moved = dict(found.resting)
     for _, parameter in found.fitted:
         value = f"{parameter.value} {parameter.unit}".strip()
-        cells = sum(n for name, n in moved.items() if name in names(parameter))
+        moved = influence.load().moved(result.name, names(parameter))
+        cells = sum(abs(pct) > influence.MOST_PCT for pct in moved.values())
         yield Text(
             f"  {parameter.owner}: {parameter.property} = {value} "
             f"(moves {count(cells, 'cell')} by more than {influence.MOST_PCT:g} %): "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -81,12 +80,6 @@ class Trust:
 
     def _names(self, rows: Iterable[Row]) -> set[tuple[str, str, str]]:
         return {(row.experiment, row.board, row.counts_as) for row in rows if row.counts_as}
-
-    @property
-    def resting(self) -> tuple[tuple[str, int], ...]:
-        """What calibrated cells rest on, with how many of them do, the most first."""
-        found = Counter(name for row in self.rows for name in row.calibrated_by)
-        return tuple(found.most_common())
 
     @property
     def inside(self) -> int:

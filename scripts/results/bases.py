@@ -11,7 +11,6 @@ the columns that would tell it are absent.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import figures
@@ -65,12 +64,7 @@ def calibrated(source: Source, words: Sequence[str]) -> str:
 
 def _moved(known: Influence, name: str, parameter: Parameter) -> list[str]:
     """How many cells a parameter moves, and the one that it moves most."""
-    most: dict[str, float] = defaultdict(float)
-    for change in known.changes:
-        move = change.move
-        is_it = move.experiment == name and move.parameter in screens.names(parameter)
-        if is_it and move.is_step and abs(change.pct) > abs(most[change.cell]):
-            most[change.cell] = change.pct
+    most = known.moved(name, screens.names(parameter))
     if not most:
         return ["0", figures.ABSENT]
     cell = max(most, key=lambda one: abs(most[one]))
