@@ -12,7 +12,7 @@ from cyclescope.disks import Disk
 from cyclescope.experiment import Choice
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.fat_write import EXPERIMENT, SIZES
-from cyclescope.results import CALIBRATED, PREDICTED, Row, RunRecord
+from cyclescope.results import PREDICTED, Row, RunRecord
 
 TABLE = "fatfs_write_nios2"
 R006 = EXPERIMENT.runs[0]
@@ -141,18 +141,6 @@ def test_cells_that_follow_from_one_another_count_once() -> None:
     assert len(EXPERIMENT.independent_numbers(R006)) == 8 + 9 + 3
 
 
-def test_at_most_one_decision_in_four_cells_was_taken_for_them() -> None:
-    fitted = {
-        (parameter.property, parameter.value)
-        for parameter in Board(fat_write.BOARD).parameters
-        if parameter.basis == CALIBRATED
-    }
-    choices = [choice for choice in EXPERIMENT.choices if choice.basis == CALIBRATED]
-    assert len(fitted) == 4
-    assert len(choices) == 1
-    assert 4 * (len(fitted) + len(choices)) <= len(EXPERIMENT.independent_numbers(R006))
-
-
 @pytest.mark.parametrize("choice", EXPERIMENT.choices, ids=lambda choice: choice.name)
 def test_each_choice_has_an_alternative_that_the_board_and_the_app_take(choice: Choice) -> None:
     run = EXPERIMENT.short_form(R006)
@@ -162,8 +150,3 @@ def test_each_choice_has_an_alternative_that_the_board_and_the_app_take(choice: 
     firmware.build_app(other.app, other.board, other.settings)
     if other.disk is not None:
         disks.check(disks.image(other.disk))
-
-
-def test_what_is_left_out_comes_by_its_effect() -> None:
-    effects = [omission.effect_pct for omission in EXPERIMENT.left_out]
-    assert effects == sorted(effects, reverse=True)

@@ -70,11 +70,6 @@ def test_each_choice_moves_all_published_times_a_little(choice: Choice) -> None:
         assert 0.2 < abs(times[row.label] / row.simulated - 1) * 100 < 2, row.label
 
 
-def test_what_is_left_out_comes_by_its_effect() -> None:
-    effects = [omission.effect_pct for omission in rpmsg_tty.EXPERIMENT.left_out]
-    assert effects == sorted(effects, reverse=True)
-
-
 def test_larger_blocks_are_faster_as_in_the_report() -> None:
     simulated = sorted(cells(), key=lambda row: row.simulated)
     same = [{"2048 B x 2", "4096 B x 1"}]  # 15 us apart in the report
