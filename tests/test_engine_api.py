@@ -243,3 +243,10 @@ def test_a_bus_whose_frame_can_not_be_kept_is_refused() -> None:
     board = package.Board(BOARD).load(pokes.program(pokes.HOMES[BOARD], []))
     with pytest.raises(EngineError, match="it has none"):
         board.run(limit=10**6, frame_on="spi0")
+
+
+@pytest.mark.parametrize("method", ["watch", "watch_calls"])
+def test_a_functions_name_that_is_no_line_is_refused_in_one(method: str) -> None:
+    said = refused(getattr(machine(), method), ["main\n"])
+    assert said is not None
+    assert said.startswith(r"the firmware has no function 'main\n' to ")

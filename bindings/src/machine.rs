@@ -68,8 +68,13 @@ fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
     error.value(py).setattr("faults", lines).map_or_else(|failed| failed, |()| error)
 }
 
+/// In one line, whatever was asked for.
+fn no_function(name: &str, what_for: &str) -> PyErr {
+    EngineError::new_err(format!("the firmware has no function '{}' {what_for}", name.escape_debug()))
+}
+
 fn no_pipe(port: &str) -> PyErr {
-    EngineError::new_err(format!("the board has no device '{port}' with a pipe to the host"))
+    EngineError::new_err(format!("the board has no device '{}' with a pipe to the host", port.escape_debug()))
 }
 
 fn check_signals(engine: &mut Engine, signals: &[usize]) -> PyResult<()> {
@@ -139,7 +144,7 @@ impl Machine {
     fn watch(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
             if !self.with(|engine| Ok(engine.watch(&function)))? {
-                return Err(EngineError::new_err(format!("the firmware has no function '{function}' to watch")));
+                return Err(no_function(&function, "to watch"));
             }
         }
         Ok(())
@@ -150,9 +155,7 @@ impl Machine {
     fn watch_calls(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
             if !self.with(|engine| Ok(engine.watch_calls(&function)))? {
-                return Err(EngineError::new_err(format!(
-                    "the firmware has no function '{function}' to keep windows of"
-                )));
+                return Err(no_function(&function, "to keep windows of"));
             }
         }
         Ok(())
@@ -162,7 +165,7 @@ impl Machine {
     fn load_symbols(&self, core: Arg<String>, data: Arg<PyBackedBytes>, name: Arg<String>) -> PyResult<()> {
         self.with(|engine| match engine.load_symbols(&core.0, &data.0) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(EngineError::new_err(format!("the board has no core '{}'", core.0))),
+            Ok(false) => Err(EngineError::new_err(format!("the board has no core '{}'", core.0.escape_debug()))),
             Err(error) => Err(ElfError::new_err(format!("{}: {error}", name.0))),
         })
     }
