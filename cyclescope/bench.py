@@ -142,8 +142,8 @@ def run_job(
             board = Board(run.board, overrides).load(str(elf))
             result = board.run(
                 run.limit,
-                sections=dict.fromkeys(sections),
-                windows=dict.fromkeys(found.call for found in parts),
+                sections=dict.fromkeys((*sections, *run.watched)),
+                windows=dict.fromkeys((*(found.call for found in parts), *run.windows)),
                 frame_on=run.frame_on,
                 stop=stop,
             )
@@ -209,6 +209,9 @@ def _damage(run: Run, image: Path) -> str | None:
     try:
         disks.check(image)
         disks.compare(image, run.files(run.settings))
+        # where files were is known of the disk that the run brings, and of no other
+        if run.disk is not None and run.slot(run.settings) not in run.overrides:
+            disks.compare_deleted(image, run.disk, run.deleted(run.settings))
     except DiskError as error:
         return str(error)
     return None

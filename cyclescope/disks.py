@@ -11,10 +11,10 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count, groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, ParamSpec, TypeVar
 
@@ -135,12 +135,37 @@ def compare(path: Path, files: Mapping[str, bytes]) -> None:
         if size_bytes != len(expected):
             raise DiskError(f"{name} has {size_bytes} bytes, {len(expected)} were to be written")
         found = _read_file(volume, name)
-        if found != expected:
-            place = next(at for at in count() if found[at] != expected[at])
+        place = _first_difference(found, expected)
+        if place is not None:
             raise DiskError(
                 f"{name} differs from byte {place} on: 0x{found[place]:02x} on the disk, "
                 f"0x{expected[place]:02x} was to be written"
             )
+
+
+def compare_deleted(path: Path, disk: Disk, deleted: Iterable[bytes]) -> None:
+    """Raises `DiskError` if a volume's clusters don't hold what files held before their deletion.
+
+    FatFs looks for a free cluster behind the last one that it took: so the clusters that were free
+    before the run hold the files one after the other, until they have come to the volume's end.
+    """
+    volume = Volume(path)
+    fat = Volume(image(disk)).fat
+    free = (cluster for cluster in range(FIRST_CLUSTER, len(fat)) if fat[cluster] == 0)
+    for number, expected in enumerate(deleted, 1):
+        clusters = islice(free, -(-len(expected) // volume.cluster_bytes))
+        pieces = [volume.read(volume.place(one), volume.cluster_bytes) for one in clusters]
+        place = _first_difference(b"".join(pieces)[: len(expected)], expected)
+        if place is not None:
+            raise DiskError(f"file {number} of those deleted differs from byte {place} on")
+
+
+def _first_difference(found: bytes, expected: bytes) -> int | None:
+    """Where two byte strings part; None if they are the same."""
+    if found == expected:
+        return None
+    pairs = enumerate(zip(found, expected, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), len(found))
 
 
 def _read_file(volume: Volume, name: str) -> bytes:
@@ -250,5 +275,5 @@ def _difference(found: bytes, witness: bytes, one: str, other: str) -> str:
     """Where two readings of a file part."""
     if len(found) != len(witness):
         return f"{one} reads {len(found)} bytes, {other} {len(witness)}"
-    place = next(at for at in count() if found[at] != witness[at])
+    place = next(at for at, byte in enumerate(found) if byte != witness[at])
     return f"{one} reads 0x{found[place]:02x} at byte {place}, {other} 0x{witness[place]:02x}"

@@ -25,6 +25,10 @@ def _no_slot(settings: Settings) -> str:
     return ""
 
 
+def _none_deleted(settings: Settings) -> Sequence[bytes]:
+    return ()
+
+
 def _no_parts(settings: Settings) -> Parts | None:
     return None
 
@@ -55,7 +59,13 @@ class Run:
 
     With a `disk` the run has a copy of its image, whose volume must be sound afterwards; `slot`
     names the board property that takes the image's path, and `files` says what the app leaves
-    there by name, both with the run's settings.
+    there by name, both with the run's settings. `deleted` has what files held that the app has
+    deleted again, in their order: it must still lie where they were, in the clusters that were free
+    before the run, one after the other.
+
+    `watched` names functions whose calls are counted, and `windows` those of which each call is
+    kept, for rows that follow from them (`RunResult.cores`, `RunResult.windows`); what cells ask
+    for is watched in any case.
 
     `implied` names settings that only have their app's default: words for people leave them out.
     A run with `frame_on`, the label of an SPI bus, keeps the first frame on it: that is its result,
@@ -73,6 +83,9 @@ class Run:
     disk: Disk | None = None
     slot: Callable[[Settings], str] = _no_slot
     files: Callable[[Settings], Mapping[str, bytes]] = _no_files
+    deleted: Callable[[Settings], Sequence[bytes]] = _none_deleted
+    watched: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ()
     implied: tuple[str, ...] = ()
     frame_on: str | None = None
     is_extra: bool = False
