@@ -22,6 +22,7 @@ SHORT: dict[str, Value] = {
     "transfer": "512",
     "file_bytes": FILE_BYTES,
     "gap_s": 0,
+    "files": "each",
 }
 
 

@@ -18,7 +18,7 @@ ChangedBoard = Callable[[str, str], Path]
 FILE_BYTES = 16384
 # Each app in as little time as may be.
 APPS: dict[str, dict[str, Value]] = {
-    "fat_write": {"transfer": "512", "file_bytes": FILE_BYTES, "gap_s": 0},
+    "fat_write": {"transfer": "512", "file_bytes": FILE_BYTES, "gap_s": 0, "files": "each"},
     "fat_access": {"file_bytes": 65536, "calls": 1},
     "card_probe": {},
 }

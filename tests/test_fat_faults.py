@@ -77,8 +77,9 @@ def test_a_damaged_block_is_refused_where_the_card_checks_crcs(image: Path) -> N
     assert left.reported_bytes == 3 * SECTOR_BYTES
 
 
-def test_a_damaged_block_goes_unnoticed_where_it_does_not(image: Path) -> None:
-    left = fat_disks.run(image, {"crc": "off"}, crc_error_block=5)
+@pytest.mark.parametrize("crc", ["computed", "off"])
+def test_a_damaged_block_goes_unnoticed_where_it_does_not(image: Path, crc: str) -> None:
+    left = fat_disks.run(image, {"crc": crc}, crc_error_block=5)
     assert left.result.exit_code == 0
     assert left.counter("crc_errors") == 0
     # no other check but the experiment's own finds it

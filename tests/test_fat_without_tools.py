@@ -18,6 +18,7 @@ SHORT = [
     ("fat_write.gap_s", "0"),
     ("fat_access.file_bytes", "65536"),
     ("fat_access.calls", "2"),
+    ("card_probe.blocks", "4"),
 ]
 
 
@@ -61,7 +62,7 @@ def test_card_experiments_give_the_same_rows_where_no_disk_tool_is(
 def test_a_run_has_failed_if_the_second_witness_disagrees(
     monkeypatch: pytest.MonkeyPatch, tool: str, answer: object, said: str
 ) -> None:
-    job, _ = planning.plan([fat_write.EXPERIMENT], [*SHORT[:2], ("fat_write.transfer", "64")])
+    job, *_ = planning.plan([fat_write.EXPERIMENT], [*SHORT[:2], ("fat_write.transfer", "64")])
     assert bench.run_job(job).error is None
     monkeypatch.setattr(fat_tools, tool, lambda *asked: answer)
     error = bench.run_job(job).error

@@ -16,7 +16,13 @@ from cyclescope.results import PREDICTED, Row, RunRecord
 
 TABLE = "fatfs_write_nios2"
 R006 = EXPERIMENT.runs[0]
-SETTINGS = {"write_order": "r006", "transfer": "all", "file_bytes": 2097152, "port": "mmc"}
+SETTINGS = {
+    "write_order": "r006",
+    "transfer": "all",
+    "file_bytes": 2097152,
+    "port": "mmc",
+    "files": "each",
+}
 CLUSTER_BYTES = 64 * 512
 CLUSTERS_A_FAT_SECTOR = 256
 # Writes of a moved FAT window: it goes there, back and there again, and each FAT has two copies.
@@ -107,6 +113,14 @@ def test_files_are_the_buffers_beginning_in_whole_calls() -> None:
         assert buffer.startswith(contents)
     one = fat_write.files(SETTINGS | {"transfer": "1280", "file_bytes": 4096})
     assert {name: len(contents) for name, contents in one.items()} == {"W1280.BIN": 5120}
+    assert fat_write.deleted(SETTINGS) == ()
+
+
+def test_where_one_file_is_written_again_and_again_the_last_size_stays() -> None:
+    settings = SETTINGS | {"files": "one"}
+    each = list(fat_write.files(SETTINGS).values())
+    assert fat_write.files(settings) == {"BENCH.BIN": each[-1]}
+    assert fat_write.deleted(settings) == each[:-1]
 
 
 def test_the_disk_is_in_the_slot_of_the_chosen_controller() -> None:

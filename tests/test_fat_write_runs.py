@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,23 +12,26 @@ from conftest import Command
 from cyclescope import bench, experiments, planning
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.fat_write import EXPERIMENT, SIZES
+from cyclescope.results import DERIVED, Settings
 
 NAME = EXPERIMENT.name
+CLUSTER_BYTES = 64 * 512
 SHORT = [("fat_write.file_bytes", "6000"), ("fat_write.gap_s", "0")]
 
 
 @pytest.mark.parametrize("port", ["mmc", "spi"])
 def test_all_sizes_are_written_right_in_both_orders(port: str) -> None:
     jobs = planning.plan([EXPERIMENT], [*SHORT, ("fat_write.port", port)])
-    assert [job.run.settings["write_order"] for job in jobs] == ["r006", "current"]
-    # run_job fails a run whose card is damaged or has other bytes in a file
+    ran = [(job.run.settings["write_order"], job.run.settings["crc"]) for job in jobs]
+    assert ran == [("r006", "computed"), ("current", "computed"), ("r006", "off")]
+    # run_job fails a run whose card is damaged or has other bytes in a file, or where one was
     records = [bench.run_job(job) for job in jobs]
-    assert [record.error for record in records] == [None, None]
+    assert [record.error for record in records] == [None, None, None]
     (result,) = bench.tabulate(jobs, records)
     totals = {
         (row.settings["write_order"], row.settings["transfer"]): row.simulated
         for row in result.rows
-        if row.metric == "total_time"
+        if row.metric == "total_time" and row.settings["crc"] == "computed"
     }
     assert list(totals) == [(order, size) for order in ("r006", "current") for size in SIZES]
     for size in fat_write.ODD_SIZES:
@@ -35,13 +39,71 @@ def test_all_sizes_are_written_right_in_both_orders(port: str) -> None:
         assert totals["r006", size] > 2 * totals["current", size]
     for size in (512, 4096):
         assert totals["r006", size] == pytest.approx(totals["current", size], rel=0.02)
-    (sentence,) = result.notes[len(EXPERIMENT.notes) :]
-    assert "768, 1280 and 1636 bytes" in sentence
+    sentences = result.notes[len(EXPERIMENT.notes) :]
+    assert len(sentences) == 3
+    assert all("768" in sentence for sentence in sentences)
+    no_crcs = [row for row in result.rows if row.settings["crc"] == "off"]
+    for metric in ("crc_time", "crc_occurrences"):
+        assert [row.simulated for row in no_crcs if row.metric == metric] == [0] * len(SIZES)
+    rates = {
+        (row.settings["crc"], row.settings["transfer"]): row.simulated
+        for row in result.rows
+        if row.metric == "rate"
+    }
+    for size in SIZES:
+        assert rates["off", size] > rates["computed", size]
 
 
 def test_cards_with_crcs_on_take_the_same_files() -> None:
     jobs = planning.plan([EXPERIMENT], [*SHORT, ("fat_write.crc", "on")])
     assert [bench.run_job(job).error for job in jobs] == [None, None]
+    assert all(job.run.settings["crc"] == "on" for job in jobs)
+
+
+def test_counts_of_what_f_write_does_are_those_of_its_algorithm() -> None:
+    """A file of 6000 bytes and less than a cluster: 12 sectors at most, in one chain."""
+    jobs = planning.plan([EXPERIMENT], SHORT)[:2]
+    (result,) = bench.tabulate(jobs, [bench.run_job(job) for job in jobs])
+
+    def count(metric: str, size: int) -> float:
+        (found,) = (
+            row.simulated
+            for row in result.rows
+            if row.metric == metric and row.settings["transfer"] == size
+        )
+        return found
+
+    for size in SIZES:
+        calls = -(-6000 // size)
+        assert count("f_write_calls", size) == calls
+        assert count("clusters", size) == -(-calls * size // CLUSTER_BYTES)
+        assert count("buffer_reads", size) == 0
+        is_whole = size % 512 == 0
+        assert (count("copies", size) == 0) == is_whole
+        assert (count("flushes", size) == 0) == is_whole
+    # 8 calls: sector 0, half of 1 | half of 1, 2 | 3, half of 4 | half of 4, 5 | ...: the buffer
+    # of 1 goes out when it is wanted for 4, and that of 10 with the file
+    assert count("copies", 768) == 8
+    assert count("flushes", 768) == 3
+    assert count("single_writes", 768) == 8 + 3
+    assert count("data_blocks", 768) == 11
+    # each of 4 calls has three whole sectors, or two and parts of two more
+    assert count("multi_writes", 1636) == 4
+    assert count("multi_writes", 512) == 0
+    # a call of two clusters
+    assert count("multi_writes", 65536) == 2
+
+
+def test_what_deleted_files_left_is_checked_in_their_clusters(tmp_path: Path) -> None:
+    (job, *_) = planning.plan([EXPERIMENT], SHORT)
+    other = replace(job, run=replace(job.run, deleted=_with_a_wrong_byte))
+    assert bench.run_job(other).error == "file 3 of those deleted differs from byte 5999 on"
+
+
+def _with_a_wrong_byte(settings: Settings) -> list[bytes]:
+    found = list(fat_write.deleted(settings))
+    found[2] = found[2][:5999] + bytes([found[2][5999] ^ 1]) + found[2][6000:]
+    return found
 
 
 def test_the_same_bench_is_byte_identical_at_any_number_of_jobs(
@@ -56,14 +118,14 @@ def test_the_same_bench_is_byte_identical_at_any_number_of_jobs(
         outputs.append([(out / name).read_bytes() for name in ("results.json", "report.html")])
     assert outputs[0] == outputs[1]
     assert b"cyclescope-disk" not in outputs[0][1]
-    rows = json.loads(outputs[0][0])
-    assert len(rows) == 2 * len(SIZES) * len(EXPERIMENT.cells)
+    rows = [row for row in json.loads(outputs[0][0]) if row["basis"] != DERIVED]
+    assert len(rows) == 3 * len(SIZES) * len(EXPERIMENT.cells)
 
 
 def test_the_write_order_is_fatfss_own_setting() -> None:
     assert experiments.ALL[NAME] is EXPERIMENT
-    (job,) = planning.plan([EXPERIMENT], [("fatfs.write-order", "current")])
+    (job, _) = planning.plan([EXPERIMENT], [("fatfs.write-order", "current")])
     assert job.run.settings["write_order"] == "current"
     assert not job.experiment.has_published(job.run)
-    (job,) = planning.plan([EXPERIMENT], [("fatfs.write-order", "r006")])
+    (job, _) = planning.plan([EXPERIMENT], [("fatfs.write-order", "r006")])
     assert job.experiment.has_published(job.run)

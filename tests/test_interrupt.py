@@ -225,7 +225,7 @@ def test_an_interrupted_bench_leaves_no_disk_behind(tmp_path: Path, number: int)
     _, stderr = command.communicate(timeout=60)
     assert command.returncode == SIGNALS[signal.Signals(number)]
     name = signal.Signals(number).name
-    assert stderr.splitlines()[2:] == [f"{LINE} by {name}: 0 of 2 runs are finished"]
+    assert stderr.splitlines()[2:] == [f"{LINE} by {name}: 0 of 3 runs are finished"]
     assert list(scratch.iterdir()) == []
 
 

@@ -1,8 +1,8 @@
 """FatFs writing files to an SD card over SPI: a blog's benchmark of f_write by transfer size.
 
-One run writes 2 MiB eleven times, in calls of 64 to 65536 bytes, each into its own file on one
-card. The document's FatFs is R0.06, which writes sectors in an order of its own; the other run has
-the order of current versions.
+One run writes 2 MiB eleven times, in calls of 64 to 65536 bytes, into a file that is deleted before
+each. The document's FatFs is R0.06, which writes sectors in an order of its own; another run has
+the order of current versions, and others compute no CRCs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,8 +11,10 @@ from functools import cache, partial
 
 from cyclescope.disks import Disk, Extent
 from cyclescope.experiment import Cell, Choice, Experiment, Run
+from cyclescope.experiments import fat_write_follows
 from cyclescope.experiments.answers import listed, times
-from cyclescope.results import ASSUMED, CALIBRATED, Omission, Row, Settings
+from cyclescope.experiments.fat_write_follows import ODD_SIZES
+from cyclescope.results import ASSUMED, CALIBRATED, Omission, Row, Settings, Value
 from cyclescope.views import Pivot, Sweep, Words
 
 BOARD = "nios2-mmc"
@@ -21,8 +23,6 @@ TABLE = "fatfs_write_nios2"
 LIMIT = "1000s"
 # In the order of the runs: the order in which the card fills.
 SIZES = (32768, 65536, 512, 4096, 1024, 64, 256, 768, 1280, 1636, 2048)
-# Calls that leave a part of a sector behind: where the order of writes matters.
-ODD_SIZES = (768, 1280, 1636)
 
 CARD_BYTES = 1900 * 2**20  # of "2 GB"
 _FILE_BYTES = 2**21
@@ -63,11 +63,24 @@ def slot(settings: Settings) -> str:
 
 
 def files(settings: Settings) -> Mapping[str, bytes]:
-    """What each size's file holds: the buffer's beginning, in whole calls."""
+    """What is on the card in the end: the last size's file, or that of each size."""
+    written = _written(settings)
+    if settings["files"] == "each":
+        return {f"W{size}.BIN": contents for size, contents in written.items()}
+    return {"BENCH.BIN": list(written.values())[-1]}
+
+
+def deleted(settings: Settings) -> Sequence[bytes]:
+    """What the files of the earlier sizes held, in their order, if each was deleted."""
+    return () if settings["files"] == "each" else list(_written(settings).values())[:-1]
+
+
+def _written(settings: Settings) -> Mapping[int, bytes]:
+    """What is written in calls of each size: the buffer's beginning, in whole calls."""
     file_bytes, chosen = int(settings["file_bytes"]), settings["transfer"]
     data = buffer(file_bytes + max(SIZES))
     return {
-        f"W{size}.BIN": data[: -(-file_bytes // size) * size]
+        size: data[: -(-file_bytes // size) * size]
         for size in SIZES
         if chosen in ("all", str(size))
     }
@@ -89,7 +102,7 @@ def _odd_totals(rows: Sequence[Row]) -> tuple[list[Row], list[Row]] | None:
     totals = {
         (row.settings["write_order"], row.settings["transfer"]): row
         for row in rows
-        if row.metric == "total_time"
+        if row.metric == "total_time" and row.settings.get("crc") != "off"
     }
     old, new = (
         [totals[order, size] for size in ODD_SIZES if (order, size) in totals]
@@ -99,7 +112,12 @@ def _odd_totals(rows: Sequence[Row]) -> tuple[list[Row], list[Row]] | None:
 
 
 def _findings(rows: Sequence[Row]) -> Iterable[str]:
-    """What the order of writes costs, with the numbers beside each other."""
+    """What the order of writes costs, what copies do and what CRCs, with the numbers."""
+    yield from _what_the_order_costs(rows)
+    yield from fat_write_follows.findings(rows)
+
+
+def _what_the_order_costs(rows: Sequence[Row]) -> Iterable[str]:
     orders = _odd_totals(rows)
     if orders is None:
         return
@@ -131,16 +149,24 @@ def _seconds(values: Sequence[float | None]) -> str:
     return f"{listed([f'{value:.4g}' for value in values if value is not None])} s"
 
 
-def _run(write_order: str, documented: bool = False) -> Run:
-    settings = {"write_order": write_order}
+def _run(write_order: str, **settings: Value) -> Run:
     return Run(
-        *(APP, BOARD, settings),
-        documented=documented,
+        *(APP, BOARD, {"write_order": write_order} | settings),
         limit=LIMIT,
         disk=DISK,
         slot=slot,
         files=files,
+        deleted=deleted,
     )
+
+
+def _runs() -> Iterable[Run]:
+    counting = {"watched": fat_write_follows.WATCHED, "windows": fat_write_follows.WINDOWS}
+    yield replace(_run("r006"), documented=True, **counting)
+    yield replace(_run("current"), **counting)
+    # an eighth of each file tells the rates
+    yield _run("r006", crc="off", file_bytes=_FILE_BYTES // 8)
+    yield replace(_run("r006", crc="off"), is_extra=True)
 
 
 _WORDS = (
@@ -151,14 +177,27 @@ _WORDS = (
         "section",
         (
             *(("xmit_time", "xmit"), ("crc_time", "CRC"), ("busy_time", "busy")),
-            *(("xmit_occurrences", "xmit"), ("crc_occurrences", "CRC")),
+            *(("xmit_occurrences", "xmit"), ("crc_occurrences", "CRC"), ("total_time", "total")),
         ),
     ),
 )
 _LINES = ("write_order", "transfer")
-_TIME = Pivot("Total time, s", ("transfer",), ("write_order",), values=True, words=_WORDS)
-_SECTION_TIMES = Pivot("Time of sections, s", _LINES, ("metric",), values=True, words=_WORDS)
-_CALLS = Pivot("Occurrences of sections", _LINES, ("metric",), values=True, words=_WORDS)
+_WITH_CRCS = (("crc", ("computed", "on")),)
+
+
+def _pivot(title: str, lines: tuple[str, ...], column: str) -> Pivot:
+    return Pivot(title, lines, (column,), values=True, words=_WORDS, where=_WITH_CRCS)
+
+
+_TIME = _pivot("Total time, s", ("transfer",), "write_order")
+_SECTION_TIMES = _pivot("Time of sections, s", _LINES, "metric")
+_CALLS = _pivot("Occurrences of sections", _LINES, "metric")
+_NO_CRCS = Pivot(
+    *("Without CRCs, s and occurrences", ("file_bytes", "transfer"), ("metric",)),
+    values=True,
+    words=(*_WORDS, Words("file_bytes", "file", form="{} B")),
+    where=(("crc", ("off",)),),
+)
 _TOTAL = Sweep(
     title="Total time by transfer size",
     x="transfer",
@@ -168,6 +207,7 @@ _TOTAL = Sweep(
     published="published",
     log=True,
     words=_WORDS,
+    where=_WITH_CRCS,
 )
 _SECTIONS = replace(
     _TOTAL,
@@ -205,7 +245,7 @@ def _cell(metric: str, label: str, key: str | None, pivot: Pivot, *sweeps: Sweep
         where={"kind": "fwrite"},
         measured={"transfer": "transfer_bytes"},
         timed=("write_file",) if metric == "total_time" else (),
-        pivots=(pivot,),
+        pivots=(pivot, _NO_CRCS),
         sweeps=sweeps,
         counts_as=partial(_counts_as, metric),
     )
@@ -320,7 +360,7 @@ EXPERIMENT = Experiment(
     name="fat-write",
     title="FatFs f_write on an SD card over SPI",
     published=TABLE,
-    runs=(_run("r006", documented=True), _run("current")),
+    runs=tuple(_runs()),
     cells=(
         _cell("total_time", "total", "total_time_s", _TIME, _TOTAL),
         _cell("xmit_time", "xmit time", "xmit_time_s", _SECTION_TIMES, _SECTIONS),
@@ -339,12 +379,17 @@ EXPERIMENT = Experiment(
         "What was on the author's card is not known. On the one here all is free behind its first "
         "4 MiB, so the first file, of 32768 bytes a call, is in one piece; by the document's "
         "occurrences the author's was not, and took longer.",
-        "After each run the card's file system must be sound, and all files must hold what was "
-        "written, byte for byte, as read by others than the FatFs that wrote them.",
+        "After each run the card's file system must be sound. The file of the last size must hold "
+        "what was written, byte for byte, as read by others than the FatFs that wrote it; those of "
+        "the sizes before it, which were deleted, must have left it in their clusters.",
+        "Counts of what f_write does are calls of the program's functions. Beside them stands what "
+        "the document's occurrences and FatFs's code tell; it prints none of them.",
     ),
     choices=CHOICES,
     left_out=LEFT_OUT,
     short_form=_in_short,
+    derived=fat_write_follows.rows,
+    derived_pivots=fat_write_follows.PIVOTS,
     findings=_findings,
     question="Why does f_write crawl with calls that are no multiple of a sector, and would a "
     "newer FatFs help?",

@@ -30,6 +30,7 @@ static void fill_data(void)
     }
 }
 
+#if APP_FILES_EACH
 static char *append(char *to, const char *text)
 {
     while (*text) {
@@ -52,6 +53,7 @@ static void make_path(char *path, uint32_t size)
     }
     *append(path, ".BIN") = '\0';
 }
+#endif
 
 /* What is timed. Gives how much was written; less than the file's size with FR_OK: the disk is full. */
 static SECTION FRESULT write_file(FIL *file, uint32_t size, uint32_t *written)
@@ -144,9 +146,14 @@ static int measure(FIL *file, const char *name, uint32_t size)
 static int run_size(uint32_t size)
 {
     static FIL file;
+#if APP_FILES_EACH
     char path[PATH_BYTES];
 
     make_path(path, size);
+#else
+    const char *path = DRIVE_NAME "BENCH.BIN";
+
+#endif
     FRESULT result = f_unlink(path);
     if (result != FR_OK && result != FR_NO_FILE) {
         return fail("f_unlink", NAME(path), result);
