@@ -78,6 +78,7 @@ def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
         "fat-write.gap_s": "0",
         "fat-access.file_bytes": "65536",
         "fat-access.calls": "2",
+        "card-probe.blocks": "4",
         "bitbang_spi.loops": "10",
         "rpmsg_tty.tests": "one",
         "ipc_modes.sizes": "one",

@@ -67,8 +67,36 @@ def test_random_writes_cost_merges_and_random_reads_do_not(
     assert mean("read", "random") < 2 * mean("read", "sequential")
 
 
+def test_long_commands_are_as_fast_as_the_wire_and_short_ones_as_the_card() -> None:
+    sets = [("card_probe.operation", "throughput"), ("card_probe.blocks", "64")]
+    jobs = planning.plan([card_probe.EXPERIMENT], [*sets, ("card_probe.port", "mmc")])
+    rates = {
+        (row.metric, row.settings["crc"], row.settings["run_blocks"]): row.simulated
+        for row in done(jobs).rows
+    }
+    lengths = [1, 2, 4, 8, 16, 32, 64]
+    assert len(rates) == 2 * 2 * len(lengths)
+    for metric in ("write_throughput", "read_throughput"):
+        for crc in ("computed", "off"):
+            found = [rates[metric, crc, length] for length in lengths]
+            assert all(one < two for one, two in itertools.pairwise(found))
+    # a block a command: the card is busy for as long as behind any lone block
+    busy_s = (parameter("page-program-us") + 3 * parameter("sector-copy-us")) / 1e6
+    assert SECTOR_BYTES / (busy_s + 0.0006) < rates["write_throughput", "off", 1]
+    assert rates["write_throughput", "off", 1] < SECTOR_BYTES / busy_s
+    # 67 clocks a byte when it writes: the report's program has the same loop
+    wire = 99_038_462 / 67
+    assert 0.9 * wire < rates["write_throughput", "off", 64] < wire
+    # CRCs take twice as long as the wire, and are for what is written
+    assert (
+        2.5 < rates["write_throughput", "off", 64] / rates["write_throughput", "computed", 64] < 3
+    )
+    ratio = rates["read_throughput", "off", 64] / rates["read_throughput", "computed", 64]
+    assert ratio == pytest.approx(1, abs=0.01)
+
+
 def test_the_probe_finds_what_the_board_says_of_its_card() -> None:
-    result = done(planning.plan([card_probe.EXPERIMENT]))
+    result = done(planning.plan([card_probe.EXPERIMENT], [("card_probe.operation", "probe")]))
     for port in ("mmc", "spi"):
         found = {
             (row.metric, row.settings.get("distance", 0)): row.simulated

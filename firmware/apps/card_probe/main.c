@@ -7,11 +7,6 @@
 #include "probes.h"
 #include "result.h"
 
-static uint64_t microseconds(uint64_t clocks)
-{
-    return (clocks * 1000000u + BOARD_CLOCK_HZ / 2) / BOARD_CLOCK_HZ;
-}
-
 static int fail(const char *what, FRESULT result)
 {
     console_print("%s: ", what);
@@ -19,6 +14,12 @@ static int fail(const char *what, FRESULT result)
     disk_print_card_error(DRIVE);
     console_print("\n");
     return EXIT_FAILED;
+}
+
+#if APP_OPERATION_PROBE
+static uint64_t microseconds(uint64_t clocks)
+{
+    return (clocks * 1000000u + BOARD_CLOCK_HZ / 2) / BOARD_CLOCK_HZ;
 }
 
 static int find_times(struct sd_card *card, const struct area *area)
@@ -81,11 +82,31 @@ static int find_erase_block(struct sd_card *card, const struct area *area)
     }
     return error;
 }
+#else
+static int find_throughput(struct sd_card *card, const struct area *area)
+{
+    for (uint32_t run_blocks = 1; run_blocks <= APP_BLOCKS; run_blocks *= 2) {
+        struct throughput found;
+        int error = probe_throughput(card, area, run_blocks, &found);
+        if (error) {
+            return error;
+        }
+        uint64_t bytes = (uint64_t)found.blocks * SD_BLOCK_BYTES;
+        result_number_at("write_throughput", "run_blocks", (int32_t)run_blocks, "B/s", bytes * BOARD_CLOCK_HZ / found.write_clocks);
+        result_number_at("read_throughput", "run_blocks", (int32_t)run_blocks, "B/s", bytes * BOARD_CLOCK_HZ / found.read_clocks);
+    }
+    return 0;
+}
+#endif
 
 static int probe(struct sd_card *card, const struct area *area)
 {
     int (*const probes[])(struct sd_card *, const struct area *) = {
+#if APP_OPERATION_THROUGHPUT
+        find_throughput,
+#else
         find_times, find_write_buffer, find_jumps, find_erase_block,
+#endif
     };
     for (uint32_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         int error = probes[i](card, area);
