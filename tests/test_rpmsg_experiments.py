@@ -24,12 +24,13 @@ TICK_PS = 41_667
 
 @cache
 def report() -> ExperimentResult:
-    """The report's own run, the one without the log, and one with too much data."""
+    """The report's own run, with its transcript, without the M4's log, and too much data."""
     experiment = rpmsg_tty.EXPERIMENT
     logged = next(run for run in experiment.runs if run.documented)
     quiet = next(run for run in experiment.runs if dict(run.settings).get("log") == "off")
+    told = next(run for run in experiment.runs if dict(run.settings).get("transcript") == "on")
     most = experiment.runs[-1]
-    return tabulated(replace(experiment, runs=(logged, quiet, most)))
+    return tabulated(replace(experiment, runs=(logged, told, quiet, most)))
 
 
 def tabulated(experiment: experiments.Experiment) -> ExperimentResult:
@@ -108,6 +109,31 @@ def test_what_the_text_claims_follows() -> None:
     assert len(lines) == 3
     # stamps of whole milliseconds
     assert all(abs(row.simulated - (row.published or 0)) <= 1 for row in lines)
+
+
+def test_the_clients_log_has_the_reports_stamps() -> None:
+    stamps = [row for row in report().rows if row.metric == "host_log"]
+    # four lines before the tests that the table has, and a line for each test
+    assert len(stamps) == 4 + CELLS
+    assert stamps[0].published == 1
+    assert stamps[-1].label == "host log: 4096 B x 1"
+    assert stamps[-1].published == 37
+    # whole milliseconds, of which each end may be off by one
+    off = {row.label: row.simulated - (row.published or 0) for row in stamps}
+    assert all(abs(ms) <= 3 for ms in off.values()), off
+    (kernel,) = [row for row in report().rows if row.metric == "kernel_log"]
+    assert kernel.published == 27.887
+    assert any(note.startswith("From the client's first line") for note in report().notes)
+
+
+def test_the_transcript_takes_no_time_of_the_tests() -> None:
+    told = {
+        row.label: row.simulated
+        for row in report().rows
+        if row.metric == "time" and row.settings["transcript"] == "on"
+    }
+    # but for where code then lies
+    assert told == pytest.approx({row.label: row.simulated for row in cells()}, rel=1e-4)
 
 
 def test_more_than_all_buffers_come_through_where_the_sender_waits() -> None:

@@ -56,6 +56,26 @@ def test_all_tests_of_the_report_are_acknowledged_in_its_order() -> None:
     assert "buffer with CRC16 0x1818\n" in result.console
 
 
+def test_the_transcript_has_the_reports_lines() -> None:
+    result = run(transcript="on", log="off")
+    stamped = r"- \d\d:\d\d:\d\d\.\d{3} INFO: (.*)"
+    lines = re.findall(stamped, result.console)
+    assert lines[:4] == [
+        "Application started",
+        "Connected to /dev/ttyRPMSG0",
+        "Initialized buffer with CRC16: 0x1818",
+        "---- Creating tests ----",
+    ]
+    assert lines[4:15] == [f"-> Add test: block={size}, blocks: {n}" for size, n in REPORT]
+    assert lines[15] == "---- Starting tests ----"
+    assert lines[16:] == [
+        f"-> b: {size}, n:{n}, nsec: {ns}, bytes sent: {size * n}"
+        for (size, n), ns in times(result).items()
+    ]
+    assert times(result) == pytest.approx(times(run(log="off")), rel=0.01)
+    assert re.search(r"^\[    0\.\d{6}\] rpmsg: creating channel ", result.console, re.MULTILINE)
+
+
 def test_the_log_has_a_line_for_each_message() -> None:
     block_bytes, blocks = 1024, 2
     log = one(block_bytes, blocks).streams["uart7"]

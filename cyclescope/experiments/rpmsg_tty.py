@@ -8,13 +8,13 @@ data in one go than the author could send.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cyclescope.experiment import Cell, Choice, Experiment, Run
-from cyclescope.experiments import rpmsg_tty_follows
+from cyclescope.experiments import rpmsg_tty_follows, rpmsg_tty_stamps
 from cyclescope.experiments.rpmsg_tty_follows import BAUD_RATE, BUFFER_BYTES, LOG_PART
-from cyclescope.results import ASSUMED, Omission, Parts, Settings, Value
+from cyclescope.results import ASSUMED, Omission, Parts, Row, Settings, Value
 from cyclescope.views import Pivot, Sweep, Words
 
 BOARD = "stm32mp157c-dk2"
@@ -35,6 +35,7 @@ def _run(**settings: Value) -> Run:
 
 def _runs() -> Iterator[Run]:
     yield replace(_run(), documented=True)
+    yield _run(transcript="on")
     yield _run(log="off")
     yield from (_run(baud_rate=baud) for baud in BAUD_RATES if baud != BAUD_RATE)
     for size in BUFFERS_BYTES:
@@ -65,6 +66,7 @@ _LINES = ("block_bytes", "blocks")
 _OTHER_RATES = tuple(rate for rate in BAUD_RATES if rate != BAUD_RATE)
 _OTHER_BUFFERS = tuple(size for size in BUFFERS_BYTES if size != BUFFER_BYTES)
 _ALL = ("tests", ("all",))
+_NO_TRANSCRIPT = ("transcript", ("off",))
 _LOGGED, _QUIET = ("log", ("on",)), ("log", ("off",))
 _OF_REPORT = ("buffer_bytes", (BUFFER_BYTES,))
 
@@ -81,6 +83,7 @@ def _times(title: str, column: str, *where: tuple[str, tuple[Value, ...]]) -> Pi
 
 
 _PIVOTS = (
+    _times("With the client's transcript", "transcript", ("transcript", ("on",))),
     _times("Without the M4's log", "log", _ALL, _OF_REPORT, _QUIET),
     _times("By the rate of the log's UART", "baud_rate", ("baud_rate", _OTHER_RATES)),
     _times("By RPMsg's buffers", "buffer_bytes", ("buffer_bytes", _OTHER_BUFFERS), _LOGGED),
@@ -99,7 +102,7 @@ def _sweep(title: str, x: str, x_title: str, *where: tuple[str, tuple[Value, ...
         per=1_000_000,
         log=True,
         words=_WORDS,
-        where=(_ALL, *where),
+        where=(_ALL, _NO_TRANSCRIPT, *where),
     )
 
 
@@ -195,6 +198,17 @@ LEFT_OUT = (
     ),
 )
 
+
+def _derived(rows: Sequence[Row]) -> Iterator[Row]:
+    yield from rpmsg_tty_follows.rows(rows)
+    yield from rpmsg_tty_stamps.rows(rows)
+
+
+def _findings(rows: Sequence[Row]) -> Iterator[str]:
+    yield from rpmsg_tty_follows.findings(rows)
+    yield from rpmsg_tty_stamps.findings(rows)
+
+
 EXPERIMENT = Experiment(
     name="rpmsg-tty",
     title="RPMsg over a tty between the Cortex-A7 and the Cortex-M4 of an STM32MP157",
@@ -223,8 +237,9 @@ EXPERIMENT = Experiment(
     ),
     choices=CHOICES,
     left_out=LEFT_OUT,
-    derived=rpmsg_tty_follows.rows,
-    findings=rpmsg_tty_follows.findings,
+    derived=_derived,
+    derived_pivots=rpmsg_tty_stamps.PIVOTS,
+    findings=_findings,
     question="How fast is RPMsg over a tty between the two cores, and what limits it?",
     answer=rpmsg_tty_follows.answer,
 )

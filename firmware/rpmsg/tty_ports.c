@@ -1,5 +1,8 @@
 #include "tty_ports.h"
 
+#if APP_TRANSCRIPT_ON
+#include "arm_generic_timer.h"
+#endif
 #include "clock.h"
 #include "console.h"
 #include "stm32_rproc.h"
@@ -10,12 +13,25 @@
 struct tty tty_ports[TTY_PORTS];
 static volatile uint32_t found;
 
+#if APP_TRANSCRIPT_ON
+/* As the kernel's log has it: seconds. */
+static void print_stamp(void)
+{
+    uint32_t us = (uint32_t)(clock_ns_of_ticks(clock_ticks()) / 1000u);
+
+    console_print("[%5u.%06u] ", us / 1000000u, us % 1000000u);
+}
+#endif
+
 /* A channel of the M4's: the driver takes the first two ttys. */
 static struct rpmsg_endpoint *channel(void *context, const char *name, uint32_t addr)
 {
     struct rpmsg_endpoint *endpoint;
 
     (void)context;
+#if APP_TRANSCRIPT_ON
+    print_stamp();
+#endif
     console_print("rpmsg: creating channel %s addr 0x%x\n", name, addr);
     if (found == TTY_PORTS || memcmp(name, TTY_CHANNEL, sizeof TTY_CHANNEL) != 0) {
         return NULL;

@@ -6,6 +6,7 @@
 #include "console.h"
 #include "exit.h"
 #include "stuck.h"
+#include "transcript.h"
 #include "tty_ports.h"
 
 static const struct client_test report[] = {
@@ -49,8 +50,12 @@ static bool test(uint32_t block_bytes, uint32_t blocks)
         console_print("tty-test-client: b: %u, n: %u: %u bytes sent, %u acknowledged\n", block_bytes, blocks, bytes, test.acknowledged);
         return false;
     }
+#if APP_TRANSCRIPT_ON
+    transcript_ended(&test);
+#else
     console_print("{\"metric\":\"time\",\"block_bytes\":%u,\"blocks\":%u,\"unit\":\"ns\",\"value\":%llu}\n", block_bytes, blocks,
         clock_ns_of_ticks(test.ticks));
+#endif
     return true;
 }
 
@@ -73,6 +78,35 @@ static bool run_tests(void)
 #endif
 }
 
+#if APP_TRANSCRIPT_ON
+/* What the client prints before its tests; it is started by hand when the link has long been up. */
+static void prepare(void)
+{
+    transcript_started();
+    transcript_connected();
+    transcript_filled(client_start());
+    transcript_creating();
+#if APP_TESTS_ONE
+    transcript_added(&(struct client_test){.block_bytes = APP_BLOCK_BYTES, .blocks = APP_BLOCKS});
+#else
+    for (uint32_t i = 0; i < sizeof report / sizeof report[0]; i++) {
+        transcript_added(&report[i]);
+    }
+#endif
+    transcript_starting();
+}
+
+int main(void)
+{
+    if (!start_link()) {
+        return EXIT_FAILED;
+    }
+    prepare();
+    bool passed = run_tests();
+    transcript_print();
+    return passed ? EXIT_OK : EXIT_FAILED;
+}
+#else
 int main(void)
 {
     if (!start_link()) {
@@ -81,3 +115,4 @@ int main(void)
     console_print("tty-test-client: buffer with CRC16 0x%04x\n", client_start());
     return run_tests() ? EXIT_OK : EXIT_FAILED;
 }
+#endif
