@@ -11,6 +11,7 @@
 
 pub mod commands;
 pub mod fifo;
+pub mod frames;
 pub mod params;
 pub mod wire;
 pub mod xip;
@@ -463,6 +464,7 @@ impl Device for AxiQuadSpi {
             ("frames".to_owned(), totals.frames),
             ("rx_overruns".to_owned(), totals.overruns),
         ];
+        counters.extend(self.wire.frames.counters());
         for (chip, label) in self.wire.targets.iter().zip(&self.labels) {
             let chips = chip.iter().flat_map(|chip| chip.counters());
             counters.extend(chips.map(|(name, count)| (format!("{label}.{name}"), count)));

@@ -109,6 +109,12 @@ impl Rig {
             .collect()
     }
 
+    /// A counter of the core's.
+    fn count(&mut self, name: &str) -> u64 {
+        let counters = self.bench.bus.devices[0].as_ref().unwrap().counters();
+        counters.into_iter().find(|(known, _)| known == name).map_or(0, |(_, count)| count)
+    }
+
     fn status(&mut self, at: Ps) -> u32 {
         self.bench.value(at, SPISR)
     }
@@ -181,6 +187,7 @@ fn a_quad_page_read_takes_552_clocks_with_one_refill() {
     assert_eq!(shifts.len(), 264);
     // Control at edge 0 + 4 = 50 ns; 8 + 24 + 8 + 256*8/4 = 552 clocks of 25 ns = 13.8 us, without a gap.
     assert_eq!(shifts[263].1, Ps(50_000 + 552 * 25_000));
+    assert_eq!((rig.count("command_6b.sck_clocks"), rig.count("command_6b.idle_clocks")), (552, 0));
 }
 
 #[test]
@@ -257,8 +264,23 @@ fn sck_stalls_while_the_fifo_is_empty() {
     rig.clocks();
     // The first ends at 250 ns; the second starts 4 clocks after the edge of 1 us: 1050 + 200 ns.
     assert_eq!(rig.shifts().iter().map(|(_, end)| end.0).collect::<Vec<_>>(), [250_000, 1_250_000]);
+    // From 250 to 1050 ns, in clocks of 80 MHz.
+    assert_eq!(rig.count("command_01.idle_clocks"), 64);
     let saw = rig.saw.lock().unwrap();
     assert_eq!(saw.iter().filter(|saw| matches!(saw, Saw::Select(_))).count(), 1, "it stays selected");
+}
+
+#[test]
+fn words_wait_in_the_fifo_until_the_wire_is_started() {
+    let mut rig = Rig::new(params(Lines::Quad));
+    rig.bench.write(Ps(0), SPICR, STOP).unwrap();
+    rig.bench.write(Ps(0), DTR, 0x06).unwrap();
+    rig.bench.write(Ps::from_us(2), SPISSR, !1).unwrap();
+    rig.bench.write(Ps::from_us(3), SPICR, RUN).unwrap();
+    rig.clocks();
+    // There at 50 ns, started at 3050 ns: 3 us of 80 MHz.
+    assert_eq!(rig.count("command_06.waiting_clocks"), 240);
+    assert_eq!((rig.count("command_06.frames"), rig.count("command_06.sck_clocks")), (1, 8));
 }
 
 #[test]

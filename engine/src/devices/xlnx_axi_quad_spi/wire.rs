@@ -6,6 +6,7 @@
 
 use super::commands::{self, Command, Data};
 use super::fifo::{RxFifo, TxFifo};
+use super::frames::{Frames, Shifted};
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, SpiTarget};
@@ -61,6 +62,8 @@ pub struct Wire {
     pub control: Control,
     /// Totals.
     pub totals: Totals,
+    /// What went over the wire, by the frames' first bytes.
+    pub frames: Frames,
     /// The lines, for waveforms.
     pub signals: SpiSignals,
     cpol: bool,
@@ -82,6 +85,7 @@ impl Wire {
             targets,
             control: Control::default(),
             totals: Totals::default(),
+            frames: Frames::default(),
             signals: SpiSignals::default(),
             cpol: false,
             cpha: false,
@@ -182,6 +186,7 @@ impl Wire {
         if slave == self.selected {
             return;
         }
+        self.frames.end();
         let now = self.time(edge);
         if let Some(target) = self.selected.and_then(|old| self.targets.get_mut(old)).and_then(Option::as_mut) {
             target.deselect(now);
@@ -218,6 +223,10 @@ impl Wire {
     fn shift(&mut self, burst: Burst, byte: u8, start: u64, end: u64, tx: &mut TxFifo, rx: &mut RxFifo) {
         if !self.control.manual_select && !self.control.loopback {
             self.select(self.select_request, start);
+        }
+        if self.selected.is_some() && !self.control.loopback {
+            let there = tx.front().map_or(start, |(_, visible_edge)| visible_edge);
+            self.frames.byte(Shifted { byte, sck_clocks: burst.clocks, there, start, end });
         }
         let received = self.exchange(burst, end) as u8;
         let received = if self.control.lsb_first { received.reverse_bits() } else { received };
@@ -261,7 +270,9 @@ impl Wire {
         for index in 0..header_bytes + bytes {
             let byte = header.get(index as usize).copied().unwrap_or(0);
             let burst = if index == 0 { Burst::byte_out(Lines::Single, byte) } else { follower(command, index, byte) };
+            let start = self.free_edge;
             self.free_edge += u64::from(burst.clocks) * self.ratio;
+            self.frames.byte(Shifted { byte, sck_clocks: burst.clocks, there: start, start, end: self.free_edge });
             let received = self.exchange(burst, self.free_edge) as u8;
             self.totals.sck_clocks += u64::from(burst.clocks);
             if let Some(place) = index.checked_sub(header_bytes).and_then(|data| into.get_mut(data as usize)) {

@@ -1,0 +1,131 @@
+//! What a logic analyser on the core's wire would count: frames by their first byte (the memory's command), the clocks of
+//! each kind, and how long SCK stood still within them.
+
+use std::collections::BTreeMap;
+
+/// The frames of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Times that a slave was selected and at least a byte followed.
+    pub frames: u64,
+    /// Periods of SCK.
+    pub sck_clocks: u64,
+    /// Periods of EXT_SPI_CLK that SCK stood still between a byte and the next one of the same frame: the transmit FIFO was
+    /// empty, or the core was stopped.
+    pub idle_clocks: u64,
+    /// Periods of EXT_SPI_CLK that first bytes waited in the transmit FIFO until SCK began to shift them: the FIFO was being
+    /// filled, or nothing was selected.
+    pub waiting_clocks: u64,
+}
+
+/// A byte on the wire, in edges of EXT_SPI_CLK.
+#[derive(Clone, Copy, Debug)]
+pub struct Shifted {
+    /// What was sent.
+    pub byte: u8,
+    /// In so many periods of SCK.
+    pub sck_clocks: u32,
+    /// The first edge at which the wire could have taken it.
+    pub there: u64,
+    /// Where its first clock begins.
+    pub start: u64,
+    /// The end of its last clock.
+    pub end: u64,
+}
+
+/// The frame under way.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    command: u8,
+    totals: Totals,
+    last_end: u64,
+}
+
+/// All frames so far.
+#[derive(Debug, Default)]
+pub struct Frames {
+    ended: BTreeMap<u8, Totals>,
+    current: Option<Current>,
+}
+
+impl Frames {
+    /// A byte was shifted to a selected slave.
+    #[inline]
+    pub fn byte(&mut self, shifted: Shifted) {
+        let current = self.current.get_or_insert(Current {
+            command: shifted.byte,
+            totals: Totals { frames: 1, waiting_clocks: shifted.start - shifted.there, ..Totals::default() },
+            last_end: shifted.start,
+        });
+        current.totals.sck_clocks += u64::from(shifted.sck_clocks);
+        current.totals.idle_clocks += shifted.start - current.last_end;
+        current.last_end = shifted.end;
+    }
+
+    /// The slave select has changed: the next byte begins a frame.
+    pub fn end(&mut self) {
+        if let Some(current) = self.current.take() {
+            add(self.ended.entry(current.command).or_default(), current.totals);
+        }
+    }
+
+    /// The totals by first byte, in its order; with those of a frame that is under way.
+    pub fn totals(&self) -> BTreeMap<u8, Totals> {
+        let mut found = self.ended.clone();
+        if let Some(current) = self.current {
+            add(found.entry(current.command).or_default(), current.totals);
+        }
+        found
+    }
+
+    /// The totals as counters: `command_6b.frames` and so on.
+    pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
+        self.totals().into_iter().flat_map(|(command, totals)| {
+            [
+                ("frames", totals.frames),
+                ("sck_clocks", totals.sck_clocks),
+                ("idle_clocks", totals.idle_clocks),
+                ("waiting_clocks", totals.waiting_clocks),
+            ]
+            .map(|(name, count)| (format!("command_{command:02x}.{name}"), count))
+        })
+    }
+}
+
+fn add(to: &mut Totals, more: Totals) {
+    to.frames += more.frames;
+    to.sck_clocks += more.sck_clocks;
+    to.idle_clocks += more.idle_clocks;
+    to.waiting_clocks += more.waiting_clocks;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A byte that was there some edges before its first clock.
+    fn shifted(byte: u8, sck_clocks: u32, there: u64, start: u64) -> Shifted {
+        Shifted { byte, sck_clocks, there, start, end: start + 2 * u64::from(sck_clocks) }
+    }
+
+    #[test]
+    fn frames_are_told_apart_by_their_first_byte() {
+        let mut frames = Frames::default();
+        frames.end();
+        frames.byte(shifted(0x6b, 8, 90, 100));
+        frames.byte(shifted(0x05, 2, 95, 116));
+        frames.byte(shifted(0x05, 2, 127, 127));
+        frames.end();
+        // The pause between two frames is nobody's.
+        frames.byte(shifted(0x05, 8, 499, 500));
+        let quad = Totals { frames: 1, sck_clocks: 12, idle_clocks: 7, waiting_clocks: 10 };
+        let status = Totals { frames: 1, sck_clocks: 8, idle_clocks: 0, waiting_clocks: 1 };
+        assert_eq!(frames.totals(), BTreeMap::from([(0x05, status), (0x6b, quad)]));
+        frames.end();
+        frames.byte(shifted(0x6b, 8, 600, 600));
+        frames.end();
+        assert_eq!(frames.totals()[&0x6b], Totals { frames: 2, sck_clocks: 20, ..quad });
+        let counters: Vec<_> = frames.counters().skip(6).collect();
+        assert_eq!(counters, [("command_6b.idle_clocks".to_owned(), 7), ("command_6b.waiting_clocks".to_owned(), 10)]);
+    }
+}
