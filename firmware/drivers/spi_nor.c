@@ -14,6 +14,8 @@
 #define N25Q128_FAST_READ 0x0Bu
 #define N25Q128_DUAL_OUTPUT_READ 0x3Bu
 #define N25Q128_QUAD_OUTPUT_READ 0x6Bu
+#define N25Q128_DUAL_IO_READ 0xBBu
+#define N25Q128_QUAD_IO_READ 0xEBu
 
 #define N25Q128_STATUS_WRITE_IN_PROGRESS (1u << 0)
 #define N25Q128_STATUS_WRITE_ENABLE_LATCH (1u << 1)
@@ -24,6 +26,8 @@
 const struct spi_nor_mode spi_nor_standard = {N25Q128_FAST_READ, 1, N25Q128_PAGE_PROGRAM};
 const struct spi_nor_mode spi_nor_dual = {N25Q128_DUAL_OUTPUT_READ, 2, N25Q128_DUAL_INPUT_PROGRAM};
 const struct spi_nor_mode spi_nor_quad = {N25Q128_QUAD_OUTPUT_READ, 4, N25Q128_QUAD_INPUT_PROGRAM};
+const struct spi_nor_mode spi_nor_dual_io = {N25Q128_DUAL_IO_READ, 2, N25Q128_DUAL_INPUT_PROGRAM};
+const struct spi_nor_mode spi_nor_quad_io = {N25Q128_QUAD_IO_READ, 5, N25Q128_QUAD_INPUT_PROGRAM};
 
 static int read_id(const struct spi_nor *flash, uint8_t id[3])
 {

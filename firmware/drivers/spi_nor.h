@@ -11,6 +11,8 @@
 /* Command, address and at most 4 dummy bytes. */
 #define SPI_NOR_HEADER_LIMIT_BYTES 8u
 #define SPI_NOR_FRAME_LIMIT_WORDS (SPI_NOR_HEADER_LIMIT_BYTES + SPI_NOR_PAGE_BYTES)
+/* With spi_nor_quad_io: 5 dummy bytes. */
+#define SPI_NOR_QUAD_IO_FRAME_LIMIT_WORDS (SPI_NOR_FRAME_LIMIT_WORDS + 1u)
 
 struct spi_nor {
     const struct xlnx_axi_quad_spi *spi;
@@ -19,13 +21,16 @@ struct spi_nor {
 /* How pages are read and programmed. */
 struct spi_nor_mode {
     uint8_t read_command;
-    uint8_t read_dummy_bytes; /* at the width of the data: 8 dummy clocks, the part's default, are 1, 2 or 4 bytes */
+    /* At the width of the data: 8 dummy clocks, the part's default, are 1, 2 or 4 bytes; for EBh it is 10, 5 bytes. */
+    uint8_t read_dummy_bytes;
     uint8_t program_command;
 };
 
 extern const struct spi_nor_mode spi_nor_standard; /* 0Bh, 02h */
 extern const struct spi_nor_mode spi_nor_dual;     /* 3Bh, A2h: data on two lines */
 extern const struct spi_nor_mode spi_nor_quad;     /* 6Bh, 32h: data on four lines */
+extern const struct spi_nor_mode spi_nor_dual_io;  /* BBh, A2h: what is read, its address too on two lines */
+extern const struct spi_nor_mode spi_nor_quad_io;  /* EBh, 32h: what is read, its address too on four lines */
 
 /* Checks the part by its identification (9Fh). ERROR_WRONG_PART. */
 int spi_nor_init(struct spi_nor *flash, const struct xlnx_axi_quad_spi *spi);

@@ -28,7 +28,10 @@ void xlnx_axi_cdma_start(const struct xlnx_axi_cdma *dma, uint32_t bytes);
 /* 1 idle, 0 busy, ERROR_DMA if a bus access failed. One register read. */
 int xlnx_axi_cdma_poll(const struct xlnx_axi_cdma *dma);
 
-/* Polls until the transfer is over. ERROR_TIMEOUT, ERROR_DMA. */
+/* Waits until the transfer is over (xlnx_transfer.h). ERROR_TIMEOUT, ERROR_DMA. */
 int xlnx_axi_cdma_wait(const struct xlnx_axi_cdma *dma);
+
+/* Takes the engine's interrupt back; `context` is its struct xlnx_axi_cdma. With completion=interrupts only. */
+void xlnx_axi_cdma_interrupt(void *context);
 
 #endif

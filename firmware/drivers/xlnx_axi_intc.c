@@ -7,10 +7,18 @@
 #define AXI_INTC_IAR 0x0Cu
 #define AXI_INTC_SIE 0x10u
 #define AXI_INTC_CIE 0x14u
+#define AXI_INTC_IVR 0x18u
 #define AXI_INTC_MER 0x1Cu
 
 #define AXI_INTC_MER_ME (1u << 0)
 #define AXI_INTC_MER_HIE (1u << 1) /* hardware interrupts; stays set until reset */
+
+#define AXI_INTC_INPUTS 32u
+
+static struct {
+    xlnx_axi_intc_handler *handler;
+    void *context;
+} served[AXI_INTC_INPUTS];
 
 void xlnx_axi_intc_init(uintptr_t base)
 {
@@ -37,4 +45,22 @@ uint32_t xlnx_axi_intc_pending(uintptr_t base)
 void xlnx_axi_intc_acknowledge(uintptr_t base, uint32_t input)
 {
     mmio_write(base, AXI_INTC_IAR, 1u << input);
+}
+
+void xlnx_axi_intc_connect(uintptr_t base, uint32_t input, xlnx_axi_intc_handler *handler, void *context)
+{
+    served[input].handler = handler;
+    served[input].context = context;
+    xlnx_axi_intc_enable(base, input);
+}
+
+void xlnx_axi_intc_serve(uintptr_t base)
+{
+    /* All ones if nothing waits. */
+    uint32_t input = mmio_read(base, AXI_INTC_IVR);
+
+    if (input < AXI_INTC_INPUTS && served[input].handler) {
+        served[input].handler(served[input].context);
+        xlnx_axi_intc_acknowledge(base, input);
+    }
 }

@@ -2,11 +2,15 @@
 
 #include "error.h"
 #include "mmio.h"
+#include "xlnx_transfer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Register space: PG153, table 2-3 and the sections on each register. */
+#define QUAD_SPI_DGIER 0x1Cu
+#define QUAD_SPI_IPISR 0x20u
+#define QUAD_SPI_IPIER 0x28u
 #define QUAD_SPI_SRR 0x40u
 #define QUAD_SPI_CR 0x60u
 #define QUAD_SPI_SR 0x64u
@@ -15,6 +19,11 @@
 #define QUAD_SPI_SSR 0x70u
 #define QUAD_SPI_TX_FIFO_OCY 0x74u
 #define QUAD_SPI_RX_FIFO_OCY 0x78u
+
+#define QUAD_SPI_DGIER_ENABLE (1u << 31)
+#define QUAD_SPI_INTERRUPT_TX_EMPTY (1u << 2)
+#define QUAD_SPI_INTERRUPT_TX_HALF_EMPTY (1u << 6)
+#define QUAD_SPI_INTERRUPT_COMMAND_ERROR (1u << 13)
 
 #define QUAD_SPI_SRR_RESET 0x0000000Au
 
@@ -43,8 +52,6 @@
 /* Fills the FIFO while its depth is probed; never sent. A command that every configuration knows (read status), for
    the core looks at the first word. */
 #define QUAD_SPI_PROBE_BYTE 0x05u
-/* A full FIFO at the slowest SCK (EXT_SPI_CLK / 2048) takes 0.5 s at 8 MHz: some 10^6 polls. */
-#define QUAD_SPI_LIMIT_POLLS 10000000u
 /* Programming a DMA engine and waiting for it takes as many bus accesses as a transfer of this many words. */
 #define QUAD_SPI_DMA_LEAST_WORDS 8u
 
@@ -91,8 +98,24 @@ int xlnx_axi_quad_spi_init(struct xlnx_axi_quad_spi *spi, uintptr_t base, const 
     mmio_write(base, QUAD_SPI_CR, QUAD_SPI_CR_STOP);
     error = find_fifo_depth(spi);
     mmio_write(base, QUAD_SPI_CR, QUAD_SPI_CR_STOP);
+#if APP_COMPLETION_INTERRUPTS
+    mmio_write(base, QUAD_SPI_IPIER,
+               QUAD_SPI_INTERRUPT_TX_EMPTY | QUAD_SPI_INTERRUPT_TX_HALF_EMPTY | QUAD_SPI_INTERRUPT_COMMAND_ERROR);
+    mmio_write(base, QUAD_SPI_DGIER, QUAD_SPI_DGIER_ENABLE);
+#endif
     return error;
 }
+
+#if APP_COMPLETION_INTERRUPTS
+void xlnx_axi_quad_spi_interrupt(void *context)
+{
+    const struct xlnx_axi_quad_spi *spi = context;
+
+    /* Bits toggle where ones are written: those that are set get clear. */
+    mmio_write(spi->base, QUAD_SPI_IPISR, mmio_read(spi->base, QUAD_SPI_IPISR));
+    transfer_interrupted();
+}
+#endif
 
 static void begin(const struct xlnx_axi_quad_spi *spi)
 {
@@ -115,10 +138,12 @@ static int timeout_reason(const struct xlnx_axi_quad_spi *spi)
 /* The FIFO's first word leaves it when its transfer is complete (PG153, SPI DTR): empty means all is sent. */
 static int wait_sent(const struct xlnx_axi_quad_spi *spi)
 {
-    for (uint32_t polls = 0; polls < QUAD_SPI_LIMIT_POLLS; polls++) {
+    for (uint32_t polls = 0; polls < TRANSFER_LIMIT_LOOKS; polls++) {
+        transfer_look();
         if (mmio_read(spi->base, QUAD_SPI_SR) & QUAD_SPI_SR_TX_EMPTY) {
             return 0;
         }
+        transfer_wait();
     }
     return timeout_reason(spi);
 }
@@ -148,9 +173,13 @@ static uint32_t receive_occupancy(const struct xlnx_axi_quad_spi *spi)
 
 static void push(const struct xlnx_axi_quad_spi *spi, const uint32_t *words, uint32_t count)
 {
+    /* A wire that is faster than this loop empties the FIFO after each word: no interrupt for each of them. */
+    uint32_t interrupts = transfer_hold_interrupts();
+
     for (uint32_t i = 0; i < count; i++) {
         mmio_write(spi->base, QUAD_SPI_DTR, words[i]);
     }
+    transfer_release_interrupts(interrupts);
 }
 
 static void pull(const struct xlnx_axi_quad_spi *spi, uint32_t *words, uint32_t count)
@@ -196,10 +225,13 @@ static int pull_bytes(const struct xlnx_axi_quad_spi *spi, uint8_t *bytes, uint3
     uint32_t polls = 0, done = 0;
 
     while (done < count) {
+        transfer_look();
         if (!(mmio_read(spi->base, QUAD_SPI_SR) & QUAD_SPI_SR_RX_EMPTY)) {
             bytes[done++] = (uint8_t)mmio_read(spi->base, QUAD_SPI_DRR);
-        } else if (++polls == QUAD_SPI_LIMIT_POLLS) {
+        } else if (++polls == TRANSFER_LIMIT_LOOKS) {
             return timeout_reason(spi);
+        } else {
+            transfer_wait();
         }
     }
     return 0;
@@ -228,12 +260,14 @@ static int send_rest(const struct xlnx_axi_quad_spi *spi, const uint32_t *words,
     uint32_t polls = 0;
 
     while (count) {
+        transfer_look();
         uint32_t room = transmit_room(spi);
         uint32_t step = smaller(room, count);
         if (room < smaller(count, spi->fifo_words / 2)) {
-            if (++polls == QUAD_SPI_LIMIT_POLLS) {
+            if (++polls == TRANSFER_LIMIT_LOOKS) {
                 return timeout_reason(spi);
             }
+            transfer_wait();
             continue;
         }
         int error = fill(spi, words, step);
@@ -290,22 +324,36 @@ static int advance_sending(const struct xlnx_axi_quad_spi *spi, struct frame *fr
     return 0;
 }
 
-/* Sends and receives until the frame is complete: drains whatever has come back each time. */
+/* How much must have come back to be drained: whatever is there; after an interrupt half a FIFO, or the frame's rest. */
+static uint32_t least_drained(const struct xlnx_axi_quad_spi *spi, const struct frame *frame)
+{
+#if APP_COMPLETION_INTERRUPTS
+    return smaller(frame->count - frame->received, spi->fifo_words / 2);
+#else
+    (void)spi;
+    (void)frame;
+    return 1;
+#endif
+}
+
+/* Sends and receives until the frame is complete. */
 static int run_frame(const struct xlnx_axi_quad_spi *spi, struct frame *frame)
 {
     uint32_t polls = 0;
 
     while (frame->received < frame->count) {
         uint32_t step;
+        transfer_look();
         int error = frame->sent < frame->count ? advance_sending(spi, frame) : 0;
         if (error) {
             return error;
         }
         step = receive_occupancy(spi);
-        if (!step) {
-            if (++polls == QUAD_SPI_LIMIT_POLLS) {
+        if (step < least_drained(spi, frame)) {
+            if (++polls == TRANSFER_LIMIT_LOOKS) {
                 return timeout_reason(spi);
             }
+            transfer_wait();
             continue;
         }
         error = drain(spi, frame->received_words + frame->received, step);

@@ -42,4 +42,8 @@ int xlnx_axi_quad_spi_write(const struct xlnx_axi_quad_spi *spi, const uint32_t 
 int xlnx_axi_quad_spi_read(const struct xlnx_axi_quad_spi *spi, const uint32_t *words, uint32_t header_words,
                            uint32_t *received, uint32_t count);
 
+/* Takes the core's interrupt back; `context` is its struct xlnx_axi_quad_spi. With completion=interrupts only, where
+   the core interrupts when its transmit FIFO is half empty or empty and when it refuses a command. */
+void xlnx_axi_quad_spi_interrupt(void *context);
+
 #endif

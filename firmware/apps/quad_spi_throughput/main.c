@@ -8,10 +8,13 @@
 #include "error.h"
 #include "exit.h"
 #include "result.h"
+#include "riscv.h"
 #include "section.h"
 #include "spi_nor.h"
 #include "ticks.h"
 #include "transcript.h"
+#include "trap.h"
+#include "xlnx_axi_intc.h"
 #include "xlnx_axi_timer.h"
 
 #include <stdbool.h>
@@ -28,14 +31,29 @@
 #define ACCESS "Legacy"
 #endif
 
-#if APP_MODE_QUAD
+#if APP_MODE_QUAD && APP_READ_COMMAND_IO
+#define MODE spi_nor_quad_io
+#elif APP_MODE_QUAD
 #define MODE spi_nor_quad
-static const struct transcript text = {"QUAD", ACCESS, {0x35, 0x85}, "***", "for", "   "};
+#elif APP_MODE_DUAL && APP_READ_COMMAND_IO
+#define MODE spi_nor_dual_io
 #elif APP_MODE_DUAL
 #define MODE spi_nor_dual
-static const struct transcript text = {"DUAL", ACCESS, {0x60, 0x20}, "###", "For", "    "};
 #elif APP_MODE_STANDARD
 #define MODE spi_nor_standard
+#endif
+
+#if APP_MODE_QUAD && APP_READ_COMMAND_IO
+#define FRAME_WORDS SPI_NOR_QUAD_IO_FRAME_LIMIT_WORDS
+#else
+#define FRAME_WORDS SPI_NOR_FRAME_LIMIT_WORDS
+#endif
+
+#if APP_MODE_QUAD
+static const struct transcript text = {"QUAD", ACCESS, {0x35, 0x85}, "***", "for", "   "};
+#elif APP_MODE_DUAL
+static const struct transcript text = {"DUAL", ACCESS, {0x60, 0x20}, "###", "For", "    "};
+#elif APP_MODE_STANDARD
 static const struct transcript text = {"STANDARD", ACCESS, {0x3C, 0xC3}, "+++", "for", "   "};
 #endif
 
@@ -50,8 +68,8 @@ static struct xlnx_axi_quad_spi spi;
 static struct spi_nor flash;
 
 /* One byte a word, as the FIFOs take them. All pages hold the same two bytes in turn. */
-static uint32_t page_frame[SPI_NOR_FRAME_LIMIT_WORDS] BOARD_UNCACHED;
-static uint32_t received[APP_PAGES][SPI_NOR_FRAME_LIMIT_WORDS] BOARD_DMA_TARGET;
+static uint32_t page_frame[FRAME_WORDS] BOARD_UNCACHED;
+static uint32_t received[APP_PAGES][FRAME_WORDS] BOARD_DMA_TARGET;
 
 #if APP_ACCESS_DMA
 static struct xlnx_axi_cdma fill_dma, drain_dma;
@@ -75,11 +93,39 @@ static int set_up_spi(void)
 }
 #endif
 
+#if APP_COMPLETION_INTERRUPTS
+static void on_external(void)
+{
+    xlnx_axi_intc_serve(BOARD_INTC_BASE);
+}
+
+static void set_up_interrupts(void)
+{
+    trap_on_interrupt(RISCV_INTERRUPT_EXTERNAL, on_external);
+    xlnx_axi_intc_init(BOARD_INTC_BASE);
+    xlnx_axi_intc_connect(BOARD_INTC_BASE, BOARD_INTC_SPI_INPUT, xlnx_axi_quad_spi_interrupt, &spi);
+#if APP_ACCESS_DMA
+    xlnx_axi_intc_connect(BOARD_INTC_BASE, BOARD_INTC_DMA0_INPUT, xlnx_axi_cdma_interrupt, &fill_dma);
+    xlnx_axi_intc_connect(BOARD_INTC_BASE, BOARD_INTC_DMA1_INPUT, xlnx_axi_cdma_interrupt, &drain_dma);
+#endif
+    riscv_csr_set(mie, RISCV_MIE_MEIE);
+    trap_enable_interrupts();
+}
+#else
+static void set_up_interrupts(void)
+{
+}
+#endif
+
 static int set_up(void)
 {
     xlnx_axi_timer_start_free_running(&timer, BOARD_TIMER_BASE);
     int error = set_up_spi();
-    return error ? error : spi_nor_init(&flash, &spi);
+    if (error) {
+        return error;
+    }
+    set_up_interrupts();
+    return spi_nor_init(&flash, &spi);
 }
 
 static int erase_chip(void)

@@ -12,8 +12,11 @@
 #define BOARD_UARTLITE_BAUD 9600u
 
 #define BOARD_INTC_BASE 0x41200000u
-/* Interrupt input of the controller that the AXI timer drives. */
+/* Inputs of the controller, by what drives them. */
 #define BOARD_INTC_TIMER_INPUT 0u
+#define BOARD_INTC_SPI_INPUT 2u
+#define BOARD_INTC_DMA0_INPUT 3u
+#define BOARD_INTC_DMA1_INPUT 4u
 #define BOARD_TIMER_BASE 0x41C00000u
 
 /* dma0 fills the transmit FIFO, dma1 drains the receive FIFO. */
