@@ -164,9 +164,9 @@ class Group:
         return f"{self.within(CLOSE_PCT)} of {len(self.published)}" if self.published else ""
 
     def within(self, most_pct: float) -> int:
-        """How many published numbers are met within an error."""
-        errors = [row.error_pct for row in self.published]
-        return sum(error is None or abs(error) <= most_pct for error in errors)
+        """How many published numbers are met within an error; a published 0 only exactly."""
+        errors = [0 if row.is_exact else row.error_pct for row in self.published]
+        return sum(error is not None and abs(error) <= most_pct for error in errors)
 
     @property
     def worst(self) -> float | None:
@@ -234,7 +234,8 @@ class Table:
         text = f"{close:,} of {published:,} published numbers are met within {CLOSE_PCT} %"
         if near > close:
             text += f", {near:,} within {FAR_PCT} %"
-        return f"{text}; the furthest off is {self.whole.worst or 0:+.1f} %."
+        worst = self.whole.worst
+        return f"{text}." if worst is None else f"{text}; the furthest off is {worst:+.1f} %."
 
 
 def tables(rows: Iterable[Row]) -> list[Table]:
@@ -280,7 +281,9 @@ def shown(row: Row, pivot: Pivot) -> str:
         if row.digits and row.is_exact
         else "exact"
         if row.is_exact
-        else f"{row.error_pct or 0:+.1f} %"
+        else f"{row.error_pct:+.1f} %"
+        if row.error_pct is not None
+        else "not met"
     )
     fitted = ", calibrated" if row.basis == CALIBRATED else ""
     return f"{simulated} ({published}, {error}{fitted})"

@@ -156,6 +156,14 @@ def test_values_that_are_all_exact_are_said_to_be_so() -> None:
     assert table.summary == "1 of 1 published numbers are met exactly."
 
 
+def test_a_published_zero_is_met_exactly_or_not_at_all() -> None:
+    found = [row(of("mul", "single"), value, 0, pivot=VALUES) for value in (0, 3)]
+    (table,) = views.tables(found)
+    assert table.whole.text == "0 (0, exact); 3 (0, not met)"
+    assert table.summary == "1 of 2 published numbers are met within 10 %."
+    assert table.whole.is_far_off
+
+
 def test_rounded_values_are_shown_with_five_digits() -> None:
     found = dataclasses.replace(
         row(of("mul", "single"), 0, None, pivot=VALUES), simulated=199.45907, published=204.46638

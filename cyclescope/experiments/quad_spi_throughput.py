@@ -1,27 +1,37 @@
 """Throughput of the AXI Quad SPI core to its flash: XAPP797, figures 4 and 5.
 
 The note writes and reads 4096 pages of 256 bytes in dual and quad mode of the core's enhanced
-(AXI4 burst) configuration. The rows beyond it: standard mode, register access by the CPU instead
-of bursts by the DMA, a FIFO of 16, slower clocks, and reading through the XIP window.
+(AXI4 burst) configuration. The rows beyond it: the other modes of its tables 1 and 2 (standard
+mode, the legacy core, whose FIFOs the CPU fills, the XIP window), reads with the address on all
+lines, interrupts in the place of polls, a FIFO of 16, other clocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from cyclescope.experiment import Cell, Choice, Experiment, Omission, Run
+from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.experiments import quad_spi_modes, quad_spi_wire
 from cyclescope.experiments.answers import pick, times
+from cyclescope.experiments.quad_spi_basis import CHOICES, LEFT_OUT
+from cyclescope.experiments.quad_spi_modes import CLOCK, MHZ, PAGE_BYTES, SPI_MODES
+from cyclescope.experiments.quad_spi_wire import FREE_REGISTERS
 from cyclescope.overrides import OverrideValue
-from cyclescope.results import ASSUMED, CALIBRATED, Row, Settings
+from cyclescope.results import Row, Settings, Value
+from cyclescope.views import Pivot, Words
 
 BOARD = "kc705-axi-quad-spi"
 APP = "quad_spi_throughput"
 PAGES = 4096
-PAGE_BYTES = 256
-# xlnx,spi-mode of the core
-SPI_MODES = {"standard": 0, "dual": 1}
+# Of runs without a published number: a page takes as long as with all of them.
+FEW_PAGES = 256
+# With other clocks, where a tenth of a percent is told.
+CLOCK_PAGES = 1024
 # Enough to tell how far a parameter moves a page's time, which is the same for all pages.
 SHORT_PAGES = 64
+# The clocks of the processor and of AXI that are tried beside the board's.
+CLOCKS_MHZ = (80, 90, 125)
 # A typical bulk erase of the flash takes 170 s, before what is timed begins.
 LIMIT = "600s"
 
@@ -41,6 +51,44 @@ def _run(mode: str, access: str = "dma", documented: bool = False, **core: int) 
     return Run(APP, BOARD, settings, overrides, documented, LIMIT)
 
 
+def _few(
+    run: Run,
+    settings: Settings | None = None,
+    overrides: Mapping[str, OverrideValue] | None = None,
+) -> Run:
+    """The run with fewer pages and other settings, of which nothing is published."""
+    own: dict[str, Value] = {"pages": FEW_PAGES} | dict(settings or {})
+    return replace(run.changed(own, overrides), documented=False)
+
+
+def _xip(mode: str, access: str, count: int) -> Run:
+    """A run that reads so many pages through the window of a core in XIP mode."""
+    settings: Settings = {"bytes": count * PAGE_BYTES}
+    if access != "cpu":
+        settings = {"access": access} | dict(settings)
+    overrides: dict[str, OverrideValue] = {"spi0.xlnx,xip-mode": 1}
+    if mode != "quad":
+        overrides |= {"spi0.xlnx,spi-mode": SPI_MODES[mode]}
+    return Run("xip_read", BOARD, settings, overrides)
+
+
+_FEW = Pivot(
+    "Runs of fewer pages, us",
+    ("mode", "access", "completion", "read_command", CLOCK, "spi0.cyclescope,read-cycles"),
+    ("metric",),
+    values=True,
+    words=(
+        Words("access", "moved by"),
+        Words("completion", "ends by"),
+        Words("read_command", "reads"),
+        Words(CLOCK, "AXI, Hz"),
+        Words("spi0.cyclescope,read-cycles", "read cycles"),
+        Words("metric", "", (("write_time", "write"), ("read_time", "read"))),
+    ),
+    where=(("pages", (FEW_PAGES, CLOCK_PAGES)),),
+)
+
+
 def _cell(operation: str, *timed: str) -> Cell:
     return Cell(
         APP,
@@ -50,14 +98,14 @@ def _cell(operation: str, *timed: str) -> Cell:
         where={"kind": "sample-output", "operation": operation},
         match=("mode", "pages"),
         timed=timed,
+        pivots=(_FEW,),
     )
 
 
-def _with(
-    settings: Settings | None = None, overrides: dict[str, OverrideValue] | None = None
-) -> Callable[[Run], Run]:
-    """What gives a run other settings of the app or other properties of the board."""
-    return lambda run: run.changed(settings, overrides)
+def _derived(rows: Sequence[Row]) -> Iterator[Row]:
+    """Times of pages by mode and clock; what the wire did."""
+    yield from quad_spi_modes.rows(rows)
+    yield from quad_spi_wire.rows(rows)
 
 
 def _shortened(run: Run) -> Run:
@@ -80,119 +128,6 @@ def _answer(rows: Sequence[Row]) -> str:
     )
 
 
-_SYSTEM, _PROGRAM = "the system", "the program"
-_EXAMPLES = (
-    "the note's program is not public; the vendor's examples for this core and flash (embeddedsw, "
-    "xspi_numonyx_flash_quad_example.c) read the status before each command"
-)
-
-CHOICES = (
-    Choice(
-        what=_PROGRAM,
-        name="what is timed of a page that is written",
-        value="its transfers",
-        basis=CALIBRATED,
-        source="quad write: the note does not say; the flash's own work, 0.5 ms a page, would be "
-        "2 s for all of them, and 94 ms are published",
-        alternative="its transfers and the flash's work",
-        change=_with({"timed": "page"}),
-    ),
-    Choice(
-        what=_SYSTEM,
-        name="clock of the processor and of AXI",
-        value="100 MHz",
-        basis=ASSUMED,
-        source="the note does not give it; 100 MHz is usual for a MicroBlaze on a KC705. The only "
-        "clock that it names has 80 MHz, and may be that of all of the system",
-        alternative="80 MHz",
-        change=_with(overrides={"sys_clk.clock-frequency": 80_000_000}),
-    ),
-    Choice(
-        what=_PROGRAM,
-        name="the compiler's optimisation",
-        value="-O2",
-        basis=ASSUMED,
-        source="the note does not give it; -O2 is what the vendor's tools have for a release, -O0 "
-        "for debugging",
-        alternative="-O0",
-        change=_with({"optimise": "O0"}),
-    ),
-    Choice(
-        what=_PROGRAM,
-        name="reads of the flash's status between the write enable and a page",
-        value="none",
-        basis=ASSUMED,
-        source=_EXAMPLES,
-        alternative="one",
-        change=_with({"status_reads": "writes"}),
-    ),
-    Choice(
-        what=_PROGRAM,
-        name="reads of the flash's status before a page is read",
-        value="none",
-        basis=ASSUMED,
-        source=_EXAMPLES,
-        alternative="one",
-        change=_with({"status_reads": "reads"}),
-    ),
-    Choice(
-        what=_PROGRAM,
-        name="memory of the frames that are written",
-        value="block RAM",
-        basis=ASSUMED,
-        source="the note says of its program that it is in block RAM or DDR; where its buffers "
-        "are, it does not say. As DDR counts a block RAM that answers as late",
-        alternative="DDR",
-        change=_with(overrides={"bram.cyclescope,first-word-cycles": 24}),
-    ),
-    Choice(
-        what=_SYSTEM,
-        name="the data cache's writes",
-        value="write-back",
-        basis=ASSUMED,
-        source="the note does not give it; MicroBlaze has both, and write-through by default",
-        alternative="write-through",
-        change=_with(overrides={"cpu0.cyclescope,d-cache-write-policy": "write-through"}),
-    ),
-)
-
-LEFT_OUT = (
-    Omission(
-        what="interrupts at the ends of transfers",
-        why="the program polls; the vendor's driver takes an interrupt at the end of each, and "
-        "the note does not say which of them its program does",
-        effect_pct=15,
-        cells="all four",
-        estimate="a trap, the controller's two registers, handler and return are about 100 to 150 "
-        "clocks, for two to three transfers a page: 2 to 4 us of 19 to 36",
-    ),
-    Omission(
-        what="FIFOs and width converters in the interconnect",
-        why="14 of the design's 58 block RAMs belong to no core of the note's table 6: they may be "
-        "FIFOs in the interconnect, which pass a burst on when all of it is there",
-        effect_pct=10,
-        cells="all four",
-        estimate="16 clocks more for each of a page's 17 bursts into the FIFO, if reads and writes "
-        "of the engine do not overlap: 2.7 us",
-    ),
-    Omission(
-        what="the note's MicroBlaze",
-        why="its successor MicroBlaze V runs instead: other instructions, and branches with delay "
-        "slots, but the same pipeline and caches",
-        effect_pct=3,
-        cells="all four",
-        estimate="about 200 of a page's 2000 clocks are instructions; a quarter more or fewer",
-    ),
-    Omission(
-        what="rows and refresh of the DDR3",
-        why="each burst costs the same",
-        effect_pct=2,
-        cells="reads",
-        estimate="an open row saves 14 of 24 clocks, a refresh costs 16 each 780; a page is "
-        "drained in about 20 bursts, most of them during the transfer",
-    ),
-)
-
 EXPERIMENT = Experiment(
     name="quad-spi-throughput",
     title="AXI Quad SPI throughput",
@@ -207,7 +142,24 @@ EXPERIMENT = Experiment(
         _run("standard", sck_ratio=4),
         _run("standard", sck_ratio=8),
         _run("standard", sck_ratio=16),
-        Run("xip_read", BOARD, {"bytes": PAGES * PAGE_BYTES}, {"spi0.xlnx,xip-mode": 1}),
+        _xip("quad", "cpu", PAGES),
+        # the rest of the note's tables of modes
+        _few(_run("dual", access="cpu")),
+        *(_few(_run(mode), {"read_command": "io"}) for mode in ("dual", "quad")),
+        *(_xip(mode, "cpu", FEW_PAGES) for mode in ("standard", "dual")),
+        *(_xip(mode, "dma", FEW_PAGES) for mode in SPI_MODES),
+        *(
+            _few(_run(mode, access), {"completion": "interrupts"})
+            for access in ("dma", "cpu")
+            for mode in SPI_MODES
+        ),
+        # what the pages' times rest on
+        *(
+            _few(_run(mode), {"pages": CLOCK_PAGES}, {CLOCK: mhz * MHZ})
+            for mhz in CLOCKS_MHZ
+            for mode in ("quad", "dual")
+        ),
+        *(_few(_run(mode), overrides=FREE_REGISTERS) for mode in SPI_MODES),
     ),
     cells=(
         _cell("write", "program_page"),
@@ -218,6 +170,9 @@ EXPERIMENT = Experiment(
     choices=CHOICES,
     left_out=LEFT_OUT,
     short_form=_shortened,
+    derived=_derived,
+    derived_pivots=quad_spi_modes.PIVOTS | quad_spi_wire.PIVOTS,
+    findings=quad_spi_wire.findings,
     notes=("The note's core is a MicroBlaze; here its RISC-V successor MicroBlaze V runs.",),
     question="How long does it take to write and read SPI flash through an AXI Quad SPI core, "
     "and what do four data lines bring over two?",

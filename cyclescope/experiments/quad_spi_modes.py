@@ -1,0 +1,275 @@
+"""What follows from the times of `quad-spi-throughput`: pages by the core's modes and its clock.
+
+XAPP797 names modes of the core (its table 1: legacy, enhanced, XIP) and of SPI (table 2: standard,
+dual, quad), and says how many times as fast several lines are. Times here are of a page of 256
+bytes, so that runs of more and fewer pages stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cyclescope import published
+from cyclescope.results import DERIVED, Row
+from cyclescope.views import Pivot, Sweep, Words
+
+TABLE = "xapp797_axi_quad_spi"
+PAGE_BYTES = 256
+MB_BYTES = 2**20
+# xlnx,spi-mode of the core
+SPI_MODES = {"standard": 0, "dual": 1, "quad": 2}
+WRITE, READ, READ_IO = OPERATIONS = ("write", "read", "read by I/O command")
+LEGACY, ENHANCED, XIP, XIP_BURSTS = CORES = ("legacy", "enhanced", "XIP", "XIP by bursts")
+POLLS = "polls"
+CLOCK = "sys_clk.clock-frequency"
+MHZ = 1_000_000
+_MODE = "spi0.xlnx,spi-mode"
+FIFO = "spi0.xlnx,fifo-depth"
+# Overrides that say which mode of the tables a run is in.
+_OF_MODES = {_MODE, "spi0.xlnx,type-of-axi4-interface", "spi0.xlnx,xip-mode"}
+
+_WORDS = (
+    Words("core", "core"),
+    Words("completion", "ends noticed by"),
+    Words("axi_mhz", "AXI clock", form="{} MHz"),
+)
+_PAGES = Pivot(
+    "Tables 1 and 2: time of a page, us",
+    ("core", "completion", "operation"),
+    ("mode",),
+    values=True,
+    words=_WORDS,
+    digits=4,
+)
+_SPEEDUPS = Pivot(
+    "How many times as fast as standard mode",
+    ("core", "operation"),
+    ("mode",),
+    values=True,
+    words=_WORDS,
+    digits=3,
+)
+_BY_CLOCK = Pivot(
+    "Time of a page by the clock of AXI and the processor, us",
+    ("mode", "operation"),
+    ("axi_mhz",),
+    values=True,
+    words=_WORDS,
+    digits=4,
+)
+_OVER_CLOCK = Sweep(
+    title="Time of a page by the clock of AXI and the processor",
+    x="axi_mhz",
+    x_title="clock, MHz",
+    line="mode",
+    y_title="us",
+)
+_THROUGHPUT = Pivot(
+    "Figures 4 and 5: whole MB/s, cut", ("mode",), ("operation",), values=True, digits=2
+)
+
+PIVOTS = {
+    "page_time": _PAGES,
+    "speedup": _SPEEDUPS,
+    "page_time_by_clock": _BY_CLOCK,
+    "throughput": _THROUGHPUT,
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a time was measured of: a page, in a mode of the tables, and how.
+
+    `changed` are the overrides by which the run differs from the note's system.
+    """
+
+    core: str
+    mode: str
+    operation: str
+    completion: str
+    changed: Mapping[str, object]
+    time_us: float
+    row: Row
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is of the note's system, but for the modes."""
+        return not self.changed
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What rows that follow from it have as settings."""
+        return {
+            "core": self.core,
+            "mode": self.mode,
+            "operation": self.operation,
+            "completion": self.completion,
+        }
+
+    @property
+    def words(self) -> str:
+        """What it is called in labels."""
+        way = "" if self.completion == POLLS else f" with {self.completion}"
+        return f"{self.core} {self.mode} {self.operation}{way}"
+
+
+def pages(found: Sequence[Row]) -> list[Page]:
+    """The times of pages among an experiment's rows."""
+    made = (_page(row) for row in found if row.basis != DERIVED)
+    return [page for page in made if page is not None]
+
+
+def _page(row: Row) -> Page | None:
+    settings = row.settings
+    if row.metric not in ("write_time", "read_time"):
+        return None
+    is_xip = "bytes" in settings
+    count = int(settings["bytes"]) // PAGE_BYTES if is_xip else int(settings["pages"])
+    if is_xip:
+        core = XIP if settings["access"] == "cpu" else XIP_BURSTS
+    else:
+        core = LEGACY if settings["access"] == "cpu" else ENHANCED
+    modes = {number: name for name, number in SPI_MODES.items()}
+    mode = modes[int(settings.get(_MODE, SPI_MODES["quad"]))]
+    by_io = settings.get("read_command") == "io" or (is_xip and mode != "standard")
+    reading = READ_IO if by_io and mode != "standard" else READ
+    return Page(
+        core=core,
+        mode=mode,
+        operation=WRITE if row.metric == "write_time" else reading,
+        completion=str(settings.get("completion", POLLS)),
+        changed={
+            name: value for name, value in settings.items() if "." in name and name not in _OF_MODES
+        },
+        time_us=row.simulated / max(count, 1),
+        row=row,
+    )
+
+
+def rows(found: Sequence[Row]) -> Iterator[Row]:
+    """The rows that follow: pages by mode, speedups, pages by clock, throughput as printed."""
+    known = pages(found)
+    plain = {
+        (page.core, page.mode, page.operation, page.completion): page
+        for page in known
+        if page.is_plain and _is_told(page)
+    }
+    yield from map(_page_time, plain.values())
+    yield from _speedups(list(plain.values()), lambda page: page.time_us)
+    yield from _by_clock(known)
+    yield from map(_throughput, (page for page in known if page.row.published is not None))
+
+
+def _is_told(page: Page) -> bool:
+    """Whether a page's time is told: a program that reads by I/O commands writes as any other."""
+    settings = page.row.settings
+    return page.operation != WRITE or settings.get("read_command") != "io"
+
+
+def derived(page: Page, metric: str, value: float, unit: str, label: str, **changes: object) -> Row:
+    """A row that follows from a page's time, in the place of its metric."""
+    settings = page.settings | dict(changes.pop("settings", {}))  # type: ignore[call-overload]
+    return page.row.following(
+        settings=settings,
+        metric=metric,
+        unit=unit,
+        simulated=value,
+        digits=None,
+        basis=DERIVED,
+        label=label,
+        timed=(),
+        parts=(),
+        **({"published": None, "pivot": None, "sweeps": ()} | changes),
+    )
+
+
+def published_us(page: Page) -> float | None:
+    """The note's time of a page in the same mode and by the same command."""
+    if page.core != ENHANCED or page.operation == READ_IO:
+        return None
+    where = {"kind": "sample-output", "mode": page.mode, "operation": page.operation}
+    return published.load(TABLE).find("time_per_page_us", where)
+
+
+def _page_time(page: Page) -> Row:
+    return derived(
+        page,
+        "page_time",
+        round(page.time_us, 3),
+        "us",
+        f"{page.words}, a page",
+        published=published_us(page) if page.completion == POLLS else None,
+        pivot=_PAGES,
+    )
+
+
+def speedup_claimed(mode: str) -> float | None:
+    """How many times as fast as standard mode the note says that a mode is."""
+    where = {"kind": "claim", "mode": mode}
+    return published.load(TABLE).find("speedup_vs_standard", where)
+
+
+def _speedups(known: Sequence[Page], of: Callable[[Page], float]) -> Iterator[Row]:
+    """How many times as fast each page is as one of standard mode."""
+    for page in known:
+        standard = next((one for one in known if _is_standard_of(one, page)), None)
+        if standard is None or page.mode == "standard" or page.completion != POLLS:
+            continue
+        yield derived(
+            page,
+            "speedup",
+            round(of(standard) / of(page), 3),
+            "times",
+            f"{page.words} against standard",
+            published=speedup_claimed(page.mode),
+            pivot=_SPEEDUPS,
+        )
+
+
+def _is_standard_of(one: Page, page: Page) -> bool:
+    """Whether a page is read or written as another, in standard mode."""
+    return (
+        one.mode == "standard"
+        and (one.core, one.completion) == (page.core, page.completion)
+        and (one.operation == WRITE) == (page.operation == WRITE)
+    )
+
+
+def _by_clock(known: Sequence[Page]) -> Iterator[Row]:
+    swept = [page for page in known if set(page.changed) == {CLOCK}]
+    for page in known:
+        documented = page.is_plain and page.row.published is not None
+        if not swept or not (documented or page in swept):
+            continue
+        mhz = int(str(page.changed[CLOCK])) // MHZ if page.changed else _board_mhz(page.row)
+        yield derived(
+            page,
+            "page_time_by_clock",
+            round(page.time_us, 3),
+            "us",
+            f"{page.mode} {page.operation} with AXI at {mhz} MHz",
+            settings={"axi_mhz": mhz},
+            published=published_us(page),
+            pivot=_BY_CLOCK,
+            sweeps=(_OVER_CLOCK,) if page.operation == WRITE else (),
+        )
+
+
+def _board_mhz(row: Row) -> int:
+    """The clock of the processor, which is AXI's."""
+    return row.run.result.cores[0].hz // MHZ if row.run.result else 0
+
+
+def _throughput(page: Page) -> Row:
+    """As the program prints it: whole MB/s, cut."""
+    where = {"kind": "sample-output", "mode": page.mode, "operation": page.operation}
+    return derived(
+        page,
+        "throughput",
+        int(PAGE_BYTES * 1_000_000 / MB_BYTES / page.time_us),
+        "MB/s",
+        f"{page.mode} {page.operation}, MB/s as printed",
+        published=published.load(TABLE).find("throughput_MB_per_s", where),
+        pivot=_THROUGHPUT,
+    )

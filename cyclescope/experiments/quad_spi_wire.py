@@ -1,0 +1,342 @@
+"""What the wire did in the runs of `quad-spi-throughput`, and where the rest of a page's time goes.
+
+The core counts, by the command that frames begin with, the clocks of SCK, how long SCK stood still
+within frames, and how long first bytes waited in the FIFO: all pages of a run are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cyclescope import published
+from cyclescope.experiments.quad_spi_modes import (
+    CORES,
+    ENHANCED,
+    FIFO,
+    LEGACY,
+    PAGE_BYTES,
+    POLLS,
+    READ,
+    READ_IO,
+    TABLE,
+    WRITE,
+    Page,
+    derived,
+    pages,
+    speedup_claimed,
+)
+from cyclescope.results import Row
+from cyclescope.views import Pivot, Words
+
+# XAPP797's "80 MHz SPI clock" is EXT_SPI_CLK; SCK is half of it (table 2).
+EXT_SPI_MHZ = 80
+SCK_RATIO = 2
+BITS = PAGE_BYTES * 8
+LINES = {"standard": 1, "dual": 2, "quad": 4}
+WRITE_ENABLE = 0x06
+# N25Q128A: the commands that frames of pages begin with.
+COMMANDS = {
+    ("standard", WRITE): 0x02,
+    ("dual", WRITE): 0xA2,
+    ("quad", WRITE): 0x32,
+    ("standard", READ): 0x0B,
+    ("dual", READ): 0x3B,
+    ("quad", READ): 0x6B,
+    ("dual", READ_IO): 0xBB,
+    ("quad", READ_IO): 0xEB,
+}
+
+# Accesses to registers that take the processor's own cycle only: the rest of a page's time without.
+FREE_REGISTERS: Mapping[str, int] = {
+    **{
+        f"{device}.cyclescope,{access}-cycles": 0
+        for device in ("spi0", "dma0", "dma1", "timer0")
+        for access in ("read", "write")
+    },
+    **{
+        f"{bus}.cyclescope,{way}-cycles": 0
+        for bus in ("axi", "axi_lite")
+        for way in ("request", "response")
+    },
+}
+
+_DATA, _HEADER, _STILL, _FILLING, _REGISTERS, _PROCESSOR = PARTS = (
+    "data on the wire",
+    "command, address and dummies on the wire",
+    "SCK standing still in the frame",
+    "filling the FIFO before SCK starts",
+    "register accesses",
+    "processor",
+)
+
+_IDLE = Pivot(
+    "SCK clocks of a page's frame in which SCK stands still",
+    ("core", "completion", "fifo", "operation"),
+    ("mode",),
+    values=True,
+    words=(Words("core", "core"), Words("completion", "ends noticed by"), Words("fifo", "FIFO")),
+    digits=4,
+)
+_MISMATCHES = Pivot(
+    "Bytes that read back other than written",
+    ("core", "completion", "fifo", "operation"),
+    ("mode",),
+    values=True,
+    words=(Words("completion", "ends noticed by"), Words("fifo", "FIFO")),
+)
+_PARTS = Pivot(
+    "Where the time of a page goes, us", ("mode", "operation"), ("part",), values=True, digits=3
+)
+_ON_WIRE = Pivot(
+    "Clocks on the wire: how many times fewer than in standard mode",
+    ("operation",),
+    ("mode",),
+    values=True,
+    digits=3,
+)
+
+PIVOTS = {
+    "idle_clocks": _IDLE,
+    "mismatches": _MISMATCHES,
+    "part": _PARTS,
+    "speedup_on_wire": _ON_WIRE,
+}
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What the core counted of the frames of one command."""
+
+    frames: int
+    sck_clocks: int
+    idle_clocks: int
+    waiting_clocks: int
+
+    @property
+    def idle_sck_clocks(self) -> float:
+        """Periods of SCK that it stood still, in a frame."""
+        return self.idle_clocks / SCK_RATIO / self.frames
+
+    @property
+    def wire_us(self) -> float:
+        """How long SCK ran, in a frame."""
+        return self.sck_clocks * SCK_RATIO / EXT_SPI_MHZ / self.frames
+
+    @property
+    def idle_us(self) -> float:
+        """How long SCK stood still, in a frame."""
+        return self.idle_clocks / EXT_SPI_MHZ / self.frames
+
+    @property
+    def waiting_us(self) -> float:
+        """From the first byte in the FIFO to the first clock of a frame."""
+        return self.waiting_clocks / EXT_SPI_MHZ / self.frames
+
+
+def frames(row: Row, command: int) -> Frames | None:
+    """What the core counted in a row's run of a command; None if there was no such frame."""
+    counters = row.run.result.counters if row.run.result else {}
+    names = ("frames", "sck_clocks", "idle_clocks", "waiting_clocks")
+    found = [counters.get(f"spi0.command_{command:02x}.{name}", 0) for name in names]
+    return Frames(*found) if found[0] else None
+
+
+def frames_of(page: Page) -> Frames | None:
+    """What the core counted of the frames of a page."""
+    return frames(page.row, COMMANDS[page.mode, page.operation])
+
+
+def rows(found: Sequence[Row]) -> Iterator[Row]:
+    """Clocks that SCK stood still, bytes that were lost, and the parts of a page's time."""
+    known = [page for page in pages(found) if page.core in (LEGACY, ENHANCED)]
+    measured = [page for page in known if set(page.changed) <= {FIFO} and _is_own(page)]
+    for page in measured:
+        yield from _idle(page)
+    yield from (_mismatches(page) for page in measured if page.operation != WRITE)
+    yield from _on_wire(known)
+    yield from _parts(known)
+
+
+def _is_own(page: Page) -> bool:
+    """Whether a page is not another run's as well: I/O commands do not change writes."""
+    return page.operation != WRITE or page.row.settings.get("read_command") != "io"
+
+
+def _fifo(page: Page) -> int:
+    return int(str(page.changed.get(FIFO, PAGE_BYTES)))
+
+
+def _words(page: Page) -> str:
+    depth = _fifo(page)
+    return page.words if depth == PAGE_BYTES else f"{page.words}, FIFO of {depth}"
+
+
+def _idle(page: Page) -> Iterator[Row]:
+    counted = frames_of(page)
+    if counted is not None:
+        yield derived(
+            page,
+            "idle_clocks",
+            round(counted.idle_sck_clocks, 2),
+            "clocks",
+            f"{_words(page)}, idle SCK clocks",
+            settings={"fifo": _fifo(page)},
+            published=published.load(TABLE).find("idle_clocks", {"kind": "claim-continuous"}),
+            pivot=_IDLE,
+        )
+
+
+def _mismatches(page: Page) -> Row:
+    """Bytes of all pages that read back other than written; the note's comparison was OK."""
+    result = page.row.run.result
+    metrics = result.metrics if result else ()
+    where = {"kind": "sample-output", "mode": page.mode, "operation": page.operation}
+    is_ok = published.load(TABLE).find("data_check_ok", where)
+    return derived(
+        page,
+        "mismatches",
+        next(one.value for one in metrics if one.name == "data_mismatches"),
+        "bytes",
+        f"{_words(page)}, wrong bytes",
+        settings={"fifo": _fifo(page)},
+        published=0 if is_ok and page.core == ENHANCED else None,
+        pivot=_MISMATCHES,
+    )
+
+
+def _in_note(known: Sequence[Page], changed: Mapping[str, object]) -> dict[tuple[str, str], Page]:
+    """Pages as the note moves them, on a board changed in this way, by mode and operation."""
+    return {
+        (page.mode, page.operation): page
+        for page in known
+        if page.core == ENHANCED
+        and page.completion == POLLS
+        and page.operation in (WRITE, READ)
+        and dict(page.changed) == dict(changed)
+        and _is_own(page)
+    }
+
+
+def _on_wire(known: Sequence[Page]) -> Iterator[Row]:
+    """How many times fewer clocks the frames of a page have than in standard mode."""
+    by_mode = _in_note(known, {})
+    for (mode, operation), page in by_mode.items():
+        standard = by_mode.get(("standard", operation))
+        if mode == "standard" or standard is None:
+            continue
+        ours, theirs = frames_of(page), frames_of(standard)
+        if ours and theirs:
+            yield derived(
+                page,
+                "speedup_on_wire",
+                round(theirs.wire_us / ours.wire_us, 3),
+                "times",
+                f"{mode} {operation} on the wire against standard",
+                published=speedup_claimed(mode),
+                pivot=_ON_WIRE,
+            )
+
+
+# ---- parts
+
+
+def _parts(known: Sequence[Page]) -> Iterator[Row]:
+    """The parts of a page's time; what registers cost is what their being free saves."""
+    free = _in_note(known, FREE_REGISTERS)
+    for place, page in _in_note(known, {}).items():
+        without = free.get(place)
+        if without is None:
+            continue
+        own, rest = _times(page), _times(without)
+        if own is None or rest is None:
+            continue
+        parts = own | {_REGISTERS: own[_PROCESSOR] - rest[_PROCESSOR], _PROCESSOR: rest[_PROCESSOR]}
+        for part in PARTS:
+            yield derived(
+                page,
+                "part",
+                round(parts[part], 3),
+                "us",
+                f"{page.mode} {page.operation}: {part}",
+                settings={"part": part},
+                pivot=_PARTS,
+            )
+
+
+def _times(page: Page) -> dict[str, float] | None:
+    """What a page's time consists of, registers and processor together; they sum to it."""
+    counted = frames_of(page)
+    if counted is None:
+        return None
+    data_us = BITS / LINES[page.mode] * SCK_RATIO / EXT_SPI_MHZ
+    enabling = frames(page.row, WRITE_ENABLE) if page.operation == WRITE else None
+    wire_us = counted.wire_us + (enabling.wire_us if enabling else 0)
+    found = {
+        _DATA: data_us,
+        _HEADER: wire_us - data_us,
+        _STILL: counted.idle_us,
+        _FILLING: counted.waiting_us,
+    }
+    return found | {_PROCESSOR: page.time_us - sum(found.values())}
+
+
+# ---- findings
+
+
+def findings(found: Sequence[Row]) -> Iterator[str]:
+    """What the rows say of the note's claims, in sentences."""
+    yield from _shrinking(found)
+    yield from _continuous(found)
+
+
+def _shrinking(found: Sequence[Row]) -> Iterator[str]:
+    """What keeps quad mode from four times the speed."""
+    ours = {
+        (row.settings["operation"], row.settings["part"]): row.simulated
+        for row in found
+        if row.metric == "part" and row.settings["mode"] == "quad"
+    }
+    gains = {
+        row.settings["operation"]: row.simulated
+        for row in found
+        if row.metric == "speedup"
+        and (row.settings["core"], row.settings["mode"]) == (ENHANCED, "quad")
+        and row.settings["operation"] in (WRITE, READ)
+    }
+    for operation, gain in gains.items():
+        parts = {part: us for (where, part), us in ours.items() if where == operation}
+        if parts:
+            most = sorted((part for part in parts if part != _DATA), key=lambda part: -parts[part])
+            told = ", ".join(f"{part} {parts[part]:.1f}" for part in most if parts[part] >= 0.05)
+            yield (
+                f"A quad {operation} is {gain:.2f} times as fast as a standard one, not 4 times: "
+                f"of its {sum(parts.values()):.1f} us a page only the data's {parts[_DATA]:.1f} on "
+                f"the wire are a quarter of standard mode's. The rest hardly depends on the lines "
+                f"(us): {told}."
+            )
+
+
+def _continuous(found: Sequence[Row]) -> Iterator[str]:
+    """Where SCK runs without a pause, and where it does not."""
+    idle = [
+        row for row in found if row.metric == "idle_clocks" and row.settings["completion"] == POLLS
+    ]
+    for core in CORES:
+        ours = [row for row in idle if row.settings["core"] == core]
+        deep = [row for row in ours if row.settings["fifo"] == PAGE_BYTES]
+        by_operation = {
+            operation: [row.simulated for row in deep if row.settings["operation"] == operation]
+            for operation in (WRITE, READ)
+        }
+        told = [f"{name}s {_range(values)}" for name, values in by_operation.items() if values]
+        if told:
+            yield (
+                f"SCK clocks that stand still in a page's frame, {core} core: {', '.join(told)}; "
+                "the note says that there are none."
+            )
+
+
+def _range(values: Sequence[float]) -> str:
+    least, most = min(values), max(values)
+    return f"{least:g}" if least == most else f"{least:,.4g} to {most:,.4g}"
