@@ -22,7 +22,11 @@ from cyclescope import Board, bench, experiments, firmware, planning
 from cyclescope.errors import OutputError, UsageError
 
 NAME = "quad-spi-throughput"
-SHORT = ("--set", f"{NAME}.pages=1", "--set", f"{NAME}.bytes=256")
+SHORT = (
+    *("--set", f"{NAME}.pages=1"),
+    *("--set", f"{NAME}.bytes=256"),
+    *("--set", "flash0.cyclescope,bulk-erase-typical-ms=10"),
+)
 
 Program = Callable[[str], Path]
 

@@ -53,7 +53,11 @@ def test_schemas_are_sound_and_name_all_keys(name: str) -> None:
 
 def test_bench_gives_what_its_schema_says(cyclescope: Command) -> None:
     experiment = "quad-spi-throughput"
-    short = ("--set", f"{experiment}.pages=4", "--set", f"{experiment}.bytes=1024")
+    short = (
+        *("--set", f"{experiment}.pages=4"),
+        *("--set", f"{experiment}.bytes=1024"),
+        *("--set", "flash0.cyclescope,bulk-erase-typical-ms=10"),
+    )
     rows = json.loads(cyclescope("bench", experiment, *short, "--json", "-").stdout)
     assert rows
     assert faults("bench", rows) == []

@@ -5,22 +5,28 @@ from __future__ import annotations
 import pytest
 
 from cyclescope import bench, experiments, planning
-from cyclescope.results import Row
+from cyclescope.results import DERIVED, Row
 
 NAME = "quad-spi-throughput"
 PAGES = 64
 # The timer's own reading lies between its two samples but outside the function: the way back from
 # the first, the way there of the second (AXI4-Lite interconnect and the timer's response), a call.
 TIMER_CYCLES = 30
+# The first time, what lies around the call is fetched from DDR: three lines, 28 clocks each.
+COLD_CYCLES = 3 * 28
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    sets = [(f"{NAME}.pages", str(PAGES)), (f"{NAME}.bytes", str(PAGES * 256))]
+    sets = [
+        (f"{NAME}.pages", str(PAGES)),
+        (f"{NAME}.bytes", str(PAGES * 256)),
+        ("flash0.cyclescope,bulk-erase-typical-ms", "10"),
+    ]
     jobs = planning.plan(experiments.select([NAME]), sets)
     (result,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2))
     assert not result.failures
-    return list(result.rows)
+    return [row for row in result.rows if row.basis != DERIVED]
 
 
 def section_calls(row: Row) -> int:
@@ -42,7 +48,8 @@ def test_a_sections_time_is_what_the_firmware_measured(rows: list[Row]) -> None:
         assert row.unit == "us"
         core_hz = row.run.result.cores[0].hz
         section_ps = sum(entry.ps for entry in row.stack)
-        timer_ps = TIMER_CYCLES * section_calls(row) * 10**12 // core_hz
+        timer_cycles = TIMER_CYCLES * section_calls(row) + COLD_CYCLES
+        timer_ps = timer_cycles * 10**12 // core_hz
         # the firmware cuts its time to whole microseconds
         assert section_ps - 10**6 <= row.simulated * 10**6 <= section_ps + timer_ps, row.label
 

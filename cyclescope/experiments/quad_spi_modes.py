@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from cyclescope import published
 from cyclescope.results import DERIVED, Row
+from cyclescope.units import parse_number
 from cyclescope.views import Pivot, Sweep, Words
 
 TABLE = "xapp797_axi_quad_spi"
@@ -81,7 +82,8 @@ PIVOTS = {
 class Page:
     """What a time was measured of: a page, in a mode of the tables, and how.
 
-    `changed` are the overrides by which the run differs from the note's system.
+    `changed` are the overrides by which the run differs from the note's system, but for those
+    that all runs have.
     """
 
     core: str
@@ -116,11 +118,29 @@ class Page:
 
 def pages(found: Sequence[Row]) -> list[Page]:
     """The times of pages among an experiment's rows."""
-    made = (_page(row) for row in found if row.basis != DERIVED)
+    own = [row for row in found if row.basis != DERIVED]
+    usual = _everywhere(own)
+    made = (_page(row, usual) for row in own)
     return [page for page in made if page is not None]
 
 
-def _page(row: Row) -> Page | None:
+def number(row: Row, name: str, default: int) -> int:
+    """An override of a row's run, which `--set` may have given as a text: "40M"."""
+    value = row.settings.get(name, default)
+    parsed = parse_number(value) if isinstance(value, str) else value
+    return default if parsed is None else int(parsed)
+
+
+def _everywhere(found: Sequence[Row]) -> set[tuple[str, object]]:
+    """The overrides that several runs share, all of them: the user's, on the whole bench."""
+    runs = {frozenset(row.run.settings.items()) for row in found}
+    if len(runs) < 2:
+        return set()
+    shared = frozenset.intersection(*runs)
+    return {(name, value) for name, value in shared if "." in name}
+
+
+def _page(row: Row, usual: set[tuple[str, object]]) -> Page | None:
     settings = row.settings
     if row.metric not in ("write_time", "read_time"):
         return None
@@ -130,8 +150,8 @@ def _page(row: Row) -> Page | None:
         core = XIP if settings["access"] == "cpu" else XIP_BURSTS
     else:
         core = LEGACY if settings["access"] == "cpu" else ENHANCED
-    modes = {number: name for name, number in SPI_MODES.items()}
-    mode = modes[int(settings.get(_MODE, SPI_MODES["quad"]))]
+    by_number = {value: name for name, value in SPI_MODES.items()}
+    mode = str(settings.get("mode", by_number[number(row, _MODE, SPI_MODES["quad"])]))
     by_io = settings.get("read_command") == "io" or (is_xip and mode != "standard")
     reading = READ_IO if by_io and mode != "standard" else READ
     return Page(
@@ -140,7 +160,9 @@ def _page(row: Row) -> Page | None:
         operation=WRITE if row.metric == "write_time" else reading,
         completion=str(settings.get("completion", POLLS)),
         changed={
-            name: value for name, value in settings.items() if "." in name and name not in _OF_MODES
+            name: value
+            for name, value in settings.items()
+            if "." in name and name not in _OF_MODES and (name, value) not in usual
         },
         time_us=row.simulated / max(count, 1),
         row=row,
@@ -242,7 +264,7 @@ def _by_clock(known: Sequence[Page]) -> Iterator[Row]:
         documented = page.is_plain and page.row.published is not None
         if not swept or not (documented or page in swept):
             continue
-        mhz = int(str(page.changed[CLOCK])) // MHZ if page.changed else _board_mhz(page.row)
+        mhz = number(page.row, CLOCK, 0) // MHZ or _board_mhz(page.row)
         yield derived(
             page,
             "page_time_by_clock",

@@ -23,15 +23,18 @@ from cyclescope.experiments.quad_spi_modes import (
     WRITE,
     Page,
     derived,
+    number,
     pages,
     speedup_claimed,
 )
 from cyclescope.results import Row
 from cyclescope.views import Pivot, Words
 
-# XAPP797's "80 MHz SPI clock" is EXT_SPI_CLK; SCK is half of it (table 2).
-EXT_SPI_MHZ = 80
+# XAPP797's "80 MHz SPI clock" is EXT_SPI_CLK; SCK is half of it (table 2), if nothing else is set.
+EXT_SPI_HZ = 80_000_000
 SCK_RATIO = 2
+_EXT_CLOCK, _RATIO = "spi_ext_clk.clock-frequency", "spi0.xlnx,sck-ratio"
+_SCK = "spi0.clock-frequency"
 BITS = PAGE_BYTES * 8
 LINES = {"standard": 1, "dual": 2, "quad": 4}
 WRITE_ENABLE = 0x06
@@ -106,40 +109,52 @@ PIVOTS = {
 
 @dataclass(frozen=True)
 class Frames:
-    """What the core counted of the frames of one command."""
+    """What the core counted of the frames of one command, a frame: periods of SCK that passed, of
+    EXT_SPI_CLK that SCK stood still, and of it from the first byte in the FIFO to the first clock.
+    """
 
-    frames: int
-    sck_clocks: int
-    idle_clocks: int
-    waiting_clocks: int
+    sck_clocks: float
+    idle_clocks: float
+    waiting_clocks: float
+    clocks_us: float
+    ratio: int
 
     @property
     def idle_sck_clocks(self) -> float:
-        """Periods of SCK that it stood still, in a frame."""
-        return self.idle_clocks / SCK_RATIO / self.frames
+        """Periods of SCK that it stood still."""
+        return self.idle_clocks / self.ratio
 
     @property
     def wire_us(self) -> float:
-        """How long SCK ran, in a frame."""
-        return self.sck_clocks * SCK_RATIO / EXT_SPI_MHZ / self.frames
+        """How long SCK ran."""
+        return self.us_of(self.sck_clocks)
 
     @property
     def idle_us(self) -> float:
-        """How long SCK stood still, in a frame."""
-        return self.idle_clocks / EXT_SPI_MHZ / self.frames
+        """How long SCK stood still."""
+        return self.idle_clocks / self.clocks_us
 
     @property
     def waiting_us(self) -> float:
-        """From the first byte in the FIFO to the first clock of a frame."""
-        return self.waiting_clocks / EXT_SPI_MHZ / self.frames
+        """How long the first byte waited."""
+        return self.waiting_clocks / self.clocks_us
+
+    def us_of(self, sck_clocks: float) -> float:
+        """How long so many periods of SCK take."""
+        return sck_clocks * self.ratio / self.clocks_us
 
 
 def frames(row: Row, command: int) -> Frames | None:
     """What the core counted in a row's run of a command; None if there was no such frame."""
     counters = row.run.result.counters if row.run.result else {}
     names = ("frames", "sck_clocks", "idle_clocks", "waiting_clocks")
-    found = [counters.get(f"spi0.command_{command:02x}.{name}", 0) for name in names]
-    return Frames(*found) if found[0] else None
+    count, *found = (counters.get(f"spi0.command_{command:02x}.{name}", 0) for name in names)
+    if not count:
+        return None
+    ratio = number(row, _RATIO, SCK_RATIO)
+    ext_hz = number(row, _SCK, 0) * ratio or number(row, _EXT_CLOCK, EXT_SPI_HZ)
+    clocks_us = ext_hz / 1_000_000
+    return Frames(*(each / count for each in found), clocks_us=clocks_us, ratio=ratio)
 
 
 def frames_of(page: Page) -> Frames | None:
@@ -164,7 +179,7 @@ def _is_own(page: Page) -> bool:
 
 
 def _fifo(page: Page) -> int:
-    return int(str(page.changed.get(FIFO, PAGE_BYTES)))
+    return number(page.row, FIFO, PAGE_BYTES)
 
 
 def _words(page: Page) -> str:
@@ -269,7 +284,7 @@ def _times(page: Page) -> dict[str, float] | None:
     counted = frames_of(page)
     if counted is None:
         return None
-    data_us = BITS / LINES[page.mode] * SCK_RATIO / EXT_SPI_MHZ
+    data_us = counted.us_of(BITS / LINES[page.mode])
     enabling = frames(page.row, WRITE_ENABLE) if page.operation == WRITE else None
     wire_us = counted.wire_us + (enabling.wire_us if enabling else 0)
     found = {
