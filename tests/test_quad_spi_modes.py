@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
+from waveforms import edges
 
-from cyclescope import bench, planning
+from cyclescope import Board, bench, planning
 from cyclescope.experiment import Run
 from cyclescope.experiments import quad_spi_modes, quad_spi_wire
 from cyclescope.experiments.answers import pick, pick_all
 from cyclescope.experiments.quad_spi_modes import CLOCK, MHZ, OPERATIONS, SPI_MODES
-from cyclescope.experiments.quad_spi_throughput import EXPERIMENT
+from cyclescope.experiments.quad_spi_throughput import APP, BOARD, EXPERIMENT
 from cyclescope.experiments.quad_spi_wire import LINES, PARTS
+from cyclescope.firmware import build_app, with_defaults
 from cyclescope.results import DERIVED, ExperimentResult, Row
 
 # Before what is timed begins.
@@ -22,6 +25,7 @@ ERASE = {"flash0.cyclescope,bulk-erase-typical-ms": 10}
 # What a few pages take differs from what many do by the first, when the caches are empty.
 PAGES = 32
 SCK_MHZ = 40
+SCK_PS = 25_000
 
 
 def _kept(run: Run) -> bool:
@@ -132,6 +136,32 @@ def test_sck_stands_still_only_where_the_fifo_runs_empty() -> None:
     assert idle["enhanced", "polls", 16, "write", "quad"] > 0
     assert 0 < idle["enhanced", "polls", 256, "read", "quad"] < 0.01 * 552
     assert {row.published for row in rows("idle_clocks")} == {0}
+
+
+def test_what_is_counted_is_what_the_waveform_shows(tmp_path: Path) -> None:
+    """Rising edges of SCK within frames, and how much further apart they are than a period."""
+    elf = build_app(APP, BOARD, with_defaults(APP, {"pages": 2, "read_command": "io"}))
+    vcd = tmp_path / "wire.vcd"
+    signals = ["spi0.sck", "spi0.cs0"]
+    counters = Board(BOARD, ERASE).load(str(elf)).run(vcd=vcd, vcd_signals=signals).counters
+    rises, apart_ps, last_ps = 0, 0, None
+    for edge in edges(vcd.read_text(), "spi0"):
+        if edge.wire == "cs0":
+            last_ps = None
+        elif edge.level:
+            rises += 1
+            apart_ps += 0 if last_ps is None else edge.at_ps - last_ps - SCK_PS
+            last_ps = edge.at_ps
+
+    def counted(name: str) -> int:
+        return sum(
+            value
+            for counter, value in counters.items()
+            if counter.startswith("spi0.command_") and counter.endswith(name)
+        )
+
+    assert rises == counted(".sck_clocks") == counters["spi0.sck_clocks"]
+    assert apart_ps == counted(".idle_clocks") * SCK_PS // 2 > 0
 
 
 @pytest.mark.parametrize("mode", LINES)

@@ -501,6 +501,8 @@ mod xip_mode {
         let done = window(&mut rig, Ps(0), |core, ctx| core.burst(1, 0, 32, ctx)).unwrap();
         // 8 + 6 + 10 + 32*8/4 = 88 clocks: 2.2 us.
         assert_eq!(done, Ps(50_000 + 2_200_000 + 70_000));
+        let counted = ["frames", "sck_clocks", "idle_clocks"].map(|name| rig.count(&format!("command_eb.{name}")));
+        assert_eq!(counted, [1, 88, 0]);
         let mut bytes = [0; 4];
         assert!(window(&mut rig, done, |core, _| core.peek(1, 0x40, &mut bytes)));
         assert_eq!(bytes, [0x40, 0x41, 0x42, 0x43]);
