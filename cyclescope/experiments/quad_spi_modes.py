@@ -7,11 +7,12 @@ bytes, so that runs of more and fewer pages stand side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cyclescope import published
-from cyclescope.results import DERIVED, Row
+from cyclescope.results import DERIVED, Row, Settings
 from cyclescope.units import parse_number
 from cyclescope.views import Pivot, Sweep, Words
 
@@ -178,7 +179,7 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
         if page.is_plain and _is_told(page)
     }
     yield from map(_page_time, plain.values())
-    yield from _speedups(list(plain.values()), lambda page: page.time_us)
+    yield from _speedups(list(plain.values()))
     yield from _by_clock(known)
     yield from map(_throughput, (page for page in known if page.row.published is not None))
 
@@ -189,21 +190,11 @@ def _is_told(page: Page) -> bool:
     return page.operation != WRITE or settings.get("read_command") != "io"
 
 
-def derived(page: Page, metric: str, value: float, unit: str, label: str, **changes: object) -> Row:
-    """A row that follows from a page's time, in the place of its metric."""
-    settings = page.settings | dict(changes.pop("settings", {}))  # type: ignore[call-overload]
-    return page.row.following(
-        settings=settings,
-        metric=metric,
-        unit=unit,
-        simulated=value,
-        digits=None,
-        basis=DERIVED,
-        label=label,
-        timed=(),
-        parts=(),
-        **({"published": None, "pivot": None, "sweeps": ()} | changes),
-    )
+def derived(page: Page, changed: Settings, **columns: Any) -> Row:
+    """A row that follows from a page's time; `changed` are settings beside the page's."""
+    usual = {"published": None, "digits": None, "timed": (), "parts": (), "sweeps": ()}
+    settings = page.settings | dict(changed)
+    return page.row.following(basis=DERIVED, settings=settings, **(usual | columns))
 
 
 def published_us(page: Page) -> float | None:
@@ -217,10 +208,11 @@ def published_us(page: Page) -> float | None:
 def _page_time(page: Page) -> Row:
     return derived(
         page,
-        "page_time",
-        round(page.time_us, 3),
-        "us",
-        f"{page.words}, a page",
+        {},
+        metric="page_time",
+        simulated=round(page.time_us, 3),
+        unit="us",
+        label=f"{page.words}, a page",
         published=published_us(page) if page.completion == POLLS else None,
         pivot=_PAGES,
     )
@@ -232,7 +224,7 @@ def speedup_claimed(mode: str) -> float | None:
     return published.load(TABLE).find("speedup_vs_standard", where)
 
 
-def _speedups(known: Sequence[Page], of: Callable[[Page], float]) -> Iterator[Row]:
+def _speedups(known: Sequence[Page]) -> Iterator[Row]:
     """How many times as fast each page is as one of standard mode."""
     for page in known:
         standard = next((one for one in known if _is_standard_of(one, page)), None)
@@ -240,10 +232,11 @@ def _speedups(known: Sequence[Page], of: Callable[[Page], float]) -> Iterator[Ro
             continue
         yield derived(
             page,
-            "speedup",
-            round(of(standard) / of(page), 3),
-            "times",
-            f"{page.words} against standard",
+            {},
+            metric="speedup",
+            simulated=round(standard.time_us / page.time_us, 3),
+            unit="times",
+            label=f"{page.words} against standard",
             published=speedup_claimed(page.mode),
             pivot=_SPEEDUPS,
         )
@@ -267,11 +260,11 @@ def _by_clock(known: Sequence[Page]) -> Iterator[Row]:
         mhz = number(page.row, CLOCK, 0) // MHZ or _board_mhz(page.row)
         yield derived(
             page,
-            "page_time_by_clock",
-            round(page.time_us, 3),
-            "us",
-            f"{page.mode} {page.operation} with AXI at {mhz} MHz",
-            settings={"axi_mhz": mhz},
+            {"axi_mhz": mhz},
+            metric="page_time_by_clock",
+            simulated=round(page.time_us, 3),
+            unit="us",
+            label=f"{page.mode} {page.operation} with AXI at {mhz} MHz",
             published=published_us(page),
             pivot=_BY_CLOCK,
             sweeps=(_OVER_CLOCK,) if page.operation == WRITE else (),
@@ -288,10 +281,11 @@ def _throughput(page: Page) -> Row:
     where = {"kind": "sample-output", "mode": page.mode, "operation": page.operation}
     return derived(
         page,
-        "throughput",
-        int(PAGE_BYTES * 1_000_000 / MB_BYTES / page.time_us),
-        "MB/s",
-        f"{page.mode} {page.operation}, MB/s as printed",
+        {},
+        metric="throughput",
+        simulated=int(PAGE_BYTES * 1_000_000 / MB_BYTES / page.time_us),
+        unit="MB/s",
+        label=f"{page.mode} {page.operation}, MB/s as printed",
         published=published.load(TABLE).find("throughput_MB_per_s", where),
         pivot=_THROUGHPUT,
     )

@@ -168,7 +168,8 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
     measured = [page for page in known if set(page.changed) <= {FIFO} and _is_own(page)]
     for page in measured:
         yield from _idle(page)
-    yield from (_mismatches(page) for page in measured if page.operation != WRITE)
+    for page in measured:
+        yield from _mismatches(page)
     yield from _on_wire(known)
     yield from _parts(known)
 
@@ -192,29 +193,30 @@ def _idle(page: Page) -> Iterator[Row]:
     if counted is not None:
         yield derived(
             page,
-            "idle_clocks",
-            round(counted.idle_sck_clocks, 2),
-            "clocks",
-            f"{_words(page)}, idle SCK clocks",
-            settings={"fifo": _fifo(page)},
+            {"fifo": _fifo(page)},
+            metric="idle_clocks",
+            simulated=round(counted.idle_sck_clocks, 2),
+            unit="clocks",
+            label=f"{_words(page)}, idle SCK clocks",
             published=published.load(TABLE).find("idle_clocks", {"kind": "claim-continuous"}),
             pivot=_IDLE,
         )
 
 
-def _mismatches(page: Page) -> Row:
+def _mismatches(page: Page) -> Iterator[Row]:
     """Bytes of all pages that read back other than written; the note's comparison was OK."""
     result = page.row.run.result
-    metrics = result.metrics if result else ()
+    if result is None or page.operation == WRITE:
+        return
     where = {"kind": "sample-output", "mode": page.mode, "operation": page.operation}
     is_ok = published.load(TABLE).find("data_check_ok", where)
-    return derived(
+    yield derived(
         page,
-        "mismatches",
-        next(one.value for one in metrics if one.name == "data_mismatches"),
-        "bytes",
-        f"{_words(page)}, wrong bytes",
-        settings={"fifo": _fifo(page)},
+        {"fifo": _fifo(page)},
+        metric="mismatches",
+        simulated=next(one.value for one in result.metrics if one.name == "data_mismatches"),
+        unit="bytes",
+        label=f"{_words(page)}, wrong bytes",
         published=0 if is_ok and page.core == ENHANCED else None,
         pivot=_MISMATCHES,
     )
@@ -244,10 +246,11 @@ def _on_wire(known: Sequence[Page]) -> Iterator[Row]:
         if ours and theirs:
             yield derived(
                 page,
-                "speedup_on_wire",
-                round(theirs.wire_us / ours.wire_us, 3),
-                "times",
-                f"{mode} {operation} on the wire against standard",
+                {},
+                metric="speedup_on_wire",
+                simulated=round(theirs.wire_us / ours.wire_us, 3),
+                unit="times",
+                label=f"{mode} {operation} on the wire against standard",
                 published=speedup_claimed(mode),
                 pivot=_ON_WIRE,
             )
@@ -270,11 +273,11 @@ def _parts(known: Sequence[Page]) -> Iterator[Row]:
         for part in PARTS:
             yield derived(
                 page,
-                "part",
-                round(parts[part], 3),
-                "us",
-                f"{page.mode} {page.operation}: {part}",
-                settings={"part": part},
+                {"part": part},
+                metric="part",
+                simulated=round(parts[part], 3),
+                unit="us",
+                label=f"{page.mode} {page.operation}: {part}",
                 pivot=_PARTS,
             )
 
