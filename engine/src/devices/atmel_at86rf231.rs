@@ -1,30 +1,38 @@
-//! Atmel AT86RF231, a transceiver for IEEE 802.15.4 at 2.4 GHz (`atmel,at86rf231`), as a chip on SPI. Document: Atmel 8111, "AT86RF231, Low Power
-//! 2.4 GHz Transceiver"; sections and tables are cited from it.
+//! Atmel AT86RF231 and AT86RF230, transceivers for IEEE 802.15.4 at 2.4 GHz (`atmel,at86rf231`, `atmel,at86rf230`), as a chip on SPI. Documents: Atmel
+//! 8111, "AT86RF231, Low Power 2.4 GHz Transceiver", from which sections and tables are cited; of the AT86RF230 Atmel 5131.
 //!
-//! Modelled: all accesses of section 6.2 with PHY_STATUS; all registers with their reset values and access types; the states of the Basic
-//! Operating Mode, each transition with its typical time, SLP_TR, /RST and the supply; interrupts with their latency, mask and polarity;
-//! transmission with automatic FCS; reception from a peer on the air with FCS check, LQI, RX_SAFE_MODE, RX_PDT_DIS; frame buffer
-//! access conflicts (TRX_UR); energy and clear channel measurements; the limits t1 to t9 of the wire, each noted with its time when
-//! it is first broken. MISO is undriven for t1, and shows the bit before for t2.
+//! Modelled: all accesses of section 6.2 with PHY_STATUS; all registers with their reset values and access types; the states of the Basic and the
+//! Extended Operating Mode, each transition with its typical time, SLP_TR, /RST and the supply; interrupts with their latency, mask and
+//! polarity; transmission with automatic FCS at 250 to 2000 kbit/s; TX_ARET with CSMA-CA, acknowledgement and repeats; reception from a peer on
+//! the air at the same rates with FCS check, LQI, RX_SAFE_MODE, RX_PDT_DIS; RX_AACK with the address filter and automatic acknowledgement;
+//! frame buffer access conflicts (TRX_UR); energy and clear channel measurements; the limits t1 to t9 of the wire, each noted with
+//! its time when it is first broken. MISO is undriven for t1, and shows the bit before for t2.
+//!
+//! The AT86RF230 is the older part: no dynamic buffer protection, no data rates above 250 kbit/s, no FORCE_PLL_ON, no interrupts for addresses and
+//! measurements, fewer registers, slower starts.
 //!
 //! A frame of one byte is received and sent like any other: that is the shortest that the chip supports (section 9.3.2), though IEEE 802.15.4 has
 //! none below 5. It has no FCS, so RX_CRC_VALID stays, and RX_SAFE_MODE does not protect it.
 //!
-//! Not modelled, and what then happens: the Extended Operating Mode (RX_AACK_ON and TX_ARET_ON are ignored, with a note), RX_ON_NOCLK (the chip
-//! stays in RX_ON, with a note), CLKM, AES (SRAM addresses wrap at 128), antenna diversity, the frame buffer empty indicator,
-//! the battery monitor (the voltage is always fine), random numbers, power and distance (the peer is near), and data rates above 250 kbit/s in
-//! reception (the frame is missed, with a note). The interrupt TRX_UR is exact from the first byte on, where the chip may raise it wrongly in the
-//! first 64 us.
+//! Not modelled, and what then happens: RX_ON_NOCLK (the chip stays where it is, with a note), slotted operation (an acknowledgement goes out by itself),
+//! pending data at the peer (SUCCESS_DATA_PENDING does not come), CLKM, AES (SRAM addresses wrap at 128), antenna diversity, the frame buffer
+//! empty indicator, the battery monitor (the voltage is always fine), random numbers, power and distance (the peer is near), AMI in the
+//! Basic Operating Mode, and a peer of another data rate than the chip's (the frame is missed, with a note). The interrupt TRX_UR is
+//! exact from the first byte on, where the chip may raise it wrongly in the first 64 us.
 
 // `wire` is the wire, `access` its bytes, `states` the states, `radio` what happens by itself, `transmitting` and `receiving` are frames,
-// `buffer` is the frame buffer, `registers` the map, `limits` the limits of the wire, `fcs` the check sequence.
+// `csma` is TX_ARET, `aack` RX_AACK, `air` what else is on the air, `part` which chip it is, `buffer` is the frame buffer, `registers` the map, `limits` the limits of the wire, `fcs` the check sequence.
 
+mod aack;
 mod access;
+mod air;
 mod buffer;
+mod csma;
 mod fcs;
 mod limits;
 mod notes;
 mod parameters;
+mod part;
 mod radio;
 mod receiving;
 mod registers;
@@ -34,11 +42,15 @@ mod tests;
 mod transmitting;
 mod wire;
 
+use aack::Acknowledgement;
 use access::Access;
+use air::{Others, Peer};
 use buffer::FrameBuffer;
+use csma::{BackOffs, Transaction};
 use limits::Checker;
 use notes::Note;
-use parameters::{Parameters, Peer, Times};
+use parameters::{Parameters, Times};
+pub use part::Part;
 use radio::Measured;
 use receiving::Reception;
 use registers::Registers;
@@ -56,8 +68,10 @@ use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
 const BUFFER_BYTES: usize = 128;
 /// The longest PSDU.
 const MAX_PSDU_BYTES: usize = 127;
-/// A byte at 250 kbit/s: two symbols of 16 us (IEEE 802.15.4-2006, 6.5).
-const BYTE_US: u64 = 32;
+/// A symbol at 2.4 GHz (IEEE 802.15.4-2006, 6.5).
+const SYMBOL_US: u64 = 16;
+/// A byte at 250 kbit/s: two symbols.
+const BYTE_US: u64 = 2 * SYMBOL_US;
 /// Preamble and SFD.
 const HEADER_BYTES: u64 = 5;
 /// The frame's length.
@@ -80,18 +94,31 @@ struct Totals {
     frames_on_air: u64,
     frames_received: u64,
     frames_missed: u64,
+    /// Frames that RX_AACK did not indicate.
+    frames_filtered: u64,
+    acknowledgements_sent: u64,
     bytes_received: u64,
     frames_sent: u64,
     /// Those of them with a wrong FCS, or none.
     frames_sent_invalid: u64,
     bytes_sent: u64,
+    /// Sent frames whose header asks for an acknowledgement.
+    asked: u64,
+    /// Assessments that found the channel busy.
+    channel_busy: u64,
+    /// Transactions that ended so.
+    channel_failures: u64,
+    unacknowledged: u64,
+    frames_repeated: u64,
 }
 
 /// The chip.
 #[derive(Clone, Debug)]
 pub struct Transceiver {
+    part: Part,
     times: Times,
     peer: Peer,
+    others: Others,
     notes: Notes<Note>,
     totals: Totals,
     /// Until when all has happened.
@@ -128,23 +155,31 @@ pub struct Transceiver {
     cca_done: bool,
     cca_clear: bool,
     transmission: Option<Transmission>,
+    transaction: Option<Transaction>,
+    back_offs: BackOffs,
     /// The PSDU that went out last.
     last_sent: Vec<u8>,
     reception: Option<Reception>,
+    acknowledgement: Option<Acknowledgement>,
+    /// The end of the peer's last frame, heard or not.
+    air_until: Ps,
     next_frame_at: Option<Ps>,
 }
 
 impl Transceiver {
     /// A chip as its node describes it; its supply comes on at time 0.
-    pub fn from_node(reader: &mut NodeReader) -> Transceiver {
-        Transceiver::new(parameters::from_node(reader))
+    pub fn from_node(reader: &mut NodeReader, part: Part) -> Transceiver {
+        Transceiver::new(part, parameters::from_node(reader))
     }
 
-    fn new(parameters: Parameters) -> Transceiver {
-        let Parameters { times, limits, peer } = parameters;
+    fn new(part: Part, parameters: Parameters) -> Transceiver {
+        let Parameters { times, limits, peer, others } = parameters;
+        let registers = Registers::new(part);
         let mut chip = Transceiver {
+            part,
             times,
             peer,
+            others,
             notes: Notes::default(),
             totals: Totals::default(),
             now: Ps::ZERO,
@@ -158,7 +193,8 @@ impl Transceiver {
             resetting: false,
             sleep_pin: false,
             sleep_pin_rose_at: Ps::ZERO,
-            registers: Registers::new(),
+            back_offs: BackOffs::new(&registers),
+            registers,
             buffer: FrameBuffer::new(),
             protected: false,
             state: State::PowerOn,
@@ -170,8 +206,11 @@ impl Transceiver {
             cca_done: false,
             cca_clear: false,
             transmission: None,
+            transaction: None,
             last_sent: Vec::new(),
             reception: None,
+            acknowledgement: None,
+            air_until: Ps::ZERO,
             next_frame_at: None,
         };
         chip.power_up();
@@ -286,8 +325,14 @@ impl SpiTarget for Transceiver {
             ("sram_accesses", totals.sram_accesses),
             ("frames_received", totals.frames_received),
             ("frames_missed", totals.frames_missed),
+            ("frames_filtered", totals.frames_filtered),
+            ("acknowledgements_sent", totals.acknowledgements_sent),
             ("frames_sent", totals.frames_sent),
             ("frames_sent_invalid", totals.frames_sent_invalid),
+            ("frames_repeated", totals.frames_repeated),
+            ("frames_unacknowledged", totals.unacknowledged),
+            ("channel_busy", totals.channel_busy),
+            ("channel_access_failures", totals.channel_failures),
             ("bytes_received", totals.bytes_received),
             ("bytes_sent", totals.bytes_sent),
             ("underruns", totals.underruns),

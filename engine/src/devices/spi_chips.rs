@@ -1,7 +1,7 @@
 //! Chips on SPI wires, by their compatibles: what a controller's child node stands for.
 
 use super::about;
-use super::atmel_at86rf231::Transceiver;
+use super::atmel_at86rf231::{Part, Transceiver};
 use super::chip_host::HostedChip;
 use super::jedec_spi_nor::{self, Flash};
 use super::mmc_spi_slot::Card;
@@ -29,8 +29,13 @@ pub struct ChipModel {
 /// All chips, in the order of their compatibles.
 pub const CHIPS: &[ChipModel] = &[
     ChipModel {
+        compatible: "atmel,at86rf230",
+        from_node: |reader| Box::new(Transceiver::from_node(reader, Part::At86rf230)),
+        about: about::atmel_at86rf231,
+    },
+    ChipModel {
         compatible: "atmel,at86rf231",
-        from_node: |reader| Box::new(Transceiver::from_node(reader)),
+        from_node: |reader| Box::new(Transceiver::from_node(reader, Part::At86rf231)),
         about: about::atmel_at86rf231,
     },
     ChipModel {

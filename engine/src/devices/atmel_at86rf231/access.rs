@@ -1,11 +1,12 @@
 //! Accesses over SPI, byte by byte (datasheet, section 6.2): registers, the frame buffer, SRAM.
 
 use super::Transceiver;
+use super::csma::BackOffs;
 use super::notes::Note;
 use super::radio::Measured;
 use super::registers::{
-    BATMON, IRQ_STATUS, PHY_CC_CCA, PHY_ED_LEVEL, PLL_CF, PLL_DCU, PhyStatus, TRX_STATE, TRX_STATUS, VREG_CTRL,
-    Written, bit, irq,
+    BATMON, CSMA_SEED_0, CSMA_SEED_1, IRQ_STATUS, PHY_CC_CCA, PHY_ED_LEVEL, PLL_CF, PLL_DCU, PhyStatus, TRX_STATE,
+    TRX_STATUS, VREG_CTRL, Written, bit, irq,
 };
 use super::states::{Command, State};
 use crate::time::Ps;
@@ -161,7 +162,7 @@ impl Transceiver {
         match address {
             IRQ_STATUS => self.registers.set(IRQ_STATUS, 0),
             TRX_STATUS => {}
-            _ if !super::registers::REGISTERS.iter().any(|register| register.address == address) => {
+            _ if self.registers.at(address).is_none() => {
                 self.notes.add(Note::NoRegister { address });
             }
             _ => {}
@@ -187,6 +188,7 @@ impl Transceiver {
                 }
             }
             PHY_ED_LEVEL => self.measure(Measured::Energy),
+            CSMA_SEED_0 | CSMA_SEED_1 => self.back_offs = BackOffs::new(&self.registers),
             PLL_CF | PLL_DCU if value & bit::START != 0 => self.settle(self.times.channel),
             _ => {}
         }
@@ -194,7 +196,7 @@ impl Transceiver {
 
     /// The PLL settles again, where it is on.
     fn settle(&mut self, span: Ps) {
-        if matches!(self.state, State::PllOn | State::RxOn) {
+        if matches!(self.state, State::PllOn | State::RxOn | State::RxAackOn | State::TxAretOn) {
             self.locked_at = self.now.saturating_add(span);
             self.pending.push((self.locked_at, irq::PLL_LOCK));
         }

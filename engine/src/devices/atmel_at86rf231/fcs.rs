@@ -11,6 +11,14 @@ pub fn fcs(bytes: &[u8]) -> [u8; 2] {
     crc.to_le_bytes()
 }
 
+/// Puts the check sequence into the last two bytes of a PSDU of three or more.
+pub fn close(psdu: &mut [u8]) {
+    if let Some(payload) = psdu.len().checked_sub(2).filter(|payload| *payload > 0) {
+        let check = fcs(&psdu[..payload]);
+        psdu[payload..].copy_from_slice(&check);
+    }
+}
+
 /// True if the last two bytes of a PSDU are those that the others ask for.
 pub fn is_valid(psdu: &[u8]) -> bool {
     psdu.len().checked_sub(2).is_some_and(|payload| psdu[payload..] == fcs(&psdu[..payload]))

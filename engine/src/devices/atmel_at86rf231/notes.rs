@@ -16,8 +16,8 @@ pub enum Note {
     Refused { command: Command, state: State },
     /// A command in the middle of a transition.
     InTransition { command: Command },
-    /// A command of the Extended Operating Mode.
-    Extended { command: Command },
+    /// A command that the part does not have.
+    NoCommand { command: Command },
     /// SLP_TR rose while the receiver listens.
     NoClock,
     /// A register that does not exist.
@@ -47,10 +47,10 @@ impl fmt::Display for Note {
             }
             Note::Refused { command, state } => write!(f, "{command} has no effect in {state}"),
             Note::InTransition { command } => write!(f, "{command} was ignored: a state transition is in progress"),
-            Note::Extended { command } => {
-                write!(f, "{command} was ignored: the Extended Operating Mode is not modelled")
+            Note::NoCommand { command } => write!(f, "{command} was ignored: the AT86RF230 does not have it"),
+            Note::NoClock => {
+                write!(f, "SLP_TR rose in a receive state: RX_ON_NOCLK is not modelled, the chip stays there")
             }
-            Note::NoClock => write!(f, "SLP_TR rose in RX_ON: RX_ON_NOCLK is not modelled, the chip stays in RX_ON"),
             Note::NoRegister { address } => write!(f, "there is no register {address:#04x}: it reads 0"),
             Note::ReadOnly { name } => write!(f, "{name} is read-only: a write had no effect"),
             Note::LongAccess => write!(f, "a register access has two bytes: more were ignored"),
@@ -60,7 +60,9 @@ impl fmt::Display for Note {
                 write!(f, "SCLK rests high: the chip takes SPI mode 0, and what it shows is a bit ahead")
             }
             Note::Underrun { what } => write!(f, "TRX_UR: {what}"),
-            Note::OtherRate => write!(f, "frames come at 250 kbit/s: at another OQPSK_DATA_RATE none is received"),
+            Note::OtherRate => {
+                write!(f, "frames come at another data rate than OQPSK_DATA_RATE says: none is received")
+            }
         }
     }
 }

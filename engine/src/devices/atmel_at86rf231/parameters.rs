@@ -3,6 +3,7 @@
 //! Linux's `atmel,at86rf231` binding: `compatible`, `reg`, `spi-max-frequency`, `interrupts`, `reset-gpio`, `sleep-gpio`, `xtal-trim`. Ours:
 //! times, limits of the wire, and what is on the air.
 
+use super::air::{LEAST_ADDRESSED_BYTES, Others, Peer};
 use crate::board::fault::FaultKind;
 use crate::board::node::Property;
 use crate::board::reader::{Allowed, Declared, NodeReader};
@@ -61,15 +62,6 @@ pub struct Limits {
     pub release: Ps,
 }
 
-/// What the peer on the air sends.
-#[derive(Clone, Debug, Default)]
-pub struct Peer {
-    /// Lengths of the frames' PSDUs in bytes, taken in turn; none: it is silent.
-    pub lengths: Vec<u8>,
-    /// From the beginning of a frame, or of listening, to the next frame's.
-    pub interval: Ps,
-}
-
 /// All that the node says.
 #[derive(Clone, Debug)]
 pub struct Parameters {
@@ -77,8 +69,10 @@ pub struct Parameters {
     pub times: Times,
     /// Limits of the wire.
     pub limits: Limits,
-    /// The peer.
+    /// The peer on the air.
     pub peer: Peer,
+    /// Other stations.
+    pub others: Others,
 }
 
 /// Reads the node.
@@ -92,7 +86,8 @@ pub fn from_node(reader: &mut NodeReader) -> Parameters {
     }
     let max_hz = reader.frequency_or("spi-max-frequency", Some(7_500_000), "the fastest SCK that the chip takes");
     let max_clock = max_hz.unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency"));
-    Parameters { times: times(reader), limits: limits(reader, max_clock.ps_at_floor(Cycles(1))), peer: peer(reader) }
+    let limits = limits(reader, max_clock.ps_at_floor(Cycles(1)));
+    Parameters { times: times(reader), limits, peer: peer(reader), others: others(reader) }
 }
 
 fn times(reader: &mut NodeReader) -> Times {
@@ -128,27 +123,85 @@ fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
     }
 }
 
-/// `cyclescope,air-frame-bytes` and `cyclescope,air-interval-us`; without the latter, or if it is 0, the peer is silent.
+/// What the peer does; without an interval it sends nothing.
 fn peer(reader: &mut NodeReader) -> Peer {
-    const NAME: &str = "cyclescope,air-frame-bytes";
     const INTERVAL: &str = "cyclescope,air-interval-us";
+    let interval =
+        reader.u32_or(INTERVAL, 0, 0..=1_000_000_000, "frames on the air come 1 to 1000000000 us apart; 0 is none");
+    let destination = destination(reader);
+    let least = if destination.is_some() { LEAST_ADDRESSED_BYTES } else { 1 };
+    let lengths = lengths(reader, least);
+    Peer {
+        lengths: if interval == 0 { Vec::new() } else { lengths },
+        interval: Ps::from_us(u64::from(interval)),
+        rate: rate(reader),
+        destination,
+        acknowledged_pct: u64::from(reader.u32_or(
+            "cyclescope,air-acknowledged-percent",
+            0,
+            0..=100,
+            "of 100 frames that ask for it, the peer acknowledges 0 to 100",
+        )),
+    }
+}
+
+fn lengths(reader: &mut NodeReader, least: u8) -> Vec<u8> {
+    const NAME: &str = "cyclescope,air-frame-bytes";
+    let range = u32::from(least)..=127;
     reader.declare(Declared {
         range: (1..=127).in_words().map(|range| format!("each {range}")),
         ..Declared::new(NAME, "numbers", "lengths of the PSDUs of the frames that a peer sends in turn; empty is none")
     });
-    let interval =
-        reader.u32_or(INTERVAL, 0, 0..=1_000_000_000, "frames on the air come 1 to 1000000000 us apart; 0 is none");
     let Some(property) = reader.node.property(NAME).filter(|property| !property.value.is_empty()) else {
-        return Peer::default();
+        return Vec::new();
     };
     let lengths: Vec<u32> = Property::cells(property).unwrap_or_default();
-    if let Some(wrong) = lengths.iter().find(|length| !(1..=127).contains(*length)) {
-        let allowed = "a frame's PSDU has 1 to 127 bytes".to_owned();
+    if let Some(wrong) = lengths.iter().find(|length| !range.contains(*length)) {
+        let allowed = match least {
+            1 => "a frame's PSDU has 1 to 127 bytes".to_owned(),
+            _ => format!("a frame's PSDU has {least} to 127 bytes with the header of cyclescope,air-destination"),
+        };
         reader.fault_at(NAME, FaultKind::OutOfRange { property: NAME.into(), value: wrong.to_string(), allowed });
     }
-    if interval == 0 {
-        return Peer::default();
+    lengths.iter().map(|length| (*length).clamp(1, 127) as u8).collect()
+}
+
+/// The peer's data rate, as OQPSK_DATA_RATE.
+fn rate(reader: &mut NodeReader) -> u8 {
+    const NAME: &str = "cyclescope,air-rate-kbps";
+    const RATES: [u32; 4] = [250, 500, 1000, 2000];
+    let kbps = reader.u32_or(NAME, 250, 250..=2000, "data rate of the peer's frames: 250, 500, 1000 or 2000 kbit/s");
+    RATES.iter().position(|rate| *rate == kbps).unwrap_or_else(|| {
+        let allowed = "250, 500, 1000 or 2000 kbit/s".to_owned();
+        reader.fault_at(NAME, FaultKind::OutOfRange { property: NAME.into(), value: kbps.to_string(), allowed });
+        0
+    }) as u8
+}
+
+fn destination(reader: &mut NodeReader) -> Option<(u16, u16)> {
+    let meaning = "PAN (upper 16 bits) and short address (lower 16) that the peer's frames go to, as data frames that ask for \
+        an acknowledgement; 0: they have no header";
+    let both = reader.u32_or("cyclescope,air-destination", 0, 0..=u32::MAX, meaning);
+    (both != 0).then_some(((both >> 16) as u16, both as u16))
+}
+
+/// Other stations on the channel; without an interval there are none.
+fn others(reader: &mut NodeReader) -> Others {
+    let mut us = |name: &str, meaning: &str| Ps::from_us(u64::from(reader.u32_or(name, 0, 0..=1_000_000_000, meaning)));
+    Others {
+        busy: us(
+            "cyclescope,air-busy-us",
+            "other stations are on the channel for so long in each interval, 0 to 1000000000 us",
+        ),
+        interval: us(
+            "cyclescope,air-busy-interval-us",
+            "other stations' interval, 0 to 1000000000 us; 0: there are none",
+        ),
+        ed_level: reader.u32_or(
+            "cyclescope,air-busy-ed-level",
+            60,
+            0..=84,
+            "other stations' energy as PHY_ED_LEVEL has it, 0 to 84",
+        ) as u8,
     }
-    let lengths = lengths.iter().map(|length| (*length).clamp(1, 127) as u8).collect();
-    Peer { lengths, interval: Ps::from_us(u64::from(interval)) }
 }

@@ -10,7 +10,9 @@ use crate::time::Ps;
 enum Due {
     Transition(State),
     Transmission,
+    Transaction,
     Reception,
+    Acknowledgement,
     FrameBegins,
     Measurement,
     Interrupt,
@@ -23,21 +25,18 @@ pub(super) enum Measured {
     ClearChannel,
 }
 
-/// What PHY_ED_LEVEL shows of a frame of the peer, which is near: -91 dBm + 60.
-const PEER_ED_LEVEL: u8 = 60;
-/// And of an empty channel.
-const SILENT_ED_LEVEL: u8 = 0;
-
 impl Transceiver {
     /// The next thing to happen, and when. Of things due at once the order is that of this list.
     fn next(&self) -> Option<(Ps, Due)> {
         let transition = self.transition.map(|transition| (transition.at, Due::Transition(transition.to)));
         let transmission = self.transmission.as_ref().map(|frame| (frame.next(), Due::Transmission));
+        let transaction = self.transaction.and_then(|transaction| transaction.next()).map(|at| (at, Due::Transaction));
         let reception = self.reception.as_ref().map(|frame| (frame.next(), Due::Reception));
+        let acknowledgement = self.acknowledgement.as_ref().map(|ack| (ack.until, Due::Acknowledgement));
         let begins = self.next_frame_at.map(|at| (at, Due::FrameBegins));
         let measurement = self.measurement.map(|(at, _)| (at, Due::Measurement));
         let interrupt = self.pending.iter().map(|(at, _)| *at).min().map(|at| (at, Due::Interrupt));
-        let all = [transition, transmission, reception, begins, measurement, interrupt];
+        let all = [transition, transmission, transaction, reception, acknowledgement, begins, measurement, interrupt];
         all.into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 
@@ -61,7 +60,9 @@ impl Transceiver {
         match due {
             Due::Transition(to) => self.arrive(to),
             Due::Transmission => self.go_on_sending(),
+            Due::Transaction => self.go_on_transacting(),
             Due::Reception => self.go_on_receiving(),
+            Due::Acknowledgement => self.end_acknowledgement(),
             Due::FrameBegins => self.begin_frame(),
             Due::Measurement => self.end_measurement(),
             Due::Interrupt => {
@@ -87,6 +88,8 @@ impl Transceiver {
     /// The radio is told to stop: frames under way are lost.
     pub(super) fn stop_radio(&mut self) {
         self.transmission = None;
+        self.transaction = None;
+        self.acknowledgement = None;
         if self.reception.take().is_some() {
             self.totals.frames_missed += 1;
         }
@@ -102,7 +105,7 @@ impl Transceiver {
     /// Interrupts show. Masked ones are not kept unless IRQ_MASK_MODE says so (section 6.6).
     pub(super) fn flag(&mut self, bits: u8) {
         let kept = if self.registers.has(TRX_CTRL_1, bit::IRQ_MASK_MODE) { 0xff } else { self.registers.get(IRQ_MASK) };
-        self.registers.set(IRQ_STATUS, self.registers.get(IRQ_STATUS) | bits & kept);
+        self.registers.set(IRQ_STATUS, self.registers.get(IRQ_STATUS) | bits & kept & self.part.interrupts());
     }
 
     /// The level of the interrupt pin.
@@ -123,16 +126,17 @@ impl Transceiver {
 
     fn end_measurement(&mut self) {
         let Some((_, what)) = self.measurement.take() else { return };
-        let busy = self.reception.is_some();
+        let begun = self.now.saturating_sub(self.times.measurement);
         match what {
-            Measured::Energy => self.set_energy(busy),
-            Measured::ClearChannel => (self.cca_done, self.cca_clear) = (true, !busy),
+            Measured::Energy => self.set_energy(begun),
+            Measured::ClearChannel => (self.cca_done, self.cca_clear) = (true, !self.is_busy_since(begun)),
         }
         self.raise(irq::AWAKE_CCA_ED);
     }
 
-    /// The energy on the channel, as PHY_ED_LEVEL shows it.
-    pub(super) fn set_energy(&mut self, busy: bool) {
-        self.registers.set(PHY_ED_LEVEL, if busy { PEER_ED_LEVEL } else { SILENT_ED_LEVEL });
+    /// The energy on the channel since `from`, as PHY_ED_LEVEL shows it.
+    pub(super) fn set_energy(&mut self, from: Ps) {
+        let (level, _) = self.heard_since(from);
+        self.registers.set(PHY_ED_LEVEL, level);
     }
 }

@@ -1,12 +1,14 @@
-//! A frame of the peer on its way in (datasheet, sections 7.1.2.5, 8.1, 8.2.4 and 11.8), and the peer.
+//! A frame of the peer on its way in (datasheet, sections 7.1.2.5, 8.1, 8.2.4, 11.3 and 11.8), and the peer.
 //!
 //! The peer begins a frame an interval after the receiver began to listen, and then an interval after the frame before began, or at its end if
-//! that is later. A frame that begins while the receiver cannot hear is missed; the peer then waits until it listens again. The first byte of a
-//! payload is the frame's number modulo 256, each further one is one more; the last two bytes of three or more are the check sequence.
+//! that is later: one with a header waits for its acknowledgement, too. A frame that begins while the receiver cannot hear is missed; the peer then waits until it listens again. The first byte of a
+//! payload is the frame's number modulo 256, each further one is one more; the last two bytes of three or more are the check sequence. Preamble, SFD
+//! and PHR have 250 kbit/s at any data rate (section 11.3.2).
 
+use super::air::{self, TURNAROUND};
 use super::buffer::FrameBuffer;
 use super::notes::Note;
-use super::registers::{PHY_RSSI, RX_SYN, TRX_CTRL_2, bit, irq};
+use super::registers::{PHY_ED_LEVEL, PHY_RSSI, RX_SYN, TRX_CTRL_2, bit, irq};
 use super::states::State;
 use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
 use crate::time::Ps;
@@ -28,6 +30,8 @@ enum Stage {
 pub(super) struct Reception {
     stage: Stage,
     begin: Ps,
+    /// A byte of the PSDU.
+    byte: Ps,
     psdu: Vec<u8>,
     /// Bytes of the PSDU in the buffer.
     stored: usize,
@@ -42,13 +46,21 @@ impl Reception {
     pub(super) fn next(&self) -> Ps {
         match self.stage {
             Stage::Synchronisation => self.at_byte(HEADER_BYTES),
-            Stage::Phr => self.at_byte(HEADER_BYTES + PHR_BYTES),
+            Stage::Phr => self.psdu_begins(),
             Stage::Psdu => self.end(),
         }
     }
 
+    fn psdu_begins(&self) -> Ps {
+        self.at_byte(HEADER_BYTES + PHR_BYTES)
+    }
+
     fn end(&self) -> Ps {
-        self.at_byte(HEADER_BYTES + PHR_BYTES + self.psdu.len() as u64)
+        self.psdu_begins().saturating_add(Ps(self.byte.0 * self.psdu.len() as u64))
+    }
+
+    pub(super) fn psdu(&self) -> &[u8] {
+        &self.psdu
     }
 
     /// Stores what has come by `now`.
@@ -56,8 +68,8 @@ impl Reception {
         if self.stage != Stage::Psdu {
             return;
         }
-        let since = now.saturating_sub(self.at_byte(HEADER_BYTES + PHR_BYTES));
-        let come = (since.0 / Ps::from_us(BYTE_US).0).min(self.psdu.len() as u64) as usize;
+        let since = now.saturating_sub(self.psdu_begins());
+        let come = (since.0 / self.byte.0).min(self.psdu.len() as u64) as usize;
         for (address, byte) in self.psdu.iter().enumerate().take(come).skip(self.stored) {
             buffer.set(address as u8, *byte);
         }
@@ -68,16 +80,6 @@ impl Reception {
     pub(super) fn lacks(&self, index: usize) -> bool {
         self.stage == Stage::Psdu && index >= self.stored
     }
-}
-
-/// The PSDU of frame number `number`.
-pub(super) fn psdu(length: u8, number: u64) -> Vec<u8> {
-    let mut bytes: Vec<u8> = (0..length).map(|index| (number as u8).wrapping_add(index)).collect();
-    if let Some(payload) = bytes.len().checked_sub(2).filter(|payload| *payload > 0) {
-        let check = fcs::fcs(&bytes[..payload]);
-        bytes[payload..].copy_from_slice(&check);
-    }
-    bytes
 }
 
 impl Transceiver {
@@ -97,8 +99,17 @@ impl Transceiver {
             return;
         };
         self.totals.frames_on_air += 1;
-        let frame = Reception { stage: Stage::Synchronisation, begin: self.now, psdu: psdu(length, number), stored: 0 };
-        let next = self.now.saturating_add(self.peer.interval).max(frame.end());
+        let frame = Reception {
+            stage: Stage::Synchronisation,
+            begin: self.now,
+            byte: air::byte_time(self.peer.rate),
+            psdu: air::psdu(length, number, self.peer.destination),
+            stored: 0,
+        };
+        self.air_until = frame.end();
+        let answered = TURNAROUND.saturating_add(air::ack_time(self.peer.rate));
+        let waits = self.peer.destination.map_or(Ps::ZERO, |_| answered);
+        let next = self.now.saturating_add(self.peer.interval).max(frame.end().saturating_add(waits));
         let listens = self.is_listening();
         self.next_frame_at = listens.then_some(next);
         if listens && self.hears() {
@@ -109,12 +120,12 @@ impl Transceiver {
     }
 
     fn is_listening(&self) -> bool {
-        self.state == State::RxOn && self.transition.is_none()
+        matches!(self.state, State::RxOn | State::RxAackOn) && self.transition.is_none()
     }
 
     /// False where a receiver that listens takes no frame: its buffer is protected, or it was told not to.
     fn hears(&mut self) -> bool {
-        let other_rate = self.registers.data_rate() != 0;
+        let other_rate = self.registers.data_rate() != self.peer.rate;
         if other_rate {
             self.notes.add(Note::OtherRate);
         }
@@ -128,12 +139,16 @@ impl Transceiver {
         match frame.stage {
             Stage::Synchronisation => {
                 frame.stage = Stage::Phr;
-                self.state = State::BusyRx;
-                self.set_energy(true);
+                self.state = if self.state == State::RxAackOn { State::BusyRxAack } else { State::BusyRx };
+                self.set_energy(self.now);
             }
             Stage::Phr => {
                 frame.stage = Stage::Psdu;
                 self.buffer.take_over(Some(frame.psdu.len() as u8));
+                if self.state == State::BusyRxAack {
+                    let (psdu, begins, byte) = (frame.psdu.clone(), frame.psdu_begins(), frame.byte);
+                    self.expect_address(&psdu, begins, byte);
+                }
                 self.raise(irq::RX_START);
             }
             Stage::Psdu => self.end_reception(),
@@ -143,7 +158,9 @@ impl Transceiver {
     fn end_reception(&mut self) {
         let Some(mut frame) = self.reception.take() else { return };
         frame.flow(self.now, &mut self.buffer);
-        self.buffer.set(frame.psdu.len() as u8, LQI);
+        // At other rates the energy stands where the link quality would (AVR2022, high data rates).
+        let quality = if self.peer.rate == 0 { LQI } else { self.registers.get(PHY_ED_LEVEL) };
+        self.buffer.set(frame.psdu.len() as u8, quality);
         // A frame of one byte has no check sequence, and changes nothing about what is known of one.
         if frame.psdu.len() >= 2 {
             let valid = fcs::is_valid(&frame.psdu);
@@ -151,9 +168,17 @@ impl Transceiver {
             self.registers.set(PHY_RSSI, others | if valid { bit::RX_CRC_VALID } else { 0 });
             self.protected = valid && self.registers.has(TRX_CTRL_2, bit::RX_SAFE_MODE);
         }
-        self.totals.frames_received += 1;
-        self.totals.bytes_received += frame.psdu.len() as u64;
-        self.raise(irq::TRX_END);
+        if self.state == State::BusyRxAack {
+            return self.end_reception_in_aack(&frame);
+        }
+        self.count_received(frame.psdu.len());
         self.arrive_busy_end(State::RxOn);
+    }
+
+    /// A frame is in, and TRX_END tells of it.
+    pub(super) fn count_received(&mut self, bytes: usize) {
+        self.totals.frames_received += 1;
+        self.totals.bytes_received += bytes as u64;
+        self.raise(irq::TRX_END);
     }
 }

@@ -1,8 +1,9 @@
-//! The states of the Basic Operating Mode and the ways between them (datasheet, section 7.1).
+//! The states of the Basic and the Extended Operating Mode and the ways between them (datasheet, sections 7.1 and 7.2).
 
 use std::fmt;
 
 use super::Transceiver;
+use super::csma::{BackOffs, Trac};
 use super::notes::Note;
 use super::registers::{Registers, irq};
 use crate::time::Ps;
@@ -24,10 +25,18 @@ pub enum State {
     BusyTx,
     /// SLEEP.
     Sleep,
+    /// RX_AACK_ON.
+    RxAackOn,
+    /// BUSY_RX_AACK.
+    BusyRxAack,
+    /// TX_ARET_ON.
+    TxAretOn,
+    /// BUSY_TX_ARET.
+    BusyTxAret,
 }
 
 impl State {
-    /// Its value in TRX_STATUS (table 7-15).
+    /// Its value in TRX_STATUS (table 7-15 of Atmel 8111).
     pub const fn code(self) -> u8 {
         match self {
             State::PowerOn => 0x00,
@@ -37,6 +46,10 @@ impl State {
             State::TrxOff => 0x08,
             State::PllOn => 0x09,
             State::Sleep => 0x0f,
+            State::BusyRxAack => 0x11,
+            State::BusyTxAret => 0x12,
+            State::RxAackOn => 0x16,
+            State::TxAretOn => 0x19,
         }
     }
 }
@@ -54,6 +67,10 @@ impl fmt::Display for State {
             State::BusyRx => "BUSY_RX",
             State::BusyTx => "BUSY_TX",
             State::Sleep => "SLEEP",
+            State::RxAackOn => "RX_AACK_ON",
+            State::BusyRxAack => "BUSY_RX_AACK",
+            State::TxAretOn => "TX_ARET_ON",
+            State::BusyTxAret => "BUSY_TX_ARET",
         })
     }
 }
@@ -148,7 +165,8 @@ impl Transceiver {
     }
 
     fn clear(&mut self) {
-        self.registers = Registers::new();
+        self.registers = Registers::new(self.part);
+        self.back_offs = BackOffs::new(&self.registers);
         self.buffer = super::buffer::FrameBuffer::new();
         self.pending.clear();
         self.measurement = None;
@@ -167,7 +185,8 @@ impl Transceiver {
 
     /// TRX_STATUS's state.
     pub(super) fn status_code(&self) -> u8 {
-        let starting = self.transmission.as_ref().is_some_and(|transmission| self.now < transmission.begin);
+        let waits = self.transmission.as_ref().is_some_and(|transmission| self.now < transmission.begin);
+        let starting = waits && self.transaction.is_none();
         if self.transition.is_some() || starting { STATE_TRANSITION_IN_PROGRESS } else { self.state.code() }
     }
 
@@ -176,7 +195,7 @@ impl Transceiver {
         let forced = matches!(command, Command::ForceTrxOff | Command::ForcePllOn);
         match command {
             Command::Nop => {}
-            Command::RxAackOn | Command::TxAretOn => self.notes.add(Note::Extended { command }),
+            _ if !self.part.knows(command) => self.notes.add(Note::NoCommand { command }),
             _ if !forced && self.status_code() == STATE_TRANSITION_IN_PROGRESS => {
                 self.notes.add(Note::InTransition { command });
             }
@@ -185,28 +204,38 @@ impl Transceiver {
     }
 
     fn obey(&mut self, command: Command) {
-        use State::{BusyRx, BusyTx, PllOn, PowerOn, RxOn, Sleep, TrxOff};
+        use State::{BusyRx, BusyRxAack, BusyTx, BusyTxAret, PllOn, PowerOn, RxAackOn, RxOn, Sleep, TrxOff, TxAretOn};
         let (change, pll_start) = (self.times.change, self.times.pll_start);
         match (command, self.state) {
             (Command::ForceTrxOff, PowerOn | TrxOff) if self.is_starting() => {}
             (Command::ForceTrxOff | Command::TrxOff, PowerOn) => self.change(TrxOff, self.times.filter_tuning),
             (Command::ForceTrxOff | Command::TrxOff, TrxOff) if self.transition.is_none() => {}
-            (Command::ForceTrxOff, TrxOff | PllOn | RxOn | BusyRx | BusyTx) => self.leave_for(TrxOff),
-            (Command::ForcePllOn, PllOn | RxOn | BusyRx | BusyTx) if !self.is_going_off() => self.leave_for(PllOn),
+            (Command::ForceTrxOff | Command::ForcePllOn, PowerOn | Sleep) => self.refuse(command),
+            (Command::ForceTrxOff, _) => self.leave_for(TrxOff),
+            (Command::ForcePllOn, TrxOff) => self.refuse(command),
+            (Command::ForcePllOn, _) if !self.is_going_off() => self.leave_for(PllOn),
             (Command::TxStart, PllOn) => self.start_transmission(),
-            (Command::TrxOff, PllOn | RxOn) => self.leave_for(TrxOff),
-            (Command::TrxOff, BusyRx | BusyTx) => self.stored = Some(TrxOff),
+            (Command::TxStart, TxAretOn) => self.start_transaction(),
+            (Command::TrxOff, PllOn | RxOn | RxAackOn | TxAretOn) => self.leave_for(TrxOff),
+            (Command::TrxOff, BusyRx | BusyTx | BusyRxAack | BusyTxAret) => self.stored = Some(TrxOff),
             (Command::PllOn, TrxOff) => self.change(PllOn, pll_start),
-            (Command::PllOn, RxOn) => self.leave_for(PllOn),
-            (Command::PllOn, BusyRx | BusyTx) => self.stored = Some(PllOn),
+            (Command::PllOn, RxOn | RxAackOn | TxAretOn) => self.leave_for(PllOn),
+            (Command::PllOn, BusyRx | BusyTx | BusyRxAack | BusyTxAret) => self.stored = Some(PllOn),
             (Command::PllOn, PllOn) | (Command::RxOn, RxOn) => {}
+            (Command::RxAackOn, RxAackOn | BusyRxAack) | (Command::TxAretOn, TxAretOn | BusyTxAret) => {}
+            (Command::RxAackOn, TrxOff) => self.change(RxAackOn, pll_start),
+            (Command::RxAackOn, PllOn) => self.change(RxAackOn, change),
+            (Command::TxAretOn, TrxOff) => self.change(TxAretOn, pll_start),
+            (Command::TxAretOn, PllOn) => self.change(TxAretOn, change),
             (Command::RxOn, TrxOff) => self.change(RxOn, pll_start),
             (Command::RxOn, PllOn) => self.change(RxOn, change),
             (Command::RxOn, BusyRx | BusyTx) => self.stored = Some(RxOn),
-            (_, state @ (Sleep | PowerOn | TrxOff | PllOn | RxOn | BusyRx | BusyTx)) => {
-                self.notes.add(Note::Refused { command, state });
-            }
+            _ => self.refuse(command),
         }
+    }
+
+    fn refuse(&mut self, command: Command) {
+        self.notes.add(Note::Refused { command, state: self.state });
     }
 
     /// True on the way to TRX_OFF out of P_ON or reset, which nothing makes shorter.
@@ -234,11 +263,14 @@ impl Transceiver {
         let from = std::mem::replace(&mut self.state, to);
         self.transition = None;
         self.stored = None;
-        if to != State::RxOn {
+        if !matches!(to, State::RxOn | State::RxAackOn) {
             self.protected = false;
         }
         match (from, to) {
             (_, State::TrxOff) => {
+                if from == State::Sleep {
+                    self.back_offs = BackOffs::new(&self.registers);
+                }
                 if matches!(from, State::PowerOn | State::Sleep) || self.resetting {
                     self.resetting = false;
                     self.raise(irq::AWAKE_CCA_ED);
@@ -247,7 +279,7 @@ impl Transceiver {
                     self.change(State::Sleep, self.times.fall_asleep);
                 }
             }
-            (State::TrxOff, State::PllOn | State::RxOn) => {
+            (State::TrxOff, State::PllOn | State::RxOn | State::RxAackOn | State::TxAretOn) => {
                 self.locked_at = self.now;
                 self.raise(irq::PLL_LOCK);
             }
@@ -259,7 +291,10 @@ impl Transceiver {
             }
             _ => {}
         }
-        if to == State::RxOn {
+        if matches!(to, State::RxAackOn | State::TxAretOn) {
+            self.set_trac(Trac::Invalid);
+        }
+        if matches!(to, State::RxOn | State::RxAackOn) {
             self.listen();
         }
     }
@@ -291,7 +326,8 @@ impl Transceiver {
             _ if self.transition.is_some() => {}
             State::TrxOff => self.change(State::Sleep, self.times.fall_asleep),
             State::PllOn if self.transmission.is_none() => self.start_transmission(),
-            State::RxOn => self.notes.add(Note::NoClock),
+            State::TxAretOn => self.start_transaction(),
+            State::RxOn | State::RxAackOn => self.notes.add(Note::NoClock),
             _ => {}
         }
     }

@@ -1,16 +1,21 @@
 //! Tests: a bench that drives the chip with SCLK at 4 MHz, and one file a subject.
 
-use super::Transceiver;
-use super::parameters::{Limits, Parameters, Peer, Times};
+use super::air::{Others, Peer};
+use super::parameters::{Limits, Parameters, Times};
 use super::registers::{self, IRQ_MASK, IRQ_STATUS, TRX_STATE, TRX_STATUS};
 use super::states::Command;
+use super::{Part, Transceiver};
 use crate::time::Ps;
 use crate::wire::spi::{Burst, ControlPin, Edges, Lines, SpiTarget};
 
+mod aack;
 mod accesses;
+mod csma;
 mod garbage;
 mod interrupts;
 mod nodes;
+mod parts;
+mod rates;
 mod receiving;
 mod states;
 mod transmitting;
@@ -56,19 +61,32 @@ struct Bench {
 impl Bench {
     /// A chip whose supply has just come on, and a peer that sends frames of these lengths.
     fn cold(lengths: &[u8], interval_us: u64) -> Bench {
-        let peer = Peer { lengths: lengths.to_vec(), interval: Ps::from_us(interval_us) };
-        Bench { chip: Transceiver::new(Parameters { times: TIMES, limits: LIMITS, peer }), now: Ps::ZERO }
+        Bench::of(
+            Part::At86rf231,
+            Peer { lengths: lengths.to_vec(), interval: Ps::from_us(interval_us), ..Peer::default() },
+        )
+    }
+
+    /// A part and a peer.
+    fn of(part: Part, peer: Peer) -> Bench {
+        let parameters = Parameters { times: TIMES, limits: LIMITS, peer, others: Others::default() };
+        Bench { chip: Transceiver::new(part, parameters), now: Ps::ZERO }
     }
 
     /// A chip in TRX_OFF with all interrupts on, and none pending.
     fn with(lengths: &[u8], interval_us: u64) -> Bench {
         let mut bench = Bench::cold(lengths, interval_us);
-        bench.wait_us(300);
-        bench.command(Command::TrxOff);
-        bench.write(IRQ_MASK, 0xff);
-        bench.wait_us(50);
-        bench.read(IRQ_STATUS);
+        bench.start();
         bench
+    }
+
+    /// From P_ON to TRX_OFF.
+    fn start(&mut self) {
+        self.wait_us(300);
+        self.command(Command::TrxOff);
+        self.write(IRQ_MASK, 0xff);
+        self.wait_us(50);
+        self.read(IRQ_STATUS);
     }
 
     /// The same, without a peer.

@@ -1,10 +1,14 @@
 //! A frame on its way out (datasheet, sections 7.1.4.4, 8.1 and 8.2.3).
 
+use super::air;
 use super::buffer::FrameBuffer;
-use super::registers::{TRX_CTRL_1, bit, irq};
+use super::registers::irq;
 use super::states::State;
 use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
 use crate::time::Ps;
+
+/// Of the frame control field's first byte.
+const ACK_REQUEST: u8 = 1 << 5;
 
 /// How far the frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +80,7 @@ impl Transceiver {
             stage: Stage::Starting,
             begin,
             psdu: begin.saturating_add(Ps::from_us(BYTE_US * (HEADER_BYTES + PHR_BYTES))),
-            byte: Ps(Ps::from_us(BYTE_US).0 >> self.registers.data_rate()),
+            byte: air::byte_time(self.registers.data_rate()),
             length: 0,
             sent: Vec::new(),
         });
@@ -88,7 +92,9 @@ impl Transceiver {
         match frame.stage {
             Stage::Starting => {
                 frame.stage = Stage::Header;
-                self.state = State::BusyTx;
+                if self.transaction.is_none() {
+                    self.state = State::BusyTx;
+                }
             }
             Stage::Header => {
                 frame.stage = Stage::Psdu;
@@ -101,18 +107,21 @@ impl Transceiver {
     fn end_transmission(&mut self) {
         let Some(mut frame) = self.transmission.take() else { return };
         frame.flow(self.now, &self.buffer);
-        if self.registers.has(TRX_CTRL_1, bit::TX_AUTO_CRC_ON) && frame.length >= 3 {
-            let payload = frame.sent.len() - 2;
-            let check = fcs::fcs(&frame.sent[..payload]);
-            frame.sent[payload..].copy_from_slice(&check);
+        let (register, bits) = self.part.auto_crc();
+        if self.registers.has(register, bits) {
+            fcs::close(&mut frame.sent);
         }
         self.totals.frames_sent += 1;
         self.totals.frames_sent_invalid += u64::from(!fcs::is_valid(&frame.sent));
         self.totals.bytes_sent += frame.sent.len() as u64;
+        let asks = frame.sent.first().is_some_and(|control| control & ACK_REQUEST != 0);
         self.last_sent = frame.sent;
-        self.raise(irq::TRX_END);
         // PLL_ON is reached at once; a frame can be heard or begun when the PLL has settled.
         self.locked_at = self.now.saturating_add(self.times.transmit_end);
+        if self.transaction.is_some() {
+            return self.await_acknowledgement(asks);
+        }
+        self.raise(irq::TRX_END);
         self.arrive_busy_end(State::PllOn);
     }
 }

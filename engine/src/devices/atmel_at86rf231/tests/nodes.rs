@@ -85,3 +85,25 @@ fn frames_that_cannot_be_are_faults_of_the_board() {
         assert!(faults[0].kind.to_string().contains("1 to 127"), "{faults:?}");
     }
 }
+
+#[test]
+fn the_air_comes_from_the_node() {
+    let number = |value: u32| cells(&[value]);
+    let (parameters, faults) = read(&[
+        ("cyclescope,air-rate-kbps", number(2000)),
+        ("cyclescope,air-destination", number(0x1234_5678)),
+        ("cyclescope,air-acknowledged-percent", number(75)),
+        ("cyclescope,air-busy-us", number(300)),
+        ("cyclescope,air-busy-interval-us", number(1000)),
+        ("cyclescope,air-busy-ed-level", number(20)),
+    ]);
+    assert_eq!(faults, []);
+    let Parameters { peer, others, .. } = parameters;
+    assert_eq!((peer.rate, peer.destination, peer.acknowledged_pct), (3, Some((0x1234, 0x5678)), 75));
+    assert_eq!((others.busy, others.interval, others.ed_level), (Ps::from_us(300), Ps::from_us(1000), 20));
+    let (_, faults) = read(&[("cyclescope,air-rate-kbps", number(300))]);
+    assert!(faults[0].kind.to_string().contains("250, 500, 1000 or 2000"), "{faults:?}");
+    let short = [("cyclescope,air-destination", number(1)), ("cyclescope,air-frame-bytes", number(10))];
+    let (_, faults) = read(&short);
+    assert!(faults[0].kind.to_string().contains("11 to 127"), "{faults:?}");
+}

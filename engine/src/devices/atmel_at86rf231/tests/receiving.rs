@@ -1,7 +1,12 @@
 //! Frames from the peer.
 
-use super::super::receiving::psdu;
+use super::super::air;
 use super::*;
+
+/// The peer's frame, without a header.
+fn psdu(length: u8, number: u64) -> Vec<u8> {
+    air::psdu(length, number, None)
+}
 
 /// A receiver that has been listening from now on.
 fn listening(lengths: &[u8], interval_us: u64) -> Bench {
