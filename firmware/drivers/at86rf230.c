@@ -47,7 +47,7 @@ static int change_state(struct at86rf230 *chip, uint8_t command)
         error = read_status(chip, &status);
     }
     /* A frame may have begun to come in already. */
-    if (!error && status != wanted && !(wanted == STATE_RX_ON && status == STATE_BUSY_RX)) {
+    if (!error && status != wanted && !(wanted == STATE_LISTENS && status == STATE_BUSY_LISTENS)) {
         console_print(AT86RF230_NAME ": in state 0x%02x after command 0x%02x\n", status, command);
         error = ERROR_RADIO_STATE;
     }
@@ -56,9 +56,13 @@ static int change_state(struct at86rf230 *chip, uint8_t command)
 
 int at86rf230_start(struct at86rf230 *chip)
 {
+#if APP_TRANSCEIVER_AT86RF230
+    int error = 0; /* it cannot protect its buffer */
+#else
     int error = at86rf230_write_field(chip, TRX_CTRL_2_RX_SAFE_MODE, 1);
+#endif
 
-    return error ? error : change_state(chip, STATE_RX_ON);
+    return error ? error : change_state(chip, STATE_LISTENS);
 }
 
 int at86rf230_stop(struct at86rf230 *chip)
@@ -90,6 +94,11 @@ static int send_frame(struct at86rf230 *chip, const uint8_t *frame, uint8_t byte
 {
     int error = at86rf230_write_buffer(chip, (uint8_t)(bytes + AT86RF230_CHECKSUM_BYTES), frame, bytes);
 
+#if APP_MODE_EXTENDED
+    if (!error) {
+        error = at86rf230_write_field(chip, TRX_STATE_TRX_CMD, STATE_TX_ARET_ON);
+    }
+#endif
     if (!error) {
         error = at86rf230_write_field(chip, TRX_STATE_TRX_CMD, STATE_BUSY_TX);
     }
@@ -101,6 +110,16 @@ static int send_frame(struct at86rf230 *chip, const uint8_t *frame, uint8_t byte
     tell(chip, AT86RF230_TX_DONE);
     return done ? 0 : ERROR_RADIO_SILENT;
 }
+
+#if APP_MODE_EXTENDED
+/* What became of the frame. TX_ARET is left for PLL_ON, as nothing else leads to RX_AACK. */
+static int end_transaction(struct at86rf230 *chip)
+{
+    int error = at86rf230_read_field(chip, TRX_STATE_TRAC_STATUS, &chip->trac);
+
+    return error ? error : change_state(chip, STATE_PLL_ON);
+}
+#endif
 
 int at86rf230_xmit(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes)
 {
@@ -114,7 +133,7 @@ int at86rf230_xmit(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes)
         return ERROR_RADIO_BUSY;
     }
 
-    int error = change_state(chip, STATE_FORCE_PLL_ON);
+    int error = change_state(chip, STATE_BEFORE_TX);
     if (error) {
         return error;
     }
@@ -123,6 +142,11 @@ int at86rf230_xmit(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes)
     if (error) {
         set_tx(chip, false);
     }
+#if APP_MODE_EXTENDED
+    if (!error) {
+        error = end_transaction(chip);
+    }
+#endif
     int start_error = at86rf230_start(chip);
     return error ? error : start_error;
 }
@@ -183,6 +207,9 @@ void at86rf230_irq(void *arg)
     struct at86rf230 *chip = arg;
 
     disable_irq((uint32_t)chip->spi->irq);
+#if APP_MODE_BASIC || APP_MODE_EXTENDED
+    tell(chip, AT86RF230_IRQ_RAISED);
+#endif
     uint32_t before = spin_lock_irqsave(&chip->lock);
     chip->irq_busy = true;
     spin_unlock_irqrestore(&chip->lock, before);

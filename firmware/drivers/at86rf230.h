@@ -1,5 +1,5 @@
-/* AT86RF231 transceiver over SPI. The structure, and which accesses each operation makes, are those of Linux's driver of 2013 (at86rf230), which a
-   report measured (published/atben_spi_drivers.toml). */
+/* AT86RF231 or AT86RF230 transceiver over SPI. The structure, and which accesses each operation makes, are those of Linux's driver of 2013 (at86rf230), which a
+   report measured (published/atben_spi_drivers.toml); in the extended mode (APP_MODE_EXTENDED) those of a later one. */
 #ifndef AT86RF230_H
 #define AT86RF230_H
 
@@ -38,6 +38,7 @@ enum at86rf230_event {
     AT86RF230_IRQ_ENDS,
     AT86RF230_TX_WAITS, /* the transceiver sends: at86rf230_xmit waits for the end of the frame */
     AT86RF230_TX_DONE,
+    AT86RF230_IRQ_RAISED, /* in the interrupt's handler: for apps that have a mode */
 };
 
 typedef void at86rf230_watch(struct at86rf230 *chip, enum at86rf230_event event);
@@ -62,6 +63,9 @@ struct at86rf230 {
     struct at86rf230_counts counts;
     uint8_t length;                           /* of the frame received last, with its checksum */
     uint8_t frame[AT86RF230_FRAME_BYTES + 1]; /* itself, with its LQI */
+#if APP_MODE_EXTENDED
+    uint8_t trac; /* TRAC_STATUS of the frame sent last; 0: the peer has it */
+#endif
 };
 
 /* Makes the driver's part of a device, whose transceiver is left alone. ERROR_INVALID for a device without interrupt or platform data. */
@@ -79,6 +83,9 @@ int at86rf230_start(struct at86rf230 *chip);
 
 /* Neither receives nor sends. ERROR_RADIO_STATE. */
 int at86rf230_stop(struct at86rf230 *chip);
+
+/* Extended mode: PAN and short address of what is received. */
+int at86rf230_set_address(struct at86rf230 *chip, uint16_t pan, uint16_t address);
 
 /* Channel 11 to 26. ERROR_INVALID. */
 int at86rf230_channel(struct at86rf230 *chip, uint8_t channel);

@@ -29,7 +29,7 @@ static int identify(struct at86rf230 *chip)
     if (error) {
         return error;
     }
-    if (manufacturer[0] != MAN_ID_0_ATMEL || manufacturer[1] != MAN_ID_1_ATMEL || chip->part_number != PART_NUM_AT86RF231) {
+    if (manufacturer[0] != MAN_ID_0_ATMEL || manufacturer[1] != MAN_ID_1_ATMEL || chip->part_number != PART_NUM_WANTED) {
         console_print(AT86RF230_NAME ": no AT86RF23x answers: part number 0x%02x, version 0x%02x, manufacturer 0x%02x%02x\n",
                       chip->part_number, chip->version_number, manufacturer[1], manufacturer[0]);
         return ERROR_NO_RADIO;
@@ -59,10 +59,14 @@ static int leave_power_on(struct at86rf230 *chip)
     return error;
 }
 
-/* An interrupt at a frame's end, active high; no clock output. */
+/* An interrupt at a frame's end, active high; no clock output. The AT86RF230's is always so, and its checksums are off after reset. */
 static int set_up(struct at86rf230 *chip)
 {
+#if APP_TRANSCEIVER_AT86RF230
+    int error = at86rf230_write_field(chip, PHY_TX_PWR_TX_AUTO_CRC_ON, 1);
+#else
     int error = at86rf230_write_field(chip, TRX_CTRL_1_IRQ_POLARITY, 0);
+#endif
 
     if (!error) {
         error = at86rf230_write_field(chip, IRQ_MASK_ALL, IRQ_TRX_END);

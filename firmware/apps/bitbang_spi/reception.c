@@ -2,6 +2,7 @@
 #include "completion.h"
 #include "console.h"
 #include "exit.h"
+#include "fcs.h"
 #include "load.h"
 #include "operations.h"
 #include "report.h"
@@ -13,20 +14,6 @@
 static struct stopwatch watch;
 static struct completion received;
 static bool begun;
-
-/* IEEE 802.15.4-2006, 7.2.1.9: x^16 + x^12 + x^5 + 1 from 0, low bits first. Over a frame with its check sequence it is 0. */
-static uint16_t check_sequence(const uint8_t *frame, uint32_t bytes)
-{
-    uint32_t remainder = 0;
-
-    for (uint32_t i = 0; i < bytes; i++) {
-        remainder ^= frame[i];
-        for (int bit = 0; bit < 8; bit++) {
-            remainder = remainder & 1 ? remainder >> 1 ^ 0x8408u : remainder >> 1;
-        }
-    }
-    return (uint16_t)remainder;
-}
 
 static void on_event(struct at86rf230 *chip, enum at86rf230_event event)
 {

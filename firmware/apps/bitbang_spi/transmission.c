@@ -25,6 +25,7 @@ static void on_event(struct at86rf230 *chip, enum at86rf230_event event)
     case AT86RF230_IRQ_ENDS: stopwatch_stop(&serving); break;
     case AT86RF230_TX_WAITS: stopwatch_stop(&sending); break;
     case AT86RF230_TX_DONE: stopwatch_start(&sending); break;
+    case AT86RF230_IRQ_RAISED: break;
     }
 }
 
