@@ -33,6 +33,7 @@ class Home:
 
 HOMES = {
     "ben-nanonote": Home("mips", 0x8000_0000),
+    "ben-nanonote-rf230": Home("mips", 0x8000_0000),
     "ben-nanonote-ssi": Home("mips", 0x8000_0000),
     "kc705-axi-quad-spi": Home("riscv", 0x8000_0000),
     "minimal-armv7a": Home("a32", 0x8000_0000),

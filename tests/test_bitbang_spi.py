@@ -13,6 +13,7 @@ import cyclescope as package
 from cyclescope import bench, experiments, export, firmware, planning, published, trust
 from cyclescope.experiment import Experiment, Run
 from cyclescope.experiments.bitbang_spi import (
+    APP,
     CALM_US,
     CONTROLLER,
     DRIVERS,
@@ -45,6 +46,8 @@ def short_runs() -> Iterator[Run]:
     """
     for run in EXPERIMENT.runs:
         settings = dict(run.settings)
+        if run.app != APP:
+            continue
         hurried = run.overrides.get(INTERVAL, CALM_US) != CALM_US
         if hurried or settings["operation"] not in MEASURED:
             continue
@@ -216,6 +219,36 @@ def test_a_call_takes_as_many_operations_as_published(result: ExperimentResult) 
         assert row.basis == DERIVED
         assert row.simulated == row.published, row.label
     assert {row.simulated for row in rows} == {0, 1, 4, 9}
+
+
+def test_one_printed_rate_is_not_the_one_of_the_reports_times(result: ExperimentResult) -> None:
+    """2549 kbps are printed for spi-gpio-atben's reads, and its times give 2539."""
+    rows = [row for row in result.rows if row.metric == "rate_of_times"]
+    assert len(rows) == 2 * len(DRIVERS)
+    off = {
+        row.label: (row.published, row.simulated) for row in rows if row.published != row.simulated
+    }
+    assert list(off.values()) == [(2549, 2539)]
+    assert all(label.startswith("spi-gpio-atben") for label in off)
+
+
+def test_code_is_counted_in_lines_and_bytes(result: ExperimentResult) -> None:
+    lines, sizes = (
+        {row.label.replace(" bytes", " lines"): row for row in result.rows if row.metric == metric}
+        for metric in ("lines", "code_bytes")
+    )
+    assert lines.keys() == sizes.keys()
+    assert [row.published for row in lines.values() if row.published] == [
+        128,
+        128,
+        53,
+        128,
+        416,
+        423,
+    ]
+    for label, row in sizes.items():
+        # an instruction has four bytes, and a line of C some instructions at the most
+        assert 0 < row.simulated < 200 * lines[label].simulated, label
 
 
 def test_the_transceiver_counts_what_every_driver_does(result: ExperimentResult) -> None:

@@ -22,7 +22,7 @@ from cyclescope.overrides import OverrideValue
 from cyclescope.results import RunResult
 
 # Chips on SPI wires.
-CHIPS = {"jedec,spi-nor", "mmc-spi-slot", "atmel,at86rf231"}
+CHIPS = {"jedec,spi-nor", "mmc-spi-slot", "atmel,at86rf230", "atmel,at86rf231"}
 # Boards without any.
 NO_CHIPS = {name for name in shipped_boards() if name.startswith(("minimal-", "stm32mp157c-"))}
 # Modes of the AXI Quad SPI core. The program writes and reads with the address on one line.

@@ -11,7 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cyclescope.experiment import Cell, Experiment, Run
-from cyclescope.experiments import bitbang_spi_basis, bitbang_spi_follows, bitbang_spi_limits
+from cyclescope.experiments import (
+    bitbang_spi_air,
+    bitbang_spi_basis,
+    bitbang_spi_follows,
+    bitbang_spi_limits,
+    bitbang_spi_size,
+)
 from cyclescope.experiments.bitbang_spi_follows import BUSY_US, CALM_US, INTERVAL
 from cyclescope.frames import CLOCK, MISO, MOSI, SELECT
 from cyclescope.overrides import OverrideValue
@@ -61,6 +67,7 @@ def _runs() -> Iterator[Run]:
     yield from map(_hurried, drivers)
     yield from map(_showing, drivers)
     yield from map(_sweeping, (DRIVERS[0], CONTROLLER))
+    yield from bitbang_spi_air.runs(bitbang_spi_basis.WAKEUP_NS)
 
 
 def _counting(operation: str, frames: int) -> Run:
@@ -228,11 +235,14 @@ _ON_THE_WIRE = Frames(
 
 def _derived(rows: Sequence[Row]) -> Iterator[Row]:
     yield from bitbang_spi_follows.rows(rows)
+    yield from bitbang_spi_size.rows(rows)
+    yield from bitbang_spi_air.rows(rows)
 
 
 def _findings(rows: Sequence[Row]) -> Iterator[str]:
     yield from bitbang_spi_follows.findings(rows)
     yield from bitbang_spi_limits.findings(rows)
+    yield from bitbang_spi_air.findings(rows)
 
 
 NOTES = (
@@ -277,13 +287,14 @@ EXPERIMENT = Experiment(
             pivots=(_BUSY, _HURRIED, _FEWER),
         ),
         *bitbang_spi_limits.cells(APP),
+        *bitbang_spi_air.cells(),
     ),
     notes=NOTES,
     choices=bitbang_spi_basis.CHOICES,
     left_out=bitbang_spi_basis.LEFT_OUT,
     short_form=bitbang_spi_basis.shortened,
     derived=_derived,
-    derived_pivots=bitbang_spi_follows.PIVOTS,
+    derived_pivots=bitbang_spi_follows.PIVOTS | bitbang_spi_size.PIVOTS | bitbang_spi_air.PIVOTS,
     findings=_findings,
     frames=_ON_THE_WIRE,
     question="How much of the processor does bit-banged SPI take, and is a faster driver worth its "

@@ -16,10 +16,14 @@ _SHORT: dict[str, dict[str, Value]] = {
     "reception": {"frames": 3, "report": "published"},
     "transmission": {"frames": 3, "report": "published"},
 }
+# Of runs that only show what is on the air.
+_SHORT_FRAMES = 2
 
 
 def shortened(run: Run) -> Run:
     """The run with fewer accesses or frames, in which cells move as in the whole one."""
+    if "operation" not in run.settings:
+        return run.shortened({"frames": _SHORT_FRAMES})
     short = _SHORT.get(str(run.settings["operation"]), {})
     return run.changed(short)
 

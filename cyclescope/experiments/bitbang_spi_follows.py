@@ -1,4 +1,4 @@
-"""What follows from the runs of `bitbang-spi`: operations of a call, lines of code, conclusions.
+"""What follows from the runs of `bitbang-spi`: operations of a call, rates, conclusions.
 
 The simulated transceiver counts operations: what a run with more frames had more of, divided by the
 frames that it had more.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cyclescope import published, resources
+from cyclescope import published
 from cyclescope.results import DERIVED, UNPUBLISHED, Row
 from cyclescope.views import Pivot, Words
 
@@ -27,6 +27,12 @@ _COUNTED = {
     "buffer_reads": ("frame_buffer_length_reads", "frame_buffer_reads"),
     "buffer_writes": ("frame_buffer_writes",),
 }
+# Rates, the accesses that they follow from, and the lengths of these in the report's formula.
+_RATES = {
+    "read_buffer_rate": ("read-buffer", "buffer read"),
+    "write_buffer_rate": ("write-buffer", "buffer write"),
+}
+_SHORT_BYTES, _LONG_BYTES = 1, 120
 # The drivers whose loads the report compares in words.
 _SLOW, _FAST = "spi-gpio", "spi-jz4740-gpio"
 # What the driver counts itself.
@@ -48,37 +54,25 @@ _EARLY = Pivot(
     values=True,
     words=(Words("interval_us", "a frame each", form="{} us"), Words("stack", "driver")),
 )
-_LINES = Pivot(
-    "Lines of code, comments included",
+_OWN_RATES = Pivot(
+    "Data rates that follow from the report's own times, kbps, beside those that it prints",
     ("stack",),
-    ("part",),
+    ("direction",),
     values=True,
-    words=(Words("stack", "stack"), Words("part", "")),
+    words=(Words("stack", "driver"), Words("direction", "")),
+    digits=4,
 )
 # The tables of the rows that follow, by metric.
-PIVOTS = {"operations": _OPERATIONS, "underruns": _EARLY, "lines": _LINES}
-# Stacks as the table has them, with the sources of their framework and of their transport. What two
-# share counts for both: each needs it.
-_BITS = "spi_jz4740_bits.h"
-_SOURCES = (
-    ("spi_atben_gpio", ("spi_atben_gpio.c",), ()),
-    ("spi_atben_gpio + spi-gpio-atben", ("spi_atben_gpio.c",), ("spi_gpio_atben.c",)),
-    (
-        "spi_atben_gpio + spi-jz4740-gpio",
-        ("spi_atben_gpio.c",),
-        ("spi_jz4740_gpio.c", _BITS),
-    ),
-    ("spi_atben", ("spi_atben.c", _BITS), ()),
-    ("spi_atben_gpio + spi-jz4740-ssi", ("spi_atben_gpio.c",), ("spi_jz4740_ssi.c",)),
-)
+PIVOTS = {"operations": _OPERATIONS, "underruns": _EARLY, "rate_of_times": _OWN_RATES}
 
 
 def rows(found: Sequence[Row]) -> Iterator[Row]:
-    """Operations of each high-level call, what was read too early, lines of code."""
+    """Operations of each high-level call, what was read too early, the report's own sums."""
     yield from _operations(found)
     yield from _underruns(found)
-    if found:
-        yield from _lines(found[0])
+    for row in found:
+        if row.metric in _RATES:
+            yield from _own_rate(row)
 
 
 def findings(found: Sequence[Row]) -> Iterator[str]:
@@ -139,7 +133,7 @@ def _operations(found: Iterable[Row]) -> Iterator[Row]:
     counting = {
         (row.settings["operation"], row.settings["frames"]): row
         for row in found
-        if row.settings.get("frames") in (FEWER, MORE)
+        if "operation" in row.settings and row.settings.get("frames") in (FEWER, MORE)
     }
     for (operation, frames), row in counting.items():
         more = counting.get((operation, MORE))
@@ -217,28 +211,23 @@ def _underruns(found: Iterable[Row]) -> Iterator[Row]:
         )
 
 
-def _lines(row: Row) -> Iterator[Row]:
-    for stack, framework, transport in _SOURCES:
-        for part, sources in (("framework", framework), ("transport", transport)):
-            if not sources:
-                continue
-            key = f"lines_{part}"
-            where = {"kind": "code-size", "stack": stack}
-            known = published.load(TABLE).find(key, where)
-            yield row.following(
-                settings={"stack": stack, "part": part},
-                metric="lines",
-                unit="lines",
-                simulated=sum(map(_count, sources)),
-                published=known,
-                basis=UNPUBLISHED if known is None else DERIVED,
-                label=f"{stack}, lines of the {part}",
-                timed=(),
-                pivot=_LINES,
-                sweeps=(),
-            )
-
-
-def _count(source: str) -> int:
-    path = resources.firmware() / "drivers" / source
-    return len(path.read_text(encoding="utf-8").splitlines())
+def _own_rate(row: Row) -> Iterator[Row]:
+    """What the report's formula makes of the report's times, beside what it prints."""
+    table, stack = published.load(TABLE), row.settings["stack"]
+    operation, direction = _RATES[row.metric]
+    where = {"kind": "access-time", "driver": stack, "operation": operation}
+    short, long = (
+        table.find("time_us", where | {"data_bytes": size}) for size in (_SHORT_BYTES, _LONG_BYTES)
+    )
+    if row.published is None or short is None or long is None:
+        return
+    yield row.following(
+        settings={"stack": stack, "direction": direction},
+        metric="rate_of_times",
+        simulated=round(1000 * 8 * (_LONG_BYTES - _SHORT_BYTES) / (long - short)),
+        basis=DERIVED,
+        label=f"{stack}, {direction} rate of the report's own times",
+        timed=(),
+        pivot=_OWN_RATES,
+        sweeps=(),
+    )
