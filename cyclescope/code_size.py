@@ -21,9 +21,10 @@ _SHF_ALLOC = 2
 _ASSEMBLER = 0x8001
 
 
-def functions(elf: Path) -> Mapping[str, int]:
+def functions(elf: Path, units: str = "") -> Mapping[str, int]:
     """Bytes of the functions of each source file, by its path; assembly files count as a whole.
 
+    Only compilation units whose path begins with `units` are looked at, with what they include.
     Raises `FirmwareError` if the ELF has no debug information.
     """
     with elf.open("rb") as stream:
@@ -34,6 +35,8 @@ def functions(elf: Path) -> Mapping[str, int]:
         dwarf = file.get_dwarf_info()
         kept = [(part["sh_addr"], part["sh_addr"] + part["sh_size"]) for part in _code(file)]
         for unit in dwarf.iter_CUs():
+            if not _text(unit.get_top_DIE(), "DW_AT_name").startswith(units):
+                continue
             for path, low, size in _ranges(unit):
                 # what the linker has dropped is at an address of nothing
                 if any(first <= low < end for first, end in kept):

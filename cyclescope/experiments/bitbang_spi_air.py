@@ -24,8 +24,6 @@ LOADED = ("spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio")
 STRAIGHT = LOADED[-1]
 REST = ("spi_atben", CONTROLLER)
 RATES_KBPS = (250, 500, 1000, 2000)
-# Those between are extra.
-ENDS_KBPS = (RATES_KBPS[0], RATES_KBPS[-1])
 WAYS = ("reception", "transmission")
 OLDER = "at86rf230"
 # Enough frames that each of the eight back-offs is drawn, and enough for a mean.
@@ -52,7 +50,7 @@ def _interval_us(end: str) -> int:
 
 
 def runs(wakeup_ns: int) -> Iterator[Run]:
-    """Data rates, the extended mode and the older chip; other drivers and a busy channel extra."""
+    """Data rates, the extended mode, the older chip; other drivers and a busy channel extra."""
 
     def run(driver: str, way: str, *, is_extra: bool = False, **settings: Value) -> Run:
         own = {"stack": driver, "way": way, "frames": FRAMES, "wakeup_ns": wakeup_ns} | settings
@@ -64,8 +62,7 @@ def runs(wakeup_ns: int) -> Iterator[Run]:
     for driver in (*LOADED, *REST):
         for way in WAYS:
             for kbps in RATES_KBPS:
-                between = driver in REST or kbps not in ENDS_KBPS
-                yield run(driver, way, air_kbps=str(kbps), is_extra=between)
+                yield run(driver, way, air_kbps=kbps, is_extra=driver in REST)
     for driver in (*LOADED, *REST):
         frames = DRAWN_FRAMES if driver == STRAIGHT else FRAMES
         yield run(driver, WAYS[0], mode="extended", is_extra=driver in REST)

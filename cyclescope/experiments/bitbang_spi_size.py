@@ -34,6 +34,7 @@ _BYTES = Pivot(
 PIVOTS = {"lines": _LINES, "code_bytes": _BYTES}
 # Drivers by their stacks as the table has them, with the sources of framework and transport.
 _BITS = "spi_jz4740_bits.h"
+_UNITS = "drivers/spi_"
 _FRAMEWORK = ("spi_atben_gpio.c",)
 # The generic driver's source is in the other one's program because that includes it.
 _INCLUDED = {"spi_gpio_atben.c": ("spi_gpio.c", "spi_bitbang_txrx.h")}
@@ -92,7 +93,7 @@ def _functions(row: Row) -> Mapping[str, int]:
     """Bytes of a program's functions by the name of their source."""
     names = load_app(row.run.app).settings
     settings = {name: row.run.settings[name] for name in names if name in row.run.settings}
-    sizes = code_size.functions(build_app(row.run.app, row.board, settings))
+    sizes = code_size.functions(build_app(row.run.app, row.board, settings), _UNITS)
     return {PurePosixPath(path).name: size for path, size in sizes.items()}
 
 

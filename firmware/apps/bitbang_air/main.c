@@ -17,14 +17,16 @@ int fail(const char *step, int error)
 }
 
 /* OQPSK_DATA_RATE. */
-#if APP_AIR_KBPS_2000
+#if APP_AIR_KBPS == 2000
 #define DATA_RATE 3
-#elif APP_AIR_KBPS_1000
+#elif APP_AIR_KBPS == 1000
 #define DATA_RATE 2
-#elif APP_AIR_KBPS_500
+#elif APP_AIR_KBPS == 500
 #define DATA_RATE 1
-#else
+#elif APP_AIR_KBPS == 250
 #define DATA_RATE 0
+#else
+#error "air_kbps: the transceiver has 250, 500, 1000 and 2000"
 #endif
 
 static int set_up(void)

@@ -134,7 +134,8 @@ impl Transceiver {
         let psdu = frame.psdu();
         let verdict = verdict(&self.registers, psdu);
         let promiscuous = self.registers.has(XAH_CTRL_1, bit::AACK_PROM_MODE);
-        if !promiscuous && !(verdict.accepted && fcs::is_valid(psdu)) {
+        let indicated = promiscuous || verdict.accepted && fcs::is_valid(psdu);
+        if !indicated {
             self.totals.frames_filtered += 1;
             self.protected = false;
             return self.arrive_busy_end(State::RxAackOn);
