@@ -107,6 +107,13 @@ def test_reception_costs_the_same_in_every_mode_and_with_either_chip(
     assert max(costs) < 1.01 * min(costs)
 
 
+def test_every_run_accounts_for_all_of_its_time(result: ExperimentResult) -> None:
+    for record in result.runs:
+        assert record.result is not None
+        (core,) = record.result.cores
+        assert sum(entry.ps for entry in core.stack) == record.result.elapsed_ps
+
+
 def test_the_chip_acknowledges_what_is_for_it(result: ExperimentResult) -> None:
     """With the extended mode only, and all frames but one that comes while the program ends."""
     for record in result.runs:

@@ -30,8 +30,11 @@ TOLERANCE = 0.05
 ALONE_HZ = {"cclk": 672_000_000, "hclk": 84_000_000, "pclk": 84_000_000, "mclk": 84_000_000}
 # No program of ours is built for these boards.
 WITHOUT_PROGRAMS = {"minimal-armv7a", "minimal-mips32"}
-# This board only adds a device to another: its programs are that one's.
-SAME_AS = {"stm32mp157c-dk2-tty": "stm32mp157c-dk2"}
+# These boards only have a device more, or another one, than others: their programs are those.
+SAME_AS = {
+    "ben-nanonote-rf230": "ben-nanonote",
+    "stm32mp157c-dk2-tty": "stm32mp157c-dk2",
+}
 
 NS, US = 1e3, 1e6
 Results = list[dict[str, int | float | str]]
