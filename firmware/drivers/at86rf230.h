@@ -1,5 +1,6 @@
-/* AT86RF231 or AT86RF230 transceiver over SPI. The structure, and which accesses each operation makes, are those of Linux's driver of 2013 (at86rf230), which a
-   report measured (published/atben_spi_drivers.toml); in the extended mode (APP_MODE_EXTENDED) those of a later one. */
+/* AT86RF231 or AT86RF230 transceiver over SPI. The structure, and which accesses each operation makes, are those of
+   Linux's driver of 2013 (at86rf230), which a report measured (published/atben_spi_drivers.toml); in the extended mode
+   (APP_MODE_EXTENDED) those of a later one. */
 #ifndef AT86RF230_H
 #define AT86RF230_H
 

@@ -29,7 +29,8 @@ static int identify(struct at86rf230 *chip)
     if (error) {
         return error;
     }
-    if (manufacturer[0] != MAN_ID_0_ATMEL || manufacturer[1] != MAN_ID_1_ATMEL || chip->part_number != PART_NUM_WANTED) {
+    if (manufacturer[0] != MAN_ID_0_ATMEL || manufacturer[1] != MAN_ID_1_ATMEL ||
+        chip->part_number != PART_NUM_WANTED) {
         console_print(AT86RF230_NAME ": no AT86RF23x answers: part number 0x%02x, version 0x%02x, manufacturer 0x%02x%02x\n",
                       chip->part_number, chip->version_number, manufacturer[1], manufacturer[0]);
         return ERROR_NO_RADIO;
@@ -59,7 +60,8 @@ static int leave_power_on(struct at86rf230 *chip)
     return error;
 }
 
-/* An interrupt at a frame's end, active high; no clock output. The AT86RF230's is always so, and its checksums are off after reset. */
+/* An interrupt at a frame's end, active high; no clock output. The AT86RF230's is always so, and its checksums are off
+   after reset. */
 static int set_up(struct at86rf230 *chip)
 {
 #if APP_TRANSCEIVER_AT86RF230

@@ -1,5 +1,6 @@
-/* Registers of the AT86RF231 (data sheet 8111, Register Reference), and the bytes that begin SPI accesses (SPI Protocol). The AT86RF230 (data sheet
-   5131) has fewer; the driver is built for one of them, APP_TRANSCEIVER_AT86RF230 chooses the older. */
+/* Registers of the AT86RF231 (data sheet 8111, Register Reference), and the bytes that begin SPI accesses (SPI
+   Protocol). The AT86RF230 (data sheet 5131) has fewer; the driver is built for one of them, APP_TRANSCEIVER_AT86RF230
+   chooses the older. */
 #ifndef AT86RF230_REGISTERS_H
 #define AT86RF230_REGISTERS_H
 

@@ -1,27 +1,31 @@
-//! Atmel AT86RF231 and AT86RF230, transceivers for IEEE 802.15.4 at 2.4 GHz (`atmel,at86rf231`, `atmel,at86rf230`), as a chip on SPI. Documents: Atmel
-//! 8111, "AT86RF231, Low Power 2.4 GHz Transceiver", from which sections and tables are cited; of the AT86RF230 Atmel 5131.
+//! Atmel AT86RF231 and AT86RF230, transceivers for IEEE 802.15.4 at 2.4 GHz (`atmel,at86rf231`, `atmel,at86rf230`), as
+//! a chip on SPI. Documents: Atmel 8111, "AT86RF231, Low Power 2.4 GHz Transceiver", from which sections and tables are
+//! cited; of the AT86RF230 Atmel 5131.
 //!
-//! Modelled: all accesses of section 6.2 with PHY_STATUS; all registers with their reset values and access types; the states of the Basic and the
-//! Extended Operating Mode, each transition with its typical time, SLP_TR, /RST and the supply; interrupts with their latency, mask and
-//! polarity; transmission with automatic FCS at 250 to 2000 kbit/s; TX_ARET with CSMA-CA, acknowledgement and repeats; reception from a peer on
-//! the air at the same rates with FCS check, LQI, RX_SAFE_MODE, RX_PDT_DIS; RX_AACK with the address filter and automatic acknowledgement;
-//! frame buffer access conflicts (TRX_UR); energy and clear channel measurements; the limits t1 to t9 of the wire, each noted with
+//! Modelled: all accesses of section 6.2 with PHY_STATUS; all registers with their reset values and access types; the
+//! states of the Basic and the Extended Operating Mode, each transition with its typical time, SLP_TR, /RST and the
+//! supply; interrupts with their latency, mask and polarity; transmission with automatic FCS at 250 to 2000 kbit/s;
+//! TX_ARET with CSMA-CA, acknowledgement and repeats; reception from a peer on the air at the same rates with FCS
+//! check, LQI, RX_SAFE_MODE, RX_PDT_DIS; RX_AACK with the address filter and automatic acknowledgement; frame buffer
+//! access conflicts (TRX_UR); energy and clear channel measurements; the limits t1 to t9 of the wire, each noted with
 //! its time when it is first broken. MISO is undriven for t1, and shows the bit before for t2.
 //!
-//! The AT86RF230 is the older part: no dynamic buffer protection, no data rates above 250 kbit/s, no FORCE_PLL_ON, no interrupts for addresses and
-//! measurements, fewer registers, slower starts.
+//! The AT86RF230 is the older part: no dynamic buffer protection, no data rates above 250 kbit/s, no FORCE_PLL_ON, no
+//! interrupts for addresses and measurements, fewer registers, slower starts.
 //!
 //! A frame of one byte is received and sent like any other: that is the shortest that the chip supports (section 9.3.2), though IEEE 802.15.4 has
 //! none below 5. It has no FCS, so RX_CRC_VALID stays, and RX_SAFE_MODE does not protect it.
 //!
-//! Not modelled, and what then happens: RX_ON_NOCLK (the chip stays where it is, with a note), slotted operation (an acknowledgement goes out by itself),
-//! pending data at the peer (SUCCESS_DATA_PENDING does not come), CLKM, AES (SRAM addresses wrap at 128), antenna diversity, the frame buffer
-//! empty indicator, the battery monitor (the voltage is always fine), random numbers, power and distance (the peer is near), AMI in the
-//! Basic Operating Mode, and a peer of another data rate than the chip's (the frame is missed, with a note). The interrupt TRX_UR is
-//! exact from the first byte on, where the chip may raise it wrongly in the first 64 us.
+//! Not modelled, and what then happens: RX_ON_NOCLK (the chip stays where it is, with a note), slotted operation (an
+//! acknowledgement goes out by itself), pending data at the peer (SUCCESS_DATA_PENDING does not come), CLKM, AES (SRAM
+//! addresses wrap at 128), antenna diversity, the frame buffer empty indicator, the battery monitor (the voltage is
+//! always fine), random numbers, power and distance (the peer is near), AMI in the Basic Operating Mode, and a peer of
+//! another data rate than the chip's (the frame is missed, with a note). The interrupt TRX_UR is exact from the first
+//! byte on, where the chip may raise it wrongly in the first 64 us.
 
-// `wire` is the wire, `access` its bytes, `states` the states, `radio` what happens by itself, `transmitting` and `receiving` are frames,
-// `csma` is TX_ARET, `aack` RX_AACK, `air` what else is on the air, `part` which chip it is, `buffer` is the frame buffer, `registers` the map, `limits` the limits of the wire, `fcs` the check sequence.
+// `wire` is the wire, `access` its bytes, `states` the states, `radio` what happens by itself, `transmitting` and
+// `receiving` are frames, `csma` is TX_ARET, `aack` RX_AACK, `air` what else is on the air, `part` which chip it is,
+// `buffer` is the frame buffer, `registers` the map, `limits` the limits of the wire, `fcs` the check sequence.
 
 mod aack;
 mod access;

@@ -1,5 +1,5 @@
-/* Frames of one length on the air, as fast as driver, transceiver and air let them: how long one takes, what it costs the processor, and whether the
-   driver keeps up with it. */
+/* Frames of one length on the air, as fast as driver, transceiver and air let them: how long one takes, what it costs
+   the processor, and whether the driver keeps up with it. */
 #include "at86rf230_registers.h"
 #include "console.h"
 #include "error.h"

@@ -8,6 +8,8 @@
 #include "tally.h"
 
 #define FRAME_BYTE 0x33
+#define LOW(word) ((word) & 0xFF)
+#define HIGH(word) ((word) >> 8)
 
 static struct stopwatch sending; /* the sender's thread */
 static struct stopwatch serving; /* the driver's */
@@ -34,7 +36,7 @@ static void on_event(struct at86rf230 *chip, enum at86rf230_event event)
 static void make_frame(void)
 {
     static const uint8_t header[] = {
-        0x61, 0x88, 0, PAN & 0xFF, PAN >> 8, PEER_ADDRESS & 0xFF, PEER_ADDRESS >> 8, OWN_ADDRESS & 0xFF, OWN_ADDRESS >> 8,
+        0x61, 0x88, 0, LOW(PAN), HIGH(PAN), LOW(PEER_ADDRESS), HIGH(PEER_ADDRESS), LOW(OWN_ADDRESS), HIGH(OWN_ADDRESS),
     };
 
     for (uint32_t i = 0; i < sizeof frame; i++) {

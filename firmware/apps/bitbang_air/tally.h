@@ -13,8 +13,8 @@ void tally_frame(uint64_t cost_ticks);
 /* From the start of a frame's transmission to its interrupt. */
 void tally_air(uint64_t ticks);
 
-/* Prints all: the mean cost and period, the share of time that the costs are, and that in which the processor is not idle; the shortest, the mean
-   and the longest time on the air, if there are any. */
+/* Prints all: the mean cost and period, the share of time that the costs are, and that in which the processor is not
+   idle; the shortest, the mean and the longest time on the air, if there are any. */
 void tally_print(void);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* IEEE 802.15.4-2006, 7.2.1.9: x^16 + x^12 + x^5 + 1 from 0, low bits first. Over a frame with its check sequence it is 0. */
+/* IEEE 802.15.4-2006, 7.2.1.9: x^16 + x^12 + x^5 + 1 from 0, low bits first. Over a frame with its check sequence it
+   is 0. */
 static inline uint16_t check_sequence(const uint8_t *frame, uint32_t bytes)
 {
     uint32_t remainder = 0;

@@ -1,4 +1,5 @@
-//! RX_AACK: reception with address filter and automatic acknowledgement (datasheet, section 7.2.3; IEEE 802.15.4-2006, 7.5.6.2, the third level).
+//! RX_AACK: reception with address filter and automatic acknowledgement (datasheet, section 7.2.3; IEEE 802.15.4-2006,
+//! 7.5.6.2, the third level).
 
 use super::air::{self, TURNAROUND};
 use super::csma::Trac;
@@ -40,7 +41,8 @@ struct Header<'a> {
     bytes: usize,
 }
 
-/// The header of a PSDU; none if the frame is too short for what its control field says, or has a reserved addressing mode.
+/// The header of a PSDU; none if the frame is too short for what its control field says, or has a reserved addressing
+/// mode.
 fn header(psdu: &[u8]) -> Option<Header<'_>> {
     let payload = psdu.get(..psdu.len().checked_sub(2)?)?;
     let [low, high, sequence, ..] = *payload else { return None };

@@ -1,7 +1,7 @@
 //! What is on the air beside the chip's own frames: the peer, and other stations' frames.
 //!
-//! Other stations are on the channel for the first `busy` of every interval, from the beginning of the run on. They are heard by measurements only: they
-//! neither send to the chip nor spoil its frames.
+//! Other stations are on the channel for the first `busy` of every interval, from the beginning of the run on. They are
+//! heard by measurements only: they neither send to the chip nor spoil its frames.
 
 use super::registers::{CCA_THRES, PHY_CC_CCA, bit};
 use super::{BYTE_US, Part, SYMBOL_US, Transceiver, fcs};
@@ -65,8 +65,8 @@ pub fn ack_time(rate: u8) -> Ps {
     Ps::from_us(BYTE_US * (super::HEADER_BYTES + super::PHR_BYTES)).saturating_add(Ps(byte_time(rate).0 * ACK_BYTES))
 }
 
-/// The peer's frame number `number`: counts from its number on, and ends with the check sequence. One with a destination is a data frame
-/// of that header, which asks for an acknowledgement.
+/// The peer's frame number `number`: counts from its number on, and ends with the check sequence. One with a
+/// destination is a data frame of that header, which asks for an acknowledgement.
 pub fn psdu(length: u8, number: u64, destination: Option<(u16, u16)>) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..length).map(|index| (number as u8).wrapping_add(index)).collect();
     if let Some((pan, short)) = destination.filter(|_| length >= LEAST_ADDRESSED_BYTES) {
@@ -88,7 +88,8 @@ impl Transceiver {
         (level(peer, PEER_ED_LEVEL).max(level(others, self.others.ed_level)), peer || others)
     }
 
-    /// A clear channel assessment from `from` until now, by CCA_MODE and CCA_ED_THRES (section 8.5): true if the channel is busy.
+    /// A clear channel assessment from `from` until now, by CCA_MODE and CCA_ED_THRES (section 8.5): true if the
+    /// channel is busy.
     pub(super) fn is_busy_since(&self, from: Ps) -> bool {
         let (level, carrier) = self.heard_since(from);
         // The threshold is RSSI_BASE_VAL + 2 dB each step, PHY_ED_LEVEL counts dB from there on.

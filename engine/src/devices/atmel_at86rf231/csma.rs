@@ -1,9 +1,11 @@
-//! TX_ARET: transmission with automatic CSMA-CA, acknowledgement and repeats (datasheet, section 7.2.4; IEEE 802.15.4-2006, 7.5.1.4 and 7.5.6.4).
+//! TX_ARET: transmission with automatic CSMA-CA, acknowledgement and repeats (datasheet, section 7.2.4; IEEE
+//! 802.15.4-2006, 7.5.1.4 and 7.5.6.4).
 //!
-//! A transaction is a back-off of 0 to 2^BE - 1 periods, a clear channel assessment of eight symbols, the frame, and the wait for an acknowledgement if its
-//! header asks for one. A busy channel is looked for again with a longer back-off, a frame without acknowledgement is sent again.
-//! The generator of back-offs is a shift register of 11 bits (x^11 + x^9 + 1): which one the chip has is not documented. CSMA_SEED sets
-//! it when it is written, in a reset, and when the chip leaves SLEEP.
+//! A transaction is a back-off of 0 to 2^BE - 1 periods, a clear channel assessment of eight symbols, the frame, and
+//! the wait for an acknowledgement if its header asks for one. A busy channel is looked for again with a longer
+//! back-off, a frame without acknowledgement is sent again. The generator of back-offs is a shift register of 11 bits
+//! (x^11 + x^9 + 1): which one the chip has is not documented. CSMA_SEED sets it when it is written, in a reset, and
+//! when the chip leaves SLEEP.
 
 use super::air::{self, TURNAROUND};
 use super::registers::{CSMA_BE, CSMA_SEED_0, CSMA_SEED_1, Registers, TRX_STATE, XAH_CTRL_0, irq};

@@ -179,8 +179,8 @@ fn rate(reader: &mut NodeReader) -> u8 {
 }
 
 fn destination(reader: &mut NodeReader) -> Option<(u16, u16)> {
-    let meaning = "PAN (upper 16 bits) and short address (lower 16) that the peer's frames go to, as data frames that ask for \
-        an acknowledgement; 0: they have no header";
+    let meaning = "PAN (upper 16 bits) and short address (lower 16) that the peer's frames go to, as data frames \
+        that ask for an acknowledgement; 0: they have no header";
     let both = reader.u32_or("cyclescope,air-destination", 0, 0..=u32::MAX, meaning);
     (both != 0).then_some(((both >> 16) as u16, both as u16))
 }

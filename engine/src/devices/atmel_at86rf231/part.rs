@@ -1,4 +1,5 @@
-//! The two parts that the model stands for, and in what they differ: AT86RF230 (Atmel 5131) and its successor AT86RF231 (Atmel 8111).
+//! The two parts that the model stands for, and in what they differ: AT86RF230 (Atmel 5131) and its successor AT86RF231
+//! (Atmel 8111).
 
 use super::registers::{
     CCA_THRES, CSMA_SEED_0, CSMA_SEED_1, FTN_CTRL, IRQ_MASK, IRQ_STATUS, PHY_CC_CCA, PHY_ED_LEVEL, PHY_RSSI,
@@ -15,8 +16,9 @@ pub enum Part {
     At86rf231,
 }
 
-/// Registers of the AT86RF230, in the order of their addresses. It has no TRX_CTRL_1, TRX_CTRL_2, RX_CTRL, SFD_VALUE, ANT_DIV, RX_SYN, XAH_CTRL_1
-/// and CSMA_BE; its least back-off exponent is in CSMA_SEED_1, TX_AUTO_CRC_ON in PHY_TX_PWR.
+/// Registers of the AT86RF230, in the order of their addresses. It has no TRX_CTRL_1, TRX_CTRL_2, RX_CTRL, SFD_VALUE,
+/// ANT_DIV, RX_SYN, XAH_CTRL_1 and CSMA_BE; its least back-off exponent is in CSMA_SEED_1, TX_AUTO_CRC_ON in
+/// PHY_TX_PWR.
 pub const REGISTERS_230: &[Register] = &[
     register("TRX_STATUS", TRX_STATUS, 0x00, 0x00),
     register("TRX_STATE", TRX_STATE, 0x00, 0x1f),

@@ -1,9 +1,10 @@
 //! A frame of the peer on its way in (datasheet, sections 7.1.2.5, 8.1, 8.2.4, 11.3 and 11.8), and the peer.
 //!
-//! The peer begins a frame an interval after the receiver began to listen, and then an interval after the frame before began, or at its end if
-//! that is later: one with a header waits for its acknowledgement, too. A frame that begins while the receiver cannot hear is missed; the peer then waits until it listens again. The first byte of a
-//! payload is the frame's number modulo 256, each further one is one more; the last two bytes of three or more are the check sequence. Preamble, SFD
-//! and PHR have 250 kbit/s at any data rate (section 11.3.2).
+//! The peer begins a frame an interval after the receiver began to listen, and then an interval after the frame before
+//! began, or at its end if that is later: one with a header waits for its acknowledgement, too. A frame that begins
+//! while the receiver cannot hear is missed; the peer then waits until it listens again. The first byte of a payload is
+//! the frame's number modulo 256, each further one is one more; the last two bytes of three or more are the check
+//! sequence. Preamble, SFD and PHR have 250 kbit/s at any data rate (section 11.3.2).
 
 use super::air::{self, TURNAROUND};
 use super::buffer::FrameBuffer;

@@ -43,8 +43,8 @@ pub const CSMA_SEED_0: u8 = 0x2d;
 pub const CSMA_SEED_1: u8 = 0x2e;
 pub const CSMA_BE: u8 = 0x2f;
 
-/// All registers of the AT86RF231, in the order of their addresses. What starts something (`..._START`, `CCA_REQUEST`) reads 0, and is not among the bits
-/// that keep what is written.
+/// All registers of the AT86RF231, in the order of their addresses. What starts something (`..._START`, `CCA_REQUEST`)
+/// reads 0, and is not among the bits that keep what is written.
 pub const REGISTERS: &[Register] = &[
     register("TRX_STATUS", TRX_STATUS, 0x00, 0x00),
     register("TRX_STATE", TRX_STATE, 0x00, 0x1f),

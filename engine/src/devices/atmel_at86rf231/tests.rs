@@ -80,6 +80,18 @@ impl Bench {
         bench
     }
 
+    /// From TX_START to the interrupt.
+    fn sends_for(&mut self) -> Ps {
+        self.command(Command::TxStart);
+        // The command counts when its last bit has come: 425 ns before the bench lets the chip go.
+        let start = self.now - Ps::from_ns(425);
+        while !self.irq() {
+            self.now = self.chip.wakes_at().unwrap();
+            self.chip.advance(self.now);
+        }
+        self.now - start
+    }
+
     /// From P_ON to TRX_OFF.
     fn start(&mut self) {
         self.wait_us(300);

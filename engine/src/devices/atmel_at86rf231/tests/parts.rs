@@ -60,15 +60,10 @@ fn automatic_fcs_and_the_least_exponent_are_in_other_registers() {
     assert_eq!(bench.counter("frames_sent_invalid"), 1);
     bench.write(registers::PHY_TX_PWR, 0x80);
     bench.go(Command::TxAretOn);
-    // MIN_BE = 0: no back-off before 128 + 16 + 192 + 160 us of the frame, 192 of the turnaround and 352 of the acknowledgement.
+    // MIN_BE = 0: no back-off before 128 + 16 + 192 + 160 us of the frame, 192 of the turnaround and 352 of the
+    // acknowledgement.
     bench.write(registers::CSMA_SEED_1, 0x02);
     bench.read(IRQ_STATUS);
-    bench.command(Command::TxStart);
-    let start = bench.now - Ps::from_ns(425);
-    while !bench.irq() {
-        bench.now = bench.chip.wakes_at().unwrap();
-        bench.chip.advance(bench.now);
-    }
-    assert_eq!(bench.now - start, Ps::from_us(128 + 16 + 192 + 160 + 192 + 352) + TIMES.interrupt);
+    assert_eq!(bench.sends_for(), Ps::from_us(128 + 16 + 192 + 160 + 192 + 352) + TIMES.interrupt);
     assert_eq!((bench.counter("frames_sent"), bench.counter("frames_sent_invalid")), (2, 1));
 }

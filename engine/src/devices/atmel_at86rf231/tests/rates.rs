@@ -55,13 +55,7 @@ fn an_acknowledgement_has_the_rate_of_the_frame() {
     bench.go(Command::TxAretOn);
     bench.fill(&[0x61; 100]);
     bench.read(IRQ_STATUS);
-    bench.command(Command::TxStart);
-    let start = bench.now - Ps::from_ns(425);
-    while !bench.irq() {
-        bench.now = bench.chip.wakes_at().unwrap();
-        bench.chip.advance(bench.now);
-    }
     // Assessment, PLL, header, 100 bytes of 4 us, turnaround, header, 5 bytes.
     let exact = 128 + 16 + 192 + 400 + 192 + 192 + 20;
-    assert_eq!(bench.now - start, Ps::from_us(exact) + TIMES.interrupt);
+    assert_eq!(bench.sends_for(), Ps::from_us(exact) + TIMES.interrupt);
 }
