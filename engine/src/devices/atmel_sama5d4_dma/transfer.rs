@@ -1,6 +1,7 @@
 //! How data move: a read and a write in turn, each at its own time.
 //!
-//! Between memories whose addresses are incremented on both sides, a step is a burst of MBSIZE data. Everything else goes datum by
+//! Between memories whose addresses are incremented on both sides, a step is a burst of MBSIZE data; a source that takes bursts as a
+//! memory does, as the window of the QSPI, counts as one. Everything else goes datum by
 //! datum, so that a device gets each access in order with those of the other masters. A synchronised channel waits for its
 //! peripheral's request before each chunk. The step behind begins when the write's response is there: the chip's FIFO, which
 //! lets reads run ahead of writes, is not modelled.
@@ -158,7 +159,7 @@ impl Channel {
         let bursts = incremented(self.config.source())
             && incremented(self.config.destination())
             && !self.config.is_memset()
-            && is_memory(self.source, ctx)
+            && bursts_as_memory(self.source, ctx)
             && is_memory(self.destination, ctx);
         let most = if self.config.is_synchronised() { self.chunk_left.max(1) } else { u32::MAX };
         if bursts { self.config.burst().min(self.left).min(most) } else { 1 }
@@ -168,6 +169,20 @@ impl Channel {
 fn is_memory(address: u32, ctx: &Ctx) -> bool {
     let entry = ctx.bus.entry_at(address);
     entry.is_some_and(|entry| matches!(ctx.bus.map[entry].target, Target::Ram(_)))
+}
+
+/// Memory, or a device's window that gives the beats of a burst one behind the other.
+fn bursts_as_memory(address: u32, ctx: &Ctx) -> bool {
+    let Some(entry) = ctx.bus.entry_at(address) else { return false };
+    let entry = &ctx.bus.map[entry];
+    match entry.target {
+        Target::Ram(_) => true,
+        // Empty while it is being called: the controller itself.
+        Target::Device(id, range) => {
+            let device = ctx.bus.devices[id.0 as usize].as_ref();
+            device.is_some_and(|device| device.streams(range, address - entry.base))
+        }
+    }
 }
 
 /// The controller cannot reach its own registers: an access to a device that is being called is one to itself.
@@ -180,7 +195,7 @@ fn not_to_itself(address: u32, ctx: &Ctx) -> Result<(), Failed> {
 }
 
 fn read_memory(address: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
-    if !is_memory(address, ctx) || !ctx.bus.peek(address, into) {
+    if !bursts_as_memory(address, ctx) || !ctx.bus.peek(address, into) {
         return Err(Failed);
     }
     let access = ctx.bus.read_burst(ctx.now, address, into.len() as u32);

@@ -22,7 +22,8 @@ struct System {
 /// The QSPI with its request lines at inputs 4 and 5 of an XDMAC, and memory.
 fn system() -> System {
     let line = |input| Some(IrqLine::Device { device: DeviceId(1), input });
-    let mut rig = Rig::with(Params { dma: [line(4), line(5)], ..params() });
+    let dma = [line(4), line(5)];
+    let mut rig = Rig::with(Params { dma, reads_go_on: false, ..params() });
     let timing = [("cyclescope,setup-cycles", &[4][..]), ("cyclescope,request-cycles", &[2])];
     let (mut dma, faults) = read_plain_node(atmel_sama5d4_dma::from_node, &timing);
     assert!(faults.iter().all(|fault| fault.contains("source")), "{faults:?}");
@@ -69,6 +70,12 @@ impl System {
             self.put(base + register, value);
         }
         self.put(DMA + 0x1c, 1 << channel);
+    }
+
+    /// Serial clocks so far.
+    fn clocks(&self) -> u64 {
+        let counters = self.bus.devices[0].as_ref().unwrap().counters();
+        counters.iter().find(|(name, _)| name == "sck_clocks").unwrap().1
     }
 
     /// Waits until no channel is on; then the memory's bytes.
@@ -131,4 +138,26 @@ fn frames_pass_in_register_mode() {
     system.start(0, WINDOW + 0x30_0000, RAM + 0x200, 4, 2 << 11 | 1 << 18 | 1 << 16);
     assert_eq!(system.finish(RAM + 0x200, 16), bytes);
     assert_eq!(system.bus.notes(), [""; 0]);
+}
+
+#[test]
+fn the_windows_words_pass_in_bursts() {
+    let mut system = system();
+    system.qspi(QSPI_SCR, THIRD);
+    system.qspi(QSPI_MR, SMM);
+    system.qspi(QSPI_CR, cr::QSPIEN);
+    system.qspi(QSPI_ICR, 0xeb);
+    system.qspi(QSPI_IFR, ifr::QUAD_READ);
+    system.get(REGISTERS_AT + QSPI_IFR);
+    let mut clocks_of = |config: u32| {
+        let before = system.clocks();
+        system.start(0, WINDOW, RAM, 32, 2 << 11 | 1 << 18 | 1 << 16 | config);
+        let contents: Vec<u8> = (0..128).map(|index| (5 * index) as u8).collect();
+        assert_eq!(system.finish(RAM, 128), contents);
+        system.clocks() - before
+    };
+    // 8 of the instruction, 6 of the address, 10 dummies; then 8 a word: each word has a frame, or 16 have one.
+    let header = 8 + 6 + 10;
+    assert_eq!(clocks_of(0), 32 * (header + 8));
+    assert_eq!(clocks_of(3 << 1), 2 * (header + 16 * 8));
 }
