@@ -161,6 +161,16 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         }
     }
 
+    /// Strings; none if the property is not there.
+    pub fn strings(&mut self, name: &str, meaning: &str) -> Vec<&'a str> {
+        self.note(|| Declared::new(name, "strings", meaning));
+        let Some(property) = self.get(name) else { return Vec::new() };
+        property.strings().unwrap_or_else(|| {
+            self.wrong_type(property, "strings");
+            Vec::new()
+        })
+    }
+
     /// Bytes, if there.
     pub fn bytes(&mut self, name: &str, meaning: &str) -> Option<&'a [u8]> {
         self.note(|| Declared::new(name, "numbers", meaning));

@@ -1,14 +1,17 @@
 //! `atmel,sama5d2-pinctrl`: Parallel Input/Output Controller (SAMA5D2 datasheet DS60001476, section PIO): four groups of 32 lines.
 //!
 //! Modelled: the registers: configurations behind their mask, outputs and what a line reads (as driven, else as pulled), freezing,
-//! the secure view at 0x1000, write protection. Nothing depends on what a line is configured for.
+//! the secure view at 0x1000, write protection. Nothing depends on what a line is configured for. Lines that the board names have
+//! their levels in waveforms: as driven, else as pulled.
 //!
 //! Not modelled: events on lines, and their interrupts: nothing on the board drives one.
 
 use super::apb::{self, WriteProtection};
 use super::registers::{AccessKind, Register};
+use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::observe::waves::SignalId;
 use crate::polling::Poll;
 use crate::time::Hz;
 
@@ -77,11 +80,37 @@ struct Group {
     secure: u32,
 }
 
+/// A line whose level is recorded.
+#[derive(Clone, Copy, Debug)]
+struct Recorded {
+    group: usize,
+    line: usize,
+    /// From the reset on.
+    signal: Option<SignalId>,
+    /// Lines are pulled up at first.
+    level: bool,
+}
+
+impl Recorded {
+    /// Of a pin's name, "PA0" to "PD31".
+    fn named(name: &str) -> Option<Recorded> {
+        let (group, line) = name.strip_prefix('P')?.split_at_checked(1)?;
+        let group = ["A", "B", "C", "D"].iter().position(|letter| *letter == group)?;
+        let line = (0..32).find(|number| number.to_string() == line)?;
+        Some(Recorded { group, line, signal: None, level: true })
+    }
+
+    fn name(self) -> String {
+        format!("p{}{}", ["a", "b", "c", "d"][self.group], self.line)
+    }
+}
+
 /// The device.
 #[derive(Debug)]
 pub struct Pio {
     clock: Hz,
     groups: [Group; GROUPS],
+    recorded: Vec<Recorded>,
     protection: WriteProtection,
     writes: u64,
 }
@@ -90,7 +119,25 @@ pub struct Pio {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "the peripheral clock");
     reader.known(&["gpio-controller", "#gpio-cells"]);
-    Box::new(Pio::new(clock))
+    Box::new(Pio { recorded: recorded_pins(reader), ..Pio::new(clock) })
+}
+
+fn recorded_pins(reader: &mut NodeReader) -> Vec<Recorded> {
+    const NAME: &str = "cyclescope,recorded-pins";
+    let mut recorded = Vec::new();
+    for pin in reader.strings(NAME, "pins whose levels waveforms have, as \"PA0\"; without it none") {
+        match Recorded::named(pin) {
+            Some(found) => recorded.push(found),
+            None => {
+                let (property, value) = (NAME.to_owned(), format!("\"{pin}\""));
+                reader.fault_at(
+                    NAME,
+                    FaultKind::OutOfRange { property, value, allowed: "\"PA0\" to \"PD31\"".to_owned() },
+                );
+            }
+        }
+    }
+    recorded
 }
 
 impl Group {
@@ -161,7 +208,24 @@ impl Group {
 impl Pio {
     /// The device after reset.
     pub fn new(clock: Hz) -> Pio {
-        Pio { clock, groups: [Group::after_reset(); GROUPS], protection: WriteProtection::new(WPKEY), writes: 0 }
+        Pio {
+            clock,
+            groups: [Group::after_reset(); GROUPS],
+            recorded: Vec::new(),
+            protection: WriteProtection::new(WPKEY),
+            writes: 0,
+        }
+    }
+
+    /// Tells of the recorded lines that a write has changed.
+    fn record(&mut self, ctx: &Ctx) {
+        for recorded in &mut self.recorded {
+            let level = self.groups[recorded.group].levels() >> recorded.line & 1 != 0;
+            if let Some(signal) = recorded.signal.filter(|_| level != recorded.level) {
+                recorded.level = level;
+                ctx.bus.waves.set(signal, ctx.now, level);
+            }
+        }
     }
 }
 
@@ -172,6 +236,12 @@ const fn split(offset: u32) -> (usize, u32) {
 }
 
 impl Device for Pio {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        for recorded in &mut self.recorded {
+            recorded.signal = Some(ctx.bus.waves.signal(ctx.label(), &recorded.name(), recorded.level));
+        }
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let (group, register) = split(offset & !3);
         let value = match (self.groups.get(group), offset & !3 & !SECURE) {
@@ -200,6 +270,7 @@ impl Device for Pio {
             None if offset & !SECURE == WPMR => self.protection.set_mode(value),
             None => {}
         }
+        self.record(ctx);
         Ok(Reply::written(ctx.now))
     }
 
@@ -229,6 +300,29 @@ mod tests {
     #[test]
     fn the_device_keeps_its_table() {
         walk::device_keeps_its_table(REGISTERS, &["PIO_CFGR0", "PIO_ODSR0", "PIO_WPMR"], &mut pio());
+    }
+
+    #[test]
+    fn named_lines_are_recorded_as_driven_or_pulled() {
+        let mut pio = Pio::new(Hz::new(83_000_000).unwrap());
+        pio.recorded = ["PA1", "PD31"].iter().filter_map(|name| Recorded::named(name)).collect();
+        let mut bench = Bench::new(pio);
+        bench.record();
+        let group = 3 * STRIDE;
+        for (at, register, value) in [(1, MSKR, 1 << 31), (2, CFGR, CFGR_DIR), (3, SODR, u32::MAX), (4, CODR, 1 << 31)]
+        {
+            bench.write(Ps(at), group + register, value).unwrap();
+        }
+        assert_eq!(bench.recorded("pd31"), [(Ps(2), false), (Ps(3), true), (Ps(4), false)]);
+        assert_eq!(bench.recorded("pa1"), []);
+    }
+
+    #[test]
+    fn only_pins_of_the_chip_have_names() {
+        for name in ["", "P", "PE0", "PA32", "PA+1", "PA01", "A1", "pa1", "PA1 ", "PÄ1"] {
+            assert!(Recorded::named(name).is_none(), "{name:?}");
+        }
+        assert_eq!(Recorded::named("PB10").map(Recorded::name).as_deref(), Some("pb10"));
     }
 
     #[test]
