@@ -22,6 +22,7 @@ from cyclescope.costs import load as load_costs
 from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError, fault
 from cyclescope.experiment import Cell, Run
 from cyclescope.firmware import build_app, load_app
+from cyclescope.frames import Trigger
 from cyclescope.overrides import OverrideValue
 from cyclescope.planning import Job
 from cyclescope.results import (
@@ -237,12 +238,18 @@ def _failure(job: Job, result: RunResult) -> str | None:
     if result.failed_saves:
         return "; ".join(result.failed_saves)
     if job.run.frame_on is not None:
-        return None if result.frame else f"no byte went over the SPI bus {job.run.frame_on}"
+        return None if result.frame else _no_frame(job.run.frame_on)
     wanted = {cell.metric for cell in job.experiment.cells_of(job.run)}
     metrics = _metrics(job, result)
     if not any(name in wanted for name, _ in metrics):
         return f"the firmware printed none of the results {', '.join(sorted(wanted))}"
     return next(_differences(job, metrics), None)
+
+
+def _no_frame(frame_on: str | Trigger) -> str:
+    if isinstance(frame_on, str):
+        return f"no byte went over the SPI bus {frame_on}"
+    return f"no frame ended in which {frame_on.bus}.{frame_on.select} was low"
 
 
 # By name and by the settings of the one measurement; of the same twice, the later counts.

@@ -18,6 +18,7 @@ from typing import Any
 from cyclescope import devicetree, host_files, inputs, resources, waveforms
 from cyclescope._engine import Machine, Stop
 from cyclescope.errors import EngineError, UsageError
+from cyclescope.frames import Trigger
 from cyclescope.overrides import OverrideValue, apply_overrides
 from cyclescope.printed import Console, ConsoleSink, Streams, StreamSink
 from cyclescope.results import (
@@ -133,7 +134,7 @@ class Board:
         sections: Iterable[str] = (),
         skip_polling: bool = True,
         vcd: str | os.PathLike[str] | None = None,
-        frame_on: str | None = None,
+        frame_on: str | Trigger | None = None,
         stream: StreamSink | None = None,
         windows: Iterable[str] = (),
         vcd_signals: Iterable[str] = (),
@@ -156,9 +157,10 @@ class Board:
         control lines), as a Value Change Dump; `vcd_signals` are patterns such as "spi0.*" of those
         to record, and `vcd_timescale` is the file's unit of time, such as "10ns", in place of the
         coarsest that is exact. The result keeps the first frame on the SPI bus that `frame_on`
-        names by its label. `stream` gets the whole lines that are printed on serial
-        lines beside the console, each behind the device's label. `stop` ends the run early, from
-        another thread or a signal handler: its outcome is then "interrupted". `note` gets those of
+        names by its label, or the one that a trigger is for. `stream` gets the whole lines that are
+        printed on serial lines beside the console, each behind the device's label. `stop` ends the
+        run early, from another thread or a signal handler: its outcome is then "interrupted".
+        `note` gets those of
         the result's notes at once that tell what makes the run slow.
 
         By semihosting the firmware gets the files of `semihosting_dir`, as its standard input

@@ -12,6 +12,7 @@ from typing import Any
 
 from cyclescope import published
 from cyclescope.disks import Disk
+from cyclescope.frames import Trigger
 from cyclescope.overrides import OverrideValue
 from cyclescope.results import Omission, Parameter, Parts, Row, Settings, Value
 from cyclescope.views import Frames, Pivot, Sweep
@@ -68,9 +69,9 @@ class Run:
     for is watched in any case.
 
     `implied` names settings that only have their app's default: words for people leave them out.
-    A run with `frame_on`, the label of an SPI bus, keeps the first frame on it: that is its result,
-    and its app need not print one. `is_extra` marks a run of a larger sweep, which the bench makes
-    with `--all` only; it can't be `documented`.
+    A run with `frame_on`, the label of an SPI bus, keeps the first frame on it, or the one that a
+    trigger is for: that is its result, and its app need not print one. `is_extra` marks a run of a
+    larger sweep, which the bench makes with `--all` only; it can't be `documented`.
     """
 
     app: str
@@ -87,7 +88,7 @@ class Run:
     watched: tuple[str, ...] = ()
     windows: tuple[str, ...] = ()
     implied: tuple[str, ...] = ()
-    frame_on: str | None = None
+    frame_on: str | Trigger | None = None
     is_extra: bool = False
 
     def changed(

@@ -1,16 +1,63 @@
-"""A frame on an SPI bus: when its wires changed, and the bytes that this means.
+"""A frame: when wires changed while a select was low, and the bytes that this means.
+
+It is one on an SPI bus, or whatever pins do while one of them is low.
 
 Bits are taken at rising edges of the clock, as modes 0 and 3 do, the most significant one first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 SELECT, CLOCK, MOSI, MISO = WIRES = ("cs0", "sck", "mosi", "miso")
 """The names of an SPI bus's wires, its first chip select among them."""
+
+
+QUAD_WIRES = (SELECT, CLOCK, "io0", "io1", "io2", "io3")
+"""Those of a bus whose data lines carry bits either way."""
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """Which frame is kept: the first one with at least so many `clocks`, or the last one.
+
+    `bus` is the label of the node that has the `wires`. Of these `select` is low during a frame.
+    """
+
+    bus: str
+    wires: tuple[str, ...] = WIRES
+    select: str = SELECT
+    clocks: int = 8
+    is_last: bool = False
+
+    @property
+    def is_of_spi(self) -> bool:
+        """Whether it is for an SPI bus's frames."""
+        return CLOCK in self.wires
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of each frame: so many clocks, on data wires from the most significant one on.
+
+    Without `clocks` it has what is left of the frame; without `wires` it says nothing.
+    """
+
+    name: str
+    clocks: int | None
+    wires: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Span:
+    """A phase in a frame: from its first clock's beginning to its last one's end, what it says."""
+
+    phase: Phase
+    start_ps: int
+    end_ps: int
+    value: int | None
 
 
 @dataclass(frozen=True)
@@ -41,7 +88,7 @@ class Byte:
 
 @dataclass(frozen=True)
 class Frame:
-    """What was on an SPI bus while its first chip was selected.
+    """What was on wires while the select was low: on those of an SPI bus, a chip's transfer.
 
     `start_ps` is when the select fell, from the beginning of the run; all other times count from
     there. `wires` are by name.
@@ -56,6 +103,31 @@ class Frame:
         rises_ps = self.wires[CLOCK].rises_ps
         starts = range(0, len(rises_ps) - 7, 8)
         return tuple(self._byte(self.wires[name], rises_ps[start : start + 8]) for start in starts)
+
+    @property
+    def clocks(self) -> int:
+        """How many clocks it has; 0 where there is none."""
+        return len(self.wires[CLOCK].rises_ps) if CLOCK in self.wires else 0
+
+    def spans(self, phases: Iterable[Phase]) -> Iterator[Span]:
+        """The phases in the frame, one behind the other, as far as it goes."""
+        rises_ps = self.wires[CLOCK].rises_ps if CLOCK in self.wires else ()
+        half_ps = (rises_ps[1] - rises_ps[0]) // 2 if len(rises_ps) > 1 else 0
+        first = 0
+        for phase in phases:
+            taken = rises_ps[first:] if phase.clocks is None else rises_ps[first:][: phase.clocks]
+            if not taken:
+                return
+            value = self._value(phase, taken) if phase.wires else None
+            yield Span(phase, taken[0] - half_ps, taken[-1] + half_ps, value)
+            first += len(taken)
+
+    def _value(self, phase: Phase, rises_ps: Sequence[int]) -> int:
+        value = 0
+        for at_ps in rises_ps:
+            for name in phase.wires:
+                value = value << 1 | self.wires[name].before(at_ps)
+        return value
 
     def _byte(self, wire: Wire, rises_ps: Sequence[int]) -> Byte:
         value = 0
@@ -84,10 +156,12 @@ def spi_buses(signals: Iterable[tuple[str, str, bool]]) -> list[str]:
     return sorted(scope for scope, found in names.items() if found.issuperset(WIRES))
 
 
-def first_frame(
-    signals: Sequence[tuple[str, str, bool]], changes: Iterable[tuple[int, int, int]], bus: str
+def kept_frame(
+    signals: Sequence[tuple[str, str, bool]],
+    changes: Iterable[tuple[int, int, int]],
+    trigger: Trigger,
 ) -> Frame | None:
-    """The first frame with a whole byte on the bus with the label `bus`; None if there is none.
+    """The frame that a trigger is for; None if there is none.
 
     Signals and changes are those of a recording (`waveforms.py`). A chip that gets its supply or
     loses it may see its select fall without a byte: that is no frame here.
@@ -95,27 +169,29 @@ def first_frame(
     names = {
         number: name
         for number, (scope, name, _) in enumerate(signals)
-        if scope == bus and name in WIRES
+        if scope == trigger.bus and name in trigger.wires
     }
     levels = {names[number]: int(signals[number][2]) for number in names}
-    if set(levels) != set(WIRES):
+    if set(levels) != set(trigger.wires):
         return None
     taken: _Taken | None = None
+    found: Frame | None = None
     for at_ps, signal, level in changes:
         name = names.get(signal)
         if name is None or levels[name] == level:
             continue
-        if name == SELECT and level == 0:
+        if name == trigger.select and level == 0:
             taken = _Taken(at_ps, levels)
         if taken is not None:
             taken.changes_ps[name].append(at_ps - taken.start_ps)
-            if name == SELECT and level == 1:
-                frame = taken.frame(at_ps)
-                if frame.bytes_on(MOSI):
-                    return frame
-                taken = None
+            if name == trigger.select and level == 1:
+                frame, taken = taken.frame(at_ps), None
+                if not trigger.is_of_spi or frame.clocks >= trigger.clocks:
+                    found = frame
+                    if not trigger.is_last:
+                        return found
         levels[name] = level
-    return None
+    return found
 
 
 class _Taken:
@@ -124,8 +200,8 @@ class _Taken:
     def __init__(self, start_ps: int, levels: dict[str, int]) -> None:
         self.start_ps = start_ps
         self.first = dict(levels)
-        self.changes_ps: dict[str, list[int]] = {name: [] for name in WIRES}
+        self.changes_ps: dict[str, list[int]] = {name: [] for name in levels}
 
     def frame(self, end_ps: int) -> Frame:
-        wires = {name: Wire(self.first[name], tuple(self.changes_ps[name])) for name in WIRES}
+        wires = {name: Wire(self.first[name], tuple(self.changes_ps[name])) for name in self.first}
         return Frame(self.start_ps, end_ps - self.start_ps, wires)

@@ -6,10 +6,11 @@ Names are those of settings, or "board", "metric" or "label"; `Words` say how pe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from cyclescope.frames import Phase
 from cyclescope.results import CALIBRATED, Row, Settings, Value
 from cyclescope.units import rounded
 
@@ -56,6 +57,7 @@ class Pivot:
     per: int = 1
     digits: int = 5
     where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    but: tuple[tuple[str, Value], ...] = ()
 
     def shown(self, value: float) -> str:
         """A value as its place shows it; counts are shown in full."""
@@ -96,20 +98,37 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Frames:
-    """A plot of the wires during frames on an SPI bus: a panel for each run that kept one.
+    """A plot of the wires during frames: a panel for each run that kept one.
 
     `text` says what there is to see; the run's setting `panel` names its panel. `wires` are shown
-    from top to bottom: their names on the bus (`frames.WIRES`), and what people call them.
+    from top to bottom: their names on the bus, and what people call them; `called` gives the
+    wires of a run by its settings in their place. `phases` are told apart above the wires. Time
+    counts from the select's fall, as `x_title` says; panels `each` to its own scale have no axis.
     """
 
     title: str
     text: str
     panel: str
-    wires: tuple[tuple[str, str], ...]
+    wires: tuple[tuple[str, str], ...] = ()
+    called: Callable[[Settings], tuple[tuple[str, str], ...]] | None = None
+    phases: Callable[[Settings], tuple[Phase, ...]] | None = None
+    x_title: str = "time since the select fell, us"
+    each: bool = False
+
+    def wires_of(self, settings: Settings) -> tuple[tuple[str, str], ...]:
+        """The wires of a run with these settings."""
+        return self.called(settings) if self.called else self.wires
+
+    def phases_of(self, settings: Settings) -> tuple[Phase, ...]:
+        """The phases of the frame of a run with these settings."""
+        return self.phases(settings) if self.phases else ()
 
 
 def takes(view: Pivot | Sweep, settings: Settings) -> bool:
     """Whether a row with these settings takes part in a view."""
+    left_out = view.but if isinstance(view, Pivot) else ()
+    if left_out and all(settings.get(name) == value for name, value in left_out):
+        return False
     return all(settings.get(name) in allowed for name, allowed in view.where)
 
 

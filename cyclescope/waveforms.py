@@ -15,7 +15,7 @@ from pathlib import Path
 from cyclescope import host_files
 from cyclescope._engine import Machine
 from cyclescope.errors import OutputError, UsageError
-from cyclescope.frames import Frame, first_frame, spi_buses
+from cyclescope.frames import WIRES, Frame, Trigger, kept_frame, spi_buses
 
 Signal = tuple[str, str, bool]
 """Scope (the label of a node), name, and first level."""
@@ -91,8 +91,10 @@ def changes(pieces: Iterable[bytes]) -> Iterator[tuple[int, int, int]]:
 
 
 @contextlib.contextmanager
-def recorded(machine: Machine, dump: Dump | None, frame_on: str | None) -> Iterator[Recording]:
-    """Records what a file or the first frame on a bus takes, while the machine runs.
+def recorded(
+    machine: Machine, dump: Dump | None, frame_on: str | Trigger | None
+) -> Iterator[Recording]:
+    """Records what a file or a frame on a bus takes, while the machine runs.
 
     What was recorded is in the file however the run ends. Raises `UsageError` for wires that are
     not there, before anything is recorded.
@@ -102,13 +104,18 @@ def recorded(machine: Machine, dump: Dump | None, frame_on: str | None) -> Itera
         yield recording
         return
     signals = machine.wave_signals()
-    if frame_on is not None:
-        _check_bus(signals, frame_on)
-    bus = [place for place, (scope, *_) in enumerate(signals) if scope == frame_on]
+    trigger = Trigger(frame_on) if isinstance(frame_on, str) else frame_on
+    if trigger is not None:
+        _check_bus(signals, trigger)
+    bus = [
+        place
+        for place, (scope, name, _) in enumerate(signals)
+        if trigger and scope == trigger.bus and name in trigger.wires
+    ]
     if dump is None:
         machine.record_waves(bus)
         yield recording
-        recording.frame = first_frame(signals, changes(machine.wave_changes()), frame_on or "")
+        recording.frame = _frame(machine, signals, trigger)
         return
     wanted = chosen(signals, dump.signals)
     _record_into_scratch(machine, sorted({*bus, *wanted}), dump.path)
@@ -118,14 +125,21 @@ def recorded(machine: Machine, dump: Dump | None, frame_on: str | None) -> Itera
         end_ps = machine.now() if recording.end_ps is None else recording.end_ps
         recording.failed_saves += _write(machine, wanted, end_ps, dump)
     recording.notes += _notes(machine, signals, wanted, dump)
-    if frame_on is not None:
-        recording.frame = first_frame(signals, changes(machine.wave_changes()), frame_on)
+    recording.frame = _frame(machine, signals, trigger)
 
 
-def _check_bus(signals: Sequence[Signal], label: str) -> None:
-    """Raises `UsageError` for what is no SPI bus whose wires are recorded."""
+def _frame(machine: Machine, signals: Sequence[Signal], trigger: Trigger | None) -> Frame | None:
+    return trigger and kept_frame(signals, changes(machine.wave_changes()), trigger)
+
+
+def _check_bus(signals: Sequence[Signal], trigger: Trigger) -> None:
+    """Raises `UsageError` for what has no such wires that are recorded."""
+    label, there = trigger.bus, {name for scope, name, _ in signals if scope == trigger.bus}
+    missing = [name for name in trigger.wires if name not in there]
+    if missing and trigger.wires != WIRES:
+        raise UsageError(f"the board has no wire {label}.{missing[0]} that can be recorded")
     buses = spi_buses(signals)
-    if label not in buses:
+    if missing:
         known = f"it has {', '.join(buses)}" if buses else "it has none"
         raise UsageError(f"the board has no SPI bus {label!r} that can be recorded; {known}")
 

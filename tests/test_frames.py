@@ -9,7 +9,7 @@ import pytest
 from test_report import Page, record
 
 from cyclescope import bench, experiments, planning
-from cyclescope.frames import CLOCK, MISO, MOSI, SELECT, Byte, Frame, Wire, first_frame
+from cyclescope.frames import CLOCK, MISO, MOSI, SELECT, Byte, Frame, Trigger, Wire, kept_frame
 from cyclescope.report import render
 from cyclescope.results import ExperimentResult, RunRecord
 from cyclescope.views import Frames
@@ -48,7 +48,7 @@ def transfer(start_ps: int, sent: bytes, answer: bytes, period_ps: int = PERIOD)
 
 
 def frame(period_ps: int = PERIOD, sent: bytes = b"\x9c\xff") -> Frame:
-    found = first_frame(SIGNALS, transfer(IDLE, sent, b"\x00\x03", period_ps), "bus")
+    found = kept_frame(SIGNALS, transfer(IDLE, sent, b"\x00\x03", period_ps), Trigger("bus"))
     assert found is not None
     return found
 
@@ -78,7 +78,7 @@ def test_the_first_frame_with_a_byte_is_kept_and_nothing_else() -> None:
     before = [(10, CS, 0), (20, SCK, 1), (30, CS, 1), (40, SCK, 0), (50, SCK, 1), (60, SCK, 0)]
     after = transfer(IDLE + 10**6, b"\xaa", b"\x55")
     wanted = transfer(IDLE, b"\x9c\xff", b"\x00\x03")
-    found = first_frame(SIGNALS, [*before, *wanted, *after], "bus")
+    found = kept_frame(SIGNALS, [*before, *wanted, *after], Trigger("bus"))
     assert found == frame()
     assert (found.start_ps, found.length_ps) == (IDLE, 17 * PERIOD)
     assert found.wires[SELECT] == Wire(1, (0, 17 * PERIOD))
@@ -90,10 +90,10 @@ def test_the_first_frame_with_a_byte_is_kept_and_nothing_else() -> None:
 
 def test_without_a_whole_frame_there_is_none() -> None:
     changes = transfer(IDLE, b"\x9c", b"\x00")
-    assert first_frame(SIGNALS, changes[:-1], "bus") is None
-    assert first_frame(SIGNALS, changes, "irq") is None
-    assert first_frame(SIGNALS, [], "bus") is None
-    assert first_frame([], [], "bus") is None
+    assert kept_frame(SIGNALS, changes[:-1], Trigger("bus")) is None
+    assert kept_frame(SIGNALS, changes, Trigger("irq")) is None
+    assert kept_frame(SIGNALS, [], Trigger("bus")) is None
+    assert kept_frame([], [], Trigger("bus")) is None
 
 
 def kept(stack: str, found: Frame | None, error: str | None = None) -> RunRecord:

@@ -1,4 +1,7 @@
-"""The wires of an SPI bus during a frame: step lines with the bytes above them, a panel a run."""
+"""Wires during a frame: step lines, above them what they say; a panel a run.
+
+On an SPI bus that are bytes, or a frame's phases by name.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cyclescope.frames import MISO, MOSI, Byte, Frame, Wire
+from cyclescope.frames import MISO, MOSI, Frame, Phase, Span, Wire
 from cyclescope.report import svg
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
@@ -27,6 +30,9 @@ _SMALL = FONT - 1
 _MARGIN = 0.012
 _PS_PER_US = 10**6
 _COLOURS = {MOSI: "cause-0", MISO: "cause-3"}
+# Bars of a frame's phases, and a line above them for names that do not fit.
+_PHASES = 2 * _BYTE
+_PHASE_COLOURS = ("cause-0", "cause-3")
 
 
 @dataclass(frozen=True)
@@ -40,48 +46,104 @@ class Plot:
 
 @dataclass(frozen=True)
 class _Panel:
-    """A frame and what it is called, `top` below the upper end of the plot."""
+    """A frame and what it is called, with its wires and phases, `top` below the plot's end.
+
+    `unit_us` is what 1 on the axis stands for.
+    """
 
     name: str
     frame: Frame
+    wires: tuple[tuple[str, str], ...]
+    phases: tuple[Phase, ...]
     top: float
     number: int
+    unit_us: float
+
+    @property
+    def length_ps(self) -> int:
+        """How much of the frame is shown: what has phases, up to the end of the last one."""
+        spans = [*self.frame.spans(self.phases)]
+        return spans[-1].end_ps if spans else self.frame.length_ps
+
+    def at(self, ps: int) -> float:
+        """Where a time of the frame is on the axis."""
+        return ps / _PS_PER_US / self.unit_us
+
+    @property
+    def first_wire(self) -> float:
+        """Where the first wire begins."""
+        return self.top + _APART + (_PHASES if self.phases else 0)
+
+    @property
+    def height(self) -> float:
+        """What the panel takes."""
+        return self.first_wire - self.top + sum(_height(name) for name, _ in self.wires)
 
 
 def plot(result: ExperimentResult) -> Plot | None:
     """The frames that the runs of an experiment kept; None if there are none."""
     view = result.frames
-    found = [
-        (str(run.settings[view.panel]), run.result.frame)
-        for run in result.runs
-        if view and run.result and run.result.frame and not run.error
-    ]
-    if view is None or not found:
+    panels: list[_Panel] = []
+    for run in result.runs:
+        if view and run.result and run.result.frame and not run.error:
+            settings = run.settings
+            wires, phases = view.wires_of(settings), view.phases_of(settings)
+            top = panels[-1].top + panels[-1].height if panels else 0
+            name = str(settings[view.panel])
+            frame = run.result.frame
+            unit_us = frame.length_ps / _PS_PER_US if view.each else 1.0
+            panels.append(_Panel(name, frame, wires, phases, top, len(panels), unit_us))
+    if view is None or not panels:
         return None
-    return Plot(view.title, view.text, _draw(view, found, f"{result.name}-wires"))
+    return Plot(view.title, view.text, _draw(view, panels, f"{result.name}-wires"))
 
 
-def _draw(view: Frames, found: Sequence[tuple[str, Frame]], prefix: str) -> Markup:
-    height = sum(_height(name) for name, _ in view.wires) + _APART
-    panels = [
-        _Panel(name, frame, number * height, number) for number, (name, frame) in enumerate(found)
-    ]
-    longest_us = max(_us(frame.length_ps) for _, frame in found)
-    names = max(len(name) for name, _ in found) * FONT * LETTER
-    axes, figure = _axes(len(found) * height, names + _WIRE_NAMES)
-    axes.set_xlim(-_MARGIN * longest_us, longest_us * (1 + _MARGIN))
+def _draw(view: Frames, panels: Sequence[_Panel], prefix: str) -> Markup:
+    longest = max(panel.at(panel.length_ps) for panel in panels)
+    names = max(len(panel.name) for panel in panels) * FONT * LETTER
+    called = max(len(called) for panel in panels for _, called in panel.wires) * _SMALL * LETTER
+    left = max(_WIRE_NAMES, called + 10)
+    axes, figure = _axes(panels[-1].top + panels[-1].height, names + left, view)
+    axes.set_xlim(-_MARGIN * longest, longest * (1 + _MARGIN))
     marks: dict[str, str] = {}
     for panel in panels:
-        _words(axes, panel.name, panel.top + height / 2 + _APART / 2, -_WIRE_NAMES, "ink")
-        top = panel.top + _APART
-        for wire, called in view.wires:
+        centre = (panel.first_wire + panel.top + panel.height) / 2
+        _words(axes, panel.name, centre, -left, "ink")
+        marks |= _phases(axes, panel, longest)
+        top = panel.first_wire
+        for wire, name in panel.wires:
             low = top + _height(wire) - _BETWEEN
-            _words(axes, called, low - _HIGH / 2, -6, "muted")
-            marks |= _wire(axes, panel, wire, called, low, _MARGIN * longest_us)
+            _words(axes, name, low - _HIGH / 2, -6, "muted")
+            marks |= _wire(axes, panel, wire, name, low, _MARGIN * longest)
             top += _height(wire)
-        first = panel.top + _APART + _height(view.wires[0][0]) - _BETWEEN - _HIGH / 2
-        _duration(axes, panel.frame, first, _MARGIN * longest_us)
+        first = panel.first_wire + _height(panel.wires[0][0]) - _BETWEEN - _HIGH / 2
+        _duration(axes, panel, first, _MARGIN * longest)
     return svg.inline(figure, prefix, view.title, marks)
+
+
+def _phases(axes: Axes, panel: _Panel, longest: float) -> dict[str, str]:
+    """Bars over the clocks of each phase with its name; gives what explains them."""
+    marks: dict[str, str] = {}
+    width = WIDTH - _RIGHT - 2 * _WIRE_NAMES
+    for number, span in enumerate(panel.frame.spans(panel.phases)):
+        gid = f"phase-{panel.number}-{number}"
+        start, end = panel.at(span.start_ps), panel.at(span.end_ps)
+        times = f"{plain(_us(span.start_ps), 4)} to {plain(_us(span.end_ps), 4)} us"
+        marks[gid] = f"{panel.name}, {_said(span)}: {times}"
+        # A name that does not fit over its phase stands a line higher.
+        fits = (end - start) / longest * width >= len(_said(span)) * _SMALL * LETTER
+        low = panel.first_wire - 2
+        _bar(axes, (start, end), low, _PHASE_COLOURS[number % len(_PHASE_COLOURS)], gid)
+        _centred(axes, _said(span), (start + end) / 2, low - (_BYTE - 1) * (0.5 if fits else 1.5))
+    return marks
+
+
+def _said(span: Span) -> str:
+    """A phase's name, with its value in hexadecimal digits."""
+    if span.value is None or span.phase.clocks is None:
+        return span.phase.name
+    digits = -(-span.phase.clocks * len(span.phase.wires) // 4)
+    return f"{span.phase.name} {span.value:0{digits}X}"
 
 
 def _height(wire: str) -> float:
@@ -93,25 +155,27 @@ def _us(ps: int) -> float:
     return ps / _PS_PER_US
 
 
-def _axes(total: float, left: float) -> tuple[Axes, Figure]:
+def _axes(total: float, left: float, view: Frames) -> tuple[Axes, Figure]:
     figure = Figure(figsize=(WIDTH / INCH, (total + _FOOT) / INCH))
     box = (left / WIDTH, _FOOT / (total + _FOOT))
     axes = figure.add_axes((*box, 1 - box[0] - _RIGHT / WIDTH, 1 - box[1]))
     axes.set_ylim(total + _BETWEEN, 0)
     axes.set_yticks([])
     quieten(axes, line="bottom", grid="x")
+    if view.each:
+        axes.set_xticks([])
     axes.xaxis.set_major_formatter(lambda value, position: plain(value))
-    axes.set_xlabel("time since the select fell, us")
+    axes.set_xlabel(view.x_title)
     return axes, figure
 
 
 def _wire(
-    axes: Axes, panel: _Panel, wire: str, called: str, low: float, margin_us: float
+    axes: Axes, panel: _Panel, wire: str, called: str, low: float, margin: float
 ) -> dict[str, str]:
     """Draw a wire and its bytes; gives what explains them."""
     frame = panel.frame
     shown = frame.wires[wire]
-    points = list(_steps(shown, -margin_us, _us(frame.length_ps) + margin_us))
+    points = list(_steps(panel, shown, margin))
     gid = f"wire-{panel.number}-{called}"
     (line,) = axes.plot(
         [at for at, _ in points],
@@ -126,32 +190,35 @@ def _wire(
         gid = f"byte-{panel.number}-{called}-{number}"
         span = f"{plain(_us(byte.start_ps), 4)} to {plain(_us(byte.end_ps), 4)} us"
         marks[gid] = f"{panel.name}, {called}: {byte.value:02X}, {span}"
-        _byte(axes, byte, low - _HIGH, _COLOURS[wire], gid)
+        ends = panel.at(byte.start_ps), panel.at(byte.end_ps)
+        _bar(axes, ends, low - _HIGH - 2, _COLOURS[wire], gid)
+        _centred(axes, f"{byte.value:02X}", sum(ends) / 2, low - _HIGH - 2 - (_BYTE - 1) / 2)
     return marks
 
 
-def _steps(wire: Wire, start_us: float, end_us: float) -> Iterator[tuple[float, int]]:
+def _steps(panel: _Panel, wire: Wire, margin: float) -> Iterator[tuple[float, int]]:
     """The corners of a wire's line."""
     level = wire.first
-    yield start_us, level
+    yield -margin, level
     for at_ps in wire.changes_ps:
-        yield _us(at_ps), level
+        yield panel.at(at_ps), level
         level = 1 - level
-        yield _us(at_ps), level
-    yield end_us, level
+        yield panel.at(at_ps), level
+    yield panel.at(panel.frame.length_ps) + margin, level
 
 
-def _byte(axes: Axes, byte: Byte, bottom: float, role: str, gid: str) -> None:
-    """A byte's digits in a bar over its clocks, as logic analysers show it."""
-    start, end = _us(byte.start_ps), _us(byte.end_ps)
-    bar = Rectangle(
-        (start, bottom - 2), end - start, 1 - _BYTE, facecolor=stand_in(role), alpha=0.18
-    )
+def _bar(axes: Axes, ends: tuple[float, float], low: float, role: str, gid: str) -> None:
+    """A pale bar as high as a byte's, above `low`."""
+    start, end = ends
+    bar = Rectangle((start, low), end - start, 1 - _BYTE, facecolor=stand_in(role), alpha=0.18)
     bar.set_gid(gid)
     axes.add_patch(bar)
+
+
+def _centred(axes: Axes, text: str, at: float, centre: float) -> None:
     axes.annotate(
-        f"{byte.value:02X}",
-        ((start + end) / 2, bottom - 2 - (_BYTE - 1) / 2),
+        text,
+        (at, centre),
         ha="center",
         va="center_baseline",
         fontsize=_SMALL,
@@ -161,10 +228,10 @@ def _byte(axes: Axes, byte: Byte, bottom: float, role: str, gid: str) -> None:
     )
 
 
-def _duration(axes: Axes, frame: Frame, centre: float, margin_us: float) -> None:
+def _duration(axes: Axes, panel: _Panel, centre: float, margin: float) -> None:
     axes.annotate(
-        f"{plain(_us(frame.length_ps), 4)} us",
-        (_us(frame.length_ps) + margin_us, centre),
+        f"{plain(_us(panel.length_ps), 4)} us",
+        (panel.at(panel.length_ps) + margin, centre),
         xytext=(5, 0),
         textcoords="offset points",
         va="center_baseline",
