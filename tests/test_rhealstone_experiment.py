@@ -13,9 +13,14 @@ from conftest import Command
 import cyclescope as package
 from cyclescope import bench, experiments, export, firmware, planning
 from cyclescope.experiment import Choice, Experiment, Run
+from cyclescope.experiments import rhealstone_clocks, rhealstone_pins, rhealstone_widths
 from cyclescope.experiments.rhealstone import EXPERIMENT
-from cyclescope.experiments.rhealstone_ratios import OTHER_OPERATIONS, PUBLISHED_OPERATIONS
-from cyclescope.results import ExperimentResult, Row
+from cyclescope.experiments.rhealstone_ratios import (
+    DIVIDER,
+    OTHER_OPERATIONS,
+    PUBLISHED_OPERATIONS,
+)
+from cyclescope.results import ExperimentResult, Row, Value
 
 BOARD = "sama5d2-xplained"
 OPERATIONS = (*PUBLISHED_OPERATIONS, *OTHER_OPERATIONS)
@@ -25,7 +30,7 @@ DIVIDERS = (2, 4, 8)
 
 
 def short_runs() -> Iterator[Run]:
-    """The experiment's runs, and its configurations in short.
+    """The experiment's runs, and its configurations in short, without those of single subjects.
 
     Where caches miss, an operation is alone as there: the one before it would warm them. The rest
     has one run for all operations.
@@ -33,6 +38,14 @@ def short_runs() -> Iterator[Run]:
     for run in EXPERIMENT.runs:
         settings = dict(run.settings)
         swept = settings["tick"] == "off"
+        at_another_clock = not swept and settings["spck_divider"] != DIVIDER
+        if (
+            at_another_clock
+            or "pins" in settings
+            or "width" in settings
+            or settings["loops"] == 300
+        ):
+            continue
         if swept and settings["spck_divider"] not in DIVIDERS:
             continue
         if settings["loops"] != 1:
@@ -160,7 +173,9 @@ def test_polling_that_is_skipped_or_not_gives_the_same(cache: str) -> None:
 def published_row(operation: str, memory: str, cache: str) -> Row:
     """The row of a single loop of the real experiment."""
     wanted = {"operation": operation, "memory": memory, "cache": cache, "loops": 1, "tick": "on"}
-    runs = tuple(run for run in EXPERIMENT.runs if wanted.items() <= run.settings.items())
+    runs = tuple(
+        run for run in EXPERIMENT.runs if run.documented and wanted.items() <= run.settings.items()
+    )
     rows = tabulated(replace(EXPERIMENT, runs=runs), threads=1).rows
     (row,) = (row for row in rows if row.metric == "cycles")
     return row
@@ -193,10 +208,102 @@ def hits(run: Run) -> bool:
     return run.settings["cache"] == "on" and run.settings["loops"] != 1
 
 
+def test_speed_over_the_flashs_clock_is_what_the_note_claims(result: ExperimentResult) -> None:
+    lines = [row for row in result.rows if row.settings.get("operation") in PUBLISHED_OPERATIONS]
+    slopes = {row.label: row.simulated for row in lines if row.metric == "spck_slope"}
+    assert len(slopes) == 3 * len(PUBLISHED_OPERATIONS)
+    for label, slope in slopes.items():
+        # A hit among 200 loops still has what is loaded once.
+        assert slope < 0.1 if f" caches on {MANY}," in label else 0.7 < slope <= 1, label
+    assert len([row for row in lines if row.metric == "spck_correlation"]) == len(slopes)
+    told = list(rhealstone_clocks.findings(result.rows))
+    assert [sentence.split(":")[0] for sentence in told] == [
+        "The note has performance proportional to SPCK without caches",
+        "The note has performance proportional to SPCK when caches miss",
+        "The note has performance independent of SPCK when caches hit",
+    ]
+
+
+def test_the_figures_are_swept_with_the_tick_too() -> None:
+    plain = [run for run in EXPERIMENT.runs if run.settings["tick"] == "on" and not run.documented]
+    swept = [run for run in plain if run.settings["memory"] == "qspi"]
+    for cache, loops in (("off", 1), ("off", 300), ("off", 50000), ("on", 1), ("on", 50000)):
+        found = {"operation": "task-switch", "cache": cache, "loops": loops}
+        runs = [run for run in swept if found.items() <= run.settings.items()]
+        # MCK / 3 is in table 4-1, but for what is not in it.
+        assert len(runs) == (6 if loops == 300 else 5)
+        assert any(run.is_extra for run in runs) == (loops == 50000)
+
+
+@pytest.fixture(scope="module")
+def widths() -> ExperimentResult:
+    runs = (
+        *(
+            run
+            for run in EXPERIMENT.runs
+            if "width" in run.settings and run.settings["cache"] == "off"
+        ),
+        *(run for run in EXPERIMENT.runs if is_usual_width(run)),
+    )
+    return tabulated(replace(EXPERIMENT, runs=runs), threads=2)
+
+
+def is_usual_width(run: Run) -> bool:
+    wanted = {"operation": rhealstone_widths.OPERATION, "tick": "off", "loops": 1, "cache": "off"}
+    return (
+        wanted.items() <= run.settings.items()
+        and run.settings["spck_divider"] == DIVIDER
+        and "pins" not in run.settings
+    )
+
+
+def by_width(widths: ExperimentResult, continuous: str) -> list[float]:
+    """In the order of table 2-1."""
+    cycles_of = {
+        row.settings["width"]: row.simulated
+        for row in widths.rows
+        if row.metric == "cycles" and row.settings["continuous_read"] == continuous
+    }
+    return [cycles_of[width] for width in rhealstone_widths.WIDTHS]
+
+
+def test_a_fetch_has_the_clocks_of_its_width(widths: ExperimentResult) -> None:
+    continuous, whole = (by_width(widths, state) for state in ("on", "off"))
+    # Clocks of a word's frame: address, dummies with the option, data.
+    clocks = [
+        24 + 8 + 32,
+        24 + 8 + 16,
+        24 + 8 + 8,
+        12 + 8 + 16,
+        6 + 10 + 8,
+        12 + 8 + 16,
+        6 + 10 + 8,
+    ]
+    instruction = [8, 8, 8, 8, 8, 4, 2]
+    first = continuous[0] - continuous[4]
+    for place, cycles_of in enumerate(continuous):
+        # All but the frames is alike: what differs from quad I/O is in proportion to the clocks.
+        assert cycles_of - continuous[4] == pytest.approx(
+            first * (clocks[place] - clocks[4]) / (clocks[0] - clocks[4]), abs=200
+        )
+        more = whole[place] - cycles_of
+        assert more == pytest.approx(first * instruction[place] / (clocks[0] - clocks[4]), abs=200)
+
+
+def test_the_table_of_widths_is_whole(widths: ExperimentResult) -> None:
+    shown = [row for row in widths.rows if row.pivot == rhealstone_widths.PIVOT]
+    assert len(shown) == 2 * len(rhealstone_widths.WIDTHS)
+    runs = [run for run in EXPERIMENT.runs if "width" in run.settings]
+    # With caches as without; one of each is among those of the flash's clock.
+    assert len(runs) == 2 * (2 * len(rhealstone_widths.WIDTHS) - 1)
+
+
 @pytest.mark.parametrize("choice", EXPERIMENT.choices, ids=lambda choice: choice.name)
 def test_each_choice_has_an_alternative_that_runs_and_differs(choice: Choice) -> None:
     wanted = {"operation": "task-preempt", "memory": "sram", "cache": "on", "loops": 1}
-    (run,) = (run for run in EXPERIMENT.runs if wanted.items() <= run.settings.items())
+    (run,) = (
+        run for run in EXPERIMENT.runs if run.documented and wanted.items() <= run.settings.items()
+    )
     other = choice.change(run)
     assert (other.app, other.board) == (run.app, run.board)
     changed = dict(other.settings.items() - run.settings.items())
@@ -234,3 +341,56 @@ def test_tables_from_stored_rows_are_those_of_the_runs(
     result: ExperimentResult, tmp_path: Path
 ) -> None:
     assert stored.table_from_files(result, tmp_path) == stored.table(result)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> ExperimentResult:
+    runs = tuple(run for run in EXPERIMENT.runs if run.frame_on is not None)
+    return tabulated(replace(EXPERIMENT, runs=runs), threads=2)
+
+
+def levels(drawn: ExperimentResult, operation: str) -> list[tuple[int, ...]]:
+    """Which tasks and handler run while an operation is measured, one behind the other."""
+    (record,) = (run for run in drawn.runs if run.settings["operation"] == operation)
+    assert record.result is not None
+    frame = record.result.frame
+    assert frame is not None
+    wires = [frame.wires[name] for name, _ in rhealstone_pins.FRAMES.wires_of(record.settings)[1:]]
+    times = sorted({0, *(at for wire in wires for at in wire.changes_ps)})
+    seen = [tuple(wire.before(at + 1) for wire in wires) for at in times]
+    # Between two tasks nobody runs.
+    return [level for level in seen if any(level)]
+
+
+@pytest.mark.parametrize(
+    ("operation", "wanted"),
+    [
+        ("task-switch", [(1, 0), (0, 1)]),
+        ("task-preempt", [(1, 0), (0, 1), (1, 0)]),
+        ("interrupt-latency", [(1, 0), (1, 1)]),
+        ("semaphore-shuffle", [(0, 1), (1, 0), (0, 1), (1, 0), (0, 1)]),
+        (
+            "deadlock-break",
+            [(0, 0, 1), (1, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)],
+        ),
+        ("message-latency", [(0, 1), (1, 0), (0, 1)]),
+    ],
+)
+def test_pins_show_who_runs_as_the_notes_figures_do(
+    drawn: ExperimentResult, operation: str, wanted: list[tuple[int, ...]]
+) -> None:
+    assert levels(drawn, operation) == wanted
+
+
+def test_runs_with_pins_print_no_results(drawn: ExperimentResult) -> None:
+    assert all(run.result is not None and run.result.metrics == () for run in drawn.runs)
+    assert not [row for row in drawn.rows if row.metric == "cycles"]
+
+
+def test_without_pins_the_program_is_the_same() -> None:
+    chosen: dict[str, Value] = {"memory": "sram", "cache": "on", "operation": "task-switch"}
+    plain, off, on = (
+        firmware.build_app("rhealstone", BOARD, chosen | more).read_bytes()
+        for more in ({}, {"pins": "off"}, {"pins": "on"})
+    )
+    assert plain == off != on

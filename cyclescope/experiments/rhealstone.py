@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cyclescope.experiment import Cell, Experiment, Run
-from cyclescope.experiments import rhealstone_basis, rhealstone_ratios, rhealstone_size
+from cyclescope.experiments import (
+    rhealstone_basis,
+    rhealstone_clocks,
+    rhealstone_pins,
+    rhealstone_ratios,
+    rhealstone_size,
+    rhealstone_widths,
+)
+from cyclescope.experiments.rhealstone_clocks import HIT
 from cyclescope.experiments.rhealstone_ratios import (
+    DIVIDER,
     MANY,
     OTHER_OPERATIONS,
     PUBLISHED_OPERATIONS,
@@ -23,34 +33,23 @@ from cyclescope.views import Pivot, Sweep, Words
 BOARD = "sama5d2-xplained"
 APP = "rhealstone"
 LIMIT = "1000s"
-# Many loops where no number was published: what is loaded once counts for little.
-HIT = 1000
-# SPCK = MCK / divider: the note's 55.3 MHz, and 83 to 20.75 MHz.
-DIVIDER = 3
-DIVIDERS = (2, DIVIDER, 4, 5, 6, 8)
-# Caches and loops of the clock sweep: without them, when they miss, when they hit.
-_SWEPT_CACHES = (("off", 1), ("on", 1), ("on", HIT))
 # The note's names.
 MEMORIES = {"qspi": "QSPI", "ddr": "DDR3L", "sram": "SRAM"}
 
 
-def _run(operation: str, memory: str, cache: str, loops: int, divider: int | None = None) -> Run:
-    """An operation as the note measures it; with a `divider`, one of the clock sweep.
-
-    In the sweep the kernel's tick does not come: with a slow flash clock and no caches it takes
-    most of the time, and a single loop's result would depend on whether it met one.
-    """
+def _run(operation: str, memory: str, cache: str, loops: int) -> Run:
+    """An operation as the note measures it."""
     settings = {
         "operation": operation,
         "memory": memory,
         "cache": cache,
         "loops": loops,
-        "spck_divider": divider or DIVIDER,
-        "tick": "off" if divider else "on",
+        "spck_divider": DIVIDER,
+        "tick": "on",
     }
     return Run(
         *(APP, BOARD, settings),
-        documented=divider is None,
+        documented=True,
         limit=LIMIT,
         where={
             "kind": "table-4-1",
@@ -67,23 +66,43 @@ def _runs() -> Iterator[Run]:
         places = itertools.product(("on", "off"), operations, (1, many), MEMORIES)
         for cache, operation, loops, memory in places:
             yield _run(operation, memory, cache, loops)
-    swept = itertools.product(_SWEPT_CACHES, PUBLISHED_OPERATIONS, DIVIDERS)
-    for (cache, loops), operation, divider in swept:
-        yield _run(operation, "qspi", cache, loops, divider)
+    # Without the tick a slow flash clock does not lead to one in a single loop.
+    for tick in ("off", "on"):
+        for cache, loops, divider, is_extra in rhealstone_clocks.places(tick):
+            for operation in PUBLISHED_OPERATIONS:
+                run = _run(operation, "qspi", cache, loops)
+                yield replace(
+                    run.changed({"spck_divider": divider, "tick": tick}),
+                    documented=False,
+                    is_extra=is_extra,
+                )
+    for settings in rhealstone_widths.places():
+        run = _run(rhealstone_widths.OPERATION, "qspi", settings["cache"], 1)
+        yield replace(run.changed(settings), documented=False)
+    for settings in rhealstone_pins.places():
+        run = _run(settings["operation"], "qspi", "on", 1).changed(settings)
+        yield replace(run, documented=False, frame_on=rhealstone_pins.TRIGGER)
 
 
 def _derived(rows: Sequence[Row]) -> Iterator[Row]:
     yield from rhealstone_ratios.rows(rows)
+    yield from rhealstone_clocks.rows(rows)
+    yield from rhealstone_widths.rows(rows)
     yield from rhealstone_size.rows(rows)
+
+
+def _findings(rows: Sequence[Row]) -> Iterator[str]:
+    yield from rhealstone_ratios.findings(rows)
+    yield from rhealstone_clocks.findings(rows)
 
 
 _WORDS = (
     Words("memory", "code in", tuple(MEMORIES.items())),
     Words("cache", "caches and MMU"),
-    Words("spck_divider", "SPCK", form="MCK / {}"),
+    rhealstone_clocks.WORDS,
 )
 _LINES = ("cache", "operation", "loops")
-_SWEPT = ("tick", ("off",))
+_AT_THE_NOTES_CLOCK = (("tick", ("on",)), ("spck_divider", (DIVIDER,)))
 
 
 def _memories(figure: str, loops: int) -> Sweep:
@@ -98,22 +117,8 @@ def _memories(figure: str, loops: int) -> Sweep:
         published="published",
         log=True,
         words=(*_WORDS[:1], Words("cache", "", (("on", "caches on"), ("off", "caches off")))),
-        where=(("operation", PUBLISHED_OPERATIONS), ("tick", ("on",)), ("loops", (loops,))),
+        where=(("operation", PUBLISHED_OPERATIONS), *_AT_THE_NOTES_CLOCK, ("loops", (loops,))),
         order=1,
-    )
-
-
-def _clocks(title: str, cache: str, loops: int) -> Sweep:
-    """The flash's clock swept, after the note's figures 4-1 to 4-3."""
-    return Sweep(
-        title=title,
-        x="spck_divider",
-        x_title="MCK / SPCK (MCK is 166 MHz)",
-        line="operation",
-        y_title="core cycles",
-        log=True,
-        words=_WORDS,
-        where=(_SWEPT, ("cache", (cache,)), ("loops", (loops,))),
     )
 
 
@@ -152,7 +157,7 @@ EXPERIMENT = Experiment(
                     words=_WORDS,
                     where=(
                         ("operation", PUBLISHED_OPERATIONS),
-                        ("tick", ("on",)),
+                        *_AT_THE_NOTES_CLOCK,
                         ("loops", (1, MANY)),
                     ),
                 ),
@@ -164,18 +169,17 @@ EXPERIMENT = Experiment(
                     words=_WORDS,
                     where=(("operation", OTHER_OPERATIONS),),
                 ),
+                rhealstone_widths.PIVOT,
                 Pivot(
                     "Core cycles by the flash's clock",
-                    ("cache", "loops", "operation"),
+                    ("cache", "tick", "loops", "operation"),
                     ("spck_divider",),
                     values=True,
                     words=_WORDS,
                 ),
             ),
             sweeps=(
-                _clocks("Figure 4-1: SPCK with caches off", "off", 1),
-                _clocks("Figure 4-2: SPCK when caches miss", "on", 1),
-                _clocks("Figure 4-3: SPCK when caches hit", "on", HIT),
+                *rhealstone_clocks.sweeps(),
                 _memories("Figures 4-4 to 4-6", 1),
                 _memories("Figures 4-4 to 4-6", MANY),
             ),
@@ -187,8 +191,14 @@ EXPERIMENT = Experiment(
     left_out=rhealstone_basis.LEFT_OUT,
     short_form=rhealstone_basis.short_form,
     derived=_derived,
-    derived_pivots={**rhealstone_ratios.PIVOTS, **rhealstone_size.PIVOTS},
-    findings=rhealstone_ratios.findings,
+    derived_pivots={
+        **rhealstone_ratios.PIVOTS,
+        **rhealstone_clocks.PIVOTS,
+        **rhealstone_widths.PIVOTS,
+        **rhealstone_size.PIVOTS,
+    },
+    findings=_findings,
+    frames=rhealstone_pins.FRAMES,
     question="Can FreeRTOS run from QSPI flash in place, or do I need DDR or SRAM for its code?",
     answer=rhealstone_ratios.answer,
 )

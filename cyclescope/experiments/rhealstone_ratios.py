@@ -23,6 +23,9 @@ _Cells = Mapping[tuple[Value, ...], Row]
 # A number that a cell gives together with others; None where those are missing.
 _Quotient = Callable[[_Cells, Row], float | None]
 
+# The note's clock: MCK / 3, 55.3 MHz.
+DIVIDER = 3
+
 _RATIOS = Pivot(
     "Table 4-1: cycles of code in QSPI over those of code elsewhere",
     ("cache", "operation", "loops"),
@@ -46,8 +49,17 @@ _RANGES = Pivot(
     digits=3,
 )
 
+_HITS = Pivot(
+    "Caches hit: cycles of code in QSPI over those of code elsewhere",
+    ("versus",),
+    ("bound",),
+    values=True,
+    words=(*_RATIOS.words[:1], *_RANGES.words[1:]),
+    digits=3,
+)
+
 # The tables of the rows that follow, by metric.
-PIVOTS = {"ratio": _RATIOS, "percent": _RANGES, "improvement": _RANGES}
+PIVOTS = {"ratio": _RATIOS, "hit_ratio": _HITS, "percent": _RANGES, "improvement": _RANGES}
 
 
 @dataclass(frozen=True)
@@ -69,9 +81,14 @@ class _Range:
 def rows(found: Sequence[Row]) -> Iterator[Row]:
     """The rows that follow from the cells: ratios of two, then the ends of ranges over many."""
     cells = _cells(found)
-    for row in cells.values():
-        if row.settings["memory"] == "qspi":
-            yield from _ratios(cells, row)
+    ratios = [
+        ratio
+        for row in cells.values()
+        if row.settings["memory"] == "qspi"
+        for ratio in _ratios(cells, row)
+    ]
+    yield from ratios
+    yield from _hit_ranges(ratios)
     for wanted in _RANGE_LIST:
         yield from _ends(cells, wanted)
 
@@ -81,6 +98,15 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
     speeds = _speeds(found)
     if speeds:
         yield f"{speeds}: code that fits the caches needs no DDR."
+    ends = [row for row in rows(found) if row.metric == "hit_ratio"]
+    if len(ends) == 4:
+        ratios = [
+            f"{low.simulated:.3f} to {high.simulated:.3f}" for low, high in (ends[:2], ends[2:])
+        ]
+        yield (
+            f"The note has QSPI as fast as SRAM and DDR3L when caches hit: here an operation takes "
+            f"{ratios[0]} times as long as from SRAM, {ratios[1]} times as long as from DDR3L."
+        )
 
 
 def answer(found: Sequence[Row]) -> str:
@@ -113,8 +139,10 @@ def _cells(found: Iterable[Row]) -> _Cells:
     return {
         tuple(row.settings[name] for name in names): row
         for row in found
-        if row.basis != DERIVED
+        if row.metric == "cycles"
+        and row.basis != DERIVED
         and row.settings.get("tick") == "on"
+        and row.settings.get("spck_divider", DIVIDER) == DIVIDER
         and row.settings["loops"] in (1, MANY)
     }
 
@@ -149,6 +177,29 @@ def _ratios(cells: _Cells, row: Row) -> Iterator[Row]:
             pivot=_RATIOS,
             sweeps=(),
         )
+
+
+def _hit_ranges(ratios: Sequence[Row]) -> Iterator[Row]:
+    """The ends of the ratios when caches hit: the note's "same as that of SRAM and DDR3L"."""
+    for versus in ("sram", "ddr"):
+        wanted = {"cache": "on", "loops": MANY, "versus": versus}
+        hits = [
+            row
+            for row in ratios
+            if wanted.items() <= row.settings.items()
+            and row.settings["operation"] in PUBLISHED_OPERATIONS
+        ]
+        known = [row.published for row in hits if row.published is not None]
+        for bound, end in (("min", min), ("max", max)):
+            if hits:
+                yield hits[0].following(
+                    settings={"versus": versus, "bound": bound},
+                    metric="hit_ratio",
+                    simulated=end(row.simulated for row in hits),
+                    published=end(known) if len(known) == len(hits) else None,
+                    label=f"cache-hit QSPI/{versus}, {bound}",
+                    pivot=_HITS,
+                )
 
 
 def _speed_against(memory: str) -> _Quotient:

@@ -1,40 +1,9 @@
 #include "atmel_qspi.h"
 
 #include "arm.h"
+#include "atmel_qspi_registers.h"
 #include "board.h"
 #include "mmio.h"
-
-#define QSPI_CR 0x00u
-#define QSPI_MR 0x04u
-#define QSPI_SR 0x10u
-#define QSPI_SCR 0x20u
-#define QSPI_ICR 0x34u
-#define QSPI_IFR 0x38u
-
-#define CR_QSPIEN (1u << 0)
-#define CR_SWRST (1u << 7)
-#define CR_LASTXFER (1u << 24)
-
-#define MR_SMM (1u << 0)
-
-#define SR_INSTRE (1u << 10)
-
-#define SCR_SCBR(divider) (((divider)-1u) << 8)
-
-#define ICR_INST(code) (code)
-#define ICR_OPT(code) ((code) << 16)
-
-#define IFR_WIDTH_SINGLE_BIT_SPI 0u
-#define IFR_WIDTH_QUAD_IO 4u
-#define IFR_INSTEN (1u << 4)
-#define IFR_ADDREN (1u << 5)
-#define IFR_OPTEN (1u << 6)
-#define IFR_DATAEN (1u << 7)
-#define IFR_OPTL_4BIT (2u << 8)
-#define IFR_TFRTYP_READ_MEMORY (1u << 12)
-#define IFR_TFRTYP_WRITE (2u << 12)
-#define IFR_CRM (1u << 14)
-#define IFR_NBDUM(cycles) ((cycles) << 16)
 
 /* N25Q128A data sheet: Command Definitions; Volatile Configuration Register; XIP Mode. */
 #define FLASH_WRITE_ENABLE 0x06u
@@ -47,6 +16,7 @@
 #define FLASH_XIP_CONFIRMATION 0u
 
 #define QSPI_LIMIT_READS 100000u
+#define QSPI_MOST_DIVIDER 256u
 
 static BOARD_BOOT_CODE void wait_for_instruction_end(void)
 {
@@ -84,6 +54,14 @@ BOARD_BOOT_CODE void qspi_start(uint32_t divider)
     mmio_write(BOARD_QSPI_BASE, QSPI_MR, MR_SMM);
     mmio_write(BOARD_QSPI_BASE, QSPI_SCR, SCR_SCBR(divider));
     mmio_write(BOARD_QSPI_BASE, QSPI_CR, CR_QSPIEN);
+}
+
+void qspi_set_baudrate(uint32_t baud_hz)
+{
+    uint32_t divider = baud_hz ? (BOARD_MCK_HZ + baud_hz - 1u) / baud_hz : QSPI_MOST_DIVIDER;
+    uint32_t clock = mmio_read(BOARD_QSPI_BASE, QSPI_SCR) & ~SCR_SCBR_MASK;
+
+    mmio_write(BOARD_QSPI_BASE, QSPI_SCR, clock | SCR_SCBR(divider < QSPI_MOST_DIVIDER ? divider : QSPI_MOST_DIVIDER));
 }
 
 BOARD_BOOT_CODE void qspi_map(bool continuous)

@@ -6,6 +6,7 @@
 #include "atmel_aic.h"
 #include "board.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define configCPU_CLOCK_HZ BOARD_CORE_HZ
@@ -59,6 +60,12 @@
 extern volatile uint32_t run_time_count;
 #define portCONFIGURE_TIMER_FOR_RUN_TIME_STATS()
 #define portGET_RUN_TIME_COUNTER_VALUE() run_time_count
+#endif
+
+#if APP_PINS_ON
+void pins_task(const void *task, bool runs);
+#define traceTASK_SWITCHED_OUT() pins_task(pxCurrentTCB, false)
+#define traceTASK_SWITCHED_IN() pins_task(pxCurrentTCB, true)
 #endif
 
 /* 1: a task has floating-point registers of its own if it says so; 2: each has, and a switch saves and restores them. */

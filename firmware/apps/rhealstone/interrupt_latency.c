@@ -14,8 +14,10 @@ static volatile bool served;
 
 static void handler(void)
 {
+    pins_handler(true);
     ticks = measure_end();
     served = true;
+    pins_handler(false);
 }
 
 static uint32_t timer_ticks(void)

@@ -17,12 +17,12 @@ static int task_count;
 
 SECTION void measure_begin(void)
 {
-    tc_start(TIMER);
+    MEASURE_START(TIMER);
 }
 
 SECTION uint32_t measure_end(void)
 {
-    return tc_ticks(TIMER);
+    return MEASURE_TICKS(TIMER);
 }
 
 void measure_align(void)
@@ -42,7 +42,7 @@ uint32_t measure_empty_loop(uint32_t turns)
 
 void measure_control(void)
 {
-    tc_configure(TIMER);
+    MEASURE_CONFIGURE(TIMER);
 }
 
 TaskHandle_t measure_create(TaskFunction_t task, const char *name, UBaseType_t priority)
@@ -80,3 +80,15 @@ void measure_wait(void)
         vTaskDelete(tasks[--task_count]);
     }
 }
+
+#if APP_PINS_ON
+int measure_place(const void *task)
+{
+    for (int i = 0; i < task_count; i++) {
+        if (tasks[i] == task) {
+            return i;
+        }
+    }
+    return -1;
+}
+#endif

@@ -13,6 +13,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#if APP_PINS_ON
+#include "pins.h"
+#define MEASURE_CONFIGURE(timer) pins_configure(timer)
+#define MEASURE_START(timer) pins_start(timer)
+#define MEASURE_TICKS(timer) pins_ticks(timer)
+#else
+#define MEASURE_CONFIGURE(timer) tc_configure(timer)
+#define MEASURE_START(timer) tc_start(timer)
+#define MEASURE_TICKS(timer) tc_ticks(timer)
+#define pins_handler(runs) ((void)0)
+#endif
+
 /* Of one operation, in ticks of the timer but for `operations`. */
 struct measurement {
     uint32_t total;      /* from the first operation's start to the last one's end */
@@ -50,6 +62,9 @@ void measure_control(void);
 
 /* Makes a task, which runs at once if its priority is above the caller's. */
 TaskHandle_t measure_create(TaskFunction_t task, const char *name, UBaseType_t priority);
+
+/* The place of a task among those that measure_create made, from 0 on; -1 for others. */
+int measure_place(const void *task);
 
 /* By the task that has the result: the `total` of it, for the task in measure_wait. */
 _Noreturn void measure_finish(uint32_t total);

@@ -1,0 +1,59 @@
+"""What runs when in each operation: the note's figures 1-1 to 1-6, from pins of the board.
+
+Each task, the interrupt's handler, and what is measured drive a pin, as one would have them for a
+logic analyser (`pins` of the app). The runs print no result, for the pins take time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclescope.experiments.rhealstone_ratios import OTHER_OPERATIONS, PUBLISHED_OPERATIONS
+from cyclescope.frames import Trigger
+from cyclescope.results import Settings
+from cyclescope.views import Frames
+
+_MEASURED, _HANDLER = "pd24", "pd28"
+_TASKS = ("pd25", "pd26", "pd27")
+# Of each operation its tasks, in the order in which it makes them.
+_NAMES = {
+    "task-switch": ("first task", "second task"),
+    "task-preempt": ("low task", "high task"),
+    "interrupt-latency": ("interrupted task",),
+    "semaphore-shuffle": ("first task", "second task"),
+    "deadlock-break": ("low task", "middle task", "high task"),
+    "message-latency": ("sender", "receiver"),
+}
+# The last time that something is measured is the operation itself.
+TRIGGER = Trigger(
+    "pioA",
+    wires=(_MEASURED, *_TASKS, _HANDLER),
+    select=_MEASURED,
+    clocks=0,
+    is_last=True,
+)
+
+
+def _called(settings: Settings) -> tuple[tuple[str, str], ...]:
+    operation = str(settings["operation"])
+    handler = ((_HANDLER, "handler"),) if operation == "interrupt-latency" else ()
+    tasks = zip(_TASKS, _NAMES[operation], strict=False)
+    return ((_MEASURED, "measured, low"), *tasks, *handler)
+
+
+FRAMES = Frames(
+    title="Figures 1-1 to 1-6: what runs when",
+    text="Pins of the board that tasks, the interrupt's handler and what is measured drive: a task "
+    "or the handler runs while its pin is high. One operation each, from QSPI with caches. "
+    "Between two tasks the kernel runs; the pins themselves take a part of that.",
+    panel="operation",
+    called=_called,
+    x_title="each operation over its own time",
+    each=True,
+)
+
+
+def places() -> Iterator[dict[str, str]]:
+    """The settings of each run."""
+    for operation in (*PUBLISHED_OPERATIONS, *OTHER_OPERATIONS):
+        yield {"operation": operation, "tick": "off", "pins": "on"}
