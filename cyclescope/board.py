@@ -160,8 +160,7 @@ class Board:
         names by its label, or the one that a trigger is for. `stream` gets the whole lines that are
         printed on serial lines beside the console, each behind the device's label. `stop` ends the
         run early, from another thread or a signal handler: its outcome is then "interrupted".
-        `note` gets those of
-        the result's notes at once that tell what makes the run slow.
+        `note` gets those of the result's notes at once that tell what makes the run slow.
 
         By semihosting the firmware gets the files of `semihosting_dir`, as its standard input
         `stdin` (bytes, or an open binary file), and its name and `arguments` as its command line.

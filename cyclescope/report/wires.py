@@ -100,7 +100,8 @@ def plot(result: ExperimentResult) -> Plot | None:
 
 def _draw(view: Frames, panels: Sequence[_Panel], prefix: str) -> Markup:
     longest = max(panel.at(panel.length_ps) for panel in panels)
-    names = max(len(panel.name) for panel in panels) * FONT * LETTER
+    # letters of a short name may all be wide
+    names = max(len(panel.name) for panel in panels) * FONT * LETTER + FONT
     called = max(len(called) for panel in panels for _, called in panel.wires) * _SMALL * LETTER
     left = max(_WIRE_NAMES, called + 10)
     axes, figure = _axes(panels[-1].top + panels[-1].height, names + left, view)

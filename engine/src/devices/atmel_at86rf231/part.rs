@@ -18,7 +18,8 @@ pub enum Part {
 
 /// Registers of the AT86RF230, in the order of their addresses. It has no TRX_CTRL_1, TRX_CTRL_2, RX_CTRL, SFD_VALUE,
 /// ANT_DIV, RX_SYN, XAH_CTRL_1 and CSMA_BE; its least back-off exponent is in CSMA_SEED_1, TX_AUTO_CRC_ON in
-/// PHY_TX_PWR.
+/// PHY_TX_PWR. PART_NUM, PHY_ED_LEVEL and PHY_CC_CCA are as drivers for it quote them; the other reset values and
+/// writable bits are taken as of the AT86RF231's registers of the same fields, and are not checked against 5131.
 pub const REGISTERS_230: &[Register] = &[
     register("TRX_STATUS", TRX_STATUS, 0x00, 0x00),
     register("TRX_STATE", TRX_STATE, 0x00, 0x1f),
