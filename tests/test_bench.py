@@ -80,6 +80,7 @@ def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
     short = {
         f"{NAME}.pages": "2",
         f"{NAME}.bytes": "512",
+        "flash0.cyclescope,bulk-erase-typical-ms": "10",
         "fat-write.file_bytes": "4096",
         "fat-write.gap_s": "0",
         "fat-access.file_bytes": "65536",
