@@ -1,8 +1,8 @@
 //! `atmel,sama5d2-pinctrl`: Parallel Input/Output Controller (SAMA5D2 datasheet DS60001476, section PIO): four groups of 32 lines.
 //!
 //! Modelled: the registers: configurations behind their mask, outputs and what a line reads (as driven, else as pulled), freezing,
-//! the secure view at 0x1000, write protection. Nothing depends on what a line is configured for. Lines that the board names have
-//! their levels in waveforms: as driven, else as pulled.
+//! the secure view at 0x1000, write protection. Nothing depends on what a line is configured for. Lines that the board
+//! names have their levels in waveforms: as driven, else as pulled.
 //!
 //! Not modelled: events on lines, and their interrupts: nothing on the board drives one.
 

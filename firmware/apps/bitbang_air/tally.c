@@ -37,8 +37,8 @@ static void print_us(const char *metric, const char *extent, uint64_t ticks, uin
 {
     uint32_t ns = (uint32_t)nanoseconds_each(ticks, count);
 
-    console_print("{\"metric\":\"%s\",\"extent\":\"%s\",\"unit\":\"us\",\"value\":%u.%03u}\n", metric, extent, ns / 1000u,
-                  ns % 1000u);
+    console_print("{\"metric\":\"%s\",\"extent\":\"%s\",\"unit\":\"us\",\"value\":%u.%03u}\n", metric, extent,
+                  ns / 1000u, ns % 1000u);
 }
 
 static void print_percent(const char *metric, uint64_t part, uint64_t whole)

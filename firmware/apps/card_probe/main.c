@@ -92,8 +92,10 @@ static int find_throughput(struct sd_card *card, const struct area *area)
             return error;
         }
         uint64_t bytes = (uint64_t)found.blocks * SD_BLOCK_BYTES;
-        result_number_at("write_throughput", "run_blocks", (int32_t)run_blocks, "B/s", bytes * BOARD_CLOCK_HZ / found.write_clocks);
-        result_number_at("read_throughput", "run_blocks", (int32_t)run_blocks, "B/s", bytes * BOARD_CLOCK_HZ / found.read_clocks);
+        result_number_at("write_throughput", "run_blocks", (int32_t)run_blocks, "B/s",
+                         bytes * BOARD_CLOCK_HZ / found.write_clocks);
+        result_number_at("read_throughput", "run_blocks", (int32_t)run_blocks, "B/s",
+                         bytes * BOARD_CLOCK_HZ / found.read_clocks);
     }
     return 0;
 }

@@ -37,9 +37,9 @@ int probe_jump(struct sd_card *card, const struct area *area, int32_t distance, 
    beginning of its unit it lies. 0 if no such rise and fall is seen. */
 int probe_erase_block(struct sd_card *card, const struct area *area, uint32_t *blocks);
 
-/* Writes and reads blocks in order, behind where the last call ended: a command of `run_blocks`, repeated for 32 blocks if it
-   is shorter. The write ends when the card is ready again. ERROR_SD_READ if other bytes come back, ERROR_SD_NO_BLOCK if the
-   area has too few. */
+/* Writes and reads blocks in order, behind where the last call ended: a command of `run_blocks`, repeated for 32 blocks
+   if it is shorter. The write ends when the card is ready again. ERROR_SD_READ if other bytes come back,
+   ERROR_SD_NO_BLOCK if the area has too few. */
 struct throughput {
     uint32_t blocks;
     uint64_t write_clocks;

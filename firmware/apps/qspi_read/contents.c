@@ -1,9 +1,8 @@
 #include "contents.h"
 
+#include "access.h"
 #include "arm.h"
-#include "atmel_qspi_registers.h"
 #include "board.h"
-#include "mmio.h"
 
 /* N25Q128A data sheet: Command Definitions, Status Register. */
 #define WRITE_ENABLE 0x06u
@@ -14,16 +13,6 @@
 
 #define KEY 0x13579BDFu
 #define LIMIT_READS 1000000u
-
-static uint32_t read_register(uint32_t offset)
-{
-    return mmio_read(BOARD_QSPI_BASE, offset);
-}
-
-static void write_register(uint32_t offset, uint32_t value)
-{
-    mmio_write(BOARD_QSPI_BASE, offset, value);
-}
 
 static void wait_for(uint32_t status)
 {

@@ -1,10 +1,9 @@
 #include "paths.h"
 
+#include "access.h"
 #include "arm.h"
-#include "atmel_qspi_registers.h"
 #include "atmel_xdmac.h"
 #include "board.h"
-#include "mmio.h"
 #include "section.h"
 
 #define READ 0x03u
@@ -15,17 +14,9 @@
 #define RECEIVER 0u
 #define SENDER 1u
 
-static uint32_t read_register(uint32_t offset)
-{
-    return mmio_read(BOARD_QSPI_BASE, offset);
-}
-
-static void write_register(uint32_t offset, uint32_t value)
-{
-    mmio_write(BOARD_QSPI_BASE, offset, value);
-}
-
-static void wait_for(uint32_t status)
+/* Without a count of its reads, which would be a tenth of what is timed: a status that does not come ends by the run's
+ * limit. */
+static void poll(uint32_t status)
 {
     while (!(read_register(QSPI_SR) & status)) {
     }
@@ -34,7 +25,7 @@ static void wait_for(uint32_t status)
 static uint8_t exchange(uint32_t byte)
 {
     write_register(QSPI_TDR, byte);
-    wait_for(SR_RDRF);
+    poll(SR_RDRF);
     return (uint8_t)read_register(QSPI_RDR);
 }
 
@@ -98,7 +89,7 @@ SECTION bool path_registers(enum qspi_width width, uint32_t address, uint32_t *t
         if (i == bytes - 1) {
             write_register(QSPI_CR, CR_LASTXFER);
         }
-        wait_for(SR_RDRF);
+        poll(SR_RDRF);
         into[i] = (uint8_t)read_register(QSPI_RDR);
     }
     write_register(QSPI_MR, MR_SMM);
@@ -113,7 +104,7 @@ SECTION bool path_registers_dma(enum qspi_width width, uint32_t address, uint32_
     bool done = xdmac_wait(RECEIVER);
     /* The last read has begun another byte, which nobody wants. */
     write_register(QSPI_CR, CR_LASTXFER);
-    wait_for(SR_RDRF);
+    poll(SR_RDRF);
     (void)read_register(QSPI_RDR);
     write_register(QSPI_MR, MR_SMM);
     return done;

@@ -1,10 +1,10 @@
 //! How data move: a read and a write in turn, each at its own time.
 //!
-//! Between memories whose addresses are incremented on both sides, a step is a burst of MBSIZE data; a source that takes bursts as a
-//! memory does, as the window of the QSPI, counts as one. Everything else goes datum by
-//! datum, so that a device gets each access in order with those of the other masters. A synchronised channel waits for its
-//! peripheral's request before each chunk. The step behind begins when the write's response is there: the chip's FIFO, which
-//! lets reads run ahead of writes, is not modelled.
+//! Between memories whose addresses are incremented on both sides, a step is a burst of MBSIZE data; a source that
+//! takes bursts as a memory does, as the window of the QSPI, counts as one. Everything else goes datum by datum, so
+//! that a device gets each access in order with those of the other masters. A synchronised channel waits for its
+//! peripheral's request before each chunk. The step behind begins when the write's response is there: the chip's FIFO,
+//! which lets reads run ahead of writes, is not modelled.
 
 use super::channel::Stage;
 use super::registers::{Addressing, cis};

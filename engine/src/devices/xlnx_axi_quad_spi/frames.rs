@@ -1,5 +1,5 @@
-//! What a logic analyser on the core's wire would count: frames by their first byte (the memory's command), the clocks of
-//! each kind, and how long SCK stood still within them.
+//! What a logic analyser on the core's wire would count: frames by their first byte (the memory's command), the clocks
+//! of each kind, and how long SCK stood still within them.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ pub struct Totals {
     pub frames: u64,
     /// Periods of SCK.
     pub sck_clocks: u64,
-    /// Periods of EXT_SPI_CLK that SCK stood still between a byte and the next one of the same frame: the transmit FIFO was
-    /// empty, or the core was stopped.
+    /// Periods of EXT_SPI_CLK that SCK stood still between a byte and the next one of the same frame: the transmit FIFO
+    /// was empty, or the core was stopped.
     pub idle_clocks: u64,
-    /// Periods of EXT_SPI_CLK that first bytes waited in the transmit FIFO until SCK began to shift them: the FIFO was being
-    /// filled, or nothing was selected.
+    /// Periods of EXT_SPI_CLK that first bytes waited in the transmit FIFO until SCK began to shift them: the FIFO was
+    /// being filled, or nothing was selected.
     pub waiting_clocks: u64,
 }
 
