@@ -10,6 +10,7 @@
 pub mod board;
 pub mod bus;
 pub mod core;
+pub mod cpu;
 pub mod device;
 pub mod devices;
 pub mod elf;

@@ -22,7 +22,7 @@ mod stores;
 #[cfg(test)]
 mod tests;
 mod tlb;
-mod translate;
+pub(crate) mod translate;
 
 pub use accounts::{Accounts, Part, Purpose};
 pub use config::MemoryConfig;

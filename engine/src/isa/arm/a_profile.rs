@@ -129,8 +129,8 @@ impl Profile for System {
             let mut bytes = [0; 4];
             bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
         };
-        let result = core.system.translate(lookup.va, lookup.access, read);
-        core.system.translated(result);
+        let result = core.isa.system.translate(lookup.va, lookup.access, read);
+        core.isa.system.translated(result);
     }
 }
 
@@ -138,7 +138,7 @@ impl Arm<System> {
     /// Swp, Swpb.
     pub(super) fn swap(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let (addr, value) = (self.x[usize::from(op.rn)], self.x[usize::from(op.rm)]);
-        if !self.system.has_swap() {
+        if !self.isa.system.has_swap() {
             // swp, or swpb in bit 22, with these registers.
             let fields = u32::from(op.rn & 15) << 16 | u32::from(op.rd & 15) << 12 | u32::from(op.rm & 15);
             let encoding = 0xe100_0090 | u32::from(op.imm == 1) << 22 | fields;
@@ -169,15 +169,15 @@ impl Arm<System> {
         let now = self.begins(index, at);
         self.access_kind = kind_of_access(op.code);
         if op.code == Code::StrUser {
-            let value = self.system.user_register(&self.x, op.rd);
-            let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, op.ra);
+            let value = self.isa.system.user_register(&self.x, op.rd);
+            let done = self.memory.store(bus, &self.isa.system, now, addr, AccessSize::Word, value, op.ra);
             return self.written(bus, index, at, done);
         }
-        let done = self.memory.load(bus, &self.system, now, addr, AccessSize::Word, op.ra);
+        let done = self.memory.load(bus, &self.isa.system, now, addr, AccessSize::Word, op.ra);
         self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
-                self.system.set_user_register(&mut self.x, op.rd, value);
+                self.isa.system.set_user_register(&mut self.x, op.rd, value);
                 self.after_access(bus, index, at)
             }
             Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
@@ -192,18 +192,18 @@ impl Arm<System> {
             let base = &mut self.x[usize::from(op.ra)];
             *base = base.wrapping_add(i32::from(op.rd as i8) as u32);
         }
-        Ok(Effect::JumpTo(self.system.leave(&mut self.x, pc, cpsr)))
+        Ok(Effect::JumpTo(self.isa.system.leave(&mut self.x, pc, cpsr)))
     }
 
     fn store_return_state(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
         let mode = op.imm & 31;
         // Unpredictable for a mode that there is not: nothing happens.
-        let Some(sp) = self.system.sp_of(&self.x, mode) else { return Ok(Effect::Next) };
+        let Some(sp) = self.isa.system.sp_of(&self.x, mode) else { return Ok(Effect::Next) };
         let addr = sp.wrapping_add((op.imm as i32 >> 8) as u32);
-        let (lr, spsr) = (self.x[usize::from(LR)], self.system.spsr());
+        let (lr, spsr) = (self.x[usize::from(LR)], self.isa.system.spsr());
         self.store_word(bus, addr, lr, how::ALIGNED)?;
         self.store_word(bus, addr.wrapping_add(4), spsr, how::ALIGNED)?;
-        self.system.set_sp_of(&mut self.x, mode, sp.wrapping_add(i32::from(op.rd as i8) as u32));
+        self.isa.system.set_sp_of(&mut self.x, mode, sp.wrapping_add(i32::from(op.rd as i8) as u32));
         Ok(Effect::Next)
     }
 }

@@ -5,26 +5,12 @@ use super::op::Features;
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
 use crate::board::reader::{MultipleOf, NodeReader};
+use crate::cpu;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::MemoryConfig;
-use crate::time::Hz;
 
 /// What a board says of a core.
-#[derive(Clone, Debug)]
-pub struct CoreConfig<C = SystemConfig> {
-    /// Label of its node.
-    pub name: String,
-    /// Its index in the machine.
-    pub index: u32,
-    /// Its clock.
-    pub clock: Hz,
-    /// Its timing table.
-    pub timing: CoreTiming,
-    /// Its system side, with the instructions that it has.
-    pub system: C,
-    /// Its memory side.
-    pub memory: MemoryConfig,
-}
+pub type CoreConfig<C = SystemConfig> = cpu::Config<CoreTiming, C>;
 
 /// What the property says that the names below are for.
 const FPU: &str = "the core's floating-point unit";

@@ -1,28 +1,27 @@
-//! A core: its state, and the loop that chooses what runs next.
+//! An Arm core: what its instruction sets add to the core that all share ([`crate::cpu`]).
 
-use super::accounts::Totals;
-use super::block::{Blocks, Entry, Extent};
-use super::breakdown::Breakdown;
-use super::config::CoreConfig;
+use super::decoded::{self, Decoded};
 use super::m_profile;
-use super::op::Op;
-use super::predictor::Predictor;
+use super::op::{Code, Op};
+use super::predictor::{Jump, Predictor};
 use super::profile::Profile;
-use super::system::{Events, System, X};
-use super::timing::Pending;
-use crate::bus::Bus;
-use crate::core::{CallMark, Core, CoreReport, Stop};
+use super::registers::{ADDRESS, LR, OPERAND, SINK, SP};
+use super::system::{Events, System};
+use super::timing::{CoreTiming, Pending};
+use super::{decode_a32, decode_t32};
+use crate::bus::{Bus, Target};
+use crate::cpu::Cpu;
+use crate::cpu::block::{Draft, EntryOf};
+use crate::cpu::cost::Cost;
+use crate::cpu::handlers::Nesting;
+use crate::cpu::isa::{AbortOf, CauseNames, Isa};
+use crate::cpu::read::Read;
+use crate::cpu::rounds::Round;
+use crate::cpu::sections::Place;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
-use crate::isa::deadline::Deadline;
-use crate::isa::handlers::Nesting;
-use crate::isa::lines::Lines;
-use crate::isa::polls::Polls;
-use crate::isa::sections::{Sections, Totals as _};
-use crate::isa::skip::Skips as _;
-use crate::memory::cache::CacheShape;
-use crate::memory::first_level::Memory;
-use crate::time::{Cycles, Hz, Ps};
+use crate::memory::first_level::Way;
+use crate::memory::first_level::access::Kind;
 
 /// A core of the application profile.
 pub type CortexA = Arm<System>;
@@ -31,138 +30,281 @@ pub type CortexA = Arm<System>;
 pub type CortexM = Arm<m_profile::System>;
 
 /// A core, of the profile that its system side is of.
-pub struct Arm<P: Profile> {
-    pub(super) config: CoreConfig<P::Config>,
-    /// The registers of micro-operations: see [`super::registers`].
-    pub(super) x: X,
+pub type Arm<P> = Cpu<ArmSet<P>>;
+
+/// [`Op::rm`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
+pub(super) const LEAVE: u8 = 1;
+
+/// What an Arm core has beside what all cores have.
+#[derive(Clone, PartialEq)]
+pub struct ArmSet<P: Profile> {
     /// VFP registers, in words.
     pub(super) s: [u32; 64],
     pub(super) system: P,
     /// An exception that is being entered or left.
     pub(super) flow: P::Flow,
-    pub(super) memory: Memory,
     pub(super) predictor: Predictor,
-    /// Address of the next instruction. T and ITSTATE are in `system`.
-    pub(super) pc: u32,
-    pub(super) cycles: u64,
-    pub(super) deadline: Deadline,
-    pub(super) instructions: u64,
-    /// Exceptions and interrupts taken.
-    pub(super) exceptions: u64,
-    /// Results under way at the current address.
-    pub(super) pending: Pending,
-    pub(super) blocks: Blocks,
-    /// Size of the instruction cache's lines.
-    pub(super) line_bytes: u32,
-    /// Of the data cache's.
-    pub(super) data_line_bytes: u32,
-    /// Where the last block was left, to link it to the next.
-    pub(super) left: Option<(u32, usize)>,
-    /// An operation in whose place the block is to be left, and its index.
-    pub(super) patched: Option<(usize, Op)>,
-    pub(super) stop: Option<Stop>,
-    /// Static time of parts of blocks, where one was left in the middle.
-    pub(super) parts: Breakdown,
-    /// Static time of instructions whose condition did not hold.
-    pub(super) saved_cycles: u64,
-    pub(super) mispredicted_cycles: u64,
-    pub(super) mispredictions: u64,
-    pub(super) exception_cycles: u64,
-    pub(super) idle_cycles: u64,
-    pub(super) sections: Sections<Totals>,
-    pub(super) polls: Polls,
-    pub(super) waiting: bool,
-    /// A semihosting call has no answer yet.
-    pub(super) in_call: bool,
-    pub(super) lines: Lines,
-    /// What the last access was that did not go the quick way, for messages.
-    pub(super) access_kind: &'static str,
     /// By the general registers behind an exception's entry: the link register tells the instruction.
     pub(super) nesting: Nesting<[u32; 16]>,
-    code_epoch: u64,
-    code_marks: u64,
 }
 
-impl<P: Profile> Arm<P> {
-    /// A core after reset.
-    pub fn new(config: CoreConfig<P::Config>) -> Arm<P> {
-        let system = P::new(config.system.clone());
-        let mut memory = Memory::new(config.memory);
-        memory.translation_changed(&system);
-        Arm {
-            x: [0; super::registers::COUNT],
+/// What the same bytes mean depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Context {
+    /// ITSTATE.
+    pub it: u8,
+    /// In a privileged mode. No part of where the core goes on.
+    pub privileged: bool,
+}
+
+impl<P: Profile> Isa for ArmSet<P> {
+    type Config = P::Config;
+    type Timing = CoreTiming;
+    type Op = Op;
+    type Instr = Decoded;
+    type Context = Context;
+    type Pending = Pending;
+    type Jump = Jump;
+    type Exception = P::Exception;
+    type Mmu = P;
+
+    const MACHINE: Machine = Machine::Arm;
+    /// Without the T bit.
+    const ADDRESS_MASK: u32 = !1;
+    /// The general registers, and flags.
+    const RESULTS: usize = 32;
+    const CAUSES: CauseNames = CauseNames {
+        issue: "issue",
+        operand_wait: "operand results",
+        long_operation: "long operations",
+        jump: "taken branches",
+        mispredicted: "mispredicted branches",
+        annulled: "",
+        exceptions: P::EXCEPTIONS,
+        idle: "wait for interrupt",
+    };
+    const FETCHES_IN_BLOCKS: bool = true;
+
+    fn new(config: &P::Config) -> ArmSet<P> {
+        ArmSet {
             s: [0; 64],
-            system,
+            system: P::new(config.clone()),
             flow: P::Flow::default(),
-            memory,
             predictor: Predictor::default(),
-            pc: 0,
-            cycles: 0,
-            deadline: Deadline::new(config.clock),
-            instructions: 0,
-            exceptions: 0,
-            pending: Pending::NONE,
-            blocks: Blocks::new(),
-            line_bytes: line_bytes(config.memory.icache),
-            data_line_bytes: line_bytes(config.memory.dcache),
-            left: None,
-            patched: None,
-            stop: None,
-            parts: Breakdown::default(),
-            saved_cycles: 0,
-            mispredicted_cycles: 0,
-            mispredictions: 0,
-            exception_cycles: 0,
-            idle_cycles: 0,
-            sections: Sections::default(),
-            polls: Polls::default(),
-            waiting: false,
-            in_call: false,
-            lines: Lines::new(config.clock, config.index),
-            access_kind: "",
             nesting: Nesting::default(),
-            code_epoch: 0,
-            code_marks: 0,
-            config,
         }
     }
 
-    /// Instructions that are kept decoded, as often as they are, for tests: what all blocks have together.
-    pub fn decoded(&self) -> usize {
-        self.blocks.instrs.len()
+    #[inline(always)]
+    fn mmu(&self) -> &P {
+        &self.system
     }
 
-    /// The core's time, as simulated time.
-    pub(super) fn now(&self) -> Ps {
-        self.config.clock.ps_at_floor(Cycles(self.cycles))
+    #[inline]
+    fn context(&self) -> Context {
+        Context { it: self.system.it(), privileged: self.system.is_privileged() }
     }
 
-    /// Sets where the core is: an address with the T bit, and ITSTATE.
-    pub(super) fn set_place(&mut self, pc: u32, it: u8) {
-        self.pc = pc & !1;
-        self.system.set_thumb(pc & 1 != 0);
-        self.system.set_it(it);
+    /// With the T bit in bit 0.
+    #[inline]
+    fn address(core: &Arm<P>) -> u32 {
+        core.pc | u32::from(core.isa.system.thumb())
     }
 
-    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
-    pub(super) fn update_limit(&mut self, bus: &Bus) {
-        self.deadline.follow(bus);
-        self.lines.follow(bus, self.cycles, &mut self.deadline);
+    #[inline]
+    fn go_to(core: &mut Arm<P>, address: u32, context: Context) {
+        core.pc = address & !1;
+        core.isa.system.set_thumb(address & 1 != 0);
+        core.isa.system.set_it(context.it);
     }
 
-    /// The interrupt lines that are up now.
-    pub(super) fn interrupts<'a>(&'a self, bus: &'a Bus) -> &'a Inputs {
-        self.lines.up(bus, self.cycles)
+    #[inline]
+    fn context_of_target(_core: &Arm<P>) -> Context {
+        Context { it: 0, privileged: false }
     }
 
-    /// True if something has happened that the loop below has to look at before the next instruction.
-    pub(super) fn has_news(&self, bus: &Bus) -> bool {
-        bus.exit.is_some()
-            || bus.code_epoch != self.code_epoch
-            || self.stop.is_some()
-            || self.system.is_news(self.interrupts(bus))
+    /// Within an IT block, instructions run one by one: what they are depends on ITSTATE.
+    #[inline]
+    fn runs_blocks(&self) -> bool {
+        self.system.it() == 0
     }
 
+    fn may_link(from: Context, to: Context) -> bool {
+        from.privileged == to.privileged && to.it == 0
+    }
+
+    fn call_place(core: &Arm<P>) -> Place {
+        Place { pc: core.pc, return_pc: core.x[usize::from(LR)] & !1, sp: core.x[usize::from(SP)] }
+    }
+
+    fn registers(core: &Arm<P>) -> Vec<u32> {
+        let system = &core.isa.system;
+        let general = std::iter::once(core.pc).chain(core.x[..15].iter().copied());
+        let mut registers: Vec<u32> = general.chain([system.status(&core.x)]).collect();
+        if system.features().vfp {
+            registers.extend(core.isa.s);
+            registers.push(system.fpscr());
+        }
+        registers
+    }
+
+    fn refuses_code(&self) -> Option<P::Exception> {
+        self.system.wrong_state()
+    }
+
+    fn read_instr(core: &mut Arm<P>, bus: &mut Bus, read: &mut Read<Self>, at: u32) -> Result<bool, AbortOf<Self>> {
+        let (first, it) = (read.ops.len(), read.context.it);
+        let features = core.isa.system.features();
+        let instr = if core.isa.system.thumb() {
+            let first = u16::from_le_bytes(core.code(bus, at)?);
+            let long = first >> 11 >= 0b11101;
+            let second = if long { u16::from_le_bytes(core.code(bus, at.wrapping_add(2))?) } else { 0 };
+            decode_t32::decode(first, second, at, features, &mut read.context.it, &mut read.ops)
+        } else {
+            decode_a32::decode(u32::from_le_bytes(core.code(bus, at)?), at, features, &mut read.ops)
+        };
+        let decoded = Decoded::new(instr, &read.ops[first..], at, it);
+        read.push(decoded, u32::from(instr.len_bytes));
+        Ok(instr.ends_block)
+    }
+
+    fn draft(core: &Arm<P>, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
+        decoded::draft(&core.config.timing, core.isa.system.predicts_branches(), entry, fetch, &read)
+    }
+
+    fn pass(timing: &CoreTiming, instr: &Decoded, fetch: Way, pending: &mut Pending) -> Cost {
+        instr.pass(timing, fetch, pending)
+    }
+
+    /// Whatever was under way has arrived meanwhile.
+    fn wait(pending: &mut Pending, _cycles: u64) {
+        *pending = Pending::NONE;
+    }
+
+    fn instr_bytes(instr: &Decoded) -> u32 {
+        u32::from(instr.instr.len_bytes)
+    }
+
+    fn context_before(instr: &Decoded, entry: Context) -> Context {
+        Context { it: instr.it, ..entry }
+    }
+
+    #[inline]
+    fn execute(core: &mut Arm<P>, bus: &mut Bus, index: u32) {
+        core.execute(bus, index);
+    }
+
+    fn leave_op() -> Op {
+        Op { code: Code::End, rd: SINK, rn: 0, rm: LEAVE, ra: 0, imm: 0 }
+    }
+
+    fn accesses(op: &Op) -> bool {
+        use Code::*;
+        matches!(
+            op.code,
+            Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Several | Vldr | Vstr | LdrUser | StrUser
+        )
+    }
+
+    fn note_writes(core: &Arm<P>, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+        for op in core.blocks.ops_from(index).iter().take_while(|op| op.code != Code::End) {
+            match op.code {
+                Code::Str | Code::Strh | Code::Strb | Code::Vstr => core.note_write(bus, *op, round)?,
+                Code::Strex | Code::Swap | Code::Ldrex | Code::Clrex => return None,
+                Code::Pld | Code::Vfp | Code::Fetch => {}
+                code if code > Code::JumpToSame => return None,
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn fetch_abort(abort: AbortOf<Self>) -> P::Exception {
+        P::fetch_abort(abort)
+    }
+
+    fn data_abort(abort: AbortOf<Self>) -> P::Exception {
+        P::data_abort(abort)
+    }
+
+    #[inline(always)]
+    fn see(&mut self, inputs: &Inputs) {
+        self.system.see(inputs);
+    }
+
+    #[inline]
+    fn deliverable(&self, inputs: &Inputs) -> Option<P::Exception> {
+        self.system.deliverable(inputs)
+    }
+
+    #[inline]
+    fn is_news(&self, inputs: &Inputs) -> bool {
+        self.system.is_news(inputs)
+    }
+
+    fn wakes(&self, inputs: &Inputs) -> bool {
+        self.system.wakes(inputs)
+    }
+
+    fn take(core: &mut Arm<P>, bus: &mut Bus, exception: P::Exception) {
+        P::take(core, bus, exception);
+    }
+
+    fn raise(core: &mut Arm<P>, bus: &mut Bus, exception: P::Exception) {
+        P::raise(core, bus, exception);
+    }
+
+    #[inline(always)]
+    fn is_between(core: &Arm<P>) -> bool {
+        P::is_between(core)
+    }
+
+    fn go_on(core: &mut Arm<P>, bus: &mut Bus) {
+        P::go_on(core, bus);
+    }
+
+    #[inline(always)]
+    fn follow_jump(core: &mut Arm<P>, bus: &mut Bus) {
+        P::follow_jump(core, bus);
+    }
+
+    #[inline(always)]
+    fn is_at_return(core: &Arm<P>) -> bool {
+        P::is_at_return(core)
+    }
+
+    fn call_host(core: &mut Arm<P>, bus: &mut Bus) {
+        core.call_host(bus);
+    }
+
+    #[inline(always)]
+    fn begin(core: &mut Arm<P>, bus: &mut Bus) {
+        P::begin(core, bus);
+    }
+
+    fn reset(core: &mut Arm<P>, bus: &mut Bus) {
+        P::reset(core, bus);
+    }
+
+    fn set_pc(core: &mut Arm<P>, pc: u32) {
+        core.set_place(pc, 0);
+    }
+
+    fn vector_table(core: &Arm<P>) -> Option<u32> {
+        P::vector_table(core)
+    }
+
+    fn set_vector_table(core: &mut Arm<P>, table: u32) {
+        P::set_vector_table(core, table);
+    }
+
+    fn counters(core: &Arm<P>) -> Vec<(String, u64)> {
+        let own = [("exceptions", core.exceptions), ("mispredicted branches", core.mispredictions)];
+        core.memory.counters(&core.config.name, &own)
+    }
+}
+
+impl<P: Profile> Arm<P> {
     /// What the performance monitors can count.
     pub(super) fn events(&self) -> Events {
         let [icache, dcache] = self.memory.cache_counters();
@@ -176,293 +318,24 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    /// Runs until something stops the core; only one instruction if `single`.
-    fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
-        self.stop = None;
-        if self.in_call {
-            self.call_host(bus);
-            if let Some(stop) = self.stop.take() {
-                return stop;
+    /// Sets where the core is: an address with the T bit, and ITSTATE.
+    pub(super) fn set_place(&mut self, address: u32, it: u8) {
+        ArmSet::go_to(self, address, Context { it, privileged: false });
+    }
+
+    /// The base of a store may be what its own instruction works out first; only those without count.
+    fn note_write(&self, bus: &Bus, op: Op, round: &mut Round) -> Option<()> {
+        if [op.rn, op.rm].contains(&ADDRESS) || [op.rn, op.rm].contains(&OPERAND) {
+            return None;
+        }
+        let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
+        let addr = self.physical(bus, addr, Kind::Write).ok()?;
+        if matches!(bus.map[bus.entry_at(addr)?].target, Target::Ram(_)) {
+            // An unaligned store reaches into the next word.
+            for word in [addr & !3, addr.wrapping_add(3) & !3] {
+                round.note_word(bus, word)?;
             }
         }
-        if self.waiting && !self.system.wakes(self.interrupts(bus)) {
-            return Stop::Waiting;
-        }
-        self.waiting = false;
-        loop {
-            if let Some(stop) = self.stop.take() {
-                self.left = None;
-                return stop;
-            }
-            if self.cycles >= self.deadline.limit || bus.exit.is_some() {
-                self.left = None;
-                return Stop::Horizon;
-            }
-            self.follow_memory(bus);
-            self.system.see(self.lines.look(bus, self.cycles));
-            if P::is_between(self) {
-                P::go_on(self, bus);
-            } else if let Some(interrupt) = self.system.deliverable(self.lines.seen()) {
-                P::take(self, bus, interrupt);
-            } else if !self.run_next(bus, single) {
-                continue;
-            }
-            if single && !P::is_between(self) {
-                return self.stop.take().unwrap_or(Stop::Horizon);
-            }
-        }
-    }
-
-    /// Runs from the current address. False if that came to no instruction and no exception.
-    fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
-        self.follow_sections();
-        if self.sections.has_marks() {
-            self.stop = Some(Stop::Mark);
-            return false;
-        }
-        let before = (self.instructions, self.exceptions);
-        if self.polls.found && !single {
-            self.skip_rounds(bus);
-        } else {
-            self.run_once(bus, single);
-        }
-        P::follow_jump(self, bus);
-        (self.instructions, self.exceptions) != before
-    }
-
-    /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
-    fn run_once(&mut self, bus: &mut Bus, single: bool) {
-        if self.blocks.are_full() {
-            self.drop_blocks();
-        }
-        let left = self.left.take();
-        // Within an IT block, instructions run one by one: what they are depends on ITSTATE.
-        let whole = !single && self.system.it() == 0;
-        let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
-        if let Some(index) = index
-            && self.fetch(bus, index)
-        {
-            self.execute(bus, index);
-        }
-    }
-
-    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before
-    /// the limit. `left` is linked to it.
-    fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
-        let mut index = self.block_at(bus, Extent::Whole)?;
-        if self.blocks.cold[index as usize].entry.extent == Extent::Whole {
-            if let Some((from, exit)) = left {
-                self.link(from, exit, index);
-            }
-            if !self.only_first_line_misses(index) {
-                index = self.block_at(bus, Extent::Line)?;
-            }
-        }
-        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
-        if fits { Some(index) } else { self.block_at(bus, Extent::One) }
-    }
-
-    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a
-    /// whole one is not decoded: the line's stands for it. `None` if it can't be fetched: the core is at its handler
-    /// then.
-    pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
-        let entry = Entry {
-            pc: self.pc | u32::from(self.system.thumb()),
-            it: self.system.it(),
-            privileged: self.system.is_privileged(),
-            extent,
-            pending: self.pending,
-        };
-        if let Some(index) = self.known_block(entry) {
-            return Some(index);
-        }
-        if extent == Extent::Whole
-            && !self.memory.has_fetch_line(self.next_line(self.pc))
-            && let Some(index) = self.known_block(Entry { extent: Extent::Line, ..entry })
-        {
-            return Some(index);
-        }
-        match self.read_block(bus, entry) {
-            Ok(index) => {
-                self.follow_memory(bus);
-                Some(index)
-            }
-            Err(exception) => {
-                P::raise(self, bus, exception);
-                None
-            }
-        }
-    }
-
-    fn known_block(&mut self, entry: Entry) -> Option<u32> {
-        self.blocks.find(entry).or_else(|| {
-            let unaffected = !entry.pending.is_none();
-            unaffected.then(|| self.blocks.find_unaffected(&self.config.timing, entry)).flatten()
-        })
-    }
-
-    fn link(&mut self, from: u32, exit: usize, to: u32) {
-        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block
-        // the next time.
-        let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
-        let same = cold.entry.privileged == entry.privileged && cold.pending[exit] == self.pending && entry.it == 0;
-        if cold.entry.extent == Extent::Whole && !self.sections.stops_at(self.pc) && same {
-            self.blocks.hot[from as usize].links[exit] = to;
-        }
-    }
-
-    /// Drops decoded blocks if memory under them was written, and shortcuts for stores if instructions were decoded.
-    pub(super) fn follow_memory(&mut self, bus: &mut Bus) {
-        if bus.code_epoch != self.code_epoch {
-            self.code_epoch = bus.code_epoch;
-            self.drop_blocks();
-        }
-        if bus.code_marks != self.code_marks {
-            self.code_marks = bus.code_marks;
-            self.memory.forbid_quick_stores();
-        }
-    }
-
-    /// What addresses mean has changed in the middle of a block: it is left behind its instruction, and decoded code is dropped then.
-    pub(super) fn map_changed(&mut self) {
-        self.memory.translation_changed(&self.system);
-        self.code_epoch = self.code_epoch.wrapping_sub(1);
-    }
-
-    /// Drops all decoded blocks.
-    pub(super) fn drop_blocks(&mut self) {
-        self.blocks.flush();
-        self.left = None;
-    }
-
-    /// Leaves a block by an exit that has no link.
-    pub(super) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
-        let cold = &self.blocks.cold[index as usize];
-        self.pending = cold.pending[exit];
-        let it = if exit == super::block::FALLEN { cold.it } else { 0 };
-        self.left = (it == 0).then_some((index, exit));
-        self.set_place(pc, it);
-    }
-
-    fn begin(&mut self, bus: &mut Bus, until: Ps) {
-        P::begin(self, bus);
-        self.deadline.begin(bus, until);
-        self.update_limit(bus);
-    }
-}
-
-/// Size of the lines of a cache; where there is none, that of the lines for which the memory keeps shortcuts.
-fn line_bytes(cache: Option<CacheShape>) -> u32 {
-    cache.map_or(32, |shape| shape.line_bytes)
-}
-
-impl<P: Profile> Core for Arm<P> {
-    fn name(&self) -> &str {
-        &self.config.name
-    }
-
-    fn clock(&self) -> Hz {
-        self.config.clock
-    }
-
-    fn cycles(&self) -> Cycles {
-        Cycles(self.cycles)
-    }
-
-    fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
-        self.begin(bus, until);
-        self.run_loop(bus, false)
-    }
-
-    fn step(&mut self, bus: &mut Bus) -> Stop {
-        self.begin(bus, Ps(u64::MAX / 2));
-        self.run_loop(bus, true)
-    }
-
-    fn reset(&mut self, bus: &mut Bus) {
-        P::reset(self, bus);
-    }
-
-    fn keeps_order(&self) -> bool {
-        true
-    }
-
-    fn idle(&mut self, until: Ps) {
-        let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
-        self.cycles += cycles;
-        self.idle_cycles += cycles;
-        self.pending = Pending::NONE;
-    }
-
-    fn machine(&self) -> Machine {
-        Machine::Arm
-    }
-
-    fn set_pc(&mut self, pc: u32) {
-        self.set_place(pc, 0);
-    }
-
-    fn vector_table(&self) -> Option<u32> {
-        P::vector_table(self)
-    }
-
-    fn set_vector_table(&mut self, table: u32) {
-        P::set_vector_table(self, table);
-    }
-
-    fn registers(&self) -> Vec<u32> {
-        let general = std::iter::once(self.pc).chain(self.x[..15].iter().copied());
-        let mut registers: Vec<u32> = general.chain([self.system.status(&self.x)]).collect();
-        if self.system.features().vfp {
-            registers.extend(self.s);
-            registers.push(self.system.fpscr());
-        }
-        registers
-    }
-
-    fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc & !1);
-        self.drop_blocks();
-    }
-
-    fn mark_calls(&mut self, pc: u32) -> bool {
-        self.sections.mark_calls(pc & !1)
-    }
-
-    fn take_marks(&mut self) -> Vec<CallMark> {
-        self.sections.take_marks()
-    }
-
-    fn report(&mut self, bus: &Bus) -> CoreReport {
-        let totals = self.totals();
-        CoreReport {
-            name: self.config.name.clone(),
-            clock: self.config.clock,
-            instructions: self.instructions,
-            cycles: Cycles(self.cycles),
-            causes: totals.named(bus),
-            cut: None,
-            sections: self.sections.reports(bus),
-            counters: self.counters(),
-        }
-    }
-
-    fn skip_polling(&mut self, skip: bool) {
-        self.polls.enable(skip);
-    }
-
-    fn skipped(&self) -> Cycles {
-        Cycles(self.polls.skipped_cycles)
-    }
-
-    fn lost_calls(&self) -> u64 {
-        self.sections.lost()
-    }
-}
-
-impl<P: Profile> Arm<P> {
-    fn counters(&self) -> Vec<(String, u64)> {
-        let own = [("exceptions", self.exceptions), ("mispredicted branches", self.mispredictions)];
-        self.memory.counters(&self.config.name, &own)
+        Some(())
     }
 }

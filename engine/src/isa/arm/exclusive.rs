@@ -3,7 +3,7 @@
 use super::core::Arm;
 use super::op::Op;
 use super::profile::Profile;
-use super::system::{Access, Kind};
+use super::system::Kind;
 use crate::bus::Bus;
 use crate::device::AccessSize;
 use crate::memory::first_level::access::how;
@@ -38,8 +38,8 @@ impl<P: Profile> Arm<P> {
     ) -> Result<[u32; 2], P::Exception> {
         let low = self.load_part(bus, index, at, addr, bytes)?;
         let high = if bytes == 8 { self.load_part(bus, index, at, addr.wrapping_add(4), 4)? } else { 0 };
-        let physical = self.physical(bus, addr, Kind::Read)?;
-        self.system.reserve(physical, bytes);
+        let physical = self.physical(bus, addr, Kind::Read).map_err(P::data_abort)?;
+        self.isa.system.reserve(physical, bytes);
         bus.reserve(self.config.index, physical);
         Ok([low, high])
     }
@@ -69,8 +69,8 @@ impl<P: Profile> Arm<P> {
         bytes: u32,
         [low, high]: [u32; 2],
     ) -> Result<bool, P::Exception> {
-        let physical = self.physical(bus, addr, Kind::Write)?;
-        if !self.system.claim(physical, bytes) || !bus.is_reserved(self.config.index, physical) {
+        let physical = self.physical(bus, addr, Kind::Write).map_err(P::data_abort)?;
+        if !self.isa.system.claim(physical, bytes) || !bus.is_reserved(self.config.index, physical) {
             return Ok(false);
         }
         self.store_part(bus, index, at, addr, bytes, low)?;
@@ -90,7 +90,7 @@ impl<P: Profile> Arm<P> {
     ) -> Result<u32, P::Exception> {
         let now = self.begins(index, at);
         self.access_kind = "exclusive load";
-        let done = self.memory.load(bus, &self.system, now, addr, size_of(bytes), how::ALIGNED);
+        let done = self.memory.load(bus, &self.isa.system, now, addr, size_of(bytes), how::ALIGNED);
         self.cycles = self.cycles.wrapping_add(done.cycles);
         done.result.map_err(P::data_abort)
     }
@@ -106,19 +106,9 @@ impl<P: Profile> Arm<P> {
     ) -> Result<(), P::Exception> {
         let now = self.begins(index, at);
         self.access_kind = "exclusive store";
-        let done = self.memory.store(bus, &self.system, now, addr, size_of(bytes), value, how::ALIGNED);
+        let done = self.memory.store(bus, &self.isa.system, now, addr, size_of(bytes), value, how::ALIGNED);
         self.cycles = self.cycles.wrapping_add(done.cycles);
         done.result.map_err(P::data_abort)
-    }
-
-    /// Where an access goes.
-    pub(super) fn physical(&self, bus: &Bus, addr: u32, kind: Kind) -> Result<u32, P::Exception> {
-        let access = Access { kind, privileged: self.system.is_privileged() };
-        let read = |physical: u32| {
-            let mut bytes = [0; 4];
-            bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
-        };
-        Ok(self.system.translate(addr, access, read).map_err(P::data_abort)?.physical)
     }
 }
 

@@ -1,17 +1,13 @@
 //! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
 
 use super::alu::{holds, match_arithmetic};
-use super::block::{Extent, FALLEN, NO_BLOCK, TAKEN};
-use super::core::Arm;
+use super::core::{Arm, LEAVE};
 use super::op::{Code, Op};
 use super::predictor::Jump;
 use super::profile::Profile;
-use super::registers::SINK;
 use crate::bus::Bus;
+use crate::cpu::block::{FALLEN, NO_BLOCK, TAKEN};
 use crate::memory::first_level::access::how;
-
-/// [`Op::rm`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
-const LEAVE: u8 = 1;
 
 impl<P: Profile> Arm<P> {
     /// Runs the block `index`, whose first line has been fetched, and those behind it.
@@ -86,7 +82,8 @@ impl<P: Profile> Arm<P> {
                         }
                     }
                     Code::Fetch => {
-                        if !self.fetch_instruction(bus, index, at!(), *op) {
+                        let end_pc = op.imm.wrapping_add(u32::from(op.rd));
+                        if !self.fetch_instruction(bus, index, at!(), op.imm, end_pc) {
                             return;
                         }
                     }
@@ -94,7 +91,7 @@ impl<P: Profile> Arm<P> {
                         if !holds(&self.x, op.rd) {
                             // The block's time counts it as run.
                             self.cycles = self.cycles.wrapping_sub(u64::from(op.ra));
-                            self.saved_cycles += u64::from(op.ra);
+                            self.spent.saved += u64::from(op.ra);
                             // SAFETY: as above.
                             ip = unsafe { ip.add(op.imm as usize) };
                         }
@@ -113,11 +110,7 @@ impl<P: Profile> Arm<P> {
                         self.jump_to(index, if thumb != 0 { target | 1 } else { target & !3 });
                         break TAKEN;
                     }
-                    Code::End if op.rm == LEAVE => {
-                        self.unpatch();
-                        let instr = self.blocks.infos[first + at!() as usize].instr;
-                        return self.leave_in_the_middle(index, instr);
-                    }
+                    Code::End if op.rm == LEAVE => return self.leave_here(index, at!()),
                     Code::End => break FALLEN,
                     _ => {
                         if !self.seldom(bus, index, at!(), *op) {
@@ -134,9 +127,9 @@ impl<P: Profile> Arm<P> {
             self.instructions += u64::from(hot.instructions);
             let next = hot.links[exit];
             if hot.jump != Jump::Sure
-                && !self.predictor.resolve(hot.jump, hot.end_pc, exit == TAKEN, hot.taken_pc, hot.end_pc)
+                && !self.isa.predictor.resolve(hot.jump, hot.end_pc, exit == TAKEN, hot.taken_pc, hot.end_pc)
             {
-                self.mispredicted();
+                self.mispredicted(u64::from(self.config.timing.mispredicted_branch));
             }
             if next == NO_BLOCK {
                 return self.leave(index, exit, self.blocks.exit_pc(index, exit));
@@ -177,29 +170,6 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    #[inline(always)]
-    fn mispredicted(&mut self) {
-        let cycles = u64::from(self.config.timing.mispredicted_branch);
-        self.cycles += cycles;
-        self.mispredicted_cycles += cycles;
-        self.mispredictions += 1;
-    }
-
-    /// Stops between two blocks.
-    fn stop_before(&mut self, next: u32) {
-        let pc = self.blocks.hot[next as usize].pc;
-        self.set_place(pc, 0);
-        self.pending = self.blocks.cold[next as usize].entry.pending;
-    }
-
-    /// True if a block fits before the limit, all of its lines are in the instruction cache, and nobody watches for it.
-    #[inline(always)]
-    fn may_enter(&mut self, index: u32) -> bool {
-        let hot = &self.blocks.hot[index as usize];
-        self.cycles + u64::from(hot.longest_cycles) <= self.deadline.limit
-            && (hot.fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index))
-    }
-
     /// The micro-operations that are rare. True if the block goes on; otherwise it has been left.
     #[cold]
     #[inline(never)]
@@ -217,7 +187,7 @@ impl<P: Profile> Arm<P> {
             Code::Ldrex => self.load_exclusive(bus, index, at, op),
             Code::Strex => self.store_exclusive(bus, index, at, op),
             Code::Clrex => {
-                self.system.clear_reservation();
+                self.isa.system.clear_reservation();
                 true
             }
             Code::Vldr | Code::Vstr => self.access_vfp(bus, index, at, op),
@@ -228,81 +198,5 @@ impl<P: Profile> Arm<P> {
                 false
             }
         }
-    }
-
-    /// Has the block left behind the instruction of operation `at`, which is in its middle.
-    pub(super) fn leave_behind(&mut self, index: u32, at: u32) {
-        let first = self.blocks.hot[index as usize].first_op as usize;
-        let infos = &self.blocks.infos[first..];
-        let instr = infos[at as usize].instr;
-        if instr + 1 == self.blocks.hot[index as usize].instructions {
-            // The block ends there anyway; no other may be entered.
-            if self.blocks.cold[index as usize].entry.extent != Extent::One {
-                self.deadline.limit = 0;
-            }
-            return;
-        }
-        let behind = infos[at as usize..].iter().position(|info| info.instr != instr).unwrap_or(1);
-        let place = first + at as usize + behind;
-        if self.patched.is_none() {
-            self.patched = Some((place, self.blocks.ops[place]));
-            let op = Op { code: Code::End, rd: SINK, rn: 0, rm: LEAVE, ra: 0, imm: 0 };
-            // SAFETY: `place` is one of the block's operations; the inner loop reads them through pointers only.
-            unsafe { self.blocks.ops.as_mut_ptr().add(place).write(op) };
-        }
-    }
-
-    /// Puts the operation back in whose place the block was to be left.
-    pub(super) fn unpatch(&mut self) {
-        if let Some((place, op)) = self.patched.take() {
-            self.blocks.ops[place] = op;
-        }
-    }
-
-    /// Leaves a block before its instruction number `count`, accounting for those that ran.
-    pub(super) fn leave_in_the_middle(&mut self, index: u32, count: u16) {
-        if count + 1 == self.blocks.hot[index as usize].instructions {
-            return self.leave_before_last(index);
-        }
-        let cold = &self.blocks.cold[index as usize];
-        let (mut pending, mut pc, mut it) = (cold.entry.pending, cold.entry.pc, cold.entry.it);
-        for (number, decoded) in self.blocks.instrs_of(index).iter().enumerate() {
-            it = decoded.it;
-            if number == usize::from(count) {
-                break;
-            }
-            let cost = decoded.pass(&self.config.timing, cold.fetch, &mut pending);
-            self.parts.add(cost);
-            self.cycles = self.cycles.wrapping_add(u64::from(cost.cycles()));
-            pc = pc.wrapping_add(u32::from(decoded.instr.len_bytes));
-            it = cold.it;
-        }
-        self.instructions += u64::from(count);
-        self.pending = pending;
-        self.left = None;
-        self.set_place(pc, it);
-    }
-
-    /// The same before the last instruction, for which all has been worked out.
-    fn leave_before_last(&mut self, index: u32) {
-        let (hot, cold) = (&self.blocks.hot[index as usize], &self.blocks.cold[index as usize]);
-        let (fixed, pending) = cold.before_last;
-        let Some(last) = self.blocks.instrs_of(index).last() else { return };
-        let (pc, it) = (hot.end_pc.wrapping_sub(u32::from(last.instr.len_bytes)), last.it);
-        self.instructions += u64::from(hot.instructions - 1);
-        self.parts.add_runs(fixed, 1);
-        self.cycles = self.cycles.wrapping_add(fixed.cycles());
-        self.pending = pending;
-        self.left = None;
-        self.set_place(pc, it);
-    }
-
-    /// Raises the exception of the instruction of operation `at`, which has changed nothing.
-    pub(super) fn raise_at(&mut self, bus: &mut Bus, index: u32, at: u32, exception: P::Exception) -> bool {
-        self.unpatch();
-        let instr = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr;
-        self.leave_in_the_middle(index, instr);
-        P::raise(self, bus, exception);
-        false
     }
 }

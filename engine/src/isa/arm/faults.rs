@@ -2,13 +2,12 @@
 
 use super::core::Arm;
 use super::hints;
-use super::profile::Profile;
 use super::registers::LR;
 use super::system::{Abort, Exception, FaultStatus, System};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
-use crate::isa::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::storms::Source;
 
 /// b . in A32, and in T32.
@@ -23,7 +22,7 @@ const MOST_HOPS: usize = 4;
 impl Arm<System> {
     /// Takes an interrupt, or an exception that is no fault.
     pub(super) fn take_exception(&mut self, bus: &mut Bus, exception: Exception) {
-        self.pc = self.system.enter(&mut self.x, exception, self.pc);
+        self.pc = self.isa.system.enter(&mut self.x, exception, self.pc);
         self.exceptions += 1;
         let input = match exception {
             Exception::Irq => Some(IRQ_INPUT),
@@ -34,19 +33,19 @@ impl Arm<System> {
         bus.storms.exception(self.config.index, self.now(), source);
         let cycles = u64::from(self.config.timing.exception);
         self.cycles += cycles;
-        self.exception_cycles += cycles;
+        self.spent.exceptions += cycles;
         self.pending = Pending::NONE;
         self.left = None;
-        self.memory.privilege_changed(self.system.is_privileged());
+        self.memory.privilege_changed(self.isa.system.is_privileged());
         self.update_limit(bus);
     }
 
     /// Enters the handler of an exception raised by the instruction at the current address.
     pub(super) fn raise_exception(&mut self, bus: &mut Bus, exception: Exception) {
         let Some(fault) = self.fault_of(exception) else { return self.take_exception(bus, exception) };
-        let mode = self.system.mode();
+        let mode = self.isa.system.mode();
         self.take_exception(bus, exception);
-        match self.why_fatal(bus, fault.pc, self.system.mode() == mode) {
+        match self.why_fatal(bus, fault.pc, self.isa.system.mode() == mode) {
             Some(why_fatal) => self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault })),
             None => bus.note_trap(fault),
         }
@@ -60,15 +59,15 @@ impl Arm<System> {
             Exception::Svc(_) | Exception::Irq | Exception::Fiq => return None,
             Exception::Bkpt(_) => fault,
             Exception::Undefined(encoding) => {
-                let hint = hints::of_undefined(encoding, &self.system);
+                let hint = hints::of_undefined(encoding, &self.isa.system);
                 CoreFault { encoding: Some(encoding), hint, link, ..fault }
             }
             Exception::PrefetchAbort(abort) => {
-                let hint = hints::of_abort(abort, true, &self.system);
+                let hint = hints::of_abort(abort, true, &self.isa.system);
                 CoreFault { access: Some(faulted("instruction fetch", abort)), hint, link, ..fault }
             }
             Exception::DataAbort(abort) => {
-                let hint = hints::of_abort(abort, false, &self.system);
+                let hint = hints::of_abort(abort, false, &self.isa.system);
                 CoreFault { access: Some(faulted(self.access_kind, abort)), hint, ..fault }
             }
         })
@@ -79,10 +78,10 @@ impl Arm<System> {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
         }
-        if nested && self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless(*registers)) {
+        if nested && self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers)) {
             return Some(HANDLER_FAILS);
         }
-        let (mut at, thumb) = (self.pc, self.system.thumb());
+        let (mut at, thumb) = (self.pc, self.isa.system.thumb());
         for _ in 0..MOST_HOPS {
             let Some(word) = self.code_word(bus, at & !1) else {
                 return Some("nothing can be fetched where its exception vector (VBAR, SCTLR.V) leads");
@@ -113,14 +112,6 @@ impl Arm<System> {
         let offset = word & 0xfff;
         let from = if word >> 23 & 1 != 0 { pc.wrapping_add(offset) } else { pc.wrapping_sub(offset) };
         self.code_word(bus, from)
-    }
-}
-
-impl<P: Profile> Arm<P> {
-    /// The word at an address in code, if it can be fetched.
-    pub(super) fn code_word(&mut self, bus: &mut Bus, at: u32) -> Option<u32> {
-        let mut bytes = [0; 4];
-        self.memory.read_code(bus, &self.system, at, &mut bytes).then(|| u32::from_le_bytes(bytes))
     }
 }
 

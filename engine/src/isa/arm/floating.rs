@@ -11,14 +11,14 @@ use crate::device::AccessSize;
 impl<P: Profile> Arm<P> {
     /// Arithmetic, and moves between the register files.
     pub(super) fn vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
-        if !self.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
+        if !self.isa.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
             return false;
         }
-        let mut fpscr = self.system.fpscr();
-        if vfp::execute(op.imm, &mut self.s, &mut self.x, &mut fpscr).is_err() {
+        let mut fpscr = self.isa.system.fpscr();
+        if vfp::execute(op.imm, &mut self.isa.s, &mut self.x, &mut fpscr).is_err() {
             return self.refuse_vfp(bus, index, at);
         }
-        self.system.set_fpscr(fpscr);
+        self.isa.system.set_fpscr(fpscr);
         true
     }
 
@@ -29,7 +29,7 @@ impl<P: Profile> Arm<P> {
         if self.must_wait(bus, index, at, addr, 4, kind) {
             return false;
         }
-        if !self.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
+        if !self.isa.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
             return false;
         }
         if op.code == Code::Vstr {
@@ -42,15 +42,15 @@ impl<P: Profile> Arm<P> {
     fn load_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         if let Some(host) = self.memory.quick_load(addr, 4) {
             // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
-            self.s[usize::from(op.rd)] = unsafe { host.cast::<u32>().read_unaligned() };
+            self.isa.s[usize::from(op.rd)] = unsafe { host.cast::<u32>().read_unaligned() };
             return true;
         }
         self.access_kind = "4-byte load";
-        let done = self.memory.load(bus, &self.system, self.begins(index, at), addr, AccessSize::Word, op.ra);
+        let done = self.memory.load(bus, &self.isa.system, self.begins(index, at), addr, AccessSize::Word, op.ra);
         self.cycles = self.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
-                self.s[usize::from(op.rd)] = value;
+                self.isa.s[usize::from(op.rd)] = value;
                 self.after_access(bus, index, at)
             }
             Err(abort) => self.raise_at(bus, index, at, P::data_abort(abort)),
@@ -58,7 +58,7 @@ impl<P: Profile> Arm<P> {
     }
 
     fn store_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let value = self.s[usize::from(op.rd)];
+        let value = self.isa.s[usize::from(op.rd)];
         if let Some(host) = self.memory.quick_store(addr, 4) {
             // SAFETY: as for loads.
             unsafe { host.cast::<u32>().write_unaligned(value) };
@@ -66,7 +66,7 @@ impl<P: Profile> Arm<P> {
         }
         self.access_kind = "4-byte store";
         let now = self.begins(index, at);
-        let done = self.memory.store(bus, &self.system, now, addr, AccessSize::Word, value, op.ra);
+        let done = self.memory.store(bus, &self.isa.system, now, addr, AccessSize::Word, value, op.ra);
         self.written(bus, index, at, done)
     }
 
@@ -97,7 +97,7 @@ impl<P: Profile> Arm<P> {
         self.leave_in_the_middle(index, instr);
         // It has just been fetched. T32 has its first halfword on top.
         let word = self.code_word(bus, self.pc).unwrap_or(0);
-        let encoding = if self.system.thumb() { word.rotate_left(16) } else { word };
+        let encoding = if self.isa.system.thumb() { word.rotate_left(16) } else { word };
         P::raise(self, bus, P::undefined(encoding));
         false
     }

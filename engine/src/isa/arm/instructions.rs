@@ -6,7 +6,7 @@ use super::profile::Profile;
 use super::system::{DeviceRegister, Effect, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
-use crate::core::{Core, Stop};
+use crate::core::Stop;
 use crate::semihosting::memory::{Caller, Translated};
 use crate::semihosting::{self, Answer};
 
@@ -17,7 +17,7 @@ impl<P: Profile> Arm<P> {
         self.leave_in_the_middle(index, info.instr);
         let decoded = self.blocks.instrs_of(index)[usize::from(info.instr)];
         let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
-        if matches!(op.code, Code::Vmrs | Code::Vmsr) && !self.system.vfp_is_ready() {
+        if matches!(op.code, Code::Vmrs | Code::Vmsr) && !self.isa.system.vfp_is_ready() {
             match P::prepare_vfp(self, bus, self.now()) {
                 Ok(cycles) => self.cycles += cycles,
                 Err(Some(exception)) => return P::raise(self, bus, exception),
@@ -30,7 +30,7 @@ impl<P: Profile> Arm<P> {
             _ => {
                 let events = self.events();
                 let now = Now { cycles: self.cycles, events: &events, pending: self.interrupts(bus).low() };
-                self.system.execute(&mut self.x, &op, &now)
+                self.isa.system.execute(&mut self.x, &op, &now)
             }
         };
         let effect = match done {
@@ -46,7 +46,7 @@ impl<P: Profile> Arm<P> {
         self.cycles += u64::from(cost.cycles());
         self.instructions += 1;
         self.pending = pending;
-        self.memory.privilege_changed(self.system.is_privileged());
+        self.memory.privilege_changed(self.isa.system.is_privileged());
         match effect {
             Effect::JumpTo(target) => {
                 self.pc = target;
@@ -63,8 +63,8 @@ impl<P: Profile> Arm<P> {
 
     /// ITSTATE behind an instruction.
     fn advance_it(&mut self) {
-        let it = self.system.it();
-        self.system.set_it(if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f });
+        let it = self.isa.system.it();
+        self.isa.system.set_it(if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f });
     }
 
     /// Accesses a register of the device beside the core. `None` where there is no such one. As no other core sees it, nothing has to have
@@ -85,18 +85,10 @@ impl<P: Profile> Arm<P> {
     fn follow(&mut self, bus: &mut Bus, effect: Effect) {
         match effect {
             Effect::Next | Effect::JumpTo(_) | Effect::DeviceRegister(_) => {}
-            Effect::Wait => {
-                if self.lines.will_change(bus, self.cycles) {
-                    self.idle(self.lines.since(bus));
-                }
-                self.waiting = !self.system.wakes(self.interrupts(bus));
-                if self.waiting {
-                    self.stop = Some(Stop::Waiting);
-                }
-            }
+            Effect::Wait => self.wait(bus),
             Effect::Semihosting => self.call_host(bus),
             Effect::TranslationChanged => {
-                self.memory.translation_changed(&self.system);
+                self.memory.translation_changed(&self.isa.system);
                 self.drop_blocks();
             }
             Effect::Maintain(maintenance) => self.maintain(bus, maintenance),
@@ -106,7 +98,7 @@ impl<P: Profile> Arm<P> {
 
     /// The semihosting call of the instruction before the current address, or its next attempt.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
-        let caller = Caller { bus, view: &Translated(&self.system), now: self.now() };
+        let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.now() };
         let answer = semihosting::call(caller, self.x[0], self.x[1]);
         self.in_call = answer == Answer::Wait;
         match answer {
@@ -118,11 +110,11 @@ impl<P: Profile> Arm<P> {
 
     fn maintain(&mut self, bus: &mut Bus, maintenance: Maintenance) {
         match maintenance {
-            Maintenance::BranchPredictor(_) | Maintenance::Icache(Lines::All) => self.predictor.invalidate(),
+            Maintenance::BranchPredictor(_) | Maintenance::Icache(Lines::All) => self.isa.predictor.invalidate(),
             Maintenance::Tlb(_) => self.drop_blocks(),
             _ => {}
         }
-        let done = self.memory.maintain(bus, &self.system, self.now(), maintenance);
+        let done = self.memory.maintain(bus, &self.isa.system, self.now(), maintenance);
         self.cycles += done.cycles;
         if let Err(abort) = done.result {
             P::raise(self, bus, P::data_abort(abort));

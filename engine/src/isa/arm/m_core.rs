@@ -17,8 +17,8 @@ use super::system::{Effect, Now, X};
 use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
 use crate::core::{CoreFault, Stop};
+use crate::cpu::handlers::HANDLER_FAILS;
 use crate::inputs::Inputs;
-use crate::isa::handlers::HANDLER_FAILS;
 use crate::memory::first_level::access::{Abort, how};
 use crate::storms::Source;
 use crate::time::Ps;
@@ -27,7 +27,7 @@ use crate::time::Ps;
 const RETURNS: u32 = 0xf000_0000;
 
 /// Exceptions under way.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
     /// SP and the first address have been read.
     started: bool,
@@ -35,14 +35,14 @@ pub struct Flow {
 }
 
 /// What goes on between instructions.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum UnderWay {
     Entry(Entering),
     Return(Returning),
 }
 
 /// A handler that is being left.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Returning {
     frame: Unstack,
     /// The value with which it is left.
@@ -52,7 +52,7 @@ struct Returning {
 }
 
 /// An exception that is being entered.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Entering {
     /// LR in its handler.
     link: u32,
@@ -181,7 +181,7 @@ impl Profile for System {
     const HAS_OWN_REGISTERS: bool = true;
 
     fn begin(core: &mut Arm<System>, bus: &mut Bus) {
-        if !core.flow.started {
+        if !core.isa.flow.started {
             core.start(bus);
         }
     }
@@ -192,26 +192,26 @@ impl Profile for System {
 
     fn set_vector_table(core: &mut Arm<System>, table: u32) {
         core.config.system.vectors = table;
-        core.system = System::new(core.config.system);
+        core.isa.system = System::new(core.config.system);
     }
 
     fn reset(core: &mut Arm<System>, bus: &mut Bus) {
-        core.system = System::new(core.config.system);
-        (core.x, core.s, core.pc) = ([0; COUNT], [0; 64], 0);
-        core.flow = Flow::default();
+        core.isa.system = System::new(core.config.system);
+        (core.x, core.isa.s, core.pc) = ([0; COUNT], [0; 64], 0);
+        core.isa.flow = Flow::default();
         (core.waiting, core.stop, core.pending) = (false, None, Pending::NONE);
-        core.memory.translation_changed(&core.system);
+        core.memory.translation_changed(&core.isa.system);
         core.memory.privilege_changed(true);
         core.drop_blocks();
         core.start(bus);
     }
 
     fn is_between(core: &Arm<System>) -> bool {
-        core.flow.under_way.is_some()
+        core.isa.flow.under_way.is_some()
     }
 
     fn go_on(core: &mut Arm<System>, bus: &mut Bus) {
-        match core.flow.under_way.take() {
+        match core.isa.flow.under_way.take() {
             Some(UnderWay::Entry(entering)) => core.go_on_entering(bus, entering),
             Some(UnderWay::Return(returning)) => core.go_on_returning(bus, returning),
             None => {}
@@ -233,7 +233,7 @@ impl Profile for System {
 
     #[inline]
     fn follow_jump(core: &mut Arm<System>, bus: &mut Bus) {
-        if core.pc >= RETURNS && core.flow.under_way.is_none() {
+        if core.pc >= RETURNS && core.isa.flow.under_way.is_none() {
             core.return_from_handler(bus);
         }
     }
@@ -248,11 +248,11 @@ impl Profile for System {
     }
 
     fn load_own(core: &mut Arm<System>, _bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
-        core.system.load_own(access.addr, access.size, cycle).map_err(Exception::DataAbort)
+        core.isa.system.load_own(access.addr, access.size, cycle).map_err(Exception::DataAbort)
     }
 
     fn store_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
-        match core.system.store_own(access.addr, access.size, value, cycle).map_err(Exception::DataAbort)? {
+        match core.isa.system.store_own(access.addr, access.size, value, cycle).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
             Outcome::Reset => core.stop = Some(Stop::Fault(core.reset_request(bus))),
@@ -264,9 +264,9 @@ impl Profile for System {
 impl Arm<System> {
     /// After reset: the main stack pointer and the first address are the first words of the vector table, unless the program has been placed.
     fn start(&mut self, bus: &Bus) {
-        self.flow.started = true;
+        self.isa.flow.started = true;
         self.x[usize::from(LR)] = u32::MAX;
-        let base = self.system.vectors();
+        let base = self.isa.system.vectors();
         if let Some(sp) = peek_word(bus, base) {
             self.x[usize::from(SP)] = sp & !3;
         }
@@ -283,14 +283,14 @@ impl Arm<System> {
 
     fn account(&mut self, cycles: u64) {
         self.cycles += cycles;
-        self.exception_cycles += cycles;
+        self.spent.exceptions += cycles;
     }
 
     // ---- Entry
 
     /// Begins to enter what is due, with a frame that returns to `return_pc`.
     fn enter(&mut self, bus: &mut Bus, return_pc: u32, fault: Option<CoreFault>) {
-        let frame = self.system.begin_entry(&mut self.x, return_pc);
+        let frame = self.isa.system.begin_entry(&mut self.x, return_pc);
         let stored = self.store_frame(bus, &frame);
         let ends = self.cycles + u64::from(self.config.timing.exception) + stored;
         self.begin_entering(bus, frame.link, ends, fault);
@@ -306,7 +306,7 @@ impl Arm<System> {
         self.exceptions += 1;
         self.pending = Pending::NONE;
         self.left = None;
-        self.flow.under_way = Some(UnderWay::Entry(Entering { link, ends, number: self.system.due(), fault }));
+        self.isa.flow.under_way = Some(UnderWay::Entry(Entering { link, ends, number: self.isa.system.due(), fault }));
         self.update_limit(bus);
     }
 
@@ -318,7 +318,7 @@ impl Arm<System> {
     }
 
     fn go_on_entering(&mut self, bus: &mut Bus, mut entering: Entering) {
-        let due = self.system.due();
+        let due = self.isa.system.due();
         if entering.number != due {
             entering.number = due;
             entering.ends = entering.ends.max(self.cycles + u64::from(self.stages().tail_chain));
@@ -326,20 +326,20 @@ impl Arm<System> {
         if self.pass_until(entering.ends) {
             self.activate(bus, entering);
         } else {
-            self.flow.under_way = Some(UnderWay::Entry(entering));
+            self.isa.flow.under_way = Some(UnderWay::Entry(entering));
         }
     }
 
     /// The most urgent exception is handled from now on.
     fn activate(&mut self, bus: &mut Bus, entering: Entering) {
-        let before = self.system.protection();
-        let Some(activated) = self.system.activate(&mut self.x, entering.link) else {
+        let before = self.isa.system.protection();
+        let Some(activated) = self.isa.system.activate(&mut self.x, entering.link) else {
             let fault = entering.fault.unwrap_or_else(|| self.fault_of(Exception::Due));
             return self.lock_up(fault);
         };
         match self.load_word(bus, activated.vector, how::ALIGNED) {
             Ok(handler) => self.set_place(handler, 0),
-            Err(_) if self.system.vector_failed(activated.number).is_err() => {
+            Err(_) if self.isa.system.vector_failed(activated.number).is_err() => {
                 return self.lock_up_without_vector(self.fault_of_vector(activated.vector, entering.fault));
             }
             Err(_) => {
@@ -359,19 +359,19 @@ impl Arm<System> {
 
     /// An instruction has jumped to where nothing is but values that mean a return.
     fn return_from_handler(&mut self, bus: &mut Bus) {
-        let link = self.pc | u32::from(self.system.thumb());
-        if !self.system.is_return(link) {
+        let link = self.pc | u32::from(self.isa.system.thumb());
+        if !self.isa.system.is_return(link) {
             return;
         }
         // The jump itself has taken the first of its cycles, and those of a jump within the program.
         let taken = |(index, exit): (u32, usize)| self.blocks.cold[index as usize].breakdown[exit].jump + 1;
         let jump_cycles = self.left.take().map_or(1, taken);
         self.pending = Pending::NONE;
-        match self.system.begin_return(&self.x, link) {
+        match self.isa.system.begin_return(&self.x, link) {
             Ok(Return::Chain(link)) => self.chain(bus, link, jump_cycles, None),
             Ok(Return::Unstack(frame)) => {
                 let ends = self.cycles + u64::from(self.config.timing.exception_return).saturating_sub(jump_cycles);
-                self.flow.under_way = Some(UnderWay::Return(Returning { frame, link, ends }));
+                self.isa.flow.under_way = Some(UnderWay::Return(Returning { frame, link, ends }));
             }
             Err(exception) => self.refuse_return(bus, exception, link),
         }
@@ -379,19 +379,19 @@ impl Arm<System> {
 
     /// What becomes due before the end is handled with the frame that is there.
     fn go_on_returning(&mut self, bus: &mut Bus, returning: Returning) {
-        if self.system.due().is_some() {
+        if self.isa.system.due().is_some() {
             self.chain(bus, returning.link, 0, None);
         } else if self.pass_until(returning.ends) {
             self.finish(bus, returning);
         } else {
-            self.flow.under_way = Some(UnderWay::Return(returning));
+            self.isa.flow.under_way = Some(UnderWay::Return(returning));
         }
     }
 
     fn finish(&mut self, bus: &mut Bus, returning: Returning) {
-        let before = self.system.protection();
+        let before = self.isa.system.protection();
         let words = self.load_frame(bus, &returning.frame);
-        match self.system.finish_return(&mut self.x, returning.frame, &words) {
+        match self.isa.system.finish_return(&mut self.x, returning.frame, &words) {
             Ok(pc) => {
                 self.pc = pc;
                 self.follow_system(before);
@@ -405,7 +405,7 @@ impl Arm<System> {
     /// A return that fits nothing is a fault of the code it came from, whose frame is still there.
     fn refuse_return(&mut self, bus: &mut Bus, exception: Exception, link: u32) {
         let fault = self.fault_of(exception);
-        match self.system.raise(exception, self.pc) {
+        match self.isa.system.raise(exception, self.pc) {
             Ok(_) if self.is_endless() => self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault }),
             Ok(_) => self.chain(bus, link, 0, Some(fault)),
             Err(_) => self.lock_up(fault),
@@ -413,7 +413,7 @@ impl Arm<System> {
     }
 
     fn sleep_on_exit(&mut self) {
-        if self.system.sleeps_on_exit() && self.system.due().is_none() {
+        if self.isa.system.sleeps_on_exit() && self.isa.system.due().is_none() {
             self.waiting = true;
             self.stop = Some(Stop::Waiting);
         }
@@ -421,9 +421,9 @@ impl Arm<System> {
 
     /// The mode has changed, and with it perhaps whether regions protect memory.
     fn follow_system(&mut self, before: Protection) {
-        self.memory.privilege_changed(self.system.is_privileged());
-        if self.system.protection() != before {
-            self.memory.translation_changed(&self.system);
+        self.memory.privilege_changed(self.isa.system.is_privileged());
+        if self.isa.system.protection() != before {
+            self.memory.translation_changed(&self.isa.system);
             self.drop_blocks();
         }
     }

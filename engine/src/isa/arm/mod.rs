@@ -7,15 +7,13 @@
 
 mod a_profile;
 mod access;
-mod accounts;
 pub mod alu;
-pub mod block;
-pub mod breakdown;
 pub mod config;
 pub mod core;
 pub mod decode_a32;
 pub mod decode_coprocessor;
 pub mod decode_t32;
+pub mod decoded;
 pub mod emit;
 mod exclusive;
 mod execute;
@@ -29,11 +27,8 @@ pub mod media;
 pub mod op;
 pub mod predictor;
 pub mod profile;
-mod reading;
 pub mod registers;
-mod skip;
 pub mod summary;
 pub mod system;
 pub mod timing;
-mod turns;
 pub mod vfp;

@@ -116,7 +116,7 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
 /// How a core of a profile enters and leaves exceptions, and what it has of its own.
 pub trait Profile: SystemSide + Sized + 'static {
     /// An exception that is being entered or left.
-    type Flow: Default + Send;
+    type Flow: Clone + Default + PartialEq + Send;
 
     /// What time in exceptions is called, for the user.
     const EXCEPTIONS: &str = "exception entry";

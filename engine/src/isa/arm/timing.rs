@@ -3,10 +3,12 @@
 //! A direct branch may go down the pipeline together with the instruction before it. Memory adds its own costs, as they arise, and so
 //! does what the branch predictor got wrong.
 
-use super::block::Decoded;
+use super::decoded::Decoded;
 use super::op::{Instr, TimingClass};
 use super::registers::{FLAGS, PC, RegisterSet};
 use crate::board::reader::NodeReader;
+use crate::cpu::cost::Cost;
+use crate::cpu::isa;
 
 mod pairs;
 mod three_stage;
@@ -236,29 +238,6 @@ impl CoreTiming {
     }
 }
 
-/// What one instruction cost, without memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Waiting for operands.
-    pub stall_cycles: u32,
-    /// In the pipeline, the first cycle included; 0 for a branch that went with the instruction before it.
-    pub issue_cycles: u32,
-    /// Waiting for what was jumped to.
-    pub refill_cycles: u32,
-}
-
-impl Cost {
-    /// All of it.
-    pub fn cycles(self) -> u32 {
-        self.waits_cycles() + self.issue_cycles
-    }
-
-    /// What comes before the instruction's own first cycle.
-    pub fn waits_cycles(self) -> u32 {
-        self.stall_cycles + self.refill_cycles
-    }
-}
-
 /// Results under way at an instruction boundary: in how many cycles each register can be read, and in how many it can be read early. The
 /// flags are in the place of the program counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -278,15 +257,14 @@ pub struct Pending {
 /// Longest wait that is kept.
 const LONGEST_CYCLES: u32 = 15;
 
+impl isa::Pending for Pending {
+    const NONE: Pending = Pending::NONE;
+}
+
 impl Pending {
     /// Nothing under way.
     pub const NONE: Pending =
         Pending { ready: 0, early: 0, pairs: false, takes_arithmetic: false, busy: [0; 2], jumped: false };
-
-    /// True if an instruction can't be held up by what went before, nor helped.
-    pub fn is_none(&self) -> bool {
-        *self == Pending::NONE
-    }
 
     /// Cycles until the instruction's sources are ready.
     pub fn stall_cycles(&self, instr: &Instr) -> u32 {

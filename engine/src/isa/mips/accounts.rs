@@ -2,7 +2,7 @@
 
 use super::core::Mips;
 use crate::bus::Bus;
-use crate::isa::sections::{self, Place};
+use crate::cpu::sections::{self, Place};
 use crate::memory::first_level::Accounts;
 use crate::time::Cycles;
 

@@ -9,13 +9,13 @@ use super::system::exceptions::RESET_VECTOR;
 use super::system::{Exception, Now, System};
 use crate::bus::Bus;
 use crate::core::{CallMark, Core, CoreReport, Stop};
+use crate::cpu::deadline::Deadline;
+use crate::cpu::handlers::Nesting;
+use crate::cpu::lines::Lines;
+use crate::cpu::polls::Polls;
+use crate::cpu::sections::{Sections, Totals as _};
+use crate::cpu::skips::Skips as _;
 use crate::elf::Machine;
-use crate::isa::deadline::Deadline;
-use crate::isa::handlers::Nesting;
-use crate::isa::lines::Lines;
-use crate::isa::polls::Polls;
-use crate::isa::sections::{Sections, Totals as _};
-use crate::isa::skip::Skips as _;
 use crate::memory::first_level::{Memory, Way};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -296,7 +296,7 @@ impl Core for Mips {
     }
 
     fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc);
+        self.sections.watch(name, pc, Totals::default());
         self.pages.undecode(pc);
     }
 

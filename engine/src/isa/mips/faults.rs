@@ -5,7 +5,7 @@ use super::op::RA;
 use super::system::{Exception, TlbFault, hints};
 use crate::bus::Bus;
 use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
-use crate::isa::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Access, Kind};
 use crate::storms::Source;

@@ -7,10 +7,10 @@ use super::pages::PAGE_BYTES;
 use super::predictor::Predictor;
 use super::system::System;
 use crate::bus::Bus;
-use crate::isa::polls::Polls;
-use crate::isa::rounds::{Round, View};
-use crate::isa::sections::Totals as _;
-use crate::isa::skip::Skips;
+use crate::cpu::polls::Polls;
+use crate::cpu::rounds::{Round, View};
+use crate::cpu::sections::Totals as _;
+use crate::cpu::skips::Skips;
 use crate::memory::first_level::{self, Way};
 
 /// Registers that instructions leave behind: the general ones, HI and LO.

@@ -2,7 +2,7 @@
 
 use super::block::Breakdown;
 use crate::bus::Bus;
-use crate::isa::sections;
+use crate::cpu::sections;
 use crate::time::Cycles;
 
 /// Causes of a core's time that are neither an instruction's own nor an access's.

@@ -9,11 +9,11 @@ use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::{Bus, BusFaultKind};
 use crate::core::{CallMark, Core, CoreFault, CoreReport, FaultedAccess, Stop};
+use crate::cpu::deadline::Deadline;
+use crate::cpu::polls::Polls;
+use crate::cpu::sections::{Sections, Totals as _};
+use crate::cpu::skips::Skips as _;
 use crate::elf::Machine;
-use crate::isa::deadline::Deadline;
-use crate::isa::polls::Polls;
-use crate::isa::sections::{Sections, Totals as _};
-use crate::isa::skip::Skips as _;
 use crate::memory::cache::{Cache, CacheShape, NO_LINE};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
@@ -388,7 +388,7 @@ impl Core for Hart {
     }
 
     fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc);
+        self.sections.watch(name, pc, Totals::default());
         self.drop_blocks();
     }
 

@@ -30,9 +30,9 @@ use super::block::Breakdown;
 use super::sections::place_of;
 use crate::bus::Bus;
 use crate::core::{CallMark, Core, CoreReport, Stop};
+use crate::cpu::deadline::Deadline;
+use crate::cpu::sections::{Sections, Totals as _};
 use crate::elf::Machine;
-use crate::isa::deadline::Deadline;
-use crate::isa::sections::{Sections, Totals as _};
 use crate::memory::fetch::prefetch_next::PrefetchNext;
 use crate::memory::port::Port;
 use crate::time::{Cycles, Hz, Ps};
@@ -189,7 +189,7 @@ impl Core for Picorv32 {
     }
 
     fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc);
+        self.sections.watch(name, pc, Totals::default());
     }
 
     fn lost_calls(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::accounts::Totals;
 use super::core::Hart;
-use crate::isa::sections::Place;
+use crate::cpu::sections::Place;
 
 const RA: usize = 1;
 const SP: usize = 2;

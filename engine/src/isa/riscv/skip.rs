@@ -7,10 +7,10 @@ use super::op::{Code, TimingClass};
 use super::system::Csrs;
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
-use crate::isa::polls::Polls;
-use crate::isa::rounds::{Round, View};
-use crate::isa::sections::Totals as _;
-use crate::isa::skip::Skips;
+use crate::cpu::polls::Polls;
+use crate::cpu::rounds::{Round, View};
+use crate::cpu::sections::Totals as _;
+use crate::cpu::skips::Skips;
 use crate::memory::cache::Cache;
 use crate::memory::fetch::on_demand::WordBuffer;
 

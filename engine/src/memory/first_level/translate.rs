@@ -184,7 +184,7 @@ impl Memory {
 }
 
 /// The descriptor at a physical address.
-pub(super) fn descriptor(bus: &Bus, physical: u32) -> Option<u32> {
+pub(crate) fn descriptor(bus: &Bus, physical: u32) -> Option<u32> {
     let mut bytes = [0; 4];
     bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
 }

@@ -6,7 +6,7 @@ use super::super::m_profile::{Abort, Exception, FaultStatus, Lockup, System};
 use super::super::registers::LR;
 use crate::bus::Bus;
 use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
-use crate::isa::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 
 /// b .
 const FOREVER: u32 = 0xe7fe;
@@ -16,11 +16,11 @@ impl Arm<System> {
     pub(super) fn raise_fault(&mut self, bus: &mut Bus, exception: Exception) {
         let fault = self.fault_of(exception);
         let is_call = matches!(exception, Exception::Svc(_));
-        let is_endless = !is_call && self.system.in_handler() && self.is_endless();
-        match self.system.raise(exception, self.pc) {
+        let is_endless = !is_call && self.isa.system.in_handler() && self.is_endless();
+        match self.isa.system.raise(exception, self.pc) {
             Ok(_) if is_endless => self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault }),
             // A call is no fault, unless it is escalated to one.
-            Ok(return_pc) if is_call && self.system.due() != Some(HARD_FAULT) => self.enter(bus, return_pc, None),
+            Ok(return_pc) if is_call && self.isa.system.due() != Some(HARD_FAULT) => self.enter(bus, return_pc, None),
             Ok(return_pc) => self.enter(bus, return_pc, Some(fault)),
             Err(Lockup) => self.lock_up(fault),
         }
@@ -28,12 +28,12 @@ impl Arm<System> {
 
     /// True if what goes wrong now has gone wrong with the same registers again and again.
     pub(super) fn is_endless(&mut self) -> bool {
-        self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless(*registers))
+        self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers))
     }
 
     /// What is said of an exception.
     pub(super) fn fault_of(&self, exception: Exception) -> CoreFault {
-        let hint = self.system.hint(exception);
+        let hint = self.isa.system.hint(exception);
         let fault = CoreFault { pc: self.pc, what: exception.name(), hint, ..CoreFault::default() };
         let link = Some(self.x[usize::from(LR)] & !1);
         match exception {
@@ -81,7 +81,7 @@ impl Arm<System> {
 
     /// The core stops for good.
     pub(super) fn lock_up(&mut self, fault: CoreFault) {
-        self.lock_up_as(self.system.why_locked_up(), fault);
+        self.lock_up_as(self.isa.system.why_locked_up(), fault);
     }
 
     /// The same, where the vector of HardFault or NMI is what can't be read.
@@ -90,11 +90,11 @@ impl Arm<System> {
     }
 
     fn lock_up_as(&mut self, why_fatal: &'static str, fault: CoreFault) {
-        self.end(CoreFault { why_fatal, registers: self.system.fault_registers(), ..fault });
+        self.end(CoreFault { why_fatal, registers: self.isa.system.fault_registers(), ..fault });
     }
 
     pub(super) fn end(&mut self, fault: CoreFault) {
-        self.flow.under_way = None;
+        self.isa.flow.under_way = None;
         self.stop = Some(Stop::Fault(fault));
     }
 }

@@ -5,8 +5,8 @@ use super::super::m_profile::exceptions::During;
 use super::super::m_profile::{Abort, Exception, FaultStatus, Floating, Frame, System, Unstack};
 use crate::bus::Bus;
 use crate::core::CoreFault;
+use crate::cpu::handlers::HANDLER_FAILS;
 use crate::device::AccessSize;
-use crate::isa::handlers::HANDLER_FAILS;
 use crate::memory::first_level::Done;
 use crate::memory::first_level::access::how;
 use crate::time::{Cycles, Ps};
@@ -49,8 +49,8 @@ impl Arm<System> {
         if frame.floating {
             let mut state = [0; FLOATING_WORDS];
             self.load_words(bus, frame.floating_address(), &mut state);
-            self.s[..FLOATING_WORDS - 1].copy_from_slice(&state[..FLOATING_WORDS - 1]);
-            self.system.set_fpscr(state[FLOATING_WORDS - 1]);
+            self.isa.s[..FLOATING_WORDS - 1].copy_from_slice(&state[..FLOATING_WORDS - 1]);
+            self.isa.system.set_fpscr(state[FLOATING_WORDS - 1]);
             self.account(u64::from(self.stages().floating_frame));
         }
         words
@@ -59,7 +59,7 @@ impl Arm<System> {
     fn load_words(&mut self, bus: &mut Bus, address: u32, words: &mut [u32]) {
         self.access_kind = "load of an exception's frame";
         let count = words.len() as u32;
-        let told = self.memory.several(bus, &self.system, self.moment(), address, count, how::ALIGNED);
+        let told = self.memory.several(bus, &self.isa.system, self.moment(), address, count, how::ALIGNED);
         self.cycles += told.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
@@ -69,7 +69,7 @@ impl Arm<System> {
                 continue;
             }
             let how = how::ALIGNED | how::TOLD;
-            let done = self.memory.load(bus, &self.system, self.moment(), addr, AccessSize::Word, how);
+            let done = self.memory.load(bus, &self.isa.system, self.moment(), addr, AccessSize::Word, how);
             self.cycles += done.cycles;
             match done.result {
                 Ok(value) => *word = value,
@@ -81,28 +81,28 @@ impl Arm<System> {
     /// A floating-point instruction comes: if the registers still hold the state of the code that an exception interrupted, that is stored first
     /// (lazy preservation). Gives what that takes.
     pub(super) fn prepare_floating(&mut self, bus: &mut Bus, begins: Ps) -> Result<u64, Option<Exception>> {
-        if !self.system.floating_is_allowed() {
+        if !self.isa.system.floating_is_allowed() {
             return Err(None);
         }
         let mut cycles = 0;
-        if let Some(address) = self.system.lazy_address() {
+        if let Some(address) = self.isa.system.lazy_address() {
             let state = self.floating_state();
             self.access_kind = "store of floating-point state";
-            let how = if self.system.lazy_is_privileged() { 0 } else { how::UNPRIVILEGED };
+            let how = if self.isa.system.lazy_is_privileged() { 0 } else { how::UNPRIVILEGED };
             let done = self.write_words(bus, begins, address, &state, how);
             if let Err(abort) = done.result
-                && self.system.stacking_failed(abort, During::LazyStacking).is_err()
+                && self.isa.system.stacking_failed(abort, During::LazyStacking).is_err()
             {
                 self.cycles += done.cycles;
                 return Err(Some(Exception::DataAbort(abort)));
             }
             cycles += done.cycles;
             let own = u64::from(self.stages().floating_frame);
-            self.exception_cycles += own;
+            self.spent.exceptions += own;
             cycles += own;
-            self.system.floating_is_saved();
+            self.isa.system.floating_is_saved();
         }
-        self.system.begin_floating();
+        self.isa.system.begin_floating();
         Ok(cycles)
     }
 
@@ -110,7 +110,7 @@ impl Arm<System> {
     fn write_words(&mut self, bus: &mut Bus, at: Ps, address: u32, words: &[u32], how: u8) -> Stored {
         let begins = self.config.clock.cycles_until_ceil(at).0;
         let how = how | how::ALIGNED | how::STORE;
-        let mut cycles = self.memory.several(bus, &self.system, at, address, words.len() as u32, how).cycles;
+        let mut cycles = self.memory.several(bus, &self.isa.system, at, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
             let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
             if how & how::UNPRIVILEGED == 0
@@ -121,7 +121,7 @@ impl Arm<System> {
                 continue;
             }
             let now = self.config.clock.ps_at_floor(Cycles(begins + cycles));
-            let done = self.memory.store(bus, &self.system, now, addr, size, *word, how | how::TOLD);
+            let done = self.memory.store(bus, &self.isa.system, now, addr, size, *word, how | how::TOLD);
             cycles += done.cycles;
             if done.result.is_err() {
                 return Stored { cycles, ..done };
@@ -132,8 +132,8 @@ impl Arm<System> {
 
     fn floating_state(&self) -> [u32; FLOATING_WORDS] {
         let mut state = [0; FLOATING_WORDS];
-        state[..FLOATING_WORDS - 1].copy_from_slice(&self.s[..FLOATING_WORDS - 1]);
-        state[FLOATING_WORDS - 1] = self.system.fpscr();
+        state[..FLOATING_WORDS - 1].copy_from_slice(&self.isa.s[..FLOATING_WORDS - 1]);
+        state[FLOATING_WORDS - 1] = self.isa.system.fpscr();
         state
     }
 
@@ -143,7 +143,7 @@ impl Arm<System> {
 
     fn frame_failed(&mut self, bus: &mut Bus, abort: Abort, during: During) {
         let fault = self.fault_of(Exception::DataAbort(abort));
-        if self.system.stacking_failed(abort, during).is_err() {
+        if self.isa.system.stacking_failed(abort, during).is_err() {
             self.lock_up(fault);
         } else if during == During::Unstacking && self.is_endless() {
             self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault });

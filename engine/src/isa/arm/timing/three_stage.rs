@@ -6,7 +6,7 @@
 
 use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending};
 use crate::board::reader::NodeReader;
-use crate::isa::arm::block::Decoded;
+use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
 
 /// The table of such a core, beyond that of others.

@@ -9,7 +9,7 @@ pub(crate) const HANDLER_FAILS: &str = "its handler comes to it again and again"
 const MOST_NESTED: u32 = 1000;
 
 /// Exceptions in handlers, one after the other. `S` is all that tells one from another, but memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Nesting<S> {
     last: Option<S>,
     times: u32,

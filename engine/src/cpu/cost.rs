@@ -1,6 +1,27 @@
 //! Time that instructions take by themselves, by cause.
 
-use super::timing::Cost;
+/// What one instruction cost, without memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Waiting for operands.
+    pub stall_cycles: u32,
+    /// In the pipeline, the first cycle included; 0 for an instruction that went with the one before it.
+    pub issue_cycles: u32,
+    /// Waiting for what was jumped to.
+    pub refill_cycles: u32,
+}
+
+impl Cost {
+    /// All of it.
+    pub fn cycles(self) -> u32 {
+        self.waits_cycles() + self.issue_cycles
+    }
+
+    /// What comes before the instruction's own first cycle.
+    pub fn waits_cycles(self) -> u32 {
+        self.stall_cycles + self.refill_cycles
+    }
+}
 
 /// Static cycles of a block by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

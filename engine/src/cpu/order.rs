@@ -3,19 +3,18 @@
 //! The block is left before such an instruction, which has changed nothing, and the instruction is done anew when the others have come as far. It
 //! takes no time of the core's.
 
-use super::core::Arm;
-use super::op::Code;
-use super::profile::Profile;
-use super::system::Kind;
+use super::Cpu;
+use super::isa::Isa;
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::memory::first_level::Way;
+use crate::memory::first_level::access::Kind;
 use crate::time::{Cycles, Ps};
 
-impl<P: Profile> Arm<P> {
+impl<I: Isa> Cpu<I> {
     /// True if operation `at`, which is about to access `bytes` from `addr` up, has to wait for other cores: the block has been left then.
     #[inline(always)]
-    pub(super) fn must_wait(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, kind: Kind) -> bool {
+    pub(crate) fn must_wait(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, kind: Kind) -> bool {
         !bus.order.is_alone() && self.waits_to_access(bus, index, at, addr, bytes, kind)
     }
 
@@ -43,7 +42,7 @@ impl<P: Profile> Arm<P> {
         let begins = self.config.clock.ps_at_floor(Cycles(begins));
         let waits = !bus.order.is_turn(begins) && self.is_ordered(bus, va, Kind::Execute);
         if waits {
-            let instr = self.instr_at(index, at);
+            let instr = self.blocks.info(index, at).instr;
             self.leave_in_the_middle(index, instr);
             self.wait_until(bus, begins);
         }
@@ -69,12 +68,12 @@ impl<P: Profile> Arm<P> {
         let (ops, infos) = (&self.blocks.ops[first..], &self.blocks.infos[first..]);
         let instr = infos[at as usize].instr;
         let before = (0..at as usize).rev().take_while(|n| infos[*n].instr == instr);
-        before.into_iter().any(|n| accesses(ops[n].code))
+        before.into_iter().any(|n| I::accesses(&ops[n]))
     }
 
     fn wait_before(&mut self, bus: &mut Bus, index: u32, at: u32, begins: Ps) {
         self.unpatch();
-        let instr = self.instr_at(index, at);
+        let instr = self.blocks.info(index, at).instr;
         let fetched = self.blocks.cold[index as usize].fetch == Way::Uncached;
         self.leave_in_the_middle(index, instr);
         if fetched {
@@ -88,27 +87,4 @@ impl<P: Profile> Arm<P> {
         bus.order.want(at);
         self.stop = Some(Stop::Horizon);
     }
-
-    fn instr_at(&self, index: u32, at: u32) -> u16 {
-        self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr
-    }
-}
-
-fn accesses(code: Code) -> bool {
-    matches!(
-        code,
-        Code::Ldr
-            | Code::Ldrb
-            | Code::Ldrh
-            | Code::Ldrsb
-            | Code::Ldrsh
-            | Code::Str
-            | Code::Strb
-            | Code::Strh
-            | Code::Several
-            | Code::Vldr
-            | Code::Vstr
-            | Code::LdrUser
-            | Code::StrUser
-    )
 }

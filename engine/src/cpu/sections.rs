@@ -14,7 +14,7 @@ const MOST_OPEN: usize = 1 << 14;
 const MOST_STOPS: usize = 1 << 16;
 
 /// All of a core's time so far, as it counts it.
-pub(crate) trait Totals: Clone + Default {
+pub(crate) trait Totals: Clone {
     /// Adds what came between two moments, `times` times.
     fn add_difference(&mut self, to: &Self, from: &Self, times: u64);
 
@@ -46,14 +46,17 @@ struct Open<T> {
 
 /// Where a core is, as far as calls are concerned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub struct Place {
+    /// Address of the next instruction.
     pub pc: u32,
+    /// Where the function returns to that is entered, or has just been.
     pub return_pc: u32,
+    /// Stack pointer: calls of the same function are told apart by it.
     pub sp: u32,
 }
 
 /// The functions being watched.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sections<T> {
     pub sections: Vec<Section<T>>,
     entries: BTreeMap<u32, usize>,
@@ -66,12 +69,26 @@ pub(crate) struct Sections<T> {
     marks: Vec<CallMark>,
 }
 
+impl<T> Default for Sections<T> {
+    fn default() -> Sections<T> {
+        Sections {
+            sections: Vec::new(),
+            entries: BTreeMap::new(),
+            stops: BTreeSet::new(),
+            open: VecDeque::new(),
+            lost: 0,
+            marked: BTreeSet::new(),
+            marks: Vec::new(),
+        }
+    }
+}
+
 impl<T: Totals> Sections<T> {
-    /// Watches the function at `pc`.
-    pub fn watch(&mut self, name: &str, pc: u32) {
+    /// Watches the function at `pc`; `nothing` is a total of nothing.
+    pub fn watch(&mut self, name: &str, pc: u32, nothing: T) {
         self.entries.insert(pc, self.sections.len());
         self.stops.insert(pc);
-        self.sections.push(Section { name: name.to_owned(), calls: 0, totals: T::default() });
+        self.sections.push(Section { name: name.to_owned(), calls: 0, totals: nothing });
     }
 
     /// Marks the begins and ends of calls of the function at `pc`, which is watched.
@@ -192,7 +209,7 @@ mod tests {
     #[test]
     fn calls_that_never_return_fill_no_memory_and_later_ones_are_followed() {
         let mut sections = Sections::default();
-        sections.watch("jumps_out", 0x100);
+        sections.watch("jumps_out", 0x100, Cycles64::default());
         for call in 0..MOST_OPEN as u32 + 5 {
             sections.follow(Place { pc: 0x100, return_pc: 0x200, sp: 16 * call }, &Cycles64(u64::from(call)));
         }
@@ -205,7 +222,7 @@ mod tests {
     #[test]
     fn calls_from_everywhere_fill_no_memory() {
         let mut sections = Sections::default();
-        sections.watch("called", 0x100);
+        sections.watch("called", 0x100, Cycles64::default());
         for call in 0..MOST_STOPS as u32 + 5 {
             sections.follow(Place { pc: 0x100, return_pc: 0x1000 + 4 * call, sp: 0 }, &Cycles64(0));
             sections.follow(Place { pc: 0x1000 + 4 * call, return_pc: 0, sp: 0 }, &Cycles64(1));

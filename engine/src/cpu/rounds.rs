@@ -21,7 +21,7 @@ const LEAST_ROUNDS: u64 = 16;
 
 /// What was done since the first look.
 #[derive(Default)]
-pub(crate) struct Round {
+pub struct Round {
     /// Instructions.
     pub steps: usize,
     /// Runs of blocks of one instruction: index and exit.

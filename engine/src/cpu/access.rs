@@ -1,0 +1,148 @@
+//! Loads and stores that find no quick way.
+//!
+//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is charged, is the
+//! memory's business.
+
+use super::isa::{AbortOf, Isa};
+use super::{Cpu, REGISTERS};
+use crate::bus::{Bus, Target};
+use crate::device::AccessSize;
+use crate::memory::first_level::access::{Access, Kind, how};
+use crate::memory::first_level::translate::descriptor;
+use crate::memory::first_level::{Done, Mmu};
+use crate::time::{Cycles, Ps};
+
+/// A load or store, as its instruction says it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Virtual address.
+    pub addr: u32,
+    /// Its size.
+    pub size: AccessSize,
+    /// As [`how`] has it.
+    pub how: u8,
+    /// What it is called in messages.
+    pub name: &'static str,
+}
+
+impl<I: Isa> Cpu<I> {
+    /// When an access by operation `at` begins.
+    pub(crate) fn begins(&self, index: u32, at: u32) -> Ps {
+        self.config.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
+    }
+
+    /// The same as a core cycle.
+    pub(crate) fn begins_cycle(&self, index: u32, at: u32) -> u64 {
+        self.cycles.wrapping_add(u64::from(self.blocks.info(index, at).begins_cycles))
+    }
+
+    /// A load that found no shortcut; `set` puts what it gives into a register. True if the block goes on.
+    #[inline]
+    pub(crate) fn load(
+        &mut self,
+        bus: &mut Bus,
+        index: u32,
+        at: u32,
+        asked: Asked,
+        set: impl FnOnce(&mut [u32; REGISTERS], u32),
+    ) -> bool {
+        let Asked { addr, size, how, name } = asked;
+        if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Read) {
+            return false;
+        }
+        let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
+        if let Some((cycles, value)) = self.memory.load_direct(bus, self.quiet_from(begins), addr, size.bytes(), told) {
+            self.cycles = self.cycles.wrapping_add(cycles);
+            set(&mut self.x, value);
+            return self.after_access(bus, index, at);
+        }
+        let done = self.memory.load(bus, self.isa.mmu(), self.begins(index, at), addr, size, how);
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        match done.result {
+            Ok(value) => {
+                set(&mut self.x, value);
+                if !is_ram(bus, addr) {
+                    self.polls.saw(u64::from(index) << 32 | u64::from(at), &self.x);
+                }
+                self.after_access(bus, index, at)
+            }
+            Err(abort) => {
+                self.access_kind = name;
+                self.raise_at(bus, index, at, I::data_abort(abort))
+            }
+        }
+    }
+
+    /// A store of the low bytes of `value` that found no shortcut. True if the block goes on.
+    #[inline]
+    pub(crate) fn store(&mut self, bus: &mut Bus, index: u32, at: u32, asked: Asked, value: u32) -> bool {
+        let Asked { addr, size, how, name } = asked;
+        if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
+            return false;
+        }
+        let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
+        let quiet = self.quiet_from(begins);
+        if let Some(cycles) = self.memory.store_direct(bus, quiet, addr, size.bytes(), value, told) {
+            self.cycles = self.cycles.wrapping_add(cycles);
+            return self.after_access(bus, index, at);
+        }
+        let done = self.memory.store(bus, self.isa.mmu(), self.begins(index, at), addr, size, value, how);
+        self.access_kind = name;
+        self.written(bus, index, at, done)
+    }
+
+    /// What follows an access that gives nothing. True if the block goes on.
+    pub(crate) fn written(
+        &mut self,
+        bus: &mut Bus,
+        index: u32,
+        at: u32,
+        done: Done<(), <I::Mmu as Mmu>::Status>,
+    ) -> bool {
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        match done.result {
+            Ok(()) => self.after_access(bus, index, at),
+            Err(abort) => self.raise_at(bus, index, at, I::data_abort(abort)),
+        }
+    }
+
+    /// Looks whether the block may go on behind an access; if not, it is left behind the instruction. False if that is at once.
+    pub(crate) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
+        self.update_limit(bus);
+        let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+        if self.polls.found || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.deadline.limit {
+            self.leave_behind(index, at);
+        }
+        true
+    }
+
+    /// A word for an instruction that ends its block, which has been left before it.
+    pub(crate) fn load_word(&mut self, bus: &mut Bus, addr: u32, how: u8) -> Result<u32, I::Exception> {
+        let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
+        self.access_kind = "4-byte load";
+        let done = self.memory.load(bus, self.isa.mmu(), now, addr, AccessSize::Word, how);
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        done.result.map_err(I::data_abort)
+    }
+
+    /// As [`Cpu::load_word`].
+    pub(crate) fn store_word(&mut self, bus: &mut Bus, addr: u32, value: u32, how: u8) -> Result<(), I::Exception> {
+        let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
+        self.access_kind = "4-byte store";
+        let done = self.memory.store(bus, self.isa.mmu(), now, addr, AccessSize::Word, value, how);
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        done.result.map_err(I::data_abort)
+    }
+
+    /// Where an access goes. Takes no time.
+    pub(crate) fn physical(&self, bus: &Bus, addr: u32, kind: Kind) -> Result<u32, AbortOf<I>> {
+        let mmu = self.isa.mmu();
+        let access = Access { kind, privileged: mmu.is_privileged() };
+        Ok(mmu.translate(addr, access, |physical| descriptor(bus, physical))?.physical)
+    }
+}
+
+/// True if a RAM answers at `addr`, as it is where translation changes no address: elsewhere, a loop that polls may go unnoticed.
+fn is_ram(bus: &Bus, addr: u32) -> bool {
+    bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_)))
+}

@@ -1,0 +1,403 @@
+//! Blocks: straight-line code, decoded once, with everything about its time that does not depend on memory.
+//!
+//! A block is known by its virtual address, the state in which its code was decoded ([`Isa::Context`]), and the results that are under way when it
+//! is entered. Whatever changes what is there, or what an address means, drops all blocks.
+
+use std::collections::BTreeMap;
+
+use super::cost::{Breakdown, Cost};
+use super::isa::{Isa, Pending};
+use crate::memory::first_level::Way;
+
+/// No block.
+pub const NO_BLOCK: u32 = u32::MAX;
+/// Exit of a block that is fallen through.
+pub const FALLEN: usize = 0;
+/// Exit of a block that ends in a jump.
+pub const TAKEN: usize = 1;
+const LOOKUP_SLOTS: usize = 1 << 12;
+/// Blocks there is room for before all are dropped: some megabytes of code.
+const MOST_BLOCKS: usize = 1 << 16;
+/// Runs of a compiled block that the interpreter had to finish, after which one has to ask whether its code is of use.
+const RECONSIDER_AFTER: u16 = 200;
+/// An address that is none: no instruction of a set that is compiled has an odd one.
+pub const NOWHERE: u32 = 1;
+
+/// What the inner loop needs of a block: one cache line of the host. Addresses are as [`Isa::address`] gives them.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Hot<J> {
+    /// Times the block ran to its end: fallen through, taken.
+    pub runs: [u64; 2],
+    /// Address of its compiled code, or of the stub that stands for it; of use only where there is a compiler.
+    pub code: usize,
+    /// Index of its first operation.
+    pub first_op: u32,
+    /// The block behind each exit, where that can be entered without further thought.
+    pub links: [u32; 2],
+    /// Its address.
+    pub pc: u32,
+    /// The address behind it.
+    pub end_pc: u32,
+    /// Where a taken branch or a jump leads.
+    pub taken_pc: u32,
+    /// The state of fetched lines under which all of its lines were found in the instruction cache.
+    pub fetched_epoch: u32,
+    /// Its static cycles: fallen through, taken.
+    pub cycles: [u16; 2],
+    /// The longest time that it may take, but for memory.
+    pub longest_cycles: u16,
+    /// Its instructions.
+    pub instructions: u16,
+    /// Runs that the interpreter finishes until it is worth compiling; once compiled, until that is looked at again.
+    pub runs_to_go: u16,
+    /// Cache lines that it lies in; 0 if it is not fetched through the cache.
+    pub lines: u8,
+    /// What has to be predicted at its end.
+    pub jump: J,
+}
+
+/// What the slow paths need of a block.
+#[derive(Debug)]
+pub struct Cold<I: Isa> {
+    /// Static cycles by cause: fallen through, taken.
+    pub breakdown: [Breakdown; 2],
+    /// How it was asked for.
+    pub entry: EntryOf<I>,
+    /// Static cycles by cause, and results under way, before its last instruction.
+    pub before_last: (Breakdown, I::Pending),
+    /// What its last instruction costs, a jump as not taken, and results under way behind it.
+    pub last: (Cost, I::Pending),
+    /// Results under way at each exit.
+    pub pending: [I::Pending; 2],
+    /// The state behind it, where it is fallen through.
+    pub context_behind: I::Context,
+    /// How it is fetched.
+    pub fetch: Way,
+    /// Index of its first instruction.
+    pub first_instr: u32,
+    /// Its runs when its compiled code was last thought about.
+    pub runs_before: u64,
+}
+
+/// What slow paths need of an operation, under the same index.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// Number of its instruction in the block.
+    pub instr: u16,
+    /// Static cycles from the block's beginning to the end of its instruction's first cycle.
+    pub begins_cycles: u16,
+}
+
+/// How much code a block has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extent {
+    /// Up to the first instruction that ends a block, or to the most that a block has.
+    Whole,
+    /// No more than is in its first cache line: what is behind it would have to be fetched first.
+    Line,
+    /// One instruction.
+    One,
+}
+
+/// How a block is asked for: `C` is [`Isa::Context`], `P` is [`Isa::Pending`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry<C, P> {
+    /// Its address.
+    pub pc: u32,
+    /// The state in which its code is decoded.
+    pub context: C,
+    /// How much code it is to have.
+    pub extent: Extent,
+    /// Results under way when it is entered: its static time depends on them.
+    pub pending: P,
+}
+
+/// How a block of an instruction set is asked for.
+pub type EntryOf<I> = Entry<<I as Isa>::Context, <I as Isa>::Pending>;
+
+/// A block that was asked for: an entry of the lookup table. Compiled code reads the first three fields.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Found<E> {
+    /// Its address, if it was entered with nothing under way; else [`NOWHERE`].
+    pub settled_pc: u32,
+    /// What is not of [`Blocks::generation`] has been dropped.
+    pub generation: u32,
+    /// Its index.
+    pub index: u32,
+    entry: Option<E>,
+}
+
+/// Code that was decoded for a block, with its static time.
+#[derive(Debug)]
+pub struct Draft<I: Isa> {
+    /// Its operations, the last of which ends it.
+    pub ops: Vec<I::Op>,
+    /// What goes with each of them.
+    pub infos: Vec<OpInfo>,
+    /// Its instructions.
+    pub instrs: Vec<I::Instr>,
+    /// Its size.
+    pub bytes: u32,
+    /// The state behind it.
+    pub context_behind: I::Context,
+    /// Where a taken branch or a jump leads, where that is fixed.
+    pub taken_pc: u32,
+    /// What has to be predicted at its end.
+    pub jump: I::Jump,
+    /// What a wrong prediction costs at its end.
+    pub mispredicted_cycles: u16,
+    /// See [`Cold`].
+    pub breakdown: [Breakdown; 2],
+    /// See [`Cold`].
+    pub pending: [I::Pending; 2],
+    /// See [`Cold`].
+    pub before_last: (Breakdown, I::Pending),
+    /// See [`Cold`].
+    pub last: (Cost, I::Pending),
+}
+
+/// All decoded blocks of a core.
+#[derive(Debug)]
+pub struct Blocks<I: Isa> {
+    /// The inner loop's part of each block. It never grows beyond its first capacity, so that compiled code may know where it is.
+    pub hot: Vec<Hot<I::Jump>>,
+    /// The rest of each block.
+    pub cold: Vec<Cold<I>>,
+    /// Operations of all blocks; each block's end with one that ends it.
+    pub ops: Vec<I::Op>,
+    /// What goes with each operation.
+    pub infos: Vec<OpInfo>,
+    /// Instructions of all blocks.
+    pub instrs: Vec<I::Instr>,
+    /// Direct-mapped by address, by their extents.
+    lookup: [Vec<Found<EntryOf<I>>>; 3],
+    /// Grows when all blocks are dropped; never 0.
+    pub generation: u32,
+    /// Runs after which a block is compiled; 0 for never.
+    pub compile_after: u16,
+    /// What [`Hot::code`] says of a block without compiled code.
+    uncompiled: usize,
+    by_entry: BTreeMap<EntryOf<I>, u32>,
+    totals: Breakdown,
+}
+
+impl<I: Isa> Blocks<I> {
+    /// No blocks; they are compiled after so many runs (0: never).
+    pub fn new(compile_after: u16) -> Blocks<I> {
+        let nothing = Found { settled_pc: NOWHERE, generation: 0, index: NO_BLOCK, entry: None };
+        Blocks {
+            hot: Vec::with_capacity(MOST_BLOCKS),
+            cold: Vec::new(),
+            ops: Vec::new(),
+            infos: Vec::new(),
+            instrs: Vec::new(),
+            lookup: std::array::from_fn(|_| vec![nothing; LOOKUP_SLOTS]),
+            generation: 1,
+            compile_after,
+            uncompiled: 0,
+            by_entry: BTreeMap::new(),
+            totals: Breakdown::default(),
+        }
+    }
+
+    /// The block that was decoded for `entry`, if there is one.
+    #[inline]
+    pub fn find(&mut self, entry: EntryOf<I>) -> Option<u32> {
+        let slot = &mut self.lookup[entry.extent as usize][lookup_slot(entry.pc)];
+        if slot.generation != self.generation || slot.entry != Some(entry) {
+            let index = *self.by_entry.get(&entry)?;
+            let settled_pc = if entry.pending.is_none() { entry.pc } else { NOWHERE };
+            *slot = Found { settled_pc, generation: self.generation, index, entry: Some(entry) };
+        }
+        Some(slot.index)
+    }
+
+    /// The block that takes the same time with what is under way as with nothing: found for that entry too from now on.
+    pub fn find_unaffected(&mut self, timing: &I::Timing, entry: EntryOf<I>) -> Option<u32> {
+        let index = self.find(Entry { pending: I::Pending::NONE, ..entry })?;
+        self.is_unaffected(timing, index, entry.pending).then(|| {
+            self.by_entry.insert(entry, index);
+            index
+        })
+    }
+
+    /// Address of what comes behind an exit.
+    pub fn exit_pc(&self, index: u32, exit: usize) -> u32 {
+        let hot = &self.hot[index as usize];
+        if exit == FALLEN { hot.end_pc } else { hot.taken_pc }
+    }
+
+    /// True if there may be no room for three more blocks, one of each extent: drop them all first.
+    pub fn are_full(&self) -> bool {
+        self.hot.len() + 3 > MOST_BLOCKS
+    }
+
+    /// No block is known to be in the instruction cache any more.
+    pub fn forget_fetched(&mut self) {
+        self.hot.iter_mut().for_each(|hot| hot.fetched_epoch = 0);
+    }
+
+    /// The instructions of a block.
+    pub fn instrs_of(&self, index: u32) -> &[I::Instr] {
+        let first = self.cold[index as usize].first_instr as usize;
+        &self.instrs[first..first + self.hot[index as usize].instructions as usize]
+    }
+
+    /// The operations of a block from its first on; those of others follow.
+    pub fn ops_from(&self, index: u32) -> &[I::Op] {
+        &self.ops[self.hot[index as usize].first_op as usize..]
+    }
+
+    /// What goes with operation `at` of a block.
+    #[inline(always)]
+    pub fn info(&self, index: u32, at: u32) -> OpInfo {
+        self.infos[(self.hot[index as usize].first_op + at) as usize]
+    }
+
+    /// Drops all blocks, keeping their totals.
+    pub fn flush(&mut self) {
+        self.fold();
+        self.hot.clear();
+        self.cold.clear();
+        self.ops.clear();
+        self.infos.clear();
+        self.instrs.clear();
+        self.by_entry.clear();
+        // Firmware that writes beside its code drops them often: filling the tables takes longer than all else.
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.lookup.iter_mut().flatten().for_each(|slot| slot.generation = 0);
+            self.generation = 1;
+        }
+    }
+
+    /// Static cycles by cause of all blocks run so far.
+    pub fn totals(&mut self) -> Breakdown {
+        self.fold();
+        self.totals
+    }
+
+    /// Makes a block of decoded code. `line_bytes` is the size of the instruction cache's lines.
+    pub fn add(&mut self, entry: EntryOf<I>, fetch: Way, line_bytes: u32, draft: Draft<I>) -> u32 {
+        debug_assert!(self.hot.len() < MOST_BLOCKS, "compiled code knows where the table is: it must not grow");
+        let index = self.hot.len() as u32;
+        let (first_op, first_instr) = (self.ops.len() as u32, self.instrs.len() as u32);
+        let cycles = draft.breakdown.map(|part| part.cycles() as u16);
+        let (start, line_mask) = (entry.pc & I::ADDRESS_MASK, !(line_bytes - 1));
+        let (first_line, last_line) = (start & line_mask, start.wrapping_add(draft.bytes - 1) & line_mask);
+        let lines = if fetch == Way::Cached { last_line.wrapping_sub(first_line) / line_bytes + 1 } else { 0 };
+        self.hot.push(Hot {
+            runs: [0; 2],
+            code: self.uncompiled,
+            first_op,
+            links: [NO_BLOCK; 2],
+            pc: entry.pc,
+            end_pc: entry.pc.wrapping_add(draft.bytes),
+            taken_pc: draft.taken_pc,
+            fetched_epoch: 0,
+            cycles,
+            longest_cycles: cycles[FALLEN].max(cycles[TAKEN]) + draft.mispredicted_cycles,
+            instructions: draft.instrs.len() as u16,
+            runs_to_go: self.compile_after,
+            lines: lines as u8,
+            jump: draft.jump,
+        });
+        self.ops.extend(draft.ops);
+        self.infos.extend(draft.infos);
+        self.instrs.extend(draft.instrs);
+        let Draft { breakdown, pending, before_last, last, context_behind, .. } = draft;
+        self.cold.push(Cold {
+            breakdown,
+            entry,
+            before_last,
+            last,
+            pending,
+            context_behind,
+            fetch,
+            first_instr,
+            runs_before: 0,
+        });
+        self.by_entry.insert(entry, index);
+        index
+    }
+
+    // ---- For compiled code
+
+    /// Address of the first [`Hot`].
+    pub fn hot_base(&self) -> usize {
+        self.hot.as_ptr().expose_provenance()
+    }
+
+    /// Address of the table of whole blocks by their address; [`lookup_slot`] is its index.
+    pub fn lookup_base(&self) -> usize {
+        self.lookup[0].as_ptr().expose_provenance()
+    }
+
+    /// True if a block has compiled code.
+    #[inline(always)]
+    pub fn is_compiled(&self, index: u32) -> bool {
+        self.hot[index as usize].code != self.uncompiled
+    }
+
+    /// A block has compiled code now.
+    pub fn adopt(&mut self, index: u32, code: usize) {
+        let hot = &mut self.hot[index as usize];
+        hot.code = code;
+        hot.runs_to_go = RECONSIDER_AFTER;
+        self.cold[index as usize].runs_before = hot.runs[0] + hot.runs[1];
+    }
+
+    /// A compiled block has had to be finished by the interpreter [`RECONSIDER_AFTER`] times. Where that happens most of the times
+    /// (it reads a device, say), it does without its code until it has run some 60,000 times more.
+    pub fn reconsider(&mut self, index: u32) {
+        let (hot, cold) = (&mut self.hot[index as usize], &mut self.cold[index as usize]);
+        let runs = hot.runs[0] + hot.runs[1];
+        if runs.wrapping_sub(cold.runs_before) < 2 * u64::from(RECONSIDER_AFTER) {
+            hot.code = self.uncompiled;
+        } else {
+            hot.runs_to_go = RECONSIDER_AFTER;
+            cold.runs_before = runs;
+        }
+    }
+
+    /// From now on, `uncompiled` stands for the code of blocks that have none, and none has.
+    pub fn forget_code(&mut self, uncompiled: usize) {
+        self.uncompiled = uncompiled;
+        self.hot.iter_mut().for_each(|hot| hot.code = uncompiled);
+    }
+
+    /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.
+    fn is_unaffected(&self, timing: &I::Timing, index: u32, mut pending: I::Pending) -> bool {
+        let (mut clean, fetch) = (I::Pending::NONE, self.cold[index as usize].fetch);
+        let same =
+            |instr: &I::Instr| I::pass(timing, instr, fetch, &mut pending) == I::pass(timing, instr, fetch, &mut clean);
+        self.instrs_of(index).iter().all(same) && pending == clean
+    }
+
+    /// Moves the blocks' run counts into the totals.
+    fn fold(&mut self) {
+        for (hot, cold) in self.hot.iter_mut().zip(&self.cold) {
+            for exit in [FALLEN, TAKEN] {
+                self.totals.add_runs(cold.breakdown[exit], hot.runs[exit]);
+            }
+            hot.runs = [0; 2];
+        }
+    }
+}
+
+/// Where [`Blocks::lookup_base`]'s table has an address, if it has it.
+pub const fn lookup_slot(pc: u32) -> usize {
+    (pc >> 1) as usize & (LOOKUP_SLOTS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_need_of_a_block_is_one_cache_line() {
+        assert_eq!(size_of::<Hot<u8>>(), 64);
+    }
+}

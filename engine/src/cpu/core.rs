@@ -1,0 +1,442 @@
+//! A core: its state, and the loop that chooses what runs next.
+
+use super::accounts::{Spent, Totals};
+use super::block::{Blocks, EntryOf, Extent};
+use super::cost::Breakdown;
+use super::deadline::Deadline;
+use super::isa::{Isa, Pending};
+use super::lines::Lines;
+use super::polls::Polls;
+use super::sections::{Sections, Totals as _};
+use super::skips::Skips as _;
+use crate::bus::Bus;
+use crate::core::{CallMark, Core, CoreReport, Stop};
+use crate::elf::Machine;
+use crate::inputs::Inputs;
+use crate::memory::cache::CacheShape;
+use crate::memory::first_level::{Memory, MemoryConfig, Way};
+use crate::time::{Cycles, Hz, Ps};
+
+/// Registers that operations can name: so many that any 8-bit number is one.
+pub const REGISTERS: usize = 256;
+
+/// What a board says of a core. `T` is its timing table, `C` what else its instruction set has to know.
+#[derive(Clone, Debug)]
+pub struct Config<T, C> {
+    /// Label of its node.
+    pub name: String,
+    /// Its index in the machine.
+    pub index: u32,
+    /// Its clock.
+    pub clock: Hz,
+    /// Its timing table.
+    pub timing: T,
+    /// What its instruction set has to know beyond that.
+    pub system: C,
+    /// Its memory side.
+    pub memory: MemoryConfig,
+}
+
+/// A core of an instruction set.
+pub struct Cpu<I: Isa> {
+    pub(crate) config: Config<I::Timing, I::Config>,
+    /// What is its instruction set's own.
+    pub(crate) isa: I,
+    /// The registers that operations name.
+    pub(crate) x: [u32; REGISTERS],
+    pub(crate) memory: Memory,
+    /// Address of the next instruction.
+    pub(crate) pc: u32,
+    pub(crate) cycles: u64,
+    pub(crate) deadline: Deadline,
+    pub(crate) instructions: u64,
+    /// Exceptions and interrupts taken.
+    pub(crate) exceptions: u64,
+    pub(crate) mispredictions: u64,
+    /// Results under way at the current address.
+    pub(crate) pending: I::Pending,
+    pub(crate) blocks: Blocks<I>,
+    /// Size of the instruction cache's lines.
+    pub(crate) line_bytes: u32,
+    /// Of the data cache's.
+    pub(crate) data_line_bytes: u32,
+    /// Where the last block was left, to link it to the next.
+    pub(crate) left: Option<(u32, usize)>,
+    /// An operation in whose place the block is to be left, and its index.
+    pub(crate) patched: Option<(usize, I::Op)>,
+    pub(crate) stop: Option<Stop>,
+    /// Static time of parts of blocks, where one was left in the middle.
+    pub(crate) parts: Breakdown,
+    pub(crate) spent: Spent,
+    pub(crate) sections: Sections<Totals>,
+    pub(crate) polls: Polls,
+    pub(crate) waiting: bool,
+    /// A semihosting call has no answer yet.
+    pub(crate) in_call: bool,
+    pub(crate) lines: Lines,
+    /// What the last access was that did not go the quick way, for messages.
+    pub(crate) access_kind: &'static str,
+    code_epoch: u64,
+    code_marks: u64,
+}
+
+impl<I: Isa> Cpu<I> {
+    /// A core after reset.
+    pub fn new(config: Config<I::Timing, I::Config>) -> Cpu<I> {
+        let isa = I::new(&config.system);
+        let mut memory = Memory::new(config.memory);
+        memory.translation_changed(isa.mmu());
+        Cpu {
+            isa,
+            x: [0; REGISTERS],
+            memory,
+            pc: 0,
+            cycles: 0,
+            deadline: Deadline::new(config.clock),
+            instructions: 0,
+            exceptions: 0,
+            mispredictions: 0,
+            pending: I::Pending::NONE,
+            blocks: Blocks::new(I::COMPILE_AFTER),
+            line_bytes: line_bytes(config.memory.icache),
+            data_line_bytes: line_bytes(config.memory.dcache),
+            left: None,
+            patched: None,
+            stop: None,
+            parts: Breakdown::default(),
+            spent: Spent::default(),
+            sections: Sections::default(),
+            polls: Polls::default(),
+            waiting: false,
+            in_call: false,
+            lines: Lines::new(config.clock, config.index),
+            access_kind: "",
+            code_epoch: 0,
+            code_marks: 0,
+            config,
+        }
+    }
+
+    /// Instructions that are kept decoded, as often as they are, for tests: what all blocks have together.
+    pub fn decoded(&self) -> usize {
+        self.blocks.instrs.len()
+    }
+
+    /// The core's time, as simulated time.
+    pub(crate) fn now(&self) -> Ps {
+        self.config.clock.ps_at_floor(Cycles(self.cycles))
+    }
+
+    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
+    pub(crate) fn update_limit(&mut self, bus: &Bus) {
+        self.deadline.follow(bus);
+        self.lines.follow(bus, self.cycles, &mut self.deadline);
+    }
+
+    /// The interrupt lines that are up now.
+    pub(crate) fn interrupts<'a>(&'a self, bus: &'a Bus) -> &'a Inputs {
+        self.lines.up(bus, self.cycles)
+    }
+
+    /// True if something has happened that the loop below has to look at before the next instruction.
+    pub(crate) fn has_news(&self, bus: &Bus) -> bool {
+        bus.exit.is_some()
+            || bus.code_epoch != self.code_epoch
+            || self.stop.is_some()
+            || self.isa.is_news(self.interrupts(bus))
+    }
+
+    /// Runs until something stops the core; only one instruction if `single`.
+    fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
+        self.stop = None;
+        if self.in_call {
+            I::call_host(self, bus);
+            if let Some(stop) = self.stop.take() {
+                return stop;
+            }
+        }
+        if self.waiting && !self.isa.wakes(self.interrupts(bus)) {
+            return Stop::Waiting;
+        }
+        self.waiting = false;
+        loop {
+            if let Some(stop) = self.stop.take() {
+                self.left = None;
+                return stop;
+            }
+            if self.cycles >= self.deadline.limit || bus.exit.is_some() {
+                self.left = None;
+                return Stop::Horizon;
+            }
+            self.follow_memory(bus);
+            self.isa.see(self.lines.look(bus, self.cycles));
+            if I::is_between(self) {
+                I::go_on(self, bus);
+            } else if let Some(interrupt) = self.isa.deliverable(self.lines.seen()) {
+                I::take(self, bus, interrupt);
+            } else if !self.run_next(bus, single) {
+                continue;
+            }
+            if single && !I::is_between(self) {
+                return self.stop.take().unwrap_or(Stop::Horizon);
+            }
+        }
+    }
+
+    /// Runs from the current address. False if that came to no instruction and no exception.
+    fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
+        self.follow_sections();
+        if self.sections.has_marks() {
+            self.stop = Some(Stop::Mark);
+            return false;
+        }
+        let before = (self.instructions, self.exceptions);
+        if self.polls.found && !single {
+            self.skip_rounds(bus);
+        } else {
+            self.run_once(bus, single);
+        }
+        I::follow_jump(self, bus);
+        (self.instructions, self.exceptions) != before
+    }
+
+    /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
+    fn run_once(&mut self, bus: &mut Bus, single: bool) {
+        if self.blocks.are_full() {
+            self.drop_blocks();
+        }
+        let left = self.left.take();
+        let whole = !single && self.isa.runs_blocks();
+        let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
+        if let Some(index) = index
+            && self.fetch(bus, index)
+        {
+            I::execute(self, bus, index);
+        }
+    }
+
+    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before
+    /// the limit. `left` is linked to it.
+    fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
+        let mut index = self.block_at(bus, Extent::Whole)?;
+        if !I::FETCHES_IN_BLOCKS && self.blocks.cold[index as usize].fetch == Way::Uncached {
+            return self.block_at(bus, Extent::One);
+        }
+        if self.blocks.cold[index as usize].entry.extent == Extent::Whole {
+            if let Some((from, exit)) = left {
+                self.link(from, exit, index);
+            }
+            if !self.only_first_line_misses(index) {
+                index = self.block_at(bus, Extent::Line)?;
+            }
+        }
+        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
+        if fits { Some(index) } else { self.block_at(bus, Extent::One) }
+    }
+
+    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a
+    /// whole one is not decoded: the line's stands for it. `None` if it can't be fetched: the core is at its handler
+    /// then.
+    pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
+        let entry = EntryOf::<I> { pc: I::address(self), context: self.isa.context(), extent, pending: self.pending };
+        if let Some(index) = self.known_block(entry) {
+            return Some(index);
+        }
+        if extent == Extent::Whole
+            && !self.memory.has_fetch_line(self.next_line(self.pc))
+            && let Some(index) = self.known_block(EntryOf::<I> { extent: Extent::Line, ..entry })
+        {
+            return Some(index);
+        }
+        match self.read_block(bus, entry) {
+            Ok(index) => {
+                self.follow_memory(bus);
+                Some(index)
+            }
+            Err(exception) => {
+                I::raise(self, bus, exception);
+                None
+            }
+        }
+    }
+
+    fn known_block(&mut self, entry: EntryOf<I>) -> Option<u32> {
+        self.blocks.find(entry).or_else(|| {
+            let unaffected = !entry.pending.is_none();
+            unaffected.then(|| self.blocks.find_unaffected(&self.config.timing, entry)).flatten()
+        })
+    }
+
+    fn link(&mut self, from: u32, exit: usize, to: u32) {
+        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block
+        // the next time.
+        let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
+        let same = I::may_link(cold.entry.context, entry.context) && cold.pending[exit] == self.pending;
+        if cold.entry.extent == Extent::Whole && !self.sections.stops_at(self.pc) && same {
+            self.blocks.hot[from as usize].links[exit] = to;
+        }
+    }
+
+    /// Drops decoded blocks if memory under them was written, and shortcuts for stores if instructions were decoded.
+    pub(super) fn follow_memory(&mut self, bus: &mut Bus) {
+        if bus.code_epoch != self.code_epoch {
+            self.code_epoch = bus.code_epoch;
+            self.drop_blocks();
+        }
+        if bus.code_marks != self.code_marks {
+            self.code_marks = bus.code_marks;
+            self.memory.forbid_quick_stores();
+        }
+    }
+
+    /// What addresses mean has changed in the middle of a block: it is left behind its instruction, and decoded code is dropped then.
+    pub(crate) fn map_changed(&mut self) {
+        self.memory.translation_changed(self.isa.mmu());
+        self.code_epoch = self.code_epoch.wrapping_sub(1);
+    }
+
+    /// Drops all decoded blocks.
+    pub(crate) fn drop_blocks(&mut self) {
+        self.blocks.flush();
+        I::blocks_dropped(self);
+        self.left = None;
+    }
+
+    /// The branch at the end of a block was predicted wrongly, which costs so many cycles.
+    #[inline(always)]
+    pub(crate) fn mispredicted(&mut self, cycles: u64) {
+        self.cycles += cycles;
+        self.spent.mispredicted += cycles;
+        self.mispredictions += 1;
+    }
+
+    /// Waits for an interrupt, unless one is there that ends that.
+    pub(crate) fn wait(&mut self, bus: &Bus) {
+        if self.lines.will_change(bus, self.cycles) {
+            self.idle(self.lines.since(bus));
+        }
+        self.waiting = !self.isa.wakes(self.interrupts(bus));
+        if self.waiting {
+            self.stop = Some(Stop::Waiting);
+        }
+    }
+
+    fn begin(&mut self, bus: &mut Bus, until: Ps) {
+        I::begin(self, bus);
+        self.deadline.begin(bus, until);
+        self.update_limit(bus);
+    }
+}
+
+/// Size of the lines of a cache; where there is none, that of the lines for which the memory keeps shortcuts.
+fn line_bytes(cache: Option<CacheShape>) -> u32 {
+    cache.map_or(32, |shape| shape.line_bytes)
+}
+
+impl<I: Isa> Core for Cpu<I> {
+    fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    fn clock(&self) -> Hz {
+        self.config.clock
+    }
+
+    fn cycles(&self) -> Cycles {
+        Cycles(self.cycles)
+    }
+
+    fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
+        self.begin(bus, until);
+        self.run_loop(bus, false)
+    }
+
+    fn step(&mut self, bus: &mut Bus) -> Stop {
+        self.begin(bus, Ps(u64::MAX / 2));
+        self.run_loop(bus, true)
+    }
+
+    fn reset(&mut self, bus: &mut Bus) {
+        I::reset(self, bus);
+    }
+
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
+    fn idle(&mut self, until: Ps) {
+        let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
+        self.cycles += cycles;
+        self.spent.idle += cycles;
+        self.pending = I::Pending::NONE;
+    }
+
+    fn machine(&self) -> Machine {
+        I::MACHINE
+    }
+
+    fn load_address(&self, addr: u32) -> u32 {
+        I::load_address(addr)
+    }
+
+    fn set_pc(&mut self, pc: u32) {
+        I::set_pc(self, pc);
+    }
+
+    fn vector_table(&self) -> Option<u32> {
+        I::vector_table(self)
+    }
+
+    fn set_vector_table(&mut self, table: u32) {
+        I::set_vector_table(self, table);
+    }
+
+    fn registers(&self) -> Vec<u32> {
+        I::registers(self)
+    }
+
+    fn watch(&mut self, name: &str, pc: u32) {
+        self.sections.watch(name, pc & I::ADDRESS_MASK, Totals::nothing(&I::CAUSES));
+        self.drop_blocks();
+    }
+
+    fn mark_calls(&mut self, pc: u32) -> bool {
+        self.sections.mark_calls(pc & I::ADDRESS_MASK)
+    }
+
+    fn take_marks(&mut self) -> Vec<CallMark> {
+        self.sections.take_marks()
+    }
+
+    fn report(&mut self, bus: &Bus) -> CoreReport {
+        CoreReport {
+            name: self.config.name.clone(),
+            clock: self.config.clock,
+            instructions: self.instructions,
+            cycles: Cycles(self.cycles),
+            causes: self.totals().named(bus),
+            cut: None,
+            sections: self.sections.reports(bus),
+            counters: I::counters(self),
+        }
+    }
+
+    fn compile_after(&mut self, runs: u16) {
+        if I::COMPILE_AFTER > 0 {
+            self.blocks.compile_after = runs;
+            self.drop_blocks();
+        }
+    }
+
+    fn skip_polling(&mut self, skip: bool) {
+        self.polls.enable(skip);
+    }
+
+    fn skipped(&self) -> Cycles {
+        Cycles(self.polls.skipped_cycles)
+    }
+
+    fn lost_calls(&self) -> u64 {
+        self.sections.lost()
+    }
+}

@@ -1,0 +1,148 @@
+//! Fetches: the lines of a block before it is entered, or instructions past the cache one by one.
+
+use super::Cpu;
+use super::isa::Isa;
+use crate::bus::Bus;
+use crate::memory::first_level::{Done, Mmu, Quiet, Way};
+use crate::time::Cycles;
+
+impl<I: Isa> Cpu<I> {
+    /// Fetches a block's instructions. False if the caller has to look again before running it.
+    pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
+        match self.blocks.cold[index as usize].fetch {
+            Way::Local => true,
+            Way::Cached => self.fetch_cached(bus, index),
+            Way::Uncached => I::FETCHES_IN_BLOCKS || self.fetch_one(bus, index),
+        }
+    }
+
+    /// Fetches the one instruction of a block past the cache.
+    fn fetch_one(&mut self, bus: &mut Bus, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        let (pc, end_pc) = (hot.pc & I::ADDRESS_MASK, hot.end_pc & I::ADDRESS_MASK);
+        if self.line_must_wait(bus, pc) {
+            return false;
+        }
+        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), self.now(), pc, end_pc);
+        self.fetched(bus, done)
+    }
+
+    /// What follows a fetch before a block is entered. True if it took no time.
+    fn fetched(&mut self, bus: &mut Bus, done: Done<bool, <I::Mmu as Mmu>::Status>) -> bool {
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        match done.result {
+            Ok(true) => true,
+            Ok(false) => {
+                I::wait(&mut self.pending, done.cycles);
+                self.update_limit(bus);
+                false
+            }
+            Err(abort) => {
+                I::raise(self, bus, I::fetch_abort(abort));
+                false
+            }
+        }
+    }
+
+    /// True if all of a block's lines but perhaps the first are present: then nothing in the middle of it waits for a fetch.
+    pub(super) fn only_first_line_misses(&self, index: u32) -> bool {
+        self.lines_of(index).skip(1).all(|line| self.memory.has_fetch_line(line))
+    }
+
+    /// The cache line behind that of `addr`.
+    pub(super) fn next_line(&self, addr: u32) -> u32 {
+        (addr & !(self.line_bytes - 1)).wrapping_add(self.line_bytes)
+    }
+
+    fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<I> {
+        let hot = &self.blocks.hot[index as usize];
+        let bytes = self.line_bytes;
+        let first = hot.pc & I::ADDRESS_MASK & !(bytes - 1);
+        (0..u32::from(hot.lines)).map(move |line| first.wrapping_add(line * bytes))
+    }
+
+    fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
+        for line in self.lines_of(index) {
+            if !self.memory.has_fetch_line(line) {
+                if self.line_must_wait(bus, line) {
+                    return false;
+                }
+                let done = self.memory.fetch_line(bus, self.isa.mmu(), self.now(), line);
+                if !self.fetched(bus, done) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Fetches the instruction of operation `at`, from `pc` up to `end_pc`, past the cache. False if the block has been left before it, for others
+    /// to look first.
+    #[inline(never)]
+    pub(crate) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
+        let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+        let info = self.blocks.info(index, at);
+        let begins = self.cycles.wrapping_add(u64::from(info.begins_cycles) - 1);
+        if self.fetch_must_wait(bus, index, at, begins, pc) {
+            return false;
+        }
+        if let Some(cycles) = self.memory.fetch_direct(bus, self.quiet_from(begins), pc, end_pc) {
+            self.cycles = self.cycles.wrapping_add(cycles);
+            // No event came: there is no news.
+            if cycles > 0 && self.cycles.wrapping_add(longest) > self.deadline.limit {
+                self.memory.keep_fetched(pc);
+                self.leave_in_the_middle(index, info.instr);
+                return false;
+            }
+            return true;
+        }
+        let now = self.config.clock.ps_at_floor(Cycles(begins));
+        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), now, pc, end_pc);
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        match done.result {
+            Ok(true) => true,
+            Ok(false) => {
+                self.update_limit(bus);
+                if self.cycles.wrapping_add(longest) <= self.deadline.limit && !self.has_news(bus) {
+                    self.memory.use_fetched();
+                    return true;
+                }
+                self.leave_in_the_middle(index, info.instr);
+                false
+            }
+            Err(abort) => {
+                self.leave_in_the_middle(index, info.instr);
+                I::raise(self, bus, I::fetch_abort(abort));
+                false
+            }
+        }
+    }
+
+    /// Blocks can be entered without a look at their lines where those were found present, and nobody watches for them.
+    #[cold]
+    #[inline(never)]
+    fn look_for_lines(&mut self, index: u32) -> bool {
+        let here = match self.blocks.cold[index as usize].fetch {
+            _ if self.sections.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
+            Way::Local | Way::Uncached => true,
+            Way::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
+        };
+        if here {
+            self.blocks.hot[index as usize].fetched_epoch = self.memory.fetch_epoch();
+        }
+        here
+    }
+
+    /// True if a block fits before the limit, all of its lines are in the instruction cache, and nobody watches for it.
+    #[inline(always)]
+    pub(crate) fn may_enter(&mut self, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        self.cycles + u64::from(hot.longest_cycles) <= self.deadline.limit
+            && (hot.fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index))
+    }
+
+    /// Core cycle `now`, and up to when no event comes.
+    pub(crate) fn quiet_from(&self, now: u64) -> Quiet {
+        Quiet { now, until: self.deadline.limit }
+    }
+}

@@ -1,0 +1,254 @@
+//! What an instruction set adds to the core that all of them share.
+//!
+//! The core ([`super::Cpu`]) keeps time, finds and links blocks, fetches, takes turns with other cores, skips polling loops, times functions and reports. An
+//! instruction set decodes, executes, says what instructions cost, and knows its system registers and exceptions. `tests` at the end of this folder has a
+//! toy of five instructions that shows what is needed.
+
+use std::fmt::Debug;
+
+use super::Cpu;
+use super::block::{Draft, EntryOf};
+use super::cost::Cost;
+use super::read::Read;
+use super::rounds::Round;
+use super::sections::Place;
+use crate::bus::Bus;
+use crate::elf::Machine;
+use crate::inputs::Inputs;
+use crate::memory::first_level::access::Abort;
+use crate::memory::first_level::{Mmu, Way};
+
+/// The abort of an access that an instruction set's memory management, or the bus, refuses.
+pub type AbortOf<I> = Abort<<<I as Isa>::Mmu as Mmu>::Status>;
+
+/// Results under way at an instruction boundary.
+pub trait Pending: Copy + Debug + Ord + Send {
+    /// Nothing under way.
+    const NONE: Self;
+
+    /// True if an instruction can't be held up by what went before, nor helped.
+    fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+/// Names of the causes of a core's own time, in the order in which they are shown. A cause that the core does not have is empty.
+#[derive(Clone, Copy, Debug)]
+pub struct CauseNames {
+    /// One cycle an instruction.
+    pub issue: &'static str,
+    /// Waiting for results.
+    pub operand_wait: &'static str,
+    /// In instructions that take longer than a cycle, from the second on.
+    pub long_operation: &'static str,
+    /// Taken branches, from the second cycle on.
+    pub jump: &'static str,
+    /// Branches that were predicted wrongly.
+    pub mispredicted: &'static str,
+    /// Instructions that went down the pipeline for nothing.
+    pub annulled: &'static str,
+    /// Entering exceptions, and leaving them where that takes time of its own.
+    pub exceptions: &'static str,
+    /// Waiting for an interrupt.
+    pub idle: &'static str,
+}
+
+/// An instruction set, with the state of a core that is its own: everything but the address of the next instruction and the registers `x`.
+pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
+    /// What the board says of a core beyond what it says of any.
+    type Config: Clone + Send;
+    /// Its timing table.
+    type Timing: Clone + Send;
+    /// A decoded operation: what the inner loop runs.
+    type Op: Copy + Debug + Send;
+    /// A decoded instruction, as far as timing has to know it.
+    type Instr: Copy + Debug + Send;
+    /// State other than the address by which the same bytes are other instructions, or may not be fetched.
+    type Context: Copy + Debug + Ord + Send;
+    /// Results under way.
+    type Pending: Pending;
+    /// What has to be predicted at the end of a block; one byte.
+    type Jump: Copy + Debug + Send;
+    /// Why the flow of instructions is left: faults, calls, interrupts.
+    type Exception: Copy;
+    /// Its memory management.
+    type Mmu: Mmu;
+
+    /// As ELF files name it.
+    const MACHINE: Machine;
+    /// The bits of a block's address that are an address; others belong to the state (Arm: the T bit).
+    const ADDRESS_MASK: u32 = u32::MAX;
+    /// Registers that instructions leave behind, the first ones of `x`: what polling loops are compared by.
+    const RESULTS: usize;
+    /// What the causes of its time are called.
+    const CAUSES: CauseNames;
+    /// Past the cache, each instruction of a block begins with an operation that fetches it ([`Cpu::fetch_instruction`]); else such instructions run one by one.
+    const FETCHES_IN_BLOCKS: bool = false;
+    /// Runs after which a block is compiled; 0 for never.
+    const COMPILE_AFTER: u16 = 0;
+
+    /// After reset.
+    fn new(config: &Self::Config) -> Self;
+
+    /// The system registers, as the memory sees them.
+    fn mmu(&self) -> &Self::Mmu;
+
+    // ---- Where the core is
+
+    /// The state in which the next instruction is decoded.
+    fn context(&self) -> Self::Context;
+
+    /// The address of the next instruction, as blocks have it.
+    #[inline(always)]
+    fn address(core: &Cpu<Self>) -> u32 {
+        core.pc
+    }
+
+    /// The core goes on at `address`, as blocks have it, in the state `context`, of which the privilege is no part.
+    fn go_to(core: &mut Cpu<Self>, address: u32, context: Self::Context);
+
+    /// The state at the target of a jump to `address`.
+    fn context_of_target(core: &Cpu<Self>) -> Self::Context;
+
+    /// True if the next instructions can be run as a block; else they are run one by one.
+    #[inline(always)]
+    fn runs_blocks(&self) -> bool {
+        true
+    }
+
+    /// True if a block of the state `from` can be followed by one of the state `to` without a look.
+    fn may_link(from: Self::Context, to: Self::Context) -> bool {
+        from == to
+    }
+
+    /// The function that the core is in, by its registers.
+    fn call_place(core: &Cpu<Self>) -> Place;
+
+    /// The address of the next instruction, then the registers that users expect.
+    fn registers(core: &Cpu<Self>) -> Vec<u32>;
+
+    // ---- Code
+
+    /// Why no instruction can be decoded at all in the present state.
+    fn refuses_code(&self) -> Option<Self::Exception> {
+        None
+    }
+
+    /// Reads and decodes the instruction at `at` into `read`, without time: its operations, then itself by [`Read::push`]. True if a block ends with it.
+    ///
+    /// # Errors
+    /// The abort of its fetch.
+    fn read_instr(core: &mut Cpu<Self>, bus: &mut Bus, read: &mut Read<Self>, at: u32) -> Result<bool, AbortOf<Self>>;
+
+    /// Makes a block of code that was read for `entry`, and is fetched so.
+    fn draft(core: &Cpu<Self>, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self>;
+
+    /// Lets an instruction pass the pipeline, a branch as not taken, with what was under way before it and is after it.
+    fn pass(timing: &Self::Timing, instr: &Self::Instr, fetch: Way, pending: &mut Self::Pending) -> Cost;
+
+    /// The core has waited `cycles` for instructions: what becomes of results that were under way.
+    fn wait(pending: &mut Self::Pending, cycles: u64);
+
+    /// Bytes of an instruction.
+    fn instr_bytes(instr: &Self::Instr) -> u32;
+
+    /// The state before an instruction of a block that was entered in `entry`.
+    fn context_before(instr: &Self::Instr, entry: Self::Context) -> Self::Context;
+
+    /// Runs the block `index`, whose first line has been fetched, and those behind it.
+    fn execute(core: &mut Cpu<Self>, bus: &mut Bus, index: u32);
+
+    /// An operation in whose place the block is to be left: see [`Cpu::leave_behind`].
+    fn leave_op() -> Self::Op;
+
+    /// True if an operation loads or stores: an instruction that has done so is not begun again.
+    fn accesses(op: &Self::Op) -> bool;
+
+    /// Remembers in `round` what the instruction of a block is about to overwrite. `None` for one that changes more than registers and memory.
+    fn note_writes(core: &Cpu<Self>, bus: &Bus, index: u32, round: &mut Round) -> Option<()>;
+
+    // ---- Exceptions
+
+    /// The exception of an instruction that can't be fetched.
+    fn fetch_abort(abort: AbortOf<Self>) -> Self::Exception;
+
+    /// The exception of a load or store that can't be done.
+    fn data_abort(abort: AbortOf<Self>) -> Self::Exception;
+
+    /// The interrupt inputs are like this now: told before each look at what to do next, for those that remember.
+    #[inline(always)]
+    fn see(&mut self, _inputs: &Inputs) {}
+
+    /// The exception to take before the next instruction, with the inputs as last seen.
+    fn deliverable(&self, inputs: &Inputs) -> Option<Self::Exception>;
+
+    /// True if these inputs are to be seen before the next instruction.
+    #[inline]
+    fn is_news(&self, inputs: &Inputs) -> bool {
+        self.deliverable(inputs).is_some()
+    }
+
+    /// True if these inputs end a wait for an interrupt.
+    fn wakes(&self, inputs: &Inputs) -> bool;
+
+    /// Takes an exception that [`Isa::deliverable`] gave, before the instruction at the core's address. Accounts for its time.
+    fn take(core: &mut Cpu<Self>, bus: &mut Bus, exception: Self::Exception);
+
+    /// Takes the exception of the instruction at the core's address. Ends the run if nobody handles it.
+    fn raise(core: &mut Cpu<Self>, bus: &mut Bus, exception: Self::Exception);
+
+    /// An exception is being entered or left, which takes its time in steps: [`Isa::go_on`] is asked instead of running an instruction.
+    #[inline(always)]
+    fn is_between(_core: &Cpu<Self>) -> bool {
+        false
+    }
+
+    /// Lets time pass in that, up to the core's limit or to its end.
+    fn go_on(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
+
+    /// An instruction has just jumped: if its target means the return from an exception, begins to return from it. That belongs to the
+    /// instruction: nothing is taken in between.
+    #[inline(always)]
+    fn follow_jump(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
+
+    /// True where an instruction has jumped to a value that means a return, which [`Isa::follow_jump`] has yet to see.
+    #[inline(always)]
+    fn is_at_return(_core: &Cpu<Self>) -> bool {
+        false
+    }
+
+    /// The semihosting call of the instruction before the current address, or its next attempt.
+    fn call_host(core: &mut Cpu<Self>, bus: &mut Bus);
+
+    // ---- The core as the machine sees it: see [`crate::core::Core`]
+
+    /// The core begins to run, at first or again.
+    #[inline(always)]
+    fn begin(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
+
+    /// The core comes out of reset.
+    fn reset(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
+
+    /// See [`crate::core::Core::load_address`].
+    fn load_address(addr: u32) -> u32 {
+        addr
+    }
+
+    /// Sets the address of the next instruction, as an ELF file has the entry.
+    fn set_pc(core: &mut Cpu<Self>, pc: u32);
+
+    /// Where the vector table is that the core begins with, if it has one.
+    fn vector_table(_core: &Cpu<Self>) -> Option<u32> {
+        None
+    }
+
+    /// The vector table is at `table` from reset on.
+    fn set_vector_table(_core: &mut Cpu<Self>, _table: u32) {}
+
+    /// Named totals since reset.
+    fn counters(core: &Cpu<Self>) -> Vec<(String, u64)>;
+
+    /// All blocks have been dropped, and with them what was compiled.
+    #[inline(always)]
+    fn blocks_dropped(_core: &mut Cpu<Self>) {}
+}

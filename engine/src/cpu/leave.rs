@@ -1,0 +1,107 @@
+//! Ways out of a block: behind it, or in its middle, where something needs a look before the next instruction.
+
+use super::Cpu;
+use super::block::{Extent, FALLEN};
+use super::isa::Isa;
+use crate::bus::Bus;
+
+impl<I: Isa> Cpu<I> {
+    /// Leaves a block by an exit that has no link.
+    pub(crate) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
+        let cold = &self.blocks.cold[index as usize];
+        self.pending = cold.pending[exit];
+        let context = if exit == FALLEN { cold.context_behind } else { I::context_of_target(self) };
+        I::go_to(self, pc, context);
+        self.left = self.isa.runs_blocks().then_some((index, exit));
+    }
+
+    /// Stops between two blocks.
+    pub(crate) fn stop_before(&mut self, next: u32) {
+        let pc = self.blocks.hot[next as usize].pc;
+        let entry = &self.blocks.cold[next as usize].entry;
+        self.pending = entry.pending;
+        let context = entry.context;
+        I::go_to(self, pc, context);
+    }
+
+    /// Has the block left behind the instruction of operation `at`, which is in its middle.
+    pub(crate) fn leave_behind(&mut self, index: u32, at: u32) {
+        let first = self.blocks.hot[index as usize].first_op as usize;
+        let infos = &self.blocks.infos[first..];
+        let instr = infos[at as usize].instr;
+        if instr + 1 == self.blocks.hot[index as usize].instructions {
+            // The block ends there anyway; no other may be entered.
+            if self.blocks.cold[index as usize].entry.extent != Extent::One {
+                self.deadline.limit = 0;
+            }
+            return;
+        }
+        let behind = infos[at as usize..].iter().position(|info| info.instr != instr).unwrap_or(1);
+        let place = first + at as usize + behind;
+        if self.patched.is_none() {
+            self.patched = Some((place, self.blocks.ops[place]));
+            // SAFETY: `place` is one of the block's operations; the inner loop reads them through pointers only.
+            unsafe { self.blocks.ops.as_mut_ptr().add(place).write(I::leave_op()) };
+        }
+    }
+
+    /// Puts the operation back in whose place the block was to be left.
+    pub(crate) fn unpatch(&mut self) {
+        if let Some((place, op)) = self.patched.take() {
+            self.blocks.ops[place] = op;
+        }
+    }
+
+    /// The operation `at`, that of [`Isa::leave_op`], has been reached: leaves the block before its instruction.
+    pub(crate) fn leave_here(&mut self, index: u32, at: u32) {
+        self.unpatch();
+        let instr = self.blocks.info(index, at).instr;
+        self.leave_in_the_middle(index, instr);
+    }
+
+    /// Leaves a block before its instruction number `count`, accounting for those that ran.
+    pub(crate) fn leave_in_the_middle(&mut self, index: u32, count: u16) {
+        if count + 1 == self.blocks.hot[index as usize].instructions {
+            return self.leave_before_last(index);
+        }
+        let cold = &self.blocks.cold[index as usize];
+        let (mut pending, mut pc, mut context) = (cold.entry.pending, cold.entry.pc, cold.entry.context);
+        for (number, instr) in self.blocks.instrs_of(index).iter().enumerate() {
+            context = I::context_before(instr, cold.entry.context);
+            if number == usize::from(count) {
+                break;
+            }
+            let cost = I::pass(&self.config.timing, instr, cold.fetch, &mut pending);
+            self.parts.add(cost);
+            self.cycles = self.cycles.wrapping_add(u64::from(cost.cycles()));
+            pc = pc.wrapping_add(I::instr_bytes(instr));
+            context = cold.context_behind;
+        }
+        self.instructions += u64::from(count);
+        self.pending = pending;
+        self.left = None;
+        I::go_to(self, pc, context);
+    }
+
+    /// The same before the last instruction, for which all has been worked out.
+    fn leave_before_last(&mut self, index: u32) {
+        let (hot, cold) = (&self.blocks.hot[index as usize], &self.blocks.cold[index as usize]);
+        let (fixed, pending) = cold.before_last;
+        let Some(last) = self.blocks.instrs_of(index).last() else { return };
+        let pc = hot.end_pc.wrapping_sub(I::instr_bytes(last));
+        let context = I::context_before(last, cold.entry.context);
+        self.instructions += u64::from(hot.instructions - 1);
+        self.parts.add_runs(fixed, 1);
+        self.cycles = self.cycles.wrapping_add(fixed.cycles());
+        self.pending = pending;
+        self.left = None;
+        I::go_to(self, pc, context);
+    }
+
+    /// Raises the exception of the instruction of operation `at`, which has changed nothing. The block has been left, so this is false.
+    pub(crate) fn raise_at(&mut self, bus: &mut Bus, index: u32, at: u32, exception: I::Exception) -> bool {
+        self.leave_here(index, at);
+        I::raise(self, bus, exception);
+        false
+    }
+}

@@ -1,0 +1,25 @@
+//! The one core: what all cores do alike, over an instruction set.
+//!
+//! [`Cpu`] keeps its time, finds, links and fetches blocks of decoded code ([`block`]), leaves them where something needs a look, takes its turn with
+//! other cores, skips polling loops, times functions, and tells where its time went. What an instruction set has to supply is [`isa::Isa`].
+
+pub(crate) mod access;
+pub mod accounts;
+pub mod block;
+mod core;
+pub mod cost;
+pub(crate) mod deadline;
+mod fetch;
+pub(crate) mod handlers;
+pub mod isa;
+mod leave;
+pub(crate) mod lines;
+mod order;
+pub(crate) mod polls;
+pub mod read;
+pub mod rounds;
+pub mod sections;
+mod skip;
+pub(crate) mod skips;
+
+pub use self::core::{Config, Cpu, REGISTERS};

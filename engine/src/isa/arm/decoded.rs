@@ -1,0 +1,163 @@
+//! Decoded instructions as blocks have them: what timing knows of one, how a block of them ends, what it takes.
+
+use super::core::{ArmSet, Context};
+use super::op::{Code, Instr, Op};
+use super::predictor::Jump;
+use super::profile::Profile;
+use super::registers::{LR, RegisterSet, SINK, SP, one};
+use super::timing::{CoreTiming, Pending};
+use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
+use crate::cpu::cost::Cost;
+use crate::cpu::read::Read;
+use crate::memory::first_level::Way;
+
+/// An instruction as decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// What the decoder said.
+    pub instr: Instr,
+    /// General registers that it loads.
+    pub loaded: RegisterSet,
+    /// ITSTATE before it.
+    pub it: u8,
+    /// It has four bytes, and begins in the middle of a word.
+    pub straddles: bool,
+}
+
+impl Decoded {
+    /// The instruction at `at`, which became these micro-operations, and before which ITSTATE was `it`.
+    pub fn new(instr: Instr, ops: &[Op], at: u32, it: u8) -> Decoded {
+        let loads = ops.iter().filter(|op| is_load(op.code));
+        let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
+        Decoded { instr, loaded, it, straddles: instr.len_bytes == 4 && at & 2 != 0 }
+    }
+
+    /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that nothing is under way
+    /// any more when it has come.
+    pub fn pass(&self, timing: &CoreTiming, fetch: Way, pending: &mut Pending) -> Cost {
+        if fetch == Way::Uncached {
+            *pending = Pending::NONE;
+        }
+        let cost = timing.step(self, pending);
+        if fetch == Way::Uncached {
+            *pending = Pending::NONE;
+        }
+        cost
+    }
+}
+
+/// Makes a block of code that was read for `entry`. `predicts` tells whether branches are predicted.
+pub(super) fn draft<P: Profile>(
+    timing: &CoreTiming,
+    predicts: bool,
+    entry: Entry<Context, Pending>,
+    fetch: Way,
+    read: &Read<ArmSet<P>>,
+) -> Draft<ArmSet<P>> {
+    let end = Ending::of(&read.instrs, &read.ops);
+    let jump = if predicts { end.jump } else { Jump::Sure };
+    let mut draft = Draft::new(entry, jump, read);
+    let (mut first, mut at) = (0, entry.pc & !1);
+    for (number, (decoded, behind)) in read.instrs.iter().enumerate() {
+        let (cost, begins) = draft.pass(timing, *decoded, fetch);
+        let bytes = decoded.instr.len_bytes;
+        if fetch == Way::Uncached {
+            draft.push(Op { code: Code::Fetch, rd: bytes, rn: 0, rm: 0, ra: 0, imm: at }, number, begins);
+        }
+        at = at.wrapping_add(u32::from(bytes));
+        for op in &read.ops[first..*behind] {
+            let saved = cost.issue_cycles.saturating_sub(1).min(255) as u8;
+            let ra = if op.code == Code::SkipUnless && !decoded.instr.ends_block { saved } else { op.ra };
+            draft.push(Op { ra, ..*op }, number, begins);
+        }
+        first = *behind;
+    }
+    draft.end(Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 });
+    if end.skipped {
+        draft.breakdown[FALLEN].long_operation -= u64::from(draft.last.0.issue_cycles.saturating_sub(1));
+    }
+    let unpredicted = if predicts { 0 } else { timing.mispredicted_branch };
+    let refill_cycles = read.instrs.last().map_or(0, |(decoded, _)| timing.refill_cycles(&decoded.instr));
+    let jump_cycles = refill_cycles + u32::from(unpredicted);
+    draft.breakdown[TAKEN].jump += u64::from(jump_cycles);
+    timing.jump(&mut draft.pending[TAKEN], jump_cycles);
+    if fetch == Way::Uncached {
+        draft.settle();
+    }
+    draft.taken_pc = end.target;
+    draft.mispredicted_cycles = if jump == Jump::Sure { 0 } else { u16::from(timing.mispredicted_branch) };
+    draft
+}
+
+/// How a block ends.
+struct Ending {
+    jump: Jump,
+    /// The target, where it is fixed.
+    target: u32,
+    /// Falling through means that the last instruction, which may take several cycles, was skipped.
+    skipped: bool,
+}
+
+impl Ending {
+    /// Of a block of this code: instructions with the index behind their last micro-operation.
+    fn of(instrs: &[(Decoded, usize)], ops: &[Op]) -> Ending {
+        let from = instrs.iter().rev().nth(1).map_or(0, |(_, end)| *end);
+        let ops = &ops[from..];
+        let Some(((decoded, _), last)) = instrs.last().zip(ops.last()) else {
+            return Ending { jump: Jump::Sure, target: 0, skipped: false };
+        };
+        let conditional = ops[0].code == Code::SkipUnless;
+        let skipped = conditional && decoded.instr.ends_block;
+        let calls = decoded.instr.writes & one(LR) != 0;
+        let jump = match last.code {
+            Code::Jump => match (conditional, calls) {
+                (false, false) => Jump::Sure,
+                (false, true) => Jump::Call,
+                (true, false) => Jump::Conditional,
+                (true, true) => Jump::ConditionalCall,
+            },
+            Code::JumpIf | Code::JumpIfZero | Code::JumpIfNotZero => Jump::Conditional,
+            Code::JumpTo | Code::JumpToSame => {
+                let popped = decoded.instr.words > 0 && decoded.instr.reads & one(SP) != 0;
+                match (conditional, last.rm == LR || popped) {
+                    (true, true) => Jump::ConditionalReturn,
+                    (true, false) => Jump::ConditionalIndirect,
+                    (false, true) => Jump::Return,
+                    (false, false) if calls => Jump::IndirectCall,
+                    (false, false) => Jump::Indirect,
+                }
+            }
+            _ => Jump::Sure,
+        };
+        Ending { jump, target: last.imm, skipped }
+    }
+}
+
+fn is_load(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Ldr | Code::Ldrb | Code::Ldrh | Code::Ldrsb | Code::Ldrsh | Code::Ldrex | Code::Swap | Code::LdrUser
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::arm::op::TimingClass;
+
+    #[test]
+    fn a_class_alone_does_not_make_a_jump() {
+        let instr = Instr {
+            len_bytes: 4,
+            class: TimingClass::Status,
+            reads: 0,
+            reads_early: 0,
+            writes: 0,
+            words: 0,
+            ends_block: true,
+        };
+        let ops = [Op { code: Code::Cps, rd: 0, rn: 0, rm: 0, ra: 0, imm: 0 }];
+        let ending = Ending::of(&[(Decoded::new(instr, &ops, 0, 0), 1)], &ops);
+        assert!(ending.jump == Jump::Sure && !ending.skipped);
+    }
+}
