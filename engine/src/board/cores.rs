@@ -17,7 +17,7 @@ use crate::machine::CoreInfo;
 use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
-use crate::memory::first_level::MemoryConfig;
+use crate::memory::first_level::{Chunks, FetchPolicy, MemoryConfig};
 
 /// Extensions that the pipelined RISC-V core has.
 const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
@@ -159,7 +159,14 @@ fn first_level_info(node: &Node, isa: String, memory: &MemoryConfig) -> CoreInfo
         isa,
         clock: memory.clock,
         caches: cache_texts([memory.icache, memory.dcache]),
-        fetch_policy: if memory.fetches_ahead { PrefetchNext::NAME } else { WordBuffer::NAME },
+        fetch_policy: fetch_policy(memory),
+    }
+}
+
+fn fetch_policy(memory: &MemoryConfig) -> &'static str {
+    match memory.fetch {
+        FetchPolicy::Chunks(Chunks { ahead: true, .. }) => PrefetchNext::NAME,
+        _ => WordBuffer::NAME,
     }
 }
 
@@ -168,16 +175,16 @@ fn compatible_of(node: &Node) -> String {
 }
 
 fn read_core(reader: &mut NodeReader, index: u32, interrupts: u32) -> CoreConfig {
-    reader.known(&["riscv,isa", "riscv,isa-base", "mmu-type"]);
+    reader.known(&["riscv,isa", "riscv,isa-base", "mmu-type", "next-level-cache"]);
     reader.isa_extensions("the core", &EXTENSIONS);
     let [icache, dcache] = read_caches(reader);
+    let clock = reader.clock(0, "clock of the core");
     CoreConfig {
         name: reader.node.label().to_owned(),
         index,
-        clock: reader.clock(0, "clock of the core"),
+        clock,
         timing: CoreTiming::from_node(reader),
-        icache,
-        dcache,
+        memory: MemoryConfig::physical(reader, clock, icache, dcache),
         interrupts,
     }
 }
@@ -251,7 +258,7 @@ fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
         compatible: compatible_of(node),
         isa: format!("RV32IMC_Zicsr_Zifencei, machine mode{platform}"),
         clock: config.clock,
-        caches: cache_texts([config.icache, config.dcache]),
-        fetch_policy: WordBuffer::NAME,
+        caches: cache_texts([config.memory.icache, config.memory.dcache]),
+        fetch_policy: fetch_policy(&config.memory),
     }
 }

@@ -1,4 +1,4 @@
-//! What is between a core with translated addresses and the bus: first-level caches, translation lookaside buffers, the store buffer, instruction fetches.
+//! What is between a core and the bus: first-level caches, translation lookaside buffers, the store buffer, instruction fetches.
 //!
 //! The caches are directories: bytes stay in the memories, so contents are always coherent, and only time depends on what is here. What an
 //! access costs beyond its instruction is worked out in the core's cycles by a [`meter::Meter`], which charges each of them to a cause: so
@@ -25,12 +25,13 @@ mod tlb;
 pub(crate) mod translate;
 
 pub use accounts::{Accounts, Part, Purpose};
-pub use config::MemoryConfig;
+pub use config::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 pub use direct::Quiet;
-pub use mmu::Mmu;
+pub use mmu::{Identity, Mmu, Refusal};
 
 use crate::bus::{Bus, BusFault, Target};
-use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement};
+use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement, WritePolicy};
+use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
 use crate::time::Ps;
 use access::{Abort, Status};
@@ -40,7 +41,7 @@ use near::Near;
 use stores::StoreBuffer;
 use tlb::Tlb;
 
-/// Bytes of a line where there is no data cache to say it.
+/// Bytes of a line where there is no instruction cache to say it.
 const LINE_BYTES: u32 = 32;
 
 /// What an access came to.
@@ -92,7 +93,10 @@ pub struct State {
     icache: Option<Cache>,
     dcache: Option<Cache>,
     tlb: Tlb,
+    /// What was fetched past the cache by chunks.
     prefetch: Prefetch,
+    /// What was fetched past the cache on demand.
+    words: WordBuffer,
     stores: StoreBuffer,
     /// The core cycle in which a line fill ends that nobody waits for.
     fill_ends: u64,
@@ -103,21 +107,23 @@ pub struct State {
 impl Memory {
     /// After reset: nothing in the caches.
     pub fn new(config: MemoryConfig) -> Memory {
-        let line_bytes = |shape: Option<CacheShape>| shape.map_or(LINE_BYTES, |shape| shape.line_bytes);
+        let line_bytes =
+            |shape: Option<CacheShape>, otherwise| shape.map_or(otherwise, |shape: CacheShape| shape.line_bytes);
         Memory {
             state: State {
                 icache: config.icache.map(Cache::new),
                 dcache: config.dcache.map(Cache::new),
                 tlb: Tlb::new(config.tlb),
                 prefetch: Prefetch::default(),
+                words: WordBuffer::default(),
                 stores: StoreBuffer::default(),
                 fill_ends: 0,
                 outer_uses: 0,
             },
             accounts: Accounts::default(),
-            quick: Shortcuts::new(line_bytes(config.dcache)),
+            quick: Shortcuts::new(line_bytes(config.dcache, config.granule_bytes)),
             quick_privileged: true,
-            fetched: FetchLines::new(line_bytes(config.icache)),
+            fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES)),
             touched: 0,
             flat: true,
             flat_fetch: true,
@@ -161,7 +167,7 @@ impl Memory {
         self.flat_fetch = self.flat && !(mmu.icache_is_on() && self.config.icache.is_some());
         self.quick.clear();
         self.fetched.clear();
-        self.state.prefetch.flush();
+        self.forget_uncached();
         // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
         self.state.tlb.flush_micro();
     }
@@ -175,6 +181,11 @@ impl Memory {
     /// Some memory holds decoded instructions now: stores have to look. To be told when [`Bus::code_marks`] has grown.
     pub fn forbid_quick_stores(&mut self) {
         self.quick.forbid_stores();
+    }
+
+    /// The table behind [`Memory::quick_load`], for compiled code.
+    pub fn quick_lines(&self) -> &Shortcuts {
+        &self.quick
     }
 
     // ---- What it has done
@@ -206,6 +217,7 @@ impl Memory {
             && alike(&state.dcache, &before.dcache)
             && state.tlb == before.tlb
             && state.prefetch.behaves_like(now, &before.prefetch, then)
+            && state.words == before.words
             && state.stores.behaves_like(now, &before.stores, then)
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
     }
@@ -260,6 +272,17 @@ impl Memory {
     }
 
     // ---- Helpers of the slow paths
+
+    /// True if stores stay in the data cache.
+    fn writes_back(&self) -> bool {
+        self.config.dcache.is_some_and(|shape| shape.write == WritePolicy::WriteBack)
+    }
+
+    /// Forgets all that was fetched past the cache.
+    fn forget_uncached(&mut self) {
+        self.state.prefetch.flush();
+        self.state.words.clear();
+    }
 
     fn meter(&self, at: Ps) -> Meter {
         Meter::new(self.config.clock, at)

@@ -3,8 +3,7 @@
 
 use crate::support::riscv::*;
 use cyclescope_engine::core::Core;
-use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
-use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
+use cyclescope_engine::isa::riscv::core::Hart;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
 
@@ -35,9 +34,7 @@ fn code() -> Vec<u32> {
 }
 
 fn hart() -> Hart {
-    let (name, icache, dcache) = ("cpu0".to_owned(), cache(1), cache(1));
-    let interrupts = MACHINE_INTERRUPTS;
-    Hart::new(CoreConfig { name, index: 0, clock: clock(), timing: timing(), icache, dcache, interrupts })
+    Hart::new(config(cache(1), cache(1)))
 }
 
 fn swept(at: u32) -> Machine {

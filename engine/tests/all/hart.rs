@@ -3,6 +3,8 @@
 use crate::support::riscv::*;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::Outcome;
+use cyclescope_engine::memory::cache::{CacheShape, WritePolicy};
+use cyclescope_engine::memory::first_level::MemoryConfig;
 
 // ---- Static costs
 
@@ -88,6 +90,48 @@ fn a_dirty_line_is_written_back_before_its_place_is_taken() {
     assert_eq!(cause(&report, "store: ddr"), 13 + 13);
     assert_eq!(cause(&report, "load: ddr"), 13 + 13);
     assert!(report.counters.contains(&("cpu0.d-cache.write-backs".into(), 1)));
+}
+
+#[test]
+fn a_store_goes_through_to_memory_where_the_cache_keeps_none() {
+    // The first store misses and changes nothing in the cache, so the load fills; the second hits, and goes out as well.
+    let program = then_exit(&[lui(5, DDR), sw(0, 5, 0), lw(6, 5, 0), sw(5, 5, 4), lw(7, 5, 4)]);
+    let dcache = cache(1).map(|shape| CacheShape { write: WritePolicy::WriteThrough, ..shape });
+    let (report, registers) = run_to_end(machine_of(config(cache(1), dcache), LOCAL, &program));
+    assert_exit(&report);
+    assert_eq!(registers[1 + 7], DDR);
+    assert_eq!(cause(&report, "store: ddr"), 2 * 10);
+    assert_eq!(cause(&report, "load: ddr"), 13);
+    assert!(report.counters.contains(&("cpu0.d-cache.write-backs".into(), 0)));
+}
+
+#[test]
+fn a_load_whose_line_fill_fails_faults_at_its_own_address() {
+    // The handler behind the program ends the run; the device answers bursts with an error, though caches may keep it.
+    let program = then_exit(&[addi(5, 0, 16), csrrw(0, MTVEC, 5), lui(5, DEVICE), lw(6, 5, 0x18), csrrs(7, MTVAL, 0)]);
+    let mut machine = machine(LOCAL, &program, 1);
+    machine.bus().map.iter_mut().filter(|entry| entry.base == DEVICE).for_each(|entry| entry.cacheable = true);
+    let (report, registers) = run_to_end(machine);
+    assert_exit(&report);
+    assert_eq!(registers[1 + 7], DEVICE + 0x18);
+    // There and back; nothing was filled, and nothing had to go.
+    assert_eq!(cause(&report, "load: late"), 3);
+}
+
+#[test]
+fn stores_wait_in_a_buffer_and_a_device_waits_for_them() {
+    let program = then_exit(&[lui(5, BRAM), lui(6, DEVICE), sw(0, 5, 0), sw(0, 5, 16), lw(7, 6, 0)]);
+    let cycles = |entries| {
+        let mut config = config(None, None);
+        config.memory = MemoryConfig { store_buffer_entries: entries, ..config.memory };
+        let report = run(&mut machine_of(config, LOCAL, &program));
+        assert_exit(&report);
+        (report.cores[0].cycles.0, cause(&report, "store buffer"))
+    };
+    // A store takes 2 + 3 + 1, the load 2 + 7 + 1.
+    assert_eq!(cycles(0), (5 + EXIT_CYCLES + 2 * 6 + 10, 0));
+    // The stores go out one after the other from the end of the first's own cycle on; the load is ordered behind both.
+    assert_eq!(cycles(2), (5 + EXIT_CYCLES + 12 - 2 + 10, 10));
 }
 
 #[test]

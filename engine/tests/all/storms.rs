@@ -3,8 +3,7 @@
 use crate::support::riscv::*;
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
-use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
-use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
+use cyclescope_engine::isa::riscv::core::Hart;
 use cyclescope_engine::machine::{Description, Machine, Outcome};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Ps};
@@ -66,8 +65,7 @@ fn with_events(apart_ps: u64) -> Machine {
     bus.device_names.push("again0".into());
     bus.add_core();
     bus.events.schedule(Ps::from_us(10), DeviceId(0), 0);
-    let (name, icache, dcache, interrupts) = ("cpu0".to_owned(), None, None, MACHINE_INTERRUPTS);
-    let hart = Hart::new(CoreConfig { name, index: 0, clock: clock(), timing: timing(), icache, dcache, interrupts });
+    let hart = Hart::new(config(None, None));
     let mut machine = Machine::new(bus, vec![Box::new(hart)], Description::default());
     put(&mut machine, 0, &[jal(0, 0)]);
     machine

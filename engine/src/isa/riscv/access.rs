@@ -1,29 +1,18 @@
 //! Accesses that cost more than their instruction, or may: the slow paths of fetch, load and store.
 //!
-//! An access begins when its instruction's own cycle ends, and the core waits for it. The wait is charged to the map entry that
-//! answers, and to the interconnect on the way.
+//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is charged, is the
+//! memory's business.
 
-use super::accounts::{ON_THE_WAY, Purpose};
 use super::core::Hart;
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use super::skip::is_ram;
-use crate::bus::{Access, Bus, BusFault, BusFaultKind, Target};
+use crate::bus::{Bus, BusFaultKind};
 use crate::core::{Answer, FaultedAccess};
 use crate::device::AccessSize;
-use crate::memory::cache::{NO_LINE, WritePolicy};
+use crate::memory::first_level::access::Abort;
+use crate::memory::first_level::{Done, Identity, Refusal, Way};
 use crate::time::{Cycles, Ps};
-
-/// How an access in the middle of a block went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
-    /// On with the next operation.
-    Continue,
-    /// The instruction is complete, but what follows needs a look first.
-    Break,
-    /// The instruction raised an exception instead.
-    Raise(Exception),
-}
 
 impl Hart {
     // ---- Fetch
@@ -39,109 +28,62 @@ impl Hart {
 
     /// True if all of a block's lines but perhaps the first are present: then nothing in the middle of it waits for a fetch.
     pub(super) fn only_first_line_misses(&self, index: u32) -> bool {
+        self.lines_of(index).skip(1).all(|line| self.memory.has_fetch_line(line))
+    }
+
+    /// The cache line behind that of `addr`.
+    pub(super) fn next_line(&self, addr: u32) -> u32 {
+        (addr & !(self.line_bytes - 1)).wrapping_add(self.line_bytes)
+    }
+
+    /// The cache lines that a block lies in; none if it is not fetched through the cache.
+    fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<> {
         let hot = &self.blocks.hot[index as usize];
-        let first = hot.pc >> self.fetch_shift << self.fetch_shift;
-        let later = (1..u32::from(hot.lines)).map(|line| first.wrapping_add(line << self.fetch_shift));
-        later.into_iter().all(|line| self.has_fetch_line(line))
-    }
-
-    /// True if a block's first line is present.
-    pub(super) fn has_first_line(&self, index: u32) -> bool {
-        self.has_fetch_line(self.blocks.hot[index as usize].pc >> self.fetch_shift << self.fetch_shift)
-    }
-
-    /// True if the instruction cache has a line and using it changes nothing in the directory.
-    #[inline(always)]
-    pub(super) fn has_fetch_line(&self, line: u32) -> bool {
-        self.fetch_lines[(line >> self.fetch_shift) as usize & (self.fetch_lines.len() - 1)] == line
+        let bytes = self.line_bytes;
+        let first = hot.pc & !(bytes - 1);
+        (0..u32::from(hot.lines)).map(move |line| first.wrapping_add(line * bytes))
     }
 
     fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
-        let hot = &self.blocks.hot[index as usize];
-        let shift = self.fetch_shift;
-        let (first, lines) = (hot.pc >> shift << shift, u32::from(hot.lines));
-        for line in (0..lines).map(|line| first.wrapping_add(line << shift)) {
-            if !self.has_fetch_line(line) && !self.look_up_line(bus, line) {
-                return false;
+        for line in self.lines_of(index) {
+            if !self.memory.has_fetch_line(line) {
+                if self.line_must_wait(bus, line) {
+                    return false;
+                }
+                let done = self.memory.fetch_line(bus, &Identity, self.now(), line);
+                if !self.fetched(bus, done) {
+                    return false;
+                }
             }
         }
         true
     }
 
-    /// Looks a line up in the directory; true for a hit. A miss fills it.
-    fn look_up_line(&mut self, bus: &mut Bus, line: u32) -> bool {
-        let Some(cache) = &mut self.icache else { return true };
-        let hit = cache.touch(line, false);
-        if !hit {
-            let at = self.now();
-            bus.run_events_before(at, line);
-            match bus.read_burst(at, line, 1 << self.fetch_shift) {
-                Ok(access) => self.charge(bus, Purpose::Fetch, at, access),
-                Err(fault) => {
-                    self.fetch_fault(bus, line, fault.kind);
-                    return false;
-                }
-            }
-            if let Some(victim) = self.icache.as_mut().and_then(|cache| cache.fill(line, false)) {
-                self.forget_fetch_line(victim.line_addr);
-            }
-        }
-        let neighbours: Vec<u32> = self.icache.as_mut().map_or(Vec::new(), |cache| cache.neighbours(line).collect());
-        for other in neighbours {
-            self.forget_fetch_line(other);
-        }
-        let slots = self.fetch_lines.len() - 1;
-        let slot = &mut self.fetch_lines[(line >> self.fetch_shift) as usize & slots];
-        let before = std::mem::replace(slot, line);
-        if before != line && before != NO_LINE {
-            self.fetched_lines_went();
-        }
-        hit
-    }
-
-    fn forget_fetch_line(&mut self, line: u32) {
-        let slots = self.fetch_lines.len() - 1;
-        let slot = &mut self.fetch_lines[(line >> self.fetch_shift) as usize & slots];
-        if *slot == line {
-            *slot = NO_LINE;
-            self.fetched_lines_went();
-        }
-    }
-
-    /// Blocks that were found to be in the instruction cache have to be looked at again.
-    fn fetched_lines_went(&mut self) {
-        self.fetch_epoch = self.fetch_epoch.wrapping_add(1);
-        if self.fetch_epoch == 0 {
-            self.blocks.forget_fetched();
-            self.fetch_epoch = 1;
-        }
-    }
-
-    /// Forgets everything fetched: fence.i.
-    pub(super) fn invalidate_fetched(&mut self) {
-        self.fetch_lines.fill(NO_LINE);
-        self.fetched_lines_went();
-        self.fetch_buffer.clear();
-        if let Some(cache) = &mut self.icache {
-            cache.invalidate_all();
-        }
-        self.drop_blocks();
-    }
-
-    /// Fetches a word of a single instruction over the bus, on demand. True if none was missing.
+    /// Fetches what is missing of a single instruction past the cache. True if none was missing.
     fn fetch_uncached(&mut self, bus: &mut Bus, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        let Some(word) = self.fetch_buffer.missing(hot.pc, hot.end_pc) else { return true };
-        let at = self.now();
-        bus.run_events_before(at, word);
-        match bus.read(at, word, AccessSize::Word) {
-            Ok(access) => {
-                self.charge(bus, Purpose::Fetch, at, access);
-                self.fetch_buffer.fetched(word);
-            }
-            Err(fault) => self.fetch_fault(bus, word, fault.kind),
+        let (pc, end_pc) = (hot.pc, hot.end_pc);
+        if self.line_must_wait(bus, pc) {
+            return false;
         }
-        false
+        let done = self.memory.fetch_uncached(bus, &Identity, self.now(), pc, end_pc);
+        self.fetched(bus, done)
+    }
+
+    /// What has come of a fetch: true if it took no time. Results under way are no sooner there: the pipeline stands still.
+    fn fetched(&mut self, bus: &mut Bus, done: Done<bool, Refusal>) -> bool {
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(true) => true,
+            Ok(false) => {
+                self.update_limit(bus);
+                false
+            }
+            Err(abort) => {
+                self.fetch_fault(bus, abort.va, abort.bus.unwrap_or(BusFaultKind::Unmapped));
+                false
+            }
+        }
     }
 
     /// Raises the exception of a fetch that nothing, or an error, answered.
@@ -151,210 +93,106 @@ impl Hart {
         self.raise(bus, Exception { cause: ExceptionCause::InstructionAccessFault, value: addr });
     }
 
+    /// Forgets everything fetched: fence.i.
+    pub(super) fn invalidate_fetched(&mut self) {
+        self.memory.forget_fetched();
+        self.drop_blocks();
+    }
+
+    /// Blocks can be entered without a look at their lines where those were found present, and nobody watches for them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_lines(&mut self, index: u32) -> bool {
+        let here = match self.blocks.cold[index as usize].fetch {
+            _ if self.sections.stops_at(self.blocks.hot[index as usize].pc) => false,
+            Way::Local => true,
+            Way::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
+            Way::Uncached => false,
+        };
+        if here {
+            self.blocks.hot[index as usize].fetched_epoch = self.memory.fetch_epoch();
+        }
+        here
+    }
+
     // ---- Loads and stores
 
-    /// A load that found no shortcut. `begins_cycles` is the static time from the block's beginning to the access.
-    pub(super) fn load(&mut self, bus: &mut Bus, index: u32, begins_cycles: u64, op: Op, addr: u32) -> Flow {
-        let size = size_of_access(op.code);
-        if !addr.is_multiple_of(size.bytes()) {
-            return self.refuse(ExceptionCause::LoadAddressMisaligned, op.code, addr);
+    /// When an access by operation `at` begins.
+    pub(super) fn begins(&self, index: u32, at: u32) -> Ps {
+        self.config.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
+    }
+
+    /// The same as a core cycle: the end of the operation's own.
+    fn begins_cycle(&self, index: u32, at: u32) -> u64 {
+        let info = &self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
+        self.cycles + u64::from(info.start_cycles) + 1
+    }
+
+    /// A load that found no shortcut. True if the block goes on; else it has been left.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        if self.must_wait(bus, index, at, addr) {
+            return false;
         }
-        let at = self.config.clock.ps_at_floor(Cycles(self.cycles + begins_cycles));
-        let way = self.way(bus, addr);
-        let value = match way {
-            Way::Local => Ok(self.peek_and_remember(bus, addr, size)),
-            Way::Cached => {
-                self.use_line(bus, at, addr, Purpose::Load).map(|()| self.peek_and_remember(bus, addr, size))
-            }
-            Way::Uncached => self.uncached(bus, at, addr, Purpose::Load, |bus| bus.read(at, addr, size)),
-        };
-        match value {
+        let now = self.begins(index, at);
+        let done = self.memory.load(bus, &Identity, now, addr, size_of_access(op.code), 0);
+        self.cycles += done.cycles;
+        match done.result {
             Ok(value) => {
                 self.x[op.rd as usize] = extend(op.code, value);
-                if way == Way::Uncached && !is_ram(bus, addr) {
-                    self.polls.saw(u64::from(index) << 32 | begins_cycles, &self.x);
+                if self.memory.data_way(bus, addr) == Way::Uncached && !is_ram(bus, addr) {
+                    self.polls.saw(u64::from(index) << 32 | u64::from(at), &self.x);
                 }
-                self.after_access(bus, index)
+                self.after_access(bus, index, at)
             }
-            Err(fault) => self.faulted(bus, ExceptionCause::LoadAccessFault, op.code, at, fault),
+            Err(abort) => self.refuse_access(bus, index, at, op, abort),
         }
     }
 
-    /// A store that found no shortcut.
-    pub(super) fn store(&mut self, bus: &mut Bus, index: u32, begins_cycles: u64, op: Op, addr: u32) -> Flow {
-        let size = size_of_access(op.code);
-        if !addr.is_multiple_of(size.bytes()) {
-            return self.refuse(ExceptionCause::StoreAddressMisaligned, op.code, addr);
+    /// A store that found no shortcut. True if the block goes on; else it has been left.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        if self.must_wait(bus, index, at, addr) {
+            return false;
         }
-        let value = self.x[op.rs2 as usize];
-        let at = self.config.clock.ps_at_floor(Cycles(self.cycles + begins_cycles));
-        let way = self.way(bus, addr);
-        let stays = way == Way::Local || way == Way::Cached && self.writes_back();
-        let result = if !stays {
-            if way == Way::Cached
-                && let Some(cache) = &mut self.dcache
-                && cache.touch(addr, true)
-            {
-                self.forget_neighbours(addr);
-            }
-            self.uncached(bus, at, addr, Purpose::Store, |bus| bus.write(at, addr, size, value)).map(|_| ())
-        } else if way == Way::Cached {
-            self.use_line(bus, at, addr, Purpose::Store).map(|()| self.poke_and_remember(bus, addr, size, value))
-        } else {
-            self.poke_and_remember(bus, addr, size, value);
-            Ok(())
-        };
-        match result {
-            Ok(()) => self.after_access(bus, index),
-            Err(fault) => self.faulted(bus, ExceptionCause::StoreAccessFault, op.code, at, fault),
+        let (now, value) = (self.begins(index, at), self.x[op.rs2 as usize]);
+        let done = self.memory.store(bus, &Identity, now, addr, size_of_access(op.code), value, 0);
+        self.cycles += done.cycles;
+        match done.result {
+            Ok(()) => self.after_access(bus, index, at),
+            Err(abort) => self.refuse_access(bus, index, at, op, abort),
         }
     }
 
-    fn writes_back(&self) -> bool {
-        self.config.dcache.is_some_and(|shape| shape.write == WritePolicy::WriteBack)
-    }
-
-    /// What an access to data costs.
-    fn way(&self, bus: &Bus, addr: u32) -> Way {
-        way_to(bus, addr, self.dcache.is_some())
-    }
-
-    /// Makes a line of the data cache present and the most recently used: a miss writes back what has to go, then fills.
-    fn use_line(&mut self, bus: &mut Bus, at: Ps, addr: u32, purpose: Purpose) -> Result<(), BusFault> {
-        let Some(cache) = &mut self.dcache else { return Ok(()) };
-        let store = purpose == Purpose::Store;
-        if !cache.touch(addr, store) {
-            let (line, bytes) = (cache.line_addr(addr), cache.shape().line_bytes);
-            let victim = cache.fill(addr, store);
-            bus.run_events_before(at, addr);
-            let mut from = at;
-            if let Some(victim) = victim {
-                self.shortcuts.remove(victim.line_addr);
-                if victim.dirty {
-                    let access = bus.write_burst(from, victim.line_addr, bytes)?;
-                    self.charge(bus, Purpose::Store, from, access);
-                    from = access.done;
-                }
-            }
-            match bus.read_burst(from, line, bytes) {
-                Ok(access) => self.charge(bus, purpose, from, access),
-                Err(fault) => {
-                    self.dcache.as_mut().into_iter().for_each(|cache| cache.drop_line(line));
-                    return Err(fault);
-                }
-            }
-        }
-        self.forget_neighbours(addr);
-        Ok(())
-    }
-
-    /// Takes the shortcuts of the lines that are no longer the most recently used of their set.
-    fn forget_neighbours(&mut self, addr: u32) {
-        let Some(cache) = &mut self.dcache else { return };
-        for other in cache.neighbours(addr) {
-            self.shortcuts.remove(other);
-        }
-    }
-
-    fn uncached(
-        &mut self,
-        bus: &mut Bus,
-        at: Ps,
-        addr: u32,
-        purpose: Purpose,
-        access: impl FnOnce(&mut Bus) -> Result<Access, BusFault>,
-    ) -> Result<u32, BusFault> {
-        bus.run_events_before(at, addr);
-        let access = access(bus)?;
-        self.charge(bus, purpose, at, access);
-        Ok(access.value)
-    }
-
-    fn peek_and_remember(&mut self, bus: &Bus, addr: u32, size: AccessSize) -> u32 {
-        let mut bytes = [0; 4];
-        bus.peek(addr, &mut bytes[..size.bytes() as usize]);
-        self.add_shortcut(bus, addr);
-        u32::from_le_bytes(bytes)
-    }
-
-    fn poke_and_remember(&mut self, bus: &mut Bus, addr: u32, size: AccessSize, value: u32) {
-        bus.poke(addr, &value.to_le_bytes()[..size.bytes() as usize]);
-        self.add_shortcut(bus, addr);
-    }
-
-    /// From now on, accesses to the line of `addr` cost nothing: it is local, or present and the most recently used of its set.
-    fn add_shortcut(&mut self, bus: &Bus, addr: u32) {
-        let Some(entry) = bus.entry_at(addr).map(|entry| &bus.map[entry]) else { return };
-        let Target::Ram(ram) = entry.target else { return };
-        let (line, bytes) = self.shortcuts.line_of(addr);
-        if line < entry.base || entry.last - line < bytes - 1 {
-            return;
-        }
-        let clean = self.way(bus, addr) == Way::Cached
-            && !(self.writes_back() && self.dcache.as_mut().is_some_and(|cache| cache.is_dirty(addr)));
-        let stores = !clean && !bus.rams[ram].holds_code(line - entry.base, bytes);
-        let host = bus.rams[ram].as_ptr().wrapping_add((addr - entry.base) as usize);
-        self.shortcuts.add(addr, host, stores);
-    }
-
-    /// Charges the time of an access that began at `at`.
-    fn charge(&mut self, bus: &Bus, purpose: Purpose, at: Ps, access: Access) {
-        let clock = self.config.clock;
-        let edge = |time: Ps| clock.cycles_until_ceil(time).0;
-        let (begun, arrived, answered, done) =
-            (edge(at), edge(access.arrived), edge(access.answered), edge(access.done));
-        self.cycles += done - begun;
-        self.touched |= 1_u64.checked_shl(access.entry as u32).unwrap_or(0);
-        let charged = &mut self.entry_cycles[access.entry];
-        charged[purpose as usize] += answered - arrived;
-        charged[ON_THE_WAY] += (arrived - begun) + (done - answered);
-        debug_assert!(bus.route(access.entry).is_some() || charged[ON_THE_WAY] == 0);
-    }
-
-    /// Looks whether the block may go on behind an access.
-    fn after_access(&mut self, bus: &Bus, index: u32) -> Flow {
-        self.deadline.follow(bus);
+    /// Looks whether the block may go on behind an access; if not, it is left behind the instruction.
+    fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
+        self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
-        if self.polls.found || self.has_news(bus) || self.cycles + longest > self.deadline.limit {
-            Flow::Break
-        } else {
-            Flow::Continue
+        let leaves = self.polls.found || self.has_news(bus) || self.cycles + longest > self.deadline.limit;
+        if leaves {
+            self.leave_in_the_middle(index, at + 1);
         }
+        !leaves
     }
 
-    fn refuse(&mut self, cause: ExceptionCause, code: Code, addr: u32) -> Flow {
-        self.note_fault(FaultedAccess { addr, kind: access_kind(code), answer: Answer::Misaligned });
-        Flow::Raise(Exception { cause, value: addr })
-    }
-
-    fn faulted(&mut self, bus: &Bus, cause: ExceptionCause, code: Code, at: Ps, fault: BusFault) -> Flow {
-        let purpose = if cause == ExceptionCause::LoadAccessFault { Purpose::Load } else { Purpose::Store };
-        if let Some(entry) = fault.entry {
-            let access = Access { value: 0, entry, arrived: at, answered: fault.done, done: fault.done };
-            self.charge(bus, purpose, at, access);
-        }
-        self.note_fault(FaultedAccess { addr: fault.addr, kind: access_kind(code), answer: Answer::Bus(fault.kind) });
-        Flow::Raise(Exception { cause, value: fault.addr })
-    }
-}
-
-/// What an access to an address costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Nothing: tightly coupled memory.
-    Local,
-    /// Nothing if the cache has it, else a line fill.
-    Cached,
-    /// An access over the bus.
-    Uncached,
-}
-
-/// The way to `addr`, for a fetch or for data; `has_cache` tells whether there is a cache for it.
-pub(super) fn way_to(bus: &Bus, addr: u32, has_cache: bool) -> Way {
-    match bus.entry_at(addr) {
-        Some(entry) if bus.is_local(entry) => Way::Local,
-        Some(entry) if bus.map[entry].cacheable && has_cache => Way::Cached,
-        _ => Way::Uncached,
+    /// Raises the exception of an access that could not be done.
+    fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, abort: Abort<Refusal>) -> bool {
+        self.leave_in_the_middle(index, at);
+        let answer = match (abort.status, abort.bus) {
+            (Refusal::Misaligned, _) => Answer::Misaligned,
+            (Refusal::Bus, kind) => Answer::Bus(kind.unwrap_or(BusFaultKind::Unmapped)),
+        };
+        let cause = match (abort.status, abort.write) {
+            (Refusal::Misaligned, false) => ExceptionCause::LoadAddressMisaligned,
+            (Refusal::Misaligned, true) => ExceptionCause::StoreAddressMisaligned,
+            (Refusal::Bus, false) => ExceptionCause::LoadAccessFault,
+            (Refusal::Bus, true) => ExceptionCause::StoreAccessFault,
+        };
+        self.note_fault(FaultedAccess { addr: abort.va, kind: access_kind(op.code), answer });
+        self.raise(bus, Exception { cause, value: abort.va });
+        false
     }
 }
 

@@ -3,6 +3,7 @@
 use super::block::Breakdown;
 use crate::bus::Bus;
 use crate::cpu::sections;
+use crate::memory::first_level::Accounts;
 use crate::time::Cycles;
 
 /// Causes of a core's time that are neither an instruction's own nor an access's.
@@ -15,24 +16,6 @@ pub(super) enum Cause {
     Count,
 }
 
-/// What an access was for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum Purpose {
-    Fetch,
-    Load,
-    Store,
-    /// The fetch of an instruction that was not run: behind a taken branch.
-    Discarded,
-}
-
-/// Time of accesses through one map entry: at the memory or device itself by purpose, and on the interconnect.
-pub(super) type EntryCycles = [u64; 5];
-/// Index of the interconnect's share in [`EntryCycles`].
-pub(super) const ON_THE_WAY: usize = 4;
-/// The purposes' names, in the order of [`Purpose`].
-const PURPOSES: [&str; ON_THE_WAY] = ["fetch", "load", "store", "discarded fetch"];
-
 /// All of a core's time so far, by cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
@@ -40,7 +23,7 @@ pub(super) struct Totals {
     pub cycles: u64,
     pub fixed: Breakdown,
     pub causes: [u64; Cause::Count as usize],
-    pub entries: Vec<EntryCycles>,
+    pub memory: Accounts,
 }
 
 impl sections::Totals for Totals {
@@ -51,13 +34,7 @@ impl sections::Totals for Totals {
         for (cause, sum) in self.causes.iter_mut().enumerate() {
             *sum += times * (to.causes[cause] - from.causes[cause]);
         }
-        self.entries.resize(to.entries.len(), EntryCycles::default());
-        for (entry, sums) in self.entries.iter_mut().enumerate() {
-            let before = from.entries.get(entry).copied().unwrap_or_default();
-            for (purpose, sum) in sums.iter_mut().enumerate() {
-                *sum += times * (to.entries[entry][purpose] - before[purpose]);
-            }
-        }
+        self.memory.add_difference(&to.memory, &from.memory, times);
     }
 
     fn instructions(&self) -> u64 {
@@ -65,25 +42,15 @@ impl sections::Totals for Totals {
     }
 
     fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
-        let mut causes = vec![
-            ("issue".to_owned(), self.fixed.issue),
-            ("load and multiply results".to_owned(), self.fixed.operand_wait),
-            ("long operations".to_owned(), self.fixed.long_operation),
-            ("jumps and taken branches".to_owned(), self.fixed.jump),
-            ("trap entry".to_owned(), self.causes[Cause::Trap as usize]),
-            ("wait for interrupt".to_owned(), self.causes[Cause::Idle as usize]),
+        let own = [
+            ("issue", self.fixed.issue),
+            ("load and multiply results", self.fixed.operand_wait),
+            ("long operations", self.fixed.long_operation),
+            ("jumps and taken branches", self.fixed.jump),
+            ("trap entry", self.causes[Cause::Trap as usize]),
+            ("wait for interrupt", self.causes[Cause::Idle as usize]),
         ];
-        let mut on_the_way = vec![0; bus.routes.len()];
-        for (index, (entry, cycles)) in bus.map.iter().zip(&self.entries).enumerate() {
-            for (purpose, cycles) in PURPOSES.into_iter().zip(cycles) {
-                causes.push((format!("{purpose}: {}", entry.name), *cycles));
-            }
-            if let Some(route) = bus.route(index) {
-                on_the_way[route] += cycles[ON_THE_WAY];
-            }
-        }
-        let interconnects = bus.routes.iter().zip(on_the_way);
-        causes.extend(interconnects.map(|(route, cycles)| (format!("interconnect: {}", route.name), cycles)));
-        causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect()
+        let own = own.map(|(cause, cycles)| (cause.to_owned(), Cycles(cycles)));
+        own.into_iter().chain(self.memory.named(bus)).collect()
     }
 }

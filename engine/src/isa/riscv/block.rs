@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::access::Way;
 use super::decode::decode;
 use super::op::{Code, Instr, Op};
 use super::timing::{CoreTiming, Cost, Pending};
 use crate::bus::Bus;
+use crate::memory::first_level::Way;
 
 /// Instructions a block has at the most.
 const LONGEST_BLOCK: usize = 64;
@@ -246,11 +246,6 @@ impl Blocks {
         let link = self.hot[index as usize].links[exit];
         let indirect = self.ops_of(index).last().is_some_and(|last| last.code == Code::Jalr);
         (link != NO_BLOCK && !indirect).then_some(link)
-    }
-
-    /// No block is known to be in the instruction cache any more.
-    pub fn forget_fetched(&mut self) {
-        self.hot.iter_mut().for_each(|hot| hot.fetched_epoch = 0);
     }
 
     // ---- For compiled code

@@ -1,7 +1,6 @@
 //! A hart: its state, and the loop that chooses what runs next.
 
-use super::access::{Way, way_to};
-use super::accounts::{Cause, EntryCycles, Totals};
+use super::accounts::{Cause, Totals};
 use super::block::{Blocks, Extent, Place};
 use super::compile::{COMPILE_AFTER, Compiler};
 use super::exceptions::Exception;
@@ -14,16 +13,11 @@ use crate::cpu::polls::Polls;
 use crate::cpu::sections::{Sections, Totals as _};
 use crate::cpu::skips::Skips as _;
 use crate::elf::Machine;
-use crate::memory::cache::{Cache, CacheShape, NO_LINE};
-use crate::memory::fetch::on_demand::WordBuffer;
-use crate::memory::shortcut::Shortcuts;
+use crate::inputs::Inputs;
+use crate::cpu::lines::Lines;
+use crate::memory::first_level::{Memory, MemoryConfig, Way};
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
-
-/// Granule of shortcuts where there is no data cache to give one.
-const UNCACHED_SHORTCUT_BYTES: u32 = 1 << 8;
-/// Lines of the instruction cache that need no look at its directory.
-const FETCH_SLOTS: usize = 1 << 10;
 
 /// What a board says of a core.
 #[derive(Clone, Debug)]
@@ -36,10 +30,8 @@ pub struct CoreConfig {
     pub clock: Hz,
     /// Its timing table.
     pub timing: CoreTiming,
-    /// Instruction cache, if it has one.
-    pub icache: Option<CacheShape>,
-    /// Data cache, if it has one.
-    pub dcache: Option<CacheShape>,
+    /// Its memory side.
+    pub memory: MemoryConfig,
     /// The bits of mip and mie that it has.
     pub interrupts: u32,
 }
@@ -59,26 +51,18 @@ pub struct Hart {
     pub(super) pending: Pending,
     pub(super) csrs: Csrs,
     pub(super) blocks: Blocks,
-    pub(super) icache: Option<Cache>,
-    pub(super) dcache: Option<Cache>,
-    pub(super) shortcuts: Shortcuts,
-    pub(super) fetch_lines: Box<[u32; FETCH_SLOTS]>,
-    pub(super) fetch_shift: u32,
-    /// Grows whenever one of `fetch_lines` goes; never 0.
-    pub(super) fetch_epoch: u32,
-    /// Words last fetched without a cache.
-    pub(super) fetch_buffer: WordBuffer,
+    pub(super) memory: Memory,
+    /// Size of the instruction cache's lines.
+    pub(super) line_bytes: u32,
     /// Where the last block was left, to link it to the next.
     pub(super) left: Option<(u32, usize)>,
     pub(super) stop: Option<Stop>,
     pub(super) causes: [u64; Cause::Count as usize],
-    pub(super) entry_cycles: Vec<EntryCycles>,
     /// Static time of parts of blocks, where one was left in the middle.
     pub(super) parts: super::block::Breakdown,
     pub(super) sections: Sections<Totals>,
     pub(super) polls: Polls,
-    /// Map entries that were accessed since this was last cleared: bit n is entry n.
-    pub(super) touched: u64,
+    pub(super) lines: Lines,
     waiting: bool,
     /// A semihosting call has no answer yet.
     pub(super) in_call: bool,
@@ -93,7 +77,7 @@ pub struct Hart {
 impl Hart {
     /// A hart after reset.
     pub fn new(config: CoreConfig) -> Hart {
-        let shortcut_bytes = config.dcache.map_or(UNCACHED_SHORTCUT_BYTES, |shape| shape.line_bytes);
+        let memory = Memory::new(config.memory);
         Hart {
             x: [0; 256],
             pc: 0,
@@ -104,21 +88,15 @@ impl Hart {
             pending: Pending::NONE,
             csrs: Csrs::new(config.index, config.interrupts),
             blocks: Blocks::new(COMPILE_AFTER),
-            icache: config.icache.map(Cache::new),
-            dcache: config.dcache.map(Cache::new),
-            shortcuts: Shortcuts::new(shortcut_bytes),
-            fetch_lines: Box::new([NO_LINE; FETCH_SLOTS]),
-            fetch_shift: config.icache.map_or(6, |shape| shape.line_bytes.trailing_zeros()),
-            fetch_epoch: 1,
-            fetch_buffer: WordBuffer::default(),
+            line_bytes: 1 << memory.fetch_line_shift(),
+            memory,
             left: None,
             stop: None,
             causes: [0; Cause::Count as usize],
-            entry_cycles: Vec::new(),
             parts: super::block::Breakdown::default(),
             sections: Sections::default(),
             polls: Polls::default(),
-            touched: 0,
+            lines: Lines::new(config.clock, config.index),
             waiting: false,
             in_call: false,
             code_epoch: 0,
@@ -140,15 +118,27 @@ impl Hart {
         self.config.clock.ps_at_floor(Cycles(self.cycles))
     }
 
+    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
+    pub(super) fn update_limit(&mut self, bus: &Bus) {
+        self.deadline.follow(bus);
+        self.lines.follow(bus, self.cycles, &mut self.deadline);
+    }
+
+    /// The interrupt lines that are up now.
+    pub(super) fn interrupts<'a>(&'a self, bus: &'a Bus) -> &'a Inputs {
+        self.lines.up(bus, self.cycles)
+    }
+
     /// True if something has happened that the loop below has to look at before the next instruction.
     pub(super) fn has_news(&self, bus: &Bus) -> bool {
         bus.exit.is_some()
             || bus.code_epoch != self.code_epoch
-            || self.csrs.deliverable(bus.core_irqs[self.config.index as usize].low()).is_some()
+            || self.stop.is_some()
+            || self.csrs.deliverable(self.interrupts(bus).low()).is_some()
     }
 
     pub(super) fn csr_context(&self, bus: &Bus, cycles: u64, instructions: u64) -> CsrContext {
-        CsrContext { cycles, instructions, pending: bus.core_irqs[self.config.index as usize].low() }
+        CsrContext { cycles, instructions, pending: self.lines.up(bus, cycles).low() }
     }
 
     pub(super) fn note_fault(&mut self, access: FaultedAccess) {
@@ -156,7 +146,7 @@ impl Hart {
     }
 
     pub(super) fn wait(&mut self, bus: &Bus) {
-        self.waiting = !self.csrs.wakes(bus.core_irqs[self.config.index as usize].low());
+        self.waiting = !self.csrs.wakes(self.interrupts(bus).low());
         if self.waiting {
             self.stop = Some(Stop::Waiting);
         }
@@ -171,7 +161,7 @@ impl Hart {
                 return stop;
             }
         }
-        if self.waiting && !self.csrs.wakes(bus.core_irqs[self.config.index as usize].low()) {
+        if self.waiting && !self.csrs.wakes(self.interrupts(bus).low()) {
             return Stop::Waiting;
         }
         self.waiting = false;
@@ -185,7 +175,7 @@ impl Hart {
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
-            if let Some(interrupt) = self.csrs.deliverable(bus.core_irqs[self.config.index as usize].low()) {
+            if let Some(interrupt) = self.csrs.deliverable(self.lines.look(bus, self.cycles).low()) {
                 self.trap(bus, interrupt, 0, true);
                 if single {
                     return self.stop.take().unwrap_or(Stop::Horizon);
@@ -216,7 +206,7 @@ impl Hart {
         }
         let left = self.left.take();
         // Without a cache, instructions are fetched one by one.
-        let whole = !single && way_to(bus, self.pc, self.icache.is_some()) != Way::Uncached;
+        let whole = !single && self.memory.fetch_way(bus, self.pc) != Way::Uncached;
         let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
         let Some(index) = index else {
             let value = self.pc;
@@ -250,17 +240,15 @@ impl Hart {
         if let Some(index) = self.known_block(extent) {
             return Some(index);
         }
-        let line_bytes = self.icache.as_ref().map_or(4, |cache| cache.shape().line_bytes);
-        let fetch = way_to(bus, pc, self.icache.is_some());
-        let next_line = (pc & !(line_bytes - 1)).wrapping_add(line_bytes);
-        let cold = fetch == Way::Cached && !self.has_fetch_line(next_line);
+        let fetch = self.memory.fetch_way(bus, pc);
+        let cold = fetch == Way::Cached && !self.memory.has_fetch_line(self.next_line(pc));
         if extent == Extent::Whole
             && cold
             && let Some(index) = self.known_block(Extent::Line)
         {
             return Some(index);
         }
-        let place = Place { pc, extent, cold, entry, fetch, line_bytes };
+        let place = Place { pc, extent, cold, entry, fetch, line_bytes: self.line_bytes };
         let index = self.blocks.build(bus, &self.config.timing, place);
         self.follow_memory(bus);
         index
@@ -289,7 +277,7 @@ impl Hart {
         }
         if bus.code_marks != self.code_marks {
             self.code_marks = bus.code_marks;
-            self.shortcuts.forbid_stores();
+            self.memory.forbid_quick_stores();
         }
     }
 
@@ -335,13 +323,14 @@ impl Hart {
         self.causes[Cause::Trap as usize] += cycles;
         self.pending = Pending::NONE;
         self.left = None;
-        self.deadline.follow(bus);
+        self.memory.flush_prefetch();
+        self.update_limit(bus);
         self.pc
     }
 
     fn begin(&mut self, bus: &Bus, until: Ps) {
         self.deadline.begin(bus, until);
-        self.entry_cycles.resize(bus.map.len(), EntryCycles::default());
+        self.update_limit(bus);
     }
 }
 
@@ -366,6 +355,10 @@ impl Core for Hart {
     fn step(&mut self, bus: &mut Bus) -> Stop {
         self.begin(bus, Ps(u64::MAX / 2));
         self.run_loop(bus, true)
+    }
+
+    fn keeps_order(&self) -> bool {
+        true
     }
 
     fn idle(&mut self, until: Ps) {
@@ -434,10 +427,11 @@ impl Core for Hart {
 
 impl Hart {
     fn counters(&self) -> Vec<(String, u64)> {
-        let caches = [("i-cache", &self.icache), ("d-cache", &self.dcache)];
+        let MemoryConfig { icache, dcache, .. } = self.config.memory;
+        let caches = [("i-cache", icache), ("d-cache", dcache)].into_iter().zip(self.memory.cache_counters());
         let traps = (format!("{}.traps", self.config.name), self.traps);
-        let present = caches.into_iter().filter_map(|(name, cache)| Some((name, cache.as_ref()?.counters())));
-        present
+        caches
+            .filter_map(|((name, shape), counters)| shape.map(|_| (name, counters)))
             .flat_map(|(name, counters)| {
                 [("fills", counters.fills), ("write-backs", counters.write_backs)]
                     .map(|(what, count)| (format!("{}.{name}.{what}", self.config.name), count))

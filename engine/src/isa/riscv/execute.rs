@@ -1,7 +1,6 @@
 //! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look. Those that have run often are
 //! compiled, and run as host code.
 
-use super::access::{Flow, Way};
 use super::alu::match_operation;
 use super::block::{Extent, NO_BLOCK};
 use super::compile::{Compiler, Ending};
@@ -60,7 +59,7 @@ impl Hart {
                 macro_rules! load {
                     ($bytes:literal, $type:ty) => {{
                         let addr = a.wrapping_add(imm);
-                        if let Some(host) = self.shortcuts.load(addr, $bytes) {
+                        if let Some(host) = self.memory.quick_load(addr, $bytes) {
                             // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
                             set!(unsafe { host.cast::<$type>().read_unaligned() } as u32)
                         } else if !self.load_slowly(bus, index, at!(), op, addr) {
@@ -71,7 +70,7 @@ impl Hart {
                 macro_rules! store {
                     ($bytes:literal, $type:ty) => {{
                         let addr = a.wrapping_add(imm);
-                        if let Some(host) = self.shortcuts.store(addr, $bytes) {
+                        if let Some(host) = self.memory.quick_store(addr, $bytes) {
                             // SAFETY: as for loads.
                             unsafe { host.cast::<$type>().write_unaligned(b as $type) }
                         } else if !self.store_slowly(bus, index, at!(), op, addr) {
@@ -145,22 +144,7 @@ impl Hart {
     fn may_enter(&mut self, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
         self.cycles + u64::from(hot.longest_cycles) <= self.deadline.limit
-            && (hot.fetched_epoch == self.fetch_epoch || self.look_for_lines(index))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_for_lines(&mut self, index: u32) -> bool {
-        let here = match self.blocks.cold[index as usize].fetch {
-            _ if self.sections.stops_at(self.blocks.hot[index as usize].pc) => false,
-            Way::Local => true,
-            Way::Cached => self.has_first_line(index) && self.only_first_line_misses(index),
-            Way::Uncached => false,
-        };
-        if here {
-            self.blocks.hot[index as usize].fetched_epoch = self.fetch_epoch;
-        }
-        here
+            && (hot.fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index))
     }
 
     /// Has a block run as host code from now on, if that can be done.
@@ -186,7 +170,7 @@ impl Hart {
         if self.blocks.is_compiled(index) {
             return self.blocks.reconsider(index);
         }
-        if let Some(code) = compiler.compile(&self.blocks, &self.shortcuts, index) {
+        if let Some(code) = compiler.compile(&self.blocks, self.memory.quick_lines(), index) {
             self.blocks.adopt(index, code);
         } else if !compiler.is_sound() {
             // With the pages all code is gone.
@@ -196,46 +180,8 @@ impl Hart {
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let begins = self.begins_cycles(index, at);
-        let flow = self.load(bus, index, begins, op, addr);
-        self.follow(bus, index, at, flow)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let begins = self.begins_cycles(index, at);
-        let flow = self.store(bus, index, begins, op, addr);
-        self.follow(bus, index, at, flow)
-    }
-
-    /// Static time from the block's beginning to the end of operation `at`'s own cycle.
-    fn begins_cycles(&self, index: u32, at: u32) -> u64 {
-        let info = &self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
-        u64::from(info.start_cycles) + 1
-    }
-
-    /// True if the block goes on; otherwise it has been left, behind or before operation `at`.
-    fn follow(&mut self, bus: &mut Bus, index: u32, at: u32, flow: Flow) -> bool {
-        match flow {
-            Flow::Continue => true,
-            Flow::Break => {
-                self.leave_in_the_middle(index, at + 1);
-                false
-            }
-            Flow::Raise(exception) => {
-                self.leave_in_the_middle(index, at);
-                self.raise(bus, exception);
-                false
-            }
-        }
-    }
-
     /// Leaves a block before its operation number `count`, accounting for those that ran.
-    fn leave_in_the_middle(&mut self, index: u32, count: u32) {
+    pub(super) fn leave_in_the_middle(&mut self, index: u32, count: u32) {
         let hot = &self.blocks.hot[index as usize];
         let first = hot.first_op as usize;
         let mut pending = self.blocks.cold[index as usize].entry;
@@ -326,7 +272,7 @@ impl Hart {
             Answer::Wait => self.stop = Some(Stop::Horizon),
         }
         // What it printed may be wanted at once.
-        self.deadline.follow(bus);
+        self.update_limit(bus);
     }
 }
 

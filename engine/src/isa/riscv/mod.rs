@@ -2,8 +2,8 @@
 //!
 //! [`decode`] turns an encoding into an [`op::Op`]; [`block`] collects operations into straight-line code with its static
 //! [`timing`]; [`execute`] runs it, and [`compile`] turns what is hot of it into host code; [`core`] chooses what runs next and
-//! takes interrupts; [`access`] is every load, store and fetch that costs more than its instruction; [`skip`]
-//! puts rounds of polling loops behind.
+//! takes interrupts; [`access`] is every load, store and fetch that costs more than its instruction; `turns` keeps the order of
+//! several cores' accesses; `skip` skips iterations of polling loops.
 
 pub mod access;
 mod accounts;
@@ -23,3 +23,4 @@ mod sections;
 mod skip;
 pub mod system;
 pub mod timing;
+mod turns;

@@ -25,7 +25,7 @@ pub use config::{Config, Extensions, Timing, from_node};
 
 use self::decoded::Table;
 use self::interrupts::Interrupts;
-use super::accounts::{Cause, EntryCycles, Totals};
+use super::accounts::{Cause, Totals};
 use super::block::Breakdown;
 use super::sections::place_of;
 use crate::bus::Bus;
@@ -34,6 +34,7 @@ use crate::cpu::deadline::Deadline;
 use crate::cpu::sections::{Sections, Totals as _};
 use crate::elf::Machine;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
+use crate::memory::first_level::Accounts;
 use crate::memory::port::Port;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -71,7 +72,7 @@ pub struct Picorv32 {
     ended: bool,
     fixed: Breakdown,
     causes: [u64; Cause::Count as usize],
-    entry_cycles: Vec<EntryCycles>,
+    accounts: Accounts,
     sections: Sections<Totals>,
 }
 
@@ -99,7 +100,7 @@ impl Picorv32 {
             ended: false,
             fixed: Breakdown::default(),
             causes: [0; Cause::Count as usize],
-            entry_cycles: Vec::new(),
+            accounts: Accounts::default(),
             sections: Sections::default(),
             config,
         }
@@ -107,7 +108,7 @@ impl Picorv32 {
 
     fn begin(&mut self, bus: &Bus, until: Ps) {
         self.port.attach(bus);
-        self.entry_cycles.resize(bus.map.len(), EntryCycles::default());
+        self.accounts.follow(bus);
         self.deadline.begin(bus, until);
         self.follow_bus(bus);
     }
@@ -133,7 +134,7 @@ impl Picorv32 {
             cycles: self.cycles,
             fixed: self.fixed,
             causes: self.causes,
-            entries: self.entry_cycles.clone(),
+            memory: self.accounts.clone(),
         }
     }
 

@@ -27,7 +27,7 @@ impl Hart {
             cycles: self.cycles,
             fixed: self.parts,
             causes: self.causes,
-            entries: self.entry_cycles.clone(),
+            memory: self.memory.accounts().clone(),
         }
     }
 

@@ -7,12 +7,12 @@ use super::op::{Code, TimingClass};
 use super::system::Csrs;
 use super::timing::Pending;
 use crate::bus::{Bus, Target};
+use crate::inputs::Inputs;
 use crate::cpu::polls::Polls;
 use crate::cpu::rounds::{Round, View};
 use crate::cpu::sections::Totals as _;
 use crate::cpu::skips::Skips;
-use crate::memory::cache::Cache;
-use crate::memory::fetch::on_demand::WordBuffer;
+use crate::memory::first_level;
 
 /// Registers that instructions leave behind.
 const REGISTERS: usize = 32;
@@ -21,10 +21,9 @@ const REGISTERS: usize = 32;
 pub(crate) struct State {
     pending: Pending,
     csrs: Csrs,
-    interrupts: u32,
-    fetch_buffer: WordBuffer,
-    icache: Option<Cache>,
-    dcache: Option<Cache>,
+    memory: first_level::State,
+    /// Levels of the interrupt inputs.
+    interrupts: [u32; Inputs::WORDS],
     traps: u64,
     counted: Totals,
 }
@@ -38,11 +37,11 @@ impl Skips for Hart {
     }
 
     fn view(&self) -> View {
-        View { clock: self.config.clock, cycles: self.cycles, touched: self.touched }
+        View { clock: self.config.clock, cycles: self.cycles, touched: self.memory.touched() }
     }
 
     fn forget_touched(&mut self) {
-        self.touched = 0;
+        self.memory.forget_touched();
     }
 
     fn pc(&self) -> u32 {
@@ -63,10 +62,8 @@ impl Skips for Hart {
         State {
             pending: self.pending,
             csrs: self.csrs.clone(),
-            interrupts: bus.core_irqs[self.config.index as usize].low(),
-            fetch_buffer: self.fetch_buffer,
-            icache: self.icache.clone(),
-            dcache: self.dcache.clone(),
+            memory: self.memory.state().clone(),
+            interrupts: *self.interrupts(bus).levels(),
             traps: self.traps,
             counted: self.counted(),
         }
@@ -74,6 +71,10 @@ impl Skips for Hart {
 
     fn has_room(&self) -> bool {
         !self.blocks.are_full()
+    }
+
+    fn is_settled(&self, bus: &Bus) -> bool {
+        self.memory.is_settled(self.cycles) && !self.lines.will_change(bus, self.cycles)
     }
 
     /// A look costs a hart too little to run rounds beforehand.
@@ -102,33 +103,26 @@ impl Skips for Hart {
         Some(())
     }
 
-    fn goes_on_as(&self, _since: u64, before: &State, after: &State) -> bool {
+    fn goes_on_as(&self, since: u64, before: &State, after: &State) -> bool {
         (after.pending, after.traps, after.interrupts) == (before.pending, before.traps, before.interrupts)
             && after.csrs == before.csrs
-            && after.fetch_buffer == before.fetch_buffer
-            && behave_alike(&after.icache, &before.icache)
-            && behave_alike(&after.dcache, &before.dcache)
+            && self.memory.behaves_like(self.cycles, &before.memory, since)
     }
 
     fn last_cycle(&mut self, bus: &Bus) -> u64 {
-        self.deadline.follow(bus);
+        self.update_limit(bus);
         self.deadline.limit
     }
 
-    fn put_behind(&mut self, before: &State, after: &State, round: &Round, rounds: u64, _cycles: u64) {
+    fn put_behind(&mut self, before: &State, after: &State, round: &Round, rounds: u64, cycles: u64) {
         let mut counted = after.counted.clone();
         counted.add_difference(&after.counted, &before.counted, rounds);
-        let Totals { instructions, cycles, fixed, causes, entries } = counted;
-        (self.instructions, self.cycles, self.parts) = (instructions, cycles, fixed);
-        (self.causes, self.entry_cycles) = (causes, entries);
+        (self.instructions, self.cycles, self.parts) = (counted.instructions, counted.cycles, counted.fixed);
+        (self.causes, *self.memory.accounts_mut()) = (counted.causes, counted.memory);
         for (index, exit) in &round.runs {
             self.blocks.hot[*index as usize].runs[*exit] += rounds;
         }
-        for (cache, before) in [(&mut self.icache, &before.icache), (&mut self.dcache, &before.dcache)] {
-            if let (Some(cache), Some(before)) = (cache, before) {
-                cache.repeat(before, rounds);
-            }
-        }
+        self.memory.repeat(&before.memory, rounds, cycles);
     }
 }
 
@@ -153,11 +147,4 @@ impl Hart {
 /// True if a RAM answers at `addr`.
 pub(super) fn is_ram(bus: &Bus, addr: u32) -> bool {
     bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_)))
-}
-
-fn behave_alike(after: &Option<Cache>, before: &Option<Cache>) -> bool {
-    match (after, before) {
-        (Some(after), Some(before)) => after.behaves_like(before),
-        _ => true,
-    }
 }

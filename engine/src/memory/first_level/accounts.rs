@@ -16,12 +16,14 @@ pub enum Purpose {
     Store,
     /// A table walk.
     Walk,
+    /// The fetch of an instruction that was not run: behind a taken branch.
+    Discarded,
 }
 
 /// Index of the interconnect's share in [`EntryCycles`].
-const ON_THE_WAY: usize = 4;
+const ON_THE_WAY: usize = 5;
 /// The purposes' names, in the order of [`Purpose`].
-const PURPOSES: [&str; ON_THE_WAY] = ["fetch", "load", "store", "walk"];
+const PURPOSES: [&str; ON_THE_WAY] = ["fetch", "load", "store", "walk", "discarded fetch"];
 
 /// Time of accesses through one map entry: at the memory or device itself by purpose, and on the interconnect.
 type EntryCycles = [u64; ON_THE_WAY + 1];
@@ -94,7 +96,7 @@ impl Accounts {
     }
 
     /// Room for each of the bus's map entries.
-    pub(super) fn follow(&mut self, bus: &Bus) {
+    pub fn follow(&mut self, bus: &Bus) {
         if self.entries.len() != bus.map.len() {
             self.entries.resize(bus.map.len(), EntryCycles::default());
         }
@@ -112,9 +114,9 @@ impl Accounts {
         self.parts[part as usize] += cycles;
     }
 
-    /// Cycles at a map entry, and on the way there and back.
-    #[inline]
-    pub(super) fn add_at(&mut self, entry: usize, purpose: Purpose, cycles: u64, on_the_way: u64) {
+    /// Cycles at a map entry, and on the way there and back; [`Accounts::follow`] has made room for it.
+    #[inline(always)]
+    pub fn add_at(&mut self, entry: usize, purpose: Purpose, cycles: u64, on_the_way: u64) {
         let sums = &mut self.entries[entry];
         sums[purpose as usize] += cycles;
         sums[ON_THE_WAY] += on_the_way;

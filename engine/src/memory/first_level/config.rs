@@ -10,6 +10,13 @@ use crate::time::Hz;
 /// Bytes of a beat of a line, and of the core's bus.
 pub const BUS_BYTES: u32 = 8;
 
+const STORE_BUFFER: &str = "cyclescope,store-buffer-entries";
+const FETCH_BYTES: &str = "cyclescope,uncached-fetch-bytes";
+/// The smallest span with access rights of its own: a region of an MPU (ARMv7-M Architecture Reference Manual, B3.5).
+pub const PROTECTED_BYTES: u32 = 32;
+/// What stands for the TLBs of a core without translation.
+const NO_TLB: TlbShape = TlbShape { micro_entries: 1, main_entries: 1, main_ways: 1 };
+
 /// Shapes and times of a core's memory side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryConfig {
@@ -27,14 +34,51 @@ pub struct MemoryConfig {
     pub walk_hit_cycles: u64,
     /// Stores that the core does not wait for; 0: it waits for each.
     pub store_buffer_entries: u32,
-    /// Bytes that a fetch brings where no cache holds the instructions: up to the next multiple of this.
-    pub uncached_fetch_bytes: u32,
-    /// The next such fetch is under way while the instructions of the last one run.
-    pub fetches_ahead: bool,
+    /// When a line that has to go is written back.
+    pub write_back: WriteBack,
+    /// How instructions are fetched that no cache holds.
+    pub fetch: FetchPolicy,
     /// Bytes of a beat of a transfer of several registers to or from memory that no cache holds.
     pub several_beat_bytes: u32,
     /// A maintenance operation on one line, or on all of a TLB.
     pub maintenance_cycles: u64,
+    /// Bytes that quick accesses are remembered by where no data cache has lines: no more than those among which access rights don't change.
+    /// It changes nothing but the speed of the simulation.
+    pub granule_bytes: u32,
+}
+
+/// When a dirty line is written back whose place in the data cache is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteBack {
+    /// Before the fill, which waits for it: a cache without a buffer for the victim.
+    BeforeFill,
+    /// Behind the fill, from a buffer: nobody waits for it but the next miss.
+    BehindFill,
+}
+
+/// How instructions are fetched that no cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchPolicy {
+    /// Word by word, each when an instruction needs it: [`crate::memory::fetch::on_demand`].
+    OnDemand,
+    /// By chunks, as long as the flow of instructions goes on.
+    Chunks(Chunks),
+}
+
+/// Fetches of several bytes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunks {
+    /// Bytes that a fetch brings: up to the next multiple of this.
+    pub bytes: u32,
+    /// The next fetch is under way while the instructions of the last one run.
+    pub ahead: bool,
+}
+
+impl FetchPolicy {
+    /// Reads that of a core that fetches by chunks.
+    fn from_node(reader: &mut NodeReader) -> FetchPolicy {
+        FetchPolicy::Chunks(Chunks { bytes: read_fetch_bytes(reader), ahead: read_fetches_ahead(reader) })
+    }
 }
 
 impl MemoryConfig {
@@ -58,8 +102,8 @@ impl MemoryConfig {
                 .timing_cycles("cyclescope,walk-hit-cycles", "a descriptor of a table walk that the data cache has")
                 .0,
             store_buffer_entries: read_store_buffer(reader),
-            uncached_fetch_bytes: read_fetch_bytes(reader),
-            fetches_ahead: read_fetches_ahead(reader),
+            write_back: WriteBack::BehindFill,
+            fetch: FetchPolicy::from_node(reader),
             several_beat_bytes: reader.timing_u32(
                 "cyclescope,several-beat-bytes",
                 PowerOfTwo(4..=BUS_BYTES),
@@ -68,35 +112,60 @@ impl MemoryConfig {
             maintenance_cycles: reader
                 .timing_cycles("cyclescope,maintenance-cycles", "a maintenance operation on one line")
                 .0,
+            granule_bytes: PROTECTED_BYTES,
         }
     }
 }
 
 impl MemoryConfig {
+    /// That of a core without translation, and without buffers of any kind: it waits for each store, for a line's write-back before the
+    /// fill that takes its place, and for each word of code that no cache holds.
+    pub const fn unbuffered(clock: Hz, icache: Option<CacheShape>, dcache: Option<CacheShape>) -> MemoryConfig {
+        MemoryConfig {
+            clock,
+            icache,
+            dcache,
+            tlb: NO_TLB,
+            tlb_cycles: 0,
+            walk_hit_cycles: 0,
+            store_buffer_entries: 0,
+            write_back: WriteBack::BeforeFill,
+            fetch: FetchPolicy::OnDemand,
+            several_beat_bytes: 4,
+            maintenance_cycles: 0,
+            granule_bytes: 256,
+        }
+    }
+
+    /// Reads that of a core without translation: as [`MemoryConfig::unbuffered`], with the buffers that its node gives.
+    pub fn physical(
+        reader: &mut NodeReader,
+        clock: Hz,
+        icache: Option<CacheShape>,
+        dcache: Option<CacheShape>,
+    ) -> MemoryConfig {
+        let store_buffer_entries = reader.given(STORE_BUFFER, read_store_buffer).unwrap_or(0);
+        let fetch = reader.given(FETCH_BYTES, FetchPolicy::from_node).unwrap_or(FetchPolicy::OnDemand);
+        MemoryConfig { store_buffer_entries, fetch, ..MemoryConfig::unbuffered(clock, icache, dcache) }
+    }
+
     /// Reads that of a core without caches and translation.
     pub fn without_caches(reader: &mut NodeReader, clock: Hz) -> MemoryConfig {
         MemoryConfig {
-            clock,
-            icache: None,
-            dcache: None,
-            tlb: TlbShape { micro_entries: 1, main_entries: 1, main_ways: 1 },
-            tlb_cycles: 0,
-            walk_hit_cycles: 0,
             store_buffer_entries: read_store_buffer(reader),
-            uncached_fetch_bytes: read_fetch_bytes(reader),
-            fetches_ahead: read_fetches_ahead(reader),
-            several_beat_bytes: 4,
-            maintenance_cycles: 0,
+            fetch: FetchPolicy::from_node(reader),
+            granule_bytes: PROTECTED_BYTES,
+            ..MemoryConfig::unbuffered(clock, None, None)
         }
     }
 }
 
 fn read_store_buffer(reader: &mut NodeReader) -> u32 {
-    reader.timing_u32("cyclescope,store-buffer-entries", 0..=MOST_ENTRIES as u32, "the store buffer has 0 to 8 entries")
+    reader.timing_u32(STORE_BUFFER, 0..=MOST_ENTRIES as u32, "the store buffer has 0 to 8 entries")
 }
 
 fn read_fetch_bytes(reader: &mut NodeReader) -> u32 {
-    reader.timing_u32("cyclescope,uncached-fetch-bytes", PowerOfTwo(4..=32), "a fetch brings 4, 8, 16 or 32 bytes")
+    reader.timing_u32(FETCH_BYTES, PowerOfTwo(4..=32), "a fetch brings 4, 8, 16 or 32 bytes")
 }
 
 fn read_fetches_ahead(reader: &mut NodeReader) -> bool {

@@ -7,10 +7,10 @@ use super::meter::Meter;
 use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::Place;
-use super::{Done, Memory, Way, abort_of, host_of};
+use super::{Done, Memory, Way, WriteBack, abort_of, host_of};
 use crate::bus::{Bus, BusFault, Target};
 use crate::device::AccessSize;
-use crate::memory::cache::WritePolicy;
+use crate::memory::cache::Cache;
 use crate::time::Ps;
 
 /// A load or a store, as far as its instruction says it.
@@ -126,8 +126,12 @@ impl Memory {
         let way = if place.way == Way::Cached && !in_ram { Way::Uncached } else { place.way };
         match way {
             Way::Local => {}
-            Way::Cached => {
+            Way::Cached if self.writes_back() => {
                 self.use_line(bus, meter, place, Purpose::Store).map_err(|fault| abort_of(asked.va, true, fault))?
+            }
+            Way::Cached => {
+                self.touch_line(bus, place.physical);
+                self.store_late(bus, meter, place, asked.size).map_err(|fault| abort_of(asked.va, true, fault))?;
             }
             Way::Uncached if asked.how & how::TOLD != 0 && in_ram => {}
             Way::Uncached => {
@@ -143,7 +147,7 @@ impl Memory {
             }
         }
         bus.poke(place.physical, &value.to_le_bytes()[..asked.size.bytes() as usize]);
-        if way != Way::Uncached {
+        if way == Way::Local || way == Way::Cached && self.writes_back() {
             self.add_quick(bus, mmu, place, asked);
         }
         Ok(())
@@ -193,8 +197,15 @@ impl Memory {
         Ok(())
     }
 
+    /// A store that goes through the data cache: a line that is there is used.
+    fn touch_line(&mut self, bus: &Bus, physical: u32) {
+        if self.state.dcache.as_mut().is_some_and(|cache| cache.touch(physical, true)) {
+            self.forget_neighbours(bus, physical);
+        }
+    }
+
     /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer), but the next miss
-    /// waits for the end of that. What has to be written back is so behind the fill.
+    /// waits for the end of that.
     pub(super) fn use_line(
         &mut self,
         bus: &mut Bus,
@@ -205,24 +216,68 @@ impl Memory {
         let Some(cache) = &mut self.state.dcache else { return Ok(()) };
         let store = purpose == Purpose::Store;
         if !cache.touch(place.physical, store) {
-            let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
             self.accounts.spend(meter, Part::Fill, self.state.fill_ends);
             let mut posted = meter.behind();
-            let whole = Place { physical: line, ..place };
             let fill = if store && self.config.store_buffer_entries > 0 { &mut posted } else { &mut *meter };
-            self.read_line(bus, fill, purpose, whole, bytes)?;
-            let mut behind = fill.behind();
-            self.state.fill_ends = behind.now();
-            let victim = self.state.dcache.as_mut().and_then(|cache| cache.fill(place.physical, store));
-            if let Some(victim) = victim {
-                self.forget_quick(bus, victim.line_addr);
-                if victim.dirty {
-                    self.write_line(bus, &mut behind, victim.line_addr, bytes, place.outer);
-                }
+            match self.config.write_back {
+                WriteBack::BehindFill => self.fill_then_write_back(bus, fill, place, purpose)?,
+                WriteBack::BeforeFill => self.write_back_then_fill(bus, fill, place, purpose)?,
             }
         }
         self.forget_neighbours(bus, place.physical);
         Ok(())
+    }
+
+    /// A miss's fill; what has to be written back is so behind it.
+    fn fill_then_write_back(
+        &mut self,
+        bus: &mut Bus,
+        fill: &mut Meter,
+        place: Place,
+        purpose: Purpose,
+    ) -> Result<(), BusFault> {
+        let Some(cache) = &self.state.dcache else { return Ok(()) };
+        let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
+        self.read_line(bus, fill, purpose, Place { physical: line, ..place }, bytes)?;
+        let mut behind = fill.behind();
+        self.state.fill_ends = behind.now();
+        let store = purpose == Purpose::Store;
+        let victim = self.state.dcache.as_mut().and_then(|cache| cache.fill(place.physical, store));
+        if let Some(victim) = victim {
+            self.forget_quick(bus, victim.line_addr);
+            if victim.dirty {
+                self.write_line(bus, &mut behind, victim.line_addr, bytes, place.outer);
+            }
+        }
+        Ok(())
+    }
+
+    /// A miss's fill, which waits for the write-back of what has to go. The line that went is gone even if the fill fails.
+    fn write_back_then_fill(
+        &mut self,
+        bus: &mut Bus,
+        fill: &mut Meter,
+        place: Place,
+        purpose: Purpose,
+    ) -> Result<(), BusFault> {
+        let Some(cache) = &mut self.state.dcache else { return Ok(()) };
+        let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
+        let victim = cache.fill(place.physical, purpose == Purpose::Store);
+        let mut transfer = Transfer::ReadBurst(bytes);
+        if let Some(victim) = victim {
+            self.forget_quick(bus, victim.line_addr);
+            if victim.dirty {
+                bus.run_events_before(fill.at(), place.physical);
+                self.write_line(bus, fill, victim.line_addr, bytes, place.outer);
+                transfer = Transfer::ReadBurstBehind(bytes);
+            }
+        }
+        let filled = self.read(bus, fill, purpose, Place { physical: line, ..place }, transfer);
+        if filled.is_err() {
+            self.state.dcache.iter_mut().for_each(|cache| cache.drop_line(line));
+        }
+        self.state.fill_ends = fill.now();
+        filled.map(|_| ())
     }
 
     /// From now on, accesses to the line cost and change nothing.
@@ -242,11 +297,9 @@ impl Memory {
         if line < entry.base || entry.last - line < bytes - 1 {
             return;
         }
+        let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
         let stays =
-            place.way == Way::Local
-                || self.state.dcache.as_mut().is_some_and(|cache| {
-                    cache.shape().write == WritePolicy::WriteBack && cache.is_dirty(place.physical)
-                });
+            place.way == Way::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load tells nothing of the permission to store.
         let stores = asked.is_write() && stays && !bus.rams[ram].holds_code(line - entry.base, bytes);
         let host = bus.rams[ram].as_ptr().wrapping_add((place.physical - entry.base) as usize);
@@ -288,10 +341,13 @@ impl Memory {
         for place in places.into_iter().flatten() {
             match place.way {
                 Way::Local => {}
-                Way::Cached if host_of(bus, place.physical).is_some() => {
+                Way::Cached if host_of(bus, place.physical).is_some() && self.writes_back() => {
                     self.use_line(bus, meter, place, Purpose::Store).map_err(fault)?;
                 }
                 _ if host_of(bus, place.physical).is_some() => {
+                    if place.way == Way::Cached {
+                        self.touch_line(bus, place.physical);
+                    }
                     self.store_late(bus, meter, place, AccessSize::Word).map_err(fault)?;
                 }
                 _ => {}

@@ -1,8 +1,9 @@
 //! Accesses while the MMU is off, to memories that keep time with the core: nothing translates, nothing keeps, so there is little to ask. All of it
 //! comes to the same as the long way; what is not as simple as that takes it, which is what `None` says.
 
-use super::Memory;
 use super::accounts::{Part, Purpose};
+use super::fetch::Chunk;
+use super::{Chunks, FetchPolicy, Memory};
 use crate::bus::Bus;
 use crate::memory::ram::Direction;
 
@@ -32,7 +33,8 @@ impl Memory {
     /// arrived.
     pub fn fetch_direct(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
         let prefetch = &self.state.prefetch;
-        if !self.flat_fetch || prefetch.granted.is_some() || prefetch.ahead.is_some() || self.config.fetches_ahead {
+        let FetchPolicy::Chunks(Chunks { bytes, ahead: false }) = self.config.fetch else { return None };
+        if !self.flat_fetch || prefetch.granted.is_some() || prefetch.ahead.is_some() {
             return None;
         }
         let last = end_pc.wrapping_sub(1);
@@ -44,7 +46,7 @@ impl Memory {
             self.state.prefetch.next_pc = Some(end_pc);
             return Some(0);
         }
-        let chunk = self.chunk_at(pc);
+        let chunk = Chunk::at(pc, bytes);
         chunk.holds(last).then_some(())?;
         let bytes = chunk.last - chunk.first + 1;
         let asked = Asked { quiet, physical: chunk.first, bytes, purpose: Purpose::Fetch };

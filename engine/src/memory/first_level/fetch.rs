@@ -1,14 +1,17 @@
 //! Instruction fetches: through the instruction cache, line by line, or past it, a few bytes at a time.
 
+use std::mem::offset_of;
+
 use super::access::{Abort, Access as Asked, Kind};
 use super::accounts::{Part, Purpose};
 use super::meter::{Meter, Passed};
 use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::{Place, descriptor};
-use super::{Done, Memory, Way, abort_of};
+use super::{Chunks, Done, FetchPolicy, Memory, Way, abort_of};
 use crate::bus::{Bus, BusFault, BusFaultKind, Target};
-use crate::memory::cache::{NO_LINE, Replacement};
+use crate::device::AccessSize;
+use crate::memory::cache::{Cache, NO_LINE, Replacement};
 use crate::time::Ps;
 
 /// Lines that [`FetchLines`] can hold.
@@ -21,7 +24,7 @@ pub(super) struct FetchLines {
     slots: Box<[(u32, u32); SLOTS]>,
     shift: u32,
     /// Grows whenever a line goes; never 0.
-    epoch: u32,
+    pub epoch: u32,
 }
 
 impl FetchLines {
@@ -83,6 +86,12 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
+    /// What one fetch of so many `bytes` for `va` brings.
+    pub fn at(va: u32, bytes: u32) -> Chunk {
+        // The bus is not wider than 8 bytes: a longer fetch begins with the beat that is wanted.
+        Chunk { first: va & !(bytes.min(super::config::BUS_BYTES) - 1), last: va | (bytes - 1) }
+    }
+
     pub fn holds(self, va: u32) -> bool {
         self.first <= va && va <= self.last
     }
@@ -134,6 +143,9 @@ impl Prefetch {
 }
 
 impl Memory {
+    /// Where the fetch epoch is, for compiled code.
+    pub const FETCH_EPOCH: usize = offset_of!(Memory, fetched) + offset_of!(FetchLines, epoch);
+
     /// How the instruction at `va` is fetched, and its physical address. Takes no time.
     ///
     /// # Errors
@@ -218,7 +230,14 @@ impl Memory {
         Ok(())
     }
 
-    /// Drops what was fetched past the cache: an exception, or what a barrier asks for.
+    /// Drops all instructions that were fetched, from the cache too, in no time.
+    pub fn forget_fetched(&mut self) {
+        self.forget_uncached();
+        self.fetched.clear();
+        self.state.icache.iter_mut().for_each(Cache::invalidate_all);
+    }
+
+    /// Drops the chunk that was fetched past the cache: an exception. Words that were fetched on demand stay.
     pub fn flush_prefetch(&mut self) {
         self.state.prefetch.flush();
     }
@@ -233,6 +252,41 @@ impl Memory {
         pc: u32,
         end_pc: u32,
     ) -> Done<bool, M::Status> {
+        match self.config.fetch {
+            FetchPolicy::OnDemand => self.fetch_word(bus, mmu, at, pc, end_pc),
+            FetchPolicy::Chunks(chunks) => self.fetch_chunks(bus, mmu, at, (pc, end_pc), chunks),
+        }
+    }
+
+    /// On demand: the first word of the instruction that is not there.
+    fn fetch_word<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        at: Ps,
+        pc: u32,
+        end_pc: u32,
+    ) -> Done<bool, M::Status> {
+        let Some(va) = self.state.words.missing(pc, end_pc) else { return Done { cycles: 0, result: Ok(true) } };
+        let mut meter = self.meter(at);
+        let result = self.code_place(bus, mmu, &mut meter, va).and_then(|place| {
+            self.read(bus, &mut meter, Purpose::Fetch, place, Transfer::Read(AccessSize::Word))
+                .map_err(|fault| abort_of(va, false, fault))
+        });
+        if result.is_ok() {
+            self.state.words.fetched(va);
+        }
+        Done { cycles: meter.spent(), result: result.map(|_| false) }
+    }
+
+    fn fetch_chunks<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        at: Ps,
+        (pc, end_pc): (u32, u32),
+        chunks: Chunks,
+    ) -> Done<bool, M::Status> {
         let prefetch = &mut self.state.prefetch;
         if prefetch.granted.take() == Some(pc) {
             return Done { cycles: 0, result: Ok(true) };
@@ -243,7 +297,10 @@ impl Memory {
         prefetch.next_pc = Some(end_pc);
         let mut meter = self.meter(at);
         let last = end_pc.wrapping_sub(1);
-        let result = self.hold(bus, mmu, &mut meter, pc).and_then(|()| self.hold(bus, mmu, &mut meter, last));
+        let mut result = self.hold(bus, mmu, &mut meter, pc, chunks);
+        if result.is_ok() {
+            result = self.hold(bus, mmu, &mut meter, last, chunks);
+        }
         if result.is_err() {
             self.state.prefetch.flush();
         } else if meter.spent() > 0 {
@@ -252,9 +309,12 @@ impl Memory {
         Done { cycles: meter.spent(), result: result.map(|()| meter.spent() == 0) }
     }
 
-    /// The instruction at `pc`, whose fetch was waited for, runs later: it will be asked for again.
+    /// The instruction at `pc`, whose fetch was waited for, runs later: it will be asked for again. Words that were fetched on demand are
+    /// kept anyway.
     pub fn keep_fetched(&mut self, pc: u32) {
-        self.state.prefetch.granted = Some(pc);
+        if self.config.fetch != FetchPolicy::OnDemand {
+            self.state.prefetch.granted = Some(pc);
+        }
     }
 
     /// The instruction whose fetch was waited for runs at once: nobody asks again.
@@ -263,7 +323,14 @@ impl Memory {
     }
 
     /// Waits until the byte at `va` has been fetched.
-    fn hold<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) -> Result<(), Abort<M::Status>> {
+    fn hold<M: Mmu>(
+        &mut self,
+        bus: &mut Bus,
+        mmu: &M,
+        meter: &mut Meter,
+        va: u32,
+        chunks: Chunks,
+    ) -> Result<(), Abort<M::Status>> {
         let holds = |chunk: Chunk| chunk.holds(va);
         let prefetch = &mut self.state.prefetch;
         if prefetch.chunk.is_some_and(holds) {
@@ -280,23 +347,16 @@ impl Memory {
             Some(ahead) if in_flow && holds(ahead.chunk) => ahead.chunk,
             _ => {
                 let place = self.code_place(bus, mmu, meter, va)?;
-                let chunk = self.chunk_at(va);
+                let chunk = Chunk::at(va, chunks.bytes);
                 self.fetch_chunk(bus, meter, place, chunk, va).map_err(|fault| abort_of(va, false, fault))?;
                 chunk
             }
         };
         self.state.prefetch.chunk = Some(chunk);
-        if self.config.fetches_ahead {
-            self.fetch_ahead(bus, mmu, meter, chunk.last.wrapping_add(1));
+        if chunks.ahead {
+            self.fetch_ahead(bus, mmu, meter, Chunk::at(chunk.last.wrapping_add(1), chunks.bytes));
         }
         Ok(())
-    }
-
-    /// What one fetch for `va` brings.
-    pub(super) fn chunk_at(&self, va: u32) -> Chunk {
-        let bytes = self.config.uncached_fetch_bytes;
-        // The bus is not wider than 8 bytes: a longer fetch begins with the beat that is wanted.
-        Chunk { first: va & !(bytes.min(super::config::BUS_BYTES) - 1), last: va | (bytes - 1) }
     }
 
     fn fetch_chunk(
@@ -316,10 +376,10 @@ impl Memory {
     }
 
     /// Starts the fetch of what comes next. It is given up if it can't be had.
-    fn fetch_ahead<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, va: u32) {
+    fn fetch_ahead<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, chunk: Chunk) {
         let mut behind = meter.behind();
-        let Ok(place) = self.code_place(bus, mmu, &mut behind, va) else { return };
-        let (chunk, kept) = (self.chunk_at(va), place.outer && bus.outer().is_some_and(|outer| outer.enabled));
+        let Ok(place) = self.code_place(bus, mmu, &mut behind, chunk.first) else { return };
+        let kept = place.outer && bus.outer().is_some_and(|outer| outer.enabled);
         let in_sight = bus.entry_at(place.physical).is_some_and(|entry| bus.map[entry].last - place.physical >= 31);
         if place.way != Way::Uncached || kept || !in_sight || !bus.peek(place.physical, &mut [0; 4]) {
             return;

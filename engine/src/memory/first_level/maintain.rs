@@ -48,7 +48,7 @@ impl Memory {
     fn translations_went(&mut self) {
         self.quick.clear();
         self.fetched.clear();
-        self.state.prefetch.flush();
+        self.forget_uncached();
     }
 
     fn barrier(&mut self, meter: &mut Meter, barrier: Barrier) {
@@ -59,7 +59,7 @@ impl Memory {
                 self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
                 self.accounts.spend(meter, Part::Fill, self.state.fill_ends);
             }
-            Barrier::InstructionSynchronization => self.state.prefetch.flush(),
+            Barrier::InstructionSynchronization => self.forget_uncached(),
         }
     }
 
@@ -71,7 +71,7 @@ impl Memory {
         lines: Lines,
     ) -> Result<(), Abort<M::Status>> {
         self.work(meter);
-        self.state.prefetch.flush();
+        self.forget_uncached();
         self.fetched.clear();
         match lines {
             Lines::At(va) => {

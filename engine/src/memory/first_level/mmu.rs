@@ -1,11 +1,14 @@
 //! What the memory needs of the system registers.
 
-use super::access::{Abort, Access, Status, Translation};
+use super::access::{Abort, Access, Cacheability, MemoryType, Status, Translation};
 
 /// The system registers, as the memory sees them.
 pub trait Mmu {
     /// Why it refuses accesses.
     type Status: Status;
+
+    /// False where all addresses are physical, and what the board's map says of one holds: see [`Identity`].
+    const TRANSLATES: bool = true;
 
     /// Where `va` leads, or why it doesn't. `read` gives the descriptor at a physical address, or `None` where nothing answers.
     ///
@@ -43,4 +46,86 @@ pub trait Mmu {
 
     /// Shareable memory is kept in the data cache, too (Arm: ACTLR.SMP).
     fn keeps_shareable(&self) -> bool;
+}
+
+/// No translation: of a core whose addresses are physical. What the board's map says may be cached is Normal memory, written back
+/// where the data cache does so, and what is in the range of a device happens in order (RISC-V privileged specification, section 3.6,
+/// physical memory attributes). Misaligned accesses are refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity;
+
+/// Why a core without translation refuses an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The address is no multiple of the size.
+    Misaligned,
+    /// Nothing, or an error, answered.
+    Bus,
+}
+
+impl Status for Refusal {
+    const ALIGNMENT: Refusal = Refusal::Misaligned;
+    const EXTERNAL: Refusal = Refusal::Bus;
+}
+
+impl Identity {
+    /// What any address means.
+    #[inline(always)]
+    pub(super) const fn translation(physical: u32) -> Translation {
+        let cached = Cacheability::WriteBackAllocate;
+        let memory = MemoryType::Normal { inner: cached, outer: cached, shareable: false };
+        Translation {
+            physical,
+            page_bytes: 1 << 31,
+            memory,
+            walk: [None; 2],
+            walk_memory: memory,
+            global: true,
+            asid: 0,
+        }
+    }
+}
+
+impl Mmu for Identity {
+    type Status = Refusal;
+
+    const TRANSLATES: bool = false;
+
+    #[inline(always)]
+    fn translate(
+        &self,
+        va: u32,
+        _access: Access,
+        _read: impl FnMut(u32) -> Option<u32>,
+    ) -> Result<Translation, Abort<Refusal>> {
+        Ok(Identity::translation(va))
+    }
+
+    fn mmu_is_on(&self) -> bool {
+        false
+    }
+
+    fn dcache_is_on(&self) -> bool {
+        true
+    }
+
+    fn icache_is_on(&self) -> bool {
+        true
+    }
+
+    fn checks_alignment(&self) -> bool {
+        true
+    }
+
+    fn is_privileged(&self) -> bool {
+        true
+    }
+
+    fn asid(&self) -> u8 {
+        0
+    }
+
+    fn keeps_shareable(&self) -> bool {
+        false
+    }
 }

@@ -51,14 +51,13 @@ impl Near {
         transfer: Transfer,
     ) -> Option<Passed> {
         let arrived = meter.now().div_ceil(self.core_cycles) + self.request_cycles;
-        let late = matches!(transfer, Transfer::LateWriteBurst(_));
-        if !late && bus.events.next_due() <= meter.not_before(arrived * self.core_cycles) {
+        if transfer.follows_events() && bus.events.next_due() <= meter.not_before(arrived * self.core_cycles) {
             return None;
         }
         let (bytes, direction) = match transfer {
             Transfer::Read(size) => (size.bytes(), Direction::Read),
             Transfer::Write(size, _) => (size.bytes(), Direction::Write),
-            Transfer::ReadBurst(bytes) => (bytes, Direction::Read),
+            Transfer::ReadBurst(bytes) | Transfer::ReadBurstBehind(bytes) => (bytes, Direction::Read),
             Transfer::WriteBurst(bytes) | Transfer::LateWriteBurst(bytes) => (bytes, Direction::Write),
         };
         let (offset, ram) = (physical - self.base, &mut bus.rams[self.ram]);

@@ -19,6 +19,16 @@ pub(super) enum Transfer {
     WriteBurst(u32),
     /// The same for a store or a line that had to wait: it comes after the core's own time, and its events may still be to come.
     LateWriteBurst(u32),
+    /// A line fill right behind the write-back of the line that made room for it: no event comes between the two.
+    ReadBurstBehind(u32),
+}
+
+impl Transfer {
+    /// True if events that are due before it come first.
+    #[inline]
+    pub fn follows_events(self) -> bool {
+        !matches!(self, Transfer::LateWriteBurst(_) | Transfer::ReadBurstBehind(_))
+    }
 }
 
 impl Memory {
@@ -57,7 +67,7 @@ impl Memory {
         self.read(bus, meter, purpose, place, Transfer::ReadBurst(bytes)).map(|_| ())
     }
 
-    /// The time of writing a line back, `outer` if the second level may keep it. Nobody waits for that.
+    /// The time of writing a line back, `outer` if the second level may keep it.
     pub(super) fn write_line(&mut self, bus: &mut Bus, meter: &mut Meter, line: u32, bytes: u32, outer: bool) {
         if !outer || !outer_keeps(bus, line) {
             // A line that was read from here can be written here.
@@ -163,13 +173,13 @@ impl Memory {
             return Ok(passed);
         }
         let at = meter.at();
-        if !matches!(transfer, Transfer::LateWriteBurst(_)) {
+        if transfer.follows_events() {
             bus.run_events_before(at, physical);
         }
         let result = match transfer {
             Transfer::Read(size) => bus.read(at, physical, size),
             Transfer::Write(size, value) => bus.write(at, physical, size, value),
-            Transfer::ReadBurst(bytes) => bus.read_burst(at, physical, bytes),
+            Transfer::ReadBurst(bytes) | Transfer::ReadBurstBehind(bytes) => bus.read_burst(at, physical, bytes),
             Transfer::WriteBurst(bytes) | Transfer::LateWriteBurst(bytes) => bus.write_burst(at, physical, bytes),
         };
         match result {

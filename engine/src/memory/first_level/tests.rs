@@ -6,7 +6,7 @@ mod steps;
 mod tlbs;
 mod uncached;
 
-use super::config::TlbShape;
+use super::config::{self, TlbShape};
 use super::*;
 use crate::bus::{MapEntry, Route};
 use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
@@ -185,10 +185,11 @@ pub(super) fn config() -> MemoryConfig {
         tlb_cycles: 2,
         walk_hit_cycles: 1,
         store_buffer_entries: 0,
-        uncached_fetch_bytes: 8,
-        fetches_ahead: false,
+        write_back: WriteBack::BehindFill,
+        fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead: false }),
         several_beat_bytes: 8,
         maintenance_cycles: 1,
+        granule_bytes: config::PROTECTED_BYTES,
     }
 }
 

@@ -3,11 +3,11 @@
 use super::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
 use super::accounts::{Part, Purpose};
 use super::meter::Meter;
-use super::mmu::Mmu;
+use super::mmu::{Identity, Mmu};
 use super::outward::Transfer;
 use super::tlb::{Entry, Side, permission};
 use super::{Memory, Way};
-use crate::bus::Bus;
+use crate::bus::{Bus, Target};
 use crate::device::AccessSize;
 use crate::memory::outer::OuterCache;
 
@@ -78,14 +78,23 @@ impl Memory {
             }
             _ => (false, false, true),
         };
-        let way = match bus.entry_at(to.physical) {
-            Some(entry) if bus.is_local(entry) => Way::Local,
-            Some(entry) if inner && has_cache && bus.map[entry].cacheable => Way::Cached,
-            _ => Way::Uncached,
-        };
+        let way = way_to(bus, to.physical, inner && has_cache);
+        let ordered = ordered || !M::TRANSLATES && is_of_device(bus, to.physical);
         let waits = to.memory == MemoryType::StronglyOrdered;
         let outer = outer && (mmu.dcache_is_on() || !bus.outer().is_some_and(OuterCache::follows_core));
         Place { physical: to.physical, way, ordered, waits, outer }
+    }
+
+    /// What a fetch from a physical address costs a core without translation.
+    #[inline]
+    pub fn fetch_way(&self, bus: &Bus, physical: u32) -> Way {
+        way_to(bus, physical, self.config.icache.is_some())
+    }
+
+    /// The same of a load or store.
+    #[inline]
+    pub fn data_way(&self, bus: &Bus, physical: u32) -> Way {
+        way_to(bus, physical, self.config.dcache.is_some())
     }
 
     fn translation<M: Mmu>(
@@ -97,6 +106,9 @@ impl Memory {
         access: Access,
         side: Side,
     ) -> Result<Translation, Abort<M::Status>> {
+        if !M::TRANSLATES {
+            return Ok(Identity::translation(va));
+        }
         if !mmu.mmu_is_on() {
             return if side == Side::Data { Ok(flat(va)) } else { mmu.translate(va, access, |_| None) };
         }
@@ -181,6 +193,24 @@ impl Memory {
             Way::Uncached => self.read(bus, meter, Purpose::Walk, place, Transfer::Read(AccessSize::Word)).map(|_| ()),
         };
     }
+}
+
+/// What an access to a physical address costs; `cached` says whether there is a cache that may keep it, if the map allows.
+#[inline]
+fn way_to(bus: &Bus, physical: u32, cached: bool) -> Way {
+    match bus.entry_at(physical) {
+        Some(entry) if bus.is_local(entry) => Way::Local,
+        Some(entry) if cached && bus.map[entry].cacheable => Way::Cached,
+        _ => Way::Uncached,
+    }
+}
+
+/// True for what the map keeps out of caches, and that is no memory.
+fn is_of_device(bus: &Bus, physical: u32) -> bool {
+    bus.entry_at(physical).is_some_and(|entry| {
+        let entry = &bus.map[entry];
+        !entry.cacheable && matches!(entry.target, Target::Device(..))
+    })
 }
 
 /// The descriptor at a physical address.

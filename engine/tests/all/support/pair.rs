@@ -1,14 +1,15 @@
-//! A machine with two Arm cores of different clocks: local memory for their programs, memory that they share, and a device that keeps a journal.
+//! A machine with two cores of different clocks: local memory for their programs, memory that they share, and a device that keeps a journal.
 
 use std::sync::{Arc, Mutex};
 
-use super::arm::config;
-use super::rig;
+use super::{arm, rig, riscv};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::arm::core::CortexA;
+use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
 use cyclescope_engine::machine::{Description, Machine};
+use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Hz, Ps};
@@ -25,12 +26,14 @@ pub const CLOCKS: [u64; 2] = [650_000_000, 200_000_000];
 /// What the journal holds: core, offset, value, time.
 pub type Entries = Vec<(Option<usize>, u32, u32, Ps)>;
 
-/// Keeps what is written from offset 0x40 on, and when. A write to offset 4 n, for core n, raises interrupt 0 of that core, or lowers it if the value
-/// is 0; one to 0x10 + 4 n raises it so many nanoseconds later; to 0x20 + 4 n lets the core out of reset, or holds it if the value is 0. After
+/// Keeps what is written from offset 0x40 on, and when. A write to offset 4 n, for core n, raises the interrupt of that core, or lowers it if
+/// the value is 0; one to 0x10 + 4 n raises it so many nanoseconds later; to 0x20 + 4 n lets the core out of reset, or holds it if the value is 0. After
 /// a write of n to 0x30, reads there give 0 for n nanoseconds, then 1.
 pub struct Journal {
     entries: Arc<Mutex<Entries>>,
     ready_at: Ps,
+    /// The cores' input that it drives.
+    interrupt: u32,
 }
 
 impl Device for Journal {
@@ -41,7 +44,7 @@ impl Device for Journal {
     fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let core = offset / 4 % 4;
         match offset / 16 {
-            0 => ctx.set_irq(Some(IrqLine::Core { core, bit: 0 }), value != 0),
+            0 => ctx.set_irq(Some(IrqLine::Core { core, bit: self.interrupt }), value != 0),
             1 => ctx.schedule(Ps(ctx.now.0 + 1000 * u64::from(value)), core),
             2 => ctx.bus.core_reset(core as usize, value == 0, ctx.now),
             3 => self.ready_at = Ps(ctx.now.0 + 1000 * u64::from(value)),
@@ -52,7 +55,7 @@ impl Device for Journal {
 
     fn event(&mut self, core: u32, ctx: &mut Ctx) {
         assert_eq!(ctx.core, None);
-        ctx.set_irq(Some(IrqLine::Core { core, bit: 0 }), true);
+        ctx.set_irq(Some(IrqLine::Core { core, bit: self.interrupt }), true);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
@@ -61,8 +64,38 @@ impl Device for Journal {
     }
 }
 
-/// The machine, and its journal. Each program ends as it likes.
+/// The machine with two Arm cores, and its journal. Each program ends as it likes.
 pub fn pair(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
+    let cores = [0, 1].map(|index| {
+        let mut config = arm::config();
+        config.name = format!("cpu{index}");
+        config.index = index;
+        config.clock = clock(index);
+        config.memory.clock = config.clock;
+        Box::new(CortexA::new(config)) as Box<dyn Core>
+    });
+    pair_of(cores, 0, programs)
+}
+
+/// The same with two harts without caches. Their external interrupt is the journal's.
+pub fn pair_of_harts(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
+    let cores = [0, 1].map(|index| {
+        let (name, memory) = (format!("cpu{index}"), MemoryConfig::unbuffered(clock(index), None, None));
+        let config = CoreConfig { name, index, clock: clock(index), memory, ..riscv::config(None, None) };
+        Box::new(Hart::new(config)) as Box<dyn Core>
+    });
+    pair_of(cores, 11, programs)
+}
+
+fn clock(core: u32) -> Hz {
+    Hz::new(CLOCKS[core as usize]).unwrap()
+}
+
+fn pair_of(
+    mut cores: [Box<dyn Core>; 2],
+    interrupt: u32,
+    programs: [&[u32]; 2],
+) -> (Machine, Arc<Mutex<Entries>>) {
     let entries = Arc::default();
     let mut bus = Bus::default();
     let hz = |hz| Hz::new(hz).unwrap();
@@ -78,19 +111,12 @@ pub fn pair(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
     bus.rams[1].share();
     let (base, last, target) = (JOURNAL, JOURNAL + 0xff, Target::Device(DeviceId(0), 0));
     bus.map.push(MapEntry { name: "journal".into(), base, last, target, route: Some(0), cacheable: false });
-    bus.devices.push(Some(Box::new(Journal { entries: Arc::clone(&entries), ready_at: Ps::ZERO })));
+    bus.devices.push(Some(Box::new(Journal { entries: Arc::clone(&entries), ready_at: Ps::ZERO, interrupt })));
     bus.device_names.push("journal".into());
-    let cores = [0, 1].map(|index| {
+    for (core, at) in cores.iter_mut().zip(PROGRAMS) {
         bus.add_core();
-        let mut config = config();
-        config.name = format!("cpu{index}");
-        config.index = index;
-        config.clock = hz(CLOCKS[index as usize]);
-        config.memory.clock = config.clock;
-        let mut core = CortexA::new(config);
-        core.set_pc(PROGRAMS[index as usize]);
-        Box::new(core) as Box<dyn Core>
-    });
+        core.set_pc(at);
+    }
     let mut machine = Machine::new(bus, Vec::from(cores), Description::default());
     for (at, program) in PROGRAMS.into_iter().zip(programs) {
         rig::put_physical(&mut machine, at, program);

@@ -4,8 +4,8 @@ use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::device::{Device, DeviceId};
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
-use cyclescope_engine::memory::first_level::MemoryConfig;
-use cyclescope_engine::memory::first_level::config::TlbShape;
+use cyclescope_engine::memory::first_level::config::{PROTECTED_BYTES, TlbShape};
+use cyclescope_engine::memory::first_level::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Hz, Ps};
 
@@ -76,10 +76,11 @@ pub fn first_level(tlb: TlbShape) -> MemoryConfig {
         tlb_cycles: 0,
         walk_hit_cycles: 0,
         store_buffer_entries: 0,
-        uncached_fetch_bytes: 4,
-        fetches_ahead: false,
+        write_back: WriteBack::BehindFill,
+        fetch: FetchPolicy::Chunks(Chunks { bytes: 4, ahead: false }),
         several_beat_bytes: 4,
         maintenance_cycles: 1,
+        granule_bytes: PROTECTED_BYTES,
     }
 }
 

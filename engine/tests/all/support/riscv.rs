@@ -6,6 +6,7 @@ use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, RunReport};
 use cyclescope_engine::memory::cache::CacheShape;
+use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Ps};
 
@@ -95,6 +96,18 @@ pub fn cache(ways: u32) -> Option<CacheShape> {
     cache_of(64 * ways, 16, ways)
 }
 
+/// The core with these caches, and no buffers.
+pub fn config(icache: Option<CacheShape>, dcache: Option<CacheShape>) -> CoreConfig {
+    CoreConfig {
+        name: "cpu0".to_owned(),
+        index: 0,
+        clock: clock(),
+        timing: timing(),
+        memory: MemoryConfig::unbuffered(clock(), icache, dcache),
+        interrupts: MACHINE_INTERRUPTS,
+    }
+}
+
 /// The machine, with a program in one of its memories.
 pub fn machine(at: u32, program: &[u32], ways: u32) -> Machine {
     machine_with(timing(), at, program, ways)
@@ -102,9 +115,12 @@ pub fn machine(at: u32, program: &[u32], ways: u32) -> Machine {
 
 /// The machine with another timing table.
 pub fn machine_with(timing: CoreTiming, at: u32, program: &[u32], ways: u32) -> Machine {
-    let name = "cpu0".to_owned();
-    let (icache, dcache, interrupts) = (cache(ways), cache(ways), MACHINE_INTERRUPTS);
-    let mut hart = Hart::new(CoreConfig { name, index: 0, clock: clock(), timing, icache, dcache, interrupts });
+    machine_of(CoreConfig { timing, ..config(cache(ways), cache(ways)) }, at, program)
+}
+
+/// The machine with this core.
+pub fn machine_of(config: CoreConfig, at: u32, program: &[u32]) -> Machine {
+    let mut hart = Hart::new(config);
     cyclescope_engine::core::Core::set_pc(&mut hart, at);
     let mut machine = Machine::new(bus(&LAYOUT, Late::default()), vec![Box::new(hart)], Description::default());
     put(&mut machine, at, program);

@@ -11,7 +11,11 @@ use super::super::core::Hart;
 use super::super::op::{Code, Op, TimingClass};
 use super::stubs::block_signature;
 use super::{Kind, ending_bits};
+use crate::memory::first_level::Memory;
 use crate::memory::shortcut::{Shortcuts, Slot};
+
+/// Where a hart's fetch epoch is.
+const FETCH_EPOCH: usize = offset_of!(Hart, memory) + Memory::FETCH_EPOCH;
 
 /// What a function knows while it is made.
 pub struct Emitter<'a> {
@@ -213,7 +217,7 @@ impl Emitter<'_> {
         let end = self.b.ins().iadd(cycles, longest);
         let limit = self.b.ins().load(I64, own(), self.hart, offset_of!(Hart, deadline.limit) as i32);
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit);
-        let epoch = self.b.ins().load(I32, own(), self.hart, offset_of!(Hart, fetch_epoch) as i32);
+        let epoch = self.b.ins().load(I32, own(), self.hart, FETCH_EPOCH as i32);
         let seen = self.b.ins().load(I32, own(), hot, offset + offset_of!(Hot, fetched_epoch) as i32);
         let fetched = self.b.ins().icmp(IntCC::Equal, epoch, seen);
         self.b.ins().band(fits, fetched)

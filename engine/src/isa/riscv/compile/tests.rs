@@ -8,6 +8,7 @@ use crate::bus::{Bus, MapEntry, Target};
 use crate::core::{Core, CoreReport, Stop};
 use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+use crate::memory::first_level::MemoryConfig;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -298,8 +299,8 @@ fn board(program: &Program) -> (Hart, Bus) {
         let (replacement, write) = (Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
         Some(CacheShape { size_bytes, line_bytes: 16, ways: program.ways, replacement, write })
     };
-    let (icache, dcache) = (cache(256), cache(256));
-    let hart = Hart::new(CoreConfig { name: "cpu".to_owned(), index: 0, clock, timing, icache, dcache, interrupts: 0 });
+    let memory = MemoryConfig::unbuffered(clock, cache(256), cache(256));
+    let hart = Hart::new(CoreConfig { name: "cpu".to_owned(), index: 0, clock, timing, memory, interrupts: 0 });
     (hart, bus)
 }
 

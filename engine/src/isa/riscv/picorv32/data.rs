@@ -6,7 +6,7 @@ use super::next::Next;
 use crate::bus::{Bus, BusFault};
 use crate::device::AccessSize;
 use crate::isa::riscv::access::{extend, size_of_access};
-use crate::isa::riscv::accounts::Purpose;
+use crate::memory::first_level::Purpose;
 use crate::memory::port::Answer;
 
 impl Picorv32 {

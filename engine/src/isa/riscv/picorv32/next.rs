@@ -2,7 +2,7 @@
 
 use super::Picorv32;
 use crate::bus::{Bus, BusFault};
-use crate::isa::riscv::accounts::{ON_THE_WAY, Purpose};
+use crate::memory::first_level::Purpose;
 use crate::memory::fetch::prefetch_next::Fetched;
 
 /// What is fetched next: its address, from when on the core wants it (I), and from when on it can accept it (N).
@@ -98,8 +98,6 @@ impl Picorv32 {
     #[inline(always)]
     pub(super) fn charge_entry(&mut self, entry: usize, waited: u64, on_the_way: u64, purpose: Purpose) {
         let on_the_way = on_the_way.min(waited);
-        let charged = &mut self.entry_cycles[entry];
-        charged[purpose as usize] += waited - on_the_way;
-        charged[ON_THE_WAY] += on_the_way;
+        self.accounts.add_at(entry, purpose, waited - on_the_way, on_the_way);
     }
 }
