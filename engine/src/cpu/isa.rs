@@ -158,6 +158,11 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// Runs the block `index`, whose first line has been fetched, and those behind it.
     fn execute(core: &mut Cpu<Self>, bus: &mut Bus, index: u32);
 
+    /// The block `index` is being left by `exit`: compares that with what was predicted, and accounts for a wrong prediction
+    /// ([`Cpu::mispredicted`]).
+    #[inline(always)]
+    fn resolve(_core: &mut Cpu<Self>, _index: u32, _exit: usize) {}
+
     /// An operation in whose place the block is to be left: see [`Cpu::leave_behind`].
     fn leave_op() -> Self::Op;
 

@@ -1,11 +1,53 @@
 //! Ways out of a block: behind it, or in its middle, where something needs a look before the next instruction.
 
 use super::Cpu;
-use super::block::{Extent, FALLEN};
+use super::block::{Extent, FALLEN, NO_BLOCK, TAKEN};
 use super::isa::Isa;
 use crate::bus::Bus;
 
 impl<I: Isa> Cpu<I> {
+    /// A block has run to its end and is left by `exit`: the block to run next, if it can be entered without a look. Else the core is behind the
+    /// block.
+    #[inline(always)]
+    pub(crate) fn next_block(&mut self, index: u32, exit: usize) -> Option<u32> {
+        let hot = &mut self.blocks.hot[index as usize];
+        hot.runs[exit] += 1;
+        self.cycles = self.cycles.wrapping_add(u64::from(hot.cycles[exit]));
+        self.instructions += u64::from(hot.instructions);
+        let next = hot.links[exit];
+        I::resolve(self, index, exit);
+        if next == NO_BLOCK {
+            self.leave(index, exit, self.blocks.exit_pc(index, exit));
+            return None;
+        }
+        if !self.may_enter(next) {
+            self.stop_before(next);
+            return None;
+        }
+        Some(next)
+    }
+
+    /// A block ends in an indirect jump to `target`, an address as blocks have it.
+    #[inline(always)]
+    pub(crate) fn jump_to(&mut self, index: u32, target: u32) {
+        let hot = &mut self.blocks.hot[index as usize];
+        hot.taken_pc = target;
+        // The link of an indirect jump is a guess: the target of last time.
+        let guess = hot.links[TAKEN];
+        if guess != NO_BLOCK && self.blocks.hot[guess as usize].pc != target {
+            self.blocks.hot[index as usize].links[TAKEN] = NO_BLOCK;
+        }
+    }
+
+    /// The last instruction of a block, before which it was left, has been done after all.
+    pub(crate) fn complete_last(&mut self, index: u32) {
+        let (cost, pending) = self.blocks.cold[index as usize].last;
+        self.parts.add(cost);
+        self.cycles += u64::from(cost.cycles());
+        self.instructions += 1;
+        self.pending = pending;
+    }
+
     /// Leaves a block by an exit that has no link.
     pub(crate) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
         let cold = &self.blocks.cold[index as usize];

@@ -21,5 +21,7 @@ pub mod rounds;
 pub mod sections;
 mod skip;
 pub(crate) mod skips;
+#[cfg(test)]
+mod tests;
 
 pub use self::core::{Config, Cpu, REGISTERS};

@@ -11,7 +11,7 @@ use super::timing::{CoreTiming, Pending};
 use super::{decode_a32, decode_t32};
 use crate::bus::{Bus, Target};
 use crate::cpu::Cpu;
-use crate::cpu::block::{Draft, EntryOf};
+use crate::cpu::block::{Draft, EntryOf, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
@@ -192,6 +192,16 @@ impl<P: Profile> Isa for ArmSet<P> {
     #[inline]
     fn execute(core: &mut Arm<P>, bus: &mut Bus, index: u32) {
         core.execute(bus, index);
+    }
+
+    #[inline(always)]
+    fn resolve(core: &mut Arm<P>, index: u32, exit: usize) {
+        let hot = &core.blocks.hot[index as usize];
+        if hot.jump != Jump::Sure
+            && !core.isa.predictor.resolve(hot.jump, hot.end_pc, exit == TAKEN, hot.taken_pc, hot.end_pc)
+        {
+            core.mispredicted(u64::from(core.config.timing.mispredicted_branch));
+        }
     }
 
     fn leave_op() -> Op {

@@ -3,10 +3,9 @@
 use super::alu::{holds, match_arithmetic};
 use super::core::{Arm, LEAVE};
 use super::op::{Code, Op};
-use super::predictor::Jump;
 use super::profile::Profile;
 use crate::bus::Bus;
-use crate::cpu::block::{FALLEN, NO_BLOCK, TAKEN};
+use crate::cpu::block::{FALLEN, TAKEN};
 use crate::memory::first_level::access::how;
 
 impl<P: Profile> Arm<P> {
@@ -121,22 +120,7 @@ impl<P: Profile> Arm<P> {
                 // SAFETY: the last operation of a block breaks or returns above.
                 ip = unsafe { ip.add(1) };
             };
-            let hot = &mut self.blocks.hot[index as usize];
-            hot.runs[exit] += 1;
-            self.cycles = self.cycles.wrapping_add(u64::from(hot.cycles[exit]));
-            self.instructions += u64::from(hot.instructions);
-            let next = hot.links[exit];
-            if hot.jump != Jump::Sure
-                && !self.isa.predictor.resolve(hot.jump, hot.end_pc, exit == TAKEN, hot.taken_pc, hot.end_pc)
-            {
-                self.mispredicted(u64::from(self.config.timing.mispredicted_branch));
-            }
-            if next == NO_BLOCK {
-                return self.leave(index, exit, self.blocks.exit_pc(index, exit));
-            }
-            if !self.may_enter(next) {
-                return self.stop_before(next);
-            }
+            let Some(next) = self.next_block(index, exit) else { return };
             index = next;
         }
     }
@@ -156,18 +140,6 @@ impl<P: Profile> Arm<P> {
         here && how & how::UNPRIVILEGED == 0
             && self.data_line_bytes >= 32
             && (words <= 9 || words <= 17 && quick(addr.wrapping_add(32)))
-    }
-
-    /// The block ends in an indirect jump to `target`, whose bit 0 is T.
-    #[inline(always)]
-    fn jump_to(&mut self, index: u32, target: u32) {
-        let hot = &mut self.blocks.hot[index as usize];
-        hot.taken_pc = target;
-        // The link of an indirect jump is a guess: the target of last time.
-        let guess = hot.links[TAKEN];
-        if guess != NO_BLOCK && self.blocks.hot[guess as usize].pc != target {
-            self.blocks.hot[index as usize].links[TAKEN] = NO_BLOCK;
-        }
     }
 
     /// The micro-operations that are rare. True if the block goes on; otherwise it has been left.

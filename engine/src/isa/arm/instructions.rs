@@ -41,11 +41,7 @@ impl<P: Profile> Arm<P> {
             Ok(effect) => effect,
             Err(exception) => return P::raise(self, bus, exception),
         };
-        let (cost, pending) = self.blocks.cold[index as usize].last;
-        self.parts.add(cost);
-        self.cycles += u64::from(cost.cycles());
-        self.instructions += 1;
-        self.pending = pending;
+        self.complete_last(index);
         self.memory.privilege_changed(self.isa.system.is_privileged());
         match effect {
             Effect::JumpTo(target) => {

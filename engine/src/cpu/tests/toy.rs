@@ -1,0 +1,357 @@
+//! A toy instruction set: what an [`Isa`] has to supply, and no more.
+//!
+//! Instructions have four bytes: what it does, two registers a and b of sixteen, and a number from -128 to 127. Register 15 is the stack pointer, 14 holds
+//! the return address of calls, 13 that of the interrupt handler, which is at [`HANDLER`].
+
+use crate::bus::Bus;
+use crate::core::{CoreFault, Stop};
+use crate::cpu::access::Asked;
+use crate::cpu::block::{Draft, Entry, FALLEN, NOWHERE, TAKEN};
+use crate::cpu::cost::Cost;
+use crate::cpu::isa::{AbortOf, CauseNames, Isa, Pending};
+use crate::cpu::read::Read;
+use crate::cpu::rounds::Round;
+use crate::cpu::sections::Place;
+use crate::cpu::{Config, Cpu};
+use crate::device::AccessSize;
+use crate::elf::Machine;
+use crate::inputs::Inputs;
+use crate::memory::first_level::access::Kind;
+use crate::memory::first_level::{Identity, Way};
+
+/// A core of this instruction set.
+pub type ToyCore = Cpu<Toy>;
+
+/// Where interrupts are handled.
+pub const HANDLER: u32 = 0x40;
+const SP: usize = 15;
+const RETURN: usize = 14;
+const INTERRUPTED: usize = 13;
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Code {
+    /// Nothing that is an instruction.
+    Illegal,
+    /// a = b + number.
+    Add,
+    /// a = the word at b + number.
+    Load,
+    /// The word at b + number = a.
+    Store,
+    /// If a is not 0, goes on as many instructions further as the number says.
+    BranchIf,
+    /// Jumps to b; a = the address behind the instruction.
+    Jump,
+    /// Waits for an interrupt.
+    Wait,
+    /// Returns from the interrupt handler.
+    Return,
+    /// Ends the run with the number as status.
+    Exit,
+    /// No instruction: the end of a block.
+    End,
+    /// No instruction: the block is left here.
+    Leave,
+}
+
+const CODES: [Code; 9] = [
+    Code::Illegal,
+    Code::Add,
+    Code::Load,
+    Code::Store,
+    Code::BranchIf,
+    Code::Jump,
+    Code::Wait,
+    Code::Return,
+    Code::Exit,
+];
+
+/// An instruction, which is its own operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    pub code: Code,
+    pub a: u8,
+    pub b: u8,
+    pub number: i8,
+}
+
+impl Op {
+    fn of([code, a, b, number]: [u8; 4]) -> Op {
+        let code = CODES.get(usize::from(code)).copied().unwrap_or(Code::Illegal);
+        Op { code, a: a & 15, b: b & 15, number: number as i8 }
+    }
+
+    const fn end(code: Code) -> Op {
+        Op { code, a: 0, b: 0, number: 0 }
+    }
+
+    fn ends_block(self) -> bool {
+        !matches!(self.code, Code::Add | Code::Load | Code::Store)
+    }
+}
+
+/// The register that a load will have ready in the next cycle but one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loaded(Option<u8>);
+
+impl Pending for Loaded {
+    const NONE: Loaded = Loaded(None);
+}
+
+/// What the core has beside what all cores have.
+#[derive(Clone, PartialEq)]
+pub struct Toy {
+    handling: bool,
+}
+
+impl Isa for Toy {
+    type Config = ();
+    type Timing = ();
+    type Op = Op;
+    type Instr = Op;
+    type Context = ();
+    type Pending = Loaded;
+    type Jump = ();
+    type Exception = Option<CoreFaultOf>;
+    type Mmu = Identity;
+
+    const MACHINE: Machine = Machine::RiscV;
+    const RESULTS: usize = 16;
+    const CAUSES: CauseNames = CauseNames {
+        issue: "issue",
+        operand_wait: "results of loads",
+        long_operation: "",
+        jump: "taken branches",
+        mispredicted: "",
+        annulled: "",
+        exceptions: "interrupt entry",
+        idle: "wait for interrupt",
+    };
+
+    fn new(_config: &()) -> Toy {
+        Toy { handling: false }
+    }
+
+    fn mmu(&self) -> &Identity {
+        &Identity
+    }
+
+    fn context(&self) {}
+
+    fn go_to(core: &mut ToyCore, address: u32, (): ()) {
+        core.pc = address;
+    }
+
+    fn context_of_target(_core: &ToyCore) {}
+
+    fn call_place(core: &ToyCore) -> Place {
+        Place { pc: core.pc, return_pc: core.x[RETURN], sp: core.x[SP] }
+    }
+
+    fn registers(core: &ToyCore) -> Vec<u32> {
+        std::iter::once(core.pc).chain(core.x[..16].iter().copied()).collect()
+    }
+
+    fn read_instr(core: &mut ToyCore, bus: &mut Bus, read: &mut Read<Toy>, at: u32) -> Result<bool, AbortOf<Toy>> {
+        let op = Op::of(core.code(bus, at)?);
+        read.ops.push(op);
+        read.push(op, 4);
+        Ok(op.ends_block())
+    }
+
+    fn draft(_core: &ToyCore, entry: Entry<(), Loaded>, fetch: Way, read: Read<Toy>) -> Draft<Toy> {
+        let mut draft = Draft::new(entry, (), &read);
+        for (number, (op, _)) in read.instrs.iter().enumerate() {
+            let (_, begins) = draft.pass(&(), *op, fetch);
+            draft.push(*op, number, begins);
+        }
+        draft.end(Op::end(Code::End));
+        // A taken branch takes a cycle more, in which a loaded register gets ready.
+        draft.breakdown[TAKEN].jump += 1;
+        draft.pending[TAKEN] = Loaded::NONE;
+        let last = read.bytes - 4;
+        let target = read.instrs.last().map_or(0, |(op, _)| 4 * i32::from(op.number));
+        draft.taken_pc = entry.pc.wrapping_add(last).wrapping_add(target as u32);
+        draft
+    }
+
+    fn pass((): &(), op: &Op, _fetch: Way, pending: &mut Loaded) -> Cost {
+        let sources = match op.code {
+            Code::Add | Code::Load | Code::Jump => [Some(op.b), None],
+            Code::Store => [Some(op.a), Some(op.b)],
+            Code::BranchIf => [Some(op.a), None],
+            _ => [None; 2],
+        };
+        let stall_cycles = u32::from(pending.0.is_some() && sources.contains(&pending.0));
+        *pending = Loaded((op.code == Code::Load).then_some(op.a));
+        Cost { stall_cycles, issue_cycles: 1, refill_cycles: 0 }
+    }
+
+    fn wait(pending: &mut Loaded, _cycles: u64) {
+        *pending = Loaded::NONE;
+    }
+
+    fn instr_bytes(_op: &Op) -> u32 {
+        4
+    }
+
+    fn context_before(_op: &Op, (): ()) {}
+
+    fn execute(core: &mut ToyCore, bus: &mut Bus, mut index: u32) {
+        while let Some(exit) = core.run_block(bus, index) {
+            let Some(next) = core.next_block(index, exit) else { return };
+            index = next;
+        }
+    }
+
+    fn leave_op() -> Op {
+        Op::end(Code::Leave)
+    }
+
+    fn accesses(op: &Op) -> bool {
+        matches!(op.code, Code::Load | Code::Store)
+    }
+
+    fn note_writes(core: &ToyCore, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+        let op = core.blocks.ops_from(index)[0];
+        match op.code {
+            Code::Store => {
+                let addr = core.address_of(op);
+                if core.physical(bus, addr, Kind::Write).is_ok_and(|at| bus.peek(at, &mut [0; 4])) {
+                    round.note_word(bus, addr)?;
+                }
+                Some(())
+            }
+            _ => (!op.ends_block() || matches!(op.code, Code::BranchIf | Code::Jump)).then_some(()),
+        }
+    }
+
+    fn fetch_abort(abort: AbortOf<Toy>) -> Option<CoreFaultOf> {
+        Some(CoreFaultOf { what: "nothing to fetch", at: abort.va })
+    }
+
+    fn data_abort(abort: AbortOf<Toy>) -> Option<CoreFaultOf> {
+        Some(CoreFaultOf { what: "nothing there", at: abort.va })
+    }
+
+    fn deliverable(&self, inputs: &Inputs) -> Option<Option<CoreFaultOf>> {
+        (!self.handling && inputs.low() & 1 != 0).then_some(None)
+    }
+
+    fn wakes(&self, inputs: &Inputs) -> bool {
+        inputs.low() & 1 != 0
+    }
+
+    fn take(core: &mut ToyCore, bus: &mut Bus, _interrupt: Option<CoreFaultOf>) {
+        core.x[INTERRUPTED] = core.pc;
+        (core.pc, core.pending, core.left) = (HANDLER, Loaded::NONE, None);
+        core.isa.handling = true;
+        core.exceptions += 1;
+        core.cycles += 3;
+        core.spent.exceptions += 3;
+        core.update_limit(bus);
+    }
+
+    fn raise(core: &mut ToyCore, _bus: &mut Bus, exception: Option<CoreFaultOf>) {
+        let what = exception.map_or("an interrupt", |fault| fault.what);
+        core.stop = Some(Stop::Fault(CoreFault { pc: core.pc, what, why_fatal: "a toy", ..CoreFault::default() }));
+    }
+
+    fn call_host(_core: &mut ToyCore, _bus: &mut Bus) {}
+
+    fn set_pc(core: &mut ToyCore, pc: u32) {
+        core.pc = pc;
+    }
+
+    fn counters(_core: &ToyCore) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+}
+
+/// What went wrong, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct CoreFaultOf {
+    what: &'static str,
+    #[allow(dead_code)]
+    at: u32,
+}
+
+impl ToyCore {
+    /// A core that begins at `pc`.
+    pub fn at(config: Config<(), ()>, pc: u32) -> ToyCore {
+        let mut core = Cpu::new(config);
+        core.pc = pc;
+        core
+    }
+
+    fn address_of(&self, op: Op) -> u32 {
+        self.x[usize::from(op.b)].wrapping_add(op.number as u32)
+    }
+
+    /// Runs a block: the exit by which it is left, or `None` if it was left in its middle.
+    fn run_block(&mut self, bus: &mut Bus, index: u32) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            let op = self.blocks.ops_from(index)[at as usize];
+            let (a, addr) = (usize::from(op.a), self.address_of(op));
+            match op.code {
+                Code::Add => self.x[a] = addr,
+                Code::Load | Code::Store => self.access(bus, index, at, op, addr).then_some(())?,
+                Code::BranchIf => return Some(if self.x[a] == 0 { FALLEN } else { TAKEN }),
+                Code::Jump => {
+                    let target = self.x[usize::from(op.b)];
+                    self.x[a] = self.blocks.hot[index as usize].end_pc;
+                    self.jump_to(index, target);
+                    return Some(TAKEN);
+                }
+                Code::End => return Some(FALLEN),
+                Code::Leave => {
+                    self.leave_here(index, at);
+                    return None;
+                }
+                _ => {
+                    self.system(bus, index, at, op);
+                    return None;
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// A load or store. True if the block goes on.
+    fn access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let (a, asked) = (usize::from(op.a), Asked { addr, size: AccessSize::Word, how: 0, name: "access" });
+        if op.code == Code::Load {
+            match self.memory.quick_load(addr, 4) {
+                // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
+                Some(host) => self.x[a] = unsafe { host.cast::<u32>().read_unaligned() },
+                None => return self.load(bus, index, at, asked, |x, value| x[a] = value),
+            }
+        } else {
+            match self.memory.quick_store(addr, 4) {
+                // SAFETY: as for loads.
+                Some(host) => unsafe { host.cast::<u32>().write_unaligned(self.x[a]) },
+                None => return self.store(bus, index, at, asked, self.x[a]),
+            }
+        }
+        true
+    }
+
+    fn system(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
+        let instr = self.blocks.info(index, at).instr;
+        self.leave_in_the_middle(index, instr);
+        if op.code == Code::Illegal {
+            return Toy::raise(self, bus, Some(CoreFaultOf { what: "no instruction", at: NOWHERE }));
+        }
+        self.complete_last(index);
+        self.pc = self.pc.wrapping_add(4);
+        match op.code {
+            Code::Wait => self.wait(bus),
+            Code::Return => (self.pc, self.isa.handling) = (self.x[INTERRUPTED], false),
+            _ => self.stop = Some(Stop::Exit(i32::from(op.number))),
+        }
+        self.update_limit(bus);
+    }
+}
