@@ -1,0 +1,123 @@
+"""Whether two checkouts give the same results, to the last byte.
+
+python scripts/compare BEFORE AFTER [EXPERIMENT]...
+
+BEFORE and AFTER are checkouts that are built (`make build`): each runs `cyclescope bench --all`
+with its own .venv. Or they are folders with the results of a bench, as this script (`--out`) or
+`cyclescope bench` wrote them; the latter lack what runs printed and counted.
+
+Compared are rows, cells, stacks, sections, counters, windows, notes, console texts, the report and
+results.csv; `recorded_bench.py` names what may differ, and why. The status is 0 if all is equal, 1
+if anything is not, 2 if there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import records
+from differences import Comparison, compare
+from records import RUNS, Record, ResultsError
+
+HERE = Path(__file__).parent
+
+
+def is_checkout(place: Path) -> bool:
+    """Whether a folder has the sources, and not just results."""
+    return (place / "pyproject.toml").is_file() and (place / "engine").is_dir()
+
+
+def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
+    """Run the bench of a checkout; the folder of its results."""
+    checkout = checkout.resolve()
+    python = checkout / ".venv" / "bin" / "python"
+    if not (python.parent / "cyclescope").is_file():
+        raise ResultsError(f"{checkout}: is not built; run `make build` there")
+    cache = checkout / ".cache"
+    environment = os.environ | {
+        "CYCLESCOPE_CACHE": str(cache),
+        "VIRTUAL_ENV": str(python.parents[1]),
+    }
+    size = "--quick" if quick else "--all"
+    runs = out.absolute() / RUNS
+    out.mkdir(parents=True, exist_ok=True)
+    print(f"{checkout}: cyclescope bench {' '.join([size, *names])}", file=sys.stderr)
+    script = HERE / "recorded_bench.py"
+    command = [python, script, runs, *names, size, "--out", out.absolute()]
+    # what failed is among the results, and compared like everything
+    done = subprocess.run(command, cwd=checkout, env=environment, stdout=subprocess.DEVNULL)
+    if done.returncode not in (0, 1):
+        raise ResultsError(f"{checkout}: the bench ended with status {done.returncode}")
+    return out
+
+
+def told(found: Comparison, most: int) -> str:
+    """The comparison in words."""
+    lines = [
+        f"{total - found.changed[kind]:,} of {total:,} {kind} are equal"
+        for kind, total in found.counted.items()
+    ]
+    lines += [
+        f"{total - found.changed_cells[name]:,} of {total:,} published cells of {name} are equal"
+        for name, total in found.cells.items()
+    ]
+    shown = found.differences[:most]
+    if shown:
+        lines += ["", f"{len(found.differences):,} differences:", *(f"  {one}" for one in shown)]
+    if len(found.differences) > most:
+        lines.append(
+            f"  and {len(found.differences) - most:,} more (--most says how many are told)"
+        )
+    return "\n".join(lines)
+
+
+def read(place: Path, names: list[str], out: Path, given: argparse.Namespace) -> Record:
+    """The record of a checkout or of a folder of results."""
+    if not given.results and is_checkout(place):
+        place = bench(place, names, out, given.quick)
+    return records.read(place).only(names)
+
+
+def main() -> int:
+    """Compare, and say what was found."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/compare",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("before", type=Path)
+    parser.add_argument("after", type=Path)
+    parser.add_argument("names", nargs="*", metavar="EXPERIMENT")
+    parser.add_argument("--results", action="store_true", help="both are folders of results")
+    parser.add_argument("--quick", action="store_true", help="bench --quick in place of --all")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep results in DIR/before, after")
+    parser.add_argument("--most", type=int, default=20, help="differences that are told [20]")
+    given = parser.parse_intermixed_args()
+    with tempfile.TemporaryDirectory(prefix="compare-") as scratch:
+        out = given.out or Path(scratch)
+        try:
+            before, after = (
+                read(place, given.names, out / name, given)
+                for name, place in (("before", given.before), ("after", given.after))
+            )
+        except (ResultsError, OSError) as error:
+            print(f"scripts/compare: {error}", file=sys.stderr)
+            return 2
+    if not before.experiments and not after.experiments:
+        print("scripts/compare: neither has results of these experiments", file=sys.stderr)
+        return 2
+    for place, record in ((given.before, before), (given.after, after)):
+        if not record.has_runs:
+            print(f"{place} has no {RUNS}: what runs printed and counted is not compared")
+    found = compare(before, after)
+    print(told(found, given.most))
+    return 1 if found.differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Runs `cyclescope bench` in a checkout's own Python, and writes what its files leave out.
+
+python recorded_bench.py RUNS.json ARGUMENTS...
+
+Cyclescope's files have the rows, not what each run printed and counted. They are taken from the
+`ExperimentResult`s that the bench makes. This knows no other name of the package, so it fits any
+checkout, however its modules are laid out.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+# What legitimately differs between two checkouts, by class and field.
+LEFT_OUT = {
+    ("RunResult", "wall_ns"): "the host's time",
+    ("Parameter", "at"): "where the board's file is on this host",
+    ("Row", "run"): "a run stands among the runs once",
+    ("Row", "pivot"): "how rows are shown; the report has it",
+    ("Row", "sweeps"): "how rows are shown; the report has it",
+    ("ExperimentResult", "frames"): "how frames are shown; the report has it",
+}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        name = type(value).__name__
+        names = [one.name for one in fields(value) if (name, one.name) not in LEFT_OUT]
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return f"{type(value).__name__}: {value}"
+
+
+def record(result: Any) -> dict[str, Any]:
+    """An experiment's result: its rows have the stack that is shown beside them, too."""
+    found = plain(result)
+    for row, told in zip(result.rows, found["rows"], strict=True):
+        told["stack"] = plain(row.stack)
+    return found
+
+
+def main() -> None:
+    """Run the bench; its status is this program's."""
+    runs, *arguments = sys.argv[1:]
+    import cyclescope
+
+    made: dict[str, Any] = {}
+    result_class = cyclescope.ExperimentResult
+    original = result_class.__init__
+
+    def remembering(self: Any, *given: Any, **named: Any) -> None:
+        original(self, *given, **named)
+        made[self.name] = self
+
+    result_class.__init__ = remembering
+    try:
+        sys.argv = ["cyclescope", "bench", *arguments]
+        runpy.run_module("cyclescope", run_name="__main__")
+    finally:
+        text = json.dumps({name: record(result) for name, result in made.items()}, indent=1)
+        # messages may name files of the checkout
+        root = str(Path(cyclescope.__file__).parents[1])
+        Path(runs).write_text(text.replace(root, "CHECKOUT") + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

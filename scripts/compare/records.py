@@ -1,0 +1,125 @@
+"""The results of a bench as one record: what is in its files, by experiment.
+
+A record is plain data, whose lists of named things (the causes of a stack, sections, counters,
+rows) are maps from names. So a difference has a place that says what differs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROWS, NOTES, CSV, REPORT = "results.json", "notes.json", "results.csv", "report.html"
+RUNS = "runs.json"
+
+ORDER = "order"
+"""In place of a list of named things: their names in order."""
+
+# What a record has of an experiment under other names.
+_ELSEWHERE = ("runs", "rows", "notes")
+# By what the things of a list are told apart.
+_NAMES = ("cause", "name", "section", "property", "what")
+# The report names the version that made it, which is no result.
+_VERSION = re.compile(r"Cyclescope \d+\.\d+\.\d+\S*")
+
+
+class ResultsError(Exception):
+    """A folder has no results, or they are none of these."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a folder of results holds.
+
+    `experiments` are the parts of each experiment by name. `files` are texts that are compared
+    byte by byte; there are none if they tell of other experiments, too. `has_runs` says whether it
+    has what runs printed and counted.
+    """
+
+    experiments: Mapping[str, Mapping[str, Any]]
+    files: Mapping[str, str]
+    has_runs: bool
+
+    def only(self, names: Sequence[str]) -> Record:
+        """What it holds of some experiments; all of it without names."""
+        if not names:
+            return self
+        chosen = {name: self.experiments[name] for name in names if name in self.experiments}
+        files = self.files if len(chosen) == len(self.experiments) else {}
+        return Record(chosen, files, self.has_runs)
+
+
+def read(folder: Path) -> Record:
+    """The record of a folder. Raises `ResultsError` if there is none."""
+    rows, notes = _json(folder / ROWS), _json(folder / NOTES)
+    has_runs = (folder / RUNS).is_file()
+    runs = _json(folder / RUNS) if has_runs else {}
+    experiments: dict[str, dict[str, Any]] = {name: {} for name in (*notes, *runs)}
+    for row in rows:
+        experiments.setdefault(row["experiment"], {}).setdefault("rows", []).append(row)
+    for name, parts in experiments.items():
+        parts["rows"] = _named(parts.get("rows", []), map(_row_name, parts.get("rows", [])))
+        parts |= notes.get(name, {})
+        if name in runs:
+            parts |= _run_parts(runs[name])
+    texts = {
+        name: _VERSION.sub("Cyclescope", (folder / name).read_text(encoding="utf-8"))
+        for name in (CSV, REPORT)
+        if (folder / name).is_file()
+    }
+    return Record(experiments, texts, has_runs)
+
+
+def _run_parts(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What runs.json has of an experiment beside the files that every bench writes."""
+    runs = result["runs"]
+    made = {key: _keyed(value) for key, value in result.items() if key not in _ELSEWHERE}
+    return {
+        "runs": _named(map(_keyed, runs), (f"{run['label']} on {run['board']}" for run in runs)),
+        "shown": _named(map(_keyed, result["rows"]), map(_row_name, result["rows"])),
+        "result": made,
+    }
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: no such file; is it a folder of `cyclescope bench`?") from None
+    except ValueError as error:
+        raise ResultsError(f"{path}: {error}") from error
+
+
+def _row_name(row: Mapping[str, Any]) -> str:
+    settings = " ".join(f"{name}={value}" for name, value in row["settings"].items())
+    return f"{row['label']} ({row['metric']}) on {row['board']}: {settings}"
+
+
+def _keyed(value: Any) -> Any:
+    """Data with maps in the place of lists of named things."""
+    if isinstance(value, Mapping):
+        return {key: _keyed(one) for key, one in value.items()}
+    if not isinstance(value, list):
+        return value
+    things = [_keyed(one) for one in value]
+    for key in _NAMES:
+        if things and all(isinstance(one, Mapping) and key in one for one in things):
+            return _named(things, (str(one[key]) for one in things))
+    return things
+
+
+def _named(things: Iterable[Any], names: Iterable[str]) -> dict[str, Any]:
+    """Things by name, and their order; those of the same name are numbered."""
+    found: dict[str, Any] = {}
+    for thing, name in zip(things, names, strict=True):
+        number = 2
+        unique = name
+        while unique in found:
+            unique = f"{name} #{number}"
+            number += 1
+        found[unique] = thing
+    return found | {ORDER: list(found)}

@@ -1,0 +1,235 @@
+"""`scripts/compare` finds what differs between two results, and nothing where nothing does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+STACK = [
+    {"cause": "execute", "cycles": 70, "ps": 700},
+    {"cause": "load: ddr", "cycles": 30, "ps": 300},
+]
+
+
+def _row(label: str, simulated: int, **changes: Any) -> dict[str, Any]:
+    own = {"experiment": "copy", "board": "desk", "label": label, "settings": {"size": 4}}
+    measured = {"metric": "time", "unit": "us", "simulated": simulated, "published": 100}
+    return own | measured | {"error_pct": simulated - 100, "basis": "predicted"} | changes
+
+
+def _run() -> dict[str, Any]:
+    core = {"name": "cpu0", "hz": 10**11, "instructions": 60, "cycles": 100, "stack": STACK}
+    section = {"name": "copy_all", "calls": 1, "instructions": 9, "stack": STACK[:1]}
+    window = {"section": "copy_all", "begin_ps": 5, "end_ps": 905, "cores": []}
+    result = {
+        "console": "ready\ndone\n",
+        "cores": [core | {"sections": [section]}],
+        "counters": {"spi0: frames": 7},
+        "notes": ["slow"],
+        "windows": [window],
+    }
+    return {"label": "copy size=4", "board": "desk", "settings": {"size": 4}, "result": result}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A folder as the bench writes it, with what runs printed."""
+    folder = tmp_path / "before"
+    folder.mkdir()
+    rows = [_row("read", 90), _row("write", 120), _row("ratio", 1, basis="derived")]
+    experiment = {"name": "copy", "notes": [], "rows": rows, "runs": [_run()], "title": "Copies"}
+    _write(folder / "results.json", rows)
+    _write(folder / "notes.json", {"copy": {"notes": ["two sizes"], "failures": []}})
+    _write(folder / "runs.json", {"copy": experiment})
+    (folder / "results.csv").write_text("experiment,board\ncopy,desk\n")
+    (folder / "report.html").write_text("<p>Cyclescope 1.2.3</p>\n<p>90 us</p>\n")
+    return folder
+
+
+def _write(path: Path, data: Any) -> None:
+    path.write_text(json.dumps(data))
+
+
+def compared(before: Path, after: Path, *arguments: str) -> tuple[int, str]:
+    """The script's status, and what it prints."""
+    command = [sys.executable, ROOT / "scripts" / "compare", before, after, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def changed(results: Path, name: str, change: Callable[[Any], None]) -> tuple[int, str]:
+    """The comparison with a copy of which one file is changed."""
+    after = results.parent / "after"
+    shutil.copytree(results, after)
+    data = json.loads((after / name).read_text())
+    change(data)
+    _write(after / name, data)
+    return compared(results, after, "--results")
+
+
+def test_equal_results_are_counted(results: Path) -> None:
+    status, told = compared(results, results, "--results")
+    assert status == 0
+    assert "3 of 3 rows are equal" in told
+    assert "2 of 2 published cells of copy are equal" in told
+    assert "1 of 1 runs are equal" in told
+    assert "2 of 2 stacks are equal" in told
+    for kind in ("sections", "counters", "windows", "console texts"):
+        assert f"1 of 1 {kind} are equal" in told
+    assert "2 of 2 files are equal" in told
+    assert "->" not in told
+
+
+def test_a_changed_cycle_count_is_found(results: Path) -> None:
+    def change(runs: Any) -> None:
+        runs["copy"]["runs"][0]["result"]["cores"][0]["stack"][1]["cycles"] = 31
+
+    status, told = changed(results, "runs.json", change)
+    assert status == 1
+    assert "1 of 2 stacks are equal" in told
+    place = "copy / runs / copy size=4 on desk / result / cores / cpu0 / stack / load: ddr / cycles"
+    assert f"{place}: 30 -> 31" in told
+
+
+def test_a_changed_cause_is_found(results: Path) -> None:
+    def change(runs: Any) -> None:
+        runs["copy"]["runs"][0]["result"]["cores"][0]["stack"][0]["cause"] = "executing"
+
+    status, told = changed(results, "runs.json", change)
+    assert status == 1
+    assert 'stack / execute: {"cause": "execute", "cycles": 70, "ps": 700} -> (missing)' in told
+    assert "stack / executing: (missing) -> " in told
+
+
+def test_causes_in_another_order_are_found(results: Path) -> None:
+    def change(runs: Any) -> None:
+        runs["copy"]["runs"][0]["result"]["cores"][0]["stack"].reverse()
+
+    status, told = changed(results, "runs.json", change)
+    assert status == 1
+    assert "stack / order" in told
+
+
+def test_a_missing_row_is_found(results: Path) -> None:
+    status, told = changed(results, "results.json", lambda rows: rows.pop(1))
+    assert status == 1
+    assert "2 of 3 rows are equal" in told
+    assert "1 of 2 published cells of copy are equal" in told
+    assert "copy / rows / write (time) on desk: size=4: {" in told
+    assert "-> (missing)" in told
+
+
+def test_a_row_that_only_looks_equal_is_found(results: Path) -> None:
+    status, told = changed(results, "results.json", lambda rows: rows[0].update(simulated=90.0))
+    assert status == 1
+    assert "simulated: 90 -> 90.0" in told
+
+
+def test_a_changed_console_is_told_by_its_line(results: Path) -> None:
+    def change(runs: Any) -> None:
+        runs["copy"]["runs"][0]["result"]["console"] = "ready\nDone\n"
+
+    status, told = changed(results, "runs.json", change)
+    assert status == 1
+    assert 'result / console / line 2: "done" -> "Done"' in told
+    assert "0 of 1 console texts are equal" in told
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind"),
+    [
+        ("counters", {"spi0: frames": 8}, "counters"),
+        ("notes", ["fast"], "notes"),
+        ("windows", [], "windows"),
+    ],
+)
+def test_what_a_run_counted_is_compared(results: Path, key: str, value: Any, kind: str) -> None:
+    def change(runs: Any) -> None:
+        runs["copy"]["runs"][0]["result"][key] = value
+
+    status, told = changed(results, "runs.json", change)
+    assert status == 1
+    assert f"{kind} are equal" in told
+    assert f"/ result / {key}" in told
+
+
+def test_the_report_may_name_another_version(results: Path) -> None:
+    after = shutil.copytree(results, results.parent / "after")
+    report = after / "report.html"
+    report.write_text(report.read_text().replace("1.2.3", "1.3.0"))
+    assert compared(results, after)[0] == 0
+    report.write_text(report.read_text().replace("90 us", "91 us"))
+    status, told = compared(results, after)
+    assert status == 1
+    assert 'report.html / line 2: "<p>90 us</p>" -> "<p>91 us</p>"' in told
+
+
+def test_differences_are_bounded(results: Path) -> None:
+    after = shutil.copytree(results, results.parent / "after")
+    rows = [_row(f"row {number}", number) for number in range(50)]
+    _write(after / "results.json", rows)
+    status, told = compared(results, after, "--most", "5")
+    assert status == 1
+    assert told.count("->") == 5
+    assert "more (--most says how many are told)" in told
+
+
+def test_only_the_experiments_that_are_named_are_compared(results: Path) -> None:
+    after = shutil.copytree(results, results.parent / "after")
+    _write(
+        after / "results.json", [*json.loads((after / "results.json").read_text()), _row("x", 1)]
+    )
+    rows = json.loads((after / "results.json").read_text())
+    rows[-1]["experiment"] = "other"
+    _write(after / "results.json", rows)
+    assert compared(results, after)[0] == 1
+    assert compared(results, after, "copy")[0] == 0
+    assert compared(results, after, "none")[0] == 2
+
+
+def test_without_runs_the_rest_is_compared(results: Path) -> None:
+    after = shutil.copytree(results, results.parent / "after")
+    (after / "runs.json").unlink()
+    status, told = compared(results, after)
+    assert status == 0
+    assert "after has no runs.json" in told
+    assert "3 of 3 rows are equal" in told
+
+
+def test_what_is_no_result_is_said(results: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    status, told = compared(results, empty)
+    assert status == 2
+    assert "no such file" in told
+    checkout = tmp_path / "checkout"
+    (checkout / "engine").mkdir(parents=True)
+    (checkout / "pyproject.toml").write_text("")
+    status, told = compared(results, checkout)
+    assert status == 2
+    assert "run `make build` there" in told
+
+
+def test_the_bench_records_what_its_runs_printed(tmp_path: Path) -> None:
+    script = ROOT / "scripts" / "compare" / "recorded_bench.py"
+    command = [sys.executable, script, tmp_path / "runs.json", "card-probe", "--quick"]
+    done = subprocess.run(
+        [*command, "--out", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    runs = json.loads((tmp_path / "runs.json").read_text())["card-probe"]["runs"]
+    assert all(run["result"]["console"] and run["result"]["counters"] for run in runs)
+    assert all("wall_ns" not in run["result"] for run in runs)
+    assert str(ROOT) not in (tmp_path / "runs.json").read_text()
+    status, told = compared(tmp_path, tmp_path)
+    assert status == 0
+    assert f"{len(runs)} of {len(runs)} runs are equal" in told
