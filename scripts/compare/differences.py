@@ -136,7 +136,7 @@ def _count(found: Comparison, one: Any, other: Any) -> None:
     if not isinstance(other, Mapping):
         other = {}
     for key in _both(one, other):
-        if key == ORDER:
+        if key in (ORDER, "settings"):
             continue
         pair = one.get(key, _ABSENT), other.get(key, _ABSENT)
         if key in _VALUES:
