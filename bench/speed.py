@@ -42,7 +42,7 @@ from pathlib import Path
 from cyclescope import disks, firmware
 from cyclescope.errors import DiskError
 from cyclescope.experiments import fat_write
-from cyclescope.settings import Value
+from cyclescope.firmware.settings import Value
 
 APP = "coremark_like"
 BOARD = "kc705-axi-quad-spi"

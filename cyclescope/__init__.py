@@ -6,10 +6,12 @@ your own may have. `cyclescope.experiments` has the experiments and `cyclescope.
 """
 
 from cyclescope._engine import Stop
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import Row
 from cyclescope.board import Board, shipped_boards
-from cyclescope.devicetree_bindings import Binding, BindingProperty, bindings
+from cyclescope.board.devicetree_bindings import Binding, BindingProperty, bindings
+from cyclescope.board.results import CoreResult, RunResult, StackEntry
 from cyclescope.errors import BoardError, ElfError, EngineError
-from cyclescope.results import CoreResult, ExperimentResult, Row, RunResult, StackEntry
 
 __all__ = [
     "Binding",

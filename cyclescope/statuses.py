@@ -6,7 +6,7 @@ import signal
 import textwrap
 from enum import IntEnum
 
-from cyclescope.interrupts import status_of
+from cyclescope.host.interrupts import status_of
 
 
 class Status(IntEnum):

@@ -8,7 +8,8 @@ it.
 import json
 from pathlib import Path
 
-from cyclescope import costs, experiments, planning, resources
+from cyclescope import experiments, resources
+from cyclescope.bench import costs, planning
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclescope import Board, _engine, disks, firmware
+from cyclescope.board.results import RunResult, Value
 from cyclescope.disks import SECTOR_BYTES, Disk
 from cyclescope.experiments import fat_write
-from cyclescope.results import RunResult, Value
 
 BOARD, APP = fat_write.BOARD, fat_write.APP
 # The smallest that is FAT16 with clusters of 64 sectors.

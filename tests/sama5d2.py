@@ -7,7 +7,7 @@ from pathlib import Path
 from conftest import ROOT
 
 from cyclescope import firmware
-from cyclescope.results import Value
+from cyclescope.board.results import Value
 
 BOARD = "sama5d2-xplained"
 PROGRAMS = ROOT / "tests" / "firmware" / "sama5d2"

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from cyclescope import export, reloaded, tables
-from cyclescope.results import ExperimentResult
+from cyclescope import experiments
+from cyclescope.bench import result_files
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.cli import tables
 
 
 def table(result: ExperimentResult) -> str:
@@ -22,7 +24,7 @@ def table(result: ExperimentResult) -> str:
 def table_from_files(result: ExperimentResult, folder: Path) -> str:
     """The same from the files that the bench writes of the experiment."""
     path = folder / "results.json"
-    path.write_text(export.to_json([result]))
-    path.with_name(reloaded.NOTES).write_text(export.to_notes([result]))
-    (again,) = reloaded.load(path)
+    path.write_text(result_files.to_json([result]))
+    path.with_name(result_files.NOTES).write_text(result_files.to_notes([result]))
+    (again,) = result_files.load(path, experiments.ALL)
     return table(again)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from cyclescope import experiments
-from cyclescope.results import UNPUBLISHED, Row, RunRecord, Settings
+from cyclescope.bench.rows import UNPUBLISHED, Row, RunRecord
+from cyclescope.board.results import Settings
 
 
 def row(

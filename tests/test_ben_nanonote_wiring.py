@@ -12,8 +12,8 @@ from waveforms import NEEDS_SIGROK, Frame, decode_spi, edges
 
 import cyclescope as package
 from cyclescope import firmware
+from cyclescope.board.results import RunResult, Value
 from cyclescope.errors import BoardError
-from cyclescope.results import RunResult, Value
 
 Change = Callable[..., Path]
 

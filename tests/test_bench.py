@@ -9,7 +9,8 @@ import pytest
 from conftest import Command
 from test_bitbang_spi import MEASURED
 
-from cyclescope import bench, experiments, planning, published
+from cyclescope import bench, experiments
+from cyclescope.bench import planning, published
 from cyclescope.errors import SettingError, UsageError
 
 NAME = "quad-spi-throughput"

@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 from conftest import BOARD, Command
 
-from cyclescope import bench, disks, export
+from cyclescope import bench, disks
+from cyclescope.bench import result_files
+from cyclescope.bench.experiment import Cell, Experiment, Run
+from cyclescope.bench.planning import Job
+from cyclescope.bench.rows import RunRecord
+from cyclescope.board.results import Settings
 from cyclescope.disks import Disk
 from cyclescope.errors import DiskError
-from cyclescope.experiment import Cell, Experiment, Run
-from cyclescope.planning import Job
-from cyclescope.results import RunRecord, Settings
 
 # The flash of this board takes an image too: one app reads it, another erases it.
 SLOT = "flash0.cyclescope,image"
@@ -53,7 +55,7 @@ def test_a_run_that_leaves_its_disk_sound_succeeds_and_tells_nothing_of_where_it
     assert record.result is not None
     assert record.settings == {"bytes": 1024, "spi0.xlnx,xip-mode": 1}
     (result,) = bench.tabulate([of(READS)], [record])
-    told = export.to_json([result]) + record.label + json.dumps(record.result.to_dict())
+    told = result_files.to_json([result]) + record.label + json.dumps(record.result.to_dict())
     assert "cyclescope-disk" not in told
     assert ".img" not in told
 

@@ -17,20 +17,12 @@ import pytest
 from conftest import Command
 from rich.console import Console
 
-from cyclescope import (
-    bench,
-    bench_progress,
-    bench_summary,
-    costs,
-    experiments,
-    export,
-    planning,
-    reloaded,
-    tables,
-)
-from cyclescope.costs import Costs
-from cyclescope.planning import Job
-from cyclescope.results import ExperimentResult
+from cyclescope import bench, experiments, resources
+from cyclescope.bench import costs, planning, result_files
+from cyclescope.bench.costs import Costs
+from cyclescope.bench.planning import Job
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.cli import bench_progress, bench_summary, tables
 
 NAME = "quad-spi-throughput"
 SHORT = [
@@ -85,9 +77,9 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
     results: list[ExperimentResult], tmp_path: Path
 ) -> None:
     path = tmp_path / "results.json"
-    path.write_text(export.to_json(results))
-    (tmp_path / "notes.json").write_text(export.to_notes(results))
-    again = reloaded.load(path)
+    path.write_text(result_files.to_json(results))
+    (tmp_path / "notes.json").write_text(result_files.to_notes(results))
+    again = result_files.load(path, experiments.ALL)
     assert [result.name for result in again] == [result.name for result in results]
     for told, run in zip(again, results, strict=True):
         if run.name == "picosoc-xip":
@@ -228,7 +220,7 @@ def test_the_longest_runs_begin_first(jobs: list[Job]) -> None:
 
 def test_the_shipped_costs_are_of_the_runs_of_the_bench() -> None:
     """scripts/bench_costs.py makes them anew; a run or two may be missing, not a half of them."""
-    shipped = json.loads((Path(costs.__file__).parent / "data" / "bench-costs.json").read_text())
+    shipped = json.loads(resources.bench_costs().read_text())
     keys = set(map(costs.key, planning.plan(experiments.select(()))))
     assert len(keys & shipped.keys()) > 0.9 * len(keys)
     assert len(shipped.keys() - keys) < 0.1 * len(keys)

@@ -10,8 +10,12 @@ import pytest
 from conftest import Command
 
 import cyclescope as package
-from cyclescope import bench, experiments, export, firmware, planning, published, trust
-from cyclescope.experiment import Experiment, Run
+from cyclescope import bench, experiments, firmware
+from cyclescope.bench import planning, published, result_files, trust
+from cyclescope.bench.experiment import Experiment, Run
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import DERIVED, PREDICTED, Row
+from cyclescope.board.parameters import CALIBRATED
 from cyclescope.experiments.bitbang_spi import (
     APP,
     CALM_US,
@@ -22,7 +26,6 @@ from cyclescope.experiments.bitbang_spi import (
     TABLE,
 )
 from cyclescope.experiments.bitbang_spi_follows import FEWER, MORE
-from cyclescope.results import CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Row
 
 LOOPS, FRAMES = 10, 3
 MEASURED = ("access", "reception", "transmission")
@@ -290,7 +293,7 @@ def test_the_number_of_jobs_and_a_second_run_change_nothing(result: ExperimentRe
     )
     assert len(runs) == 2
     first, second = (tabulated(replace(EXPERIMENT, runs=runs), threads) for threads in (1, 2))
-    assert export.to_json([first]) == export.to_json([second])
+    assert result_files.to_json([first]) == result_files.to_json([second])
     before = [row.to_dict() for row in result.rows]
     assert all(row.to_dict() in before for row in first.rows if row.basis != DERIVED)
 

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 from test_bitbang_spi import tabulated
 
-from cyclescope import published
-from cyclescope.experiment import Run
+from cyclescope.bench import published
+from cyclescope.bench.experiment import Run
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import DERIVED
 from cyclescope.experiments.bitbang_spi import EXPERIMENT
 from cyclescope.experiments.bitbang_spi_air import (
     APP,
@@ -22,7 +24,6 @@ from cyclescope.experiments.bitbang_spi_air import (
     TABLE,
     air_us,
 )
-from cyclescope.results import DERIVED, ExperimentResult
 
 # Data rates that a bench has and these tests leave out.
 BETWEEN_KBPS = (500, 1000)

@@ -19,7 +19,7 @@ import pytest
 
 from cyclescope._engine import Machine
 from cyclescope.board import board_tree, shipped_boards
-from cyclescope.devicetree import Node, Property
+from cyclescope.board.devicetree import Node, Property
 
 # Prime, and no divisor of the number of extremes: all of them come, and each property has some.
 STRIDE = 1 if os.environ.get("CYCLESCOPE_EXTREMES") == "all" else 11

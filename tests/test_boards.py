@@ -9,7 +9,7 @@ from conftest import BOARD, Command
 
 import cyclescope as package
 from cyclescope import experiments
-from cyclescope.results import ASSUMED
+from cyclescope.board.parameters import ASSUMED
 
 Change = Callable[[str], Path]
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from cyclescope import Board, devicetree
+from cyclescope import Board
+from cyclescope.board import devicetree
 from cyclescope.errors import BoardError
 
 HEAD = "/dts-v1/;\n"
@@ -135,7 +136,8 @@ def test_only_regular_files_are_read(tmp_path: Path, kind: str, form: str) -> No
 
 def test_standard_input_is_no_part_of_a_board(tmp_path: Path) -> None:
     code = (
-        "from cyclescope import devicetree, errors\nfrom pathlib import Path\nimport sys\n"
+        "import sys\nfrom pathlib import Path\n"
+        "from cyclescope import errors\nfrom cyclescope.board import devicetree\n"
         "try:\n    devicetree.parse(Path(sys.argv[1]))\n"
         "except errors.BoardError as error:\n    print(error)"
     )

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 from conftest import BOARD, ROOT
 
-from cyclescope import compiler_cache, disks, firmware, kept
+from cyclescope import disks, firmware
 from cyclescope.disks import Disk
 from cyclescope.errors import FirmwareError
-from cyclescope.recipe import Recipe
+from cyclescope.firmware import compiler_cache
+from cyclescope.firmware.recipe import Recipe
+from cyclescope.host import kept
 
 SOURCE = ROOT / "tests" / "firmware" / "exit_code.c"
 

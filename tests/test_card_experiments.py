@@ -7,10 +7,12 @@ import itertools
 import pytest
 
 import cyclescope as package
-from cyclescope import bench, planning
+from cyclescope import bench
+from cyclescope.bench import planning
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import Row
 from cyclescope.disks import SECTOR_BYTES
 from cyclescope.experiments import card_probe, fat_access
-from cyclescope.results import ExperimentResult, Row
 
 FILE_BYTES = 131072
 SHORT = [("fat_access.file_bytes", str(FILE_BYTES)), ("fat_access.calls", "16")]

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope import Board, clocks, disks, firmware, shipped_boards
+from cyclescope import Board, disks, firmware, shipped_boards
 from cyclescope.board import board_tree
+from cyclescope.board.results import RunResult, Settings, StackEntry
 from cyclescope.disks import Disk
 from cyclescope.errors import BoardError, FirmwareError
-from cyclescope.results import RunResult, Settings, StackEntry
+from cyclescope.firmware import clocks
 
 SLEEPS = Path(__file__).parent / "firmware" / "sleeps.c"
 # A clock is changed to this part of it: a wrong constant shows as a quarter more or a fifth less.

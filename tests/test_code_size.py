@@ -5,10 +5,9 @@ from pathlib import Path
 import elf32
 import pytest
 
-from cyclescope import code_size
 from cyclescope.errors import FirmwareError
 from cyclescope.experiments import rhealstone_size
-from cyclescope.firmware import build_app
+from cyclescope.firmware import build_app, code_size
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import elf32
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import Value
+from cyclescope.board.results import Value
 
 APP = "coremark_like"
 ROUNDS = 3

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import BOARD
 
-from cyclescope import crates, firmware, resources
+from cyclescope import firmware, resources
 from cyclescope.errors import FirmwareError
+from cyclescope.firmware import crates
 
 CRATE = "fatfs-embedded"
 # Only what our options leave of FatFs compiles; the crate's own ffconf.h has other ones.

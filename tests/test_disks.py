@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fat_disks import put
 
-from cyclescope import disks, fat_tools
-from cyclescope.disks import Disk, Extent
+from cyclescope import disks
+from cyclescope.disks import Disk, Extent, fat_tools
 from cyclescope.errors import DiskError
 
 MIB = 2**20

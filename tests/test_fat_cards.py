@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cyclescope import Board, disks, firmware
+from cyclescope.board.results import RunResult, Value
 from cyclescope.disks import Disk, Extent
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.fat_write import BOARD
-from cyclescope.results import RunResult, Value
 
 ChangedBoard = Callable[[str, str], Path]
 

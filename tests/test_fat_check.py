@@ -12,10 +12,10 @@ from fat_disks import put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cyclescope import _engine, disks, fat_check, fat_tools
-from cyclescope.disks import Disk, Extent
+from cyclescope import _engine, disks
+from cyclescope.disks import Disk, Extent, fat_check, fat_tools
+from cyclescope.disks.fat_volume import Volume
 from cyclescope.errors import DiskError, EngineError
-from cyclescope.fat_volume import Volume
 
 # Two files in a row, then a hole.
 SMALL = {

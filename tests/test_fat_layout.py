@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from fat_disks import FRESH
 
-from cyclescope import disks, experiments, fat_layout, fat_tools, kept
-from cyclescope.disks import Disk, Extent
+from cyclescope import disks, experiments
+from cyclescope.disks import Disk, Extent, fat_layout, fat_tools
 from cyclescope.errors import DiskError
 from cyclescope.experiments import fat_access, fat_write
+from cyclescope.host import kept
 
 MIB = 2**20
 SOME = (Extent(3, 2), Extent(0, 1), Extent(5, 0))

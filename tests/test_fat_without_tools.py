@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope import bench, export, fat_tools, planning, resources
+from cyclescope import bench, resources
+from cyclescope.bench import planning, result_files
+from cyclescope.bench.planning import Job
+from cyclescope.disks import fat_tools
 from cyclescope.experiments import card_probe, fat_access, fat_write
-from cyclescope.planning import Job
 
 # What builds need: cargo names the folders of FatFs's sources.
 TOOLS = ("cargo", "rustc")
@@ -25,7 +27,7 @@ SHORT = [
 def rows(jobs: list[Job], threads: int = 1) -> str:
     records = bench.run_jobs(jobs, threads)
     assert [record.error for record in records if record] == [None] * len(jobs)
-    return export.to_json(bench.tabulate(jobs, records))
+    return result_files.to_json(bench.tabulate(jobs, records))
 
 
 def test_card_experiments_give_the_same_rows_where_no_disk_tool_is(

@@ -7,12 +7,13 @@ import itertools
 
 import pytest
 
-from cyclescope import Board, disks, firmware, published
+from cyclescope import Board, disks, firmware
+from cyclescope.bench import published
+from cyclescope.bench.experiment import Choice
+from cyclescope.bench.rows import PREDICTED, Row, RunRecord
 from cyclescope.disks import Disk
-from cyclescope.experiment import Choice
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.fat_write import EXPERIMENT, SIZES
-from cyclescope.results import PREDICTED, Row, RunRecord
 
 TABLE = "fatfs_write_nios2"
 R006 = EXPERIMENT.runs[0]

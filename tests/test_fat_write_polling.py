@@ -7,9 +7,10 @@ import hashlib
 import pytest
 from fat_disks import FRESH
 
-from cyclescope import Board, disks, firmware, planning
+from cyclescope import Board, disks, firmware
+from cyclescope.bench import planning
+from cyclescope.board.results import RunResult
 from cyclescope.experiments.fat_write import EXPERIMENT
-from cyclescope.results import RunResult
 
 SHORT = {"file_bytes": "4096", "gap_s": "0"}
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from cyclescope import bench, experiments, planning
+from cyclescope import bench, experiments
+from cyclescope.bench import planning
+from cyclescope.bench.rows import DERIVED
+from cyclescope.board.results import Settings
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.fat_write import EXPERIMENT, SIZES
-from cyclescope.results import DERIVED, Settings
 
 NAME = EXPERIMENT.name
 CLUSTER_BYTES = 64 * 512

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from conftest import BOARD
 
-from cyclescope import firmware
+from cyclescope import firmware, resources
 from cyclescope.errors import FirmwareError
-from cyclescope.settings import defines
+from cyclescope.firmware.settings import defines
 
 
 def source(tmp_path: Path, text: str) -> Path:
@@ -83,5 +83,5 @@ def test_an_app_or_board_that_is_not_there_is_named() -> None:
 
 def test_no_path_of_this_machine_is_in_an_app() -> None:
     elf = firmware.build_app("hello", BOARD, {})
-    root = str(firmware.resources.firmware().resolve()).encode()
+    root = str(resources.firmware().resolve()).encode()
     assert root not in elf.read_bytes()

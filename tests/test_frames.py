@@ -8,11 +8,23 @@ import re
 import pytest
 from test_report import Page, record
 
-from cyclescope import bench, experiments, planning
-from cyclescope.frames import CLOCK, MISO, MOSI, SELECT, Byte, Frame, Trigger, Wire, kept_frame
+from cyclescope import bench, experiments
+from cyclescope.bench import planning
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import RunRecord
+from cyclescope.bench.views import Frames
+from cyclescope.board.frames import (
+    CLOCK,
+    MISO,
+    MOSI,
+    SELECT,
+    Byte,
+    Frame,
+    Trigger,
+    Wire,
+    kept_frame,
+)
 from cyclescope.report import render
-from cyclescope.results import ExperimentResult, RunRecord
-from cyclescope.views import Frames
 
 # Of another bus and another kind among them, which are not looked at.
 SIGNALS = [

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cyclescope as package
-from cyclescope import devicetree, resources
+from cyclescope import resources
+from cyclescope.board import devicetree
 from cyclescope.errors import EngineError
 
 EXAMPLES = settings(

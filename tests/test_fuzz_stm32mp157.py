@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cyclescope as package
-from cyclescope import devicetree, resources
+from cyclescope import resources
+from cyclescope.board import devicetree
 from cyclescope.errors import EngineError
 
 BOARD = "stm32mp157c-dk2-tty"

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from conftest import NEEDS_NODES
 
-from cyclescope import host_files
 from cyclescope.errors import OutputError
+from cyclescope.host import outputs
 
 
 def may_write_everything() -> bool:
@@ -37,7 +37,7 @@ def no_scratch_is_left(tmp_path: Path) -> Iterator[None]:
 
 def refused(path: Path | str) -> str:
     with pytest.raises(OutputError) as raised:
-        host_files.check(path)
+        outputs.check(path)
     message = str(raised.value)
     assert str(path) in message
     return message
@@ -49,7 +49,7 @@ def refused(path: Path | str) -> str:
 def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        host_files.write_text(tmp_path / "new", "text")
+        outputs.write_text(tmp_path / "new", "text")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
@@ -60,7 +60,7 @@ def test_a_replaced_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "old"
     path.write_text("a longer text")
     path.chmod(mode)
-    host_files.write_text(path, "text")
+    outputs.write_text(path, "text")
     assert path.read_text() == "text"
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
@@ -70,7 +70,7 @@ def test_a_replaced_file_keeps_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "old"
     path.touch()
     os.chown(path, 1234, 1235)
-    host_files.write_text(path, "text")
+    outputs.write_text(path, "text")
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1235)
 
 
@@ -80,15 +80,15 @@ def test_links_are_followed_and_stay(tmp_path: Path) -> None:
     real.write_text("old")
     (tmp_path / "link").symlink_to("second")
     (tmp_path / "second").symlink_to("folder/real")
-    host_files.check(tmp_path / "link")
-    host_files.write_text(tmp_path / "link", "new")
+    outputs.check(tmp_path / "link")
+    outputs.write_text(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "second").is_symlink()
     assert real.read_text() == "new"
     # one that leads to nothing yet
     real.unlink()
-    host_files.check(tmp_path / "link")
-    host_files.write_text(tmp_path / "link", "newer")
+    outputs.check(tmp_path / "link")
+    outputs.write_text(tmp_path / "link", "newer")
     assert real.read_text() == "newer"
 
 
@@ -96,9 +96,9 @@ def test_a_check_makes_nothing_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "old"
     path.write_text("old")
     before = path.stat()
-    host_files.check(path)
-    host_files.check(tmp_path / "new")
-    host_files.check_folder(tmp_path / "a" / "b")
+    outputs.check(path)
+    outputs.check(tmp_path / "new")
+    outputs.check_folder(tmp_path / "a" / "b")
     assert path.stat() == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -108,7 +108,7 @@ def test_an_error_in_the_middle_leaves_what_was_there(tmp_path: Path) -> None:
     path.write_text("old")
 
     def write(error: BaseException) -> None:
-        with host_files.opened(path, "wb") as file:
+        with outputs.opened(path, "wb") as file:
             file.write(b"new")
             raise error
 
@@ -135,7 +135,7 @@ def test_a_file_that_nothing_can_be_renamed_to_is_written_itself(
         raise OSError(error, os.strerror(error))
 
     monkeypatch.setattr(Path, "replace", replace)
-    host_files.write_text(path, "text")
+    outputs.write_text(path, "text")
     assert path.read_text() == "text"
     assert path.stat().st_ino == inode
 
@@ -147,8 +147,8 @@ def test_a_file_in_a_folder_without_permission_is_written_itself(tmp_path: Path)
     path.write_text("a longer text")
     path.parent.chmod(0o555)
     try:
-        host_files.check(path)
-        host_files.write_text(path, "text")
+        outputs.check(path)
+        outputs.write_text(path, "text")
         assert path.read_text() == "text"
         assert "Permission denied" in refused(path.parent / "new")
     finally:
@@ -173,7 +173,7 @@ def test_what_is_no_place_for_a_file_is_refused(tmp_path: Path) -> None:
     assert "levels of symbolic links" in refused(tmp_path / "circle")
     assert refused(tmp_path / ("n" * 300)).endswith("File name too long")
     # a name may be as long as the system lets it
-    host_files.write_text(tmp_path / ("n" * 255), "text")
+    outputs.write_text(tmp_path / ("n" * 255), "text")
 
 
 def test_a_folder_is_checked_with_those_that_it_is_to_be_in(tmp_path: Path) -> None:
@@ -185,11 +185,11 @@ def test_a_folder_is_checked_with_those_that_it_is_to_be_in(tmp_path: Path) -> N
         ("nowhere", "leads nowhere"),
     ):
         with pytest.raises(OutputError, match=said):
-            host_files.check_folder(tmp_path / name)
-    host_files.make_folder(tmp_path / "a" / "b")
+            outputs.check_folder(tmp_path / name)
+    outputs.make_folder(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
     with pytest.raises(OutputError):
-        host_files.make_folder(tmp_path / "file")
+        outputs.make_folder(tmp_path / "file")
 
 
 # ---- what is no regular file
@@ -198,11 +198,11 @@ def test_a_folder_is_checked_with_those_that_it_is_to_be_in(tmp_path: Path) -> N
 def test_a_fifo_is_written_through(tmp_path: Path) -> None:
     path = tmp_path / "fifo"
     os.mkfifo(path)
-    host_files.check(path)
+    outputs.check(path)
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append(path.read_text()), daemon=True)
     reader.start()
-    host_files.write_text(path, "text")
+    outputs.write_text(path, "text")
     reader.join(10)
     assert read == ["text"]
     assert path.is_fifo()
@@ -214,21 +214,21 @@ def test_a_device_is_written_through_and_stays(tmp_path: Path) -> None:
     path = tmp_path / "null"
     os.mknod(path, stat.S_IFCHR | 0o622, os.makedev(1, 3))
     before = path.stat()
-    host_files.check(path)
-    host_files.write_text(path, "text")
+    outputs.check(path)
+    outputs.write_text(path, "text")
     assert path.is_char_device()
     assert (path.stat().st_ino, path.stat().st_mode) == (before.st_ino, before.st_mode)
     # it takes any number of outputs
-    host_files.check_outputs({"--json": path, "--vcd": path}, {})
+    outputs.check_outputs({"--json": path, "--vcd": path}, {})
 
 
 @NEEDS_NODES
 def test_a_full_device_is_an_error_that_names_it(tmp_path: Path) -> None:
     path = tmp_path / "full"
     os.mknod(path, stat.S_IFCHR | 0o622, os.makedev(1, 7))
-    host_files.check(path)
+    outputs.check(path)
     with pytest.raises(OutputError) as raised:
-        host_files.write_text(path, "text")
+        outputs.write_text(path, "text")
     assert str(raised.value) == f"{path}: can't be written: No space left on device"
 
 
@@ -249,8 +249,8 @@ def test_a_descriptor_is_written_through_whatever_is_behind_it(tmp_path: Path, f
         path = str(tmp_path / "link")
     else:
         path = form.format(write)
-    host_files.check(path)
-    host_files.write_text(path, "text")
+    outputs.check(path)
+    outputs.write_text(path, "text")
     os.close(write)
     assert os.read(read, 100) == b"text"
     os.close(read)
@@ -261,8 +261,8 @@ def test_a_descriptor_of_a_file_goes_on_where_that_is(tmp_path: Path) -> None:
     with path.open("w") as log:
         log.write("before\n")
         log.flush()
-        host_files.check(f"/dev/fd/{log.fileno()}")
-        host_files.write_text(f"/dev/fd/{log.fileno()}", "text\n")
+        outputs.check(f"/dev/fd/{log.fileno()}")
+        outputs.write_text(f"/dev/fd/{log.fileno()}", "text\n")
         log.write("behind\n")
     assert path.read_text() == "before\ntext\nbehind\n"
 
@@ -275,7 +275,7 @@ def test_a_descriptor_that_can_not_be_written_is_refused(tmp_path: Path) -> None
 
 
 def test_standard_output_is_a_descriptor(tmp_path: Path) -> None:
-    script = "import sys; from cyclescope import host_files; print('before');"
+    script = "import sys; from cyclescope.host import outputs; print('before');"
     script += "host_files.write_text('/dev/stdout', 'text\\n'); print('behind')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", script], stdout=out, check=True)
@@ -297,12 +297,12 @@ def test_two_outputs_must_not_be_one_file(tmp_path: Path) -> None:
         ("old", f"../{tmp_path.name}/old"),
         ("fifo", "fifo"),
     ):
-        outputs = {"--json": tmp_path / one, "--vcd": tmp_path / other}
+        both = {"--json": tmp_path / one, "--vcd": tmp_path / other}
         with pytest.raises(OutputError) as raised:
-            host_files.check_outputs(outputs, {})
+            outputs.check_outputs(both, {})
         said = f"{tmp_path / other}: --json and --vcd name the same file"
         assert str(raised.value) == said
-    host_files.check_outputs({"--json": tmp_path / "new", "--vcd": tmp_path / "old"}, {})
+    outputs.check_outputs({"--json": tmp_path / "new", "--vcd": tmp_path / "old"}, {})
 
 
 def test_an_output_must_not_be_an_input(tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_an_output_must_not_be_an_input(tmp_path: Path) -> None:
     os.link(path, tmp_path / "hard")
     for name in ("firmware.elf", "soft", "hard"):
         with pytest.raises(OutputError) as raised:
-            host_files.check_outputs({"--json": tmp_path / name}, {str(path): "the firmware"})
+            outputs.check_outputs({"--json": tmp_path / name}, {str(path): "the firmware"})
         said = f"{tmp_path / name}: --json would overwrite the firmware: name another file"
         assert str(raised.value) == said
-    host_files.check_outputs({"--json": tmp_path / "x", "--vcd": None}, {"none": "the firmware"})
+    outputs.check_outputs({"--json": tmp_path / "x", "--vcd": None}, {"none": "the firmware"})

@@ -8,11 +8,12 @@ from conftest import Command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclescope import Board, bench, experiments, influence, moves, published, sensitivity
-from cyclescope.experiment import Experiment
-from cyclescope.influence import Change, Influence
-from cyclescope.moves import Move
-from cyclescope.results import ASSUMED, CALIBRATED, Parameter
+from cyclescope import Board, experiments
+from cyclescope.bench import influence, moves, published, sensitivity
+from cyclescope.bench.experiment import Experiment
+from cyclescope.bench.influence import Change, Influence
+from cyclescope.bench.moves import Move
+from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
 
 # Experiments whose published numbers were measured on hardware, and not taken from its RTL.
 MEASURED = [
@@ -209,7 +210,7 @@ def test_a_stopped_measurement_goes_on_where_it_was(monkeypatch: pytest.MonkeyPa
     def none(*_: object, **__: object) -> None:
         raise AssertionError("everything was measured before")
 
-    monkeypatch.setattr(bench, "run_job", none)
+    monkeypatch.setattr(sensitivity, "run_job", none)
     assert sensitivity.measure(pairs, 2) == first
 
 

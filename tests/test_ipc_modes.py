@@ -8,7 +8,7 @@ import pytest
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import Value
+from cyclescope.board.results import Value
 
 APP = "ipc_modes"
 BOARD = "stm32mp157c-dk2"

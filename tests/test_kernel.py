@@ -11,7 +11,7 @@ from conftest import ROOT
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import RunResult, Value
+from cyclescope.board.results import RunResult, Value
 
 BOARD = "ben-nanonote"
 PROGRAMS = ROOT / "tests" / "firmware" / "kernel"

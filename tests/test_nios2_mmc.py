@@ -9,7 +9,7 @@ from conftest import ROOT
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import RunResult
+from cyclescope.board.results import RunResult
 
 BOARD = "nios2-mmc"
 

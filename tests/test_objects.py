@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope import objects
 from cyclescope.errors import FirmwareError
+from cyclescope.firmware import objects
 
 TARGET = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+c", "-O2")
 

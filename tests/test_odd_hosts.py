@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from conftest import BOARD
 
-from cyclescope import inputs, resources
+from cyclescope import resources
 from cyclescope.errors import UsageError
+from cyclescope.host import inputs
 
 Program = Callable[[str], Path]
 CYCLESCOPE = f"{shlex.quote(sys.executable)} -m cyclescope"
@@ -127,7 +128,7 @@ def test_a_terminal_of_few_letters(shell: Shell, tmp_path: Path) -> None:
 
 def test_a_console_of_other_letters_than_the_terminals(program: Program) -> None:
     script = (
-        "from cyclescope.terminal import Outlet, prepared, Stop\n"
+        "from cyclescope.host.terminal import Outlet, prepared, Stop\n"
         "import sys\n"
         "with prepared():\n"
         "    out = Outlet(sys.stdout, Stop())\n"

@@ -18,7 +18,8 @@ import pytest
 from conftest import BOARD, NEEDS_NODES, Command
 from ipc_peer import Peer
 
-from cyclescope import Board, bench, experiments, firmware, planning
+from cyclescope import Board, bench, experiments, firmware
+from cyclescope.bench import planning
 from cyclescope.errors import OutputError, UsageError
 
 NAME = "quad-spi-throughput"

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope import devicetree
+from cyclescope.board import devicetree
+from cyclescope.board.overrides import apply_overrides, parse_set
 from cyclescope.errors import SettingError
-from cyclescope.overrides import apply_overrides, parse_set
 
 SOURCE = """/dts-v1/;
 / {

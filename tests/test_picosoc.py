@@ -11,9 +11,12 @@ import pytest
 from conftest import ROOT, Command
 
 import cyclescope as package
-from cyclescope import bench, experiments, firmware, planning, published
+from cyclescope import bench, experiments, firmware
+from cyclescope.bench import planning, published
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.results import RunResult
 from cyclescope.experiments import picosoc_xip
-from cyclescope.results import CALIBRATED, ExperimentResult, RunResult
 
 BOARDS = picosoc_xip.BOARDS
 NAME = "picosoc-xip"

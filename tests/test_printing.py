@@ -15,8 +15,9 @@ import hosted
 import pytest
 from conftest import BOARD, ROOT, Command
 
-from cyclescope import Board, firmware, printed
-from cyclescope.results import parse_metrics
+from cyclescope import Board, firmware
+from cyclescope.board import printed
+from cyclescope.board.results import parse_metrics
 
 PROGRAMS = ROOT / "tests" / "firmware" / "console"
 CALL_BYTES = 63 * 1024
@@ -172,7 +173,7 @@ def test_a_console_that_was_cut_gives_the_metrics_before(line: str) -> None:
 def test_serial_lines_are_shown_though_the_consoles_line_has_no_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from cyclescope.run_command import _MOST_HELD_CHARACTERS, _Writer
+    from cyclescope.cli.run_command import _MOST_HELD_CHARACTERS, _Writer
 
     writer = _Writer(sys.stdout)
     writer.console("an unfinished line")

@@ -5,7 +5,8 @@ import tomllib
 
 import pytest
 
-from cyclescope import firmware, published, resources
+from cyclescope import firmware, resources
+from cyclescope.bench import published
 from cyclescope.errors import FirmwareError
 
 FILE = ("program", "opt", "isa", "code_in", "compiler")

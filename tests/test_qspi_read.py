@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from cyclescope import bench, experiments, firmware, planning
+from cyclescope import bench, experiments, firmware
+from cyclescope.bench import planning
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.board.results import Value
 from cyclescope.experiments.qspi_read import EXPERIMENT
 from cyclescope.experiments.rhealstone_widths import WIDTHS
 from cyclescope.report import wires
-from cyclescope.results import ExperimentResult, Value
 
 BOARD = "sama5d2-xplained"
 BYTES = 1024

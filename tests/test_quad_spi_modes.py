@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 from waveforms import edges
 
-from cyclescope import Board, bench, planning
-from cyclescope.experiment import Run
+from cyclescope import Board, bench
+from cyclescope.bench import planning
+from cyclescope.bench.experiment import Run
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import DERIVED, Row
 from cyclescope.experiments import quad_spi_modes, quad_spi_wire
 from cyclescope.experiments.answers import pick, pick_all
 from cyclescope.experiments.quad_spi_modes import CLOCK, MHZ, OPERATIONS, SPI_MODES
 from cyclescope.experiments.quad_spi_throughput import APP, BOARD, EXPERIMENT
 from cyclescope.experiments.quad_spi_wire import LINES, PARTS
 from cyclescope.firmware import build_app, with_defaults
-from cyclescope.results import DERIVED, ExperimentResult, Row
 
 # Before what is timed begins.
 ERASE = {"flash0.cyclescope,bulk-erase-typical-ms": 10}

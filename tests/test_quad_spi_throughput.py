@@ -8,11 +8,11 @@ from functools import cache
 import pytest
 
 from cyclescope import bench
-from cyclescope.experiment import Choice
+from cyclescope.bench.experiment import Choice
+from cyclescope.bench.planning import Job
+from cyclescope.board.parameters import CALIBRATED
 from cyclescope.experiments.quad_spi_throughput import EXPERIMENT, SHORT_PAGES
 from cyclescope.firmware import with_defaults
-from cyclescope.planning import Job
-from cyclescope.results import CALIBRATED
 
 # N25Q128A: a page program's typical time, which the board has.
 PROGRAM_US = 500

@@ -10,7 +10,7 @@ from waveforms import sampled
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import RunResult, Value
+from cyclescope.board.results import RunResult, Value
 
 PINS = ["spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben"]
 CONTROLLER = "spi-jz4740-ssi"

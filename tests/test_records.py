@@ -6,12 +6,13 @@ import dataclasses
 
 import pytest
 
-from cyclescope import bench, planning, published
+from cyclescope import bench
+from cyclescope.bench import planning, published
+from cyclescope.bench.planning import Job
+from cyclescope.board.results import Metric, RunResult, parse_metrics
 from cyclescope.errors import FirmwareError, SettingError
 from cyclescope.experiments.picosoc_xip import EXPERIMENT, KERNELS
-from cyclescope.planning import Job
-from cyclescope.records import Records
-from cyclescope.results import Metric, RunResult, parse_metrics
+from cyclescope.firmware.records import Records
 
 RECORDS = Records(0x100, (("cycles", "cycles"), ("sum", "")), ({"mode": "a"}, {"mode": "b"}))
 # The board does not matter to how words become rows.

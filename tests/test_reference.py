@@ -11,8 +11,8 @@ import pytest
 from conftest import ROOT, Command
 
 from cyclescope.board import Board, board_tree, shipped_boards
-from cyclescope.devicetree import Node
-from cyclescope.devicetree_bindings import Binding, common_properties
+from cyclescope.board.devicetree import Node
+from cyclescope.board.devicetree_bindings import Binding, common_properties
 from cyclescope.statuses import Status
 
 COMMON = common_properties()

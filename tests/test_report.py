@@ -14,22 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
+from cyclescope.board.parameters import CALIBRATED, Parameter
+from cyclescope.board.results import CoreResult, RunResult, Section, Settings, StackEntry
 from cyclescope.report import colours, render, stacks, text, write_report
 from cyclescope.report.text import RowName
-from cyclescope.results import (
-    CALIBRATED,
-    PREDICTED,
-    UNPUBLISHED,
-    CoreResult,
-    ExperimentResult,
-    Parameter,
-    Row,
-    RunRecord,
-    RunResult,
-    Section,
-    Settings,
-    StackEntry,
-)
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -18,8 +18,9 @@ from selenium.webdriver.remote.webelement import WebElement
 from test_report import experiment
 from test_report_views import PIVOT, result, row, swept
 
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.board.parameters import CALIBRATED
 from cyclescope.report import write_report
-from cyclescope.results import CALIBRATED, ExperimentResult
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None or DRIVER is None, reason="chromium or chromium-driver is not installed"

@@ -9,10 +9,13 @@ import pytest
 from test_report import Page, experiment
 from test_report_views import PIVOT, kernels, result, row
 
-from cyclescope import experiments, trust
+from cyclescope import experiments
+from cyclescope.bench import trust
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import DERIVED, Row
+from cyclescope.board.parameters import CALIBRATED
 from cyclescope.report import agreement, colours, render, strip
 from cyclescope.report.anchors import Anchors
-from cyclescope.results import CALIBRATED, DERIVED, ExperimentResult, Row
 
 
 def cards(html: str) -> str:

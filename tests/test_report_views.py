@@ -10,19 +10,14 @@ import pytest
 from rich.console import Console
 from test_report import Page, experiment
 
-from cyclescope import tables
-from cyclescope.experiment import Choice
+from cyclescope.bench.experiment import Choice
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
+from cyclescope.bench.views import Pivot, Sweep
+from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.results import Settings
+from cyclescope.cli import tables
 from cyclescope.report import colours, render, spans, sweeps
-from cyclescope.results import (
-    CALIBRATED,
-    PREDICTED,
-    UNPUBLISHED,
-    ExperimentResult,
-    Row,
-    RunRecord,
-    Settings,
-)
-from cyclescope.views import Pivot, Sweep
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
 SWEEP = Sweep("Speed", "dummy", "dummy clocks", "mode", "times as fast", ("mode", "single"))

@@ -3,16 +3,8 @@ import sys
 
 import pytest
 
-from cyclescope.results import (
-    PREDICTED,
-    CoreResult,
-    Metric,
-    Row,
-    RunRecord,
-    RunResult,
-    StackEntry,
-    parse_metrics,
-)
+from cyclescope.bench.rows import PREDICTED, Row, RunRecord
+from cyclescope.board.results import CoreResult, Metric, RunResult, StackEntry, parse_metrics
 
 
 def run_result(console: str = "") -> RunResult:

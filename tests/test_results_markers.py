@@ -19,11 +19,11 @@ from figures import ABSENT
 from keys import Source, UnknownKeyError
 from stored_results import source
 
-from cyclescope import influence, trust
-from cyclescope import tables as screens
-from cyclescope.influence import Change, Influence
-from cyclescope.moves import Move
-from cyclescope.results import ASSUMED, CALIBRATED
+from cyclescope.bench import influence, trust
+from cyclescope.bench.influence import Change, Influence
+from cyclescope.bench.moves import Move
+from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.cli import tables as screens
 
 # ---- keys
 

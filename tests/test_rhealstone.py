@@ -11,7 +11,7 @@ from conftest import Command
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import Value
+from cyclescope.board.results import Value
 
 BOARD = "sama5d2-xplained"
 OPERATIONS = [

@@ -11,16 +11,15 @@ import stored
 from conftest import Command
 
 import cyclescope as package
-from cyclescope import bench, experiments, export, firmware, planning
-from cyclescope.experiment import Choice, Experiment, Run
+from cyclescope import bench, experiments, firmware
+from cyclescope.bench import planning, result_files
+from cyclescope.bench.experiment import Choice, Experiment, Run
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import Row
+from cyclescope.board.results import Value
 from cyclescope.experiments import rhealstone_clocks, rhealstone_pins, rhealstone_widths
 from cyclescope.experiments.rhealstone import EXPERIMENT
-from cyclescope.experiments.rhealstone_ratios import (
-    DIVIDER,
-    OTHER_OPERATIONS,
-    PUBLISHED_OPERATIONS,
-)
-from cyclescope.results import ExperimentResult, Row, Value
+from cyclescope.experiments.rhealstone_ratios import DIVIDER, OTHER_OPERATIONS, PUBLISHED_OPERATIONS
 
 BOARD = "sama5d2-xplained"
 OPERATIONS = (*PUBLISHED_OPERATIONS, *OTHER_OPERATIONS)
@@ -153,7 +152,7 @@ def test_the_number_of_jobs_and_a_second_run_change_nothing(result: ExperimentRe
     runs = tuple(run for run in short_runs() if wanted.items() <= run.settings.items())
     assert len(runs) == len(PUBLISHED_OPERATIONS)
     first, second = (tabulated(replace(EXPERIMENT, runs=runs), threads) for threads in (1, 2))
-    assert export.to_json([first]) == export.to_json([second])
+    assert result_files.to_json([first]) == result_files.to_json([second])
     before = [row.to_dict() for row in result.rows]
     assert all(row.to_dict() in before for row in first.rows if row.metric == "cycles")
 

@@ -2,9 +2,9 @@
 
 import itertools
 
-from cyclescope import published
+from cyclescope.bench import published
+from cyclescope.bench.rows import DERIVED, PREDICTED, Row, RunRecord
 from cyclescope.experiments import rhealstone_ratios as ratios
-from cyclescope.results import DERIVED, PREDICTED, Row, RunRecord
 
 NAMES = {"ddr": "DDR3L", "qspi": "QSPI", "sram": "SRAM"}
 

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 import stored
 
-from cyclescope import Board, bench, experiments, planning, published
-from cyclescope.experiment import Choice
+from cyclescope import Board, bench, experiments
+from cyclescope.bench import planning, published
+from cyclescope.bench.experiment import Choice
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import DERIVED, PREDICTED, Row
+from cyclescope.board.parameters import ASSUMED, CALIBRATED
 from cyclescope.experiments import ipc_modes, rpmsg_tty
 from cyclescope.experiments.rpmsg_tty_follows import LOG_PART, share_pct
-from cyclescope.results import ASSUMED, CALIBRATED, DERIVED, PREDICTED, ExperimentResult, Row
 
 # Of the cells that nothing was fitted to.
 MOST_OFF_PCT = 5

@@ -10,7 +10,7 @@ import pytest
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import RunResult, Value
+from cyclescope.board.results import RunResult, Value
 
 APP = "rpmsg_tty"
 BOARD = "stm32mp157c-dk2"

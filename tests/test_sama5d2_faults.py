@@ -10,7 +10,7 @@ from conftest import Command, Finished
 from sama5d2 import BOARD, PROGRAMS, build
 
 from cyclescope import firmware
-from cyclescope.results import Value
+from cyclescope.board.results import Value
 
 # of the runtime's handlers: exit status 64 + the exception, which ends in a reset
 UNDEFINED, PREFETCH_ABORT, DATA_ABORT = 64, 66, 67

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from elf_files import loaded, segments, symbols, words
 
-from cyclescope import firmware
+from cyclescope import firmware, resources
+from cyclescope.board.results import Value
 from cyclescope.errors import FirmwareError
-from cyclescope.results import Value
 
 BOARD = "sama5d2-xplained"
 SRAM, DDR, QSPI = range(0x0020_0000, 0x0022_0000), range(0x2000_0000, 0x3000_0000), 0xD000_0000
@@ -117,5 +117,5 @@ def test_an_included_linker_script_is_part_of_what_a_build_depends_on() -> None:
 
 def test_no_path_of_this_machine_is_in_the_program() -> None:
     content = firmware.build_app("rhealstone", BOARD, RHEALSTONE).read_bytes()
-    assert str(firmware.resources.firmware().resolve()).encode() not in content
+    assert str(resources.firmware().resolve()).encode() not in content
     assert str(Path.home()).encode() not in content

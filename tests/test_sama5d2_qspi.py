@@ -8,7 +8,7 @@ import pytest
 from conftest import Command
 from sama5d2 import BOARD, build
 
-from cyclescope.results import Value
+from cyclescope.board.results import Value
 
 NO_XIP: dict[str, Value] = {"continuous_read": "off"}
 

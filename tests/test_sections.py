@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cyclescope import bench, experiments, planning
-from cyclescope.results import DERIVED, Row
+from cyclescope import bench, experiments
+from cyclescope.bench import planning
+from cyclescope.bench.rows import DERIVED, Row
 
 NAME = "quad-spi-throughput"
 PAGES = 64

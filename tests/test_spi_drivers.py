@@ -13,7 +13,7 @@ from ben_nanonote import BOARD
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import RunResult, Value
+from cyclescope.board.results import RunResult, Value
 
 Change = Callable[..., Path]
 

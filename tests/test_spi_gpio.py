@@ -10,8 +10,8 @@ from conftest import ROOT, Command
 from waveforms import NEEDS_SIGROK, Frame, decode_spi, edges, unit_ps
 
 import cyclescope as package
+from cyclescope.board.results import RunResult
 from cyclescope.errors import BoardError
-from cyclescope.results import RunResult
 
 Program = Callable[[str], Path]
 Change = Callable[[str], Path]

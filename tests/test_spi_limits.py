@@ -9,8 +9,9 @@ from ben_nanonote import BOARD
 
 import cyclescope as package
 from cyclescope import firmware
+from cyclescope.bench.rows import UNPUBLISHED, Row, RunRecord
+from cyclescope.board.results import RunResult, Value
 from cyclescope.experiments import bitbang_spi_limits
-from cyclescope.results import UNPUBLISHED, Row, RunRecord, RunResult, Value
 
 CONTROLLER, CONTROLLER_BOARD = "spi-jz4740-ssi", "ben-nanonote-ssi"
 # The PLL gives 336 MHz, by even numbers: the fastest that are not above what is asked for.

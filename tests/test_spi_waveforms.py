@@ -17,9 +17,9 @@ from waveforms import NEEDS_SIGROK, annotations, decode_spi, edges, only_scope, 
 import cyclescope as package
 from cyclescope import firmware
 from cyclescope.board import board_tree, shipped_boards
-from cyclescope.devicetree import Node
-from cyclescope.overrides import OverrideValue
-from cyclescope.results import RunResult
+from cyclescope.board.devicetree import Node
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.results import RunResult
 
 # Chips on SPI wires.
 CHIPS = {"jedec,spi-nor", "mmc-spi-slot", "atmel,at86rf230", "atmel,at86rf231"}

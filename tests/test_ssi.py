@@ -11,7 +11,7 @@ from waveforms import NEEDS_SIGROK, Frame, decode_spi
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import RunResult, Value
+from cyclescope.board.results import RunResult, Value
 
 Change = Callable[..., Path]
 

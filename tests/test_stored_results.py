@@ -10,12 +10,14 @@ import pytest
 import store
 from stored_results import source
 
-from cyclescope import bench, costs, experiments, planning
+from cyclescope import bench, experiments
+from cyclescope.bench import costs, planning
+from cyclescope.bench.experiment import Experiment
+from cyclescope.bench.planning import Job
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import DERIVED, Row
 from cyclescope.errors import UsageError
-from cyclescope.experiment import Experiment
 from cyclescope.experiments import fat_write
-from cyclescope.planning import Job
-from cyclescope.results import DERIVED, ExperimentResult, Row
 
 # The experiments of which runs of less than so many seconds of a processor are compared.
 SHORT_RUNS = ("quad-spi-throughput", "rhealstone", "bitbang-spi", "rpmsg-tty")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from cyclescope.printed import Streams
-from cyclescope.run_command import _Writer
+from cyclescope.board.printed import Streams
+from cyclescope.cli.run_command import _Writer
 
 
 def test_streams_hand_on_whole_lines_and_keep_all() -> None:

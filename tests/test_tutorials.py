@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from tutorial_pages import Call, File, Scratch, matches, steps, titled
 
-from cyclescope import compiler_cache
+from cyclescope.firmware import compiler_cache
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 # Pages that go on in each other's folder, in their order.

@@ -8,9 +8,10 @@ import pytest
 import ziglang
 from elf_files import loaded, symbols, words
 
-from cyclescope import firmware, objects
+from cyclescope import firmware, resources
 from cyclescope.errors import FirmwareError
-from cyclescope.recipe import Recipe, companions
+from cyclescope.firmware import objects
+from cyclescope.firmware.recipe import Recipe, companions
 
 APP = "hello_two_cores"
 BOARD = "stm32mp157c-dk2"
@@ -87,7 +88,7 @@ def test_no_path_of_this_machine_is_in_both() -> None:
     """The M4's ELF is data of the A7's: a longer path would move what lies behind it."""
     content = firmware.build_app(APP, BOARD, {}).read_bytes()
     compiler = Path(ziglang.__file__).parent
-    for root in (firmware.resources.firmware(), firmware.resources.cache(), compiler):
+    for root in (resources.firmware(), resources.cache(), compiler):
         assert str(root.resolve()).encode() not in content
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import cyclescope as package
 from cyclescope import firmware
+from cyclescope.board.results import RunResult
 from cyclescope.errors import EngineError
-from cyclescope.results import RunResult
 
 APP = "coremark_pair"
 BOARD = "stm32mp157c-dk2"

@@ -6,7 +6,7 @@ import pytest
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.results import RunResult, Value
+from cyclescope.board.results import RunResult, Value
 
 APP = "hello_two_cores"
 BOARD = "stm32mp157c-dk2"

@@ -5,17 +5,13 @@ import io
 
 from rich.console import Console
 
-from cyclescope import tables, views
-from cyclescope.results import (
-    CALIBRATED,
-    PREDICTED,
-    UNPUBLISHED,
-    ExperimentResult,
-    Row,
-    RunRecord,
-    Settings,
-)
-from cyclescope.views import Pivot, Words
+from cyclescope.bench import pivots, views
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
+from cyclescope.bench.views import Pivot, Words
+from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.results import Settings
+from cyclescope.cli import tables
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
 
@@ -54,7 +50,7 @@ def test_rows_meet_where_their_line_crosses_their_column() -> None:
         row(of("alu", "dual", 2), 51, 51),
         row(of("mul", "dual"), 70, 70, board="b"),
     ]
-    (table,) = views.tables(rows)
+    (table,) = pivots.tables(rows)
     assert table.headings == ("single", "dual")
     assert [names for names, _ in table.lines] == [("a", "alu"), ("b", "mul")]
     texts = [[group.text for group in groups] for _, groups in table.lines]
@@ -70,7 +66,7 @@ def test_what_is_off_is_counted_and_listed_the_worst_first() -> None:
         row(of("alu", "single", 3), 7, 7),
         row(of("alu", "dual"), 9, None),
     ]
-    (table,) = views.tables(rows)
+    (table,) = pivots.tables(rows)
     assert table.lines[0][1][0].text == "2 of 3 off, -1.000 %"
     assert table.furthest_off == [rows[1], rows[0]]
     assert table.summary == (
@@ -84,7 +80,7 @@ def test_what_is_off_is_counted_and_listed_the_worst_first() -> None:
 
 
 def test_an_error_of_one_cycle_in_a_million_is_no_exact_match() -> None:
-    (table,) = views.tables([row(of("alu", "single"), 1_000_001, 1_000_000)])
+    (table,) = pivots.tables([row(of("alu", "single"), 1_000_001, 1_000_000)])
     assert table.whole.text == "1 of 1 off, +0.000 %"
     assert "0 of 1 published numbers are met exactly" in table.summary
 
@@ -95,14 +91,14 @@ def test_rows_without_a_published_number_show_themselves_or_their_count() -> Non
         row(of("alu", "dual", 1), 1, None),
         row(of("alu", "dual", 2), 2, None),
     ]
-    (table,) = views.tables(rows)
+    (table,) = pivots.tables(rows)
     assert [group.text for group in table.lines[0][1]] == ["12345", "(2)"]
     assert table.summary == "3 rows, none with a published number."
 
 
 def test_only_rows_without_a_pivot_are_lines_of_the_plain_table() -> None:
     rows = [row(of("alu", "single"), 5, 5), row(of("loose", "dual"), 11, 10, pivot=None)]
-    assert views.loose(rows) == rows[1:]
+    assert pivots.loose(rows) == rows[1:]
     text = shown(rows)
     assert "+10.0 %" in text
     assert "Kernels, by mode" in text
@@ -117,8 +113,10 @@ def test_many_that_are_off_are_not_all_listed_on_the_terminal() -> None:
 
 
 def test_what_a_row_does_not_have_is_a_dash() -> None:
-    (table,) = views.tables([row({"program": "p", "mode": "m"}, 1, 1, pivot=Pivot("", ("x",), ()))])
-    assert table.lines[0][0] == (views.ABSENT,)
+    (table,) = pivots.tables(
+        [row({"program": "p", "mode": "m"}, 1, 1, pivot=Pivot("", ("x",), ()))]
+    )
+    assert table.lines[0][0] == (pivots.ABSENT,)
 
 
 VALUES = Pivot("Time", ("program",), ("metric",), values=True)
@@ -131,7 +129,7 @@ def test_values_stand_with_the_published_number_and_the_error() -> None:
         row(of("sort", "single"), 80, 100, pivot=VALUES),
         row(of("trap", "single"), 5, None, pivot=VALUES),
     ]
-    (table,) = views.tables(rows)
+    (table,) = pivots.tables(rows)
     assert table.headings == ("cycles",)
     assert [groups[0].text for _, groups in table.lines] == [
         "103 (100, +3.0 %)",
@@ -152,13 +150,13 @@ def test_values_stand_with_the_published_number_and_the_error() -> None:
 
 
 def test_values_that_are_all_exact_are_said_to_be_so() -> None:
-    (table,) = views.tables([row(of("mul", "single"), 70, 70, pivot=VALUES)])
+    (table,) = pivots.tables([row(of("mul", "single"), 70, 70, pivot=VALUES)])
     assert table.summary == "1 of 1 published numbers are met exactly."
 
 
 def test_a_published_zero_is_met_exactly_or_not_at_all() -> None:
     found = [row(of("mul", "single"), value, 0, pivot=VALUES) for value in (0, 3)]
-    (table,) = views.tables(found)
+    (table,) = pivots.tables(found)
     assert table.whole.text == "0 (0, exact); 3 (0, not met)"
     assert table.summary == "1 of 2 published numbers are met within 10 %."
     assert table.whole.is_far_off
@@ -168,9 +166,9 @@ def test_rounded_values_are_shown_with_five_digits() -> None:
     found = dataclasses.replace(
         row(of("mul", "single"), 0, None, pivot=VALUES), simulated=199.45907, published=204.46638
     )
-    (table,) = views.tables([found])
+    (table,) = pivots.tables([found])
     assert table.whole.text == "199.46 (204.47, -2.4 %)"
-    (table,) = views.tables([dataclasses.replace(found, basis=CALIBRATED)])
+    (table,) = pivots.tables([dataclasses.replace(found, basis=CALIBRATED)])
     assert table.whole.text == "199.46 (204.47, -2.4 %, calibrated)"
 
 
@@ -181,7 +179,7 @@ def test_values_are_in_the_order_of_their_numbers() -> None:
         for order in ("old", "new")
         for size in (1024, 64, -3, 768)
     ]
-    (table,) = views.tables(rows)
+    (table,) = pivots.tables(rows)
     assert [names for names, _ in table.lines] == [
         (order, size) for order in ("old", "new") for size in ("-3", "64", "768", "1024")
     ]
@@ -198,7 +196,7 @@ def test_names_and_values_are_called_as_people_do() -> None:
         for order in ("r006", "new")
         for size in (1024, 64)
     ]
-    (table,) = views.tables(rows)
+    (table,) = pivots.tables(rows)
     assert table.line_headings == ("writes in", "call")
     assert [names for names, _ in table.lines] == [
         *(("R0.06's order", "64 B"), ("R0.06's order", "1024 B")),
@@ -217,7 +215,7 @@ def test_values_can_be_shown_in_a_larger_unit_with_few_digits() -> None:
         (53_000, "53.0"),
         (0, "0"),
     ):
-        (table,) = views.tables([row(of("alu", "single"), value, None, pivot=pivot)])
+        (table,) = pivots.tables([row(of("alu", "single"), value, None, pivot=pivot)])
         assert table.whole.text == text
 
 

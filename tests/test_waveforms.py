@@ -13,9 +13,10 @@ from conftest import BOARD, Command
 from waveforms import edges, unit_ps
 
 import cyclescope as package
-from cyclescope import firmware, waveforms
+from cyclescope import firmware
+from cyclescope.board import waveforms
+from cyclescope.board.results import RunResult
 from cyclescope.errors import EngineError, UsageError
-from cyclescope.results import RunResult
 
 Program = Callable[[str], Path]
 

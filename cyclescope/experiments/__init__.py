@@ -8,8 +8,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from cyclescope.bench.experiment import Experiment
 from cyclescope.errors import UsageError
-from cyclescope.experiment import Experiment
 from cyclescope.experiments import (
     bitbang_spi,
     card_probe,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cyclescope.results import Row, Value
+from cyclescope.bench.rows import Row
+from cyclescope.board.results import Value
 
 
 def pick(rows: Iterable[Row], metric: str, **settings: Value) -> Row | None:

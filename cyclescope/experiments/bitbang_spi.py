@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.bench.experiment import Cell, Experiment, Run
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Frames, Pivot, Sweep, Words
+from cyclescope.board.frames import CLOCK, MISO, MOSI, SELECT
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.results import Settings, Value
 from cyclescope.experiments import (
     bitbang_spi_air,
     bitbang_spi_basis,
@@ -19,10 +24,6 @@ from cyclescope.experiments import (
     bitbang_spi_size,
 )
 from cyclescope.experiments.bitbang_spi_follows import BUSY_US, CALM_US, INTERVAL
-from cyclescope.frames import CLOCK, MISO, MOSI, SELECT
-from cyclescope.overrides import OverrideValue
-from cyclescope.results import Row, Settings, Value
-from cyclescope.views import Frames, Pivot, Sweep, Words
 
 BOARD = "ben-nanonote"
 APP = "bitbang_spi"

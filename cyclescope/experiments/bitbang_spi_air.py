@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cyclescope import published
-from cyclescope.experiment import Cell, Run
-from cyclescope.overrides import OverrideValue
-from cyclescope.results import DERIVED, UNPUBLISHED, Row, Value
-from cyclescope.views import Pivot, Words
+from cyclescope.bench import published
+from cyclescope.bench.experiment import Cell, Run
+from cyclescope.bench.rows import DERIVED, UNPUBLISHED, Row
+from cyclescope.bench.views import Pivot, Words
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.results import Value
 
 APP = "bitbang_air"
 TABLE = "atben_spi_drivers"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cyclescope.experiment import Choice, Omission, Run
-from cyclescope.results import ASSUMED, CALIBRATED, Value
+from cyclescope.bench.experiment import Choice, Omission, Run
+from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.results import Value
 
 # What Linux spends on a worker's wake-up beyond what the small kernel does.
 WAKEUP_NS = 47_000

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cyclescope import published
-from cyclescope.results import DERIVED, UNPUBLISHED, Row
-from cyclescope.views import Pivot, Words
+from cyclescope.bench import published
+from cyclescope.bench.rows import DERIVED, UNPUBLISHED, Row
+from cyclescope.bench.views import Pivot, Words
 
 TABLE = "atben_spi_drivers"
 # The setting that tells the time from one frame on the air to the next.

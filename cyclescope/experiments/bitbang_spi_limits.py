@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclescope.experiment import Cell
-from cyclescope.results import Row
-from cyclescope.views import Pivot, Sweep, Words
+from cyclescope.bench.experiment import Cell
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Sweep, Words
 
 OPERATION = "limits"
 # Answers of each mode and clock.

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from cyclescope import code_size, published, resources
-from cyclescope.firmware import build_app, load_app
-from cyclescope.results import DERIVED, UNPUBLISHED, Row
-from cyclescope.views import Pivot, Words
+from cyclescope import resources
+from cyclescope.bench import published
+from cyclescope.bench.rows import DERIVED, UNPUBLISHED, Row
+from cyclescope.bench.views import Pivot, Words
+from cyclescope.firmware import build_app, code_size, load_app
 
 TABLE = "atben_spi_drivers"
 _WORDS = (Words("stack", "stack"), Words("part", ""))

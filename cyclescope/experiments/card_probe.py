@@ -5,11 +5,12 @@ The document of `fat-write` wishes for such a program, and has no numbers.
 
 from collections.abc import Iterator, Sequence
 
-from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.bench.experiment import Cell, Experiment, Run
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.results import Value
 from cyclescope.experiments import fat_access, fat_write
 from cyclescope.experiments.answers import pick, pick_all
-from cyclescope.results import Row, Value
-from cyclescope.views import Pivot, Sweep, Words
 
 APP = "card_probe"
 _WORDS = (

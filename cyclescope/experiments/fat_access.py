@@ -5,12 +5,13 @@ The document of `fat-write` names them as what it would take to judge a card, an
 
 from collections.abc import Mapping, Sequence
 
+from cyclescope.bench.experiment import Cell, Experiment, Run
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.results import Settings
 from cyclescope.disks import Disk, Extent
-from cyclescope.experiment import Cell, Experiment, Run
 from cyclescope.experiments import fat_write
 from cyclescope.experiments.answers import pick, pick_all, times
-from cyclescope.results import Row, Settings
-from cyclescope.views import Pivot, Sweep, Words
 
 APP = "fat_access"
 # The first 8 MiB are in use: cards treat the place of a file system's tables in another way.

@@ -9,13 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
+from cyclescope.bench.experiment import Cell, Choice, Experiment, Run
+from cyclescope.bench.results import Omission
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.results import Settings, Value
 from cyclescope.disks import Disk, Extent
-from cyclescope.experiment import Cell, Choice, Experiment, Run
 from cyclescope.experiments import fat_write_follows
 from cyclescope.experiments.answers import listed, times
 from cyclescope.experiments.fat_write_follows import ODD_SIZES
-from cyclescope.results import ASSUMED, CALIBRATED, Omission, Row, Settings, Value
-from cyclescope.views import Pivot, Sweep, Words
 
 BOARD = "nios2-mmc"
 APP = "fat_write"

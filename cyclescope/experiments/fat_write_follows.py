@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cyclescope import published
+from cyclescope.bench import published
+from cyclescope.bench.rows import DERIVED, Row
+from cyclescope.bench.views import Pivot, Words
+from cyclescope.board.results import Window
 from cyclescope.experiments.answers import listed
-from cyclescope.results import DERIVED, Row, Window
-from cyclescope.views import Pivot, Words
 
 TABLE = "fatfs_write_nios2"
 # Calls that leave a part of a sector behind: where the order of writes matters.

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclescope.experiment import Cell, Experiment, Run
-from cyclescope.results import Row, Value
-from cyclescope.views import Pivot, Sweep, Words
+from cyclescope.bench.experiment import Cell, Experiment, Run
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.results import Value
 
 BOARD = "stm32mp157c-dk2"
 APP = "ipc_modes"

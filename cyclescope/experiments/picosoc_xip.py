@@ -5,11 +5,12 @@ The "published" numbers are counts of an RTL simulation of the same ELFs: the on
 
 from collections.abc import Sequence
 
-from cyclescope import published
-from cyclescope.experiment import Cell, Experiment, Omission, Run
+from cyclescope.bench import published
+from cyclescope.bench.experiment import Cell, Experiment, Omission, Run
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Sweep
+from cyclescope.board.results import Settings, Value
 from cyclescope.experiments.answers import times
-from cyclescope.results import Row, Settings, Value
-from cyclescope.views import Pivot, Sweep
 
 BOARDS = ("picosoc-hx8k", "picosoc-icebreaker")
 KERNELS = "picosoc_kernels"

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.bench.experiment import Cell, Experiment, Run
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Frames, Pivot, Sweep, Words
+from cyclescope.board.frames import QUAD_WIRES, Phase, Trigger
+from cyclescope.board.results import Value
 from cyclescope.experiments.answers import pick, times
 from cyclescope.experiments.rhealstone_ratios import DIVIDER, TABLE
 from cyclescope.experiments.rhealstone_widths import WIDTHS
-from cyclescope.frames import QUAD_WIRES, Phase, Trigger
-from cyclescope.results import Row, Value
-from cyclescope.views import Frames, Pivot, Sweep, Words
 
 BOARD = "sama5d2-xplained"
 APP = "qspi_read"

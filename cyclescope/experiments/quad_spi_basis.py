@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cyclescope.experiment import Choice, Omission, Run
-from cyclescope.overrides import OverrideValue
-from cyclescope.results import ASSUMED, CALIBRATED, Settings
+from cyclescope.bench.experiment import Choice, Omission, Run
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.results import Settings
 
 
 def _with(

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cyclescope import published
-from cyclescope.results import DERIVED, Row, Settings
+from cyclescope.bench import published
+from cyclescope.bench.rows import DERIVED, Row
+from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.results import Settings
 from cyclescope.units import parse_number
-from cyclescope.views import Pivot, Sweep, Words
 
 TABLE = "xapp797_axi_quad_spi"
 PAGE_BYTES = 256

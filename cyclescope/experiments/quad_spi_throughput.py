@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.bench.experiment import Cell, Experiment, Run
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Words
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.results import Settings, Value
 from cyclescope.experiments import quad_spi_modes, quad_spi_wire
 from cyclescope.experiments.answers import pick, times
 from cyclescope.experiments.quad_spi_basis import CHOICES, LEFT_OUT
 from cyclescope.experiments.quad_spi_modes import CLOCK, MHZ, PAGE_BYTES, SPI_MODES
 from cyclescope.experiments.quad_spi_wire import FREE_REGISTERS
-from cyclescope.overrides import OverrideValue
-from cyclescope.results import Row, Settings, Value
-from cyclescope.views import Pivot, Words
 
 BOARD = "kc705-axi-quad-spi"
 APP = "quad_spi_throughput"

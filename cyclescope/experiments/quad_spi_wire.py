@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cyclescope import published
+from cyclescope.bench import published
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Words
 from cyclescope.experiments.quad_spi_modes import (
     CORES,
     ENHANCED,
@@ -27,8 +29,6 @@ from cyclescope.experiments.quad_spi_modes import (
     pages,
     speedup_claimed,
 )
-from cyclescope.results import Row
-from cyclescope.views import Pivot, Words
 
 # XAPP797's "80 MHz SPI clock" is EXT_SPI_CLK; SCK is half of it (table 2), if nothing else is set.
 EXT_SPI_HZ = 80_000_000

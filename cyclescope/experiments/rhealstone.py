@@ -10,7 +10,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cyclescope.experiment import Cell, Experiment, Run
+from cyclescope.bench.experiment import Cell, Experiment, Run
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.experiments import (
     rhealstone_basis,
     rhealstone_clocks,
@@ -27,8 +29,6 @@ from cyclescope.experiments.rhealstone_ratios import (
     PUBLISHED_OPERATIONS,
     TABLE,
 )
-from cyclescope.results import Row
-from cyclescope.views import Pivot, Sweep, Words
 
 BOARD = "sama5d2-xplained"
 APP = "rhealstone"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cyclescope.experiment import Choice, Omission, Run
-from cyclescope.results import ASSUMED, CALIBRATED, Settings, Value
+from cyclescope.bench.experiment import Choice, Omission, Run
+from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.results import Settings, Value
 
 # Enough for an average; each run starts the board anew, which takes as long. With caches on there
 # are more, so that what is loaded once and the tick do not count.

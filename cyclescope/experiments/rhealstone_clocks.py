@@ -11,9 +11,10 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
+from cyclescope.bench.rows import UNPUBLISHED, Row
+from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.results import Settings, Value
 from cyclescope.experiments.rhealstone_ratios import DIVIDER, MANY
-from cyclescope.results import UNPUBLISHED, Row, Settings, Value
-from cyclescope.views import Pivot, Sweep, Words
 
 # SPCK = MCK / divider: the note's 55.3 MHz among 83 to 20.75 MHz.
 DIVIDERS = (2, DIVIDER, 4, 5, 6, 8)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclescope.bench.views import Frames
+from cyclescope.board.frames import Trigger
+from cyclescope.board.results import Settings
 from cyclescope.experiments.rhealstone_ratios import OTHER_OPERATIONS, PUBLISHED_OPERATIONS
-from cyclescope.frames import Trigger
-from cyclescope.results import Settings
-from cyclescope.views import Frames
 
 _MEASURED, _HANDLER = "pd24", "pd28"
 _TASKS = ("pd25", "pd26", "pd27")

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cyclescope import published
-from cyclescope.results import DERIVED, Row, Value
-from cyclescope.views import Pivot, Words
+from cyclescope.bench import published
+from cyclescope.bench.rows import DERIVED, Row
+from cyclescope.bench.views import Pivot, Words
+from cyclescope.board.results import Value
 
 TABLE = "sama5d2_qspi"
 MANY = 50000

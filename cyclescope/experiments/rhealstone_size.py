@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cyclescope import code_size
+from cyclescope.bench.rows import DERIVED, UNPUBLISHED, Row
+from cyclescope.bench.views import Pivot, Words
 from cyclescope.board import board_tree
-from cyclescope.firmware import build_app, load_app
-from cyclescope.results import DERIVED, UNPUBLISHED, Row
-from cyclescope.views import Pivot, Words
+from cyclescope.firmware import build_app, code_size, load_app
 
 _PORT, _KERNEL = "the kernel's port", "the kernel"
 _OPERATIONS, _BOARD = "the operations", "drivers and start-up"

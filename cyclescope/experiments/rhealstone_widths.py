@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from cyclescope.bench.rows import DERIVED, Row
+from cyclescope.bench.views import Pivot, Words
 from cyclescope.experiments.rhealstone_ratios import DIVIDER
-from cyclescope.results import DERIVED, Row
-from cyclescope.views import Pivot, Words
 
 OPERATION = "task-switch"
 # As the controller names them, in its order: lines of the instruction, the address and the data.

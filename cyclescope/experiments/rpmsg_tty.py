@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cyclescope.experiment import Cell, Choice, Experiment, Run
+from cyclescope.bench.experiment import Cell, Choice, Experiment, Run
+from cyclescope.bench.results import Omission
+from cyclescope.bench.rows import Parts, Row
+from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.parameters import ASSUMED
+from cyclescope.board.results import Settings, Value
 from cyclescope.experiments import rpmsg_tty_follows, rpmsg_tty_stamps
 from cyclescope.experiments.rpmsg_tty_follows import BAUD_RATE, BUFFER_BYTES, LOG_PART
-from cyclescope.results import ASSUMED, Omission, Parts, Row, Settings, Value
-from cyclescope.views import Pivot, Sweep, Words
 
 BOARD = "stm32mp157c-dk2"
 APP = "rpmsg_tty"

@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from cyclescope import published
-from cyclescope.results import DERIVED, Row, RunRecord
+from cyclescope.bench import published
+from cyclescope.bench.rows import DERIVED, Row, RunRecord
 
 TABLE = "stm32mp1_rpmsg_tty"
 BAUD_RATE = 115_200

@@ -10,9 +10,9 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from cyclescope import published
-from cyclescope.results import DERIVED, Row, RunRecord
-from cyclescope.views import Pivot, Words
+from cyclescope.bench import published
+from cyclescope.bench.rows import DERIVED, Row, RunRecord
+from cyclescope.bench.views import Pivot, Words
 
 TABLE = "stm32mp1_rpmsg_tty"
 # What the client says before its tests, as the table calls it, and how our line begins.

@@ -14,7 +14,7 @@ import re
 import struct
 from dataclasses import dataclass
 
-from cyclescope import published
+from cyclescope.bench import published
 from cyclescope.errors import UsageError
 
 PREAMBLE = 0xABCD

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from cyclescope.host_files import write_text
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.host.outputs import write_text
 from cyclescope.report.page import render
-from cyclescope.results import ExperimentResult
 
 __all__ = ["render", "write_report"]
 

@@ -16,14 +16,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from cyclescope.bench.pivots import CLOSE_PCT
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import PREDICTED, Row
+from cyclescope.board.parameters import CALIBRATED
 from cyclescope.report import svg
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import INCH, quieten
 from cyclescope.report.text import plain, row_names, scale_to, signed_percent
-from cyclescope.results import CALIBRATED, PREDICTED, ExperimentResult, Row
 from cyclescope.units import count
-from cyclescope.views import CLOSE_PCT
 
 # Both plots, in SVG units: narrow enough for a phone.
 _WIDTH, _HEIGHT = 460, 380

@@ -7,7 +7,8 @@ import json
 import re
 from collections.abc import Sequence
 
-from cyclescope.results import ExperimentResult, Row
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import Row
 
 _LONGEST = 48
 

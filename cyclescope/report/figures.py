@@ -10,11 +10,11 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cyclescope.bench.rows import Row
 from cyclescope.report import svg
 from cyclescope.report.colours import Style, stand_in
 from cyclescope.report.stacks import Panel
 from cyclescope.report.text import RowName, plain, scale_for, signed_percent
-from cyclescope.results import Row
 from cyclescope.units import format_ps
 
 INCH = 72  # SVG units

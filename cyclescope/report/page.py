@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import jinja2
 from markupsafe import Markup
 
-from cyclescope import influence, tables, trust, views
+from cyclescope.bench import influence, pivots, trust
+from cyclescope.bench.results import ExperimentResult
 from cyclescope.report import agreement, colours, strip
 from cyclescope.report.agreement import Agreement
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.section import panels, section, shown
 from cyclescope.report.text import plain, setting_text, signed_percent
-from cyclescope.results import ExperimentResult
 from cyclescope.units import count, format_ps
 
 # Of more rows that are off a table says how many there are.
@@ -50,7 +50,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
             trust=trust.overall(results),
             most_off=_MOST_OFF,
             most_at_once=_MOST_AT_ONCE,
-            close_pct=views.CLOSE_PCT,
+            close_pct=pivots.CLOSE_PCT,
             most_pct=f"{influence.MOST_PCT:g}",
             light=colours.values(dark=False),
             dark=colours.values(dark=True),
@@ -71,14 +71,14 @@ def _environment(anchors: Anchors) -> jinja2.Environment:
     environment.filters |= {
         "plain": plain,
         "percent": signed_percent,
-        "interval": lambda row: tables.format_interval(row).replace("-", "\N{MINUS SIGN}"),
-        "fine_percent": views.percent,
+        "interval": lambda row: pivots.format_interval(row).replace("-", "\N{MINUS SIGN}"),
+        "fine_percent": pivots.percent,
         "time": format_ps,
         "quantity": lambda parameter: f"{parameter.value} {parameter.unit}".strip(),
         "count": count,
         "setting": lambda item: setting_text(*item),
         "anchor": anchors.of,
-        "value": views.shown,
+        "value": pivots.shown,
     }
     return environment
 

@@ -8,21 +8,15 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from cyclescope import trust, views
+from cyclescope.bench import pivots, trust
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import Row, RunRecord
+from cyclescope.board.parameters import ASSUMED, CALIBRATED, UNSTATED, Parameter
 from cyclescope.report import colours, figures, stacks, sweeps, wires
 from cyclescope.report.colours import Style
 from cyclescope.report.figures import NamedRow
 from cyclescope.report.stacks import Panel
 from cyclescope.report.text import row_names
-from cyclescope.results import (
-    ASSUMED,
-    CALIBRATED,
-    UNSTATED,
-    ExperimentResult,
-    Parameter,
-    Row,
-    RunRecord,
-)
 
 _WHOLE_RUNS = "Where the time of whole runs went"
 # Bases of parameters that no document gives as they are.
@@ -68,7 +62,7 @@ class Section:
     result: ExperimentResult
     rows: tuple[Row, ...]
     grouped: tuple[Row, ...]
-    pivots: tuple[views.Table, ...]
+    pivots: tuple[pivots.Table, ...]
     sweeps: tuple[sweeps.Plot, ...]
     frames: wires.Plot | None
     parts: tuple[Part, ...]
@@ -98,7 +92,7 @@ class Section:
 
 def panels(result: ExperimentResult) -> Panels:
     """Published rows and those beyond, each with a title and its panel of stacks."""
-    rows = views.loose(result.rows)
+    rows = pivots.loose(result.rows)
     published = _named([row for row in rows if row.published is not None])
     beyond = _named([row for row in rows if row.published is None])
     parts = {
@@ -118,9 +112,9 @@ def section(result: ExperimentResult, found: Panels, styles: Mapping[str, Style]
     published = [run for run in result.runs if _has_published(result, run)]
     return Section(
         result=result,
-        rows=tuple(views.loose(result.rows)),
+        rows=tuple(pivots.loose(result.rows)),
         grouped=tuple(row for row in result.rows if row.pivot is not None),
-        pivots=tuple(views.tables(result.rows)),
+        pivots=tuple(pivots.tables(result.rows)),
         sweeps=tuple(sweeps.plots(result)),
         frames=wires.plot(result),
         parts=tuple(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cyclescope.board.results import StackEntry
 from cyclescope.report.colours import OTHER
 from cyclescope.report.text import RowName
-from cyclescope.results import StackEntry
 
 # A cause is shown by itself if its largest share of a row is this or more, and among so many; all
 # are where there are only a few.

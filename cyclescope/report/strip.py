@@ -11,11 +11,11 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cyclescope.bench.pivots import CLOSE_PCT
 from cyclescope.report import svg
 from cyclescope.report.agreement import Agreement, Cell, draw_point
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, quieten
-from cyclescope.views import CLOSE_PCT
 
 # In SVG units.
 _WIDTH, _HEIGHT = 1000, 250

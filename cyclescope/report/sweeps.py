@@ -11,13 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
+from cyclescope.bench.pivots import in_words, value_of
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import Row
+from cyclescope.bench.views import Sweep
 from cyclescope.report import spans, svg
 from cyclescope.report.colours import Style, by_order, stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.spans import Span
 from cyclescope.report.text import plain
-from cyclescope.results import ExperimentResult, Row
-from cyclescope.views import Sweep, in_words, value_of
 
 # At the right of a full plot, for the names at the lines' ends; before such a name, for its marker.
 _LEAST_RIGHT, _MARKER = 110, 18

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cyclescope.results import Row, Value
+from cyclescope.bench.rows import Row
+from cyclescope.board.results import Value
 
 _TIME_UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 

@@ -13,14 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cyclescope.frames import MISO, MOSI, Frame, Phase, Span, Wire
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.views import Frames
+from cyclescope.board.frames import MISO, MOSI, Frame, Phase, Span, Wire
 from cyclescope.report import svg
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.text import plain
-from cyclescope.results import ExperimentResult
 from cyclescope.units import count
-from cyclescope.views import Frames
 
 # In SVG units: a wire's levels, what is between wires, above a panel, and for bytes.
 _HIGH, _BETWEEN, _APART, _BYTE = 9, 6, 15, 12

@@ -18,11 +18,12 @@ from keys import Source, UnknownKeyError
 from tables import arguments, experiment, table
 
 from cyclescope import experiments as declared
-from cyclescope import influence, trust
-from cyclescope import tables as screens
-from cyclescope.influence import MOST_PCT, Influence
-from cyclescope.moves import Move
-from cyclescope.results import ASSUMED, ExperimentResult, Parameter
+from cyclescope.bench import influence, trust
+from cyclescope.bench.influence import MOST_PCT, Influence
+from cyclescope.bench.moves import Move
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.board.parameters import ASSUMED, Parameter
+from cyclescope.cli import tables as screens
 
 UNMEASURED = "How far each parameter moves the numbers has not been measured."
 _MOST = 10

@@ -20,8 +20,8 @@ import tables
 from keys import Source, UnknownKeyError
 from rich.console import Console, Group
 
-from cyclescope import bench_summary
-from cyclescope import tables as screens
+from cyclescope.cli import bench_summary
+from cyclescope.cli import tables as screens
 
 _COLUMNS = 100
 _SHOW_COLUMNS = 140

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclescope.results import Row
+from cyclescope.bench.rows import Row
 from cyclescope.units import rounded
 
 ABSENT = "\N{EN DASH}"

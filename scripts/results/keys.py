@@ -24,8 +24,8 @@ from typing import Any
 import figures
 import store
 
-from cyclescope.results import Row
-from cyclescope.trust import Trust
+from cyclescope.bench.rows import Row
+from cyclescope.bench.trust import Trust
 
 _SEPARATOR = re.compile(r"\s*\\?\|\s*")
 _FIELD = re.compile(r"(\w+)(?:([*/])(\d+(?:\.\d+)?))?(?: (\S+))?")

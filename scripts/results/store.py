@@ -16,13 +16,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cyclescope import experiments, planning, published, reloaded
+from cyclescope import experiments
+from cyclescope.bench import planning, published, result_files
+from cyclescope.bench.experiment import Experiment
+from cyclescope.bench.planning import Job
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import PREDICTED, Row, RunRecord
+from cyclescope.bench.trust import Trust, overall
 from cyclescope.board import Board
 from cyclescope.errors import UsageError
-from cyclescope.experiment import Experiment
-from cyclescope.planning import Job
-from cyclescope.results import PREDICTED, ExperimentResult, Row, RunRecord
-from cyclescope.trust import Trust, overall
 
 MET = "met to the last digit"
 """The label of an exact experiment's line."""
@@ -46,7 +48,7 @@ def to_csv(path: Path) -> str:
 
     Raises `UsageError` if that is none, or not the whole of one.
     """
-    results = reloaded.load(path)
+    results = result_files.load(path, experiments.ALL)
     missing = list(_missing(results))
     if missing:
         raise UsageError(
@@ -165,7 +167,9 @@ def load(path: Path) -> Results:
         raise UsageError(f"{path}: its columns are not {', '.join(COLUMNS)}")
     exact = {line["experiment"]: line for line in stored if line["label"] == MET}
     rows = [_row(line) for line in stored if line["label"] != MET]
-    results = {result.name: result for result in reloaded.of_rows(rows, {}, path)}
+    results = {
+        result.name: result for result in result_files.of_rows(rows, {}, path, experiments.ALL)
+    }
     results |= {name: _exact(name, line) for name, line in exact.items()}
     order = dict.fromkeys(line["experiment"] for line in stored)
     return Results({name: results[name] for name in order})

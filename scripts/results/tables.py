@@ -28,8 +28,9 @@ import keys
 from figures import ABSENT
 from keys import Source, UnknownKeyError
 
-from cyclescope.results import DERIVED, ExperimentResult, Row
-from cyclescope.trust import Trust, overall
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import DERIVED, Row
+from cyclescope.bench.trust import Trust, overall
 
 # What README says of an experiment, behind its link.
 ABOUT = {

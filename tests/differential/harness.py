@@ -15,7 +15,7 @@ import reference
 
 from cyclescope import _engine
 from cyclescope.board import board_tree
-from cyclescope.overrides import OverrideValue, apply_overrides
+from cyclescope.board.overrides import OverrideValue, apply_overrides
 
 # How many instructions to compare one by one; the other tests' programs grow in number with it.
 INSTRUCTIONS = int(os.environ.get("CYCLESCOPE_DIFFERENTIAL", "2000000"))

@@ -14,8 +14,8 @@ import numpy as np
 import programs
 import pytest
 
+from cyclescope.board.overrides import OverrideValue
 from cyclescope.errors import BoardError
-from cyclescope.overrides import OverrideValue
 
 MOST = 40_000
 KC705 = "kc705-axi-quad-spi"

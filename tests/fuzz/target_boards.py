@@ -10,10 +10,11 @@ from typing import Any
 
 import elf32
 
-from cyclescope import devicetree, resources
+from cyclescope import resources
 from cyclescope._engine import EngineError, Machine
-from cyclescope.devicetree import Node, Property
-from cyclescope.overrides import apply_overrides, parse_set, paths
+from cyclescope.board import devicetree
+from cyclescope.board.devicetree import Node, Property
+from cyclescope.board.overrides import apply_overrides, parse_set, paths
 from fuzz import boards, running
 from fuzz.inputs import Input, MisbehaviourError, corpus
 

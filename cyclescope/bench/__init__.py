@@ -1,0 +1,21 @@
+"""Experiments run and compared with published numbers, and how far the results may be trusted.
+
+`experiment` is what an experiment declares, with the `views` of its rows. `planning` makes jobs of
+it, `running` runs them and makes tables: `rows` in `results`. `published` has the documents'
+numbers; `influence`, `moves` and `sensitivity` tell what cells rest on, and `trust` counts it.
+Nothing here knows a certain experiment, nor how results are drawn.
+"""
+
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.running import IMAGE, Following, judged, run_job, run_jobs
+from cyclescope.bench.tabulating import tabulate
+
+__all__ = [
+    "IMAGE",
+    "ExperimentResult",
+    "Following",
+    "judged",
+    "run_job",
+    "run_jobs",
+    "tabulate",
+]

@@ -1,0 +1,311 @@
+"""What an experiment is: apps on boards in settings, and the published cells they compare with.
+
+An experiment declares; `cyclescope.bench` runs. It knows apps, settings and documents, and
+nothing of how a device works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cyclescope.bench import published
+from cyclescope.bench.results import Omission
+from cyclescope.bench.rows import Parts, Row
+from cyclescope.bench.views import Frames, Pivot, Sweep
+from cyclescope.board.frames import Trigger
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.parameters import Parameter
+from cyclescope.board.results import Settings, Value
+from cyclescope.disks import Disk
+
+
+def _no_files(settings: Settings) -> Mapping[str, bytes]:
+    return {}
+
+
+def _no_slot(settings: Settings) -> str:
+    return ""
+
+
+def _none_deleted(settings: Settings) -> Sequence[bytes]:
+    return ()
+
+
+def _no_parts(settings: Settings) -> Parts | None:
+    return None
+
+
+def _no_derived(rows: Sequence[Row]) -> Iterable[Row]:
+    return ()
+
+
+def _no_findings(rows: Sequence[Row]) -> Iterable[str]:
+    return ()
+
+
+def _no_answer(rows: Sequence[Row]) -> str:
+    return ""
+
+
+def _as_it_is(run: Run) -> Run:
+    return run
+
+
+@dataclass(frozen=True)
+class Run:
+    """One configuration: an app built with `settings`, on a board changed by `overrides`.
+
+    `documented` says that this is a configuration that the published document measured, so that
+    its numbers may be compared, under what `where` says beside the settings; `limit` bounds the
+    simulated time, as in "10s".
+
+    With a `disk` the run has a copy of its image, whose volume must be sound afterwards; `slot`
+    names the board property that takes the image's path, and `files` says what the app leaves
+    there by name, both with the run's settings. `deleted` has what files held that the app has
+    deleted again, in their order: it must still lie where they were, in the clusters that were free
+    before the run, one after the other.
+
+    `watched` names functions whose calls are counted, and `windows` those of which each call is
+    kept, for rows that follow from them (`RunResult.cores`, `RunResult.windows`); what cells ask
+    for is watched in any case.
+
+    `implied` names settings that only have their app's default: words for people leave them out.
+    A run with `frame_on`, the label of an SPI bus, keeps the first frame on it, or the one that a
+    trigger is for: that is its result, and its app need not print one. `is_extra` marks a run of a
+    larger sweep, which the bench makes with `--all` only; it can't be `documented`.
+    """
+
+    app: str
+    board: str
+    settings: Settings
+    overrides: Mapping[str, OverrideValue] = field(default_factory=dict)
+    documented: bool = False
+    limit: str = "10s"
+    where: Mapping[str, Any] = field(default_factory=dict)
+    disk: Disk | None = None
+    slot: Callable[[Settings], str] = _no_slot
+    files: Callable[[Settings], Mapping[str, bytes]] = _no_files
+    deleted: Callable[[Settings], Sequence[bytes]] = _none_deleted
+    watched: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ()
+    implied: tuple[str, ...] = ()
+    frame_on: str | Trigger | None = None
+    is_extra: bool = False
+
+    def changed(
+        self, settings: Settings | None = None, overrides: Mapping[str, OverrideValue] | None = None
+    ) -> Run:
+        """The run with other settings of its app or other properties of its board."""
+        return replace(
+            self,
+            settings=dict(self.settings) | dict(settings or {}),
+            overrides=dict(self.overrides) | dict(overrides or {}),
+        )
+
+    def shortened(self, settings: Settings) -> Run:
+        """The run with those of these settings that it has."""
+        return self.changed({name: settings[name] for name in settings if name in self.settings})
+
+    @property
+    def all_settings(self) -> dict[str, Value]:
+        """App settings by name, then board overrides by path, as tables and JSON show them."""
+        return dict(self.settings) | {
+            path: value if isinstance(value, int | str) else ",".join(map(str, value))
+            for path, value in sorted(self.overrides.items())
+        }
+
+    @property
+    def label(self) -> str:
+        """The configuration in words, for progress and messages."""
+        words = [
+            f"{name}={value}"
+            for name, value in self.all_settings.items()
+            if name not in self.implied
+        ]
+        return " ".join([self.app, *words])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric of an app that becomes a row, and how to find what a document says of it.
+
+    Where a run measures the metric in several settings, it becomes a row for each; these settings
+    count as the run's.
+
+    `label` names the row in words, with settings in braces ("{mode} write"): so does the source
+    text of a parameter that was calibrated with it; no label may begin another. The published
+    number stands under `key` in the row where `where` holds and each setting named in `match` has
+    the run's value; without a `key` there is none. Where the document rounds some of its numbers, a
+    row of the table has such a number under the key that `rounded` names, with how many significant
+    digits it prints. `measured` are settings that each result states
+    for itself, by name, with what the document calls them: there they must have the result's value.
+    `timed` names the app's functions whose time the metric holds: the row's cycle stack is theirs.
+    `exact` names metrics that must be what the row says under the same name, or the run has failed:
+    they show that the program did what the published one did. `pivots` and `sweeps` show many rows
+    together: the first pivot and all sweeps that take the row. `parts` says how the metric's time
+    is told apart in a run with these settings.
+
+    `counts_as` names the independent number that a published cell with these settings stands for;
+    without it each is one. Of those that follow from one another (rates of which there are two,
+    times that are a count times a constant) one name makes one; None is for what is no number of
+    its own, such as a sum of other cells.
+    """
+
+    app: str
+    metric: str
+    label: str
+    key: str | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+    match: tuple[str, ...] = ()
+    measured: Mapping[str, str] = field(default_factory=dict)
+    timed: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    pivots: tuple[Pivot, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    rounded: tuple[str, int] | None = None
+    parts: Callable[[Settings], Parts | None] = _no_parts
+    counts_as: Callable[[Settings], str | None] | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys under which the table may have its number."""
+        exact = () if self.key is None else (self.key,)
+        return exact if self.rounded is None else (*exact, self.rounded[0])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One decision of an experiment that no document takes: what is on a card, how code is built.
+
+    `what` has the property `name` of this value; `basis` is "assumed", or "calibrated" if it was
+    taken or kept because published cells came out; `source` says why, and names such a cell by its
+    label. `change` gives a run with the `alternative` in the value's place. What it moves is
+    measured in the runs' short form, in the whole one if it `is_whole`.
+    """
+
+    what: str
+    name: str
+    value: Value
+    basis: str
+    source: str
+    alternative: Value
+    change: Callable[[Run], Run] = field(compare=False)
+    is_whole: bool = False
+
+    @property
+    def parameter(self) -> Parameter:
+        """The choice as tables of parameters show it."""
+        named = (self.what, self.what, self.name, str(self.value), "", self.source, self.basis)
+        return Parameter(*named, plausible=f"or {self.alternative}")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Apps on boards in settings, with the cells that were published.
+
+    `published` names the table; `quick` holds settings that shorten the runs without a published
+    number; `notes` are what a reader must know to judge the comparison. `choices` are what was
+    assumed or fitted here and not in a board; they count as its parameters do. `left_out` is what
+    the model lacks, the largest effect first. `short_form` gives a run in the form in which it is
+    measured how far parameters move its cells: with fewer loops or smaller files, but the same rows
+    in the same order. `derived`
+    gives rows that follow from the others, such as ratios; `derived_pivots` are the pivots of
+    these by metric, for tables from stored rows; `findings` says in sentences what
+    the rows show; `frames` says how the frames are shown that its runs kept. `question` is what a
+    firmware engineer would ask, `answer` gives it in a sentence from the rows; it is empty if they
+    don't tell.
+    """
+
+    name: str
+    title: str
+    published: str
+    runs: tuple[Run, ...]
+    cells: tuple[Cell, ...]
+    quick: Settings = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    left_out: tuple[Omission, ...] = ()
+    short_form: Callable[[Run], Run] = _as_it_is
+    derived: Callable[[Sequence[Row]], Iterable[Row]] = _no_derived
+    derived_pivots: Mapping[str, Pivot] = field(default_factory=dict)
+    findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings
+    frames: Frames | None = None
+    question: str = ""
+    answer: Callable[[Sequence[Row]], str] = _no_answer
+
+    def published_value(
+        self, run: Run, cell: Cell, settings: Settings | None = None, key: str | None = None
+    ) -> int | float | None:
+        """The document's number for a cell of a run; None if it has none.
+
+        `settings` are those of the one measurement; `key` asks for another number of the same row.
+        """
+        stated = settings or {}
+        known = dict(run.settings) | dict(stated)
+        if cell.key is None or not run.documented or any(name not in known for name in cell.match):
+            return None
+        if any(name not in stated for name in cell.measured):
+            return None
+        measured = {theirs: stated[ours] for ours, theirs in cell.measured.items()}
+        where = _where(run, cell, known) | measured
+        found = published.load(self.published).find(key or cell.key, where)
+        if found is None and key is None and cell.rounded is not None:
+            return published.load(self.published).find(cell.rounded[0], where)
+        return found
+
+    def independent(self, cell: Cell, label: str, settings: Settings) -> str:
+        """The independent number that a published cell stands for; empty if for none."""
+        name = label if cell.counts_as is None else cell.counts_as(settings)
+        return name or ""
+
+    def printed_digits(self, run: Run, cell: Cell, settings: Settings | None = None) -> int | None:
+        """How many digits the document prints of a cell's number; None for all of them."""
+        if cell.rounded is None:
+            return None
+        key, digits = cell.rounded
+        return None if self.published_value(run, cell, settings, key) is None else digits
+
+    def has_published(self, run: Run) -> bool:
+        """Whether the document has any number for this run."""
+        table = published.load(self.published)
+        return run.documented and any(
+            any(table.has(key, _where(run, cell, run.settings)) for key in cell.keys)
+            for cell in self.cells_of(run)
+        )
+
+    def published_labels(self, run: Run) -> list[str]:
+        """The labels of a run's published numbers, as far as settings tell them before it runs."""
+        return [label for _, label, _ in self._published_cells(run)]
+
+    def independent_numbers(self, run: Run) -> set[str]:
+        """The independent numbers that a run's published cells stand for."""
+        found = {self.independent(*cell) for cell in self._published_cells(run)}
+        return found - {""}
+
+    def _published_cells(self, run: Run) -> Iterator[tuple[Cell, str, Settings]]:
+        """The cells of a run that have a published number, with their labels and settings."""
+        table = published.load(self.published)
+        for cell in self.cells_of(run):
+            for stated in table.distinct(tuple(cell.measured.values())):
+                measured = dict(zip(cell.measured, stated.values(), strict=True))
+                settings = dict(run.settings) | measured
+                if self.published_value(run, cell, measured) is not None:
+                    yield cell, cell.label.format_map(settings), settings
+
+    def cells_of(self, run: Run) -> list[Cell]:
+        """The cells that a run can fill: those of its app."""
+        return [cell for cell in self.cells if cell.app == run.app]
+
+    def quickened(self, run: Run) -> Run:
+        """The run, shortened if nothing published depends on it."""
+        if self.has_published(run):
+            return run
+        return run.shortened(self.quick)
+
+
+def _where(run: Run, cell: Cell, settings: Settings) -> dict[str, Any]:
+    """What a published row must say, as far as these settings tell."""
+    matched = {name: settings[name] for name in cell.match if name in settings}
+    return dict(run.where) | dict(cell.where) | matched

@@ -1,0 +1,133 @@
+"""What the bench will run: experiments and `--set` made into jobs, before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from cyclescope.bench.experiment import Experiment, Run
+from cyclescope.bench.rows import RunRecord
+from cyclescope.board import Board, board_tree, overrides
+from cyclescope.board.results import RunResult, Value
+from cyclescope.errors import SettingError
+from cyclescope.firmware import is_available, load_app, with_defaults
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of an experiment as it was planned: `extra` are the board overrides of `--set`."""
+
+    experiment: Experiment
+    run: Run
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def configured(self) -> Run:
+        """The run with the user's overrides on top of its own."""
+        return replace(self.run, overrides=dict(self.run.overrides) | dict(self.extra))
+
+    def record(self, result: RunResult | None, error: str | None = None) -> RunRecord:
+        """The job's configuration with its outcome."""
+        run = self.configured
+        settings = run.all_settings
+        return RunRecord(run.label, run.app, run.board, settings, result, error, run.implied)
+
+
+def plan(
+    experiments: Sequence[Experiment],
+    sets: Iterable[tuple[str, str]] = (),
+    quick: bool = False,
+    with_extra: bool = False,
+) -> list[Job]:
+    """The jobs of some experiments, each configuration once; extra runs only `with_extra`.
+
+    Raises `SettingError` for a `--set` that fits no app setting and no property of any board, and
+    where there is no prebuilt ELF for what was set; `BoardError` if a board is at fault with it.
+    """
+    jobs = [
+        Job(experiment, experiment.quickened(run) if quick else run)
+        for experiment in experiments
+        for run in map(_with_all_settings, experiment.runs)
+        if with_extra or not run.is_extra
+    ]
+    for path, text in sets:
+        jobs = _with_set(jobs, path, text)
+    unique: dict[tuple[str, ...], Job] = {}
+    for job in _possible(jobs):
+        run = job.configured
+        name = (job.experiment.name, run.board, run.app, repr(run.all_settings))
+        # of the same configurations, one that the document measured
+        if name not in unique or (run.documented and not unique[name].run.documented):
+            unique[name] = job
+    planned = list(unique.values())
+    _check_boards(planned)
+    return planned
+
+
+def _check_boards(jobs: Sequence[Job]) -> None:
+    """What `--set` makes of a board must be right before the first run, not after the last."""
+    checked: list[tuple[str, Mapping[str, str]]] = []
+    for job in jobs:
+        changed = (job.run.board, job.extra)
+        if job.extra and changed not in checked:
+            checked.append(changed)
+            Board(*changed)
+
+
+def _possible(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs without those whose prebuilt ELF, which `--set` asks for, there is not."""
+    kept = [
+        job for job in jobs if job.run.documented or is_available(job.run.app, job.run.settings)
+    ]
+    for app in {job.run.app: None for job in jobs}:
+        if all(job.run.app != app for job in kept):
+            raise SettingError(f"app {app} has no prebuilt ELF with the settings of --set")
+    return kept
+
+
+def _with_all_settings(run: Run) -> Run:
+    settings = with_defaults(run.app, run.settings)
+    implied = tuple(name for name in settings if name not in run.settings)
+    return replace(run, settings=settings, implied=implied)
+
+
+def _with_set(jobs: list[Job], path: str, text: str) -> list[Job]:
+    """The jobs after one `--set`: an app setting by its path, else a board's property."""
+    changed = [_with_app_setting(job, path, text) for job in jobs]
+    if any(job is not None for job in changed):
+        return [new or old for new, old in zip(changed, jobs, strict=True)]
+    trees = {board: board_tree(board) for board in {job.run.board for job in jobs}}
+    having = {board for board, tree in trees.items() if overrides.find(tree, path, text)}
+    if not having:
+        known = [known for job in jobs for known in _app_settings(job)]
+        known += [known for tree in trees.values() for known in overrides.paths(tree)]
+        raise overrides.unknown_path(path, dict.fromkeys(known))
+    return [
+        replace(job, extra=dict(job.extra) | {path: text}) if job.run.board in having else job
+        for job in jobs
+    ]
+
+
+def _app_settings(job: Job) -> dict[str, str]:
+    """The settings of a job's app by the paths that name them, the app's own paths among them."""
+    owners = (job.experiment.name, job.run.app)
+    settings = {f"{owner}.{name}": name for owner in owners for name in job.run.settings}
+    return settings | dict(load_app(job.run.app).paths)
+
+
+def _with_app_setting(job: Job, path: str, text: str) -> Job | None:
+    """The job with an app setting changed; None if the path is none of its app's settings."""
+    name = _app_settings(job).get(path)
+    if name is None:
+        return None
+    kind = load_app(job.run.app).settings[name]
+    value = kind.parse(text)
+    if value is None:
+        raise SettingError(f"--set {path}={text}: allowed: {kind}")
+    if value == job.run.settings[name]:
+        return job
+    settings: dict[str, Value] = dict(job.run.settings) | {name: value}
+    implied = tuple(other for other in job.run.implied if other != name)
+    # what the user changed in the app is no longer what the document measured
+    changed = replace(job.run, settings=settings, implied=implied, documented=False)
+    return replace(job, run=changed)

@@ -1,0 +1,70 @@
+"""What an experiment gives back: its table, the runs behind it, and what its numbers rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.bench.rows import Row, RunRecord, flat_row
+from cyclescope.bench.views import Frames
+from cyclescope.board.parameters import Parameter
+from cyclescope.board.results import dataframe
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Omission:
+    """What the model leaves out, and why it may matter.
+
+    `effect_pct` is by how much it may move the `cells` (in words), in percent; `estimate` says how
+    that was found: a sum, or an experiment.
+    """
+
+    what: str
+    why: str
+    effect_pct: float
+    cells: str
+    estimate: str
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """An experiment's table, the runs behind it, and the parameters of its boards.
+
+    `source` cites the published document, whose numbers are `exact` if they come from the
+    hardware's own description; `notes` say what a reader must know to judge the comparison;
+    `parameters` maps a board's name to its timing parameters; `choices` are what the experiment
+    itself assumed or fitted; `left_out` is what the model lacks, the largest effect first; `frames`
+    says how the frames are shown that runs kept.
+    `question` is what a firmware engineer would ask, and `answer` what the rows say to it in a
+    sentence; it is empty if they don't tell.
+    """
+
+    name: str
+    title: str
+    source: str
+    notes: tuple[str, ...]
+    rows: tuple[Row, ...]
+    runs: tuple[RunRecord, ...]
+    parameters: Mapping[str, tuple[Parameter, ...]]
+    exact: bool = False
+    choices: tuple[Parameter, ...] = ()
+    left_out: tuple[Omission, ...] = ()
+    frames: Frames | None = None
+    question: str = ""
+    answer: str = ""
+
+    @property
+    def failures(self) -> tuple[RunRecord, ...]:
+        """The runs that gave no result."""
+        return tuple(run for run in self.runs if run.error is not None)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The table as a pandas DataFrame, a column a setting.
+
+        Raises `ImportError`, saying what to install, where pandas is absent.
+        """
+        return dataframe([flat_row(row) for row in self.rows])

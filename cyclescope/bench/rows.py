@@ -1,0 +1,225 @@
+"""Rows of an experiment's table: metrics that firmware printed, beside the published numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cyclescope.bench.views import Pivot, Sweep
+from cyclescope.board.results import RunResult, Settings, StackEntry, Window
+
+PREDICTED = "predicted"
+UNPUBLISHED = "unpublished"
+DERIVED = "derived"
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run of an experiment: its configuration, and its result or the reason it has none.
+
+    `settings` holds app settings by name and board overrides by path; those that are `implied` just
+    have their app's default.
+    """
+
+    label: str
+    app: str
+    board: str
+    settings: Settings
+    result: RunResult | None
+    error: str | None = None
+    implied: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of an experiment's table.
+
+    `label` names the cell in words ("quad write"); `published` is None where the document has no
+    such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished", or
+    "derived" where the row follows from others (a ratio of two) and is no cell of its own.
+    A cell is calibrated if it rests on anything calibrated (`influence`), which `calibrated_by`
+    names. `interval_pct` is how far the plausible values of what is assumed move it, down and up,
+    in percent of the simulated value. `counts_as` names the independent number that a published
+    cell stands for; it is empty for a cell that follows from others.
+    `timed` names the functions whose time the metric holds; none stands for the whole run.
+    `pivot` and `sweeps` say how it is shown where it is one of many. `digits` is how many
+    significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
+    `parts` tells the measured time apart by what the cores did, where the experiment asks for that.
+    """
+
+    experiment: str
+    board: str
+    settings: Settings
+    metric: str
+    unit: str
+    simulated: int | float
+    published: int | float | None
+    basis: str
+    label: str
+    run: RunRecord = field(repr=False)
+    timed: tuple[str, ...] = ()
+    pivot: Pivot | None = field(default=None, repr=False)
+    sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
+    digits: int | None = None
+    parts: tuple[StackEntry, ...] = field(default=(), repr=False)
+    calibrated_by: tuple[str, ...] = ()
+    interval_pct: tuple[float, float] | None = None
+    counts_as: str = ""
+
+    def following(self, **changes: Any) -> Row:
+        """A row that is made of this one: it neither counts nor rests on anything as this does."""
+        own = {"calibrated_by": (), "interval_pct": None, "counts_as": ""}
+        return replace(self, **(own | changes))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """What the simulated value may be, for all that is assumed: from, to."""
+        if self.interval_pct is None:
+            return None
+        low, high = (self.simulated * (1 + pct / 100) for pct in self.interval_pct)
+        return _rounded(low), _rounded(high)
+
+    @property
+    def is_inside(self) -> bool | None:
+        """Whether the published number lies in the interval; None where there is none of either."""
+        if self.published is None or self.interval is None:
+            return None
+        low, high = self.interval
+        half = 0.0 if self.digits is None else _half_of_last_digit(self.published, self.digits)
+        return low - half <= self.published <= high + half
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the simulated value is the published one, to the last digit that was printed."""
+        if self.digits is None or self.published is None:
+            return self.simulated == self.published
+        return _to_digits(self.simulated, self.digits) == _to_digits(self.published, self.digits)
+
+    @property
+    def told_settings(self) -> Settings:
+        """The settings that people are told: not those that just have their app's default."""
+        implied = self.run.implied
+        return {name: value for name, value in self.settings.items() if name not in implied}
+
+    @property
+    def printed(self) -> str:
+        """The published value as the document prints it."""
+        if self.digits is None or self.published is None:
+            return "" if self.published is None else str(self.published)
+        return _to_digits(self.published, self.digits)
+
+    @property
+    def stack(self) -> tuple[StackEntry, ...]:
+        """Its parts, or else the cycle stack of what its metric times, on the first core.
+
+        A row that follows from others times nothing.
+        """
+        if self.parts:
+            return self.parts
+        if self.run.result is None or self.basis == DERIVED:
+            return ()
+        core = self.run.result.cores[0]
+        if not self.timed:
+            return core.stack
+        return _sum(section.stack for section in core.sections if section.name in self.timed)
+
+    @property
+    def error_pct(self) -> float | None:
+        """The simulated value's deviation from the published one, in percent of the latter."""
+        if not self.published:
+            return None
+        if self.digits is not None:
+            return self._rounded_error_pct(self.published, self.digits)
+        return round((self.simulated - self.published) / self.published * 100, 3)
+
+    def _rounded_error_pct(self, published: float, digits: int) -> float:
+        """How far the simulated value is from those that the document would print alike."""
+        half = _half_of_last_digit(published, digits)
+        nearest = min(max(self.simulated, published - half), published + half)
+        return round((self.simulated - nearest) / nearest * 100, 3)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as the JSON of `cyclescope bench` has it."""
+        low, high = self.interval or (None, None)
+        return {
+            "experiment": self.experiment,
+            "board": self.board,
+            "label": self.label,
+            "settings": dict(self.settings),
+            "metric": self.metric,
+            "unit": self.unit,
+            "simulated": self.simulated,
+            "published": self.published,
+            "error_pct": self.error_pct,
+            "basis": self.basis,
+            "calibrated_by": list(self.calibrated_by),
+            "interval_low": low,
+            "interval_high": high,
+        }
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How the time of a metric is told apart by functions, over all cores.
+
+    `call` is the function of the first core whose calls were measured, one for each result in
+    turn. `functions` are pairs of a function ("cm4:main" is another core's) and what people call
+    its part; no two of them run at the same time. What is in none of them is the `rest`.
+    """
+
+    call: str
+    functions: tuple[tuple[str, str], ...]
+    rest: str
+
+    def of(self, window: Window) -> tuple[StackEntry, ...]:
+        """The parts of a call, in picoseconds and the first core's cycles; they sum to its time."""
+        whole_ps, hz = window.end_ps - window.begin_ps, window.cores[0].hz
+        found = [(words, self._ps(window, function)) for function, words in self.functions]
+        rest = (self.rest, whole_ps - sum(ps for _, ps in found))
+        return tuple(StackEntry(words, ps * hz // 10**12, ps) for words, ps in (*found, rest))
+
+    def _ps(self, window: Window, function: str) -> int:
+        core_name, _, name = function.rpartition(":")
+        return sum(
+            entry.ps
+            for core in window.cores
+            for section in core.sections
+            if core.name == (core_name or window.cores[0].name) and section.name == name
+            for entry in section.stack
+        )
+
+
+def flat_row(row: Row) -> dict[str, Any]:
+    """A row as one level of columns; settings come as `settings.<name>`."""
+    columns = row.to_dict()
+    columns["calibrated_by"] = "; ".join(row.calibrated_by)
+    settings = columns.pop("settings")
+    return columns | {f"settings.{name}": value for name, value in settings.items()}
+
+
+def _sum(stacks: Iterable[Iterable[StackEntry]]) -> tuple[StackEntry, ...]:
+    """Stacks added up, cause by cause, in the order of first occurrence."""
+    totals: dict[str, StackEntry] = {}
+    for stack in stacks:
+        for entry in stack:
+            sofar = totals.get(entry.cause, StackEntry(entry.cause, 0, 0))
+            cycles, ps = sofar.cycles + entry.cycles, sofar.ps + entry.ps
+            totals[entry.cause] = StackEntry(entry.cause, cycles, ps)
+    return tuple(totals.values())
+
+
+def _to_digits(value: float, digits: int) -> str:
+    """A value rounded to so many significant digits: "2E+05"."""
+    return f"{value:.{digits - 1}E}"
+
+
+def _half_of_last_digit(value: float, digits: int) -> float:
+    """Half of the last of so many significant digits of a value."""
+    return 10 ** (math.floor(math.log10(abs(value))) - digits + 1) / 2
+
+
+def _rounded(value: float) -> float:
+    """An end of an interval: six significant digits are more than it has."""
+    return float(f"{value:.6g}")

@@ -1,0 +1,292 @@
+"""How far published cells move when a parameter does: `cyclescope bench --sensitivity`.
+
+Each published run is made in its short form as it is, and again for each move of what no document
+settles (see `moves`). The change of a cell is relative to the same short form, in percent. What was
+measured is kept in the cache by all that it depends on, so that a measurement that was stopped goes
+on where it was, and one after a change makes only the runs that the change touches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from cyclescope import _engine, disks, resources
+from cyclescope._engine import Stop
+from cyclescope.bench import influence, moves
+from cyclescope.bench.experiment import Experiment, Run
+from cyclescope.bench.influence import Change
+from cyclescope.bench.moves import Move, Moved
+from cyclescope.bench.planning import Job
+from cyclescope.bench.running import measured, run_job
+from cyclescope.board import devicetree, find_board
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.results import Metric, Value
+from cyclescope.errors import EngineError
+from cyclescope.firmware import build_app, clocks, with_defaults
+from cyclescope.host import leftovers
+
+_SOURCES = "cyclescope,sources"
+
+# App, board, settings, frequencies of the board's clocks where they were changed.
+_Program = tuple[str, str, tuple[tuple[str, Value], ...], tuple[tuple[str, OverrideValue], ...]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run with one move, or with none; `cells` label what it measures, in order."""
+
+    experiment: Experiment
+    full: Run
+    run: Run
+    path: str = ""
+    to: str = ""
+
+    @property
+    def job(self) -> Job:
+        """The run as the bench makes it."""
+        return Job(self.experiment, self.run, {self.path: self.to} if self.path else {})
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A published run with a move and the same without."""
+
+    move: Move
+    before: Trial
+    after: Trial
+
+
+def plan(experiments: Sequence[Experiment]) -> list[Pair]:
+    """All pairs of runs of some experiments."""
+    return [
+        _pair(experiment, run, moved)
+        for experiment in experiments
+        for moved in moves.of(experiment)
+        for run in moves.published_runs(experiment)
+        if not moved.move.board or moved.move.board == run.board
+    ]
+
+
+def _pair(experiment: Experiment, run: Run, moved: Moved) -> Pair:
+    full = _with_defaults(run)
+    if moved.choice is None:
+        short = _with_defaults(experiment.short_form(run))
+        after = Trial(experiment, full, short, moved.path, moved.move.to)
+    else:
+        form = run if moved.choice.is_whole else experiment.short_form(run)
+        short = _with_defaults(form)
+        after = Trial(experiment, full, _with_defaults(moved.choice.change(form)))
+    return Pair(moved.move, Trial(experiment, full, short), after)
+
+
+def _with_defaults(run: Run) -> Run:
+    return replace(run, settings=with_defaults(run.app, run.settings))
+
+
+# Called with how many of how many trials are done.
+Progress = Callable[[int, int], None]
+
+
+def measure(
+    pairs: Sequence[Pair], threads: int, stop: Stop | None = None, progress: Progress | None = None
+) -> list[Change]:
+    """Run what the cache has not, and give the changes of all pairs' cells.
+
+    Raises `EngineError` for a run that fails, naming the move; after `stop` is requested it gives
+    what could be worked out by then.
+    """
+    stop = stop or Stop()
+    _build(pairs, threads, stop)
+    if stop.requested:
+        return []
+    trials: dict[str, tuple[Trial, Move]] = {}
+    keys: dict[int, tuple[str, str]] = {}
+    for number, pair in enumerate(pairs):
+        keys[number] = (key(pair.before), key(pair.after))
+        for trial, name in zip((pair.before, pair.after), keys[number], strict=True):
+            trials.setdefault(name, (trial, pair.move))
+    measured = _measured(trials, threads, stop, progress or (lambda done, total: None))
+    changes = []
+    for number, pair in enumerate(pairs):
+        before, after = (measured.get(name) for name in keys[number])
+        if before is not None and after is not None:
+            changes += _changes(pair, before, after)
+    return changes
+
+
+def check_complete(experiments: Sequence[Experiment], changes: Sequence[Change]) -> None:
+    """Raises `EngineError` for a published cell that short forms lack: it would seem to rest on
+    nothing.
+    """
+    for experiment in experiments:
+        runs = moves.published_runs(experiment)
+        labels = {label for run in runs for label in experiment.published_labels(run)}
+        found = [change for change in changes if change.move.experiment == experiment.name]
+        missing = labels - {change.cell for change in found}
+        if found and missing:
+            raise EngineError(
+                f"{experiment.name}: the short form of its runs has no {min(missing)}"
+            )
+
+
+def _build(pairs: Sequence[Pair], threads: int, stop: Stop) -> None:
+    """Build all programs side by side: their digests are part of what measurements are kept by."""
+    runs = [trial.run for pair in pairs for trial in (pair.before, pair.after)]
+    programs = list(dict.fromkeys(map(_program, runs)))
+    with ThreadPoolExecutor(threads, thread_name_prefix="build") as pool:
+        for _ in pool.map(lambda one: None if stop.requested else _elf(one), programs):
+            pass
+
+
+def _measured(
+    trials: Mapping[str, tuple[Trial, Move]], threads: int, stop: Stop, progress: Progress
+) -> dict[str, list[Metric]]:
+    """What each trial measured, by its key: from the cache, or from its run."""
+    measured = {name: kept for name in trials if (kept := _kept(name)) is not None}
+    waiting = [name for name in trials if name not in measured]
+    progress(len(measured), len(trials))
+    with ThreadPoolExecutor(threads, thread_name_prefix="sensitivity") as pool:
+        futures = {pool.submit(_run, *trials[name], stop): name for name in waiting}
+        try:
+            for future in as_completed(futures):
+                metrics = future.result()
+                if metrics is None:
+                    continue
+                name = futures[future]
+                measured[name] = metrics
+                _keep(name, metrics)
+                progress(len(measured), len(trials))
+        except BaseException:
+            stop.request()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return measured
+
+
+def _run(trial: Trial, move: Move, stop: Stop) -> list[Metric] | None:
+    """What a trial's run measured; None if it was to stop. Raises `EngineError` if it failed."""
+    if stop.requested:
+        return None
+    record = run_job(trial.job, stop=stop, checks_disk=False, built=_elf(_program(trial.run)))
+    if stop.requested:
+        return None
+    if record.error is not None or record.result is None:
+        raise EngineError(
+            f"{trial.experiment.name}: {move.parameter} = {trial.to or move.value}: "
+            f"{record.label}: {record.error}"
+        )
+    return measured(trial.job, record.result)
+
+
+def _changes(pair: Pair, before: Sequence[Metric], after: Sequence[Metric]) -> Iterator[Change]:
+    """How far each published cell of a pair's runs moved, in percent; not of those that are 0."""
+    cells = [(_label(pair.before, metric), metric.value) for metric in before]
+    moved = [metric.value for metric in after]
+    if len(cells) != len(moved):
+        raise EngineError(
+            f"{pair.move.experiment}: {pair.move.parameter} = {pair.move.to}: "
+            f"{len(moved)} results in the place of {len(cells)}"
+        )
+    for (label, old), new in zip(cells, moved, strict=True):
+        if label is not None and old:
+            yield Change(pair.move, label, round((new - old) / old * 100, influence.DIGITS))
+
+
+def _label(trial: Trial, metric: Metric) -> str | None:
+    """The published cell that a metric of the short form stands for; None if there is none."""
+    stated = {
+        name: trial.full.settings.get(name, value)
+        if trial.run.settings.get(name) == value
+        else value
+        for name, value in metric.settings.items()
+    }
+    for cell in trial.experiment.cells_of(trial.full):
+        if cell.metric != metric.name:
+            continue
+        if trial.experiment.published_value(trial.full, cell, stated) is not None:
+            return cell.label.format_map(dict(trial.full.all_settings) | stated)
+    return None
+
+
+# ---- what is kept
+
+
+def key(trial: Trial) -> str:
+    """The name of what a trial measures: a digest of all that it depends on."""
+    run = trial.job.configured
+    text = json.dumps(
+        [
+            _digest_of_engine(),
+            _digest_of_elf(_program(run)),
+            _digest_of_board(run.board, repr(sorted(run.overrides.items()))),
+            str(disks.image(run.disk).name) if run.disk else "",
+            run.limit,
+        ]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _digest_of_engine() -> str:
+    return hashlib.sha256(Path(_engine.__file__).read_bytes()).hexdigest()
+
+
+def _program(run: Run) -> _Program:
+    changed = clocks.frequencies(run.overrides)
+    return run.app, run.board, tuple(sorted(run.settings.items())), tuple(sorted(changed.items()))
+
+
+@cache
+def _elf(program: _Program) -> Path:
+    """The ELF of a program. To look whether it is still right takes longer than most runs."""
+    app, board, settings, changed = program
+    return build_app(app, board, dict(settings), dict(changed))
+
+
+@cache
+def _digest_of_elf(program: _Program) -> str:
+    return hashlib.sha256(_elf(program).read_bytes()).hexdigest()
+
+
+@cache
+def _digest_of_board(board: str, overrides: str) -> str:
+    """Of all properties but the sources of values: what is said of a value changes no result."""
+    tree = devicetree.parse(find_board(board))
+    text = [
+        (node.path, name, prop.value.hex())
+        for node in tree.walk()
+        for name, prop in node.props.items()
+        if name != _SOURCES
+    ]
+    return hashlib.sha256(repr((text, overrides)).encode()).hexdigest()
+
+
+def _place(name: str) -> Path:
+    return resources.cache() / "sensitivity" / f"{name}.json"
+
+
+def _kept(name: str) -> list[Metric] | None:
+    try:
+        found = json.loads(_place(name).read_text(encoding="utf-8"))
+        return [Metric(*metric) for metric in found]
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _keep(name: str, metrics: Sequence[Metric]) -> None:
+    """Remember what a trial measured. A cache that can't be written is no reason to fail."""
+    rows = [[one.name, one.unit, one.value, dict(one.settings)] for one in metrics]
+    path = _place(name)
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with leftovers.scratch(dir=path.parent) as folder:
+            written = folder / "metrics"
+            written.write_text(json.dumps(rows), encoding="utf-8")
+            written.replace(path)

@@ -1,0 +1,114 @@
+"""Tables of a bench: published numbers beside what the firmware printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from cyclescope.bench import influence, published
+from cyclescope.bench.experiment import Cell
+from cyclescope.bench.planning import Job
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
+from cyclescope.bench.running import metrics_of
+from cyclescope.bench.views import takes
+from cyclescope.board import Board
+from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.results import Metric, StackEntry
+
+
+def tabulate(jobs: Sequence[Job], records: Sequence[RunRecord | None]) -> list[ExperimentResult]:
+    """A table an experiment, from the jobs and their records; unfinished runs are left out."""
+    done = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
+    experiments = list(dict.fromkeys(job.experiment.name for job, _ in done))
+    return [
+        _experiment_result([(job, record) for job, record in done if job.experiment.name == name])
+        for name in experiments
+    ]
+
+
+def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
+    experiment = done[0][0].experiment
+    boards = dict.fromkeys(job.run.board for job, _ in done)
+    shipped = {board: Board(board).parameters for board in boards}
+    extra = {job.run.board: job.extra for job, _ in done}
+    rows = [row for job, record in done for row in _rows(job, record)]
+    rows += experiment.derived(rows)
+    table = published.load(experiment.published)
+    return ExperimentResult(
+        name=experiment.name,
+        title=experiment.title,
+        source=table.citation,
+        notes=(*experiment.notes, *experiment.findings(rows)),
+        rows=tuple(rows),
+        runs=tuple(record for _, record in done),
+        parameters={
+            board: Board(board, extra[board]).parameters if extra[board] else shipped[board]
+            for board in boards
+        },
+        exact=table.is_exact,
+        choices=tuple(choice.parameter for choice in experiment.choices),
+        left_out=experiment.left_out,
+        frames=experiment.frames,
+        question=experiment.question,
+        answer=experiment.answer(rows),
+    )
+
+
+def _rows(job: Job, record: RunRecord) -> list[Row]:
+    if record.result is None or record.error is not None:
+        return []
+    metrics = metrics_of(job, record.result).values()
+    return [
+        replace(_row(job, record, cell, metric), parts=stack)
+        for cell in job.experiment.cells_of(job.run)
+        for metric, stack in _with_parts(
+            cell, record, [metric for metric in metrics if metric.name == cell.metric]
+        )
+    ]
+
+
+def _with_parts(
+    cell: Cell, record: RunRecord, metrics: Sequence[Metric]
+) -> Iterator[tuple[Metric, tuple[StackEntry, ...]]]:
+    """A cell's metrics, each with the parts of its time: those of the call that it measured."""
+    parts = cell.parts(record.settings)
+    windows = record.result.windows if record.result and parts else ()
+    calls = [window for window in windows if parts and window.section == parts.call]
+    stacks = [parts.of(window) for window in calls if parts]
+    if len(stacks) != len(metrics):
+        stacks = [()] * len(metrics)
+    yield from zip(metrics, stacks, strict=True)
+
+
+def _row(job: Job, record: RunRecord, cell: Cell, metric: Metric) -> Row:
+    settings = dict(record.settings) | dict(metric.settings)
+    value = job.experiment.published_value(job.run, cell, metric.settings)
+    label = cell.label.format_map(settings)
+    row = Row(
+        experiment=job.experiment.name,
+        board=record.board,
+        settings=settings,
+        metric=metric.name,
+        unit=metric.unit,
+        simulated=metric.value,
+        published=value,
+        basis=UNPUBLISHED,
+        label=label,
+        run=record,
+        timed=cell.timed,
+        pivot=next((pivot for pivot in cell.pivots if takes(pivot, settings)), None),
+        sweeps=tuple(sweep for sweep in cell.sweeps if takes(sweep, settings)),
+    )
+    if value is None:
+        return row
+    known, table = influence.load(), published.load(job.experiment.published)
+    calibrated_by = known.calibrated_by(row.experiment, label)
+    return replace(
+        row,
+        basis=CALIBRATED if calibrated_by else PREDICTED,
+        calibrated_by=calibrated_by,
+        interval_pct=None if table.is_exact else known.interval_pct(row.experiment, label),
+        counts_as=job.experiment.independent(cell, label, settings),
+        digits=job.experiment.printed_digits(job.run, cell, metric.settings),
+    )

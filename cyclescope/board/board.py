@@ -1,0 +1,336 @@
+"""A virtual board: found by name or path, changed by overrides, loaded with firmware, run.
+
+board = cyclescope.Board("kc705-axi-quad-spi", overrides={"spi0.clock-frequency": 40_000_000})
+result = board.load("app.elf").run(limit="10s")
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cyclescope import resources
+from cyclescope._engine import Machine, Stop
+from cyclescope.board import devicetree, waveforms
+from cyclescope.board.devicetree import refuse_host_files
+from cyclescope.board.frames import Trigger
+from cyclescope.board.overrides import OverrideValue, apply_overrides
+from cyclescope.board.parameters import UNSTATED, Parameter
+from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
+from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Window
+from cyclescope.board.semihosting import Hosted, Stdin
+from cyclescope.errors import EngineError, UsageError
+from cyclescope.host import inputs, outputs
+from cyclescope.units import parse_time_ps
+
+NoteSink = Callable[[str], None]
+
+_HOW_TO_SOURCE = (
+    '; say where it comes from in cyclescope,sources: "documented: <document, section>", '
+    '"derived: <sum>", "assumed <least> to <most>: <why>" or "calibrated: <to what>"'
+)
+
+
+class Board:
+    """A virtual board, checked as a whole when it is made.
+
+    `name_or_path` is a shipped board's name or the path of a .dts; `overrides` maps paths such as
+    "spi0.clock-frequency" to values. Raises `UsageError` if there is no such board, `BoardError`
+    with every fault of the description, `SettingError` for an override that does not fit.
+    """
+
+    def __init__(
+        self,
+        name_or_path: str | os.PathLike[str],
+        overrides: Mapping[str, OverrideValue] | None = None,
+    ) -> None:
+        path = find_board(name_or_path)
+        self.name = inputs.printable(path.stem)
+        tree = devicetree.parse(path)
+        refuse_host_files(tree)
+        apply_overrides(tree, overrides or {})
+        self._tree = tree.to_dict()
+        self._machine: Machine | None = Machine(self._tree)
+        self._description = self._machine.describe()
+        self._firmware: tuple[bytes, str] | None = None
+        self._elf: str | None = None
+        self._images = [(label, str(image)) for label, image in self._machine.images()]
+        self._sources = dict.fromkeys(tree.files, "the board")
+        self._check_images(self._sources)
+
+    def describe(self) -> dict[str, Any]:
+        """Model, cores, clocks, memory map, devices and parameters, as plain data."""
+        return copy.deepcopy(self._description)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Every timing parameter with its provenance."""
+        return tuple(
+            Parameter(**{key: str(value) for key, value in parameter.items()})
+            for parameter in self._description["parameters"]
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its results would be less worth for: values without a source, or outside its range.
+
+        A line each for the first of a kind, which tells how many more there are.
+        """
+        unstated = [one for one in self.parameters if one.basis == UNSTATED]
+        outside = [one for one in self.parameters if not one.has_plausible_value]
+        return (
+            *_warning(unstated, "has no source that begins with its class", _HOW_TO_SOURCE),
+            *_warning(outside, "is not what its own source calls plausible", ""),
+        )
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The files that a run must not take for results, each with what it is.
+
+        Those are the sources of the board, the loaded firmware, and the images of chips.
+        """
+        firmware = {} if self._elf is None else {self._elf: "the firmware"}
+        images = {image: f"the image of {label}" for label, image in self._images}
+        return self._sources | firmware | images
+
+    def _check_images(self, inputs: Mapping[str, str]) -> None:
+        """Raises `UsageError` if a chip would write its image over an input."""
+        for label, image in self._images:
+            for path, what in inputs.items():
+                if outputs.is_same(image, path):
+                    raise UsageError(f"{image}: is {what}, and can't be the image of {label}")
+
+    def load(self, elf: str | os.PathLike[str] | bytes) -> Board:
+        """Load an ELF, from a path or from its bytes; gives the board itself.
+
+        Raises `ElfError` if it is not an executable for this board, `UsageError` if it is no file,
+        larger than 512 MiB, or the image of a chip, `OSError` if it can't be read.
+        """
+        if isinstance(elf, bytes):
+            name, data = "firmware", elf
+        else:
+            self._check_images({os.fspath(elf): "the firmware"})
+            name, data = inputs.printable(elf), inputs.read(Path(elf), inputs.MOST_ELF_BYTES)
+        self._machine = self._loaded_machine(data, name)
+        self._firmware = (data, name)
+        self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
+        return self
+
+    def run(
+        self,
+        limit: str | int | None = "10s",
+        console: ConsoleSink | None = None,
+        sections: Iterable[str] = (),
+        skip_polling: bool = True,
+        vcd: str | os.PathLike[str] | None = None,
+        frame_on: str | Trigger | None = None,
+        stream: StreamSink | None = None,
+        windows: Iterable[str] = (),
+        vcd_signals: Iterable[str] = (),
+        vcd_timescale: str | None = None,
+        semihosting_dir: str | os.PathLike[str] | None = None,
+        stdin: Stdin | None = None,
+        arguments: Iterable[str] = (),
+        stop: Stop | None = None,
+        note: NoteSink | None = None,
+    ) -> RunResult:
+        """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
+
+        `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
+        `console` gets the console's text in chunks as it comes; the run waits for it. The result
+        keeps the first 16 MiB of the console and of each stream. Each function named in `sections`
+        gets a cycle stack of its own; "cm4:main" is one of another core than the first. The result
+        has a window for each call of each of the first core's functions named in `windows`. Without
+        `skip_polling`, every round of a polling loop is run: that takes longer and changes nothing
+        else. `vcd` is a file for the waveforms of the board's wires (SPI buses, interrupt and
+        control lines), as a Value Change Dump; `vcd_signals` are patterns such as "spi0.*" of those
+        to record, and `vcd_timescale` is the file's unit of time, such as "10ns", in place of the
+        coarsest that is exact. The result keeps the first frame on the SPI bus that `frame_on`
+        names by its label, or the one that a trigger is for. `stream` gets the whole lines that are
+        printed on serial lines beside the console, each behind the device's label. `stop` ends the
+        run early, from another thread or a signal handler: its outcome is then "interrupted".
+        `note` gets those of the result's notes at once that tell what makes the run slow.
+
+        By semihosting the firmware gets the files of `semihosting_dir`, as its standard input
+        `stdin` (bytes, or an open binary file), and its name and `arguments` as its command line.
+
+        An exception of a sink stops the run too, and is raised when all else is written. Raises
+        `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
+        such bus; `UsageError` for patterns and units that are none, `OutputError` if `vcd` can't be
+        written, `BoardError` if another run has an image of the board, `OSError` if there is no
+        such folder. What turns out to be impossible to write in the end is in the result's
+        `failed_saves`.
+        """
+        watched = list(dict.fromkeys(sections))
+        self._check_cores(watched)
+        outputs.check_outputs({"vcd": vcd}, self.inputs)
+        machine = self.start()
+        Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._firmware[1])
+        machine.skip_polling(skip_polling)
+        machine.watch(watched)
+        machine.watch_calls(list(dict.fromkeys(windows)))
+        limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
+        sinks = _Sinks(stop or Stop())
+        text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
+        unit_ps = waveforms.parse_timescale_ps(vcd_timescale) if vcd_timescale else None
+        dump = waveforms.Dump(vcd, tuple(vcd_signals), unit_ps) if vcd is not None else None
+        with waveforms.recorded(machine, dump, frame_on) as recording:
+            started_ns = time.perf_counter_ns()
+            outcome = machine.run(
+                limit_ps, text.write, streams.write, sinks.stop, sinks.guarded(note)
+            )
+            wall_ns = time.perf_counter_ns() - started_ns
+            recording.end_ps = outcome["elapsed_ps"]
+        text.finish()
+        result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
+        beside = streams.finish()
+        notes = (*text.notes("the console"), *streams.notes(), *recording.notes)
+        sinks.raise_first()
+        return replace(
+            result,
+            frame=recording.frame,
+            notes=(*result.notes, *notes),
+            streams=beside,
+            failed_saves=(*result.failed_saves, *recording.failed_saves),
+        )
+
+    def _check_cores(self, sections: Iterable[str]) -> None:
+        """Raises `EngineError` for a function of a core that the board has not."""
+        cores = [core["name"] for core in self.describe()["cores"]]
+        for core, colon, _ in (section.partition(":") for section in sections):
+            if colon and core and core not in cores:
+                raise EngineError(f"the board has no core {core}; it has {', '.join(cores)}")
+
+    def start(self) -> Machine:
+        """The machine itself at reset, with the loaded firmware, for who runs it in steps.
+
+        The next run has another one. Raises `EngineError` if nothing is loaded.
+        """
+        if self._firmware is None:
+            raise EngineError("no firmware is loaded: call load() first")
+        machine = self._machine or self._loaded_machine(*self._firmware)
+        self._machine = None  # a machine runs once; the next run starts from reset
+        return machine
+
+    def _loaded_machine(self, data: bytes, name: str) -> Machine:
+        machine = Machine(self._tree)
+        machine.load(data, name)
+        return machine
+
+
+def shipped_boards() -> list[str]:
+    """The names of the boards that come with Cyclescope, sorted."""
+    return sorted(path.stem for path in resources.boards().glob("*.dts"))
+
+
+def find_board(name_or_path: str | os.PathLike[str]) -> Path:
+    """The .dts of a shipped board's name, or the path itself.
+
+    Raises `UsageError`, naming the near matches, if there is no such board, or it is no file.
+    """
+    text = os.fspath(name_or_path)
+    is_path = text.endswith(".dts") or os.sep in text
+    path = Path(text) if is_path else resources.boards() / f"{text}.dts"
+    if path.is_file():
+        return path
+    if is_path:
+        if path.exists():
+            inputs.check(path)
+        raise UsageError(f"{inputs.printable(text)}: no such board file")
+    known = shipped_boards()
+    near = difflib.get_close_matches(text, known, cutoff=0.4) or known
+    raise UsageError(
+        f"no board is called {text!r}; near matches: {', '.join(near)}; "
+        "a path of your own ends in .dts"
+    )
+
+
+def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
+    """The parsed tree of a board, before any override."""
+    return devicetree.parse(find_board(name_or_path))
+
+
+def _warning(parameters: Sequence[Parameter], what: str, hint: str) -> Iterator[str]:
+    if parameters:
+        first = parameters[0]
+        more = f" (and {len(parameters) - 1} more)" if len(parameters) > 1 else ""
+        yield f"{first.at}: {first.owner}: {first.property}{more} {what}{hint}"
+
+
+class _Sinks:
+    """Who gets what is printed: a sink that fails stops the run, and does not lose it."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+        self._first: Exception | None = None
+
+    def guarded(self, sink: Callable[..., None] | None) -> Callable[..., None] | None:
+        """The sink, of which nothing is raised; after a failure it gets no more."""
+
+        def call(*printed: str) -> None:
+            if self._first is not None or sink is None:
+                return
+            try:
+                sink(*printed)
+            except Exception as error:
+                self._first = error
+                self.stop.request()
+
+        return call if sink else None
+
+    def raise_first(self) -> None:
+        """Raise what a sink has raised."""
+        if self._first is not None:
+            raise self._first
+
+
+def _result(
+    outcome: dict[str, Any], board: str, firmware: str, console: str, wall_ns: int
+) -> RunResult:
+    return RunResult(
+        board=board,
+        firmware=firmware,
+        outcome=outcome["outcome"],
+        exit_code=outcome["code"],
+        message=outcome["message"],
+        elapsed_ps=outcome["elapsed_ps"],
+        console=console,
+        cores=tuple(map(_core, outcome["cores"])),
+        counters=outcome["counters"],
+        notes=tuple(outcome["notes"]),
+        failed_saves=tuple(outcome["failed_saves"]),
+        results={name: tuple(words) for name, words in outcome["results"].items()},
+        wall_ns=wall_ns,
+        windows=tuple(map(_window, outcome["windows"])),
+    )
+
+
+def _window(window: dict[str, Any]) -> Window:
+    cores = tuple(map(_core, window["cores"]))
+    return Window(window["section"], window["begin_ps"], window["end_ps"], cores)
+
+
+def _core(core: dict[str, Any]) -> CoreResult:
+    return CoreResult(
+        name=core["name"],
+        hz=core["hz"],
+        instructions=core["instructions"],
+        cycles=core["cycles"],
+        stack=_stack(core["stack"]),
+        sections=tuple(
+            Section(
+                section["name"], section["calls"], section["instructions"], _stack(section["stack"])
+            )
+            for section in core["sections"]
+        ),
+    )
+
+
+def _stack(shares: list[dict[str, Any]]) -> tuple[StackEntry, ...]:
+    return tuple(StackEntry(**share) for share in shares)

@@ -1,0 +1,226 @@
+"""What a run gives back: plain data, with units in the names.
+
+A `RunResult` is one execution of one firmware on one board. Nothing here knows how the engine
+works, how firmware is built or what an experiment is.
+
+Host time (`wall_ns`) never takes part in a comparison or in a file: the same run gives the same
+data on any machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.board.frames import Frame
+
+if TYPE_CHECKING:
+    import pandas
+
+INTERRUPTED = "interrupted"
+"""The outcome of a run that was stopped."""
+_METRIC_KEYS = ("metric", "unit", "value")
+Value = int | float | str | bool
+Settings = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class StackEntry:
+    """One cause of a cycle stack and the time charged to it."""
+
+    cause: str
+    cycles: int
+    ps: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """A watched function: its completed calls, and the cycle stack of the time inside them."""
+
+    name: str
+    calls: int
+    instructions: int
+    stack: tuple[StackEntry, ...]
+
+
+@dataclass(frozen=True)
+class CoreResult:
+    """What one core did in a run.
+
+    The `ps` of `stack` sum exactly to the run's elapsed time; `sections` are the functions that
+    the run was asked to watch.
+    """
+
+    name: str
+    hz: int
+    instructions: int
+    cycles: int
+    stack: tuple[StackEntry, ...]
+    sections: tuple[Section, ...] = ()
+
+
+@dataclass(frozen=True)
+class Window:
+    """A call of a watched function, and what every core did from its begin to its end.
+
+    Times are simulated time in picoseconds. `sections` of `cores` count the calls that ended within
+    the window. A core other than the caller may be counted up to the engine's quantum (1 us) off.
+    """
+
+    section: str
+    begin_ps: int
+    end_ps: int
+    cores: tuple[CoreResult, ...]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One result that the firmware printed on its console as a JSON line.
+
+    `settings` are the settings that it was measured in, where one run measures in several.
+    """
+
+    name: str
+    unit: str
+    value: int | float
+    settings: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One execution of one firmware on one virtual board.
+
+    `outcome` is "exit" (the firmware ended by itself, with `exit_code`), "limit" (the limit on
+    simulated time was reached), "fault" (the firmware did what can't go on) or "interrupted" (it
+    was stopped); `message` is one line for all but the first. `elapsed_ps` is simulated time in
+    picoseconds, `wall_ns` the host's time in nanoseconds. `results` has the words that the firmware
+    wrote to each device that takes results (a `cyclescope,result-port`), in order, by the device's
+    label. `streams` has what was printed on serial lines beside the console, by the device's label.
+    `frame` is the first one on an SPI bus if the run was asked to keep it. `windows` are the calls
+    of functions that it was asked to keep, in the order of their ends. `failed_saves` says, in a
+    sentence each, which files on the host could not be written: images of chips, waveforms.
+    """
+
+    board: str
+    firmware: str
+    outcome: str
+    exit_code: int | None
+    message: str | None
+    elapsed_ps: int
+    console: str
+    cores: tuple[CoreResult, ...]
+    counters: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    wall_ns: int = field(default=0, compare=False)
+    results: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    frame: Frame | None = None
+    streams: Mapping[str, str] = field(default_factory=dict)
+    windows: tuple[Window, ...] = ()
+    failed_saves: tuple[str, ...] = ()
+
+    @property
+    def instructions(self) -> int:
+        """Instructions retired by all cores."""
+        return sum(core.instructions for core in self.cores)
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles of all cores."""
+        return sum(core.cycles for core in self.cores)
+
+    @property
+    def cycle_stack(self) -> dict[str, tuple[StackEntry, ...]]:
+        """The cycle stack of each core, by the core's name."""
+        return {core.name: core.stack for core in self.cores}
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The results that the firmware printed, in order."""
+        return tuple(parse_metrics(self.console))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but host time and the console, ready for JSON, in a stable order.
+
+        There are a `frame` and `windows` only if the run was asked for them, and there are
+        `streams` only if something was printed there, `failed_saves` only if there are some.
+        """
+        frame = {"frame": self.frame.to_dict()} if self.frame else {}
+        windows = {"windows": [asdict(window) for window in self.windows]} if self.windows else {}
+        streams = {"streams": dict(self.streams)} if self.streams else {}
+        failed = {"failed_saves": list(self.failed_saves)} if self.failed_saves else {}
+        return {
+            "board": self.board,
+            "firmware": self.firmware,
+            "outcome": self.outcome,
+            "exit_code": self.exit_code,
+            "message": self.message,
+            "elapsed_ps": self.elapsed_ps,
+            "cores": [
+                {
+                    "name": core.name,
+                    "hz": core.hz,
+                    "instructions": core.instructions,
+                    "cycles": core.cycles,
+                    "stack": [vars(entry) for entry in core.stack],
+                    "sections": [asdict(section) for section in core.sections],
+                }
+                for core in self.cores
+            ],
+            "counters": dict(sorted(self.counters.items())),
+            "results": {name: list(words) for name, words in self.results.items()},
+            "metrics": [vars(metric) for metric in self.metrics],
+            "notes": list(self.notes),
+            **failed,
+            **streams,
+            **frame,
+            **windows,
+        }
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The cycle stacks as a pandas DataFrame, a line a core and cause.
+
+        Raises `ImportError`, saying what to install, where pandas is absent.
+        """
+        rows = [
+            {"core": core.name, "cause": entry.cause, "cycles": entry.cycles, "ps": entry.ps}
+            for core in self.cores
+            for entry in core.stack
+        ]
+        return dataframe(rows, ["core", "cause", "cycles", "ps"])
+
+
+def parse_metrics(console: str) -> Iterator[Metric]:
+    """The results among a console's lines: JSON objects with metric, unit and value.
+
+    What else an object has are settings of that one measurement.
+    """
+    for line in console.splitlines():
+        if not line.startswith("{"):
+            continue
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        value = found.get("value")
+        if isinstance(found.get("metric"), str) and _is_number(value):
+            settings = {
+                name: setting
+                for name, setting in found.items()
+                if name not in _METRIC_KEYS and isinstance(setting, int | float | str)
+            }
+            yield Metric(found["metric"], str(found.get("unit", "")), value, settings)
+
+
+def dataframe(rows: list[dict[str, Any]], columns: list[str] | None = None) -> pandas.DataFrame:
+    """Rows as a pandas DataFrame. Raises `ImportError`, saying what to install, without pandas."""
+    try:
+        import pandas
+    except ImportError as absent:
+        raise ImportError("pandas is not installed: pip install 'cyclescope[pandas]'") from absent
+    return pandas.DataFrame(rows, columns=columns)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

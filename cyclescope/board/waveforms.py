@@ -1,0 +1,185 @@
+"""Waveforms of a board's wires: which are recorded, and as which file (IEEE 1364's VCD)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from cyclescope._engine import Machine
+from cyclescope.board.frames import WIRES, Frame, Trigger, kept_frame, spi_buses
+from cyclescope.errors import OutputError, UsageError
+from cyclescope.host import outputs
+
+Signal = tuple[str, str, bool]
+"""Scope (the label of a node), name, and first level."""
+
+_CHANGE = struct.Struct("<QI")
+_UNITS_PS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
+_TIMESCALE = re.compile(r"(1|10|100)\s*(s|ms|us|ns|ps)")
+
+
+@dataclass(frozen=True)
+class Dump:
+    """A file for waveforms, and what is to be in it.
+
+    `signals` are patterns of a shell over "scope.name", none for all wires. `timescale_ps` is the
+    file's unit of time, to which times are rounded; None: the coarsest that is exact.
+    """
+
+    path: str | os.PathLike[str]
+    signals: tuple[str, ...] = ()
+    timescale_ps: int | None = None
+
+
+@dataclass
+class Recording:
+    """What a run's recording comes to: all but `end_ps` is there when it has ended.
+
+    Who runs the machine says when the run ended; the time that the board has reached, if not.
+    """
+
+    end_ps: int | None = None
+    frame: Frame | None = None
+    notes: list[str] = field(default_factory=list)
+    failed_saves: list[str] = field(default_factory=list)
+
+
+def parse_timescale_ps(text: str) -> int:
+    """A unit of time such as "1ns" or "10 ns" in picoseconds; raises `UsageError`."""
+    match = _TIMESCALE.fullmatch(text.strip())
+    if not match:
+        raise UsageError(f"timescale {text!r}: expected 1, 10 or 100 and s, ms, us, ns or ps")
+    return int(match[1]) * _UNITS_PS[match[2]]
+
+
+def format_timescale(unit_ps: int) -> str:
+    """A unit of time as `parse_timescale_ps` takes it: "10 ns"."""
+    unit = next(unit for unit, ps in _UNITS_PS.items() if ps <= unit_ps)
+    return f"{unit_ps // _UNITS_PS[unit]} {unit}"
+
+
+def chosen(signals: Sequence[Signal], patterns: Sequence[str]) -> list[int]:
+    """The places of the signals that one of the patterns fits; of all if there is no pattern.
+
+    Raises `UsageError`, naming what is there, for a pattern that fits none.
+    """
+    names = _names(signals)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            there = f"it has {', '.join(names)}" if names else "it has none to record"
+            raise UsageError(f"no wire of the board is called {pattern!r}; {there}")
+    fits = [not patterns or any(fnmatchcase(name, one) for one in patterns) for name in names]
+    return [place for place, fit in enumerate(fits) if fit]
+
+
+def _names(signals: Iterable[Signal]) -> list[str]:
+    return [f"{scope}.{name}" for scope, name, _ in signals]
+
+
+def changes(pieces: Iterable[bytes]) -> Iterator[tuple[int, int, int]]:
+    """The changes that the engine recorded: (time in picoseconds, index of the signal, level)."""
+    for piece in pieces:
+        for at_ps, word in _CHANGE.iter_unpack(piece):
+            yield at_ps, word >> 1, word & 1
+
+
+@contextlib.contextmanager
+def recorded(
+    machine: Machine, dump: Dump | None, frame_on: str | Trigger | None
+) -> Iterator[Recording]:
+    """Records what a file or a frame on a bus takes, while the machine runs.
+
+    What was recorded is in the file however the run ends. Raises `UsageError` for wires that are
+    not there, before anything is recorded.
+    """
+    recording = Recording()
+    if dump is None and frame_on is None:
+        yield recording
+        return
+    signals = machine.wave_signals()
+    trigger = Trigger(frame_on) if isinstance(frame_on, str) else frame_on
+    if trigger is not None:
+        _check_bus(signals, trigger)
+    bus = [
+        place
+        for place, (scope, name, _) in enumerate(signals)
+        if trigger and scope == trigger.bus and name in trigger.wires
+    ]
+    if dump is None:
+        machine.record_waves(bus)
+        yield recording
+        recording.frame = _frame(machine, signals, trigger)
+        return
+    wanted = chosen(signals, dump.signals)
+    _record_into_scratch(machine, sorted({*bus, *wanted}), dump.path)
+    try:
+        yield recording
+    finally:
+        end_ps = machine.now() if recording.end_ps is None else recording.end_ps
+        recording.failed_saves += _write(machine, wanted, end_ps, dump)
+    recording.notes += _notes(machine, signals, wanted, dump)
+    recording.frame = _frame(machine, signals, trigger)
+
+
+def _frame(machine: Machine, signals: Sequence[Signal], trigger: Trigger | None) -> Frame | None:
+    return trigger and kept_frame(signals, changes(machine.wave_changes()), trigger)
+
+
+def _check_bus(signals: Sequence[Signal], trigger: Trigger) -> None:
+    """Raises `UsageError` for what has no such wires that are recorded."""
+    label, there = trigger.bus, {name for scope, name, _ in signals if scope == trigger.bus}
+    missing = [name for name in trigger.wires if name not in there]
+    if missing and trigger.wires != WIRES:
+        raise UsageError(f"the board has no wire {label}.{missing[0]} that can be recorded")
+    buses = spi_buses(signals)
+    if missing:
+        known = f"it has {', '.join(buses)}" if buses else "it has none"
+        raise UsageError(f"the board has no SPI bus {label!r} that can be recorded; {known}")
+
+
+def _record_into_scratch(machine: Machine, wanted: list[int], path: str | os.PathLike[str]) -> None:
+    """Records, and has a file without a name where the disk has to hold the result anyway."""
+    folder = Path(path).parent if Path(path).is_file() else None
+    if folder and not os.access(folder, os.W_OK):
+        folder = None
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".cyclescope-waves-") as scratch:
+        machine.record_waves(wanted, scratch.name)
+
+
+def _write(machine: Machine, wanted: list[int], end_ps: int, dump: Dump) -> list[str]:
+    """Write the file; gives why it is not there."""
+    try:
+        with outputs.opened(dump.path, "wb") as file:
+            for piece in machine.vcd(wanted, _unit_ps(machine, dump), end_ps):
+                file.write(piece)
+    except OutputError as error:
+        return [str(error)]
+    return []
+
+
+def _unit_ps(machine: Machine, dump: Dump) -> int:
+    return dump.timescale_ps or machine.wave_summary()[1] or 1
+
+
+def _notes(
+    machine: Machine, signals: Sequence[Signal], wanted: list[int], dump: Dump
+) -> Iterator[str]:
+    recorded_changes, exact_ps = machine.wave_summary()
+    if not signals:
+        yield f"{dump.path}: the board has no wires to record"
+    elif not recorded_changes:
+        names = ", ".join(_names(signals[place] for place in wanted))
+        yield f"{dump.path}: no wire changed; recorded are {names}"
+    unit_ps = _unit_ps(machine, dump)
+    if exact_ps is not None and exact_ps % unit_ps:
+        yield (
+            f"{dump.path}: times are rounded to {format_timescale(unit_ps)}; "
+            f"{format_timescale(exact_ps)} is exact"
+        )

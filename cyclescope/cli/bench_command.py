@@ -1,0 +1,155 @@
+"""`cyclescope bench`: experiments run with progress on a terminal, their results as files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from cyclescope import bench, experiments
+from cyclescope.bench import costs, planning, result_files
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.board.overrides import parse_set
+from cyclescope.cli import bench_progress, bench_summary, sensitivity_command, tables
+from cyclescope.errors import OutputError, UsageError, complain
+from cyclescope.host import interrupts, outputs, terminal
+from cyclescope.host.interrupts import Interrupted
+from cyclescope.host.outputs import AnyPath
+
+# The files of the folder that --out names.
+FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.csv", "report.html"
+
+
+@click.command("bench")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a board property or an app setting.",
+)
+@click.option("--quick", is_flag=True, help="Shorten the rows without a published value.")
+@click.option("--all", "with_extra", is_flag=True, help="Also make the runs of larger sweeps.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    metavar="DIR",
+    help=f"The folder of the results: {', '.join(FILES)}.",
+)
+@click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
+@click.option(
+    "--keep-disks",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep the disk image of each run that fails.",
+)
+@click.option(
+    "--sensitivity",
+    "measures_sensitivity",
+    is_flag=True,
+    help="Measure how far published cells move with what no document gives: sensitivity.csv.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
+def bench_command(
+    names: tuple[str, ...],
+    sets: tuple[str, ...],
+    quick: bool,
+    with_extra: bool,
+    out: Path,
+    json_file: str | None,
+    keep_disks: Path | None,
+    measures_sensitivity: bool,
+    jobs: int | None,
+) -> int:
+    """Run experiments (all if no NAME) and compare them with the published numbers.
+
+    `cyclescope show` prints the tables.
+    Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
+    """
+    if measures_sensitivity:
+        if sets or quick or with_extra or json_file or keep_disks:
+            raise UsageError(
+                "--sensitivity goes with --out and --jobs alone: it makes its own runs"
+            )
+        chosen = experiments.select(names)
+        return sensitivity_command.run(chosen, out, jobs or os.cpu_count() or 1)
+    changes = list(map(parse_set, sets))
+    planned = planning.plan(experiments.select(names), changes, quick, with_extra)
+    own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
+    _check_places(out, own_json, keep_disks, dict(changes))
+    threads = jobs or os.cpu_count() or 1
+    known = costs.load()
+    with interrupts.held_back() as held:
+        with bench_progress.shown(planned, known, threads) as watch:
+            following = bench.Following(watch.started, watch.finished)
+            records = bench.run_jobs(planned, threads, following, keep_disks, held.stop, known)
+        costs.keep(planned, records)
+        results = bench.tabulate(planned, records)
+        saved = _write(results, out, own_json)
+        with terminal.shown(held.number is not None):
+            report = out / REPORT if saved else None
+            summary = bench_summary.screen(results, report, watch.elapsed_s)
+            screen = tables.console(stderr=json_file == "-")
+            if not saved:
+                # what was computed is not lost
+                screen.print(*map(tables.experiment_table, results))
+            screen.print(summary)
+            if json_file == "-":
+                sys.stdout.write(result_files.to_json(results))
+    if held.number is not None:
+        done = sum(record is not None for record in records)
+        if done < len(records):
+            message = f"interrupted by {held.name}: {done} of {len(records)} runs are finished"
+            raise Interrupted(held.number, message)
+    return 0 if saved and not any(result.failures for result in results) else 1
+
+
+def _is_in(out: Path, json_file: str | None) -> bool:
+    """Whether --json asks for the very file that --out has anyway."""
+    return bool(json_file) and outputs.is_same(json_file, out / JSON)
+
+
+def _check_places(
+    out: Path, json_file: str | None, keep_disks: Path | None, changes: dict[str, str]
+) -> None:
+    """Raises `OutputError` if results can't be saved where the user wants them."""
+    for folder in filter(None, (out, keep_disks)):
+        outputs.check_folder(folder)
+    places = {f"{name} of --out": out / name for name in FILES}
+    images = [value for path, value in changes.items() if path.endswith(bench.IMAGE) and value]
+    outputs.check_outputs(
+        {**places, "--json": json_file}, dict.fromkeys(images, "the image of a chip"), folder=out
+    )
+
+
+def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> bool:
+    """Write each file that can be; whether all of them are there."""
+    from cyclescope import report
+
+    rows = result_files.to_json(results)
+    files: dict[AnyPath, str] = {
+        out / JSON: rows,
+        out / NOTES: result_files.to_notes(results),
+        out / CSV: result_files.to_csv(results),
+        out / REPORT: report.render(results),
+    }
+    if json_file is not None:
+        files[json_file] = rows
+    saved = [_saved(path, text) for path, text in files.items()]
+    return all(saved)
+
+
+def _saved(path: AnyPath, text: str) -> bool:
+    """Write a file, or say why it can't be: the others are written all the same."""
+    try:
+        outputs.make_folder(Path(path).parent)
+        outputs.write_text(path, text)
+    except OutputError as error:
+        complain(str(error))
+        return False
+    return True

@@ -1,0 +1,66 @@
+"""`cyclescope binding`: what a board's nodes may say."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from cyclescope.board import devicetree_bindings
+from cyclescope.board.devicetree_bindings import Binding, BindingProperty
+from cyclescope.cli import tables
+
+
+@click.command("binding")
+@click.argument("compatible", required=False)
+def binding_command(compatible: str | None) -> None:
+    """List the devicetree bindings, or show the properties of COMPATIBLE."""
+    if compatible is None:
+        tables.console().print(_all())
+    else:
+        tables.console().print(_one(devicetree_bindings.binding(compatible)))
+
+
+def _all() -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("compatible", no_wrap=True)
+    table.add_column("what it is")
+    group = None
+    for entry in devicetree_bindings.bindings():
+        if entry.group != group:
+            group = entry.group
+            table.add_row()
+            table.add_row(Text(group, style="bold"))
+        table.add_row(Text(entry.compatible), Text(entry.title))
+    return table
+
+
+def _one(entry: Binding) -> Group:
+    table = Table(title=entry.compatible, title_justify="left")
+    table.add_column("property", overflow="fold")
+    table.add_column("value", overflow="fold")
+    table.add_column("need", overflow="fold")
+    table.add_column("meaning", overflow="fold")
+    for prop in (prop for prop in entry.properties if not prop.ignored):
+        table.add_row(*map(Text, (prop.name, _value(prop), _need(prop), prop.meanings)))
+    ignored = [prop.name for prop in entry.properties if prop.ignored]
+    paragraphs = [" ".join(part.split()) for part in entry.about.split("\n\n")]
+    parts = [table]
+    if ignored:
+        parts.append(Text(f"taken, and changing nothing: {', '.join(ignored)}"))
+    parts.append(Text("also, as any node: " + ", ".join(devicetree_bindings.common_properties())))
+    return Group(*(Text(f"{text}\n") for text in paragraphs), *parts)
+
+
+def _value(prop: BindingProperty) -> str:
+    unit = f", {prop.unit}" if prop.unit else ""
+    allowed = f": {prop.range}" if prop.range else ""
+    return f"{prop.kind}{unit}{allowed}"
+
+
+def _need(prop: BindingProperty) -> str:
+    need = prop.need
+    if prop.default is not None:
+        need += f"; {prop.default} by default"
+    return f"{need}; timing, with a source" if prop.timing else need

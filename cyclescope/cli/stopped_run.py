@@ -1,0 +1,66 @@
+"""A run that may be stopped before its end: by a signal, or because nobody takes its output."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from cyclescope.board.results import INTERRUPTED, RunResult
+from cyclescope.errors import complain
+from cyclescope.host import terminal
+from cyclescope.host.interrupts import Held, Interrupted
+from cyclescope.host.terminal import Outlet
+from cyclescope.statuses import Status
+from cyclescope.units import format_ps
+
+
+def beside(run: Callable[[], RunResult]) -> RunResult:
+    """Run beside the main thread, which alone hears of signals."""
+    outcome: list[RunResult | BaseException] = []
+
+    def body() -> None:
+        try:
+            outcome.append(run())
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=body, daemon=True)
+    thread.start()
+    thread.join()
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
+def with_reason(result: RunResult, held: Held, outlet: Outlet) -> RunResult:
+    """The result with what has stopped it, if it was stopped."""
+    if result.outcome != INTERRUPTED:
+        return result
+    by = f" by {held.name}" if held.name else ""
+    why = f": {_words(outlet.error)}" if outlet.error else ""
+    when = format_ps(result.elapsed_ps)
+    return replace(result, message=f"interrupted{by} after {when} of simulated time{why}")
+
+
+def status(result: RunResult, held: Held, outlet: Outlet) -> int | None:
+    """The exit status of a run that was stopped, or whose console was not written; None else.
+
+    Says why on stderr. Raises `Interrupted` if it was a signal.
+    """
+    is_stopped = result.outcome == INTERRUPTED
+    if is_stopped and held.number is not None:
+        raise Interrupted(held.number, str(result.message))
+    if outlet.error is None:
+        return None
+    terminal.hush()
+    nobody_reads = isinstance(outlet.error, BrokenPipeError)
+    # one that has ended by itself is not worse for a reader that has left
+    if nobody_reads and not is_stopped:
+        return None
+    complain(str(result.message) if is_stopped else _words(outlet.error))
+    return Status.BROKEN_PIPE if nobody_reads else Status.USAGE
+
+
+def _words(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}"

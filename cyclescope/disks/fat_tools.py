@@ -1,0 +1,60 @@
+"""fsck.fat of dosfstools and mcopy of mtools, where they are installed: a second witness.
+
+What a run left on a card is checked and read by `fat_check` and the crate `fatfs`; these programs,
+which share nothing with either, are then asked too. Nothing needs them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from cyclescope.errors import DiskError
+from cyclescope.host import leftovers
+
+_SBIN = ("/usr/sbin", "/sbin")  # where Debian has fsck.fat and a user's PATH does not look
+
+
+def find(tool: str) -> str | None:
+    """The path of a program; None if it is not installed."""
+    return shutil.which(tool, path=os.pathsep.join((os.environ.get("PATH", ""), *_SBIN)))
+
+
+def findings(path: Path) -> list[str] | None:
+    """What fsck.fat says is wrong with a volume; None if it is not installed."""
+    done = _call("fsck.fat", "-n", path)
+    if done is None:
+        return None
+    if done.returncode == 0:
+        return []
+    # the first line is the program's version; the last names the image, whose place is nothing
+    lines = [line.strip() for line in _words(done).splitlines()[1:] if str(path) not in line]
+    return list(filter(None, lines)) or [f"its status is {done.returncode}"]
+
+
+def read_file(path: Path, name: str) -> bytes | None:
+    """A file's bytes as mcopy reads them; None if it is not installed.
+
+    Raises `DiskError` if it can't read the file.
+    """
+    done = _call("mcopy", "-i", path, f"::{name}", "-")
+    if done is None:
+        return None
+    if done.returncode != 0:
+        raise DiskError(f"mcopy failed: {' / '.join(_words(done).splitlines()) or 'no reason'}")
+    return done.stdout
+
+
+def _call(tool: str, *arguments: object) -> subprocess.CompletedProcess[bytes] | None:
+    found = find(tool)
+    if found is None:
+        return None
+    # the user's own drive letters and language would change what the tools do and say
+    settings = {"LC_ALL": "C", "MTOOLSRC": os.devnull}
+    return leftovers.call([found, *map(str, arguments)], env=os.environ | settings)
+
+
+def _words(done: subprocess.CompletedProcess[bytes]) -> str:
+    return (done.stdout + done.stderr).decode(errors="replace").strip()

@@ -1,0 +1,235 @@
+"""Firmware: an app's sources in, an ELF out (`recipe` builds it).
+
+An app is a folder of `firmware/apps/` with an `app.toml`, a board's compiler settings, runtime and
+linker script are in `firmware/boards/<board>/board.toml`; paths in both are relative to
+`firmware/`, or to a crate that carries C sources. An app may also be ELFs that were built before,
+one of which its settings name.
+
+An app may have programs for further cores of a board. The program of the first core carries their
+ELFs and starts the cores; settings reach all of them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cyclescope import resources
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.results import Settings, Value
+from cyclescope.errors import FirmwareError
+from cyclescope.firmware import clocks, crates
+from cyclescope.firmware.recipe import Recipe, companions
+from cyclescope.firmware.recipe import build as build
+from cyclescope.firmware.records import Records, records
+from cyclescope.firmware.settings import SettingKind, defines, kinds, paths
+
+
+@dataclass(frozen=True)
+class Program:
+    """What an app's program for a further core is made from; paths as an `App` has them."""
+
+    include: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class App:
+    """An app as its `app.toml` describes it.
+
+    Paths in `include` and `sources` are relative to `firmware/`, or begin with the name of one of
+    its `crates` in braces. `prebuilt` is the path of its ELF, with settings in braces, if it is not
+    built here; `records` is the form of the results that it gives as words. `paths` are
+    further paths by which `--set` takes settings ("fatfs.write-order"), with the settings' names.
+    `programs` are those for further cores, by the cores' labels.
+    """
+
+    name: str
+    include: tuple[str, ...]
+    sources: tuple[str, ...]
+    settings: Mapping[str, SettingKind]
+    crates: tuple[str, ...] = ()
+    prebuilt: str | None = None
+    records: Records | None = None
+    paths: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, Program] = field(default_factory=dict)
+
+
+@cache
+def load_app(name: str) -> App:
+    """An app of `firmware/apps/`. Raises `FirmwareError` if there is none."""
+    path = resources.firmware() / "apps" / name / "app.toml"
+    description = _read_toml(path, f"app {name}")
+    app = description["app"]
+    return App(
+        name=name,
+        include=(f"apps/{name}", *app.get("include", [])),
+        sources=tuple(app.get("sources", [])),
+        settings=kinds(description.get("settings", {})),
+        crates=tuple(app.get("crates", [])),
+        prebuilt=app.get("prebuilt"),
+        records=records(description["results"]) if "results" in description else None,
+        paths=paths(description.get("settings", {})),
+        programs={
+            core: Program(
+                include=(f"apps/{name}", *program.get("include", [])),
+                sources=tuple(program["sources"]),
+            )
+            for core, program in description.get("programs", {}).items()
+        },
+    )
+
+
+def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
+    """All settings of an app, those that are not given at their defaults.
+
+    Raises `FirmwareError` for a setting that the app does not have or a value it does not allow.
+    """
+    declared = load_app(app).settings
+    for name, value in settings.items():
+        if name not in declared or declared[name].parse(str(value)) is None:
+            allowed = declared.get(name, f"the settings {', '.join(declared) or 'none'}")
+            raise FirmwareError(f"app {app}: {name}={value}: allowed: {allowed}")
+    return {name: settings.get(name, kind.default) for name, kind in declared.items()}
+
+
+Overrides = Mapping[str, OverrideValue]
+
+
+def build_app(app: str, board: str, settings: Settings, overrides: Overrides | None = None) -> Path:
+    """The ELF of an app of `firmware/apps/` for a board, built with settings or built before.
+
+    `overrides` are what was changed of the board: a program counts by its clocks. Raises
+    `FirmwareError` if there is no such app, board, setting or prebuilt ELF, or with the
+    compiler's messages.
+    """
+    found = load_app(app)
+    complete = with_defaults(app, settings)
+    if found.prebuilt is not None:
+        elf = _prebuilt_path(found.prebuilt, complete)
+        if not elf.is_file():
+            raise FirmwareError(f"app {app} has no {elf.name}")
+        return elf
+    return build(app_recipe(found, board, complete, overrides))
+
+
+def companions_of(
+    app: str, board: str, settings: Settings, overrides: Overrides | None = None
+) -> dict[str, Path]:
+    """The ELFs that an app's ELF carries for further cores, by the labels of these.
+
+    Raises `FirmwareError` as `build_app` does.
+    """
+    found = load_app(app)
+    if found.prebuilt is not None:
+        return {}
+    return companions(app_recipe(found, board, with_defaults(app, settings), overrides))
+
+
+def app_recipe(
+    app: App, board: str, settings: Settings, overrides: Overrides | None = None
+) -> Recipe:
+    """How to build an app for a board with settings, all of them given.
+
+    Raises `FirmwareError` if the board has no build description or a crate of the app can't be had.
+    """
+    folders = {name: crates.folder(name) for name in app.crates}
+
+    def recipe(name: str, program: App | Program, core: str | None = None) -> Recipe:
+        try:
+            sources = _placed(program.sources, folders)
+            include = _placed(program.include, folders)
+        except KeyError as absent:
+            raise FirmwareError(f"app {app.name}: {absent} is not among its crates") from absent
+        return replace(
+            board_recipe(
+                *(name, board, sources),
+                settings=settings,
+                include=include,
+                core=core,
+                overrides=overrides,
+            ),
+            crates={crates.versioned_name(crate): place for crate, place in folders.items()},
+        )
+
+    carried = {
+        core: recipe(f"{app.name}-{core}", program, core) for core, program in app.programs.items()
+    }
+    return replace(recipe(app.name, app), programs=carried)
+
+
+def _placed(paths: Iterable[str], folders: Mapping[str, Path]) -> list[Path]:
+    """Paths of an `app.toml` as absolute ones."""
+    root = resources.firmware().resolve()
+    return [root / path.format_map(folders) for path in paths]
+
+
+def is_available(app: str, settings: Settings) -> bool:
+    """Whether an app can be built, or was built before, with these settings, all of them given."""
+    prebuilt = load_app(app).prebuilt
+    return prebuilt is None or _prebuilt_path(prebuilt, settings).is_file()
+
+
+def _prebuilt_path(prebuilt: str, settings: Settings) -> Path:
+    return resources.firmware().resolve() / prebuilt.format_map(settings)
+
+
+def board_recipe(
+    name: str,
+    board: str,
+    sources: Iterable[Path],
+    macros: Mapping[str, str] | None = None,
+    include: Iterable[Path] = (),
+    settings: Settings | None = None,
+    core: str | None = None,
+    overrides: Overrides | None = None,
+) -> Recipe:
+    """How to build sources for a board, with its runtime; for another core than its first by label.
+
+    `settings` are a program's own; what else the board's programs may set has its value there.
+    `overrides` are what was changed of the board.
+    Raises `FirmwareError` if the board has no build description, or none for this core.
+    """
+    root = resources.firmware().resolve()
+    description = _read_toml(root / "boards" / board / "board.toml", f"board {board}")
+    own = description if core is None else description.get("cores", {}).get(core)
+    if own is None:
+        raise FirmwareError(f"board {board}: its board.toml has no core {core}")
+    toolchain = own["toolchain"]
+    chosen = {**description.get("settings", {}), **(settings or {})}
+    frequencies = clocks.macros(board, description.get("clocks", {}), overrides or {})
+    defined = {**defines(chosen), **frequencies, **(macros or {})}
+    linker_script = root / toolchain["linker-script"].format_map(chosen)
+    by_setting = toolchain.get("features", {})
+    features = [words[str(chosen[setting])] for setting, words in by_setting.items()]
+    runtime = [root / source for source in own["runtime"]["sources"]]
+    return Recipe(
+        name=name,
+        target=toolchain["target"],
+        mcpu=toolchain["mcpu"] + "".join(features),
+        linker_script=linker_script,
+        include=(*(root / path for path in toolchain["include"]), *_resolved(include)),
+        flags=(
+            *(flag.format_map(chosen) for flag in toolchain["cflags"]),
+            *toolchain["ldflags"],
+            *(f"-D{macro}={value}" for macro, value in defined.items()),
+        ),
+        sources=(*runtime, *_resolved(sources)),
+    )
+
+
+def _read_toml(path: Path, what: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FirmwareError(f"{what}: {path}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise FirmwareError(f"{path}: {error}") from error
+
+
+def _resolved(paths: Iterable[Path]) -> Sequence[Path]:
+    return [path.resolve() for path in paths]

@@ -1,0 +1,68 @@
+"""The clocks of a board as its programs are built for them: the frequencies that its .dts gives.
+
+A program has no clock of its own: `firmware/boards/<board>/board.toml` names the clocks by label,
+and the build defines a macro for each. So a program that is built for a board whose clock was
+changed counts by the changed one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from functools import cache
+
+from cyclescope.board import board_tree
+from cyclescope.board.devicetree import Node
+from cyclescope.board.overrides import OverrideValue, apply_overrides
+from cyclescope.errors import FirmwareError
+
+FREQUENCY = "clock-frequency"
+
+
+def macros(
+    board: str, labels: Mapping[str, str], overrides: Mapping[str, OverrideValue]
+) -> dict[str, str]:
+    """The definitions of a board's clocks, each by its `BOARD_` macro: "100000000u", in hertz.
+
+    `labels` has the clocks' labels by the macros' names, `overrides` what was changed of the board.
+    Raises `FirmwareError` for a label without a frequency, `SettingError` for a frequency that is
+    none.
+    """
+    if not labels:
+        return {}
+    changed = frequencies(overrides)
+    tree = _tree(board)
+    if changed:
+        tree = copy.deepcopy(tree)
+        apply_overrides(tree, changed)
+    found = frequencies_hz(tree)
+    for macro, label in labels.items():
+        if label not in found:
+            raise FirmwareError(f"board {board}: {macro} in its board.toml: no clock {label}")
+    return {f"BOARD_{macro}": f"{found[label]}u" for macro, label in labels.items()}
+
+
+def frequencies(overrides: Mapping[str, OverrideValue]) -> dict[str, OverrideValue]:
+    """The overrides that a program is built for: those of frequencies."""
+    return {path: value for path, value in overrides.items() if path.endswith(f".{FREQUENCY}")}
+
+
+@cache
+def _tree(board: str) -> Node:
+    """A board's tree, parsed once: every build asks for it."""
+    return board_tree(board)
+
+
+def frequencies_hz(tree: Node) -> dict[str, int]:
+    """The frequencies of fixed clocks by label."""
+    return {
+        label: int.from_bytes(node.props[FREQUENCY].value, "big")
+        for node in tree.walk()
+        if "fixed-clock" in _compatible(node) and FREQUENCY in node.props
+        for label in node.labels
+    }
+
+
+def _compatible(node: Node) -> list[str]:
+    value = node.props["compatible"].value if "compatible" in node.props else b""
+    return value.decode(errors="replace").split("\0")

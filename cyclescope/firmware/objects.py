@@ -1,0 +1,203 @@
+"""Object files of C and assembly sources, kept by content and shared between programs.
+
+A program's settings reach its sources as macros (`-DAPP_LOOPS=50000`). Few files mention any of
+them: an object is kept under what *it* depends on, so that 126 builds of one app compile most of
+its files once. What a file depends on is read from its text and from all that it includes, without
+regard to conditions: rather a header too many than one too few.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+import ziglang
+
+from cyclescope import resources
+from cyclescope.errors import FirmwareError
+from cyclescope.firmware import compiler_cache
+from cyclescope.host import kept, leftovers
+
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|embed)\b[ \t]*(.*)$", re.MULTILINE)
+_NAMED = re.compile(rb'["<]([^">\n]+)[">]')
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source file with how it is compiled: the compiler's arguments but for file and output.
+
+    `include` are the folders in which its headers are looked for, in order.
+    """
+
+    path: Path
+    arguments: tuple[str, ...]
+    include: tuple[Path, ...]
+    roots: Mapping[str, Path]
+    """Folders by the names that stand for them in a key, which is the same on any machine."""
+
+    def relevant(self) -> list[str]:
+        """The arguments without those macros that the file and its headers do not mention."""
+        values = " ".join(flag.partition("=")[2] for flag in self.arguments)
+        # a macro may stand for another one
+        words = _words_of(tuple(map(_read, self.closure()))) | set(_WORD.findall(values.encode()))
+        return [flag for flag in self.arguments if _may_matter(flag, words)]
+
+    def closure(self) -> list[Path]:
+        """The file and all that it may include, directly or not.
+
+        Raises `FirmwareError` if one of them can't be read.
+        """
+        found: dict[Path, None] = {self.path: None}
+        waiting = [self.path]
+        while waiting:
+            for header in self._included(waiting.pop()):
+                if header not in found:
+                    found[header] = None
+                    waiting.append(header)
+        return list(found)
+
+    def _included(self, path: Path) -> Iterator[Path]:
+        names = _read(path).includes
+        if names is None:
+            # a name that a macro makes: any header may be meant
+            yield from (file for folder in self.include for file in sorted(folder.glob("*.h")))
+            return
+        for name in names:
+            yield from _headers(name, path.parent, self.include)
+
+    def key(self, relevant: Iterable[str]) -> str:
+        """What the object is kept by: a hash of all that it is made from."""
+        digest = hashlib.sha256(importlib.metadata.version("ziglang").encode())
+        for flag in (*relevant, *map(str, self.include)):
+            digest.update(self._portable(flag).encode() + b"\0")
+        for path in self.closure():
+            digest.update(self._portable(str(path)).encode() + b"\0")
+            digest.update(_read(path).digest)
+        return digest.hexdigest()[:24]
+
+    def _portable(self, text: str) -> str:
+        for name, root in self.roots.items():
+            text = text.replace(str(root), name)
+        return text
+
+
+def compiled(source: Source) -> Path:
+    """The object of a source, from the cache if it was made before.
+
+    Raises `FirmwareError` with the compiler's messages alone, `OSError` if it can't be kept.
+    """
+    folder = resources.cache().absolute() / "objects"
+    relevant = source.relevant()
+    path = folder / f"{source.path.stem}-{source.key(relevant)}.o"
+    with alone(path):
+        if not kept.is_whole(path):
+            if path.exists():
+                # what damaged it may have damaged what the compiler keeps
+                compiler_cache.distrust()
+            folder.mkdir(parents=True, exist_ok=True)
+            with leftovers.scratch(dir=folder) as scratch:
+                output = scratch / path.name
+                run_compiler([*relevant, "-c", str(source.path)], output)
+                kept.keep(output, path)
+    return path
+
+
+def run_compiler(arguments: Sequence[str], output: Path) -> None:
+    """Call `zig cc`. Raises `FirmwareError` with its messages alone, `OSError`."""
+    zig_cache = compiler_cache.folder()
+    environment = os.environ | {
+        "ZIG_GLOBAL_CACHE_DIR": str(zig_cache),
+        "ZIG_LOCAL_CACHE_DIR": str(zig_cache),
+        # the user's own may not be there
+        "TMPDIR": str(output.parent),
+    }
+    command = [_zig(), "cc", *arguments, "-o", str(output)]
+    # a linker script's INCLUDE is relative to the folder
+    done = leftovers.call(command, cwd=resources.firmware(), env=environment)
+    if done.returncode != 0 or not output.is_file():
+        messages = done.stderr.decode(errors="replace").strip()
+        raise FirmwareError(messages or "the compiler said nothing")
+
+
+@cache
+def _zig() -> str:
+    """The compiler's program; `python -m ziglang` starts the same one, in twice the time."""
+    return str(Path(ziglang.__file__).parent / "zig")
+
+
+# ---- one at a time
+
+_locks: dict[Path, threading.Lock] = {}
+_locks_lock = threading.Lock()
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep other threads from making the same file. Other processes may: either's will do."""
+    with _locks_lock:
+        lock = _locks.setdefault(path, threading.Lock())
+    with lock:
+        yield
+
+
+# ---- what files say
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """A file's digest, its words, and the names that it includes: None if one can't be told."""
+
+    digest: bytes
+    words: frozenset[bytes]
+    includes: tuple[str, ...] | None
+
+
+def _read(path: Path) -> _Text:
+    """Raises `FirmwareError` if a file can't be read."""
+    try:
+        state = path.stat()
+        return _text(path, state.st_mtime_ns, state.st_size, state.st_ino)
+    except OSError as error:
+        raise FirmwareError(f"{path}: {error.strerror}") from error
+
+
+@lru_cache(maxsize=4096)
+def _text(path: Path, mtime_ns: int, size_bytes: int, inode: int) -> _Text:
+    text = path.read_bytes()
+    names = [_NAMED.match(rest.strip()) for rest in _INCLUDE.findall(text)]
+    includes = tuple(dict.fromkeys(os.fsdecode(name[1]) for name in names if name))
+    return _Text(
+        hashlib.sha256(text).digest(),
+        frozenset(_WORD.findall(text)),
+        includes if all(names) else None,
+    )
+
+
+@cache
+def _words_of(texts: tuple[_Text, ...]) -> frozenset[bytes]:
+    return frozenset[bytes]().union(*(text.words for text in texts))
+
+
+@cache
+def _headers(name: str, beside: Path, include: tuple[Path, ...]) -> tuple[Path, ...]:
+    """All files that an `#include` may mean. Where headers are stays so while a program runs."""
+    places = (folder / name for folder in (beside, *include))
+    return tuple(place for place in places if place.is_file())
+
+
+def _may_matter(flag: str, words: frozenset[bytes]) -> bool:
+    """Whether a macro is mentioned, or may be put together from a word that ends in "_"."""
+    if not flag.startswith("-D"):
+        return True
+    name = flag.removeprefix("-D").partition("=")[0]
+    parts = [name[: at + 1] for at, letter in enumerate(name) if letter == "_"]
+    return any(part.encode() in words for part in (name, *parts))

@@ -1,0 +1,235 @@
+"""Recipes: one program's sources, made into an ELF by `zig cc`, which is kept by content.
+
+The name of the kept ELF is a hash of all that it is made from, so it never goes stale and any
+number of processes may build at once. One that was damaged since is built anew (`host.kept`).
+Its objects are kept as well, and shared with other programs (`objects`).
+
+A program may carry others, for cores that it starts: their ELFs are built first and linked into it
+as data, from `<core>_firmware_start` to `<core>_firmware_end`, as files with everything in them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+import ziglang
+
+from cyclescope import resources
+from cyclescope.errors import FirmwareError
+from cyclescope.firmware import compiler_cache, objects
+from cyclescope.host import kept, leftovers
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a program is made from; all paths are absolute.
+
+    `crates` are the folders of the crates that it takes sources from, by name and version.
+    `programs` are those that it carries, by the label of the core that each is for.
+    """
+
+    name: str
+    target: str
+    mcpu: str
+    linker_script: Path
+    include: tuple[Path, ...]
+    flags: tuple[str, ...]
+    sources: tuple[Path, ...]
+    crates: Mapping[str, Path] = field(default_factory=dict)
+    programs: Mapping[str, Recipe] = field(default_factory=dict)
+
+    def inputs(self) -> list[Path]:
+        """Every file that the ELF may depend on, sorted by its portable name."""
+        included: set[Path] = set()
+        for folder in self.include:
+            # a source of ours may include one of a crate; what is deeper has the crate's version
+            foreign = self._is_foreign(folder)
+            included.update(folder.glob("*.[chS]") if foreign else folder.rglob("*.h"))
+        # one linker script may include others beside it
+        scripts = self.linker_script.parent.glob("*.ld")
+        files = {self.linker_script, *scripts, *self.sources, *included}
+        return sorted(files, key=lambda path: self.portable(str(path)))
+
+    def arguments(self) -> list[str]:
+        """What one call of the compiler would need to make the ELF, but for the output."""
+        return [
+            *self._compiling(),
+            *filter(_is_of_linker, self.flags),
+            *(str(source) for source in self.sources),
+            *self._linking(),
+        ]
+
+    def objects(self) -> list[objects.Source]:
+        """Each source with how it is compiled."""
+        arguments = tuple(self._compiling())
+        return [
+            objects.Source(source, arguments, self.include, self._roots())
+            for source in self.sources
+        ]
+
+    def link(self, linked: Iterable[Path]) -> list[str]:
+        """The compiler's arguments to link objects, but for the output."""
+        return [
+            *self._target(),
+            *self.flags,
+            *map(str, linked),
+            *self._linking(),
+        ]
+
+    def _target(self) -> list[str]:
+        return ["-target", self.target, f"-mcpu={self.mcpu}"]
+
+    def _compiling(self) -> list[str]:
+        return [
+            *self._target(),
+            # paths of this machine would get into the debug information
+            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots().items()),
+            # the compiler runs in such a folder: sources there are relative to it
+            f"-ffile-prefix-map={resources.firmware().resolve()}/=",
+            *(flag for flag in self.flags if not _is_of_linker(flag)),
+            # warnings about the headers of others would be errors here
+            *(
+                f"-isystem{folder}" if self._is_foreign(folder) else f"-I{folder}"
+                for folder in self.include
+            ),
+        ]
+
+    def _linking(self) -> list[str]:
+        return [f"-Wl,-T,{self.linker_script}"]
+
+    def portable(self, text: str) -> str:
+        """A text with paths, as it would be on any machine."""
+        for name, root in self._roots().items():
+            text = text.replace(str(root), name)
+        return text
+
+    def _roots(self) -> dict[str, Path]:
+        built = {"built": _folder()} if self.programs else {}
+        # debug information names the compiler's own headers, such as stdint.h
+        own = {"ziglang": _resolved(Path(ziglang.__file__)).parent}
+        return {"firmware": _resolved(resources.firmware()), **own, **built, **self.crates}
+
+    def _is_foreign(self, folder: Path) -> bool:
+        return any(folder.is_relative_to(root) for root in self.crates.values())
+
+
+def build(recipe: Recipe) -> Path:
+    """The ELF of a recipe, from the cache if it was built before.
+
+    Raises `FirmwareError` with the compiler's messages.
+    """
+    try:
+        return _build(recipe, _made_folder())
+    except OSError as error:
+        raise FirmwareError(
+            f"{resources.cache()}: no firmware can be built there: {error.strerror}; "
+            "CYCLESCOPE_CACHE names another folder"
+        ) from error
+
+
+def _build(recipe: Recipe, folder: Path) -> Path:
+    if recipe.programs:
+        carried = [_carried(core, build(inner)) for core, inner in recipe.programs.items()]
+        # they name the ELF without its folder
+        flags = (*recipe.flags, f"-I{folder}")
+        recipe = replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
+    elf = folder / f"{recipe.name}-{_digest(recipe)}.elf"
+    with objects.alone(elf):
+        if not kept.is_whole(elf):
+            if elf.exists():
+                # what damaged it may have damaged what the compiler keeps
+                compiler_cache.distrust()
+            with leftovers.scratch(dir=folder) as scratch:
+                output = scratch / elf.name
+                _make(recipe, output)
+                kept.keep(output, elf)
+    return elf
+
+
+def companions(recipe: Recipe) -> dict[str, Path]:
+    """The ELFs that a recipe's ELF carries, by the labels of the cores that they are for."""
+    return {core: build(inner) for core, inner in recipe.programs.items()}
+
+
+def _folder() -> Path:
+    return (resources.cache() / "firmware").resolve()
+
+
+def _made_folder() -> Path:
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _carried(core: str, elf: Path) -> Path:
+    """A source that makes data of an ELF in `_folder()`; another one for each ELF."""
+    source = elf.with_name(f"{elf.stem}.{core}.S")
+    text = _CARRIED.format(core=core, elf=elf.name)
+    if not kept.is_whole(source):
+        with leftovers.scratch(dir=elf.parent) as scratch:
+            output = scratch / source.name
+            output.write_text(text, encoding="utf-8")
+            kept.keep(output, source)
+    return source
+
+
+# On a line of the caches: a loader may copy it by lines.
+_CARRIED = """\
+    .section .rodata.{core}_firmware, "a", %progbits
+    .balign 64
+    .globl {core}_firmware_start, {core}_firmware_end
+{core}_firmware_start:
+    .incbin "{elf}"
+{core}_firmware_end:
+"""
+
+
+def _make(recipe: Recipe, output: Path) -> None:
+    """Compile what is not kept, as many files at a time as the host has cores, and link."""
+    found = [_compilers().submit(objects.compiled, source) for source in recipe.objects()]
+    errors = [error for future in found if (error := future.exception())]
+    try:
+        for error in errors:
+            if not isinstance(error, FirmwareError):
+                raise error
+        if errors:
+            raise FirmwareError("\n".join(map(str, errors)))
+        objects.run_compiler(recipe.link(future.result() for future in found), output)
+    except FirmwareError as error:
+        raise FirmwareError(f"{recipe.name}: the firmware does not build:\n{error}") from error
+
+
+@cache
+def _resolved(path: Path) -> Path:
+    """Where a link leads to: asked for each path of each build, so it is looked up once."""
+    return path.resolve()
+
+
+@cache
+def _compilers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="compiler")
+
+
+def _is_of_linker(flag: str) -> bool:
+    """Whether a flag is for linking alone: compiling a file, clang would call it unused."""
+    return flag.startswith("-Wl,") or flag in ("-nostdlib", "-static")
+
+
+def _digest(recipe: Recipe) -> str:
+    digest = hashlib.sha256(importlib.metadata.version("ziglang").encode())
+    for text in recipe.arguments():
+        digest.update(recipe.portable(text).encode() + b"\0")
+    for path in recipe.inputs():
+        digest.update(recipe.portable(str(path)).encode() + b"\0")
+        try:
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        except OSError as error:
+            raise FirmwareError(f"{recipe.name}: {path}: {error.strerror}") from error
+    return digest.hexdigest()[:16]
