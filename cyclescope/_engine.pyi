@@ -57,7 +57,7 @@ class Machine:
     """
 
     def __init__(self, board: dict[str, Any]) -> None:
-        """Build a machine from a tree (`cyclescope.devicetree.Node.to_dict`)."""
+        """Build a machine from a tree (`cyclescope.board.devicetree.Node.to_dict`)."""
 
     def describe(self) -> dict[str, Any]:
         """Model, cores, clocks, memory map, devices and parameters."""

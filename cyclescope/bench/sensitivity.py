@@ -25,7 +25,7 @@ from cyclescope.bench.influence import Change
 from cyclescope.bench.moves import Move, Moved
 from cyclescope.bench.planning import Job
 from cyclescope.bench.running import measured, run_job
-from cyclescope.board import devicetree, find_board
+from cyclescope.board import board_tree
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import Metric, Value
 from cyclescope.errors import EngineError
@@ -258,7 +258,7 @@ def _digest_of_elf(program: _Program) -> str:
 @cache
 def _digest_of_board(board: str, overrides: str) -> str:
     """Of all properties but the sources of values: what is said of a value changes no result."""
-    tree = devicetree.parse(find_board(board))
+    tree = board_tree(board)
     text = [
         (node.path, name, prop.value.hex())
         for node in tree.walk()

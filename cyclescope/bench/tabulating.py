@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 from cyclescope.bench import influence, published
 from cyclescope.bench.experiment import Cell
@@ -13,25 +14,36 @@ from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
 from cyclescope.bench.running import metrics_of
 from cyclescope.bench.views import takes
 from cyclescope.board import Board
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.parameters import CALIBRATED, Parameter
 from cyclescope.board.results import Metric, StackEntry
+
+# What `--set` has changed of a board, by path.
+_Changes = tuple[tuple[str, str], ...]
 
 
 def tabulate(jobs: Sequence[Job], records: Sequence[RunRecord | None]) -> list[ExperimentResult]:
     """A table an experiment, from the jobs and their records; unfinished runs are left out."""
     done = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
     experiments = list(dict.fromkeys(job.experiment.name for job, _ in done))
+
+    @cache
+    def parameters(board: str, changes: _Changes) -> tuple[Parameter, ...]:
+        return Board(board, dict(changes)).parameters
+
     return [
-        _experiment_result([(job, record) for job, record in done if job.experiment.name == name])
+        _experiment_result(
+            [(job, record) for job, record in done if job.experiment.name == name], parameters
+        )
         for name in experiments
     ]
 
 
-def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
+def _experiment_result(
+    done: list[tuple[Job, RunRecord]],
+    parameters: Callable[[str, _Changes], tuple[Parameter, ...]],
+) -> ExperimentResult:
     experiment = done[0][0].experiment
-    boards = dict.fromkeys(job.run.board for job, _ in done)
-    shipped = {board: Board(board).parameters for board in boards}
-    extra = {job.run.board: job.extra for job, _ in done}
+    changes = {job.run.board: tuple(job.extra.items()) for job, _ in done}
     rows = [row for job, record in done for row in _rows(job, record)]
     rows += experiment.derived(rows)
     table = published.load(experiment.published)
@@ -42,10 +54,7 @@ def _experiment_result(done: list[tuple[Job, RunRecord]]) -> ExperimentResult:
         notes=(*experiment.notes, *experiment.findings(rows)),
         rows=tuple(rows),
         runs=tuple(record for _, record in done),
-        parameters={
-            board: Board(board, extra[board]).parameters if extra[board] else shipped[board]
-            for board in boards
-        },
+        parameters={board: parameters(board, changed) for board, changed in changes.items()},
         exact=table.is_exact,
         choices=tuple(choice.parameter for choice in experiment.choices),
         left_out=experiment.left_out,

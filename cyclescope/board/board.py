@@ -7,7 +7,6 @@ result = board.load("app.elf").run(limit="10s")
 from __future__ import annotations
 
 import copy
-import difflib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,9 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cyclescope import resources
 from cyclescope._engine import Machine, Stop
-from cyclescope.board import devicetree, waveforms
+from cyclescope.board import waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
 from cyclescope.board.overrides import OverrideValue, apply_overrides
@@ -25,6 +23,7 @@ from cyclescope.board.parameters import UNSTATED, Parameter
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
 from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Window
 from cyclescope.board.semihosting import Hosted, Stdin
+from cyclescope.board.trees import board_tree, find_board
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.host import inputs, outputs
 from cyclescope.units import parse_time_ps
@@ -50,9 +49,8 @@ class Board:
         name_or_path: str | os.PathLike[str],
         overrides: Mapping[str, OverrideValue] | None = None,
     ) -> None:
-        path = find_board(name_or_path)
-        self.name = inputs.printable(path.stem)
-        tree = devicetree.parse(path)
+        self.name = inputs.printable(find_board(name_or_path).stem)
+        tree = board_tree(name_or_path)
         refuse_host_files(tree)
         apply_overrides(tree, overrides or {})
         self._tree = tree.to_dict()
@@ -117,7 +115,9 @@ class Board:
         else:
             self._check_images({os.fspath(elf): "the firmware"})
             name, data = inputs.printable(elf), inputs.read(Path(elf), inputs.MOST_ELF_BYTES)
-        self._machine = self._loaded_machine(data, name)
+        machine = self._unloaded_machine()
+        machine.load(data, name)
+        self._machine = machine
         self._firmware = (data, name)
         self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
         return self
@@ -214,46 +214,21 @@ class Board:
         """
         if self._firmware is None:
             raise EngineError("no firmware is loaded: call load() first")
-        machine = self._machine or self._loaded_machine(*self._firmware)
+        machine = self._machine
+        if machine is None:
+            machine = self._unloaded_machine()
+            machine.load(*self._firmware)
         self._machine = None  # a machine runs once; the next run starts from reset
         return machine
 
-    def _loaded_machine(self, data: bytes, name: str) -> Machine:
-        machine = Machine(self._tree)
-        machine.load(data, name)
+    def _unloaded_machine(self) -> Machine:
+        """A machine without firmware: the one that described the board, if none went there yet."""
+        machine = self._machine
+        if self._firmware is not None or machine is None:
+            return Machine(self._tree)
+        # what can't be loaded may leave a part of itself there
+        self._machine = None
         return machine
-
-
-def shipped_boards() -> list[str]:
-    """The names of the boards that come with Cyclescope, sorted."""
-    return sorted(path.stem for path in resources.boards().glob("*.dts"))
-
-
-def find_board(name_or_path: str | os.PathLike[str]) -> Path:
-    """The .dts of a shipped board's name, or the path itself.
-
-    Raises `UsageError`, naming the near matches, if there is no such board, or it is no file.
-    """
-    text = os.fspath(name_or_path)
-    is_path = text.endswith(".dts") or os.sep in text
-    path = Path(text) if is_path else resources.boards() / f"{text}.dts"
-    if path.is_file():
-        return path
-    if is_path:
-        if path.exists():
-            inputs.check(path)
-        raise UsageError(f"{inputs.printable(text)}: no such board file")
-    known = shipped_boards()
-    near = difflib.get_close_matches(text, known, cutoff=0.4) or known
-    raise UsageError(
-        f"no board is called {text!r}; near matches: {', '.join(near)}; "
-        "a path of your own ends in .dts"
-    )
-
-
-def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
-    """The parsed tree of a board, before any override."""
-    return devicetree.parse(find_board(name_or_path))
 
 
 def _warning(parameters: Sequence[Parameter], what: str, hint: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,11 @@ class Node:
         yield self
         for child in self.children:
             yield from child.walk()
+
+    def copied(self) -> Node:
+        """The same tree, of which properties can be replaced and dropped without changing this."""
+        children = [child.copied() for child in self.children]
+        return replace(self, props=dict(self.props), children=children)
 
     def to_dict(self) -> dict[str, Any]:
         """The form that the engine takes."""

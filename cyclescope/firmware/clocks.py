@@ -7,9 +7,7 @@ changed counts by the changed one.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from functools import cache
 
 from cyclescope.board import board_tree
 from cyclescope.board.devicetree import Node
@@ -31,10 +29,8 @@ def macros(
     if not labels:
         return {}
     changed = frequencies(overrides)
-    tree = _tree(board)
-    if changed:
-        tree = copy.deepcopy(tree)
-        apply_overrides(tree, changed)
+    tree = board_tree(board)
+    apply_overrides(tree, changed)
     found = frequencies_hz(tree)
     for macro, label in labels.items():
         if label not in found:
@@ -45,12 +41,6 @@ def macros(
 def frequencies(overrides: Mapping[str, OverrideValue]) -> dict[str, OverrideValue]:
     """The overrides that a program is built for: those of frequencies."""
     return {path: value for path, value in overrides.items() if path.endswith(f".{FREQUENCY}")}
-
-
-@cache
-def _tree(board: str) -> Node:
-    """A board's tree, parsed once: every build asks for it."""
-    return board_tree(board)
 
 
 def frequencies_hz(tree: Node) -> dict[str, int]:

@@ -1,0 +1,101 @@
+"""Boards by name or path, and their trees: parsed once as long as their files stay as they are."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclescope import resources
+from cyclescope.board import devicetree
+from cyclescope.errors import UsageError
+from cyclescope.host import inputs
+
+# Trees that are kept; a bench asks for the same few hundreds of times.
+_MOST_KEPT = 32
+# Two writes may have the same time: a file that was written a moment ago may change unnoticed.
+_SETTLED_NS = 2 * 10**9
+
+# By what a change of a file is noticed: device, inode, size, time of the last write.
+_State = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A tree, and the states of its files when it was parsed."""
+
+    tree: devicetree.Node
+    states: tuple[_State, ...]
+
+
+# By path and working directory: places in a tree are relative to that.
+_kept: dict[tuple[Path, Path], _Kept] = {}
+
+
+def shipped_boards() -> list[str]:
+    """The names of the boards that come with Cyclescope, sorted."""
+    return sorted(path.stem for path in resources.boards().glob("*.dts"))
+
+
+def find_board(name_or_path: str | os.PathLike[str]) -> Path:
+    """The .dts of a shipped board's name, or the path itself.
+
+    Raises `UsageError`, naming the near matches, if there is no such board, or it is no file.
+    """
+    text = os.fspath(name_or_path)
+    is_path = text.endswith(".dts") or os.sep in text
+    path = Path(text) if is_path else resources.boards() / f"{text}.dts"
+    if path.is_file():
+        return path
+    if is_path:
+        if path.exists():
+            inputs.check(path)
+        raise UsageError(f"{inputs.printable(text)}: no such board file")
+    known = shipped_boards()
+    near = difflib.get_close_matches(text, known, cutoff=0.4) or known
+    raise UsageError(
+        f"no board is called {text!r}; near matches: {', '.join(near)}; "
+        "a path of your own ends in .dts"
+    )
+
+
+def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
+    """The tree of a board before any override; it is the caller's to change.
+
+    Raises `UsageError` if there is no such board, `BoardError` if its source is at fault.
+    """
+    path = find_board(name_or_path)
+    try:
+        place = path, Path.cwd()
+    except OSError:
+        return devicetree.parse(path)  # the working directory is gone
+    kept = _kept.get(place)
+    if kept is None or kept.states != _states(kept.tree.files):
+        began_ns = time.time_ns()
+        tree = devicetree.parse(path)
+        states = _states(tree.files)
+        if states is None or any(written_ns > began_ns - _SETTLED_NS for *_, written_ns in states):
+            _kept.pop(place, None)
+            return tree
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        kept = _kept[place] = _Kept(tree, states)
+    return kept.tree.copied()
+
+
+def _states(files: Iterable[str]) -> tuple[_State, ...] | None:
+    """The states of files; None if one is no regular file, or is gone."""
+    found = []
+    for file in files:
+        try:
+            state = Path(file).stat()
+        except OSError:
+            return None
+        if not stat.S_ISREG(state.st_mode):
+            return None
+        found.append((state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns))
+    return tuple(found)
