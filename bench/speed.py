@@ -254,7 +254,7 @@ def compare_polling(pairs: int) -> None:
     settings = {"transfer": "768", "file_bytes": POLLED_FILE_BYTES, "gap_s": 0}
     elf = firmware.build_app(fat_write.APP, fat_write.BOARD, settings)
     try:
-        card = disks.image(fat_write.used_card())
+        card = disks.image(fat_write.DISK)
     except DiskError as error:
         say(f"{fat_write.APP}: not run: {error}")
         return

@@ -276,7 +276,7 @@ def test_a_descriptor_that_can_not_be_written_is_refused(tmp_path: Path) -> None
 
 def test_standard_output_is_a_descriptor(tmp_path: Path) -> None:
     script = "import sys; from cyclescope.host import outputs; print('before');"
-    script += "host_files.write_text('/dev/stdout', 'text\\n'); print('behind')"
+    script += "outputs.write_text('/dev/stdout', 'text\\n'); print('behind')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", script], stdout=out, check=True)
     assert (tmp_path / "out").read_text() == "before\ntext\nbehind\n"
