@@ -23,6 +23,21 @@ impl<I: Isa> Cpu<I> {
         if self.line_must_wait(bus, pc) {
             return false;
         }
+        // No event comes: there is no news, and one more word may be needed.
+        while let Some((cycles, complete)) = self.memory.fetch_one_direct(bus, self.quiet_from(self.cycles), pc, end_pc)
+        {
+            self.cycles = self.cycles.wrapping_add(cycles);
+            if cycles > 0 {
+                I::wait(&mut self.pending, cycles);
+                if self.cycles >= self.deadline.limit {
+                    self.memory.keep_fetched(pc);
+                    return false;
+                }
+            }
+            if complete {
+                return true;
+            }
+        }
         let done = self.memory.fetch_uncached(bus, self.isa.mmu(), self.now(), pc, end_pc);
         self.fetched(bus, done)
     }
@@ -124,7 +139,8 @@ impl<I: Isa> Cpu<I> {
     fn look_for_lines(&mut self, index: u32) -> bool {
         let here = match self.blocks.cold[index as usize].fetch {
             _ if self.sections.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
-            Way::Local | Way::Uncached => true,
+            Way::Local => true,
+            Way::Uncached => I::FETCHES_IN_BLOCKS,
             Way::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
         };
         if here {

@@ -79,9 +79,11 @@ pub struct Memory {
     fetched: FetchLines,
     /// Map entries that were accessed since [`Memory::forget_touched`]: bit n is entry n.
     touched: u64,
-    /// The MMU is off: addresses mean what they say, and data is uncached.
+    /// Addresses may mean something else than they say.
+    translates: bool,
+    /// They mean what they say now (the MMU is off, or there is none), data is uncached, and each store is waited for.
     flat: bool,
-    /// So are instructions.
+    /// Instructions are uncached, too.
     flat_fetch: bool,
     /// Memories whose transfers are worked out here, by map entry.
     near: Vec<Option<Near>>,
@@ -125,6 +127,7 @@ impl Memory {
             quick_privileged: true,
             fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES)),
             touched: 0,
+            translates: true,
             flat: true,
             flat_fetch: true,
             near: Vec::new(),
@@ -162,9 +165,15 @@ impl Memory {
     }
 
     /// Registers that say what addresses mean, who may use them or which caches are on have changed.
-    pub fn translation_changed(&mut self, mmu: &impl Mmu) {
-        self.flat = !mmu.mmu_is_on();
-        self.flat_fetch = self.flat && !(mmu.icache_is_on() && self.config.icache.is_some());
+    pub fn translation_changed<M: Mmu>(&mut self, mmu: &M) {
+        self.translates = M::TRANSLATES;
+        self.flat = if M::TRANSLATES {
+            !mmu.mmu_is_on()
+        } else {
+            self.config.dcache.is_none() && self.config.store_buffer_entries == 0
+        };
+        let icache = mmu.icache_is_on() && self.config.icache.is_some();
+        self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
         self.quick.clear();
         self.fetched.clear();
         self.forget_uncached();

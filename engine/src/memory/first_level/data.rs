@@ -298,8 +298,7 @@ impl Memory {
             return;
         }
         let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
-        let stays =
-            place.way == Way::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
+        let stays = place.way == Way::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load tells nothing of the permission to store.
         let stores = asked.is_write() && stays && !bus.rams[ram].holds_code(line - entry.base, bytes);
         let host = bus.rams[ram].as_ptr().wrapping_add((place.physical - entry.base) as usize);

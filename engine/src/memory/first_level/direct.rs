@@ -1,5 +1,5 @@
-//! Accesses while the MMU is off, to memories that keep time with the core: nothing translates, nothing keeps, so there is little to ask. All of it
-//! comes to the same as the long way; what is not as simple as that takes it, which is what `None` says.
+//! Accesses while the MMU is off, or of a core without translation, caches and store buffer, to memories that keep time with the core: nothing
+//! translates, nothing keeps, so there is little to ask. All of it comes to the same as the long way; what is not as simple as that takes it, which is what `None` says.
 
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
@@ -54,6 +54,21 @@ impl Memory {
         self.state.prefetch.chunk = Some(chunk);
         self.state.prefetch.next_pc = Some(end_pc);
         Some(done - quiet.now)
+    }
+
+    /// The same for an instruction that runs by itself: how many cycles that takes, and whether it can run then; else there is more to fetch.
+    #[inline]
+    pub fn fetch_one_direct(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<(u64, bool)> {
+        if self.config.fetch != FetchPolicy::OnDemand {
+            return self.fetch_direct(bus, quiet, pc, end_pc).map(|cycles| (cycles, true));
+        }
+        let Some(physical) = self.state.words.missing(pc, end_pc) else { return Some((0, true)) };
+        if !self.flat_fetch {
+            return None;
+        }
+        let done = self.transfer_direct(bus, Asked { quiet, physical, bytes: 4, purpose: Purpose::Fetch })?;
+        self.state.words.fetched(physical);
+        Some((done - quiet.now, self.state.words.missing(pc, end_pc).is_none()))
     }
 
     /// An aligned load of `bytes`: its cycles, and what it gives. `told` if it has been paid for.
@@ -124,6 +139,10 @@ impl Memory {
     /// A transfer: the core cycle in which its answer is there.
     #[inline]
     fn transfer_direct(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
+        // What a core without translation accesses, the second level may keep.
+        if !self.translates && bus.outer().is_some() {
+            return None;
+        }
         let entry = bus.entry_at(asked.physical)?;
         let near = (*self.near.get(entry)?)?;
         let outer = self.outer_cycles(bus)?;
@@ -139,7 +158,8 @@ impl Memory {
         self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
         let arrived = arrived * near.core_cycles;
         self.accounts.add(Part::Outer, outer.0 + outer.1);
-        self.accounts.add_at(entry, asked.purpose, answered - arrived, (arrived - sent) + (back - answered));
+        let there = if near.routed { answered - arrived } else { back - sent };
+        self.accounts.add_at(entry, asked.purpose, there, back - sent - there);
         Some(back + outer.1)
     }
 

@@ -259,14 +259,7 @@ impl Memory {
     }
 
     /// On demand: the first word of the instruction that is not there.
-    fn fetch_word<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        at: Ps,
-        pc: u32,
-        end_pc: u32,
-    ) -> Done<bool, M::Status> {
+    fn fetch_word<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, pc: u32, end_pc: u32) -> Done<bool, M::Status> {
         let Some(va) = self.state.words.missing(pc, end_pc) else { return Done { cycles: 0, result: Ok(true) } };
         let mut meter = self.meter(at);
         let result = self.code_place(bus, mmu, &mut meter, va).and_then(|place| {

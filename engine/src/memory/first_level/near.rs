@@ -17,6 +17,8 @@ pub(super) struct Near {
     pub core_cycles: u64,
     pub request_cycles: u64,
     pub response_cycles: u64,
+    /// There is an interconnect on the way.
+    pub routed: bool,
 }
 
 impl Near {
@@ -26,15 +28,17 @@ impl Near {
             .map(|index| {
                 let entry = &bus.map[index];
                 let Target::Ram(ram) = entry.target else { return None };
-                let (route, timing) = (&bus.routes[bus.route(index)?], bus.rams[ram].timing());
-                let in_step = route.clock == timing.clock && clock.get().is_multiple_of(timing.clock.get());
-                (in_step && !bus.rams[ram].is_local()).then(|| Near {
+                let (route, timing) = (bus.route(index).map(|route| &bus.routes[route]), bus.rams[ram].timing());
+                let in_step = route.is_none_or(|route| route.clock == timing.clock)
+                    && clock.get().is_multiple_of(timing.clock.get());
+                (in_step && !bus.rams[ram].is_local() && !bus.is_local(index)).then(|| Near {
                     ram,
                     base: entry.base,
                     last: entry.last,
                     core_cycles: clock.get() / timing.clock.get(),
-                    request_cycles: route.request_cycles.0,
-                    response_cycles: route.response_cycles.0,
+                    request_cycles: route.map_or(0, |route| route.request_cycles.0),
+                    response_cycles: route.map_or(0, |route| route.response_cycles.0),
+                    routed: route.is_some(),
                 })
             })
             .collect()

@@ -31,7 +31,10 @@ fn a_fetch_brings_as_much_as_the_bus_is_wide() {
     assert_eq!((rig.fetch(RAM, RAM + 4), rig.fetch(RAM + 4, RAM + 8), rig.fetch(RAM + 8, RAM + 12)), (READ, 0, READ));
     assert_eq!(rig.causes(), named(&[("fetch: ram", 12), ("interconnect: matrix", 12)]));
     // A longer one: from the wanted beat to the end of the line, 3 beats.
-    let mut rig = super::rig(all_off(), MemoryConfig { fetch: FetchPolicy::Chunks(Chunks { bytes: 32, ahead: false }), ..config() });
+    let mut rig = super::rig(
+        all_off(),
+        MemoryConfig { fetch: FetchPolicy::Chunks(Chunks { bytes: 32, ahead: false }), ..config() },
+    );
     assert_eq!((rig.fetch(RAM + 12, RAM + 16), rig.fetch(RAM + 16, RAM + 18)), (READ + 6, 0));
 }
 
@@ -53,7 +56,8 @@ fn an_instruction_across_two_fetches_waits_for_both() {
 
 #[test]
 fn the_next_fetch_is_under_way_while_instructions_run() {
-    let mut rig = rig(all_off(), MemoryConfig { fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead: true }), ..config() });
+    let mut rig =
+        rig(all_off(), MemoryConfig { fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead: true }), ..config() });
     assert_eq!((rig.fetch(RAM, RAM + 4), rig.fetch(RAM + 4, RAM + 8)), (READ, 0));
     rig.now += 6;
     assert_eq!(rig.fetch(RAM + 8, RAM + 12), READ - 6);

@@ -9,7 +9,12 @@ use crate::memory::dram::{Decoding, DramTiming};
 /// 498 MHz in front of an SDRAM at 166 MHz.
 fn stepped(registers: Registers, buffer: u32, ahead: bool) -> Rig {
     let (core, bus) = (Hz::new(498_000_000).unwrap(), Hz::new(166_000_000).unwrap());
-    let config = MemoryConfig { clock: core, store_buffer_entries: buffer, fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead }), ..config() };
+    let config = MemoryConfig {
+        clock: core,
+        store_buffer_entries: buffer,
+        fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead }),
+        ..config()
+    };
     let mut rig = rig(registers, config);
     let dram = DramTiming {
         banks: 8,
