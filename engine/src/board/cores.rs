@@ -9,7 +9,7 @@ use crate::isa::arm::{
     core::{CortexA, CortexM},
 };
 use crate::isa::mips::{self, core::Mips};
-use crate::isa::riscv::core::{CoreConfig, Hart};
+use crate::isa::riscv::core::{CoreConfig, Hart, SystemConfig};
 use crate::isa::riscv::exceptions::{Interrupt, MACHINE_INTERRUPTS, PLATFORM_INTERRUPTS};
 use crate::isa::riscv::picorv32::{self, Picorv32};
 use crate::isa::riscv::timing::CoreTiming;
@@ -185,7 +185,7 @@ fn read_core(reader: &mut NodeReader, index: u32, interrupts: u32) -> CoreConfig
         clock,
         timing: CoreTiming::from_node(reader),
         memory: MemoryConfig::physical(reader, clock, icache, dcache),
-        interrupts,
+        system: SystemConfig { hart: index, interrupts },
     }
 }
 
@@ -252,7 +252,7 @@ fn cache_texts(caches: [Option<CacheShape>; 2]) -> Vec<String> {
 }
 
 fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
-    let platform = if config.interrupts & PLATFORM_INTERRUPTS == 0 { "" } else { ", platform interrupts" };
+    let platform = if config.system.interrupts & PLATFORM_INTERRUPTS == 0 { "" } else { ", platform interrupts" };
     CoreInfo {
         name: config.name.clone(),
         compatible: compatible_of(node),

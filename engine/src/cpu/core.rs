@@ -14,7 +14,7 @@ use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
-use crate::memory::first_level::{Memory, MemoryConfig, Way};
+use crate::memory::first_level::{Memory, MemoryConfig, Mmu as _, Way};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Registers that operations can name: so many that any 8-bit number is one.
@@ -206,13 +206,19 @@ impl<I: Isa> Cpu<I> {
             self.drop_blocks();
         }
         let left = self.left.take();
-        let whole = !single && self.isa.runs_blocks();
+        let whole = !single && self.isa.runs_blocks() && !self.runs_one_by_one(bus);
         let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
         if let Some(index) = index
             && self.fetch(bus, index)
         {
             I::execute(self, bus, index);
         }
+    }
+
+    /// True where a look at the map tells that instructions are fetched past the cache, and so run one by one.
+    #[inline(always)]
+    fn runs_one_by_one(&self, bus: &Bus) -> bool {
+        !I::FETCHES_IN_BLOCKS && !I::Mmu::TRANSLATES && self.memory.fetch_way(bus, self.pc) == Way::Uncached
     }
 
     /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before

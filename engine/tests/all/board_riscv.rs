@@ -78,12 +78,8 @@ fn board(store_buffer_entries: u32) -> Node {
     let cache = vec![text("compatible", "cache"), cells("clocks", &[CLOCK])];
     let l2 = node("/l2-cache", Some(L2), vec![cache, sizes, timing_of(&cycles)], Vec::new());
     let memory = |base: u32, first_word: u32, beat: u32, more: Vec<Property>| {
-        let cycles = [("first-word-cycles", first_word), ("beat-cycles", beat), ("beat-bytes", 4)];
-        let own = vec![
-            text("device_type", "memory"),
-            cells("reg", &[base, 0x1_0000]),
-            cells("clocks", &[CLOCK]),
-        ];
+        let cycles = [("first-word-cycles", first_word), ("beat-cycles", beat)];
+        let own = vec![text("device_type", "memory"), cells("reg", &[base, 0x1_0000]), cells("clocks", &[CLOCK])];
         node(&format!("/memory@{base:x}"), None, vec![own, timing_of(&cycles), more], Vec::new())
     };
     let cacheable = Property { name: "cyclescope,cacheable".to_owned(), value: Vec::new(), at: at() };

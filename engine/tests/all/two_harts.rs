@@ -73,8 +73,7 @@ fn messages_go_back_and_forth_in_order() {
     // x2 counts; each core writes what it has got into the journal.
     let asks = [&[addi(2, 2, 1), sw(2, 8, 0)][..], &until_equal(4), &[sw(3, 9, 0x40)], &delay(7)].concat();
     let ping = program(&[&[addi(6, 0, rounds)], &asks, &[again_if_not(2, 6, &asks)], &last]);
-    let answers =
-        [&[addi(2, 2, 1)][..], &until_equal(0), &[sw(3, 9, 0x44)], &delay(3), &[sw(2, 8, 4)]].concat();
+    let answers = [&[addi(2, 2, 1)][..], &until_equal(0), &[sw(3, 9, 0x44)], &delay(3), &[sw(2, 8, 4)]].concat();
     let pong = program(&[&[addi(6, 0, rounds)], &answers, &[again_if_not(2, 6, &answers)], &done]);
     let (_, entries) = run_alike([&ping, &pong]);
     let expected = (1..=rounds as u32).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);

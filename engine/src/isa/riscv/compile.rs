@@ -18,8 +18,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 
-use super::block::Blocks;
-use super::core::Hart;
+use super::core::{Blocks, Hart};
 use super::op::TimingClass;
 use crate::memory::shortcut::Shortcuts;
 use memory::CodeMemory;
@@ -120,7 +119,7 @@ impl Compiler {
 
     /// Compiles a block; gives the address of its code. `None` if there is nothing in it to compile, or that can't be done now.
     pub fn compile(&mut self, blocks: &Blocks, shortcuts: &Shortcuts, index: u32) -> Option<usize> {
-        if matches!(blocks.ops_of(index).first()?.code.class(), TimingClass::Csr | TimingClass::System) {
+        if matches!(blocks.ops_from(index).first()?.code.class(), TimingClass::Csr | TimingClass::System) {
             return None;
         }
         emit::emit(&mut self.context.func, &mut self.builder, blocks, shortcuts, index);
@@ -139,7 +138,7 @@ impl Compiler {
 
     /// Runs compiled code, from that of the block `index` on, which has been compiled.
     pub fn run(hart: &mut Hart, index: u32) -> Ending {
-        let enter = hart.enter_code;
+        let enter = hart.isa.code.enter;
         let hot = &raw mut hart.blocks.hot[index as usize];
         // SAFETY: the address is that of the stub of that type, in memory that lives until the hart gives its compiler up; with it
         // it forgets that blocks are compiled.

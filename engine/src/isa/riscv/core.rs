@@ -1,435 +1,239 @@
-//! A hart: its state, and the loop that chooses what runs next.
+//! A hart: what RISC-V adds to the core that all share ([`crate::cpu`]).
 
-use super::accounts::{Cause, Totals};
-use super::block::{Blocks, Extent, Place};
-use super::compile::{COMPILE_AFTER, Compiler};
-use super::exceptions::Exception;
+use super::decode::decode;
+use super::exceptions::{Exception, Trap};
+use super::execute::HostCode;
+use super::op::{Code, Instr, Op, TimingClass};
 use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
-use crate::bus::{Bus, BusFaultKind};
-use crate::core::{CallMark, Core, CoreFault, CoreReport, FaultedAccess, Stop};
-use crate::cpu::deadline::Deadline;
-use crate::cpu::polls::Polls;
-use crate::cpu::sections::{Sections, Totals as _};
-use crate::cpu::skips::Skips as _;
+use crate::bus::{Bus, Target};
+use crate::cpu::block::{self, Draft, EntryOf};
+use crate::cpu::cost::Cost;
+use crate::cpu::isa::{AbortOf, CauseNames, Isa};
+use crate::cpu::read::Read;
+use crate::cpu::rounds::Round;
+use crate::cpu::sections::Place;
+use crate::cpu::{self, Cpu};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
-use crate::cpu::lines::Lines;
-use crate::memory::first_level::{Memory, MemoryConfig, Way};
-use crate::storms::Source;
-use crate::time::{Cycles, Hz, Ps};
+use crate::memory::first_level::access::Abort;
+use crate::memory::first_level::{Identity, MemoryConfig, Way};
 
-/// What a board says of a core.
-#[derive(Clone, Debug)]
-pub struct CoreConfig {
-    /// Label of its node.
-    pub name: String,
-    /// Its index in the machine, and its hart id.
-    pub index: u32,
-    /// Its clock.
-    pub clock: Hz,
-    /// Its timing table.
-    pub timing: CoreTiming,
-    /// Its memory side.
-    pub memory: MemoryConfig,
+/// A pipelined core.
+pub type Hart = Cpu<RiscV>;
+/// What a board says of one.
+pub type CoreConfig = cpu::Config<CoreTiming, SystemConfig>;
+/// Its blocks.
+pub(super) type Blocks = block::Blocks<RiscV>;
+/// What the inner loop and compiled code need of one.
+pub(super) type Hot = block::Hot<()>;
+
+/// Writes to x0 go here, so that no operation has to look.
+pub const SINK: u8 = 32;
+/// [`Op::rs2`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
+pub(super) const LEAVE: u8 = 1;
+const RA: usize = 1;
+const SP: usize = 2;
+
+/// What a board says of a hart's system side.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemConfig {
+    /// Its hart id.
+    pub hart: u32,
     /// The bits of mip and mie that it has.
     pub interrupts: u32,
 }
 
-/// A hart.
-pub struct Hart {
-    pub(super) config: CoreConfig,
-    /// x0 to x31, then the sink for writes to x0; the rest is there so that any 8-bit number is an index.
-    pub(super) x: [u32; 256],
-    pub(super) pc: u32,
-    pub(super) cycles: u64,
-    pub(super) deadline: Deadline,
-    pub(super) instructions: u64,
-    /// Exceptions and interrupts taken.
-    pub(super) traps: u64,
-    /// Results under way at the current address.
-    pub(super) pending: Pending,
+/// What a hart has beside what all cores have.
+#[derive(Clone, PartialEq)]
+pub struct RiscV {
     pub(super) csrs: Csrs,
-    pub(super) blocks: Blocks,
-    pub(super) memory: Memory,
-    /// Size of the instruction cache's lines.
-    pub(super) line_bytes: u32,
-    /// Where the last block was left, to link it to the next.
-    pub(super) left: Option<(u32, usize)>,
-    pub(super) stop: Option<Stop>,
-    pub(super) causes: [u64; Cause::Count as usize],
-    /// Static time of parts of blocks, where one was left in the middle.
-    pub(super) parts: super::block::Breakdown,
-    pub(super) sections: Sections<Totals>,
-    pub(super) polls: Polls,
-    pub(super) lines: Lines,
-    waiting: bool,
-    /// A semihosting call has no answer yet.
-    pub(super) in_call: bool,
-    code_epoch: u64,
-    code_marks: u64,
-    last_fault: Option<FaultedAccess>,
-    pub(super) compiler: Option<Compiler>,
-    /// Way into compiled code; only of use while there is a compiler.
-    pub(super) enter_code: usize,
+    pub(super) code: HostCode,
 }
 
-impl Hart {
-    /// A hart after reset.
-    pub fn new(config: CoreConfig) -> Hart {
-        let memory = Memory::new(config.memory);
-        Hart {
-            x: [0; 256],
-            pc: 0,
-            cycles: 0,
-            deadline: Deadline::new(config.clock),
-            instructions: 0,
-            traps: 0,
-            pending: Pending::NONE,
-            csrs: Csrs::new(config.index, config.interrupts),
-            blocks: Blocks::new(COMPILE_AFTER),
-            line_bytes: 1 << memory.fetch_line_shift(),
-            memory,
-            left: None,
-            stop: None,
-            causes: [0; Cause::Count as usize],
-            parts: super::block::Breakdown::default(),
-            sections: Sections::default(),
-            polls: Polls::default(),
-            lines: Lines::new(config.clock, config.index),
-            waiting: false,
-            in_call: false,
-            code_epoch: 0,
-            code_marks: 0,
-            last_fault: None,
-            compiler: None,
-            enter_code: 0,
-            config,
+impl Isa for RiscV {
+    type Config = SystemConfig;
+    type Timing = CoreTiming;
+    type Op = Op;
+    type Instr = Instr;
+    type Context = ();
+    type Pending = Pending;
+    type Jump = ();
+    type Exception = Trap;
+    type Mmu = Identity;
+
+    const MACHINE: Machine = Machine::RiscV;
+    const RESULTS: usize = 32;
+    const CAUSES: CauseNames = CauseNames {
+        issue: "issue",
+        operand_wait: "load and multiply results",
+        long_operation: "long operations",
+        jump: "jumps and taken branches",
+        mispredicted: "",
+        annulled: "",
+        exceptions: "trap entry",
+        idle: "wait for interrupt",
+    };
+    const COMPILE_AFTER: u16 = super::compile::COMPILE_AFTER;
+
+    fn new(config: &SystemConfig) -> RiscV {
+        RiscV { csrs: Csrs::new(config.hart, config.interrupts), code: HostCode::default() }
+    }
+
+    #[inline(always)]
+    fn mmu(&self) -> &Identity {
+        &Identity
+    }
+
+    #[inline(always)]
+    fn context(&self) {}
+
+    #[inline(always)]
+    fn go_to(core: &mut Hart, address: u32, _context: ()) {
+        core.pc = address;
+    }
+
+    #[inline(always)]
+    fn context_of_target(_core: &Hart) {}
+
+    fn call_place(core: &Hart) -> Place {
+        place_of(core.pc, &core.x)
+    }
+
+    fn registers(core: &Hart) -> Vec<u32> {
+        std::iter::once(core.pc).chain(core.x[..32].iter().copied()).collect()
+    }
+
+    fn read_instr(core: &mut Hart, bus: &mut Bus, read: &mut Read<Self>, at: u32) -> Result<bool, AbortOf<Self>> {
+        let [low, high] = core.code(bus, at)?;
+        let upper = if low & 3 == 3 {
+            core.code(bus, at.wrapping_add(2)).map_err(|abort| Abort { va: at, ..abort })?
+        } else {
+            [0; 2]
+        };
+        let instr = decode(u32::from_le_bytes([low, high, upper[0], upper[1]]));
+        read.ops.push(resolve(&instr, at));
+        read.push(instr, u32::from(instr.len_bytes));
+        Ok(instr.op.code.ends_block())
+    }
+
+    fn draft(core: &Hart, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
+        let timing = &core.config.timing;
+        let mut draft = Draft::new(entry, (), &read);
+        for (number, ((instr, _), op)) in read.instrs.iter().zip(&read.ops).enumerate() {
+            let (_, begins) = draft.pass(timing, *instr, fetch);
+            draft.push(*op, number, begins);
+        }
+        draft.end(Op { code: Code::End, rd: SINK, rs1: 0, rs2: 0, imm: 0 });
+        if let Some((last, _)) = read.instrs.last() {
+            if last.op.code.class() == TimingClass::Branch {
+                for (exit, cycles) in timing.branch_cycles(last.op.imm < 0).into_iter().enumerate() {
+                    draft.breakdown[exit].jump += u64::from(cycles - 1);
+                    draft.pending[exit].pass(cycles - 1);
+                }
+            }
+            draft.taken_pc = taken_pc(entry.pc.wrapping_add(read.bytes), last);
+        }
+        draft
+    }
+
+    fn pass(timing: &CoreTiming, instr: &Instr, _fetch: Way, pending: &mut Pending) -> Cost {
+        timing.step(instr, pending)
+    }
+
+    /// The pipeline stands still, and what is under way in it.
+    fn wait(_pending: &mut Pending, _cycles: u64) {}
+
+    fn instr_bytes(instr: &Instr) -> u32 {
+        u32::from(instr.len_bytes)
+    }
+
+    fn context_before(_instr: &Instr, _entry: ()) {}
+
+    #[inline]
+    fn execute(core: &mut Hart, bus: &mut Bus, index: u32) {
+        core.execute(bus, index);
+    }
+
+    fn leave_op() -> Op {
+        Op { code: Code::End, rd: SINK, rs1: 0, rs2: LEAVE, imm: 0 }
+    }
+
+    fn accesses(op: &Op) -> bool {
+        matches!(op.code.class(), TimingClass::Load | TimingClass::Store)
+    }
+
+    fn note_writes(core: &Hart, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+        let op = core.blocks.ops_from(index)[0];
+        match op.code.class() {
+            TimingClass::Csr | TimingClass::System => return None,
+            TimingClass::Store => {}
+            _ => return Some(()),
+        }
+        let addr = core.x[usize::from(op.rs1)].wrapping_add(op.imm as u32);
+        if bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_))) {
+            round.note_word(bus, addr & !3)?;
+        }
+        Some(())
+    }
+
+    fn fetch_abort(abort: AbortOf<Self>) -> Trap {
+        Trap::Exception(Exception::of_fetch(abort))
+    }
+
+    fn data_abort(abort: AbortOf<Self>) -> Trap {
+        Trap::Exception(Exception::of_data(abort))
+    }
+
+    #[inline]
+    fn deliverable(&self, inputs: &Inputs) -> Option<Trap> {
+        self.csrs.deliverable(inputs.low()).map(Trap::Interrupt)
+    }
+
+    fn wakes(&self, inputs: &Inputs) -> bool {
+        self.csrs.wakes(inputs.low())
+    }
+
+    fn take(core: &mut Hart, bus: &mut Bus, trap: Trap) {
+        match trap {
+            Trap::Interrupt(cause) => {
+                core.trap(bus, cause, 0, true);
+            }
+            Trap::Exception(exception) => core.raise(bus, exception),
         }
     }
 
-    /// Instructions that are kept decoded, as often as they are, for tests: what all blocks have together.
-    pub fn decoded(&self) -> usize {
-        self.blocks.infos.len()
+    fn raise(core: &mut Hart, bus: &mut Bus, trap: Trap) {
+        Self::take(core, bus, trap);
     }
 
-    /// The core's time, as simulated time.
-    pub(super) fn now(&self) -> Ps {
-        self.config.clock.ps_at_floor(Cycles(self.cycles))
+    fn call_host(core: &mut Hart, bus: &mut Bus) {
+        core.call_host(bus);
     }
 
-    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
-    pub(super) fn update_limit(&mut self, bus: &Bus) {
-        self.deadline.follow(bus);
-        self.lines.follow(bus, self.cycles, &mut self.deadline);
+    fn set_pc(core: &mut Hart, pc: u32) {
+        core.pc = pc;
     }
 
-    /// The interrupt lines that are up now.
-    pub(super) fn interrupts<'a>(&'a self, bus: &'a Bus) -> &'a Inputs {
-        self.lines.up(bus, self.cycles)
+    fn counters(core: &Hart) -> Vec<(String, u64)> {
+        core.counters()
     }
 
-    /// True if something has happened that the loop below has to look at before the next instruction.
-    pub(super) fn has_news(&self, bus: &Bus) -> bool {
-        bus.exit.is_some()
-            || bus.code_epoch != self.code_epoch
-            || self.stop.is_some()
-            || self.csrs.deliverable(self.interrupts(bus).low()).is_some()
+    #[inline]
+    fn blocks_dropped(core: &mut Hart) {
+        core.isa.code.clear();
     }
+}
 
+impl Hart {
     pub(super) fn csr_context(&self, bus: &Bus, cycles: u64, instructions: u64) -> CsrContext {
         CsrContext { cycles, instructions, pending: self.lines.up(bus, cycles).low() }
     }
 
-    pub(super) fn note_fault(&mut self, access: FaultedAccess) {
-        self.last_fault = Some(access);
-    }
-
-    pub(super) fn wait(&mut self, bus: &Bus) {
-        self.waiting = !self.csrs.wakes(self.interrupts(bus).low());
-        if self.waiting {
-            self.stop = Some(Stop::Waiting);
-        }
-    }
-
-    /// Runs until something stops the core; only one instruction if `single`.
-    fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
-        self.stop = None;
-        if self.in_call {
-            self.call_host(bus);
-            if let Some(stop) = self.stop.take() {
-                return stop;
-            }
-        }
-        if self.waiting && !self.csrs.wakes(self.interrupts(bus).low()) {
-            return Stop::Waiting;
-        }
-        self.waiting = false;
-        loop {
-            if let Some(stop) = self.stop.take() {
-                self.left = None;
-                return stop;
-            }
-            if self.cycles >= self.deadline.limit || bus.exit.is_some() {
-                self.left = None;
-                return Stop::Horizon;
-            }
-            self.follow_memory(bus);
-            if let Some(interrupt) = self.csrs.deliverable(self.lines.look(bus, self.cycles).low()) {
-                self.trap(bus, interrupt, 0, true);
-                if single {
-                    return self.stop.take().unwrap_or(Stop::Horizon);
-                }
-                continue;
-            }
-            self.follow_sections();
-            if self.sections.has_marks() {
-                self.stop = Some(Stop::Mark);
-                continue;
-            }
-            if self.polls.found && !single {
-                self.skip_rounds(bus);
-                continue;
-            }
-            let before = (self.instructions, self.traps);
-            self.run_once(bus, single);
-            if single && (self.instructions, self.traps) != before {
-                return self.stop.take().unwrap_or(Stop::Horizon);
-            }
-        }
-    }
-
-    /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
-    fn run_once(&mut self, bus: &mut Bus, single: bool) {
-        if self.blocks.are_full() {
-            self.drop_blocks();
-        }
-        let left = self.left.take();
-        // Without a cache, instructions are fetched one by one.
-        let whole = !single && self.memory.fetch_way(bus, self.pc) != Way::Uncached;
-        let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
-        let Some(index) = index else {
-            let value = self.pc;
-            return self.fetch_fault(bus, value, BusFaultKind::Unmapped);
-        };
-        if self.fetch(bus, index) {
-            self.execute(bus, index);
-        }
-    }
-
-    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before
-    /// the limit. `left` is linked to it.
-    fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
-        let mut index = self.block_at(bus, Extent::Whole)?;
-        if self.blocks.cold[index as usize].extent == Extent::Whole {
-            if let Some((from, exit)) = left {
-                self.link(from, exit, index);
-            }
-            if !self.only_first_line_misses(index) {
-                index = self.block_at(bus, Extent::Line)?;
-            }
-        }
-        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
-        if fits { Some(index) } else { self.block_at(bus, Extent::One) }
-    }
-
-    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a
-    /// whole one is not decoded: the line's stands for it.
-    pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
-        let (pc, entry) = (self.pc, self.pending);
-        if let Some(index) = self.known_block(extent) {
-            return Some(index);
-        }
-        let fetch = self.memory.fetch_way(bus, pc);
-        let cold = fetch == Way::Cached && !self.memory.has_fetch_line(self.next_line(pc));
-        if extent == Extent::Whole
-            && cold
-            && let Some(index) = self.known_block(Extent::Line)
-        {
-            return Some(index);
-        }
-        let place = Place { pc, extent, cold, entry, fetch, line_bytes: self.line_bytes };
-        let index = self.blocks.build(bus, &self.config.timing, place);
-        self.follow_memory(bus);
-        index
-    }
-
-    fn known_block(&mut self, extent: Extent) -> Option<u32> {
-        let (pc, entry) = (self.pc, self.pending);
-        let known = self.blocks.find(pc, extent, entry);
-        known.or_else(|| self.blocks.find_unaffected(&self.config.timing, pc, extent, entry))
-    }
-
-    fn link(&mut self, from: u32, exit: usize, to: u32) {
-        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block
-        // the next time.
-        let cold = &self.blocks.cold[from as usize];
-        if cold.extent == Extent::Whole && !self.sections.stops_at(self.pc) && self.pending == cold.pending[exit] {
-            self.blocks.hot[from as usize].links[exit] = to;
-        }
-    }
-
-    /// Drops decoded blocks if memory under them was written, and shortcuts for stores if instructions were decoded.
-    pub(super) fn follow_memory(&mut self, bus: &mut Bus) {
-        if bus.code_epoch != self.code_epoch {
-            self.code_epoch = bus.code_epoch;
-            self.drop_blocks();
-        }
-        if bus.code_marks != self.code_marks {
-            self.code_marks = bus.code_marks;
-            self.memory.forbid_quick_stores();
-        }
-    }
-
-    /// Drops all decoded blocks.
-    pub(super) fn drop_blocks(&mut self) {
-        self.blocks.flush();
-        if let Some(compiler) = &mut self.compiler {
-            compiler.clear();
-        }
-        self.left = None;
-    }
-
-    /// Enters the handler of an exception raised by the instruction at the current address.
-    pub(super) fn raise(&mut self, bus: &mut Bus, exception: Exception) {
-        let access = self.last_fault.take();
-        let encoding =
-            (exception.cause == super::exceptions::ExceptionCause::IllegalInstruction).then_some(exception.value);
-        let fault = CoreFault { pc: self.pc, what: exception.cause.name(), access, encoding, ..CoreFault::default() };
-        let handler = self.trap(bus, exception.cause as u32, exception.value, false);
-        let why_fatal = if !self.csrs.has_handler() {
-            "no trap handler is set (mtvec has not been written)"
-        } else if !bus.peek(handler, &mut [0; 2]) {
-            "mtvec leads to no memory"
-        } else if handler == fault.pc {
-            "it happened on the first instruction of the trap handler"
-        } else {
-            if fault.access.is_some() || fault.encoding.is_some() {
-                bus.note_trap(fault);
-            }
-            return;
-        };
-        self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
-    }
-
-    fn trap(&mut self, bus: &mut Bus, cause: u32, value: u32, interrupt: bool) -> u32 {
-        self.pc = self.csrs.enter_trap(self.pc, cause, value, interrupt);
-        self.traps += 1;
-        let name = if interrupt { "interrupt" } else { "exception of cause" };
-        let source = Source { name, number: Some(cause), input: interrupt.then_some(cause) };
-        bus.storms.exception(self.config.index, self.now(), source);
-        let cycles = u64::from(self.config.timing.trap);
-        self.cycles += cycles;
-        self.causes[Cause::Trap as usize] += cycles;
-        self.pending = Pending::NONE;
-        self.left = None;
-        self.memory.flush_prefetch();
-        self.update_limit(bus);
-        self.pc
-    }
-
-    fn begin(&mut self, bus: &Bus, until: Ps) {
-        self.deadline.begin(bus, until);
-        self.update_limit(bus);
-    }
-}
-
-impl Core for Hart {
-    fn name(&self) -> &str {
-        &self.config.name
-    }
-
-    fn clock(&self) -> Hz {
-        self.config.clock
-    }
-
-    fn cycles(&self) -> Cycles {
-        Cycles(self.cycles)
-    }
-
-    fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
-        self.begin(bus, until);
-        self.run_loop(bus, false)
-    }
-
-    fn step(&mut self, bus: &mut Bus) -> Stop {
-        self.begin(bus, Ps(u64::MAX / 2));
-        self.run_loop(bus, true)
-    }
-
-    fn keeps_order(&self) -> bool {
-        true
-    }
-
-    fn idle(&mut self, until: Ps) {
-        let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
-        self.cycles += cycles;
-        self.causes[Cause::Idle as usize] += cycles;
-        self.pending = Pending::NONE;
-    }
-
-    fn machine(&self) -> Machine {
-        Machine::RiscV
-    }
-
-    fn set_pc(&mut self, pc: u32) {
-        self.pc = pc;
-    }
-
-    fn registers(&self) -> Vec<u32> {
-        std::iter::once(self.pc).chain(self.x[..32].iter().copied()).collect()
-    }
-
-    fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc, Totals::default());
-        self.drop_blocks();
-    }
-
-    fn mark_calls(&mut self, pc: u32) -> bool {
-        self.sections.mark_calls(pc)
-    }
-
-    fn take_marks(&mut self) -> Vec<CallMark> {
-        self.sections.take_marks()
-    }
-
-    fn report(&mut self, bus: &Bus) -> CoreReport {
-        let totals = self.totals();
-        CoreReport {
-            name: self.config.name.clone(),
-            clock: self.config.clock,
-            instructions: self.instructions,
-            cycles: Cycles(self.cycles),
-            causes: totals.named(bus),
-            cut: None,
-            sections: self.sections.reports(bus),
-            counters: self.counters(),
-        }
-    }
-
-    fn compile_after(&mut self, runs: u16) {
-        self.blocks.compile_after = runs;
-        self.drop_blocks();
-    }
-
-    fn skip_polling(&mut self, skip: bool) {
-        self.polls.enable(skip);
-    }
-
-    fn skipped(&self) -> Cycles {
-        Cycles(self.polls.skipped_cycles)
-    }
-
-    fn lost_calls(&self) -> u64 {
-        self.sections.lost()
-    }
-}
-
-impl Hart {
     fn counters(&self) -> Vec<(String, u64)> {
         let MemoryConfig { icache, dcache, .. } = self.config.memory;
         let caches = [("i-cache", icache), ("d-cache", dcache)].into_iter().zip(self.memory.cache_counters());
-        let traps = (format!("{}.traps", self.config.name), self.traps);
+        let traps = (format!("{}.traps", self.config.name), self.exceptions);
         caches
             .filter_map(|((name, shape), counters)| shape.map(|_| (name, counters)))
             .flat_map(|(name, counters)| {
@@ -439,11 +243,31 @@ impl Hart {
             .chain([traps])
             .collect()
     }
+}
 
-    /// Leaves a block by an exit that has no link.
-    pub(super) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
-        self.pc = pc;
-        self.pending = self.blocks.cold[index as usize].pending[exit];
-        self.left = Some((index, exit));
+/// Where a core is, as far as calls are concerned: from the address and the registers.
+pub(super) fn place_of(pc: u32, x: &[u32]) -> Place {
+    Place { pc, return_pc: x[RA], sp: x[SP] }
+}
+
+/// The operation as the inner loop runs it: x0 as destination and addresses resolved.
+pub(super) fn resolve(instr: &Instr, pc: u32) -> Op {
+    let mut op = instr.op;
+    let next = pc.wrapping_add(u32::from(instr.len_bytes));
+    match op.code {
+        Code::Lui => op.code = Code::Li,
+        Code::Auipc => op = Op { code: Code::Li, imm: pc.wrapping_add(op.imm as u32) as i32, ..op },
+        Code::Addi if op.rs1 == 0 => op.code = Code::Li,
+        Code::Jal => op.imm = next as i32,
+        Code::Fence => op.code = Code::Nop,
+        _ => {}
     }
+    if op.writes_rd() && op.rd == 0 {
+        op.rd = SINK;
+    }
+    op
+}
+
+pub(super) fn taken_pc(end_pc: u32, last: &Instr) -> u32 {
+    end_pc.wrapping_sub(u32::from(last.len_bytes)).wrapping_add(last.op.imm as u32)
 }

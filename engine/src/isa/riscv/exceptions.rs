@@ -1,5 +1,22 @@
 //! Exceptions and interrupts of machine mode (privileged specification, section 3.1).
 
+use super::core::Hart;
+use super::timing::Pending;
+use crate::bus::{Bus, BusFaultKind};
+use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::memory::first_level::Refusal;
+use crate::memory::first_level::access::Abort;
+use crate::storms::Source;
+
+/// Why the flow of instructions is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trap {
+    /// An interrupt, by its code in mcause.
+    Interrupt(u32),
+    /// An exception.
+    Exception(Exception),
+}
+
 /// A synchronous exception, with what goes into mtval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exception {
@@ -7,6 +24,39 @@ pub struct Exception {
     pub cause: ExceptionCause,
     /// Faulting address or encoding; 0 where there is none.
     pub value: u32,
+    /// What was found at the address, where that is why.
+    pub answer: Option<Answer>,
+}
+
+impl Exception {
+    /// One that has nothing to do with an access.
+    pub const fn new(cause: ExceptionCause, value: u32) -> Exception {
+        Exception { cause, value, answer: None }
+    }
+
+    /// That of an instruction that can't be fetched.
+    pub fn of_fetch(abort: Abort<Refusal>) -> Exception {
+        Exception {
+            cause: ExceptionCause::InstructionAccessFault,
+            value: abort.va,
+            answer: Some(Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped))),
+        }
+    }
+
+    /// That of a load or store that can't be done.
+    pub fn of_data(abort: Abort<Refusal>) -> Exception {
+        let cause = match (abort.status, abort.write) {
+            (Refusal::Misaligned, false) => ExceptionCause::LoadAddressMisaligned,
+            (Refusal::Misaligned, true) => ExceptionCause::StoreAddressMisaligned,
+            (Refusal::Bus, false) => ExceptionCause::LoadAccessFault,
+            (Refusal::Bus, true) => ExceptionCause::StoreAccessFault,
+        };
+        let answer = match abort.status {
+            Refusal::Misaligned => Answer::Misaligned,
+            Refusal::Bus => Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped)),
+        };
+        Exception { cause, value: abort.va, answer: Some(answer) }
+    }
 }
 
 /// Causes, under their codes in mcause (table "mcause values after trap").
@@ -70,3 +120,54 @@ pub const MACHINE_INTERRUPTS: u32 = 1 << 3 | 1 << 7 | 1 << 11;
 /// The bits of mip and mie that the specification leaves to the platform (section 3.1.9): up to sixteen lines of a core's own, taken
 /// before all others, the lowest number first.
 pub const PLATFORM_INTERRUPTS: u32 = 0xffff_0000;
+
+impl Hart {
+    /// Enters the handler of an exception raised by the instruction at the current address.
+    pub(super) fn raise(&mut self, bus: &mut Bus, exception: Exception) {
+        let Exception { cause, value, .. } = exception;
+        let access = self.faulted_access(bus, exception);
+        let encoding = (cause == ExceptionCause::IllegalInstruction).then_some(value);
+        let fault = CoreFault { pc: self.pc, what: cause.name(), access, encoding, ..CoreFault::default() };
+        let handler = self.trap(bus, cause as u32, value, false);
+        let why_fatal = if !self.isa.csrs.has_handler() {
+            "no trap handler is set (mtvec has not been written)"
+        } else if !bus.peek(handler, &mut [0; 2]) {
+            "mtvec leads to no memory"
+        } else if handler == fault.pc {
+            "it happened on the first instruction of the trap handler"
+        } else {
+            if fault.access.is_some() || fault.encoding.is_some() {
+                bus.note_trap(fault);
+            }
+            return;
+        };
+        self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
+    }
+
+    /// The access that an exception comes from, for messages.
+    fn faulted_access(&self, bus: &Bus, exception: Exception) -> Option<FaultedAccess> {
+        let (addr, answer) = (exception.value, exception.answer?);
+        if exception.cause != ExceptionCause::InstructionAccessFault {
+            return Some(FaultedAccess { addr, kind: self.access_kind, answer });
+        }
+        let answer = if bus.entry_at(addr).is_some() { Answer::Bus(BusFaultKind::Slave) } else { answer };
+        Some(FaultedAccess { addr, kind: "instruction fetch", answer })
+    }
+
+    /// Enters the trap handler. Gives its address.
+    pub(super) fn trap(&mut self, bus: &mut Bus, cause: u32, value: u32, interrupt: bool) -> u32 {
+        self.pc = self.isa.csrs.enter_trap(self.pc, cause, value, interrupt);
+        self.exceptions += 1;
+        let name = if interrupt { "interrupt" } else { "exception of cause" };
+        let source = Source { name, number: Some(cause), input: interrupt.then_some(cause) };
+        bus.storms.exception(self.config.index, self.now(), source);
+        let cycles = u64::from(self.config.timing.trap);
+        self.cycles += cycles;
+        self.spent.exceptions += cycles;
+        self.pending = Pending::NONE;
+        self.left = None;
+        self.memory.flush_prefetch();
+        self.update_limit(bus);
+        self.pc
+    }
+}

@@ -2,20 +2,42 @@
 //! compiled, and run as host code.
 
 use super::alu::match_operation;
-use super::block::{Extent, NO_BLOCK};
 use super::compile::{Compiler, Ending};
-use super::core::Hart;
+use super::core::{Hart, LEAVE};
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use crate::bus::Bus;
 use crate::core::Stop;
+use crate::cpu::block::{Extent, FALLEN, NO_BLOCK, TAKEN};
 use crate::semihosting::memory::{Caller, Physical};
 use crate::semihosting::{self, Answer};
 
-/// Exit of a block that is fallen through.
-const FALLEN: usize = 0;
-/// Exit of a block that ends in a jump.
-const TAKEN: usize = 1;
+/// A hart's compiled code. A copy of a hart's state has none: it is worked out from the rest.
+#[derive(Default)]
+pub(super) struct HostCode {
+    compiler: Option<Compiler>,
+    /// Way into compiled code; only of use while there is a compiler.
+    pub enter: usize,
+}
+
+impl HostCode {
+    /// Forgets the code of all blocks.
+    pub fn clear(&mut self) {
+        self.compiler.iter_mut().for_each(Compiler::clear);
+    }
+}
+
+impl Clone for HostCode {
+    fn clone(&self) -> HostCode {
+        HostCode::default()
+    }
+}
+
+impl PartialEq for HostCode {
+    fn eq(&self, _: &HostCode) -> bool {
+        true
+    }
+}
 
 impl Hart {
     /// Runs the block `index`, whose first line has been fetched, and those behind it.
@@ -107,6 +129,7 @@ impl Hart {
                         }
                         break TAKEN;
                     }
+                    Code::End if op.rs2 == LEAVE => return self.leave_here(index, at!()),
                     Code::End => break FALLEN,
                     _ => return self.system(bus, index, at!()),
                 }
@@ -133,20 +156,6 @@ impl Hart {
         }
     }
 
-    /// Stops between two blocks.
-    fn stop_before(&mut self, next: u32) {
-        self.pc = self.blocks.hot[next as usize].pc;
-        self.pending = self.blocks.cold[next as usize].entry;
-    }
-
-    /// True if a block fits before the limit, all of its lines are in the instruction cache, and nobody watches for it.
-    #[inline(always)]
-    fn may_enter(&mut self, index: u32) -> bool {
-        let hot = &self.blocks.hot[index as usize];
-        self.cycles + u64::from(hot.longest_cycles) <= self.deadline.limit
-            && (hot.fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index))
-    }
-
     /// Has a block run as host code from now on, if that can be done.
     #[cold]
     #[inline(never)]
@@ -154,70 +163,54 @@ impl Hart {
         if self.blocks.compile_after == 0 {
             return;
         }
-        if self.compiler.is_none() {
-            self.compiler = Compiler::new(&self.blocks);
-            let Some(compiler) = &self.compiler else {
+        let code = &mut self.isa.code;
+        if code.compiler.is_none() {
+            code.compiler = Compiler::new(&self.blocks);
+            let Some(compiler) = &code.compiler else {
                 self.blocks.compile_after = 0;
                 return;
             };
-            self.enter_code = compiler.enter();
+            code.enter = compiler.enter();
             self.blocks.forget_code(compiler.uncompiled());
         }
-        let Some(compiler) = &mut self.compiler else { return };
-        if self.blocks.cold[index as usize].extent != Extent::Whole {
+        let Some(compiler) = &mut code.compiler else { return };
+        if self.blocks.cold[index as usize].entry.extent != Extent::Whole {
             return;
         }
         if self.blocks.is_compiled(index) {
             return self.blocks.reconsider(index);
         }
-        if let Some(code) = compiler.compile(&self.blocks, self.memory.quick_lines(), index) {
-            self.blocks.adopt(index, code);
+        if let Some(place) = compiler.compile(&self.blocks, self.memory.quick_lines(), index) {
+            self.blocks.adopt(index, place);
         } else if !compiler.is_sound() {
             // With the pages all code is gone.
-            self.compiler = None;
+            code.compiler = None;
             self.blocks.compile_after = 0;
             self.blocks.forget_code(0);
         }
     }
 
-    /// Leaves a block before its operation number `count`, accounting for those that ran.
-    pub(super) fn leave_in_the_middle(&mut self, index: u32, count: u32) {
-        let hot = &self.blocks.hot[index as usize];
-        let first = hot.first_op as usize;
-        let mut pending = self.blocks.cold[index as usize].entry;
-        self.pc = hot.pc;
-        for info in &self.blocks.infos[first..first + count as usize] {
-            let cost = self.config.timing.step(&info.instr, &mut pending);
-            self.parts.add(info.instr.op.code, cost);
-            self.cycles += u64::from(cost.stall_cycles + cost.issue_cycles);
-            self.pc = self.pc.wrapping_add(u32::from(info.instr.len_bytes));
-        }
-        self.instructions += u64::from(count);
-        self.pending = pending;
-        self.left = None;
-    }
-
     /// The last operation of a block, where it is one that changes more than registers.
     fn system(&mut self, bus: &mut Bus, index: u32, at: u32) {
-        let info = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
-        let op = info.instr.op;
+        let (info, instr) = (self.blocks.info(index, at), self.blocks.instrs_of(index)[at as usize]);
+        let op = instr.op;
         let exception = match op.code {
-            Code::Ecall => Some(Exception { cause: ExceptionCause::MachineEcall, value: 0 }),
+            Code::Ecall => Some(Exception::new(ExceptionCause::MachineEcall, 0)),
             Code::Ebreak => {
-                self.leave_in_the_middle(index, at);
-                return self.ebreak(bus, u32::from(info.instr.len_bytes));
+                self.leave_in_the_middle(index, info.instr);
+                return self.ebreak(bus, u32::from(instr.len_bytes));
             }
-            Code::Illegal => Some(Exception { cause: ExceptionCause::IllegalInstruction, value: op.imm as u32 }),
+            Code::Illegal => Some(Exception::new(ExceptionCause::IllegalInstruction, op.imm as u32)),
             Code::Mret | Code::Wfi | Code::FenceI => None,
-            _ => self.access_csr(bus, op, u64::from(info.start_cycles), u64::from(at)).err(),
+            _ => self.access_csr(bus, op, u64::from(info.begins_cycles) - 1, u64::from(at)).err(),
         };
         if let Some(exception) = exception {
-            self.leave_in_the_middle(index, at);
+            self.leave_in_the_middle(index, info.instr);
             return self.raise(bus, exception);
         }
-        self.leave_in_the_middle(index, at + 1);
+        self.leave_in_the_middle(index, info.instr + 1);
         match op.code {
-            Code::Mret => self.pc = self.csrs.leave_trap(),
+            Code::Mret => self.pc = self.isa.csrs.leave_trap(),
             Code::Wfi => self.wait(bus),
             Code::FenceI => self.invalidate_fetched(),
             _ => {}
@@ -231,8 +224,8 @@ impl Hart {
         let immediate = matches!(op.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);
         let operand = if immediate { u32::from(op.rs1) } else { self.x[op.rs1 as usize] };
         let swap = matches!(op.code, Code::Csrrw | Code::Csrrwi);
-        let refused = Exception { cause: ExceptionCause::IllegalInstruction, value: encoding(op) };
-        let old = if swap && op.rd == 0 { 0 } else { self.csrs.read(number, context).ok_or(refused)? };
+        let refused = Exception::new(ExceptionCause::IllegalInstruction, encoding(op));
+        let old = if swap && op.rd == 0 { 0 } else { self.isa.csrs.read(number, context).ok_or(refused)? };
         let new = match op.code {
             Code::Csrrw | Code::Csrrwi => Some(operand),
             _ if op.rs1 == 0 => None,
@@ -240,7 +233,7 @@ impl Hart {
             _ => Some(old & !operand),
         };
         if let Some(new) = new {
-            self.csrs.write(number, new, context).ok_or(refused)?;
+            self.isa.csrs.write(number, new, context).ok_or(refused)?;
         }
         if op.rd != 0 {
             self.x[op.rd as usize] = old;
@@ -252,7 +245,7 @@ impl Hart {
     fn ebreak(&mut self, bus: &mut Bus, len_bytes: u32) {
         let pc = self.pc;
         if !semihosting::is_riscv_call(bus, pc) {
-            return self.raise(bus, Exception { cause: ExceptionCause::Breakpoint, value: pc });
+            return self.raise(bus, Exception::new(ExceptionCause::Breakpoint, pc));
         }
         self.instructions += 1;
         self.cycles += 1;

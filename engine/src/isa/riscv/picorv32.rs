@@ -25,12 +25,13 @@ pub use config::{Config, Extensions, Timing, from_node};
 
 use self::decoded::Table;
 use self::interrupts::Interrupts;
-use super::accounts::{Cause, Totals};
-use super::block::Breakdown;
-use super::sections::place_of;
+use super::core::{RiscV, place_of};
 use crate::bus::Bus;
 use crate::core::{CallMark, Core, CoreReport, Stop};
+use crate::cpu::accounts::{Spent, Totals};
+use crate::cpu::cost::Breakdown;
 use crate::cpu::deadline::Deadline;
+use crate::cpu::isa::Isa as _;
 use crate::cpu::sections::{Sections, Totals as _};
 use crate::elf::Machine;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
@@ -71,7 +72,7 @@ pub struct Picorv32 {
     /// The run is at its end.
     ended: bool,
     fixed: Breakdown,
-    causes: [u64; Cause::Count as usize],
+    spent: Spent,
     accounts: Accounts,
     sections: Sections<Totals>,
 }
@@ -99,7 +100,7 @@ impl Picorv32 {
             stop: None,
             ended: false,
             fixed: Breakdown::default(),
-            causes: [0; Cause::Count as usize],
+            spent: Spent::default(),
             accounts: Accounts::default(),
             sections: Sections::default(),
             config,
@@ -130,10 +131,11 @@ impl Picorv32 {
 
     fn totals(&self) -> Totals {
         Totals {
+            names: &RiscV::CAUSES,
             instructions: self.instructions,
             cycles: self.cycles,
             fixed: self.fixed,
-            causes: self.causes,
+            spent: self.spent,
             memory: self.accounts.clone(),
         }
     }
@@ -172,7 +174,7 @@ impl Core for Picorv32 {
     fn idle(&mut self, until: Ps) {
         let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
         self.cycles += cycles;
-        self.causes[Cause::Idle as usize] += cycles;
+        self.spent.idle += cycles;
     }
 
     fn machine(&self) -> Machine {
@@ -190,7 +192,7 @@ impl Core for Picorv32 {
     }
 
     fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc, Totals::default());
+        self.sections.watch(name, pc, Totals::nothing(&RiscV::CAUSES));
     }
 
     fn lost_calls(&self) -> u64 {

@@ -4,6 +4,8 @@
 
 use super::op::{Code, Instr, TimingClass};
 use crate::board::reader::NodeReader;
+use crate::cpu::cost::Cost;
+use crate::cpu::isa;
 
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,14 +104,17 @@ pub struct Pending {
     slots: [(u8, u8); 2],
 }
 
+impl isa::Pending for Pending {
+    const NONE: Pending = Pending::NONE;
+
+    fn is_none(&self) -> bool {
+        self.slots[0].1 == 0 && self.slots[1].1 == 0
+    }
+}
+
 impl Pending {
     /// Nothing under way.
     pub const NONE: Pending = Pending { slots: [(0, 0); 2] };
-
-    /// True if an instruction can't be held up by what went before.
-    pub fn is_none(&self) -> bool {
-        self.slots[0].1 == 0 && self.slots[1].1 == 0
-    }
 
     /// Cycles until the instruction's sources are ready.
     pub fn stall_cycles(&self, instr: &Instr) -> u32 {
@@ -143,24 +148,20 @@ impl Pending {
     }
 }
 
-/// What one instruction cost, without memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Waiting for operands.
-    pub stall_cycles: u32,
-    /// In the pipeline, the first cycle included.
-    pub issue_cycles: u32,
-}
-
 impl CoreTiming {
     /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after it.
     pub fn step(&self, instr: &Instr, pending: &mut Pending) -> Cost {
-        let cost = Cost { stall_cycles: pending.stall_cycles(instr), issue_cycles: self.issue_cycles(instr.op.code) };
-        pending.pass(cost.stall_cycles + cost.issue_cycles);
+        let (stall_cycles, cycles) = (pending.stall_cycles(instr), self.issue_cycles(instr.op.code));
+        pending.pass(stall_cycles + cycles);
         if instr.op.writes_rd() {
             pending.set(instr.op.rd, self.use_stall_cycles(instr.op.code));
         }
-        cost
+        match instr.op.code.class() {
+            TimingClass::Jump | TimingClass::IndirectJump => {
+                Cost { stall_cycles, issue_cycles: 1, refill_cycles: cycles - 1 }
+            }
+            _ => Cost { stall_cycles, issue_cycles: cycles, refill_cycles: 0 },
+        }
     }
 }
 
@@ -193,7 +194,7 @@ mod tests {
     fn total(program: &[Instr]) -> u32 {
         let mut pending = Pending::NONE;
         let costs = program.iter().map(|instr| table().step(instr, &mut pending));
-        costs.map(|cost| cost.stall_cycles + cost.issue_cycles).sum()
+        costs.map(Cost::cycles).sum()
     }
 
     #[test]

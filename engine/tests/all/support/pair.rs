@@ -81,7 +81,8 @@ pub fn pair(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
 pub fn pair_of_harts(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
     let cores = [0, 1].map(|index| {
         let (name, memory) = (format!("cpu{index}"), MemoryConfig::unbuffered(clock(index), None, None));
-        let config = CoreConfig { name, index, clock: clock(index), memory, ..riscv::config(None, None) };
+        let mut config = CoreConfig { name, index, clock: clock(index), memory, ..riscv::config(None, None) };
+        config.system.hart = index;
         Box::new(Hart::new(config)) as Box<dyn Core>
     });
     pair_of(cores, 11, programs)
@@ -91,11 +92,7 @@ fn clock(core: u32) -> Hz {
     Hz::new(CLOCKS[core as usize]).unwrap()
 }
 
-fn pair_of(
-    mut cores: [Box<dyn Core>; 2],
-    interrupt: u32,
-    programs: [&[u32]; 2],
-) -> (Machine, Arc<Mutex<Entries>>) {
+fn pair_of(mut cores: [Box<dyn Core>; 2], interrupt: u32, programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
     let entries = Arc::default();
     let mut bus = Bus::default();
     let hz = |hz| Hz::new(hz).unwrap();

@@ -1,7 +1,7 @@
 //! A small machine for tests of the core: local memory at 0, DDR behind caches, a device that answers late and can interrupt.
 pub use super::rig::{put_physical as put, *};
 use cyclescope_engine::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
-use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
+use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart, SystemConfig};
 use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, RunReport};
@@ -104,7 +104,7 @@ pub fn config(icache: Option<CacheShape>, dcache: Option<CacheShape>) -> CoreCon
         clock: clock(),
         timing: timing(),
         memory: MemoryConfig::unbuffered(clock(), icache, dcache),
-        interrupts: MACHINE_INTERRUPTS,
+        system: SystemConfig { hart: 0, interrupts: MACHINE_INTERRUPTS },
     }
 }
 

@@ -1,7 +1,6 @@
 //! Stands for the compiler on hosts that it can't make code for: everything is interpreted.
 
-use super::block::Blocks;
-use super::core::Hart;
+use super::core::{Blocks, Hart};
 use crate::memory::shortcut::Shortcuts;
 
 /// As on other hosts, though nothing is ever compiled.

@@ -6,13 +6,17 @@ use cranelift_codegen::ir::{AliasRegion, Function, InstBuilder, MemFlags, Value}
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
-use super::super::block::{Blocks, Found, Hot, NO_BLOCK, lookup_slot};
-use super::super::core::Hart;
+use super::super::core::{Blocks, Hart, Hot, RiscV};
 use super::super::op::{Code, Op, TimingClass};
 use super::stubs::block_signature;
 use super::{Kind, ending_bits};
+use crate::cpu::block::{self, EntryOf, NO_BLOCK, lookup_slot};
+use crate::cpu::isa::Pending as _;
 use crate::memory::first_level::Memory;
 use crate::memory::shortcut::{Shortcuts, Slot};
+
+/// An entry of the table of blocks by their address.
+type Found = block::Found<EntryOf<RiscV>>;
 
 /// Where a hart's fetch epoch is.
 const FETCH_EPOCH: usize = offset_of!(Hart, memory) + Memory::FETCH_EPOCH;
@@ -67,7 +71,7 @@ pub fn emit(
 impl Emitter<'_> {
     fn block(&mut self) {
         let blocks = self.blocks;
-        for (at, op) in blocks.ops_of(self.index).iter().enumerate() {
+        for (at, op) in blocks.ops_from(self.index).iter().enumerate() {
             let at = at as u32;
             match op.code.class() {
                 TimingClass::Load => self.load(op, at),
@@ -184,7 +188,7 @@ impl Emitter<'_> {
             self.b.ins().store(own(), target, self.hot, offset_of!(Hot, taken_pc) as i32);
             return self.look_up(target, cycles);
         }
-        let Some(next) = self.blocks.fixed_link(self.index, exit) else { return self.follow_link(exit, cycles) };
+        let Some(next) = self.fixed_link(exit) else { return self.follow_link(exit, cycles) };
         let longest = i64::from(self.blocks.hot[next as usize].longest_cycles);
         let longest = self.b.ins().iconst(I64, longest);
         let offset = self.offset_to(next);
@@ -240,17 +244,28 @@ impl Emitter<'_> {
             // The next block has to be entered with results under way.
             return self.finish(Kind::Left, index, 1);
         }
-        let bytes = size_of::<Found>() as u64;
+        // Targets are even: twice the slot's number.
         let slot = self.b.ins().band_imm(target, (lookup_slot(u32::MAX) as i64) << 1);
-        let offset = self.b.ins().ishl_imm(slot, i64::from(bytes.ilog2()) - 1);
-        let offset = self.b.ins().uextend(I64, offset);
+        let slot = self.b.ins().uextend(I64, slot);
+        let offset = self.b.ins().imul_imm(slot, size_of::<Found>() as i64 / 2);
         let base = self.b.ins().iconst(I64, self.blocks.lookup_base() as i64);
         let found = self.b.ins().iadd(base, offset);
-        let pc = self.b.ins().load(I32, own(), found, offset_of!(Found, pc) as i32);
-        let here = self.b.ins().icmp(IntCC::Equal, pc, target);
+        let pc = self.b.ins().load(I32, own(), found, offset_of!(Found, settled_pc) as i32);
+        let same = self.b.ins().icmp(IntCC::Equal, pc, target);
+        // All code goes with the blocks of its generation.
+        let generation = self.b.ins().load(I32, own(), found, offset_of!(Found, generation) as i32);
+        let present = self.b.ins().icmp_imm(IntCC::Equal, generation, i64::from(self.blocks.generation as i32));
+        let here = self.b.ins().band(same, present);
         self.unless(here, |this| this.finish(Kind::Left, index, 1));
         let next = self.b.ins().load(I32, own(), found, offset_of!(Found, index) as i32);
         self.enter_index(next, cycles);
+    }
+
+    /// The block that an exit leads to every time, where that is known.
+    fn fixed_link(&self, exit: usize) -> Option<u32> {
+        let link = self.blocks.hot[self.index as usize].links[exit];
+        let indirect = self.blocks.instrs_of(self.index).last().is_some_and(|last| last.op.code == Code::Jalr);
+        (link != NO_BLOCK && !indirect).then_some(link)
     }
 
     /// Enters a block by its index.

@@ -9,8 +9,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use std::mem::offset_of;
 
-use super::super::block::{Blocks, Hot};
-use super::super::core::Hart;
+use super::super::core::{Blocks, Hart, Hot};
 use super::{Compiler, Kind, ending_bits};
 
 /// Type of the way in.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::core::{CoreConfig, Hart};
+use super::super::core::{CoreConfig, Hart, SystemConfig};
 use super::super::timing::CoreTiming;
 use crate::bus::{Bus, MapEntry, Target};
 use crate::core::{Core, CoreReport, Stop};
@@ -300,7 +300,8 @@ fn board(program: &Program) -> (Hart, Bus) {
         Some(CacheShape { size_bytes, line_bytes: 16, ways: program.ways, replacement, write })
     };
     let memory = MemoryConfig::unbuffered(clock, cache(256), cache(256));
-    let hart = Hart::new(CoreConfig { name: "cpu".to_owned(), index: 0, clock, timing, memory, interrupts: 0 });
+    let system = SystemConfig { hart: 0, interrupts: 0 };
+    let hart = Hart::new(CoreConfig { name: "cpu".to_owned(), index: 0, clock, timing, memory, system });
     (hart, bus)
 }
 

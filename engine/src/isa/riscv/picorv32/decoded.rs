@@ -1,7 +1,7 @@
 //! Decoded instructions, kept by address and encoding: whatever a store or the flash does to the code, what was fetched is run.
 
 use super::config::{Extensions, Timing};
-use crate::isa::riscv::block::{resolve, taken_pc};
+use crate::isa::riscv::core::{resolve, taken_pc};
 use crate::isa::riscv::decode::decode;
 use crate::isa::riscv::op::{Code, Instr, Op, TimingClass};
 
@@ -166,7 +166,7 @@ fn reads_counter(code: Code, op: Op) -> bool {
 /// rd and rs1 of an instruction of PicoRV32's own.
 fn custom_operands(encoding: u32) -> Op {
     let rd = (encoding >> 7 & 31) as u8;
-    let rd = if rd == 0 { crate::isa::riscv::block::SINK } else { rd };
+    let rd = if rd == 0 { crate::isa::riscv::core::SINK } else { rd };
     Op { code: Code::Nop, rd, rs1: (encoding >> 15 & 31) as u8, rs2: 0, imm: 0 }
 }
 

@@ -9,7 +9,6 @@ use super::interrupts::BREAKPOINT;
 use super::next::Next;
 use crate::bus::Bus;
 use crate::core::Stop;
-use crate::isa::riscv::accounts::Cause;
 use crate::isa::riscv::alu::{compute, is_taken};
 use crate::storms::Source;
 use crate::time::Cycles;
@@ -139,7 +138,7 @@ impl Picorv32 {
                 next = self.jump(target, launched, next.accepts);
             }
             Kind::Waitirq => return self.wait(),
-            _ if self.interrupts.raise(BREAKPOINT) => self.causes[Cause::Trap as usize] += own_cycles,
+            _ if self.interrupts.raise(BREAKPOINT) => self.spent.exceptions += own_cycles,
             _ => return self.halt(decoded, next.accepts - 1),
         }
         self.proceed(bus, next);
@@ -160,7 +159,7 @@ impl Picorv32 {
         let bit = self.x[CAUSES].trailing_zeros();
         let source = Source { name: "interrupt", number: Some(bit), input: Some(bit) };
         bus.storms.exception(self.config.index, self.config.clock.ps_at_floor(Cycles(taken)), source);
-        self.causes[Cause::Trap as usize] += wanted - taken + 1;
+        self.spent.exceptions += wanted - taken + 1;
         self.unit.forget();
         self.proceed(bus, Next { addr: self.config.interrupt_addr, wanted, accepts: wanted });
         self.look_ahead();
@@ -182,7 +181,7 @@ impl Picorv32 {
                 return Some(Stop::Waiting);
             }
             let until = ends.min(self.deadline.limit);
-            self.causes[Cause::Idle as usize] += until - self.cycles;
+            self.spent.idle += until - self.cycles;
             self.cycles = until;
         }
         let pending = self.interrupts.pending_at(self.cycles);

@@ -6,14 +6,13 @@ use super::interrupts::BUS_ERROR;
 use crate::bus::BusFault;
 use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
 use crate::isa::riscv::access::access_kind;
-use crate::isa::riscv::accounts::Cause;
 use crate::isa::riscv::op::TimingClass;
 
 impl Picorv32 {
     /// An instruction's own cause can't be taken: the core stops for good, in cycle `stops`.
     #[cold]
     pub(super) fn halt(&mut self, decoded: Decoded, stops: u64) {
-        self.causes[Cause::Trap as usize] += stops - self.cycles;
+        self.spent.exceptions += stops - self.cycles;
         self.cycles = stops;
         let (what, encoding) = match (decoded.kind, decoded.op.code.class()) {
             (Kind::Breakpoint, _) => ("environment call or breakpoint", None),
