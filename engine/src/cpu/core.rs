@@ -90,7 +90,7 @@ impl<I: Isa> Cpu<I> {
             isa,
             x: [0; REGISTERS],
             memory,
-            pc: 0,
+            pc: I::RESET_PC,
             cycles: 0,
             deadline: Deadline::new(config.clock),
             instructions: 0,
@@ -206,6 +206,9 @@ impl<I: Isa> Cpu<I> {
             self.drop_blocks();
         }
         let left = self.left.take();
+        if !I::locate(self, bus) {
+            return;
+        }
         let whole = !single && self.isa.runs_blocks() && !self.runs_one_by_one(bus);
         let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
         if let Some(index) = index
@@ -268,7 +271,7 @@ impl<I: Isa> Cpu<I> {
 
     fn known_block(&mut self, entry: EntryOf<I>) -> Option<u32> {
         self.blocks.find(entry).or_else(|| {
-            let unaffected = !entry.pending.is_none();
+            let unaffected = I::SHARES_BLOCKS && !entry.pending.is_none();
             unaffected.then(|| self.blocks.find_unaffected(&self.config.timing, entry)).flatten()
         })
     }
@@ -374,7 +377,7 @@ impl<I: Isa> Core for Cpu<I> {
         let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
         self.cycles += cycles;
         self.spent.idle += cycles;
-        self.pending = I::Pending::NONE;
+        I::rest(&mut self.pending, cycles);
     }
 
     fn machine(&self) -> Machine {

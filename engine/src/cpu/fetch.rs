@@ -12,7 +12,7 @@ impl<I: Isa> Cpu<I> {
         match self.blocks.cold[index as usize].fetch {
             Way::Local => true,
             Way::Cached => self.fetch_cached(bus, index),
-            Way::Uncached => I::FETCHES_IN_BLOCKS || self.fetch_one(bus, index),
+            Way::Uncached => I::FETCHES_IN_BLOCKS || I::FETCHES_FIRST || self.fetch_one(bus, index),
         }
     }
 
@@ -139,6 +139,7 @@ impl<I: Isa> Cpu<I> {
     fn look_for_lines(&mut self, index: u32) -> bool {
         let here = match self.blocks.cold[index as usize].fetch {
             _ if self.sections.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
+            _ if !I::is_current(self, index) => false,
             Way::Local => true,
             Way::Uncached => I::FETCHES_IN_BLOCKS,
             Way::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),

@@ -84,6 +84,14 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     const CAUSES: CauseNames;
     /// Past the cache, each instruction of a block begins with an operation that fetches it ([`Cpu::fetch_instruction`]); else such instructions run one by one.
     const FETCHES_IN_BLOCKS: bool = false;
+    /// Past the cache, [`Isa::locate`] fetches the next instruction, before anything is decoded: what is under way then is
+    /// what the block is entered with.
+    const FETCHES_FIRST: bool = false;
+    /// A block that takes the same time with results under way as with nothing stands for both. Not where what is under
+    /// way in the middle of a block has to be known exactly.
+    const SHARES_BLOCKS: bool = true;
+    /// Where a core begins that nobody tells.
+    const RESET_PC: u32 = 0;
     /// Runs after which a block is compiled; 0 for never.
     const COMPILE_AFTER: u16 = 0;
 
@@ -97,6 +105,20 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
 
     /// The state in which the next instruction is decoded.
     fn context(&self) -> Self::Context;
+
+    /// Finds out what [`Isa::context`] has to know of the address of the next instruction. False if the core has to look
+    /// again first, or the instruction can't be fetched: the core is at its handler then.
+    #[inline(always)]
+    fn locate(_core: &mut Cpu<Self>, _bus: &mut Bus) -> bool {
+        true
+    }
+
+    /// True if what was decoded for the block `index` is still what is at its address. Asked when a line of instructions
+    /// has gone, or all have, as they do when what addresses mean changes.
+    #[inline(always)]
+    fn is_current(_core: &Cpu<Self>, _index: u32) -> bool {
+        true
+    }
 
     /// The address of the next instruction, as blocks have it.
     #[inline(always)]
@@ -148,6 +170,11 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
 
     /// The core has waited `cycles` for instructions: what becomes of results that were under way.
     fn wait(pending: &mut Self::Pending, cycles: u64);
+
+    /// The core has waited `cycles` for an interrupt: what becomes of results that were under way.
+    fn rest(pending: &mut Self::Pending, _cycles: u64) {
+        *pending = Self::Pending::NONE;
+    }
 
     /// Bytes of an instruction.
     fn instr_bytes(instr: &Self::Instr) -> u32;

@@ -13,7 +13,7 @@ impl<I: Isa> Cpu<I> {
         let hot = &mut self.blocks.hot[index as usize];
         hot.runs[exit] += 1;
         self.cycles = self.cycles.wrapping_add(u64::from(hot.cycles[exit]));
-        self.instructions += u64::from(hot.instructions);
+        self.instructions = self.instructions.wrapping_add(u64::from(hot.instructions));
         let next = hot.links[exit];
         I::resolve(self, index, exit);
         if next == NO_BLOCK {

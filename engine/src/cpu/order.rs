@@ -50,7 +50,7 @@ impl<I: Isa> Cpu<I> {
     }
 
     /// The same for a line of instructions, which the core needs to go on from where it is.
-    pub(super) fn line_must_wait(&mut self, bus: &mut Bus, va: u32) -> bool {
+    pub(crate) fn line_must_wait(&mut self, bus: &mut Bus, va: u32) -> bool {
         if bus.order.is_alone() || bus.order.is_turn(self.now()) || !self.is_ordered(bus, va, Kind::Execute) {
             return false;
         }

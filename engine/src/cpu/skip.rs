@@ -10,7 +10,7 @@ use super::sections::Totals as _;
 use super::skips::Skips;
 use crate::bus::Bus;
 use crate::inputs::Inputs;
-use crate::memory::first_level;
+use crate::memory::first_level::{self, Way};
 
 /// Most registers that instructions leave behind: see [`Isa::RESULTS`].
 const MOST_RESULTS: usize = 40;
@@ -91,8 +91,16 @@ impl<I: Isa> Skips for Cpu<I> {
         if self.stop.is_some() || self.cycles >= self.deadline.limit || self.sections.stops_at(self.pc) {
             return None;
         }
+        if !I::locate(self, bus) {
+            return None;
+        }
         let index = self.block_at(bus, Extent::One)?;
-        I::note_writes(self, bus, index, round)?;
+        if I::note_writes(self, bus, index, round).is_none() {
+            if I::FETCHES_FIRST && self.blocks.cold[index as usize].fetch == Way::Uncached {
+                self.memory.keep_fetched(self.pc);
+            }
+            return None;
+        }
         let runs = self.blocks.hot[index as usize].runs;
         if self.fetch(bus, index) {
             I::execute(self, bus, index);

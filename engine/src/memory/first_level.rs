@@ -54,7 +54,7 @@ pub struct Done<T, S> {
 }
 
 /// What an access costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// Nothing: tightly coupled memory.
     Local,

@@ -17,6 +17,7 @@ mod hart;
 mod loading;
 mod messages;
 mod mips;
+mod mips_blocks;
 mod mips_polling;
 mod mips_random;
 mod picorv32;

@@ -1,200 +1,181 @@
-//! Accesses that cost more than their instruction, or may: the slow paths of fetch, load and store.
+//! Loads and stores that cost more than their instruction, or may.
 //!
-//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is charged, is the
-//! memory's business.
+//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is
+//! charged, is the memory's business.
 
 use super::alu;
 use super::core::Mips;
-use super::decode::decode;
-use super::op::{Code, Op};
-use super::pages::{Found, PAGE_BYTES};
-use super::system::{Exception, TlbFault};
-use crate::bus::{Bus, BusFaultKind, Target};
+use super::decoded::OP_BYTES;
+use super::faults::Raised;
+use super::op::{Code, Op, SINK};
+use super::system::TlbFault;
+use crate::bus::Bus;
+use crate::cpu::block::FALLEN;
 use crate::device::AccessSize;
-use crate::memory::first_level::access::{Abort, Access, Kind};
-use crate::memory::first_level::{Done, Mmu, Way};
-use crate::memory::ram::CODE_GRANULE_BYTES;
-
-/// Bytes of an instruction.
-const OP_BYTES: u32 = 4;
+use crate::memory::first_level::Done;
+use crate::memory::first_level::access::{Abort, Kind};
 
 impl Mips {
-    // ---- Fetch
-
-    /// Fetches the instruction at the current address. False if the caller has to look again before running it.
-    pub(super) fn fetch(&mut self, bus: &mut Bus, found: Found) -> bool {
-        let line = self.pc & !(self.line_bytes - 1);
-        let done = match found.way {
-            Way::Local => return true,
-            Way::Cached if self.memory.has_fetch_line(line) => return true,
-            Way::Cached => self.memory.fetch_line(bus, &self.system, self.now(), line),
-            Way::Uncached => {
-                let end_pc = self.pc.wrapping_add(OP_BYTES);
-                self.memory.fetch_uncached(bus, &self.system, self.now(), self.pc, end_pc)
-            }
+    /// A load that found no shortcut. True if the block goes on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let size = size_of_access(op.code);
+        // lwl and lwr load the word that holds their address.
+        let from = if matches!(op.code, Code::Lwl | Code::Lwr) { addr & !3 } else { addr };
+        if self.must_wait(bus, index, at, from, size.bytes(), Kind::Read) {
+            return false;
+        }
+        self.access_kind = kind_of_access(op.code);
+        let done = self.memory.load(bus, &self.isa.system, self.begins(index, at), from, size, 0);
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        let value = match done.result {
+            Ok(value) => value,
+            Err(abort) => return self.refuse_access(bus, index, at, Abort { va: addr, ..abort }, done.cycles),
         };
-        self.cycles += done.cycles;
-        match done.result {
-            Ok(at_once) => {
-                self.update_limit(bus);
-                // An event that came before a fill may have brought news, however fast that was.
-                at_once && !(found.way == Way::Cached && self.has_news(bus))
-            }
-            Err(abort) => {
-                self.raise_fetch(bus, abort);
-                false
-            }
+        self.x[usize::from(op.rd)] = extended(op.code, value, addr, self.x[usize::from(op.rt)]);
+        if op.code == Code::Ll {
+            self.reserve(bus, addr);
         }
+        if self.ram_at(bus, addr, Kind::Read).is_none() {
+            let pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * at);
+            self.polls.saw(u64::from(pc), &self.x);
+        }
+        self.behind_access(bus, index, at, done.cycles)
     }
 
-    pub(super) fn raise_fetch(&mut self, bus: &mut Bus, abort: Abort<TlbFault>) {
-        self.access_kind = "instruction fetch";
-        self.raise_abort(bus, abort, true);
-    }
-
-    /// Has the instruction at the current address decoded. Where the outer loop wants to see each pass, it is given, to be run alone. `None` if
-    /// there is nothing: the core is at its handler then.
-    #[allow(clippy::option_option)]
-    pub(super) fn decoded(&mut self, bus: &mut Bus, found: Found) -> Option<Option<Op>> {
-        let at = (self.pc % PAGE_BYTES / OP_BYTES) as usize;
-        if self.pages.ops(found)[at].code != Code::Undecoded {
-            return Some(None);
-        }
-        if !self.sections.stops_at(self.pc) {
-            self.decode_line(bus, found);
-        }
-        if self.pages.ops(found)[at].code != Code::Undecoded {
-            return Some(None);
-        }
-        self.mark_code(bus, found.physical + self.pc % PAGE_BYTES, OP_BYTES);
-        let op = self.read_op(bus, found, self.pc);
-        if op.is_none() {
-            let bus_kind = Some(BusFaultKind::Slave);
-            let abort = Abort { va: self.pc, status: TlbFault::External, write: false, domain: 0, bus: bus_kind };
-            self.raise_fetch(bus, abort);
-        }
-        op.map(Some)
-    }
-
-    /// Decodes the line of the current address, as far as nobody watches for its instructions.
-    fn decode_line(&mut self, bus: &mut Bus, found: Found) {
-        let bytes = self.line_bytes.min(PAGE_BYTES);
-        let first = self.pc & !(bytes - 1);
-        for pc in (first..=first + (bytes - 1)).step_by(OP_BYTES as usize) {
-            if !self.sections.stops_at(pc)
-                && let Some(op) = self.read_op(bus, found, pc)
-            {
-                self.pages.set(found, pc, op);
-            }
-        }
-        self.mark_code(bus, found.physical + first % PAGE_BYTES, bytes);
-    }
-
-    /// Has stores to these bytes noticed.
-    fn mark_code(&mut self, bus: &mut Bus, physical: u32, bytes: u32) {
-        let entry = bus.entry_at(physical).map(|entry| &bus.map[entry]);
-        let is_marked = entry.is_some_and(|entry| match entry.target {
-            Target::Ram(ram) => bus.rams[ram].holds_code(physical - entry.base, bytes.min(CODE_GRANULE_BYTES)),
-            Target::Device(..) => true,
-        });
-        // A line larger than a granule may be marked in part: there is no harm in doing it again.
-        if !is_marked || bytes > CODE_GRANULE_BYTES {
-            bus.mark_code(physical, bytes);
-            self.follow_marks(bus);
-        }
-    }
-
-    /// The instruction at an address of the page.
-    fn read_op(&self, bus: &Bus, found: Found, pc: u32) -> Option<Op> {
-        let mut bytes = [0; OP_BYTES as usize];
-        bus.peek(found.physical + pc % PAGE_BYTES, &mut bytes).then(|| decode(u32::from_le_bytes(bytes), pc))
-    }
-
-    // ---- Loads and stores
-
-    /// A load that found no shortcut: what it gives. `None` if it raised an exception.
+    /// A store that found no shortcut. True if the block goes on.
     #[cold]
     #[inline(never)]
-    pub(super) fn load_slowly(&mut self, bus: &mut Bus, addr: u32, code: Code) -> Option<u32> {
-        let size = size_of_access(code);
-        self.access_kind = kind_of_access(code);
-        let done = self.memory.load(bus, &self.system, self.now(), word_or(addr, code), size, 0);
-        let value = self.accessed(bus, addr, done)?;
-        if self.ram_at(bus, addr).is_none() {
-            self.polls.saw(u64::from(self.pc), &self.x);
-            self.look |= self.polls.found;
+    pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let size = size_of_access(op.code);
+        if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
+            return false;
         }
-        Some(value)
+        let value = self.x[usize::from(op.rt)];
+        let done = self.store_one(bus, index, at, op, addr, size, value);
+        self.stored(bus, index, at, addr, done)
     }
 
-    /// A store that found no shortcut. `None` if it raised an exception.
+    /// swl or swr without a shortcut: to a RAM a store of the merged word, elsewhere one of each byte. True if the
+    /// block goes on.
     #[cold]
     #[inline(never)]
-    pub(super) fn store_slowly(&mut self, bus: &mut Bus, addr: u32, code: Code, value: u32) -> Option<()> {
-        self.access_kind = kind_of_access(code);
-        let done = self.memory.store(bus, &self.system, self.now(), addr, size_of_access(code), value, 0);
-        self.accessed(bus, addr, done)
-    }
-
-    /// swl or swr without a shortcut: to a RAM a store of the merged word, elsewhere one of each byte.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn store_part_slowly(&mut self, bus: &mut Bus, addr: u32, code: Code, value: u32) -> Option<()> {
-        let word = addr & !3;
-        let merge = |old: u32, value: u32| match code {
+    pub(super) fn store_part_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let (word, value) = (addr & !3, self.x[usize::from(op.rt)]);
+        if self.must_wait(bus, index, at, word, 4, Kind::Write) {
+            return false;
+        }
+        let merge = |old: u32, value: u32| match op.code {
             Code::Swl => alu::store_left(addr, old, value),
             _ => alu::store_right(addr, old, value),
         };
         let mut old = [0; 4];
-        if self.ram_at(bus, word).is_some_and(|physical| bus.peek(physical, &mut old)) {
+        let in_ram = self.ram_at(bus, word, Kind::Write).is_some_and(|physical| bus.peek(physical, &mut old));
+        let done = if in_ram {
             let merged = merge(u32::from_le_bytes(old), value);
-            self.access_kind = kind_of_access(code);
-            let done = self.memory.store(bus, &self.system, self.now(), word, AccessSize::Word, merged, 0);
-            return self.accessed(bus, addr, done);
-        }
-        let (bytes, written) = (merge(0, value).to_le_bytes(), merge(0, u32::MAX).to_le_bytes());
-        self.access_kind = kind_of_access(Code::Sb);
-        for n in (0..4_u32).filter(|n| written[*n as usize] != 0) {
-            let value = u32::from(bytes[n as usize]);
-            let done = self.memory.store(bus, &self.system, self.now(), word + n, AccessSize::Byte, value, 0);
-            // BadVAddr is the instruction's address, whichever byte was refused.
-            self.accessed(bus, addr, done)?;
-        }
-        Some(())
+            self.store_one(bus, index, at, op, word, AccessSize::Word, merged)
+        } else {
+            let (bytes, written) = (merge(0, value).to_le_bytes(), merge(0, u32::MAX).to_le_bytes());
+            let byte = Op { code: Code::Sb, ..op };
+            let mut done = Done { cycles: 0, result: Ok(()) };
+            for n in (0..4_u32).filter(|n| written[*n as usize] != 0) {
+                let value = u32::from(bytes[n as usize]);
+                let one = self.store_one(bus, index, at, byte, word + n, AccessSize::Byte, value);
+                done = Done { cycles: done.cycles + one.cycles, ..one };
+                if done.result.is_err() {
+                    break;
+                }
+            }
+            done
+        };
+        // BadVAddr is the instruction's address, whichever byte was refused.
+        self.stored(bus, index, at, addr, done)
     }
 
-    /// Where a store to `va` goes, if that is a RAM.
-    pub(super) fn ram_at(&self, bus: &Bus, va: u32) -> Option<u32> {
-        let access = Access { kind: Kind::Write, privileged: self.system.is_privileged() };
-        let physical = self.system.translate(va, access, |_| None).ok()?.physical;
-        matches!(bus.map[bus.entry_at(physical)?].target, Target::Ram(_)).then_some(physical)
+    /// One store by operation `at`, which begins where those before it ended.
+    #[allow(clippy::too_many_arguments)]
+    fn store_one(
+        &mut self,
+        bus: &mut Bus,
+        index: u32,
+        at: u32,
+        op: Op,
+        addr: u32,
+        size: AccessSize,
+        value: u32,
+    ) -> Done<(), TlbFault> {
+        self.access_kind = kind_of_access(op.code);
+        let done = self.memory.store(bus, &self.isa.system, self.begins(index, at), addr, size, value, 0);
+        self.cycles = self.cycles.wrapping_add(done.cycles);
+        done
     }
 
-    /// What follows an access to `addr`, as the instruction has it.
-    fn accessed<T>(&mut self, bus: &mut Bus, addr: u32, done: Done<T, TlbFault>) -> Option<T> {
-        self.cycles += done.cycles;
+    /// What follows all stores of operation `at`, which is for `addr`. True if the block goes on.
+    fn stored(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, done: Done<(), TlbFault>) -> bool {
         match done.result {
-            Ok(value) => {
-                self.update_limit(bus);
-                self.look = self.has_news(bus);
-                Some(value)
-            }
-            Err(abort) => {
-                self.raise_abort(bus, Abort { va: addr, ..abort }, false);
-                None
-            }
+            Ok(()) => self.behind_access(bus, index, at, done.cycles),
+            Err(abort) => self.refuse_access(bus, index, at, Abort { va: addr, ..abort }, done.cycles),
         }
     }
 
-    pub(super) fn raise_abort(&mut self, bus: &mut Bus, abort: Abort<TlbFault>, fetch: bool) {
-        let exception = Exception::from_abort(abort, fetch);
-        self.raise_access(bus, exception, Some(abort));
+    /// sc: the store, if an ll has come before it and nobody has stored there since. True if the block goes on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn store_conditional(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        if self.must_wait(bus, index, at, addr, 4, Kind::Write) {
+            return false;
+        }
+        let value = self.x[usize::from(op.rt)];
+        let linked = self.claim(bus, addr);
+        self.x[usize::from(op.rd)] = u32::from(linked);
+        if !linked {
+            return true;
+        }
+        let done = self.store_one(bus, index, at, op, addr, AccessSize::Word, value);
+        if done.result.is_err() && op.rd != SINK {
+            // The instruction has not been run.
+            self.x[usize::from(op.rd)] = value;
+        }
+        self.stored(bus, index, at, addr, done)
     }
-}
 
-/// lwl and lwr load the word that holds their address.
-fn word_or(addr: u32, code: Code) -> u32 {
-    if matches!(code, Code::Lwl | Code::Lwr) { addr & !3 } else { addr }
+    /// An ll was run: the next sc stores.
+    fn reserve(&mut self, bus: &mut Bus, addr: u32) {
+        self.isa.system.link();
+        if let Some(physical) = self.ram_at(bus, addr, Kind::Read) {
+            bus.reserve(self.config.index, physical);
+        }
+    }
+
+    /// True if an sc may store. It ends the sequence either way.
+    fn claim(&mut self, bus: &Bus, addr: u32) -> bool {
+        let alone = self.ram_at(bus, addr, Kind::Read).is_none_or(|at| bus.is_reserved(self.config.index, at));
+        self.isa.system.take_link() && alone
+    }
+
+    /// Looks whether the block may go on behind an access that took so many cycles; if not, it has been left behind
+    /// the instruction.
+    pub(super) fn behind_access(&mut self, bus: &Bus, index: u32, at: u32, cycles: u64) -> bool {
+        self.update_limit(bus);
+        let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+        let felt = self.blocks.instrs_of(index)[at as usize].felt[FALLEN];
+        let waited = cycles > 0 && (felt.next || felt.some && !bus.order.is_alone());
+        if waited || self.polls.found || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.deadline.limit {
+            self.leave_behind_access(index, at, cycles);
+            return false;
+        }
+        true
+    }
+
+    /// The access of operation `at` was refused after so many cycles, which have been counted: the block has been left.
+    fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, abort: Abort<TlbFault>, cycles: u64) -> bool {
+        self.leave_at(index, at);
+        self.pending.pass(cycles);
+        self.raise(bus, Raised::of_access(abort));
+        self.spent.exceptions += 1;
+        false
+    }
 }
 
 fn size_of_access(code: Code) -> AccessSize {
@@ -213,5 +194,18 @@ fn kind_of_access(code: Code) -> &'static str {
         Code::Sh => "2-byte store",
         Code::Sw | Code::Swl | Code::Swr | Code::Sc => "4-byte store",
         _ => "4-byte load",
+    }
+}
+
+/// A loaded value as the register gets it, which held `old`.
+fn extended(code: Code, value: u32, addr: u32, old: u32) -> u32 {
+    match code {
+        Code::Lb => value as i8 as u32,
+        Code::Lh => value as i16 as u32,
+        Code::Lbu => value & 0xff,
+        Code::Lhu => value & 0xffff,
+        Code::Lwl => alu::load_left(addr, value, old),
+        Code::Lwr => alu::load_right(addr, value, old),
+        _ => value,
     }
 }

@@ -3,28 +3,12 @@
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
 use crate::board::reader::NodeReader;
+use crate::cpu;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::MemoryConfig;
-use crate::time::Hz;
 
 /// What a board says of a core.
-#[derive(Clone, Debug)]
-pub struct CoreConfig {
-    /// Label of its node.
-    pub name: String,
-    /// Its index in the machine.
-    pub index: u32,
-    /// Its clock.
-    pub clock: Hz,
-    /// Its timing table.
-    pub timing: CoreTiming,
-    /// Entries of its branch target buffer: a power of two, or 0.
-    pub branch_targets: u32,
-    /// Its system side.
-    pub system: SystemConfig,
-    /// Its memory side.
-    pub memory: MemoryConfig,
-}
+pub type CoreConfig = cpu::Config<CoreTiming, SystemConfig>;
 
 /// Entries that a branch target buffer can have.
 const MOST_BRANCH_TARGETS: u32 = 1 << 12;
@@ -39,17 +23,18 @@ impl CoreConfig {
     ) -> CoreConfig {
         reader.known(&["mmu-type"]);
         let clock = reader.clock(0, "clock of the core");
+        let timing = CoreTiming::from_node(reader);
+        let branch_targets = reader.timing_u32(
+            "cyclescope,branch-targets",
+            |n: u32| n == 0 || n.is_power_of_two() && n <= MOST_BRANCH_TARGETS,
+            "the branch target buffer has a power of two of entries, 4096 at most, or none",
+        );
         CoreConfig {
             name: reader.node.label().to_owned(),
             index,
             clock,
-            timing: CoreTiming::from_node(reader),
-            branch_targets: reader.timing_u32(
-                "cyclescope,branch-targets",
-                |n: u32| n == 0 || n.is_power_of_two() && n <= MOST_BRANCH_TARGETS,
-                "the branch target buffer has a power of two of entries, 4096 at most, or none",
-            ),
-            system: SystemConfig::xburst(icache, dcache),
+            timing,
+            system: SystemConfig { branch_targets, ..SystemConfig::xburst(icache, dcache) },
             memory: MemoryConfig::from_node(reader, clock, icache, dcache),
         }
     }

@@ -1,335 +1,323 @@
-//! A core: its state, and the loop that chooses what runs next.
+//! A MIPS core: what its instruction set adds to the core that all share ([`crate::cpu`]).
 
-use super::accounts::{Spent, Totals};
-use super::config::CoreConfig;
-use super::op::{HI, LO};
-use super::pages::{Found, Pages};
+use super::decoded::{self, Decoded, Ending, OP_BYTES};
+use super::faults::Raised;
+use super::op::{Code, HI, LO, Op, RA, SINK, ZERO};
+use super::pages::{NO_PAGE, Page, Pages};
 use super::predictor::Predictor;
 use super::system::exceptions::RESET_VECTOR;
-use super::system::{Exception, Now, System};
-use crate::bus::Bus;
-use crate::core::{CallMark, Core, CoreReport, Stop};
-use crate::cpu::deadline::Deadline;
+use super::system::{Exception, Now, System, SystemConfig};
+use super::timing::{CoreTiming, Pending};
+use crate::bus::{Bus, Target};
+use crate::cpu::Cpu;
+use crate::cpu::block::{Draft, EntryOf};
+use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
-use crate::cpu::lines::Lines;
-use crate::cpu::polls::Polls;
-use crate::cpu::sections::{Sections, Totals as _};
-use crate::cpu::skips::Skips as _;
+use crate::cpu::isa::{AbortOf, CauseNames, Isa};
+use crate::cpu::read::Read;
+use crate::cpu::rounds::Round;
+use crate::cpu::sections::Place;
 use crate::elf::Machine;
-use crate::memory::first_level::{Memory, Way};
-use crate::time::{Cycles, Hz, Ps};
+use crate::inputs::Inputs;
+use crate::memory::first_level::Way;
+use crate::memory::first_level::access::Kind;
+
+/// A core.
+pub type Mips = Cpu<MipsSet>;
 
 /// Where kseg0 begins, and kseg1: two views of the first 512 MiB of physical addresses.
 const KSEG0: u32 = 0x8000_0000;
 const KSEG1_LAST: u32 = 0xbfff_ffff;
 const KSEG_MASK: u32 = 0x1fff_ffff;
+/// Register that functions keep their stack in.
+const SP: usize = 29;
+/// Coprocessor 0: Random, which every instruction changes, and Status.
+const RANDOM: (u8, u8) = (1, 0);
+const STATUS: (u8, u8) = (12, 0);
 
-/// A core.
-pub struct Mips {
-    pub(super) config: CoreConfig,
-    /// The registers of operations: see [`super::op`].
-    pub(super) x: [u32; 256],
-    /// The cycle from which each of them can be read, as far as that is not long past.
-    pub(super) ready: [u64; 256],
-    /// From this cycle on, all of them can be read.
-    pub(super) busy_until: u64,
-    /// From this cycle on, the multiplier and divider takes another operation.
-    pub(super) unit_free: u64,
+/// What a MIPS core has beside what all cores have.
+#[derive(Clone, PartialEq)]
+pub struct MipsSet {
     pub(super) system: System,
-    pub(super) memory: Memory,
     pub(super) predictor: Predictor,
-    /// Address of the next instruction.
-    pub(super) pc: u32,
-    /// It is in the delay slot of the branch before it, which goes on here.
+    /// The next instruction is in the delay slot of the branch before it, which goes on here.
     pub(super) delayed: Option<u32>,
-    pub(super) cycles: u64,
-    pub(super) deadline: Deadline,
-    /// The outer loop has to look at something before the next instruction.
-    pub(super) look: bool,
-    pub(super) instructions: u64,
-    /// Exceptions and interrupts taken.
-    pub(super) exceptions: u64,
-    pub(super) mispredictions: u64,
-    pub(super) spent: Spent,
-    pub(super) pages: Pages,
-    /// Size of the instruction cache's lines.
-    pub(super) line_bytes: u32,
-    pub(super) stop: Option<Stop>,
-    pub(super) sections: Sections<Totals>,
-    pub(super) polls: Polls,
-    pub(super) waiting: bool,
-    /// A semihosting call has no answer yet.
-    pub(super) in_call: bool,
     /// The core is in a privileged mode, as far as shortcuts know.
     pub(super) privileged: bool,
-    pub(super) lines: Lines,
-    /// What the last access was that did not go the quick way, for messages.
-    pub(super) access_kind: &'static str,
+    /// Where the current translation leads.
+    pub(super) pages: Pages,
+    /// The page of the next instruction, when it was looked for.
+    pub(super) page: Page,
     /// By where an exception was, and the general registers.
     pub(super) nesting: Nesting<(u32, [u32; 32])>,
-    code_epoch: u64,
-    code_marks: u64,
 }
 
-impl Mips {
-    /// A core after reset.
-    pub fn new(config: CoreConfig) -> Mips {
-        let mut memory = Memory::new(config.memory);
-        let system = System::new(config.system);
-        memory.translation_changed(&system);
-        Mips {
-            x: [0; 256],
-            ready: [0; 256],
-            busy_until: 0,
-            unit_free: 0,
+impl Isa for MipsSet {
+    type Config = SystemConfig;
+    type Timing = CoreTiming;
+    type Op = Op;
+    type Instr = Decoded;
+    /// Where the code is: targets of branches are absolute, so what virtual addresses mean may change without any of
+    /// it being decoded anew.
+    type Context = Page;
+    type Pending = Pending;
+    type Jump = Ending;
+    type Exception = Raised;
+    type Mmu = System;
+
+    const MACHINE: Machine = Machine::Mips;
+    /// The general registers, HI and LO.
+    const RESULTS: usize = LO as usize + 1;
+    const CAUSES: CauseNames = CauseNames {
+        issue: "issue",
+        operand_wait: "operand results",
+        long_operation: "long operations",
+        jump: "taken branches",
+        mispredicted: "mispredicted branches",
+        annulled: "annulled delay slots",
+        exceptions: "exception entry",
+        idle: "wait for interrupt",
+    };
+    const FETCHES_FIRST: bool = true;
+    const SHARES_BLOCKS: bool = false;
+    const RESET_PC: u32 = RESET_VECTOR;
+
+    fn new(config: &SystemConfig) -> MipsSet {
+        MipsSet {
+            system: System::new(*config),
             predictor: Predictor::new(config.branch_targets),
-            pc: RESET_VECTOR,
             delayed: None,
-            cycles: 0,
-            deadline: Deadline::new(config.clock),
-            look: false,
-            instructions: 0,
-            exceptions: 0,
-            mispredictions: 0,
-            spent: Spent::default(),
-            pages: Pages::new(),
-            line_bytes: 1 << memory.fetch_line_shift(),
-            stop: None,
-            sections: Sections::default(),
-            polls: Polls::default(),
-            waiting: false,
-            in_call: false,
             privileged: true,
-            lines: Lines::new(config.clock, config.index),
-            access_kind: "",
+            pages: Pages::new(),
+            page: NO_PAGE,
             nesting: Nesting::default(),
-            code_epoch: 0,
-            code_marks: 0,
-            system,
-            memory,
-            config,
         }
     }
 
-    /// The core's time, as simulated time.
-    pub(super) fn now(&self) -> Ps {
-        self.config.clock.ps_at_floor(Cycles(self.cycles))
+    #[inline(always)]
+    fn mmu(&self) -> &System {
+        &self.system
     }
 
-    /// What system instructions ask about.
-    pub(super) fn moment(&self, bus: &Bus) -> Now {
-        Now { pending: self.interrupts(bus), instructions: self.instructions }
+    #[inline]
+    fn context(&self) -> Page {
+        self.page
     }
 
-    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
-    pub(super) fn update_limit(&mut self, bus: &Bus) {
-        self.deadline.follow(bus);
-        self.lines.follow(bus, self.cycles, &mut self.deadline);
+    #[inline]
+    fn locate(core: &mut Mips, bus: &mut Bus) -> bool {
+        core.find_page(bus) && (core.isa.page.way != Way::Uncached || core.fetch_uncached(bus))
     }
 
-    /// The interrupt lines that are up now.
-    pub(super) fn interrupts(&self, bus: &Bus) -> u32 {
-        self.lines.up(bus, self.cycles).low()
+    fn is_current(core: &Mips, index: u32) -> bool {
+        let entry = &core.blocks.cold[index as usize].entry;
+        core.isa.pages.find(entry.pc) == Some(entry.context)
     }
 
-    /// True if something has happened that the loop below has to look at before the next instruction.
-    pub(super) fn has_news(&self, bus: &Bus) -> bool {
-        bus.exit.is_some() || bus.code_epoch != self.code_epoch || self.system.deliverable(self.interrupts(bus))
+    #[inline]
+    fn go_to(core: &mut Mips, address: u32, _page: Page) {
+        core.pc = address;
     }
 
-    /// Runs until something stops the core; only one instruction if `single`.
-    fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
-        self.stop = None;
-        if self.in_call {
-            self.call_host(bus);
-            if let Some(stop) = self.stop.take() {
-                return stop;
-            }
-        }
-        if self.waiting && !self.system.wakes(self.interrupts(bus)) {
-            return Stop::Waiting;
-        }
-        self.waiting = false;
-        loop {
-            if let Some(stop) = self.stop.take() {
-                return stop;
-            }
-            if self.cycles >= self.deadline.limit || bus.exit.is_some() {
-                return Stop::Horizon;
-            }
-            self.follow_memory(bus);
-            let before = (self.instructions, self.exceptions);
-            let lines = self.lines.look(bus, self.cycles).low();
-            if self.system.deliverable(lines) {
-                self.interrupt(bus);
-            } else {
-                self.follow_sections();
-                self.look = false;
-                if self.sections.has_marks() {
-                    self.stop = Some(Stop::Mark);
-                    continue;
-                }
-                if self.polls.found && !single {
-                    self.skip_rounds(bus);
-                } else {
-                    self.run_once(bus, single);
-                }
-            }
-            if single && (self.instructions, self.exceptions) != before {
-                return self.stop.take().unwrap_or(Stop::Horizon);
-            }
-        }
+    #[inline]
+    fn context_of_target(_core: &Mips) -> Page {
+        NO_PAGE
     }
 
-    /// Fetches the instruction at the current address, and runs from there.
-    fn run_once(&mut self, bus: &mut Bus, single: bool) {
-        let Some(found) = self.page(bus) else { return };
-        if !self.fetch(bus, found) {
-            return;
-        }
-        let Some(ready) = self.decoded(bus, found) else { return };
-        match ready {
-            Some(op) => self.execute_one(bus, op),
-            None => self.execute(bus, found, single || found.way == Way::Uncached),
-        }
+    /// A delay slot may be that of any branch. Past the cache, each instruction is fetched by itself.
+    #[inline]
+    fn runs_blocks(&self) -> bool {
+        self.delayed.is_none() && self.page.way != Way::Uncached
     }
 
-    /// The page of the current address. `None` if it can't be fetched: the core is at its handler then.
-    pub(super) fn page(&mut self, bus: &mut Bus) -> Option<Found> {
-        if self.pc & 3 != 0 {
-            self.access_kind = "instruction fetch";
-            self.raise(bus, Exception::AddressLoad(self.pc));
-            return None;
-        }
-        if let Some(found) = self.pages.find(self.pc) {
-            return Some(found);
-        }
-        match self.memory.code_way(bus, &self.system, self.pc) {
-            Ok((way, physical)) => Some(self.pages.add(self.pc, physical, way)),
-            Err(abort) => {
-                self.raise_fetch(bus, abort);
-                None
-            }
-        }
+    /// Whether the block is what is there is asked before it is entered.
+    fn may_link(_from: Page, _to: Page) -> bool {
+        true
     }
 
-    /// Drops decoded code if memory under it was written, and shortcuts for stores if instructions were decoded.
-    pub(super) fn follow_memory(&mut self, bus: &Bus) {
-        if bus.code_epoch != self.code_epoch {
-            self.code_epoch = bus.code_epoch;
-            self.pages.clear();
-        }
-        self.follow_marks(bus);
-    }
-
-    /// Drops shortcuts for stores if instructions were decoded.
-    pub(super) fn follow_marks(&mut self, bus: &Bus) {
-        if bus.code_marks != self.code_marks {
-            self.code_marks = bus.code_marks;
-            self.memory.forbid_quick_stores();
-        }
-    }
-
-    /// Time passes up to `cycle` with nothing to do.
-    pub(super) fn idle_until(&mut self, at: Ps) {
-        let cycles = self.config.clock.cycles_until_ceil(at).0.saturating_sub(self.cycles);
-        self.cycles += cycles;
-        self.spent.idle += cycles;
-    }
-
-    fn begin(&mut self, bus: &Bus, until: Ps) {
-        self.deadline.begin(bus, until);
-        self.update_limit(bus);
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        let own = [("exceptions", self.exceptions), ("mispredicted branches", self.mispredictions)];
-        self.memory.counters(&self.config.name, &own)
-    }
-}
-
-impl Core for Mips {
-    fn name(&self) -> &str {
-        &self.config.name
-    }
-
-    fn clock(&self) -> Hz {
-        self.config.clock
-    }
-
-    fn cycles(&self) -> Cycles {
-        Cycles(self.cycles)
-    }
-
-    fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
-        self.begin(bus, until);
-        self.run_loop(bus, false)
-    }
-
-    fn step(&mut self, bus: &mut Bus) -> Stop {
-        self.begin(bus, Ps(u64::MAX / 2));
-        self.run_loop(bus, true)
-    }
-
-    fn idle(&mut self, until: Ps) {
-        self.idle_until(until);
-    }
-
-    fn machine(&self) -> Machine {
-        Machine::Mips
-    }
-
-    fn load_address(&self, addr: u32) -> u32 {
-        if (KSEG0..=KSEG1_LAST).contains(&addr) { addr & KSEG_MASK } else { addr }
-    }
-
-    fn set_pc(&mut self, pc: u32) {
-        (self.pc, self.delayed) = (pc, None);
+    fn call_place(core: &Mips) -> Place {
+        Place { pc: core.pc, return_pc: core.x[usize::from(RA)], sp: core.x[SP] }
     }
 
     /// pc, $0 to $31, HI, LO, Status, Cause, EPC.
-    fn registers(&self) -> Vec<u32> {
-        let now = Now { pending: self.lines.seen().low(), instructions: self.instructions };
-        let system = [12, 13, 14].map(|register| self.system.register(register, 0, now));
-        let general = std::iter::once(self.pc).chain(self.x[..32].iter().copied());
-        general.chain([self.x[usize::from(HI)], self.x[usize::from(LO)]]).chain(system).collect()
+    fn registers(core: &Mips) -> Vec<u32> {
+        let now = Now { pending: core.lines.seen().low(), instructions: core.instructions };
+        let system = [12, 13, 14].map(|register| core.isa.system.register(register, 0, now));
+        let general = std::iter::once(core.pc).chain(core.x[..32].iter().copied());
+        general.chain([core.x[usize::from(HI)], core.x[usize::from(LO)]]).chain(system).collect()
     }
 
-    fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc, Totals::default());
-        self.pages.undecode(pc);
+    fn read_instr(core: &mut Mips, bus: &mut Bus, read: &mut Read<Self>, at: u32) -> Result<bool, AbortOf<Self>> {
+        decoded::read(core, bus, read, at)
     }
 
-    fn mark_calls(&mut self, pc: u32) -> bool {
-        self.sections.mark_calls(pc)
+    fn draft(core: &Mips, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
+        decoded::draft(&core.config.timing, entry, fetch, &read)
     }
 
-    fn take_marks(&mut self) -> Vec<CallMark> {
-        self.sections.take_marks()
+    fn pass(timing: &CoreTiming, instr: &Decoded, _fetch: Way, pending: &mut Pending) -> Cost {
+        timing.step(&instr.op, pending)
     }
 
-    fn report(&mut self, bus: &Bus) -> CoreReport {
-        CoreReport {
-            name: self.config.name.clone(),
-            clock: self.config.clock,
-            instructions: self.instructions,
-            cycles: Cycles(self.cycles),
-            causes: self.totals().named(bus),
-            cut: None,
-            sections: self.sections.reports(bus),
-            counters: self.counters(),
+    fn wait(pending: &mut Pending, cycles: u64) {
+        pending.pass(cycles);
+    }
+
+    fn rest(pending: &mut Pending, cycles: u64) {
+        pending.pass(cycles);
+    }
+
+    fn instr_bytes(_instr: &Decoded) -> u32 {
+        OP_BYTES
+    }
+
+    fn context_before(_instr: &Decoded, entry: Page) -> Page {
+        entry
+    }
+
+    #[inline]
+    fn execute(core: &mut Mips, bus: &mut Bus, index: u32) {
+        // An event that came before a fill may have brought news, however fast that was.
+        core.update_limit(bus);
+        if !core.has_news(bus) && core.cycles < core.deadline.limit {
+            core.execute(bus, index);
         }
     }
 
-    fn skip_polling(&mut self, skip: bool) {
-        self.polls.enable(skip);
+    /// Blocks are left behind an instruction at once.
+    fn leave_op() -> Op {
+        Op { code: Code::End, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 }
     }
 
-    fn skipped(&self) -> Cycles {
-        Cycles(self.polls.skipped_cycles)
+    fn accesses(op: &Op) -> bool {
+        op.code.accesses_memory()
     }
 
-    fn lost_calls(&self) -> u64 {
-        self.sections.lost()
+    fn note_writes(core: &Mips, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+        use Code::*;
+        let op = core.blocks.ops_from(index)[0];
+        match op.code {
+            Sb | Sh | Sw | Swl | Swr => {
+                let addr = core.x[usize::from(op.rs)].wrapping_add(op.imm as u32);
+                core.ram_at(bus, addr, Kind::Write).map_or(Some(()), |physical| round.note_word(bus, physical & !3))
+            }
+            Mfc0 => ((op.register(), op.select()) != RANDOM).then_some(()),
+            Mtc0 => ((op.register(), op.select()) == STATUS).then_some(()),
+            Ll | Sc | Cache | Tlbr | Tlbwi | Tlbwr | Tlbp | Eret | Wait => None,
+            Syscall | Break | Sdbbp | Reserved | CopUnusable | End => None,
+            _ => Some(()),
+        }
+    }
+
+    fn fetch_abort(abort: AbortOf<Self>) -> Raised {
+        Raised::of_fetch(abort)
+    }
+
+    fn data_abort(abort: AbortOf<Self>) -> Raised {
+        Raised::of_access(abort)
+    }
+
+    #[inline]
+    fn deliverable(&self, inputs: &Inputs) -> Option<Raised> {
+        self.system.deliverable(inputs.low()).then_some(Raised::of(Exception::Interrupt))
+    }
+
+    fn wakes(&self, inputs: &Inputs) -> bool {
+        self.system.wakes(inputs.low())
+    }
+
+    fn take(core: &mut Mips, bus: &mut Bus, _interrupt: Raised) {
+        core.interrupt(bus);
+    }
+
+    fn raise(core: &mut Mips, bus: &mut Bus, raised: Raised) {
+        core.raise(bus, raised);
+    }
+
+    fn call_host(core: &mut Mips, bus: &mut Bus) {
+        core.call_host(bus);
+    }
+
+    fn load_address(addr: u32) -> u32 {
+        if (KSEG0..=KSEG1_LAST).contains(&addr) { addr & KSEG_MASK } else { addr }
+    }
+
+    fn set_pc(core: &mut Mips, pc: u32) {
+        (core.pc, core.isa.delayed, core.left) = (pc, None, None);
+    }
+
+    fn counters(core: &Mips) -> Vec<(String, u64)> {
+        let own = [("exceptions", core.exceptions), ("mispredicted branches", core.mispredictions)];
+        core.memory.counters(&core.config.name, &own)
+    }
+}
+
+impl Mips {
+    /// What system instructions ask about.
+    pub(super) fn moment(&self, bus: &Bus) -> Now {
+        Now { pending: self.interrupts(bus).low(), instructions: self.instructions }
+    }
+
+    /// Finds the page of the current address. False if it can't be fetched: the core is at its handler then.
+    fn find_page(&mut self, bus: &mut Bus) -> bool {
+        if let Some(page) = self.isa.pages.find(self.pc)
+            && self.pc & 3 == 0
+        {
+            self.isa.page = page;
+            return true;
+        }
+        if self.pc & 3 != 0 {
+            self.access_kind = "instruction fetch";
+            self.raise(bus, Raised::of(Exception::AddressLoad(self.pc)));
+            return false;
+        }
+        match self.memory.code_way(bus, &self.isa.system, self.pc) {
+            Ok((way, physical)) => {
+                self.isa.page = self.isa.pages.add(self.pc, physical, way);
+                true
+            }
+            Err(abort) => {
+                self.raise(bus, Raised::of_fetch(abort));
+                false
+            }
+        }
+    }
+
+    /// Fetches the instruction at the current address past the cache. False if the core has to look again before
+    /// running it.
+    fn fetch_uncached(&mut self, bus: &mut Bus) -> bool {
+        if self.line_must_wait(bus, self.pc) {
+            return false;
+        }
+        let end_pc = self.pc.wrapping_add(OP_BYTES);
+        let done = self.memory.fetch_uncached(bus, &self.isa.system, self.now(), self.pc, end_pc);
+        self.pass(done.cycles);
+        match done.result {
+            Ok(true) => true,
+            Ok(false) => {
+                self.update_limit(bus);
+                let goes_on = !self.has_news(bus) && self.cycles < self.deadline.limit;
+                if goes_on {
+                    self.memory.use_fetched();
+                }
+                goes_on
+            }
+            Err(abort) => {
+                self.raise(bus, Raised::of_fetch(abort));
+                false
+            }
+        }
+    }
+
+    /// Time passes between two instructions.
+    pub(super) fn pass(&mut self, cycles: u64) {
+        self.cycles = self.cycles.wrapping_add(cycles);
+        self.pending.pass(cycles);
+    }
+
+    /// Where `va` leads, if that is a RAM.
+    pub(super) fn ram_at(&self, bus: &Bus, va: u32, kind: Kind) -> Option<u32> {
+        let physical = self.physical(bus, va, kind).ok()?;
+        matches!(bus.map[bus.entry_at(physical)?].target, Target::Ram(_)).then_some(physical)
     }
 }

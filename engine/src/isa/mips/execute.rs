@@ -1,172 +1,66 @@
-//! The inner loop: runs operations one after the other for as long as nothing needs a second look.
-//!
-//! Each operation goes through a scoreboard: an instruction waits until the registers that it reads are ready, and its own result is ready at once or
-//! some cycles later. So a program takes the same time however often the loop is left and entered.
+//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
 
 use super::alu::{self, hi_lo, match_operation};
 use super::core::Mips;
+use super::decoded::{Ending, OP_BYTES};
+use super::faults::Raised;
 use super::op::{Code, HI, LO, Op};
-use super::pages::{Found, PAGE_BYTES};
 use super::system::Exception;
+use super::timing::Pending;
 use crate::bus::Bus;
-use crate::memory::first_level::Way;
-
-/// Where the loop is.
-#[derive(Clone, Copy)]
-struct Place {
-    /// The operation of `first_pc`.
-    first: *const Op,
-    /// The address of its page, or of the one instruction.
-    first_pc: u32,
-    /// Fetches of the page's lines have to be looked at.
-    cached: bool,
-}
-
-impl Place {
-    fn of(core: &Mips, found: Found) -> Place {
-        Place { first: core.pages.ops(found).as_ptr(), first_pc: found.page, cached: found.way == Way::Cached }
-    }
-}
+use crate::cpu::block::FALLEN;
+use crate::cpu::isa::Pending as _;
 
 impl Mips {
-    /// Runs the instruction at the current address, which is fetched and decoded, and those behind it; only that one if it has to go `alone`.
-    pub(super) fn execute(&mut self, bus: &mut Bus, found: Found, alone: bool) {
-        let place = Place::of(self, found);
-        self.run_from(bus, place, alone);
-    }
-
-    /// Runs the instruction at the current address, which is `op`.
-    pub(super) fn execute_one(&mut self, bus: &mut Bus, op: Op) {
-        let one = [op];
-        self.run_from(bus, Place { first: one.as_ptr(), first_pc: self.pc, cached: false }, true);
-    }
-
-    /// The place of an instruction, if the loop may go on there without another look: its page is known, and so is its line.
-    #[inline(always)]
-    fn enter(&self, place: Place, pc: u32) -> Option<Place> {
-        if pc & 3 != 0 {
-            return None;
-        }
-        let next = if pc.wrapping_sub(place.first_pc) < PAGE_BYTES {
-            place
-        } else {
-            Place::of(self, self.pages.find(pc).filter(|found| found.way != Way::Uncached)?)
-        };
-        (!next.cached || self.memory.has_fetch_line(pc & !(self.line_bytes - 1))).then_some(next)
-    }
-
-    fn run_from(&mut self, bus: &mut Bus, mut place: Place, alone: bool) {
-        let timing = self.config.timing;
-        let load_use = u64::from(timing.load_use);
-        let (mut cycles, mut limit, mut busy) = (self.cycles, self.deadline.limit, self.busy_until);
-        // SAFETY of all pointers below: `place.first` points to the operations of a whole page, or to a single one that is run alone. `ip` is at the
-        // one of an address in that page, and only goes up to `end`, which is at most one behind the last. Pages are only dropped outside of this function.
-        let mut ip = unsafe { place.first.add((self.pc.wrapping_sub(place.first_pc) / 4) as usize) };
+    /// Runs the block `index`, whose first line has been fetched, and those behind it.
+    pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
-            // What runs without a look at lines and branches: up to the line's end, or a delay slot.
-            let begin = ip;
-            let mut slot_end = std::ptr::null();
-            let mut end = if alone || self.delayed.is_some() {
-                // SAFETY: see above.
-                unsafe { ip.add(1) }
-            } else {
-                // SAFETY: see above.
-                let at = unsafe { ip.offset_from_unsigned(place.first) };
-                let line = if place.cached { self.line_bytes as usize / 4 } else { PAGE_BYTES as usize / 4 };
-                // SAFETY: see above: lines divide pages.
-                unsafe { place.first.add((at | (line - 1)) + 1) }
-            };
-            if self.delayed.is_some() {
-                slot_end = end;
-            }
-            macro_rules! pc {
-                () => {
-                    // SAFETY: see above.
-                    place.first_pc.wrapping_add(4 * unsafe { ip.offset_from_unsigned(place.first) } as u32)
-                };
-            }
-            macro_rules! ran {
-                () => {
-                    // SAFETY: see above.
-                    unsafe { ip.offset_from_unsigned(begin) as u64 }
-                };
-            }
-            let mut counted = 0;
-            // Leaves the state as it is before the current instruction.
-            macro_rules! leave {
-                () => {{
-                    self.pc = pc!();
-                    (self.cycles, self.busy_until) = (cycles, busy);
-                    self.instructions += ran!() - counted;
-                }};
-            }
-            macro_rules! raise {
-                ($exception:expr) => {{
-                    leave!();
-                    self.spent.exceptions += 1;
-                    return self.raise(bus, $exception);
-                }};
-            }
-            // Does something slow, which gives None if it raised an exception.
-            macro_rules! slowly {
-                ($access:expr) => {{
-                    leave!();
-                    counted = ran!();
-                    let Some(value) = $access else {
-                        self.spent.exceptions += 1;
-                        return;
-                    };
-                    cycles = self.cycles;
-                    limit = if self.look { 0 } else { self.deadline.limit };
-                    value
-                }};
-            }
-            while ip != end {
-                if cycles >= limit {
-                    return leave!();
-                }
-                // SAFETY: see above.
-                let op = unsafe { *ip };
+            let first = self.blocks.hot[index as usize].first_op as usize;
+            // SAFETY: each block's operations lie in `ops` and end with two that leave the inner loop, so `ip`, and
+            // the operation behind it, stay among them; `ops` only grows outside this function.
+            let mut ip = unsafe { self.blocks.ops.as_ptr().add(first) };
+            // SAFETY: as above.
+            let mut next = unsafe { *ip };
+            // A branch says which exit is taken behind its slot.
+            let mut exit = FALLEN;
+            loop {
+                let op = next;
+                // The host has it at hand when this one is done.
+                // SAFETY: as above.
+                (ip, next) = unsafe { (ip.add(1), *ip.add(1)) };
                 let rd = usize::from(op.rd);
-                if cycles < busy {
-                    let ready = self.ready[usize::from(op.rs)].max(self.ready[usize::from(op.rt)]);
-                    let stall = ready.saturating_sub(cycles);
-                    cycles += stall;
-                    self.spent.operand_wait += stall;
-                    self.ready[rd] = 0;
-                }
-                cycles += 1;
                 let (a, b, imm) = (self.x[usize::from(op.rs)], self.x[usize::from(op.rt)], op.imm as u32);
-                macro_rules! ready_in {
-                    ($register:expr, $cycles:expr) => {{
-                        let ready = cycles + $cycles;
-                        self.ready[$register] = ready;
-                        busy = busy.max(ready);
-                    }};
+                // Only what is slow asks for the operation's index in the block.
+                macro_rules! at {
+                    () => {
+                        self.index_before(index, ip)
+                    };
                 }
-                macro_rules! unit {
-                    ($cycles:expr) => {{
-                        let begins = self.unit_free.max(cycles - 1);
-                        self.spent.operand_wait += begins - (cycles - 1);
-                        cycles = begins + 1;
-                        self.unit_free = begins + u64::from($cycles);
+                macro_rules! raise {
+                    ($exception:expr) => {{
+                        return self.raise_here(bus, index, at!(), $exception);
                     }};
                 }
                 macro_rules! load {
-                    ($addr:expr, $bytes:literal, $type:ty) => {{
-                        let addr: u32 = $addr;
+                    ($bytes:literal, $type:ty) => {{
+                        let addr = a.wrapping_add(imm);
                         if let Some(host) = self.memory.quick_load(addr, $bytes) {
                             // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
-                            unsafe { host.cast::<$type>().read_unaligned() }
-                        } else {
-                            slowly!(self.load_slowly(bus, a.wrapping_add(imm), op.code)) as $type
+                            self.x[rd] = unsafe { host.cast::<$type>().read_unaligned() } as u32;
+                        } else if !self.load_slowly(bus, index, at!(), op, addr) {
+                            return;
                         }
                     }};
                 }
-                macro_rules! loaded {
-                    ($value:expr) => {{
-                        self.x[rd] = $value;
-                        ready_in!(rd, load_use);
+                macro_rules! load_part {
+                    ($merge:path) => {{
+                        let addr = a.wrapping_add(imm);
+                        if let Some(host) = self.memory.quick_load(addr & !3, 4) {
+                            // SAFETY: as for other loads.
+                            self.x[rd] = $merge(addr, unsafe { host.cast::<u32>().read_unaligned() }, b);
+                        } else if !self.load_slowly(bus, index, at!(), op, addr) {
+                            return;
+                        }
                     }};
                 }
                 macro_rules! store {
@@ -175,8 +69,8 @@ impl Mips {
                         if let Some(host) = self.memory.quick_store(addr, $bytes) {
                             // SAFETY: as for loads.
                             unsafe { host.cast::<$type>().write_unaligned(b as $type) }
-                        } else {
-                            slowly!(self.store_slowly(bus, addr, op.code, b));
+                        } else if !self.store_slowly(bus, index, at!(), op, addr) {
+                            return;
                         }
                     }};
                 }
@@ -187,172 +81,236 @@ impl Mips {
                             let host = host.cast::<u32>();
                             // SAFETY: as for loads.
                             unsafe { host.write_unaligned($merge(addr, host.read_unaligned(), b)) }
-                        } else {
-                            slowly!(self.store_part_slowly(bus, addr, op.code, b));
+                        } else if !self.store_part_slowly(bus, index, at!(), op, addr) {
+                            return;
                         }
                     }};
                 }
-                // The next instruction is the branch's delay slot.
-                macro_rules! delay {
-                    ($target:expr) => {{
-                        self.delayed = Some($target);
-                        // SAFETY: see above.
-                        ip = unsafe { ip.add(1) };
-                        if ip != end {
-                            // SAFETY: see above: the slot lies before the end.
-                            end = unsafe { ip.add(1) };
-                            slot_end = end;
-                        }
-                        continue;
-                    }};
-                }
-                macro_rules! predicted {
+                // Notes the exit; the delay slot follows.
+                macro_rules! branch {
                     ($taken:expr, $target:expr, $otherwise:ident) => {{
-                        let pc = pc!();
-                        let right = self.predictor.resolve(pc, $taken, $target);
-                        let extra = if !right {
-                            self.mispredictions += 1;
-                            self.spent.mispredicted += u64::from(timing.$otherwise);
-                            u64::from(timing.$otherwise)
-                        } else if $taken {
-                            self.spent.jump += u64::from(timing.taken_branch) - 1;
-                            u64::from(timing.taken_branch) - 1
+                        let pc = self.branch_pc(index);
+                        let branch = Branch { pc, taken: $taken, target: $target };
+                        exit = usize::from(branch.taken);
+                        if self.isa.predictor.resolve(branch.pc, branch.taken, branch.target) {
+                            if branch.taken && self.config.timing.taken_branch > 1 {
+                                let extra_cycles = self.config.timing.taken_branch - 1;
+                                self.parts.jump += u64::from(extra_cycles);
+                                if !self.goes_on_behind_branch(bus, index, at!(), branch, extra_cycles) {
+                                    return;
+                                }
+                            }
                         } else {
-                            0
-                        };
-                        cycles += extra;
-                        pc
+                            let extra_cycles = self.config.timing.$otherwise;
+                            self.mispredictions += 1;
+                            self.spent.mispredicted += u64::from(extra_cycles);
+                            if !self.goes_on_behind_branch(bus, index, at!(), branch, extra_cycles) {
+                                return;
+                            }
+                        }
+                        if self.blocks.hot[index as usize].jump == Ending::Branch {
+                            return self.leave_behind_branch(index, at!(), branch, 0);
+                        }
+                        self.isa.delayed = Some(if branch.taken { branch.target } else { branch.pc.wrapping_add(8) });
                     }};
                 }
                 match_operation! { (op.code, a, b, imm, self.x[rd], hi_lo(self.x[usize::from(HI)], self.x[usize::from(LO)]))
-                    value => {
-                        self.x[rd] = value;
-                        if op.code == Code::Mul {
-                            unit!(timing.multiply);
-                            ready_in!(rd, u64::from(timing.multiply_use));
-                        }
-                    },
+                    value => self.x[rd] = value,
                     checked => match checked {
                         Some(value) => self.x[rd] = value as u32,
                         None => raise!(Exception::Overflow),
                     },
                     product => {
                         (self.x[usize::from(HI)], self.x[usize::from(LO)]) = ((product >> 32) as u32, product as u32);
-                        let ready = if matches!(op.code, Code::Div | Code::Divu) {
-                            unit!(timing.divide);
-                            u64::from(timing.divide) - 1
-                        } else {
-                            unit!(timing.multiply);
-                            u64::from(timing.multiply_use)
-                        };
-                        ready_in!(usize::from(HI), ready);
-                        ready_in!(usize::from(LO), ready);
                     },
                     taken => {
-                        let pc = predicted!(taken, imm, mispredicted_branch);
-                        let behind = pc.wrapping_add(8);
                         if matches!(op.code, Code::Bltzal | Code::Bgezal) {
-                            self.x[rd] = behind;
+                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
                         }
-                        delay!(if taken { imm } else { behind })
+                        branch!(taken, imm, mispredicted_branch);
                     },
                     taken => {
-                        let pc = predicted!(taken, imm, mispredicted_branch);
-                        let behind = pc.wrapping_add(8);
                         if matches!(op.code, Code::Bltzall | Code::Bgezall) {
-                            self.x[rd] = behind;
+                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
                         }
-                        if taken {
-                            delay!(imm);
+                        branch!(taken, imm, mispredicted_branch);
+                        if !taken {
+                            self.annul();
+                            break;
                         }
-                        // The slot goes down the pipeline for nothing.
-                        cycles += 1;
-                        self.spent.annulled += 1;
-                        self.delayed = Some(behind);
-                        // SAFETY: see above.
-                        ip = unsafe { ip.add(1) };
-                        slot_end = ip;
-                        break;
                     },
                     trapped => if trapped {
                         raise!(Exception::Trap)
                     },
-                    Code::Lw => loaded!(load!(a.wrapping_add(imm), 4, u32)),
-                    Code::Lbu => loaded!(u32::from(load!(a.wrapping_add(imm), 1, u8))),
-                    Code::Lb => loaded!(load!(a.wrapping_add(imm), 1, i8) as u32),
-                    Code::Lhu => loaded!(u32::from(load!(a.wrapping_add(imm), 2, u16))),
-                    Code::Lh => loaded!(load!(a.wrapping_add(imm), 2, i16) as u32),
+                    Code::Lw => load!(4, u32),
+                    Code::Lbu => load!(1, u8),
+                    Code::Lb => load!(1, i8),
+                    Code::Lhu => load!(2, u16),
+                    Code::Lh => load!(2, i16),
                     Code::Sw => store!(4, u32),
                     Code::Sb => store!(1, u8),
                     Code::Sh => store!(2, u16),
                     Code::J | Code::Jal => {
-                        let pc = predicted!(true, imm, unpredicted_jump);
                         if op.code == Code::Jal {
-                            self.x[rd] = pc.wrapping_add(8);
+                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
                         }
-                        delay!(imm)
+                        branch!(true, imm, unpredicted_jump);
                     }
                     Code::Jr | Code::Jalr => {
-                        let pc = predicted!(true, a, mispredicted_branch);
                         if op.code == Code::Jalr {
-                            self.x[rd] = pc.wrapping_add(8);
+                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
                         }
-                        delay!(a)
+                        self.jump_to(index, a);
+                        branch!(true, a, mispredicted_branch);
                     }
                     Code::Nop | Code::Pref => {}
-                    Code::Lwl => {
-                        let addr = a.wrapping_add(imm);
-                        loaded!(alu::load_left(addr, load!(addr & !3, 4, u32), b))
-                    }
-                    Code::Lwr => {
-                        let addr = a.wrapping_add(imm);
-                        loaded!(alu::load_right(addr, load!(addr & !3, 4, u32), b))
-                    }
+                    Code::Lwl => load_part!(alu::load_left),
+                    Code::Lwr => load_part!(alu::load_right),
                     Code::Swl => store_part!(alu::store_left),
                     Code::Swr => store_part!(alu::store_right),
                     Code::Ll => {
-                        loaded!(load!(a.wrapping_add(imm), 4, u32));
-                        self.system.link();
+                        if !self.load_slowly(bus, index, at!(), op, a.wrapping_add(imm)) {
+                            return;
+                        }
                     }
                     Code::Sc => {
-                        let linked = self.system.take_link();
-                        if linked {
-                            store!(4, u32);
+                        if !self.store_conditional(bus, index, at!(), op, a.wrapping_add(imm)) {
+                            return;
                         }
-                        loaded!(u32::from(linked))
                     }
-                    Code::Undecoded => {
-                        // It will come again.
-                        cycles -= 1;
-                        return leave!();
-                    }
-                    _ => {
-                        leave!();
-                        return self.system_instruction(bus, op);
-                    }
+                    Code::End => break,
+                    _ => return self.system_instruction(bus, index, at!(), op),
                 }
-                // SAFETY: see above.
-                ip = unsafe { ip.add(1) };
             }
-            // The operations to run without a look are done. They may end behind a delay slot.
-            let next = if slot_end == ip
-                && let Some(target) = self.delayed.take()
-            {
-                target
-            } else {
-                pc!()
-            };
-            self.instructions += ran!() - counted;
-            match self.enter(place, next) {
-                Some(entered) if !alone => place = entered,
-                _ => {
-                    self.pc = next;
-                    (self.cycles, self.busy_until) = (cycles, busy);
+            let delayed = self.isa.delayed.take();
+            match self.next_block(index, exit) {
+                Some(next) => index = next,
+                None => {
+                    // In a delay slot that was run by itself.
+                    self.pc = delayed.unwrap_or(self.pc);
                     return;
                 }
             }
-            // SAFETY: see above.
-            ip = unsafe { place.first.add((next.wrapping_sub(place.first_pc) / 4) as usize) };
         }
     }
+
+    /// The address of the branch that ends a block.
+    #[inline(always)]
+    fn branch_pc(&self, index: u32) -> u32 {
+        let hot = &self.blocks.hot[index as usize];
+        hot.end_pc.wrapping_sub(if hot.jump == Ending::Slot { 2 * OP_BYTES } else { OP_BYTES })
+    }
+
+    /// The index of the operation of a block that is before `behind`, which points into its operations.
+    #[cold]
+    #[inline(never)]
+    fn index_before(&self, index: u32, behind: *const Op) -> u32 {
+        ((behind.addr() - self.blocks.ops_from(index).as_ptr().addr()) / size_of::<Op>()) as u32 - 1
+    }
+
+    /// The slot of a likely branch goes down the pipeline for nothing. The block's instructions have it, but not its
+    /// time.
+    #[cold]
+    #[inline(never)]
+    fn annul(&mut self) {
+        self.cycles = self.cycles.wrapping_add(1);
+        self.spent.annulled += 1;
+        self.instructions = self.instructions.wrapping_sub(1);
+    }
+
+    /// Operation `at`, a branch, takes cycles more than its own. False if what is behind it depends on that: the block
+    /// has been left there then.
+    #[cold]
+    #[inline(never)]
+    fn goes_on_behind_branch(&mut self, bus: &Bus, index: u32, at: u32, branch: Branch, extra_cycles: u8) -> bool {
+        self.cycles = self.cycles.wrapping_add(u64::from(extra_cycles));
+        let felt = self.blocks.instrs_of(index)[at as usize].felt[usize::from(branch.taken)];
+        let alone = self.blocks.hot[index as usize].jump == Ending::Branch;
+        if extra_cycles > 0 && (felt.next || felt.some && !bus.order.is_alone()) || alone {
+            self.leave_behind_branch(index, at, branch, extra_cycles);
+            return false;
+        }
+        true
+    }
+
+    /// Leaves a block behind operation `at`, a branch, whose extra cycles have been counted.
+    #[inline(never)]
+    fn leave_behind_branch(&mut self, index: u32, at: u32, branch: Branch, extra_cycles: u8) {
+        let annuls = self.blocks.instrs_of(index)[at as usize].op.code.is_likely() && !branch.taken;
+        // Where a branch is in a delay slot itself, it goes on without another.
+        let in_slot = self.isa.delayed.take().is_some();
+        self.leave_before(index, at + 1);
+        self.pending.pass(extra_cycles.into());
+        let target = if branch.taken { branch.target } else { branch.pc.wrapping_add(8) };
+        if annuls {
+            self.pass(1);
+            self.spent.annulled += 1;
+        }
+        if annuls || in_slot {
+            self.pc = target;
+        } else {
+            self.isa.delayed = Some(target);
+        }
+    }
+
+    /// Has the block left behind operation `at`, which waited for memory for so many cycles.
+    pub(super) fn leave_behind_access(&mut self, index: u32, at: u32, waited_cycles: u64) {
+        let op = self.blocks.instrs_of(index)[at as usize].op;
+        self.leave_before(index, at + 1);
+        self.pending.wait(waited_cycles, op.code.is_load().then_some(op.rd));
+        if at + 1 == u32::from(self.blocks.hot[index as usize].instructions) {
+            // In a delay slot.
+            self.pc = self.isa.delayed.take().unwrap_or(self.pc);
+        }
+    }
+
+    /// Leaves a block before its instruction number `count`, which may be behind its last, accounting for those that
+    /// ran. As [`crate::cpu::Cpu::leave_in_the_middle`], but for looking at no more instructions than have something
+    /// under way.
+    fn leave_before(&mut self, index: u32, count: u32) {
+        let instrs = self.blocks.instrs_of(index);
+        let cycles = match instrs.get(count as usize) {
+            Some(instr) => instr.before_cycles,
+            None => self.blocks.info(index, count).begins_cycles,
+        };
+        let begun = &instrs[..(count as usize + 1).min(instrs.len())];
+        let clean = begun.iter().rposition(|instr| instr.clean);
+        let mut pending = if clean.is_some() { Pending::NONE } else { self.blocks.cold[index as usize].entry.pending };
+        for instr in &instrs[clean.unwrap_or(0)..count as usize] {
+            self.config.timing.step(&instr.op, &mut pending);
+        }
+        (self.pending, self.left) = (pending, None);
+        self.cycles = self.cycles.wrapping_add(u64::from(cycles));
+        self.instructions += u64::from(count);
+        self.parts.issue += u64::from(count);
+        self.parts.operand_wait += u64::from(cycles) - u64::from(count);
+        self.pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * count);
+    }
+
+    /// The same for the instruction that comes to its own end: it has waited for its operands, and taken its cycle,
+    /// which nobody has accounted for.
+    pub(super) fn leave_at(&mut self, index: u32, at: u32) {
+        self.leave_before(index, at);
+        let op = self.blocks.instrs_of(index)[at as usize].op;
+        let stall_cycles = u64::from(self.pending.issue(&op));
+        self.cycles = self.cycles.wrapping_add(stall_cycles + 1);
+        self.parts.operand_wait += stall_cycles;
+    }
+
+    /// Raises the exception of operation `at`, which has changed nothing.
+    #[cold]
+    #[inline(never)]
+    fn raise_here(&mut self, bus: &mut Bus, index: u32, at: u32, exception: Exception) {
+        self.leave_at(index, at);
+        self.spent.exceptions += 1;
+        self.raise(bus, Raised::of(exception));
+    }
+}
+
+/// A branch that has been decided.
+#[derive(Clone, Copy)]
+struct Branch {
+    pc: u32,
+    taken: bool,
+    target: u32,
 }

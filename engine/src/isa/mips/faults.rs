@@ -19,6 +19,31 @@ const JUMP: u32 = 0x02;
 /// Words of a vector that are looked at: memory that was never written is all nops.
 const LOOKED_AT: u32 = 8;
 
+/// An exception, and what refused the access that raised it, if that was it.
+#[derive(Clone, Copy, Debug)]
+pub struct Raised {
+    exception: Exception,
+    abort: Option<Abort<TlbFault>>,
+    fetch: bool,
+}
+
+impl Raised {
+    /// One that is of no access.
+    pub(super) fn of(exception: Exception) -> Raised {
+        Raised { exception, abort: None, fetch: false }
+    }
+
+    /// That of a load or store.
+    pub(super) fn of_access(abort: Abort<TlbFault>) -> Raised {
+        Raised { exception: Exception::from_abort(abort, false), abort: Some(abort), fetch: false }
+    }
+
+    /// That of a fetch.
+    pub(super) fn of_fetch(abort: Abort<TlbFault>) -> Raised {
+        Raised { exception: Exception::from_abort(abort, true), abort: Some(abort), fetch: true }
+    }
+}
+
 impl Mips {
     /// Takes an interrupt, which is before the instruction at the current address.
     pub(super) fn interrupt(&mut self, bus: &mut Bus) {
@@ -31,15 +56,16 @@ impl Mips {
 
     /// Takes an interrupt, or an exception of the instruction at the current address.
     pub(super) fn take(&mut self, bus: &mut Bus, exception: Exception) {
-        self.pc = self.system.enter(exception, self.pc, self.delayed.is_some());
-        self.delayed = None;
+        self.pc = self.isa.system.enter(exception, self.pc, self.isa.delayed.is_some());
+        self.isa.delayed = None;
         self.exceptions += 1;
-        let lines = self.interrupts(bus);
+        let lines = self.interrupts(bus).low();
         let input = (exception == Exception::Interrupt && lines != 0).then(|| lines.trailing_zeros());
         let source = Source { name: exception.name(), number: input, input };
         bus.storms.exception(self.config.index, self.now(), source);
         let cycles = u64::from(self.config.timing.exception);
-        self.cycles += cycles;
+        self.pass(cycles);
+        self.left = None;
         self.spent.exceptions += cycles;
         self.memory.flush_prefetch();
         self.follow_privilege();
@@ -48,23 +74,22 @@ impl Mips {
 
     /// The core may be in another mode than before.
     pub(super) fn follow_privilege(&mut self) {
-        let privileged = self.system.is_privileged();
-        if privileged != self.privileged {
-            self.privileged = privileged;
+        let privileged = self.isa.system.is_privileged();
+        if privileged != self.isa.privileged {
+            self.isa.privileged = privileged;
             self.memory.privilege_changed(privileged);
-            self.pages.forget_places();
+            self.isa.pages.forget();
         }
     }
 
-    /// Enters the handler of an exception raised by the instruction at the current address, which is no access.
-    pub(super) fn raise(&mut self, bus: &mut Bus, exception: Exception) {
-        self.raise_access(bus, exception, None);
-    }
-
-    /// The same for one that may have been raised by an access.
-    pub(super) fn raise_access(&mut self, bus: &mut Bus, exception: Exception, abort: Option<Abort<TlbFault>>) {
+    /// Enters the handler of an exception raised by the instruction at the current address.
+    pub(super) fn raise(&mut self, bus: &mut Bus, raised: Raised) {
+        let Raised { exception, abort, fetch } = raised;
+        if fetch {
+            self.access_kind = "instruction fetch";
+        }
         let fault = self.fault_of(exception, abort);
-        let nested = self.system.register(STATUS.0, STATUS.1, self.moment(bus)) & STATUS_EXL != 0;
+        let nested = self.isa.system.register(STATUS.0, STATUS.1, self.moment(bus)) & STATUS_EXL != 0;
         self.take(bus, exception);
         if let Some(why_fatal) = self.why_fatal(bus, fault.pc, nested) {
             self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
@@ -80,13 +105,13 @@ impl Mips {
         let fetch = abort.is_some_and(|abort| abort.va == self.pc);
         match (exception, abort) {
             (_, Some(abort)) => {
-                let hint = hints::of_fault(abort.status, abort.va, fetch, &self.system);
+                let hint = hints::of_fault(abort.status, abort.va, fetch, &self.isa.system);
                 let link = link.filter(|_| fetch);
                 CoreFault { access: Some(self.faulted(abort)), hint, link, ..fault }
             }
             (Exception::AddressLoad(va), None) => {
                 let access = FaultedAccess { addr: va, kind: self.access_kind, answer: Answer::Misaligned };
-                let hint = hints::of_fault(TlbFault::Alignment, va, true, &self.system);
+                let hint = hints::of_fault(TlbFault::Alignment, va, true, &self.isa.system);
                 CoreFault { access: Some(access), hint, link, ..fault }
             }
             (Exception::Reserved(encoding), _) => {
@@ -102,31 +127,32 @@ impl Mips {
         match (abort.status, abort.bus) {
             // The map is one of physical addresses.
             (TlbFault::External, Some(answer)) => {
-                FaultedAccess { addr: self.physical(abort.va), kind, answer: Answer::Bus(answer) }
+                FaultedAccess { addr: self.told_physical(abort.va), kind, answer: Answer::Bus(answer) }
             }
             (TlbFault::Alignment, _) => FaultedAccess { addr: abort.va, kind, answer: Answer::Misaligned },
             (status, _) => FaultedAccess { addr: abort.va, kind, answer: Answer::Refused(status.name()) },
         }
     }
 
-    fn physical(&self, va: u32) -> u32 {
+    fn told_physical(&self, va: u32) -> u32 {
         let access = Access { kind: Kind::Read, privileged: true };
-        self.system.translate(va, access, |_| None).map_or(va, |to| to.physical)
+        self.isa.system.translate(va, access, |_| None).map_or(va, |to| to.physical)
     }
 
-    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at. `nested`: it came in a handler.
-    fn why_fatal(&mut self, bus: &Bus, pc: u32, nested: bool) -> Option<&'static str> {
+    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at. `nested`: it came in a
+    /// handler.
+    fn why_fatal(&mut self, bus: &mut Bus, pc: u32, nested: bool) -> Option<&'static str> {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
         }
-        if nested && self.x.first_chunk().is_some_and(|registers| self.nesting.is_endless((pc, *registers))) {
+        if nested && self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless((pc, *registers))) {
             return Some(HANDLER_FAILS);
         }
         self.why_no_handler(bus)
     }
 
     /// Why there is no handler at the vector that the core is at.
-    fn why_no_handler(&mut self, bus: &Bus) -> Option<&'static str> {
+    fn why_no_handler(&mut self, bus: &mut Bus) -> Option<&'static str> {
         let Some(first) = self.code_word(bus, self.pc) else {
             return Some(
                 "nothing can be fetched at its exception vector (while Status.BEV is set, that is in the boot ROM)",
@@ -139,11 +165,6 @@ impl Mips {
         let words = (0..LOOKED_AT).map(|n| self.code_word(bus, self.pc.wrapping_add(4 * n)));
         let empty = first == 0 && words.into_iter().all(|word| word == Some(0));
         empty.then_some("there is no handler at its exception vector")
-    }
-
-    fn code_word(&mut self, bus: &Bus, at: u32) -> Option<u32> {
-        let mut bytes = [0; 4];
-        self.memory.read_code(bus, &self.system, at, &mut bytes).then(|| u32::from_le_bytes(bytes))
     }
 }
 

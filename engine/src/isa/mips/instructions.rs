@@ -1,6 +1,7 @@
 //! Instructions that are more than arithmetic, jumps, loads and stores.
 
 use super::core::Mips;
+use super::faults::Raised;
 use super::op::{Code, Op};
 use super::system::{Effect, Exception, Now};
 use super::uhi;
@@ -20,17 +21,18 @@ const CONFIG7: (u8, u8) = (16, 7);
 const CONFIG7_INVALIDATE: u32 = 1 << 1;
 
 impl Mips {
-    /// Runs the instruction at the current address, which is one that changes more than registers. Its own cycle has passed.
+    /// The last instruction of a block, where it is one that changes more than registers.
     #[cold]
     #[inline(never)]
-    pub(super) fn system_instruction(&mut self, bus: &mut Bus, op: Op) {
+    pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
+        self.leave_at(index, at);
         let extra = u64::from(self.issue_cycles(op.code)) - 1;
         if let Err(exception) = self.run_system(bus, op) {
             self.spent.exceptions += 1;
-            return self.raise(bus, exception);
+            return self.raise(bus, Raised::of(exception));
         }
-        self.cycles += extra;
-        self.spent.long_operation += extra;
+        self.pass(extra);
+        self.parts.long_operation += extra;
         self.follow_privilege();
         self.update_limit(bus);
     }
@@ -55,7 +57,7 @@ impl Mips {
             }
             Code::Sdbbp => return Err(Exception::Reserved(uhi::SDBBP | (op.imm as u32) << 6)),
             // Which instructions a coprocessor has is its own affair: it has to be usable first.
-            Code::Reserved if op.imm as u32 >> 26 == COP0 && !self.system.may_use_cp0() => {
+            Code::Reserved if op.imm as u32 >> 26 == COP0 && !self.isa.system.may_use_cp0() => {
                 return Err(Exception::CopUnusable(0));
             }
             Code::Reserved => return Err(Exception::Reserved(op.imm as u32)),
@@ -64,15 +66,18 @@ impl Mips {
                 self.go_on();
                 self.maintain(bus, Maintenance::Barrier(Barrier::DataSynchronization));
             }
-            _ if !self.system.may_use_cp0() => return Err(Exception::CopUnusable(0)),
+            _ if !self.isa.system.may_use_cp0() => return Err(Exception::CopUnusable(0)),
             Code::Cache => self.cache(bus, op),
             Code::Eret => {
-                let (pc, effect) = self.system.eret();
-                self.instructions += 1;
-                (self.pc, self.delayed) = (pc, None);
+                let (pc, effect) = self.isa.system.eret();
+                self.count();
+                (self.pc, self.isa.delayed) = (pc, None);
                 self.follow(effect);
             }
-            Code::Wait => self.wait(bus),
+            Code::Wait => {
+                self.go_on();
+                self.wait(bus);
+            }
             _ => {
                 let effect = self.coprocessor(op, self.moment(bus)).ok_or(Exception::CopUnusable(0))?;
                 self.go_on();
@@ -84,7 +89,7 @@ impl Mips {
 
     /// The hosting call of the instruction before the current address, or its next attempt.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
-        let caller = Caller { bus, view: &Translated(&self.system), now: self.now() };
+        let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.now() };
         let answer = uhi::call(caller, &mut self.x);
         self.in_call = answer == Answer::Wait;
         match answer {
@@ -96,8 +101,13 @@ impl Mips {
 
     /// The instruction is done: the next is the one behind it, or where the branch goes on in whose delay slot it was.
     fn go_on(&mut self) {
+        self.count();
+        self.pc = self.isa.delayed.take().unwrap_or(self.pc.wrapping_add(4));
+    }
+
+    fn count(&mut self) {
         self.instructions += 1;
-        self.pc = self.delayed.take().unwrap_or(self.pc.wrapping_add(4));
+        self.parts.issue += 1;
     }
 
     /// Moves to and from coprocessor 0, and the TLB's instructions. `None` if the mode forbids it.
@@ -105,19 +115,19 @@ impl Mips {
         let (register, select, value) = (op.register(), op.select(), self.x[usize::from(op.rt)]);
         Some(match op.code {
             Code::Mfc0 => {
-                self.x[usize::from(op.rd)] = self.system.read(register, select, now)?;
+                self.x[usize::from(op.rd)] = self.isa.system.read(register, select, now)?;
                 Effect::Next
             }
             Code::Mtc0 => {
                 if (register, select) == CONFIG7 && value & CONFIG7_INVALIDATE != 0 {
-                    self.predictor.invalidate();
+                    self.isa.predictor.invalidate();
                 }
-                self.system.write(register, select, value, now)?
+                self.isa.system.write(register, select, value, now)?
             }
-            Code::Tlbr => self.system.tlbr(),
-            Code::Tlbwi => self.system.tlbwi(),
-            Code::Tlbwr => self.system.tlbwr(now),
-            Code::Tlbp => self.system.tlbp(),
+            Code::Tlbr => self.isa.system.tlbr(),
+            Code::Tlbwi => self.isa.system.tlbwi(),
+            Code::Tlbwr => self.isa.system.tlbwr(now),
+            Code::Tlbp => self.isa.system.tlbp(),
             _ => Effect::Next,
         })
     }
@@ -125,19 +135,8 @@ impl Mips {
     /// Does what a system instruction asked for. Interrupts are looked at before the next instruction anyway.
     fn follow(&mut self, effect: Effect) {
         if effect == Effect::TranslationChanged {
-            self.memory.forget_translations(&self.system);
-            self.pages.forget_places();
-        }
-    }
-
-    fn wait(&mut self, bus: &mut Bus) {
-        self.go_on();
-        if self.lines.will_change(bus, self.cycles) {
-            self.idle_until(self.lines.since(bus));
-        }
-        self.waiting = !self.system.wakes(self.interrupts(bus));
-        if self.waiting {
-            self.stop = Some(Stop::Waiting);
+            self.memory.forget_translations(&self.isa.system);
+            self.isa.pages.forget();
         }
     }
 
@@ -165,15 +164,15 @@ impl Mips {
 
     /// False if it raised an exception.
     fn maintain(&mut self, bus: &mut Bus, what: Maintenance) -> bool {
-        let done = self.memory.maintain(bus, &self.system, self.now(), what);
-        self.cycles += done.cycles;
+        let done = self.memory.maintain(bus, &self.isa.system, self.now(), what);
+        self.pass(done.cycles);
         match done.result {
             Ok(()) => true,
             Err(abort) => {
                 self.access_kind = "cache operation";
                 // Its own cycle.
                 self.spent.exceptions += 1;
-                self.raise_abort(bus, abort, false);
+                self.raise(bus, Raised::of_access(abort));
                 false
             }
         }

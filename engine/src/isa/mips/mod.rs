@@ -1,22 +1,21 @@
 //! MIPS32 release 1, little-endian, without coprocessors beside 0.
 //!
-//! [`decode`] turns an encoding into an [`op::Op`]; [`alu`] has what operations compute; [`system`] is what is not the general registers.
-//! Decoded code is kept by `pages`; `execute` runs it, with the numbers of [`timing`] and a branch [`predictor`]; [`core`] chooses what runs next and
-//! takes interrupts.
+//! [`decode`] turns an encoding into an [`op::Op`]; [`alu`] has what operations compute; [`system`] is what is not the
+//! general registers. [`decoded`] makes blocks of operations, with their static [`timing`]; `execute` runs them, with
+//! a branch [`predictor`]; [`core`] has what the core that all share ([`crate::cpu`]) asks of an instruction set.
 
 mod access;
-mod accounts;
 pub mod alu;
 pub mod config;
 pub mod core;
 pub mod decode;
+pub mod decoded;
 mod execute;
 mod faults;
 mod instructions;
 pub mod op;
 mod pages;
 pub mod predictor;
-mod skip;
 pub mod system;
 pub mod timing;
 mod uhi;

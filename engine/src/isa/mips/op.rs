@@ -1,8 +1,8 @@
 //! The typed operation: what is left of an instruction once it is decoded.
 //!
-//! All operands are indices into the core's array of 256 registers, and every operation has them in the same places: it reads `x[rs]` and
-//! `x[rt]` (0, the register that is zero, where it has no such operand) and writes `x[rd]` (SINK where it has no result). So nobody has to
-//! ask an operation which of its fields mean something.
+//! All operands are indices into the core's array of 256 registers, and every operation has them in the same places:
+//! it reads `x[rs]` and `x[rt]` (0, the register that is zero, where it has no such operand) and writes `x[rd]` (SINK
+//! where it has no result). So nobody has to ask an operation which of its fields mean something.
 
 /// The register that reads as zero. Nothing writes there: results for it have SINK as their destination.
 pub const ZERO: u8 = 0;
@@ -153,8 +153,64 @@ pub enum Code {
     Reserved,
     /// An instruction of coprocessor `imm` (1 to 3), which the core does not have.
     CopUnusable,
-    /// No instruction: the place of one that has not been decoded.
-    Undecoded,
+    /// No instruction: the end of a block.
+    End,
+}
+
+impl Code {
+    /// True for loads, and what else has a result that comes from memory.
+    pub const fn is_load(self) -> bool {
+        use Code::*;
+        matches!(self, Lb | Lbu | Lh | Lhu | Lw | Lwl | Lwr | Ll | Sc)
+    }
+
+    /// True for loads and stores.
+    pub const fn accesses_memory(self) -> bool {
+        use Code::*;
+        self.is_load() || matches!(self, Sb | Sh | Sw | Swl | Swr)
+    }
+
+    /// True for operations of the multiplier and divider.
+    pub const fn uses_unit(self) -> bool {
+        use Code::*;
+        matches!(self, Mult | Multu | Madd | Maddu | Msub | Msubu | Mul | Div | Divu)
+    }
+
+    /// True for branches and jumps, which have a delay slot.
+    pub const fn is_branch(self) -> bool {
+        use Code::*;
+        self.is_likely()
+            || matches!(self, Beq | Bne | Blez | Bgtz | Bltz | Bgez | Bltzal | Bgezal | J | Jal | Jr | Jalr)
+    }
+
+    /// True for branches whose delay slot has no effect unless they are taken.
+    pub const fn is_likely(self) -> bool {
+        use Code::*;
+        matches!(self, Beql | Bnel | Blezl | Bgtzl | Bltzl | Bgezl | Bltzall | Bgezall)
+    }
+
+    /// True for what may change more than registers and memory: it is the last of a block.
+    pub const fn is_system(self) -> bool {
+        use Code::*;
+        matches!(
+            self,
+            Syscall
+                | Break
+                | Sdbbp
+                | Sync
+                | Cache
+                | Mfc0
+                | Mtc0
+                | Tlbr
+                | Tlbwi
+                | Tlbwr
+                | Tlbp
+                | Eret
+                | Wait
+                | Reserved
+                | CopUnusable
+        )
+    }
 }
 
 /// A decoded operation: 8 bytes, all fields extracted.

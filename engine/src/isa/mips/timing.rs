@@ -1,8 +1,12 @@
 //! What instructions cost a core that issues one a cycle, in order, and waits: a table of a few numbers.
 //!
-//! Memory adds its own costs, as they arise, and so does what the branch predictor got wrong.
+//! What an instruction waits for is worked out when it is decoded, from the results that are under way then. Memory
+//! adds its own costs, as they arise, and so does what the branch predictor got wrong.
 
+use super::op::{Code, HI, LO, Op, SINK};
 use crate::board::reader::NodeReader;
+use crate::cpu::cost::Cost;
+use crate::cpu::isa;
 
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +17,8 @@ pub struct CoreTiming {
     pub multiply: u8,
     /// Stall of an instruction right behind a multiplication whose result it uses, from HI and LO too.
     pub multiply_use: u8,
-    /// A division, up to its result and to when the unit takes the next operation. Instructions behind it that don't use it go on.
+    /// A division, up to its result and to when the unit takes the next operation. Instructions behind it that don't
+    /// use it go on.
     pub divide: u8,
     /// mfc0, mtc0 and the TLB's instructions.
     pub coprocessor: u8,
@@ -50,5 +55,163 @@ impl CoreTiming {
             unpredicted_jump: cycles("unpredicted-jump", 0, "further cycles of a direct jump that was not predicted"),
             mispredicted_branch: cycles("mispredicted-branch", 0, "further cycles of a branch that was not predicted"),
         }
+    }
+
+    /// What a branch may take at the most, beyond its cycle.
+    pub fn longest_branch(&self) -> u8 {
+        (self.taken_branch - 1).max(self.unpredicted_jump).max(self.mispredicted_branch)
+    }
+
+    /// Lets the instruction pass the pipeline: what it costs with `pending` under way, which is brought to its end. An
+    /// instruction waits until the registers that it reads are ready, a multiplication or division then until their
+    /// unit is free.
+    pub fn step(&self, op: &Op, pending: &mut Pending) -> Cost {
+        let stall_cycles = pending.issue(op);
+        match op.code {
+            Code::Mul => {
+                pending.set(op.rd, self.multiply_use);
+                pending.unit = self.multiply - 1;
+            }
+            Code::Div | Code::Divu => {
+                pending.set_product(self.divide - 1);
+                pending.unit = self.divide - 1;
+            }
+            code if code.uses_unit() => {
+                pending.set_product(self.multiply_use);
+                pending.unit = self.multiply - 1;
+            }
+            code if code.is_load() => pending.set(op.rd, self.load_use),
+            _ => {}
+        }
+        Cost { stall_cycles, issue_cycles: 1, refill_cycles: 0 }
+    }
+
+    /// True if `op` takes another time, or leaves something else behind it, where some cycles passed while `pending`
+    /// was under way but for `own`, the last instruction's result. Without `op`: if there is something else at all.
+    pub fn feels_wait(&self, op: Option<&Op>, pending: &Pending, own: Option<u8>) -> bool {
+        let (mut before, mut after) = (*pending, *pending);
+        // If it makes no difference that all has come, it makes none that some of it has.
+        after.wait(u64::MAX, own);
+        op.is_some_and(|op| self.step(op, &mut before) != self.step(op, &mut after)) || before != after
+    }
+}
+
+/// Registers that results are waited for: the general ones, HI and LO.
+const REGISTERS: usize = LO as usize + 1;
+
+/// Results under way at an instruction boundary: in how many cycles each register can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pending {
+    ready: [u8; REGISTERS],
+    /// In how many cycles the multiplier and divider takes another operation.
+    unit: u8,
+}
+
+impl isa::Pending for Pending {
+    const NONE: Pending = Pending { ready: [0; REGISTERS], unit: 0 };
+}
+
+impl Pending {
+    /// `cycles` pass.
+    #[inline]
+    pub fn pass(&mut self, cycles: u64) {
+        let passed = cycles.min(255) as u8;
+        self.ready.iter_mut().for_each(|ready| *ready = ready.saturating_sub(passed));
+        self.unit = self.unit.saturating_sub(passed);
+    }
+
+    /// `cycles` pass in which the last instruction waits: its own result comes later by as many.
+    pub fn wait(&mut self, cycles: u64, own: Option<u8>) {
+        let result = own.map(|register| (register, self.ready[usize::from(register)]));
+        self.pass(cycles);
+        if let Some((register, ready)) = result {
+            self.set(register, ready);
+        }
+    }
+
+    /// An instruction issues once its operands are ready, and its unit is free, and takes its cycle; what was under
+    /// way for its result is not waited for any more. Gives the cycles that it waited.
+    pub fn issue(&mut self, op: &Op) -> u32 {
+        let operands = self.ready[usize::from(op.rs)].max(self.ready[usize::from(op.rt)]);
+        let stall_cycles = if op.code.uses_unit() { operands.max(self.unit) } else { operands };
+        self.pass(u64::from(stall_cycles) + 1);
+        self.set(op.rd, 0);
+        stall_cycles.into()
+    }
+
+    /// A register will be ready in so many cycles.
+    fn set(&mut self, register: u8, cycles: u8) {
+        if register != SINK {
+            self.ready[usize::from(register)] = cycles;
+        }
+    }
+
+    fn set_product(&mut self, cycles: u8) {
+        self.set(HI, cycles);
+        self.set(LO, cycles);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::isa::Pending as _;
+    use crate::isa::mips::op::ZERO;
+
+    const TABLE: CoreTiming = CoreTiming {
+        load_use: 2,
+        multiply: 2,
+        multiply_use: 4,
+        divide: 20,
+        coprocessor: 1,
+        barrier: 1,
+        exception: 0,
+        exception_return: 1,
+        taken_branch: 1,
+        unpredicted_jump: 0,
+        mispredicted_branch: 0,
+    };
+
+    fn op(code: Code, rd: u8, rs: u8, rt: u8) -> Op {
+        Op { code, rd, rs, rt, imm: 0 }
+    }
+
+    fn stalls(program: &[Op]) -> (u32, Pending) {
+        let mut pending = Pending::NONE;
+        let stalls = program.iter().map(|op| TABLE.step(op, &mut pending).stall_cycles).sum();
+        (stalls, pending)
+    }
+
+    const LOAD: Op = Op { code: Code::Lw, rd: 8, rs: 9, rt: ZERO, imm: 0 };
+
+    #[test]
+    fn a_result_is_waited_for_unless_it_is_overwritten() {
+        let uses = op(Code::Addu, 10, 8, 8);
+        assert_eq!(stalls(&[LOAD, uses]), (2, Pending::NONE));
+        assert_eq!(stalls(&[LOAD, op(Code::Addu, 11, 9, 9), uses]).0, 1);
+        assert_eq!(stalls(&[LOAD, op(Code::Li, 8, ZERO, ZERO), uses]).0, 0);
+        let quotient = op(Code::Mflo, 10, LO, ZERO);
+        assert_eq!(stalls(&[op(Code::Divu, LO, 8, 9), quotient]), (19, Pending::NONE));
+        assert_eq!(stalls(&[op(Code::Divu, LO, 8, 9), op(Code::Mult, LO, 8, 9), quotient]).0, 19 + 4);
+        assert_eq!(stalls(&[op(Code::Mult, LO, 8, 9), op(Code::Mult, LO, 8, 9), quotient]).0, 1 + 4);
+        assert_eq!(stalls(&[Op { rd: SINK, ..LOAD }]).1, Pending::NONE);
+    }
+
+    #[test]
+    fn an_own_result_waits_with_its_instruction() {
+        let (_, mut pending) = stalls(&[op(Code::Divu, LO, 8, 9), LOAD]);
+        assert!(TABLE.feels_wait(None, &pending, Some(8)) && TABLE.feels_wait(Some(&LOAD), &pending, Some(8)));
+        pending.wait(100, Some(8));
+        assert_eq!(pending, stalls(&[LOAD]).1);
+        assert!(!TABLE.feels_wait(None, &pending, Some(8)));
+    }
+
+    #[test]
+    fn a_wait_is_felt_where_a_result_would_have_been_waited_for() {
+        let second = Op { rd: 10, ..LOAD };
+        let (_, pending) = stalls(&[LOAD, second]);
+        assert!(TABLE.feels_wait(Some(&op(Code::Addu, 11, 8, ZERO)), &pending, Some(10)), "of the first one's result");
+        assert!(!TABLE.feels_wait(Some(&op(Code::Addu, 11, 9, ZERO)), &pending, Some(10)), "it comes meanwhile");
+        assert!(!TABLE.feels_wait(Some(&op(Code::Addu, 11, 10, ZERO)), &pending, Some(10)), "it is waited for anyway");
     }
 }

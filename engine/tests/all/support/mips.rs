@@ -49,8 +49,7 @@ pub fn config() -> CoreConfig {
         index: 0,
         clock: clock(),
         timing: timing(),
-        branch_targets: 16,
-        system: SystemConfig::xburst(memory.icache, memory.dcache),
+        system: SystemConfig { branch_targets: 16, ..SystemConfig::xburst(memory.icache, memory.dcache) },
         memory,
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::{arm, rig, riscv};
+use super::{arm, mips, rig, riscv};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::arm::core::CortexA;
+use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
 use cyclescope_engine::machine::{Description, Machine};
 use cyclescope_engine::memory::first_level::MemoryConfig;
@@ -88,11 +89,34 @@ pub fn pair_of_harts(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
     pair_of(cores, 11, programs)
 }
 
+/// The same with two MIPS cores, which are in kseg0.
+pub fn pair_of_mips(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
+    let cores = [0, 1].map(|index| {
+        let mut config = mips::config();
+        config.name = format!("cpu{index}");
+        config.index = index;
+        config.clock = clock(index);
+        config.memory.clock = config.clock;
+        Box::new(Mips::new(config)) as Box<dyn Core>
+    });
+    pair_at(cores, PROGRAMS.map(|at| mips::KSEG0 + at), 2, programs)
+}
+
 fn clock(core: u32) -> Hz {
     Hz::new(CLOCKS[core as usize]).unwrap()
 }
 
-fn pair_of(mut cores: [Box<dyn Core>; 2], interrupt: u32, programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
+fn pair_of(cores: [Box<dyn Core>; 2], interrupt: u32, programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
+    pair_at(cores, PROGRAMS, interrupt, programs)
+}
+
+/// Cores that begin at these addresses, as each of them has it.
+fn pair_at(
+    mut cores: [Box<dyn Core>; 2],
+    entries_at: [u32; 2],
+    interrupt: u32,
+    programs: [&[u32]; 2],
+) -> (Machine, Arc<Mutex<Entries>>) {
     let entries = Arc::default();
     let mut bus = Bus::default();
     let hz = |hz| Hz::new(hz).unwrap();
@@ -110,7 +134,7 @@ fn pair_of(mut cores: [Box<dyn Core>; 2], interrupt: u32, programs: [&[u32]; 2])
     bus.map.push(MapEntry { name: "journal".into(), base, last, target, route: Some(0), cacheable: false });
     bus.devices.push(Some(Box::new(Journal { entries: Arc::clone(&entries), ready_at: Ps::ZERO, interrupt })));
     bus.device_names.push("journal".into());
-    for (core, at) in cores.iter_mut().zip(PROGRAMS) {
+    for (core, at) in cores.iter_mut().zip(entries_at) {
         bus.add_core();
         core.set_pc(at);
     }

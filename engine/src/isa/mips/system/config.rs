@@ -21,10 +21,12 @@ pub struct SystemConfig {
     pub config1: u32,
     /// Entries of the TLB, each a pair of pages; 1 to 64.
     pub tlb_entries: u32,
+    /// Entries of the branch target buffer: a power of two, or 0.
+    pub branch_targets: u32,
 }
 
 impl SystemConfig {
-    /// An XBurst with these first-level caches.
+    /// An XBurst with these first-level caches, and no branch target buffer.
     pub fn xburst(icache: Option<CacheShape>, dcache: Option<CacheShape>) -> SystemConfig {
         SystemConfig {
             prid: PRID_JZ4740,
@@ -33,6 +35,7 @@ impl SystemConfig {
             // (0x3e63318a: Rockbox's wiki, IngenicJz47xx).
             config1: (TLB_ENTRIES - 1) << 25 | cache_shape(icache) << 16 | cache_shape(dcache) << 7,
             tlb_entries: TLB_ENTRIES,
+            branch_targets: 0,
         }
     }
 }

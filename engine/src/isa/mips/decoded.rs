@@ -1,0 +1,139 @@
+//! Decoded instructions as blocks have them, and how a block of them ends.
+//!
+//! A block ends with a branch and its delay slot. Where the slot has to be looked at by itself, because it is in
+//! another page, is watched, or changes more than registers and memory, or where the block ends for another reason,
+//! the branch is the last, and the core's state tells that a delay slot follows.
+
+use super::core::MipsSet;
+use super::decode::decode;
+use super::op::{Code, Op, SINK, ZERO};
+use super::pages::{PAGE_BYTES, Page};
+use super::timing::{CoreTiming, Pending};
+use crate::bus::Bus;
+use crate::cpu::Cpu;
+use crate::cpu::block::{Draft, Entry, FALLEN};
+use crate::cpu::isa::{AbortOf, Pending as _};
+use crate::cpu::read::Read;
+use crate::memory::first_level::Way;
+
+/// Bytes of an instruction.
+pub(super) const OP_BYTES: u32 = 4;
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ending {
+    /// Without a branch.
+    Straight,
+    /// With a branch and its delay slot.
+    Slot,
+    /// With a branch.
+    Branch,
+}
+
+/// An instruction as decoded, in its block.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoded {
+    /// Its operation.
+    pub op: Op,
+    /// Static cycles from the block's beginning to before it.
+    pub before_cycles: u16,
+    /// Nothing is under way before it.
+    pub clean: bool,
+    /// What its waiting does that has not been counted: for memory, or for what a branch predicted wrongly (fallen
+    /// through, taken).
+    pub felt: [Felt; 2],
+}
+
+/// What cycles that an instruction waits in the middle of its block do to what is behind it, whose time has been
+/// worked out without them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Felt {
+    /// The time of the next instruction depends on them, or what it leaves under way.
+    pub next: bool,
+    /// Something is under way.
+    pub some: bool,
+}
+
+impl Felt {
+    /// Behind an instruction with `pending` under way, which has `own` as its result and `next` behind it in the block.
+    fn of(timing: &CoreTiming, next: Option<&Op>, pending: &Pending, own: Option<u8>) -> Felt {
+        let some = timing.feels_wait(None, pending, own);
+        Felt { next: some && timing.feels_wait(next, pending, own), some }
+    }
+}
+
+/// Reads the instruction at `at`: true if a block ends with it.
+pub(super) fn read(
+    core: &mut Cpu<MipsSet>,
+    bus: &mut Bus,
+    read: &mut Read<MipsSet>,
+    at: u32,
+) -> Result<bool, AbortOf<MipsSet>> {
+    let op = decode(u32::from_le_bytes(core.code(bus, at)?), at);
+    let in_slot = read.ops.last().is_some_and(|last| last.code.is_branch());
+    read.ops.push(op);
+    let decoded = Decoded { op, before_cycles: 0, clean: false, felt: [Felt::default(); 2] };
+    read.push(decoded, OP_BYTES);
+    let behind = at.wrapping_add(OP_BYTES);
+    let watched = core.sections.stops_at(behind);
+    let ends = if op.code.is_branch() {
+        watched || at ^ behind >= PAGE_BYTES || !fits_slot(core, bus, behind)
+    } else {
+        in_slot || watched || op.code.is_system()
+    };
+    Ok(ends)
+}
+
+/// True if a block can have the instruction at `pc` behind its branch.
+fn fits_slot(core: &mut Cpu<MipsSet>, bus: &mut Bus, pc: u32) -> bool {
+    let op = core.code_word(bus, pc).map(|word| decode(word, pc));
+    op.is_some_and(|op| !op.code.is_branch() && !op.code.is_system())
+}
+
+/// Makes a block of code that was read for `entry`.
+pub(super) fn draft(
+    timing: &CoreTiming,
+    entry: Entry<Page, Pending>,
+    fetch: Way,
+    read: &Read<MipsSet>,
+) -> Draft<MipsSet> {
+    let count = read.ops.len();
+    let branch = (count.saturating_sub(2)..count).find(|at| read.ops[*at].code.is_branch());
+    let ending = match branch {
+        None => Ending::Straight,
+        Some(at) if at + 1 == count => Ending::Branch,
+        Some(_) => Ending::Slot,
+    };
+    let mut draft = Draft::new(entry, ending, read);
+    let mut behind_branch = None;
+    for (at, (decoded, _)) in read.instrs.iter().enumerate() {
+        let (op, next) = (decoded.op, read.ops.get(at + 1));
+        let (before_cycles, clean) = (draft.breakdown[FALLEN].cycles() as u16, draft.pending[FALLEN].is_none());
+        let (_, begins_cycles) = draft.pass(timing, *decoded, fetch);
+        let pending = draft.pending[FALLEN];
+        let own = op.code.is_load().then_some(op.rd);
+        let waits = op.code.accesses_memory() || op.code.is_branch();
+        let felt = if waits { Felt::of(timing, next, &pending, own) } else { Felt::default() };
+        draft.instrs[at] = Decoded { op, before_cycles, clean, felt: [felt; 2] };
+        draft.push(op, at, begins_cycles);
+        if branch == Some(at) {
+            behind_branch = Some((draft.breakdown[FALLEN], pending));
+        }
+    }
+    let end = Op { code: Code::End, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 };
+    draft.end(end);
+    // The inner loop reads the operation behind the one that it does.
+    draft.push(end, count, draft.breakdown[FALLEN].cycles() as u16);
+    if let (Some(at), Some((breakdown, mut pending))) = (branch, behind_branch) {
+        draft.taken_pc = read.ops[at].imm as u32;
+        // And a cycle for a slot that goes down the pipeline for nothing.
+        draft.mispredicted_cycles = u16::from(timing.longest_branch()) + 1;
+        if read.ops[at].code.is_likely() {
+            pending.pass(1);
+            draft.instrs[at].felt[FALLEN].next = !pending.is_none();
+            (draft.breakdown[FALLEN], draft.pending[FALLEN]) = (breakdown, pending);
+        }
+    }
+    draft
+}
