@@ -92,12 +92,14 @@ def test_a_change_of_a_file_is_seen(source: Path, parsed: list[Path], is_include
 
 def test_a_tree_is_its_callers_to_change(source: Path, parsed: list[Path]) -> None:
     first = board_tree(source)
-    del first.props["model"]
+    first.props["model"].value = b"changed\0"
+    first.children[0].labels.append("new")
     first.children[0].props.clear()
     first.children.clear()
     again = board_tree(source)
     assert again.props["model"].value == b"one\0"
     assert again.children[0].props
+    assert "new" not in again.children[0].labels
     assert len(parsed) == 1
 
 

@@ -71,9 +71,10 @@ class Node:
             yield from child.walk()
 
     def copied(self) -> Node:
-        """The same tree, of which properties can be replaced and dropped without changing this."""
+        """The same tree, which can be changed without changing this."""
         children = [child.copied() for child in self.children]
-        return replace(self, props=dict(self.props), children=children)
+        props = {name: replace(prop) for name, prop in self.props.items()}
+        return replace(self, labels=list(self.labels), props=props, children=children)
 
     def to_dict(self) -> dict[str, Any]:
         """The form that the engine takes."""
