@@ -73,11 +73,11 @@ impl Picorv32 {
         Ok(answer)
     }
 
-    /// A device may have scheduled something, raised an interrupt, or ended the run.
+    /// A device may have scheduled something, raised or lowered an interrupt, or ended the run.
     #[inline(always)]
     fn follow_access(&mut self, bus: &Bus) {
         let lines = bus.core_irqs[self.config.index as usize].low();
-        if bus.exit.is_some() || self.deadline.is_behind(bus) || lines != 0 {
+        if bus.exit.is_some() || self.deadline.is_behind(bus) || lines != self.interrupts.lines() {
             self.follow_bus(bus);
         }
     }

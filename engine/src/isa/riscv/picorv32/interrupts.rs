@@ -33,10 +33,16 @@ impl Default for Interrupts {
 }
 
 impl Interrupts {
-    /// The levels of the lines from outside, from `cycle` on.
+    /// The levels of the lines from outside, from `cycle` on. One that was up until then has been seen up.
     pub fn set_lines(&mut self, lines: u32, cycle: u64) {
+        self.pending |= self.lines;
         self.lines = lines;
         self.pending_at(cycle);
+    }
+
+    /// The levels of the lines, as far as is known.
+    pub fn lines(&self) -> u32 {
+        self.lines
     }
 
     /// The pending bits in `cycle`. Cycles never go back.
