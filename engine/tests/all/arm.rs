@@ -17,15 +17,6 @@ fn cycles_of(program: &[u32]) -> u64 {
 // ---- Static costs
 
 #[test]
-fn straight_line_code_takes_a_cycle_an_instruction() {
-    let (report, registers) = run_program(&then_exit(&[mov(2, 7), add(3, 2, 1), add_register(4, 2, 3)]));
-    assert_exit(&report);
-    assert_eq!(registers[1 + 4], 15);
-    assert_eq!(report.cores[0].cycles.0, 3 + EXIT_CYCLES);
-    assert_eq!(report.cores[0].instructions, 3 + 4);
-}
-
-#[test]
 fn a_loop_without_prediction_pays_for_its_taken_branches() {
     // 10 rounds of subs and bne; taken 9 times at 1 + 5 cycles, once not at 1.
     assert_eq!(cycles_of(&[mov(2, 10), subs(2, 2, 1), when(NE, b(-4))]), 1 + 10 + 9 * 6 + 1);
@@ -90,15 +81,6 @@ fn instructions_may_be_skipped_right_after_reset() {
     assert_eq!(cause(&report, "long operations"), 3);
 }
 
-#[test]
-fn calls_return_to_behind_themselves() {
-    let mut program = vec![bl(8), b(12), add(2, 2, 7), bx(14)];
-    program.extend(EXIT);
-    let (report, registers) = run_program(&program);
-    assert_exit(&report);
-    assert_eq!(registers[1 + 2], 7);
-}
-
 // ---- Memory
 
 #[test]
@@ -128,22 +110,6 @@ fn code_is_fetched_by_lines_once_the_cache_is_on() {
     // Four words uncached, then three lines: that of the barrier's end, the loop's, the exit's.
     let line = 10 + 7;
     assert!((3 * line..=3 * line + 6 * 10).contains(&cause(&report, "fetch: ddr")), "{:?}", report.cores[0].causes);
-}
-
-#[test]
-fn code_that_is_written_runs_as_written() {
-    // A subroutine's first instruction is replaced between two calls.
-    let subroutine = PROGRAM + 0x80;
-    let program = [mov(4, subroutine), bl(0x7c), mov(3, 7), movt(3, 0xe3a0), str(3, 4, 0), bl(0x6c), b(0x30 - 0x18)];
-    let mut words = vec![NOP; 0x88 / 4];
-    words[..7].copy_from_slice(&program);
-    words[0x30 / 4..0x30 / 4 + 4].copy_from_slice(&EXIT);
-    words[0x80 / 4] = mov(0, 5);
-    words[0x84 / 4] = 0xe080_6006 & !0xf000 | 6 << 12;
-    words.push(bx(14));
-    let (report, registers) = run_program(&words);
-    assert_exit(&report);
-    assert_eq!(registers[1 + 6], 5 + 7);
 }
 
 // ---- Exceptions
@@ -218,28 +184,6 @@ fn faults_without_a_handler_end_the_run() {
          ordered while the MMU is off, and takes no address that is not a multiple of the size; its exception vector leads \
          to no instruction"
     );
-}
-
-#[test]
-fn an_interrupt_is_taken_at_its_time_and_returned_from() {
-    let handler = [add(2, 2, 1), str(3, 3, 8), RETURN_FROM_IRQ];
-    let waits = [movt(3, DEVICE >> 16), mov(4, 100), str(4, 3, 4), ENABLE, cmp(2, 0), when(EQ, b(-4))];
-    let mut machine = with_vectors(&then_exit(&waits), 0x18, &handler);
-    let report = run(&mut machine);
-    assert_exit(&report);
-    assert_eq!(report.cores[0].instructions % 1000, report.cores[0].instructions);
-    assert!(report.counters.contains(&("cpu0.exceptions".into(), 1)));
-}
-
-#[test]
-fn a_core_waits_for_its_interrupt() {
-    let handler = [add(2, 2, 1), str(3, 3, 8), RETURN_FROM_IRQ];
-    let waits = [movt(3, DEVICE >> 16), mov(4, 1000), str(4, 3, 4), ENABLE, WFI];
-    let mut machine = with_vectors(&then_exit(&waits), 0x18, &handler);
-    let report = run(&mut machine);
-    assert_exit(&report);
-    assert_eq!(machine.registers()[1 + 2], 1);
-    assert!((980..1000).contains(&cause(&report, "wait for interrupt")), "{:?}", report.cores[0].causes);
 }
 
 // ---- Translation
@@ -438,55 +382,6 @@ fn an_it_block_runs_what_its_conditions_say() {
         assert_exit(&report);
         assert_eq!(machine.registers()[1 + 3], 3);
         assert_eq!(report.cores[0].instructions, 7 + 4);
-    }
-}
-
-// ---- Running and stepping
-
-#[test]
-fn stepping_and_running_take_the_same_time() {
-    let program = [
-        &[mrc(5, SCTLR), ORR_Z, mcr(5, SCTLR), mov(13, 0x800), mov(2, 20), movt(6, DDR >> 16)][..],
-        &[cmp(2, 10), when(NE, mul(3, 2, 2)), when(EQ, stmdb(13, 0xf0)), ldr(4, 6, 8), add_shifted(3, 3, 4, 2)],
-        &[str(3, 6, 8), subs(2, 2, 1), when(NE, b(-7 * 4))],
-        &EXIT,
-    ]
-    .concat();
-    for (at, core) in [PROGRAM, DDR + 0x1000, SLOW].into_iter().flat_map(|at| [(at, config()), (at, cortex_a7())]) {
-        let mut running = machine_with(core.clone(), at, &program);
-        let mut stepping = machine_with(core, at, &program);
-        let ran = run(&mut running);
-        assert_exit(&ran);
-        assert_eq!(stepping.trace(1000, |_| {}), Some(Outcome::Exit(0)));
-        let stepped = stepping.report(Outcome::Exit(0));
-        assert_eq!(stepped.cores, ran.cores);
-        assert_eq!(stepping.registers(), running.registers());
-    }
-}
-
-#[test]
-fn a_watched_function_has_a_stack_of_its_own() {
-    let mut program = vec![mov(13, 0x800), bl(12), bl(8), b(12), mul(2, 2, 2), bx(14)];
-    program.extend(EXIT);
-    let mut machine = machine(PROGRAM, &program);
-    machine.watch_address("square", PROGRAM + 16);
-    let report = run(&mut machine);
-    assert_exit(&report);
-    let section = &report.cores[0].sections[0];
-    assert_eq!((section.calls, section.instructions), (2, 4));
-    assert_eq!(section.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), 2 * (1 + 6));
-}
-
-#[test]
-fn rounds_of_a_polling_loop_are_skipped_without_a_trace() {
-    let polls = [movt(3, DEVICE >> 16), mov(4, 5000), str(4, 3, 20), ldr(2, 3, 20), cmp(2, 0), when(EQ, b(-8))];
-    for at in [PROGRAM, SLOW] {
-        let (mut skipping, mut plain) = (machine(at, &then_exit(&polls)), machine(at, &then_exit(&polls)));
-        plain.skip_polling(false);
-        let (skipped, all) = (run(&mut skipping), run(&mut plain));
-        assert_exit(&skipped);
-        assert_eq!(skipped, all);
-        assert!(skipping.skipped()[0].0 > 2000, "{:?}", skipping.skipped());
     }
 }
 

@@ -183,40 +183,6 @@ fn after_a_reset_the_core_begins_anew() {
     assert_eq!((report.outcome, again.registers()[3]), (Outcome::Exit(0), 7));
 }
 
-// ---- The same in steps
-
-#[test]
-fn stepping_comes_to_the_same_as_running() {
-    let program = code![
-        begin(),
-        load_constant(2, DEVICE),
-        movs(0, 30),
-        str(0, 2, 4),
-        movs(1, 3),
-        pend(1),
-        movs(2, 20),
-        subs(2, 1),
-        bne_back(1),
-        svc(1),
-        stamp(3),
-        exit()
-    ];
-    let handlers = [
-        (external(0), code![PUSH_R4_LR, stamp(4), POP_R4_PC]),
-        (external(5), code![load_constant(2, DEVICE), str(0, 2, 8), BX_LR]),
-        (SVCALL, code![movs(0, 1), pend(1), BX_LR]),
-    ];
-    let (ran, registers) = run_with(&program, &handlers);
-    let mut stepped = machine(&program, &handlers);
-    let outcome = stepped.trace(10_000, |_| ());
-    assert_eq!(outcome, Some(Outcome::Exit(0)));
-    assert_eq!(stepped.registers(), registers);
-    let report = stepped.report(Outcome::Exit(0));
-    assert_sums(&report);
-    assert_eq!(report.cores[0].cycles, ran.cores[0].cycles);
-    assert_eq!(report.cores[0].causes, ran.cores[0].causes);
-}
-
 // ---- Faults
 
 fn fault_of(program: &[u16], handlers: &[(u32, Code)]) -> String {
@@ -241,21 +207,4 @@ fn a_fault_without_a_handler_says_what_happened() {
     // HardFault's own handler does the same again.
     let text = fault_of(&code![0xdeff_u16], &[(HARD_FAULT, code![0xdeff_u16])]);
     assert!(text.contains("udf") && text.contains("locks the core up"), "{text}");
-}
-
-#[test]
-fn a_fault_that_is_handled_is_noted() {
-    // The handler moves the address to return to behind the instruction.
-    let handler = code![ldr_sp(0, 0x18), adds(0, 2), str_sp(0, 0x18), BX_LR];
-    let (report, registers) = run_with(&code![movs(2, 1), 0xdeff_u16, adds(2, 1), exit()], &[(HARD_FAULT, handler)]);
-    assert_eq!(register(&registers, 2), 2);
-    assert_eq!(report.notes.len(), 1, "{:?}", report.notes);
-}
-
-const fn ldr_sp(rt: u16, imm: u16) -> u16 {
-    0x9800 | rt << 8 | (imm / 4)
-}
-
-const fn str_sp(rt: u16, imm: u16) -> u16 {
-    0x9000 | rt << 8 | (imm / 4)
 }

@@ -5,14 +5,35 @@ use cyclescope_engine::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveEr
 use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Ps};
 
-/// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the interrupt n cycles later and adds 1 to
-/// word 0, one to offset 8 lowers it, one to offset 24 raises it at once. Offset 12 answers with an error. Offset 16 tells the cycle. After a
-/// write of n to offset 20, reads there give 0 for n cycles, then 1.
+/// Reads give what was last written, 7 cycles after the request, and how many interrupts came since.
+pub const VALUE: u32 = 0;
+/// A write of n raises the interrupt n cycles later.
+pub const RAISE_LATER: u32 = 4;
+/// A write lowers the interrupt.
+pub const LOWER: u32 = 8;
+/// Accesses are answered with an error.
+pub const BROKEN: u32 = 12;
+/// Reads tell the cycle.
+pub const CYCLE: u32 = 16;
+/// After a write of n, reads give 0 for n cycles, then 1.
+pub const READY: u32 = 20;
+/// A write raises the interrupt at once.
+pub const RAISE: u32 = 24;
+/// A write of n begins a transfer of n cycles; reads give 1 until its end.
+pub const TRANSFER: u32 = 28;
+/// Reads give 1 until the transfer's end, from then on 2 if what [`READY`] waits for has come, else 0.
+pub const BOTH: u32 = 32;
+/// A write ends the run with this status.
+pub const EXIT_STATUS: u32 = 36;
+
+/// The device; its registers are above. It counts its reads, and the cycle in which it raised the interrupt last.
 pub struct Late {
     line: Option<IrqLine>,
     value: u32,
     told_cycle: u32,
     ready_at: Ps,
+    transfer_end: Ps,
+    raised_cycle: u64,
     reads: u64,
 }
 
@@ -20,7 +41,13 @@ impl Late {
     /// With a line to this bit of the core's.
     pub fn new(bit: u32) -> Late {
         let line = Some(IrqLine::Core { core: 0, bit });
-        Late { line, value: 0, told_cycle: 0, ready_at: Ps::ZERO, reads: 0 }
+        let (ready_at, transfer_end) = (Ps::ZERO, Ps::ZERO);
+        Late { line, value: 0, told_cycle: 0, ready_at, transfer_end, raised_cycle: 0, reads: 0 }
+    }
+
+    fn raise(&mut self, ctx: &mut Ctx) {
+        self.raised_cycle = ctx.now.0 / CYCLE_PS;
+        ctx.set_irq(self.line, true);
     }
 }
 
@@ -28,23 +55,32 @@ impl Device for Late {
     fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let done = clock().after(ctx.now, Cycles(7));
         self.reads += 1;
-        match offset {
-            12 => Err(SlaveError { done }),
-            16 => {
+        let (busy, ready) = (u32::from(done < self.transfer_end), u32::from(done >= self.ready_at));
+        let value = match offset {
+            BROKEN => return Err(SlaveError { done }),
+            CYCLE => {
                 self.told_cycle = (ctx.now.0 / CYCLE_PS) as u32;
-                Ok(Reply::read(self.told_cycle, done))
+                self.told_cycle
             }
-            20 => Ok(Reply::read(u32::from(done >= self.ready_at), done)),
-            _ => Ok(Reply::read(self.value, done)),
-        }
+            READY => ready,
+            TRANSFER => busy,
+            BOTH if busy == 1 => 1,
+            BOTH => ready << 1,
+            _ => self.value,
+        };
+        Ok(Reply::read(value, done))
     }
 
     fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let later = Ps(ctx.now.0 + u64::from(value) * CYCLE_PS);
         match offset {
-            0 => self.value = value,
-            4 => ctx.schedule(Ps(ctx.now.0 + u64::from(value) * CYCLE_PS), 0),
-            20 => self.ready_at = Ps(ctx.now.0 + u64::from(value) * CYCLE_PS),
-            8 | 24 => ctx.set_irq(self.line, offset == 24),
+            VALUE => self.value = value,
+            RAISE_LATER => ctx.schedule(later, 0),
+            LOWER => ctx.set_irq(self.line, false),
+            READY => self.ready_at = later,
+            RAISE => self.raise(ctx),
+            TRANSFER => self.transfer_end = later,
+            EXIT_STATUS => ctx.exit(value as i32),
             _ => return Err(SlaveError { done: ctx.now }),
         }
         Ok(Reply::written(ctx.now))
@@ -52,19 +88,21 @@ impl Device for Late {
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.value += 1;
-        ctx.set_irq(self.line, true);
+        self.raise(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(clock());
         poll.state(self.value);
         poll.state(self.told_cycle);
+        poll.state(self.raised_cycle);
         poll.until(self.ready_at);
+        poll.end_ps(&mut self.transfer_end);
         poll.counter(&mut self.reads);
         true
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("reads".to_owned(), self.reads)]
+        vec![("reads".to_owned(), self.reads), ("raised in cycle".to_owned(), self.raised_cycle)]
     }
 }

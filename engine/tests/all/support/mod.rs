@@ -4,9 +4,10 @@
 
 pub mod arm;
 pub mod arm_m;
-mod late;
+pub mod late;
 pub mod mips;
 pub mod pair;
+pub mod printer;
 pub mod random;
-mod rig;
+pub mod rig;
 pub mod riscv;

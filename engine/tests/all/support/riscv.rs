@@ -1,6 +1,6 @@
 //! A small machine for tests of the core: local memory at 0, DDR behind caches, a device that answers late and can interrupt.
+use super::late::Late;
 pub use super::rig::{put_physical as put, *};
-use cyclescope_engine::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart, SystemConfig};
 use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
@@ -16,7 +16,7 @@ pub const DDR: u32 = 0x8000_0000;
 pub const DEVICE: u32 = 0x4000_0000;
 /// Uncached RAM behind the interconnect: 3 cycles.
 pub const BRAM: u32 = 0xc000_0000;
-const LAYOUT: Layout = Layout { route: "axi", device: DEVICE, ddr: DDR, slow: ("bram", BRAM, false) };
+pub const LAYOUT: Layout = Layout { route: "axi", device: DEVICE, ddr: DDR, slow: ("bram", BRAM, false) };
 
 pub fn timing() -> CoreTiming {
     CoreTiming {
@@ -32,62 +32,6 @@ pub fn timing() -> CoreTiming {
         trap: 5,
         mret: 3,
         fence_i: 2,
-    }
-}
-
-/// Word 0 reads what was last written, 7 cycles after the request. A write of n to offset 4 raises the external interrupt n cycles
-/// later and adds 1 to word 0, one to offset 8 lowers it. Offset 12 answers with an error. A write of n to offset 16 begins a transfer of n
-/// cycles, and reads give 1 until its end; after one of n to offset 20, reads there give 0 for n cycles, then 1. Offset 24
-/// reads both: bit 0 until the transfer's end, from then on bit 1 if those n cycles are over.
-#[derive(Default)]
-pub struct Late {
-    value: u32,
-    transfer_end: Cycles,
-    ready_at: Ps,
-    reads: u64,
-}
-
-impl Device for Late {
-    fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let done = clock().after(ctx.now, Cycles(7));
-        self.reads += 1;
-        match offset {
-            12 => Err(SlaveError { done }),
-            16 => Ok(Reply::read(u32::from(clock().cycles_until_ceil(done) < self.transfer_end), done)),
-            24 if clock().cycles_until_ceil(done) < self.transfer_end => Ok(Reply::read(1, done)),
-            24 => Ok(Reply::read(u32::from(done >= self.ready_at) << 1, done)),
-            20 => Ok(Reply::read(u32::from(done >= self.ready_at), done)),
-            _ => Ok(Reply::read(self.value, done)),
-        }
-    }
-
-    fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        match offset {
-            0 => self.value = value,
-            4 => ctx.schedule(Ps(ctx.now.0 + u64::from(value) * CYCLE_PS), 0),
-            16 => self.transfer_end = Cycles(clock().cycles_until_ceil(ctx.now).0 + u64::from(value)),
-            20 => self.ready_at = Ps(ctx.now.0 + u64::from(value) * CYCLE_PS),
-            8 => ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 11 }), false),
-            _ => return Err(SlaveError { done: ctx.now }),
-        }
-        Ok(Reply::written(ctx.now))
-    }
-
-    fn event(&mut self, _: u32, ctx: &mut Ctx) {
-        self.value += 1;
-        ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 11 }), true);
-    }
-
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.value);
-        poll.end(&mut self.transfer_end);
-        poll.until(self.ready_at);
-        poll.counter(&mut self.reads);
-        true
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        vec![("reads".to_owned(), self.reads)]
     }
 }
 
@@ -122,7 +66,7 @@ pub fn machine_with(timing: CoreTiming, at: u32, program: &[u32], ways: u32) -> 
 pub fn machine_of(config: CoreConfig, at: u32, program: &[u32]) -> Machine {
     let mut hart = Hart::new(config);
     cyclescope_engine::core::Core::set_pc(&mut hart, at);
-    let mut machine = Machine::new(bus(&LAYOUT, Late::default()), vec![Box::new(hart)], Description::default());
+    let mut machine = Machine::new(bus(&LAYOUT, Late::new(11)), vec![Box::new(hart)], Description::default());
     put(&mut machine, at, program);
     machine
 }

@@ -1,0 +1,72 @@
+//! When interrupts are taken.
+
+use super::program::*;
+use super::target::*;
+use crate::support::late::{LOWER, RAISE_LATER};
+use crate::support::rig::cause;
+use cyclescope_engine::machine::{Machine, Outcome, RunReport};
+use cyclescope_engine::time::Ps;
+
+/// The line is down before the handler ends.
+const HANDLE: [Step; 7] = [Store(A, A, LOWER), Add(COUNT, 1), Nop, Nop, Nop, Nop, ReturnFromInterrupt];
+
+/// The device is asked for an interrupt, which may come or not; then comes code in a straight line.
+fn straight<T: Target>(after: u32, enable: bool) -> Machine {
+    let begin = [Begin, Set(A, T::DEVICE), Set(B, after), if enable { Enable } else { Nop }, Store(B, A, RAISE_LATER)];
+    handled::<T>(T::CODE[0], &[&begin[..], &[Add(C, 1); 100], &[Exit]].concat(), &HANDLE)
+}
+
+fn raised_cycle(report: &RunReport) -> u64 {
+    report.counters.iter().find(|(name, _)| name == "late.raised in cycle").unwrap().1
+}
+
+pub fn an_interrupt_is_taken_at_the_first_instruction_after_its_time<T: Target>() {
+    for after in 30..70 {
+        let mut machine = straight::<T>(after, true);
+        let (mut begun, mut taken) = (Vec::new(), None);
+        while taken.is_none() {
+            let report = machine.report(Outcome::Interrupted);
+            begun.push(report.cores[0].cycles.0);
+            machine.trace(1, |_| {});
+            let pc = machine.registers()[0] & 0xffff;
+            taken = (pc == HANDLER || T::VECTORS.contains(&pc)).then_some(begun.len() - 1);
+        }
+        let raised = raised_cycle(&machine.report(Outcome::Interrupted));
+        // What began last before it, and what would have begun next.
+        let [before, next] = [begun[taken.unwrap() - 1], begun[taken.unwrap()]];
+        assert!(before < raised && raised <= next, "{after}: {before} {raised} {next}");
+        // However it is run, all of the code has run at the end.
+        let (mut running, mut stepping) = (straight::<T>(after, true), straight::<T>(after, true));
+        assert_eq!(run_to_exit(&mut running), step_to_exit(&mut stepping));
+        assert_eq!((register::<T>(&running, C), register::<T>(&running, COUNT)), (100, T::TAKEN));
+    }
+    let mut masked = straight::<T>(40, false);
+    run_to_exit(&mut masked);
+    assert_eq!(register::<T>(&masked, COUNT), 0);
+}
+
+pub fn a_core_waits_for_its_interrupt<T: Target>() {
+    let program = [Begin, Set(A, T::DEVICE), Set(B, 1000), Enable, Store(B, A, RAISE_LATER), Wait, Add(C, 1), Exit];
+    for at in T::CODE {
+        let mut machine = handled::<T>(at, &program, &HANDLE);
+        let report = run_to_exit(&mut machine);
+        assert_eq!((register::<T>(&machine, C), register::<T>(&machine, COUNT)), (1, T::TAKEN));
+        let waited = cause(&report, "wait for interrupt");
+        assert!((900..1003).contains(&waited), "{:?}", report.cores[0].causes);
+        let mut stepping = handled::<T>(at, &program, &HANDLE);
+        assert_eq!(step_to_exit(&mut stepping), report);
+    }
+}
+
+pub fn a_wait_for_nothing_is_explained<T: Target>() {
+    let Prepared { mut machine, labels } = prepared::<T>(T::CODE[0], &[Label(0), Wait, Label(1), Nop]);
+    let report = run(&mut machine);
+    // At the instruction, or behind it.
+    let told = [0, 1].map(|label| {
+        let pc = labels[&label];
+        format!("{}: pc {pc:#010x}: waits for an interrupt, and nothing on the board is due", report.cores[0].name)
+    });
+    let text = fault_text(&report);
+    assert!(told.iter().any(|told| text.starts_with(told)), "{text}");
+    assert!(report.elapsed < Ps::from_us(10));
+}

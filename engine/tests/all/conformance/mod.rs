@@ -1,0 +1,85 @@
+//! What every core must hold, whatever its instruction set: each property is one test, which runs for each of the cores in `targets`.
+//!
+//! A [`target::Target`] says how a core is built and how the steps of small programs ([`program::Step`]) are encoded. What only one
+//! instruction set has is tested in that set's file beside this folder.
+
+mod calls;
+mod code;
+mod handlers;
+mod interrupts;
+mod polling;
+mod program;
+mod running;
+mod target;
+mod targets;
+
+pub use code::sweep;
+pub use polling::both_ways;
+pub use running::{ROUNDS, run_alike};
+pub use target::{Target, prepared};
+pub use targets::{arm, riscv};
+
+/// Each property as a test.
+macro_rules! tests {
+    ($target:ty; $($subject:ident: $($property:ident)*;)*) => {
+        $($(#[test] fn $property() { super::$subject::$property::<$target>(); })*)*
+    };
+}
+
+/// All properties of some cores, a module each.
+macro_rules! properties_of {
+    ($($core:ident: $target:ty;)*) => {$(
+        mod $core {
+            tests! { $target;
+                running:
+                    stepping_and_running_come_to_the_same
+                    running_in_slices_comes_to_the_same
+                    each_instruction_counts_and_takes_its_cycles
+                    a_program_that_never_ends_meets_the_limit
+                    a_program_ends_with_its_status
+                    an_access_to_nothing_says_what_and_where
+                    what_is_printed_is_handed_over_at_any_time;
+                calls:
+                    calls_return_to_behind_themselves
+                    a_watched_function_has_a_stack_of_its_own
+                    each_call_has_a_window;
+                code:
+                    code_that_is_written_runs_as_written
+                    a_store_to_the_next_instructions_takes_effect
+                    what_was_data_runs_as_code
+                    cold_code_takes_the_time_that_it_takes_in_steps;
+                handlers:
+                    a_system_call_comes_back
+                    an_undefined_instruction_is_handled;
+                interrupts:
+                    an_interrupt_is_taken_at_the_first_instruction_after_its_time
+                    a_core_waits_for_its_interrupt
+                    a_wait_for_nothing_is_explained;
+                polling:
+                    a_wait_for_an_event_is_skipped
+                    an_exchange_of_bytes_is_skipped
+                    a_loop_that_counts_is_run
+                    a_loop_that_writes_beside_its_code_is_run
+                    a_watched_loop_keeps_its_stack
+                    interrupts_come_at_the_same_instruction
+                    skipping_changes_nothing;
+            }
+        }
+    )*};
+}
+
+properties_of! {
+    cortex_a5: super::arm::CortexA5;
+    cortex_a5_thumb: super::arm::CortexA5Thumb;
+    cortex_a7: super::arm::CortexA7;
+    cortex_m4: super::arm::CortexM4;
+    riscv_interpreted: super::riscv::Pipelined<0>;
+    riscv_compiled: super::riscv::Pipelined<2>;
+    picorv32: super::riscv::PicoRv32;
+    xburst: super::targets::mips::XBurst;
+}
+
+#[test]
+fn compiled_and_interpreted_code_come_to_the_same() {
+    running::both_cores_come_to_the_same::<riscv::Pipelined<0>, riscv::Pipelined<2>>();
+}

@@ -1,0 +1,136 @@
+//! Polling loops: skipping their rounds changes nothing that anyone can see.
+
+use super::program::*;
+use super::target::*;
+use crate::support::late::{BOTH, LOWER, RAISE_LATER, READY, TRANSFER, VALUE};
+use cyclescope_engine::machine::{Machine, RunReport};
+use proptest::prelude::*;
+
+/// Runs with and without skipping. Gives what both have in common, and the cycles that were skipped.
+pub fn both_ways(prepared: impl Fn() -> Machine) -> (RunReport, u64) {
+    let once = |skip: bool| {
+        let mut machine = prepared();
+        machine.skip_polling(skip);
+        let report = run_to_exit(&mut machine);
+        (report, machine.registers(), machine.skipped()[0].0)
+    };
+    let ((skipping, registers, skipped), (running, same, nothing)) = (once(true), once(false));
+    assert_eq!((&skipping, &registers), (&running, &same));
+    assert_eq!(nothing, 0);
+    (skipping, skipped)
+}
+
+fn both_ways_of<T: Target>(at: u32, program: &[Step]) -> (RunReport, u64) {
+    both_ways(|| machine::<T>(at, program))
+}
+
+/// Most of so many cycles are skipped, if the core skips at all.
+fn assert_most<T: Target>(skipped: u64, cycles: u64) {
+    assert!(if T::SKIPS { skipped > cycles - cycles / 25 } else { skipped == 0 }, "{skipped} of {cycles}");
+}
+
+/// Asks the device for something after so many cycles, by a register; then these steps, and the exit.
+fn after<T: Target>(cycles: u32, register: u32, steps: &[Step]) -> Vec<Step> {
+    let begin = [Begin, Set(A, T::DEVICE), Set(B, T::DATA), Set(C, cycles), Store(C, A, register)];
+    [&begin[..], steps, &[Exit]].concat()
+}
+
+fn wait_for_event<T: Target>(cycles: u32, padding: usize) -> Vec<Step> {
+    let round = [vec![Label(0), Load(D, A, VALUE)], vec![Nop; padding], vec![IfZero(D, 0)]];
+    after::<T>(cycles, RAISE_LATER, &round.concat())
+}
+
+fn wait_until_ready<T: Target>(cycles: u32) -> Vec<Step> {
+    after::<T>(cycles, READY, &[Label(0), Load(D, A, READY), IfZero(D, 0)])
+}
+
+/// Exchanges bytes of `byte_cycles` until the device is ready: in a function that keeps registers in cached memory.
+fn exchange_until_ready<T: Target>(cycles: u32, byte_cycles: u32) -> Vec<Step> {
+    let mut program = after::<T>(cycles, READY, &[Label(0), Call(1), IfZero(D, 0)]);
+    program.extend([Label(1), Add(B, -16), Store(LINK, B, 12), Store(C, B, 8), Set(E, byte_cycles)]);
+    program.extend([Store(E, A, TRANSFER), Label(2), Load(F, A, TRANSFER), IfNotZero(F, 2), Load(D, A, READY)]);
+    program.extend([Load(LINK, B, 12), Add(B, 16), Return, Nop]);
+    program
+}
+
+/// The same in a loop that sees the byte's end and the answer in one register.
+fn exchange_in_one_register<T: Target>(cycles: u32, byte_cycles: u32) -> Vec<Step> {
+    let round = [Label(0), Store(E, A, TRANSFER), Label(1), Load(D, A, BOTH), And(F, D, 1), IfNotZero(F, 1)];
+    after::<T>(cycles, READY, &[&[Set(E, byte_cycles)], &round[..], &[IfZero(D, 0)]].concat())
+}
+
+pub fn a_wait_for_an_event_is_skipped<T: Target>() {
+    for at in T::CODE {
+        // With rounds that are longer than a small cache, too.
+        let events = [0, 60].map(|padding| wait_for_event::<T>(500_000, padding));
+        for program in events.into_iter().chain([wait_until_ready::<T>(500_000)]) {
+            let (report, skipped) = both_ways_of::<T>(at, &program);
+            assert_most::<T>(skipped, report.cores[0].cycles.0);
+            assert!(report.cores[0].cycles.0 > 500_000);
+            let reads = &report.counters.iter().find(|(name, _)| name == "late.reads").unwrap().1;
+            assert!(*reads > 500_000 / 10_000, "{reads}");
+        }
+    }
+}
+
+pub fn an_exchange_of_bytes_is_skipped<T: Target>() {
+    for at in T::CODE {
+        for byte_cycles in [34, 150] {
+            for program in [exchange_until_ready::<T>, exchange_in_one_register::<T>] {
+                let (report, skipped) = both_ways_of::<T>(at, &program(200_000, byte_cycles));
+                assert_most::<T>(skipped, report.cores[0].cycles.0);
+            }
+        }
+    }
+}
+
+pub fn a_loop_that_counts_is_run<T: Target>() {
+    let in_memory = [Load(E, B, 0), Add(E, 1), Store(E, B, 0), Set(E, 0)];
+    for body in [&in_memory[..], &[Add(E, 1)]] {
+        let round = [&[Label(0), Load(D, A, VALUE)], body, &[IfZero(D, 0)]].concat();
+        let (_, skipped) = both_ways_of::<T>(T::CODE[0], &after::<T>(50_000, RAISE_LATER, &round));
+        assert_eq!(skipped, 0, "{body:?}");
+    }
+}
+
+pub fn a_loop_that_writes_beside_its_code_is_run<T: Target>() {
+    // The word is so near that what was decoded of the loop may be dropped.
+    for at in &T::CODE[..2] {
+        let round = [Jump(1), Label(2), Nop, Nop, Label(1), Load(D, A, VALUE), Store(C, B, 0), IfZero(D, 1)];
+        let program = |word| after::<T>(50_000, RAISE_LATER, &[&[Set(B, word)], &round[..]].concat());
+        let word = assemble::<T>(*at, &program(0)).1[&2];
+        let (_, skipped) = both_ways_of::<T>(*at, &program(word));
+        assert_eq!(skipped, 0);
+    }
+}
+
+pub fn a_watched_loop_keeps_its_stack<T: Target>() {
+    let program = exchange_until_ready::<T>(50_000, 34);
+    let (report, _) = both_ways(|| {
+        let Prepared { mut machine, labels } = prepared::<T>(T::CODE[0], &program);
+        machine.watch_address("exchange", labels[&1]);
+        machine
+    });
+    assert!(report.cores[0].sections[0].calls > 300);
+}
+
+pub fn interrupts_come_at_the_same_instruction<T: Target>() {
+    // Each so many cycles one counts up a word of memory; the program polls the device and that word, until it is 5.
+    for cycles in [977, 10_000, 12_345] {
+        let round = [Label(0), Load(D, A, READY), Load(D, B, 0), Add(D, -5), IfNotZero(D, 0)];
+        let program = after::<T>(cycles, RAISE_LATER, &[&[Enable], &round[..]].concat());
+        let count = [Load(E, B, 0), Add(E, 1), Store(E, B, 0)];
+        let handler = [&[Store(A, A, LOWER)], &count[..], &[Store(C, A, RAISE_LATER), ReturnFromInterrupt]].concat();
+        let (_, skipped) = both_ways(|| handled::<T>(T::CODE[0], &program, &handler));
+        assert!(!T::SKIPS || cycles < 1000 || skipped > u64::from(3 * cycles), "{cycles}: {skipped}");
+    }
+}
+
+pub fn skipping_changes_nothing<T: Target>() {
+    let cases = (0_u32..100_000, 0_u32..200, 0_usize..60, prop::sample::select(T::CODE.to_vec()));
+    proptest!(ProptestConfig::with_cases(32), |((cycles, byte_cycles, padding, at) in cases)| {
+        both_ways_of::<T>(at, &wait_for_event::<T>(cycles, padding));
+        both_ways_of::<T>(at, &exchange_until_ready::<T>(cycles, byte_cycles));
+        both_ways_of::<T>(at, &exchange_in_one_register::<T>(cycles, byte_cycles));
+    });
+}

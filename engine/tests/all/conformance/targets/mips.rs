@@ -1,0 +1,74 @@
+//! MIPS32: an XBurst core. Branches come with a nop in their delay slots.
+
+use super::super::program::*;
+use super::super::target::Target;
+use crate::support::mips::*;
+use cyclescope_engine::machine::Machine;
+
+/// The register behind a program's: s0 to s7, and ra.
+fn r(register: u32) -> u32 {
+    if register == LINK { RA } else { S0 + register }
+}
+
+/// XBurst.
+pub struct XBurst;
+
+impl Target for XBurst {
+    const CODE: [u32; 3] = [KSEG0 + 0x400, KSEG0 + DDR + 0x400, KSEG1 + SLOW + 0x400];
+    const DATA: u32 = KSEG0 + DDR + 0x8000;
+    const DEVICE: u32 = KSEG1 + DEVICE;
+    const NOWHERE: (u32, u32) = (0x1800_0000, KSEG1 + 0x1800_0000);
+    const VECTORS: &[u32] = &[GENERAL_VECTOR - KSEG0];
+    /// multu s0, s1 and mflo t0; divu t0, s0; beql and bnel of zero and zero, behind their delay slots.
+    const OWN: &[&[u16]] =
+        &[&[0x0019, 0x0211, 0x4012, 0x0000], &[0x001b, 0x0110], &[0x0001, 0x5000, 0, 0], &[0x0001, 0x5400, 0, 0]];
+
+    fn machine(at: u32) -> Machine {
+        machine(at, &[])
+    }
+    fn encode(step: Step, at: u32, to: u32) -> Vec<u8> {
+        let by = to.wrapping_sub(at + 4) as i32 / 4;
+        let exit = |status| vec![EXIT[0], addiu(A0, ZERO, status), EXIT[2]];
+        words(&match step {
+            Label(_) => Vec::new(),
+            Begin => vec![NORMAL],
+            Set(rd, value) => vec![lui(r(rd), value >> 16), ori(r(rd), r(rd), value & 0xffff)],
+            Add(rd, n) => vec![addiu(r(rd), r(rd), n)],
+            AddTo(rd, rt) => vec![addu(r(rd), r(rd), r(rt))],
+            Multiply(rd, rt) => vec![mul(r(rd), r(rd), r(rt))],
+            // andi
+            And(rd, rs, bits) => vec![0x3000_0000 | r(rs) << 21 | r(rd) << 16 | bits],
+            Load(rt, base, offset) => vec![lw(r(rt), r(base), offset as i32)],
+            Store(rt, base, offset) => vec![sw(r(rt), r(base), offset as i32)],
+            IfZero(rs, _) => vec![beq(r(rs), ZERO, by), NOP],
+            IfNotZero(rs, _) => vec![bne(r(rs), ZERO, by), NOP],
+            Jump(_) => vec![beq(ZERO, ZERO, by), NOP],
+            Call(_) => vec![jal(to), NOP],
+            Return => vec![jr(RA), NOP],
+            Nop => vec![NOP],
+            Wait => vec![WAIT],
+            Enable => vec![ori(T1, ZERO, ENABLED), mtc0(T1, STATUS)],
+            Trap => vec![SYSCALL],
+            Undefined => vec![0x7000_003e],
+            ReturnFromTrap | ReturnBehind => vec![mfc0(K0, EPC), addiu(K0, K0, 4), mtc0(K0, EPC), ERET],
+            ReturnFromInterrupt => vec![ERET],
+            Own(number) => return halves(Self::OWN[number]),
+            Print(text) => {
+                let text = KSEG0 + text;
+                let call = [addiu(6, ZERO, 1), EXIT[2]];
+                [&[addiu(T9, ZERO, 5), addiu(A0, ZERO, 1), la(5, text), ori(5, 5, text & 0xffff)], &call[..]].concat()
+            }
+            Exit => exit(0),
+            Fail => exit(1),
+        })
+    }
+    fn register(register: u32) -> usize {
+        1 + r(register) as usize
+    }
+    fn physical(addr: u32) -> u32 {
+        addr & 0x1fff_ffff
+    }
+    fn local(addr: u32) -> u32 {
+        KSEG0 + addr
+    }
+}

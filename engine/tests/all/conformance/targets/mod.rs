@@ -1,0 +1,5 @@
+//! The cores that are tested.
+
+pub mod arm;
+pub mod mips;
+pub mod riscv;
