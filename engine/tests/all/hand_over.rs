@@ -1,5 +1,5 @@
-//! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on two cores, and from a program
-//! that does nothing else. [`crate::conformance`] has it for each core.
+//! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on two cores,
+//! and from a program that does nothing else. [`crate::conformance`] has it for each core.
 
 use crate::conformance::{ROUNDS, run_alike};
 use crate::support::arm::*;

@@ -45,7 +45,8 @@ pub fn a_store_to_the_next_instructions_takes_effect<T: Target>() {
 }
 
 pub fn what_was_data_runs_as_code<T: Target>() {
-    // The function's word is written before anything there is decoded, so that stores to it are free by then; after the first call they may not be.
+    // The function's word is written before anything there is decoded, so that stores to it are free by then; after the
+    // first call they may not be.
     let Prepared { mut machine, .. } = with_address::<T>(1, |function| {
         let (first, second) = (Set(C, word::<T>(Add(A, 2))), Set(D, word::<T>(Add(A, 30))));
         let stores = [Store(C, B, 0), Store(D, B, 0), Store(C, B, 0), Call(1), Store(D, B, 0), Call(1), Exit];
@@ -58,7 +59,8 @@ pub fn what_was_data_runs_as_code<T: Target>() {
 /// Steps of the code that is swept.
 pub const SWEPT: usize = 5000;
 
-/// Additions and multiplications, a set's own instructions, and now and then a short loop, or a branch over a few instructions.
+/// Additions and multiplications, a set's own instructions, and now and then a short loop, or a branch over a few
+/// instructions.
 pub fn sweep<T: Target>() -> Vec<Step> {
     let mut state = 7;
     let mut program = vec![Begin, Set(A, 3), Set(B, 5), Set(G, 1)];

@@ -1,4 +1,5 @@
-//! One result, however it is come to: in one go, in slices, instruction by instruction, with what is printed handed over at any time.
+//! One result, however it is come to: in one go, in slices, instruction by instruction, with what is printed handed
+//! over at any time.
 
 use super::program::*;
 use super::target::*;

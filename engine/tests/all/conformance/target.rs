@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 pub const HANDLER: u32 = 0x2000;
 pub const TEXT: u32 = 0x4000;
 
-/// A core in a small machine: local memory at 0, RAM that its caches keep, RAM behind the interconnect, the device [`Late`](crate::support::late).
+/// A core in a small machine: local memory at 0, RAM that its caches keep, RAM behind the interconnect, the device
+/// [`Late`](crate::support::late).
 pub trait Target {
     /// Where programs begin, as the core names it: local memory, cached RAM, slow RAM. Bit 0 of none is set.
     const CODE: [u32; 3];
