@@ -18,8 +18,24 @@ class BoardError(EngineError):
 class ElfError(EngineError):
     """An ELF that can't be loaded; one line that names the file."""
 
-def disassemble(encoding: int, pc: int) -> str:
-    """The text of the RISC-V instruction that begins with `encoding`, at `pc`."""
+def disassemble(
+    encoding: int,
+    pc: int,
+    instruction_set: Literal["riscv", "riscv-no-aliases", "a32", "t32", "t32-m", "mips"]
+    | None = None,
+) -> str:
+    """The text of an instruction at `pc`, by default of RISC-V; without aliases li is an addi.
+
+    `encoding` is as the manual writes it: of a T32 instruction with four bytes the first half is
+    the upper.
+    """
+
+def listing(elf: bytes) -> list[tuple[int, int, int, str, str | None, list[str]]]:
+    """The code of an ELF file, which tells its instruction set, by address.
+
+    Of each instruction the address, the encoding, its bytes (4, 2 or 1), the text, where a branch
+    leads, and the functions that begin there; data between code is there as well.
+    """
 
 def bindings() -> list[dict[str, Any]]:
     """All compatibles that there are models of, with their properties."""

@@ -117,20 +117,20 @@ TRAPS = [
         "read_of_nothing",
         DATA_ABORT,
         "data abort: external abort (DFSR 0x00000008, read)",
-        f"data abort: 4-byte load at 0x60000000: {NEAREST}",
+        f"data abort: 4-byte load at 0x60000000: {NEAREST}; the instruction: ldr r0, [r0]",
     ),
     Trap(
         "write_to_nothing",
         DATA_ABORT,
         "data abort: external abort (DFSR 0x00000808, write)",
-        f"data abort: 4-byte store at 0x60000000: {NEAREST}",
+        f"data abort: 4-byte store at 0x60000000: {NEAREST}; the instruction: str r1, [r0]",
     ),
     Trap(
         "read_of_nothing",
         DATA_ABORT,
         "data abort: translation fault, section (DFSR 0x00000005, read)",
         "data abort: 4-byte load at 0x60000000: translation fault, section: "
-        "the translation table has no entry for it",
+        "the translation table has no entry for it; the instruction: ldr r0, [r0]",
         CACHE,
     ),
     Trap(
@@ -138,7 +138,7 @@ TRAPS = [
         DATA_ABORT,
         "data abort: permission fault, section (DFSR 0x0000080d, write)",
         "data abort: 4-byte store at 0xd0001000: permission fault, section: "
-        "its table entry allows no write in this mode (AP)",
+        "its table entry allows no write in this mode (AP); the instruction: str r1, [r0]",
         CACHE,
     ),
     Trap(
@@ -151,26 +151,30 @@ TRAPS = [
         "neon",
         UNDEFINED,
         "undefined instruction at pc",
-        "undefined instruction 0xf2200840: Advanced SIMD (NEON), which is not modelled",
+        "undefined instruction 0xf2200840: Advanced SIMD (NEON), which is not modelled; "
+        "the instruction: vadd.i32 q0, q0, q0",
     ),
     Trap(
         "hardware_division",
         UNDEFINED,
         "undefined instruction at pc",
-        "undefined instruction 0xe710f110: division, which this core does not have",
+        "undefined instruction 0xe710f110: division, which this core does not have; "
+        "the instruction: sdiv r0, r0, r1",
     ),
     Trap(
         "vfp_off",
         UNDEFINED,
         "undefined instruction at pc",
-        "undefined instruction 0xee300a00: floating point, which CPACR or FPEXC has off",
+        "undefined instruction 0xee300a00: floating point, which CPACR or FPEXC has off; "
+        "the instruction: vadd.f32 s0, s0, s0",
     ),
     Trap(
         "no_system_register",
         UNDEFINED,
         "undefined instruction at pc",
         "undefined instruction 0xeee10fb9: "
-        "a system register that is not there, or not in this mode",
+        "a system register that is not there, or not in this mode; "
+        "the instruction: mcr p15, #7, r0, c1, c9, #5",
     ),
 ]
 
@@ -270,7 +274,7 @@ def test_an_abort_without_a_handler_ends_the_run(
 ) -> None:
     done = run(cyclescope, program, {})
     assert done.status == FAULT_STATUS
-    what = f"data abort: 4-byte load at 0x60000000: {NEAREST}; {why}"
+    what = f"data abort: 4-byte load at 0x60000000: {NEAREST}; the instruction: ldr r0, [r0]; {why}"
     expected = rf"cpu0: pc 0x00[0-9a-f]{{6}} {place(program)}: {re.escape(what)}"
     assert re.fullmatch(expected, done.error)
 

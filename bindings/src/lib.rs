@@ -1,6 +1,8 @@
 //! The engine as the Python module `cyclescope._engine`: conversions, no logic.
 
+use cyclescope_engine::disassembly::{self, Encoding};
 use cyclescope_engine::isa::riscv::{decode, disasm};
+use cyclescope_engine::one_line::one_line;
 use pyo3::prelude::*;
 
 use arguments::Arg;
@@ -21,10 +23,38 @@ pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "Th
 pyo3::create_exception!(_engine, BoardError, EngineError, "A board has faults: `faults` lists them all.");
 pyo3::create_exception!(_engine, ElfError, EngineError, "An ELF file can't be loaded.");
 
-/// The text of the RISC-V instruction that begins with `encoding`, at `pc`; of a compressed one only the low half counts.
+/// The text of an instruction at `pc`; of a compressed one only the low half counts.
 #[pyfunction]
-fn disassemble(encoding: Arg<u32>, pc: Arg<u32>) -> PyResult<String> {
-    caught::caught(|| Ok(disasm::disassemble(&decode::decode(encoding.0), pc.0)))
+#[pyo3(signature = (encoding, pc, instruction_set = None))]
+fn disassemble(encoding: Arg<u32>, pc: Arg<u32>, instruction_set: Option<Arg<String>>) -> PyResult<String> {
+    let (encoding, pc) = (encoding.0, pc.0);
+    let set = match instruction_set.as_ref().map_or("riscv", |set| set.0.as_str()) {
+        "riscv" => Encoding::RiscV,
+        "riscv-no-aliases" => return caught::caught(|| Ok(disasm::disassemble(&decode::decode(encoding), pc))),
+        "a32" => Encoding::A32,
+        "t32" => Encoding::T32,
+        "t32-m" => Encoding::T32M,
+        "mips" => Encoding::Mips,
+        other => {
+            let told = "there are riscv, riscv-no-aliases, a32, t32, t32-m and mips";
+            return Err(EngineError::new_err(format!("no instruction set '{}'; {told}", one_line(other))));
+        }
+    };
+    caught::caught(|| Ok(disassembly::text_of(encoding, set, pc)))
+}
+
+/// Address, encoding, bytes, text, target and names.
+type Row = (u32, u32, u8, String, Option<String>, Vec<String>);
+
+/// The code of an ELF file.
+#[pyfunction]
+fn listing(elf: Arg<Vec<u8>>) -> PyResult<Vec<Row>> {
+    caught::caught(|| {
+        let lines = disassembly::list(&elf.0).map_err(|error| ElfError::new_err(error.to_string()))?;
+        let row =
+            |line: disassembly::Line| (line.addr, line.encoding, line.len_bytes, line.text, line.target, line.names);
+        Ok(lines.into_iter().map(row).collect())
+    })
 }
 
 #[pymodule]
@@ -35,6 +65,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BoardError", py.get_type::<BoardError>())?;
     module.add("ElfError", py.get_type::<ElfError>())?;
     module.add_function(wrap_pyfunction!(disassemble, module)?)?;
+    module.add_function(wrap_pyfunction!(listing, module)?)?;
     module.add_function(wrap_pyfunction!(reference::bindings, module)?)?;
     module.add_function(wrap_pyfunction!(reference::common_properties, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_add, module)?)?;

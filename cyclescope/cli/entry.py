@@ -1,4 +1,4 @@
-"""The command line: `cyclescope bench | show | run | ipc | binding | list | board`.
+"""The command line: `cyclescope bench | show | run | ipc | disassemble | binding | list | board`.
 
 Exit statuses are in `statuses.py`. What goes wrong is one line on stderr, never a traceback.
 
@@ -21,6 +21,7 @@ from cyclescope.board.overrides import parse_set
 from cyclescope.cli import tables
 from cyclescope.cli.bench_command import bench_command
 from cyclescope.cli.binding_command import binding_command
+from cyclescope.cli.disassemble_command import disassemble_command
 from cyclescope.cli.ipc_command import ipc_command
 from cyclescope.cli.run_command import run_command
 from cyclescope.cli.show_command import show_command
@@ -58,6 +59,7 @@ cli.add_command(bench_command)
 cli.add_command(show_command)
 cli.add_command(run_command)
 cli.add_command(ipc_command)
+cli.add_command(disassemble_command)
 cli.add_command(binding_command)
 
 

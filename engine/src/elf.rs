@@ -33,6 +33,12 @@ pub enum ElfError {
         /// What the board has.
         wanted: &'static str,
     },
+    /// An instruction set that no core has.
+    #[error("built for {found}; there are cores for RISC-V, Arm and MIPS")]
+    UnknownMachine {
+        /// What it was built for.
+        found: String,
+    },
     /// An object file or a shared library.
     #[error("not an executable (e_type {e_type}): link it first")]
     NotExecutable {
@@ -130,6 +136,18 @@ impl Machine {
             Machine::Arm => 1,
         }
     }
+}
+
+/// The instruction set that an ELF file was built for.
+///
+/// # Errors
+/// [`ElfError`] if it is none, or for something else.
+pub fn machine_of(data: &[u8]) -> Result<Machine, ElfError> {
+    check_ident(data)?;
+    let header = elf::FileHeader32::<Endianness>::parse(data).map_err(damaged)?;
+    let found = header.e_machine(header.endian().map_err(damaged)?);
+    let known = [Machine::RiscV, Machine::Arm, Machine::Mips].into_iter().find(|machine| machine.number() == found);
+    known.ok_or_else(|| ElfError::UnknownMachine { found: machine_name(found) })
 }
 
 /// Reads an ELF file for a core.

@@ -13,6 +13,7 @@ pub mod core;
 pub mod cpu;
 pub mod device;
 pub mod devices;
+pub mod disassembly;
 pub mod elf;
 pub mod event;
 pub mod host_image;

@@ -4,6 +4,7 @@ use super::Machine;
 use super::progress::Activity;
 use crate::bus::BusFaultKind;
 use crate::core::{Answer, CoreFault, FaultedAccess};
+use crate::disassembly;
 use crate::lines;
 use crate::time::Ps;
 
@@ -33,6 +34,9 @@ impl Machine {
         if !fault.hint.is_empty() {
             text += &format!(": {}", fault.hint);
         }
+        if let Some(instruction) = self.instruction_text(core, fault) {
+            text += &format!("; the instruction: {instruction}");
+        }
         match fault.link {
             // The call is the instruction before.
             Some(link) if self.symbol_at(core, fault.pc).is_none() => {
@@ -40,6 +44,16 @@ impl Machine {
             }
             _ => text,
         }
+    }
+
+    /// The instruction that went wrong, if the program's file has it. What could not be fetched, or came as something
+    /// else than the file has, is not known; of a trap that was put there enough is said.
+    fn instruction_text(&self, core: usize, fault: &CoreFault) -> Option<String> {
+        let was_fetched = fault.access.is_none_or(|access| access.kind != "instruction fetch");
+        let is_told = fault.access.is_none() && fault.encoding.is_none() || fault.hint.starts_with("udf");
+        let program = self.program(core).filter(|_| was_fetched && !is_told)?;
+        let found = disassembly::at(&program.elf, fault.pc)?;
+        found.text.filter(|_| fault.encoding.is_none_or(|encoding| encoding == found.encoding))
     }
 
     fn access_text(&self, access: FaultedAccess) -> String {

@@ -56,6 +56,7 @@ fn elf_errors() -> Vec<(ElfError, &'static str)> {
         (ElfError::Damaged { detail: name("no strings") }, "damaged or truncated: no strings"),
         (ElfError::WrongClass { found: "64-bit" }, "a 64-bit ELF; the board's cores are 32-bit little-endian"),
         (ElfError::WrongMachine { found: name("Arm"), wanted: "RISC-V" }, "built for Arm; the board's core is RISC-V"),
+        (ElfError::UnknownMachine { found: name("x86") }, "built for x86; there are cores for RISC-V, Arm and MIPS"),
         (ElfError::NotExecutable { e_type: 1 }, "not an executable (e_type 1): link it first"),
         (ElfError::NothingToLoad, "it has no loadable segment"),
         (
@@ -88,10 +89,11 @@ const fn elf_position(error: &ElfError) -> usize {
         ElfError::Damaged { .. } => 1,
         ElfError::WrongClass { .. } => 2,
         ElfError::WrongMachine { .. } => 3,
-        ElfError::NotExecutable { .. } => 4,
-        ElfError::NothingToLoad => 5,
-        ElfError::OutsideMemory { .. } => 6,
-        ElfError::BadEntry { .. } => 7,
+        ElfError::UnknownMachine { .. } => 4,
+        ElfError::NotExecutable { .. } => 5,
+        ElfError::NothingToLoad => 6,
+        ElfError::OutsideMemory { .. } => 7,
+        ElfError::BadEntry { .. } => 8,
     }
 }
 
@@ -112,5 +114,5 @@ fn every_elf_error_has_its_text() {
         assert_eq!(elf_position(&error), index);
         assert_eq!(error.to_string(), text);
     }
-    assert_eq!(elf_errors().len(), 8);
+    assert_eq!(elf_errors().len(), 9);
 }

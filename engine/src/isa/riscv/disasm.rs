@@ -1,4 +1,5 @@
-//! Text of a decoded instruction, in the assembler's syntax, without pseudo-instructions.
+//! Text of a decoded instruction, in the assembler's syntax: as the encoding is, and as the pseudo-instruction that it
+//! may be.
 //!
 //! A compressed instruction shows as what it expands to, since that is all an [`Instr`] keeps of it.
 
@@ -24,14 +25,63 @@ const CSR_NAMES: [(i32, &str); 29] = [
 
 /// The text of `instr`, which is at `pc`: the targets of branches and jumps are absolute.
 pub fn disassemble(instr: &Instr, pc: u32) -> String {
+    known(instr, pc).unwrap_or_else(|| match instr.len_bytes {
+        2 => format!(".half {:#06x}", instr.op.imm),
+        _ => format!(".word {:#010x}", instr.op.imm),
+    })
+}
+
+/// As [`disassemble`]; `None` if it is no instruction.
+pub fn known(instr: &Instr, pc: u32) -> Option<String> {
     let op = &instr.op;
     match (op.code, ROWS.iter().find(|row| row.code == op.code)) {
-        (_, Some(row)) => with_operands(row, op, pc),
-        (Code::Li, _) => format!("li {}, {:#x}", name(op.rd), op.imm),
-        (Code::Nop, _) => "nop".into(),
-        (Code::End, _) => format!("end of block at {pc:#x}"),
-        _ if instr.len_bytes == 2 => format!(".half {:#06x}", op.imm),
-        _ => format!(".word {:#010x}", op.imm),
+        (_, Some(row)) => Some(with_operands(row, op, pc)),
+        (Code::Li, _) => Some(format!("li {}, {:#x}", name(op.rd), op.imm)),
+        (Code::Nop, _) => Some("nop".into()),
+        (Code::End, _) => Some(format!("end of block at {pc:#x}")),
+        _ => None,
+    }
+}
+
+/// The pseudo-instruction that assemblers have for an operation, if there is one (RISC-V assembly programmer's manual,
+/// "pseudoinstructions").
+pub fn pseudo(instr: &Instr, pc: u32) -> Option<String> {
+    let Op { code, rd, rs1, rs2, imm } = instr.op;
+    let (to, from, with) = (name(rd), name(rs1), name(rs2));
+    let target = pc.wrapping_add_signed(imm);
+    let [rd, rs1, rs2] = [rd, rs1, rs2].map(|register| register & 31);
+    Some(match (code, rd, rs1, rs2, imm) {
+        (Code::Addi, 0, 0, _, 0) => "nop".into(),
+        (Code::Addi, _, 0, _, _) => format!("li {to}, {imm}"),
+        (Code::Addi, _, _, _, 0) => format!("mv {to}, {from}"),
+        (Code::Add, _, 0, _, _) => format!("mv {to}, {with}"),
+        (Code::Sub, _, 0, _, _) => format!("neg {to}, {with}"),
+        (Code::Xori, _, _, _, -1) => format!("not {to}, {from}"),
+        (Code::Sltiu, _, _, _, 1) => format!("seqz {to}, {from}"),
+        (Code::Sltu, _, 0, _, _) => format!("snez {to}, {with}"),
+        (Code::Jal, 0, ..) => format!("j {target:#x}"),
+        (Code::Jal, 1, ..) => format!("jal {target:#x}"),
+        (Code::Jalr, 0, 1, _, 0) => "ret".into(),
+        (Code::Jalr, 0, _, _, 0) => format!("jr {from}"),
+        (Code::Jalr, 1, _, _, 0) => format!("jalr {from}"),
+        (Code::Beq, _, _, 0, _) => format!("beqz {from}, {target:#x}"),
+        (Code::Bne, _, _, 0, _) => format!("bnez {from}, {target:#x}"),
+        (Code::Csrrs, _, 0, _, _) => format!("csrr {to}, {}", csr_name(imm)),
+        (Code::Csrrw, 0, _, _, _) => format!("csrw {}, {from}", csr_name(imm)),
+        _ => return None,
+    })
+}
+
+/// The text of one of PicoRV32's own instructions, in the opcode custom-0 (its README, "Custom Instructions for IRQ
+/// Handling").
+pub fn picorv32(encoding: u32) -> Option<String> {
+    let (rd, rs1) = (name((encoding >> 7) as u8), name((encoding >> 15) as u8));
+    match (encoding & 0x7f, encoding >> 25) {
+        (0x0b, 2) => Some("retirq".into()),
+        (0x0b, 3) => Some(format!("maskirq {rd}, {rs1}")),
+        (0x0b, 4) => Some(format!("waitirq {rd}")),
+        (0x0b, 5) => Some(format!("timer {rd}, {rs1}")),
+        _ => None,
     }
 }
 
@@ -103,6 +153,46 @@ mod tests {
         ];
         for (word, text) in cases {
             assert_eq!(disassemble(&decode(word), 0x8000_1000), text);
+        }
+    }
+
+    #[test]
+    fn shows_pseudo_instructions() {
+        let cases = [
+            (0x0000_0013, Some("nop")),
+            (0x0010_0513, Some("li a0, 1")),
+            (0x0005_8513, Some("mv a0, a1")),
+            (0x852e, Some("mv a0, a1")),
+            (0x40b0_0533, Some("neg a0, a1")),
+            (0xfff5_c513, Some("not a0, a1")),
+            (0x0080_006f, Some("j 0x1008")),
+            (0x0080_00ef, Some("jal 0x1008")),
+            (0x0000_8067, Some("ret")),
+            (0x8082, Some("ret")),
+            (0x9502, Some("jalr a0")),
+            (0xfe05_0ee3, Some("beqz a0, 0xffc")),
+            (0x3420_2573, Some("csrr a0, mcause")),
+            (0x3055_1073, Some("csrw mtvec, a0")),
+            (0x00b5_0533, None),
+            (0x0000_0000, None),
+        ];
+        for (word, text) in cases {
+            assert_eq!(pseudo(&decode(word), 0x1000).as_deref(), text, "{word:#x}");
+        }
+    }
+
+    #[test]
+    fn shows_what_only_picorv32_has() {
+        let cases = [
+            (0x0400_000b, Some("retirq")),
+            (0x0602_818b, Some("maskirq gp, t0")),
+            (0x0800_000b, Some("waitirq zero")),
+            (0x0a02_800b, Some("timer zero, t0")),
+            (0x0e00_000b, None),
+            (0x0400_000f, None),
+        ];
+        for (word, text) in cases {
+            assert_eq!(picorv32(word).as_deref(), text);
         }
     }
 

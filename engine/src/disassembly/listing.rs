@@ -1,0 +1,192 @@
+//! Listings of ELF files: their code with addresses, functions and encodings.
+
+use object::elf;
+use object::read::elf::{ElfFile32, ElfSection32, SectionHeader};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionFlags};
+
+use super::{Disassembler, Encoding, Instruction};
+use crate::elf::{ElfError, Image, Machine, machine_of, read};
+
+/// A line of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its address.
+    pub addr: u32,
+    /// Its encoding, or a piece of data between code.
+    pub encoding: u32,
+    /// 4, 2 or 1.
+    pub len_bytes: u8,
+    /// The instruction, or a directive for data.
+    pub text: String,
+    /// Where a branch or jump leads: "memcpy+0x24".
+    pub target: Option<String>,
+    /// Functions and labels that begin here.
+    pub names: Vec<String>,
+}
+
+/// All code of an ELF file, by address. What it was built for chooses the instruction set, its mapping symbols ($a, $t,
+/// $x, $d) tell A32, T32 and data apart.
+///
+/// # Errors
+/// [`ElfError`] for anything but an intact executable for some core.
+pub fn list(data: &[u8]) -> Result<Vec<Line>, ElfError> {
+    let machine = machine_of(data)?;
+    let image = read(data, machine)?;
+    let pieces = pieces(data, machine)?;
+    Ok(pieces.iter().flat_map(|piece| piece.lines(&image)).collect())
+}
+
+/// The instruction at an address in an ELF file's code, if there is one. It reads the file anew: it is for messages,
+/// which are few.
+pub fn at(data: &[u8], addr: u32) -> Option<Instruction> {
+    let pieces = pieces(data, machine_of(data).ok()?).ok()?;
+    let offset = |piece: &Piece| addr.wrapping_sub(piece.addr) as usize;
+    let piece = pieces.iter().find(|piece| offset(piece) < piece.bytes.len())?;
+    Disassembler::new(piece.encoding?).first(&piece.bytes[offset(piece)..], addr)
+}
+
+/// All code, by address.
+fn pieces(data: &[u8], machine: Machine) -> Result<Vec<Piece<'_>>, ElfError> {
+    let damaged = |error: object::Error| ElfError::Damaged { detail: error.to_string() };
+    let file = ElfFile32::<Endianness>::parse(data).map_err(damaged)?;
+    let is_m_profile = machine == Machine::Arm && profile(&file) == Some(u64::from(b'M'));
+    let mut pieces = Vec::new();
+    for section in file.sections() {
+        if matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(elf::SHF_EXECINSTR)) {
+            let bytes = section.data().map_err(damaged)?;
+            pieces.extend(pieces_of(&file, &section, bytes, machine, is_m_profile));
+        }
+    }
+    pieces.sort_by_key(|piece| piece.addr);
+    Ok(pieces)
+}
+
+/// Bytes that are read alike.
+struct Piece<'data> {
+    addr: u32,
+    bytes: &'data [u8],
+    /// `None` for data.
+    encoding: Option<Encoding>,
+}
+
+/// A section, cut at its mapping symbols.
+fn pieces_of<'data>(
+    file: &ElfFile32<'data>,
+    section: &ElfSection32<'data, '_>,
+    bytes: &'data [u8],
+    machine: Machine,
+    is_m_profile: bool,
+) -> Vec<Piece<'data>> {
+    let thumb = if is_m_profile { Encoding::T32M } else { Encoding::T32 };
+    let usual = match machine {
+        Machine::RiscV => Encoding::RiscV,
+        Machine::Arm if is_m_profile => Encoding::T32M,
+        Machine::Arm => Encoding::A32,
+        Machine::Mips => Encoding::Mips,
+    };
+    let begin = section.address() as u32;
+    let mut cuts = vec![(0, Some(usual))];
+    for symbol in file.symbols().filter(|symbol| symbol.section_index() == Some(section.index())) {
+        let at = (symbol.address() as u32).wrapping_sub(begin) as usize;
+        let encoding = match symbol.name_bytes().unwrap_or(&[]).split(|byte| *byte == b'.').next() {
+            Some(b"$a" | b"$x") => Some(usual),
+            Some(b"$t") => Some(thumb),
+            Some(b"$d") => None,
+            _ => continue,
+        };
+        if at < bytes.len() {
+            cuts.push((at, encoding));
+        }
+    }
+    cuts.sort_by_key(|(at, _)| *at);
+    let ends = cuts.iter().skip(1).map(|(at, _)| *at).chain([bytes.len()]);
+    let pieces = cuts.iter().zip(ends).map(|((at, encoding), end)| {
+        let addr = begin.wrapping_add(*at as u32);
+        Piece { addr, bytes: &bytes[*at..end], encoding: *encoding }
+    });
+    pieces.filter(|piece| !piece.bytes.is_empty()).collect()
+}
+
+impl Piece<'_> {
+    fn lines(&self, image: &Image) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut done = 0;
+        if let Some(encoding) = self.encoding {
+            for instruction in Disassembler::new(encoding).sequence(self.bytes, self.addr) {
+                done += usize::from(instruction.len_bytes);
+                let far = lines.last().filter(|_| encoding == Encoding::RiscV);
+                let far = far.and_then(|before| far_target(before, instruction.encoding));
+                lines.push(line(instruction, far, image));
+            }
+        }
+        // Data, and what is left of code.
+        while done < self.bytes.len() {
+            let addr = self.addr.wrapping_add(done as u32);
+            let whole = |bytes: u32| addr.is_multiple_of(bytes) && self.bytes.len() - done >= bytes as usize;
+            let len = if whole(4) { 4 } else { 1 + usize::from(whole(2)) };
+            let mut word = [0; 4];
+            word[..len].copy_from_slice(&self.bytes[done..done + len]);
+            let encoding = u32::from_le_bytes(word);
+            lines.push(line(Instruction { addr, encoding, len_bytes: len as u8, text: None }, None, image));
+            done += len;
+        }
+        lines
+    }
+}
+
+fn line(instruction: Instruction, far: Option<u32>, image: &Image) -> Line {
+    let Instruction { addr, encoding, len_bytes, text } = instruction;
+    let first = image.symbols.partition_point(|symbol| symbol.addr < addr);
+    let here = image.symbols[first..].iter().take_while(|symbol| symbol.addr == addr);
+    let names = here.map(|symbol| symbol.name.clone()).collect();
+    let target = far.or_else(|| target_of(text.as_deref()?)).and_then(|target| image.symbol_at(target));
+    let text = text.unwrap_or_else(|| match len_bytes {
+        1 => format!(".byte {encoding:#04x}"),
+        2 => format!(".short {encoding:#06x}"),
+        _ => format!(".word {encoding:#010x}"),
+    });
+    Line { addr, encoding, len_bytes, text, target, names }
+}
+
+/// Where a RISC-V jalr leads whose register the auipc before it has set.
+fn far_target(before: &Line, encoding: u32) -> Option<u32> {
+    let is_pair = before.encoding & 0x7f == 0x17 && encoding & 0x707f == 0x67;
+    let is_same = before.encoding >> 7 & 31 == encoding >> 15 & 31;
+    let upper = before.addr.wrapping_add(before.encoding & 0xffff_f000);
+    (is_pair && is_same).then(|| upper.wrapping_add_signed(encoding as i32 >> 20))
+}
+
+/// The address that a branch or jump leads to, which is its last operand.
+fn target_of(text: &str) -> Option<u32> {
+    let (mnemonic, operands) = text.split_once(' ')?;
+    let is_branch = mnemonic.starts_with(['b', 'j']) || mnemonic.starts_with("cb");
+    let last = operands.rsplit([',', ' ']).next()?.trim_start_matches('#');
+    u32::from_str_radix(last.strip_prefix("0x").filter(|_| is_branch)?, 16).ok()
+}
+
+/// The profile that an Arm ELF file was built for, as its build attributes say (Addenda to the ABI for the Arm
+/// architecture, section 3.3.5.2).
+fn profile(file: &ElfFile32) -> Option<u64> {
+    /// Attributes that have a text, and the one that we look for.
+    const TEXTS: [u64; 4] = [4, 5, 65, 67];
+    const COMPATIBILITY: u64 = 32;
+    const PROFILE: u64 = 7;
+    let section = file.section_by_name(".ARM.attributes")?;
+    let attributes = section.elf_section_header().attributes(file.endian(), file.data()).ok()?;
+    let mut vendors = attributes.subsections().ok()?;
+    let vendor = vendors.find_map(|vendor| vendor.ok().filter(|vendor| vendor.vendor() == b"aeabi"))?;
+    let mut values = vendor.subsubsections().next().ok()??.attributes();
+    while let Ok(Some(tag)) = values.read_tag() {
+        let value = match tag {
+            COMPATIBILITY => values.read_integer().and_then(|_| values.read_string().map(|_| 0)),
+            _ if TEXTS.contains(&tag) => values.read_string().map(|_| 0),
+            _ => values.read_integer(),
+        };
+        match value {
+            Ok(value) if tag == PROFILE => return Some(value),
+            Ok(_) => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
