@@ -23,10 +23,10 @@ mod tests;
 use self::params::Params;
 use self::shifter::Shifter;
 use super::axi_lite::on_lanes;
+use super::chip_host::{CONTROLLER_EVENT, Chips};
 use super::registers::{AccessKind, Register, flag};
-use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
@@ -74,7 +74,6 @@ const ACCESS_CYCLES: u64 = 2;
 /// The core.
 pub struct AltrSpi {
     params: Params,
-    labels: Vec<String>,
     shifter: Shifter,
     control: u32,
     rxdata: u32,
@@ -91,16 +90,15 @@ pub struct AltrSpi {
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let params = Params::from_node(reader);
-    let (chips, labels) = spi_chips::on_selects(reader, params.slaves);
-    Box::new(AltrSpi::new(params, chips, labels))
+    let chips = Chips::from_node(reader, params.slaves);
+    Box::new(AltrSpi::new(params, chips))
 }
 
 impl AltrSpi {
     /// The core after reset, with a chip, or none, on each slave select.
-    pub fn new(params: Params, chips: Vec<Chip>, labels: Vec<String>) -> AltrSpi {
+    pub fn new(params: Params, chips: Chips) -> AltrSpi {
         AltrSpi {
             params,
-            labels,
             shifter: Shifter::new(params, chips),
             control: 0,
             rxdata: 0,
@@ -213,19 +211,21 @@ impl AltrSpi {
         }
         if let Some(end) = self.shifter.word_end().filter(|end| enabled != 0 && !level && *end != self.awaited) {
             self.awaited = end;
-            ctx.schedule(self.params.port.clock.ps_at_floor(Cycles(end.0 + 1)), 0);
+            ctx.schedule(self.params.port.clock.ps_at_floor(Cycles(end.0 + 1)), CONTROLLER_EVENT);
         }
     }
 
     fn take_notes(&mut self, ctx: &mut Ctx) {
-        if !self.shifter.has_let_go() {
-            return;
+        if self.shifter.has_let_go() {
+            self.shifter.chips.take_notes(ctx);
         }
-        for (chip, label) in self.shifter.chips.iter_mut().zip(&self.labels) {
-            for note in chip.iter_mut().flat_map(|chip| chip.take_notes()) {
-                ctx.note(&format!("{label}: {note}"));
-            }
-        }
+    }
+
+    /// After all that may have changed something: the chips' pins and the interrupt.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let word_end = self.shifter.word_end().map(|end| self.params.port.clock.ps_at_floor(end));
+        self.shifter.chips.follow(word_end, ctx);
+        self.update_interrupt(ctx);
     }
 
     fn cycle(&self, at: Ps) -> u64 {
@@ -238,13 +238,14 @@ impl Device for AltrSpi {
         let signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Single, self.params.slaves as usize);
         signals.rest(self.params.clock_polarity, ctx.now);
         self.shifter.signals = signals;
+        self.shifter.chips.start(ctx);
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let cycle = self.cycle(ctx.now);
         let register = self.register(offset & 0x1c, cycle);
         self.take_notes(ctx);
-        self.update_interrupt(ctx);
+        self.settle(ctx);
         let done = Cycles(cycle + self.params.port.read_cycles.0);
         Ok(Reply::read(size.extracted(register, offset), self.params.port.clock.ps_at_floor(done)))
     }
@@ -260,19 +261,27 @@ impl Device for AltrSpi {
         let cycle = self.cycle(ctx.now);
         self.set_register(offset & 0x1c, on_lanes(value, offset, size), cycle, ctx);
         self.take_notes(ctx);
-        self.update_interrupt(ctx);
+        self.settle(ctx);
         let done = Cycles(cycle + self.params.port.write_cycles.0);
         Ok(Reply::written(self.params.port.clock.ps_at_floor(done)))
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.advance(self.cycle(ctx.now));
-        self.update_interrupt(ctx);
+        self.shifter.chips.event(token, ctx);
+        self.settle(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.advance(self.cycle(ctx.now));
+        self.shifter.chips.pins_changed(port, changed, levels, ctx);
+        self.settle(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.advance(self.cycle(poll.now()));
-        let waits = self.control & ctl::INTERRUPTS != 0 && self.shifter.word_end().is_some();
+        let asks = self.control & ctl::INTERRUPTS != 0 || self.shifter.chips.have_pins();
+        let waits = asks && self.shifter.word_end().is_some();
         if poll.clock() != self.params.port.clock || waits {
             return false;
         }
@@ -289,7 +298,7 @@ impl Device for AltrSpi {
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        spi_chips::all(self.shifter.chips.iter_mut().flatten())
+        self.shifter.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -301,10 +310,7 @@ impl Device for AltrSpi {
             ("rx_overruns".to_owned(), self.receive_overruns),
             ("tx_overruns".to_owned(), self.transmit_overruns),
         ];
-        for (chip, label) in self.shifter.chips.iter().zip(&self.labels) {
-            let chips = chip.iter().flat_map(|chip| chip.counters());
-            counters.extend(chips.map(|(name, count)| (format!("{label}.{name}"), count)));
-        }
+        counters.extend(self.shifter.chips.counters());
         counters
     }
 }

@@ -38,10 +38,10 @@ use self::serial::{Flow, Serial, Settings};
 use self::window::Window;
 use self::wire::Wire;
 use super::apb::{self, WriteProtection};
+use super::chip_host::{CONTROLLER_EVENT, Chips, HostedChip};
 use super::registers::{Register, find, flag};
-use super::spi_chips;
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
+use crate::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::Ps;
@@ -53,7 +53,6 @@ const PROTECTION_KEY: u32 = 0x51_5350;
 /// The controller.
 pub struct Sama5d2Qspi {
     params: Params,
-    label: String,
     wire: Wire,
     serial: Serial,
     window: Window,
@@ -75,30 +74,15 @@ pub struct Sama5d2Qspi {
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let params = Params::from_node(reader);
-    let (mut chips, mut labels) = spi_chips::on_selects(reader, 1);
-    let chip = chips.pop().flatten().unwrap_or_else(|| Box::new(NoChip));
-    Box::new(Sama5d2Qspi::new(params, chip, labels.pop().unwrap_or_default()))
-}
-
-/// Stands where nothing is connected: all lines are pulled up.
-struct NoChip;
-
-impl SpiTarget for NoChip {
-    fn select(&mut self, _now: Ps) {}
-
-    fn shift(&mut self, _burst: crate::wire::spi::Burst, _end: Ps) -> u32 {
-        u32::MAX
-    }
-
-    fn deselect(&mut self, _now: Ps) {}
+    let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
+    Box::new(Sama5d2Qspi::new(params, chip))
 }
 
 impl Sama5d2Qspi {
-    /// The controller after reset, with its chip and that chip's label.
-    fn new(params: Params, chip: Box<dyn SpiTarget>, label: String) -> Sama5d2Qspi {
+    /// The controller after reset, with its chip.
+    fn new(params: Params, chip: HostedChip) -> Sama5d2Qspi {
         let mut qspi = Sama5d2Qspi {
             params,
-            label,
             wire: Wire::new(params.clock, chip),
             serial: Serial::default(),
             window: Window::default(),
@@ -306,11 +290,11 @@ impl Sama5d2Qspi {
         let asks = self.params.dma.iter().any(Option::is_some);
         if asks && self.dma_requests() != self.dma_levels {
             // The DMA controller may be the one who asks right now: it is told by an event.
-            self.alarm.set(ctx.now, 0, ctx);
+            self.alarm.set(ctx.now, CONTROLLER_EVENT, ctx);
         }
         if let Some(edge) = self.serial.next_change().filter(|_| asks || self.interrupts != 0 && !level) {
             let due = self.wire.time(edge).max(ctx.now + Ps(1));
-            self.alarm.set(due, 0, ctx);
+            self.alarm.set(due, CONTROLLER_EVENT, ctx);
         }
     }
 
@@ -327,8 +311,15 @@ impl Sama5d2Qspi {
     #[cold]
     fn take_notes(&mut self, ctx: &mut Ctx) {
         self.wire.notes_due = false;
-        for note in self.wire.chip.take_notes() {
-            ctx.note(&format!("{}: {note}", self.label));
+        self.wire.chip.take_notes(ctx);
+    }
+
+    /// The chip's pin follows what was done on the wire, and what will be.
+    #[inline]
+    fn follow_chip(&mut self, ctx: &mut Ctx) {
+        if self.wire.chip.has_pin() {
+            let end = self.serial.next_change().map(|edge| self.wire.time(edge));
+            self.wire.chip.follow(end, ctx);
         }
     }
 }
@@ -340,6 +331,7 @@ fn note_skew(ctx: &mut Ctx) {
 impl Device for Sama5d2Qspi {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+        self.wire.chip.start(ctx);
     }
 
     #[inline]
@@ -352,6 +344,7 @@ impl Device for Sama5d2Qspi {
         let value = self.register(offset & !3, edge);
         self.serial.advance(edge, &mut self.wire);
         self.take_notes(ctx);
+        self.follow_chip(ctx);
         self.update_lines(ctx);
         Ok(Reply::read(size.extracted(value, offset), self.register_answer(ctx)))
     }
@@ -378,14 +371,19 @@ impl Device for Sama5d2Qspi {
             None => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
         }
         self.take_notes(ctx);
+        self.follow_chip(ctx);
         self.update_lines(ctx);
         Ok(Reply::written(self.register_answer(ctx)))
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let edge = self.params.clock.cycles_until_floor(ctx.now).0;
         self.serial.advance(edge, &mut self.wire);
+        if token == CONTROLLER_EVENT {
+            self.alarm.rang(ctx.now);
+        } else {
+            self.wire.chip.event(ctx);
+        }
         let requests = self.dma_requests();
         for (index, request) in requests.into_iter().enumerate() {
             if request != std::mem::replace(&mut self.dma_levels[index], request) {
@@ -393,7 +391,15 @@ impl Device for Sama5d2Qspi {
             }
         }
         self.take_notes(ctx);
+        self.follow_chip(ctx);
         self.update_lines(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        let edge = self.params.clock.cycles_until_floor(ctx.now).0;
+        self.serial.advance(edge, &mut self.wire);
+        self.wire.chip.pins_changed(port, changed, levels, ctx);
+        self.follow_chip(ctx);
     }
 
     fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
@@ -418,7 +424,7 @@ impl Device for Sama5d2Qspi {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let clock = self.params.clock;
         self.serial.advance(clock.cycles_until_floor(poll.now()).0, &mut self.wire);
-        let asks = self.interrupts != 0 || self.params.dma.iter().any(Option::is_some);
+        let asks = self.interrupts != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
         if asks && !self.serial.is_idle() {
             return false;
         }
@@ -443,7 +449,7 @@ impl Device for Sama5d2Qspi {
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        vec![self.wire.chip.as_mut()]
+        vec![self.wire.chip.target()]
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -452,8 +458,7 @@ impl Device for Sama5d2Qspi {
             ("continued_accesses".to_owned(), self.window.continued),
             ("sck_clocks".to_owned(), self.wire.totals.sck_clocks),
         ];
-        let chip = self.wire.chip.counters();
-        counters.extend(chip.into_iter().map(|(name, count)| (format!("{}.{name}", self.label), count)));
+        counters.extend(self.wire.chip.counters());
         counters
     }
 }

@@ -21,10 +21,10 @@ mod tests;
 use self::counter::DownCounter;
 use self::slot::Slot;
 use super::axi_lite::{AxiLitePort, on_lanes};
+use super::chip_host::{CONTROLLER_EVENT, Chips, HostedChip};
 use super::registers::{AccessKind, Register, flag};
-use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
@@ -78,8 +78,7 @@ const BITS: u32 = 8;
 pub struct AvalonifMmc {
     port: AxiLitePort,
     interrupt: Option<IrqLine>,
-    chip: Chip,
-    label: String,
+    chip: Option<HostedChip>,
     interrupt_enabled: bool,
     irq_level: bool,
     selected: bool,
@@ -101,18 +100,16 @@ pub struct AvalonifMmc {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
     let interrupt = reader.interrupt(0, "its interrupt");
-    let (mut chips, mut labels) = spi_chips::on_selects(reader, 1);
-    Box::new(AvalonifMmc::new(port, interrupt, chips.remove(0), labels.remove(0)))
+    Box::new(AvalonifMmc::new(port, interrupt, Chips::from_node(reader, 1).into_only()))
 }
 
 impl AvalonifMmc {
     /// The interface after reset.
-    pub fn new(port: AxiLitePort, interrupt: Option<IrqLine>, chip: Chip, label: String) -> AvalonifMmc {
+    pub fn new(port: AxiLitePort, interrupt: Option<IrqLine>, chip: Option<HostedChip>) -> AvalonifMmc {
         AvalonifMmc {
             port,
             interrupt,
             chip,
-            label,
             interrupt_enabled: false,
             irq_level: false,
             selected: false,
@@ -214,7 +211,7 @@ impl AvalonifMmc {
         let clock = SerialClock { source: self.port.clock, start, period, cpol: true, cpha: true };
         self.received_before = self.received;
         self.received = match &mut self.chip {
-            Some(chip) if self.selected => self.signals.shift(Some(chip.as_mut()), burst, end, clock) as u8,
+            Some(chip) if self.selected => self.signals.shift(Some(chip), burst, end, clock) as u8,
             chip => {
                 // The data line rests high, so it is high all the while if all bits are.
                 if let Some(chip) = chip.as_mut().filter(|_| byte == 0xff) {
@@ -225,7 +222,7 @@ impl AvalonifMmc {
         };
         self.bytes += 1;
         if self.interrupt_enabled {
-            ctx.schedule(end, 0);
+            ctx.schedule(end, CONTROLLER_EVENT);
         }
     }
 
@@ -238,8 +235,15 @@ impl AvalonifMmc {
     }
 
     fn take_notes(&mut self, ctx: &mut Ctx) {
-        for note in self.chip.iter_mut().flat_map(|chip| chip.take_notes()) {
-            ctx.note(&format!("{}: {note}", self.label));
+        if let Some(chip) = &mut self.chip {
+            chip.take_notes(ctx);
+        }
+    }
+
+    /// The card's pin follows what was done to it.
+    fn follow_chip(&mut self, ctx: &mut Ctx) {
+        if let Some(chip) = &mut self.chip {
+            chip.follow(None, ctx);
         }
     }
 
@@ -252,6 +256,9 @@ impl Device for AvalonifMmc {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Single, 1);
         self.signals.rest(true, ctx.now);
+        if let Some(chip) = &mut self.chip {
+            chip.start(ctx);
+        }
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
@@ -284,11 +291,21 @@ impl Device for AvalonifMmc {
             COUNTER => self.counter.load(value, Cycles(cycle.0 + 1)),
             _ => ctx.note("a write to the register with the clock's frequency, which is read only, has no effect"),
         }
+        self.follow_chip(ctx);
         Ok(Reply::written(self.port.clock.ps_at_floor(Cycles(cycle.0 + self.port.write_cycles.0))))
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if let Some(chip) = self.chip.as_mut().filter(|_| token != CONTROLLER_EVENT) {
+            chip.event(ctx);
+        }
         self.update_interrupt(self.cycle(ctx.now), ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        if let Some(chip) = &mut self.chip {
+            chip.pins_changed(port, changed, levels, ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
@@ -315,7 +332,7 @@ impl Device for AvalonifMmc {
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        spi_chips::all(self.chip.iter_mut())
+        self.chip.iter_mut().map(HostedChip::target).collect()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -324,8 +341,7 @@ impl Device for AvalonifMmc {
             ("sck_clocks".to_owned(), self.bytes * u64::from(BITS)),
             ("frames".to_owned(), self.frames),
         ];
-        let chips = self.chip.iter().flat_map(|chip| chip.counters());
-        counters.extend(chips.map(|(name, count)| (format!("{}.{name}", self.label), count)));
+        counters.extend(self.chip.iter().flat_map(HostedChip::counters));
         counters
     }
 }

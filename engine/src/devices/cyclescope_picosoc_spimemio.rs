@@ -29,15 +29,15 @@ mod tests;
 use self::mode::{Mode, Width};
 use self::stream::{ADDRESS_MASK, Stream};
 use self::wire::Wire;
+use super::chip_host::HostedChip;
 use super::registers::{AccessKind, Register};
-use super::spi_chips;
 use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::time::{Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
-use crate::wire::spi::{Burst, Lines, SpiTarget};
+use crate::wire::spi::{Lines, SpiTarget};
 
 /// Fields of the configuration register.
 mod cfg {
@@ -65,7 +65,6 @@ pub const REGISTERS: &[Register] =
 pub struct PicosocSpimemio {
     /// First address of the window.
     window_base: u32,
-    label: String,
     config: u32,
     stream: Stream,
     wire: Wire,
@@ -78,43 +77,28 @@ pub struct PicosocSpimemio {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "the SoC's clock");
     let window_base = reader.reg(2).get(1).map_or(0, |(base, _)| *base);
-    let (chip, label) = read_chip(reader);
-    Box::new(PicosocSpimemio::new(clock, window_base, chip, label))
+    let chip = read_chip(reader).unwrap_or_else(HostedChip::none);
+    Box::new(PicosocSpimemio::new(clock, window_base, chip))
 }
 
-fn read_chip(reader: &mut NodeReader) -> (Box<dyn SpiTarget>, String) {
+fn read_chip(reader: &mut NodeReader) -> Option<HostedChip> {
     let children = reader.children();
     let [child] = children[..] else {
         let what = format!("the interface has one flash, as its child node; here it has {}", children.len());
         reader.fault_at("compatible", FaultKind::Incomplete { what });
-        return (Box::new(NoChip), String::new());
+        return None;
     };
-    let chip = reader.child(child, |chip| {
+    reader.child(child, |chip| {
         chip.u32("reg", [0], "the interface's only chip select is 0");
-        spi_chips::from_node(chip)
-    });
-    (chip.unwrap_or_else(|| Box::new(NoChip)), child.label().to_owned())
-}
-
-/// Stands in for the chip of a faulty board.
-struct NoChip;
-
-impl SpiTarget for NoChip {
-    fn select(&mut self, _now: Ps) {}
-
-    fn shift(&mut self, _burst: Burst, _end: Ps) -> u32 {
-        u32::MAX
-    }
-
-    fn deselect(&mut self, _now: Ps) {}
+        HostedChip::from_node(chip, 0)
+    })
 }
 
 impl PicosocSpimemio {
-    /// The interface after reset, whose window begins at `window_base`, with a flash and its label.
-    pub fn new(clock: Hz, window_base: u32, chip: Box<dyn SpiTarget>, label: String) -> PicosocSpimemio {
+    /// The interface after reset, whose window begins at `window_base`, with a flash.
+    pub fn new(clock: Hz, window_base: u32, chip: HostedChip) -> PicosocSpimemio {
         PicosocSpimemio {
             window_base,
-            label,
             config: REGISTERS[0].reset,
             stream: Stream::reset(),
             wire: Wire::new(clock, chip),
@@ -126,7 +110,7 @@ impl PicosocSpimemio {
     /// What the register shows in `cycle`.
     fn register(&mut self, cycle: u64) -> u32 {
         if let Some(pins) = &self.pins {
-            return self.config & !cfg::IO | u32::from(pins.read(self.wire.chip.as_ref()));
+            return self.config & !cfg::IO | u32::from(pins.read(&*self.wire.chip));
         }
         let position = self.stream.look(cycle, &mut self.wire);
         let (pins, levels) = self.wire.look(position, cycle);
@@ -146,7 +130,7 @@ impl PicosocSpimemio {
         }
         if config & cfg::ENABLE != 0 {
             if let Some(mut pins) = self.pins.take() {
-                pins.set(PinLevels::default(), time, self.wire.chip.as_mut());
+                pins.set(PinLevels::default(), time, self.wire.chip.target());
                 self.wire.show_pins(PinLevels::default(), at);
             }
             self.wire.mode = mode_of(config);
@@ -158,7 +142,7 @@ impl PicosocSpimemio {
                 self.pins.get_or_insert_with(|| Pins::taken_over(PinLevels { selected, ..PinLevels::default() }));
             let levels = levels_of(config);
             self.wire.totals.sck_clocks += u64::from(levels.clock && !pins.levels().clock);
-            pins.set(levels, time, self.wire.chip.as_mut());
+            pins.set(levels, time, self.wire.chip.target());
             self.wire.show_pins(levels, at);
         }
     }
@@ -172,6 +156,7 @@ impl PicosocSpimemio {
         let answered = self.stream.request(cycle, self.address(offset) & !3, &mut self.wire);
         self.wire.unused = false;
         self.words_requested += 1;
+        self.wire.chip.follow(None, ctx);
         if self.wire.notes_due {
             self.take_notes(ctx);
         }
@@ -191,9 +176,7 @@ impl PicosocSpimemio {
     #[cold]
     fn take_notes(&mut self, ctx: &mut Ctx) {
         self.wire.notes_due = false;
-        for note in self.wire.chip.take_notes() {
-            ctx.note(&format!("{}: {note}", self.label));
-        }
+        self.wire.chip.take_notes(ctx);
     }
 }
 
@@ -229,6 +212,15 @@ fn levels_of(config: u32) -> PinLevels {
 impl Device for PicosocSpimemio {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+        self.wire.chip.start(ctx);
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.wire.chip.event(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.wire.chip.pins_changed(port, changed, levels, ctx);
     }
 
     #[inline]
@@ -258,6 +250,7 @@ impl Device for PicosocSpimemio {
         }
         if offset & !3 == 0 {
             self.configure(size.merged(self.config, offset, value) & cfg::ALL, ctx.now);
+            self.wire.chip.follow(None, ctx);
             self.take_notes(ctx);
         }
         Ok(Reply::written(self.wire.time(cycle)))
@@ -304,7 +297,7 @@ impl Device for PicosocSpimemio {
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        vec![self.wire.chip.as_mut()]
+        vec![self.wire.chip.target()]
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -315,8 +308,7 @@ impl Device for PicosocSpimemio {
             ("jumps".to_owned(), totals.jumps),
             ("sck_clocks".to_owned(), totals.sck_clocks),
         ];
-        let chip = self.wire.chip.counters();
-        counters.extend(chip.into_iter().map(|(name, count)| (format!("{}.{name}", self.label), count)));
+        counters.extend(self.wire.chip.counters());
         counters
     }
 }

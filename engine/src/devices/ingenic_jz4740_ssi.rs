@@ -22,9 +22,8 @@ use std::collections::VecDeque;
 use self::registers::{SSICR0, SSICR1, SSIDR, SSIGR, SSIICR, SSIITR, SSISR, Settings, cr0, cr1, sr};
 use self::wire::{SELECTS, Wire};
 use super::apb;
-use super::chip_host::HostedChip;
+use super::chip_host::{CONTROLLER_EVENT, Chips};
 use super::registers::flag;
-use super::spi_chips;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
@@ -37,8 +36,6 @@ pub use self::registers::REGISTERS;
 pub const DEVICE_CLOCK: &str = "ssi";
 
 const FIFO_WORDS: usize = 16;
-/// The token of the device's own event; lower ones are the chips'.
-const WIRE_EVENT: u32 = SELECTS as u32;
 
 /// The device.
 pub struct Ssi {
@@ -68,13 +65,13 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.clock(1, "clock of its bus");
     reader.known(&["clock-names"]);
     let interrupt = reader.interrupt(0, "its interrupt");
-    let chips = spi_chips::hosted_on_selects(reader, SELECTS as u32);
+    let chips = Chips::from_node(reader, SELECTS as u32);
     Box::new(Ssi::new(reader.node.label().to_owned(), ext, interrupt, chips))
 }
 
 impl Ssi {
     /// The device after reset, with a chip, or none, on each of its chip selects.
-    pub fn new(label: String, ext: Hz, interrupt: Option<IrqLine>, chips: Vec<Option<HostedChip>>) -> Ssi {
+    pub fn new(label: String, ext: Hz, interrupt: Option<IrqLine>, chips: Chips) -> Ssi {
         let reset = |offset| REGISTERS.iter().find(|register| register.offset == offset).map_or(0, |found| found.reset);
         Ssi {
             label,
@@ -227,7 +224,7 @@ impl Ssi {
         if !self.wire.is_busy() {
             self.wire.set_idle(self.settings, self.device_clock(ctx), ctx.now);
         }
-        self.wire.chips.iter_mut().flatten().for_each(|chip| chip.settle(ctx));
+        self.wire.chips.settle(ctx);
         let (status, control) = (self.status(), self.settings.cr0);
         let on = |enable: u32, flag: u32| control & enable != 0 && status & flag != 0;
         let level =
@@ -238,7 +235,7 @@ impl Ssi {
             ctx.set_irq(self.interrupt, level);
         }
         if let Some(end) = self.wire.next_end() {
-            self.alarm.set(end, WIRE_EVENT, ctx);
+            self.alarm.set(end, CONTROLLER_EVENT, ctx);
         }
     }
 }
@@ -274,19 +271,16 @@ impl Device for Ssi {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.pass_to(ctx.now, ctx);
-        if token == WIRE_EVENT {
+        if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
-        } else if let Some(chip) = self.wire.chips.get_mut(token as usize).and_then(Option::as_mut) {
-            chip.event(ctx);
         }
+        self.wire.chips.event(token, ctx);
         self.settle(ctx);
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.pass_to(ctx.now, ctx);
-        for chip in self.wire.chips.iter_mut().flatten() {
-            chip.pins_changed(port, changed, levels, ctx);
-        }
+        self.wire.chips.pins_changed(port, changed, levels, ctx);
         self.settle(ctx);
     }
 
@@ -302,11 +296,11 @@ impl Device for Ssi {
         self.receive.iter().for_each(|word| poll.state(*word));
         poll.state(self.wire.words);
         poll.state(self.wire.frames);
-        self.wire.chips.iter_mut().flatten().all(|chip| chip.target.polled(poll))
+        self.wire.chips.polled(poll)
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        spi_chips::all(self.wire.chips.iter_mut().flatten().map(|chip| &mut chip.target))
+        self.wire.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -317,7 +311,7 @@ impl Device for Ssi {
             ("rx_overruns".to_owned(), self.overruns),
             ("tx_underruns".to_owned(), self.underruns),
         ];
-        counters.extend(self.wire.chips.iter().flatten().flat_map(HostedChip::counters));
+        counters.extend(self.wire.chips.counters());
         counters
     }
 }

@@ -11,8 +11,7 @@
 //!
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
-use super::chip_host::HostedChip;
-use super::spi_chips;
+use super::chip_host::{Chips, HostedChip};
 use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
@@ -74,7 +73,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         miso: pin(reader, "miso-gpios", "the pin of the data from the chips"),
         selects: select_pins(reader, selects),
     };
-    let chips = spi_chips::hosted_on_selects(reader, selects.min(MOST_SELECTS));
+    let chips = Chips::from_node(reader, selects.min(MOST_SELECTS));
     Box::new(SpiGpio::new(reader.node.label().to_owned(), wiring, chips))
 }
 
@@ -98,8 +97,8 @@ fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
 
 impl SpiGpio {
     /// The bus with the label of its node, and a chip, or none, on each chip select.
-    pub fn new(label: String, wiring: Wiring, chips: Vec<Option<HostedChip>>) -> SpiGpio {
-        let places = wiring.selects.into_iter().zip(chips);
+    pub fn new(label: String, wiring: Wiring, chips: Chips) -> SpiGpio {
+        let places = wiring.selects.into_iter().zip(chips.into_selects());
         SpiGpio {
             label,
             sck: wiring.sck,
@@ -128,7 +127,7 @@ impl SpiGpio {
             self.frames += u64::from(selected && !was_selected);
             clocked |= selected && rose;
             if let Some(chip) = &mut place.chip {
-                place.pins.set(PinLevels { selected, ..self.lines }, now, chip.target.as_mut());
+                place.pins.set(PinLevels { selected, ..self.lines }, now, chip.target());
             }
         }
         self.sck_clocks += u64::from(clocked);
@@ -139,7 +138,7 @@ impl SpiGpio {
         let mut miso = [None; 2];
         for place in &self.places {
             let Some(chip) = &place.chip else { continue };
-            let driven = place.pins.driven(chip.target.as_ref(), at);
+            let driven = place.pins.driven(&**chip, at);
             for (miso, (lines, levels)) in miso.iter_mut().zip(driven) {
                 if lines & IO1 != 0 {
                     *miso = Some(levels & IO1 != 0 && *miso != Some(false));
@@ -243,7 +242,7 @@ impl Device for SpiGpio {
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        spi_chips::all(self.places.iter_mut().filter_map(|place| Some(&mut place.chip.as_mut()?.target)))
+        self.places.iter_mut().filter_map(|place| Some(place.chip.as_mut()?.target())).collect()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -23,10 +23,10 @@ use self::fifo::{RxFifo, TxFifo};
 use self::params::Params;
 use self::wire::{Control, Wire};
 use super::axi_lite::on_lanes;
+use super::chip_host::{CONTROLLER_EVENT, Chips};
 use super::registers::{AccessKind, Register, find, flag};
-use super::spi_chips::{self, Chip};
 use crate::board::reader::NodeReader;
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
@@ -108,7 +108,6 @@ const SRR_RESET: u32 = 0xa;
 /// The core.
 pub struct AxiQuadSpi {
     params: Params,
-    labels: Vec<String>,
     wire: Wire,
     tx: TxFifo,
     rx: RxFifo,
@@ -127,17 +126,16 @@ pub struct AxiQuadSpi {
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let params = Params::from_node(reader);
-    let (chips, labels) = spi_chips::on_selects(reader, params.slaves);
-    Box::new(AxiQuadSpi::new(params, chips, labels))
+    let chips = Chips::from_node(reader, params.slaves);
+    Box::new(AxiQuadSpi::new(params, chips))
 }
 
 impl AxiQuadSpi {
     /// The core with a chip, or none, on each slave select.
-    pub fn new(params: Params, chips: Vec<Chip>, labels: Vec<String>) -> AxiQuadSpi {
+    pub fn new(params: Params, chips: Chips) -> AxiQuadSpi {
         let depth = params.register_or_fifo_depth();
         AxiQuadSpi {
             params,
-            labels,
             wire: Wire::new(params.ext_spi_clock, u64::from(params.sck_ratio), params.lines, chips),
             tx: TxFifo::new(depth),
             rx: RxFifo::new(depth),
@@ -341,16 +339,27 @@ impl AxiQuadSpi {
             let due = self.seen_at(edge).max(ctx.now + Ps(1));
             if due < self.event_due {
                 self.event_due = due;
-                ctx.schedule(due, 0);
+                ctx.schedule(due, CONTROLLER_EVENT);
             }
         }
     }
 
     fn take_notes(&mut self, ctx: &mut Ctx) {
-        for (chip, label) in self.wire.targets.iter_mut().zip(&self.labels) {
-            for note in chip.iter_mut().flat_map(|chip| chip.take_notes()) {
-                ctx.note(&format!("{label}: {note}"));
-            }
+        self.wire.chips.take_notes(ctx);
+    }
+
+    /// All that is over on the wire by `now`, whether or not AXI's side knows: the chips' pins do not wait for that.
+    fn catch_wire_up(&mut self, now: Ps) {
+        let edge = self.params.ext_spi_clock.cycles_until_floor(now).0;
+        self.wire.advance(&mut self.tx, &mut self.rx, edge);
+    }
+
+    /// The chips' pins follow what was done on the wire, and what will be.
+    fn follow_chips(&mut self, ctx: &mut Ctx) {
+        if self.wire.chips.have_pins() {
+            let end =
+                self.wire.next_completion(&self.tx).map(|edge| self.params.ext_spi_clock.ps_at_floor(Cycles(edge)));
+            self.wire.chips.follow(end, ctx);
         }
     }
 }
@@ -376,6 +385,7 @@ impl Device for AxiQuadSpi {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wire.signals =
             SpiSignals::new(&ctx.bus.waves, ctx.label(), self.params.lines, self.params.slaves as usize);
+        self.wire.chips.start(ctx);
     }
 
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
@@ -385,6 +395,7 @@ impl Device for AxiQuadSpi {
         only_registers(range, ctx)?;
         self.catch_up(ctx.now);
         let value = self.register(offset & !3);
+        self.follow_chips(ctx);
         self.update_interrupts(ctx);
         let reply = self.params.port.read(value.unwrap_or(0), offset, size, ctx.now);
         if value.is_none() {
@@ -414,6 +425,7 @@ impl Device for AxiQuadSpi {
             None => true,
         };
         self.take_notes(ctx);
+        self.follow_chips(ctx);
         self.update_interrupts(ctx);
         let reply = self.params.port.written(ctx.now);
         if !accepted {
@@ -423,12 +435,23 @@ impl Device for AxiQuadSpi {
         Ok(reply)
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if ctx.now >= self.event_due {
             self.event_due = Ps::MAX;
         }
         self.catch_up(ctx.now);
+        if self.wire.chips.have_pins() {
+            self.catch_wire_up(ctx.now);
+            self.wire.chips.event(token, ctx);
+        }
+        self.follow_chips(ctx);
         self.update_interrupts(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.catch_wire_up(ctx.now);
+        self.wire.chips.pins_changed(port, changed, levels, ctx);
+        self.follow_chips(ctx);
     }
 
     fn streams(&self, range: usize, offset: u32) -> bool {
@@ -448,12 +471,11 @@ impl Device for AxiQuadSpi {
     }
 
     fn finish(&mut self, now: Ps) {
-        let edge = self.params.ext_spi_clock.cycles_until_floor(now).0;
-        self.wire.advance(&mut self.tx, &mut self.rx, edge);
+        self.catch_wire_up(now);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        spi_chips::all(self.wire.targets.iter_mut().flatten())
+        self.wire.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -465,10 +487,7 @@ impl Device for AxiQuadSpi {
             ("rx_overruns".to_owned(), totals.overruns),
         ];
         counters.extend(self.wire.frames.counters());
-        for (chip, label) in self.wire.targets.iter().zip(&self.labels) {
-            let chips = chip.iter().flat_map(|chip| chip.counters());
-            counters.extend(chips.map(|(name, count)| (format!("{label}.{name}"), count)));
-        }
+        counters.extend(self.wire.chips.counters());
         counters
     }
 }

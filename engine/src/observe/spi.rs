@@ -1,8 +1,9 @@
 //! The wires of an SPI bus whose controller knows of clocks and bits, not of pins: where their edges lie.
 
 use super::waves::{SignalId, Waves};
+use crate::devices::chip_host::HostedChip;
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
+use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 /// Times within a clock are counted in quarters of its period.
@@ -110,19 +111,13 @@ impl SpiSignals {
     /// Clocks pass between the controller and `chip`, the last of them ending at `end` for the chip: what the
     /// controller samples. A line that nobody drives is pulled up, as all are where there is no chip.
     #[inline]
-    pub fn shift(
-        &self,
-        chip: Option<&mut (dyn SpiTarget + 'static)>,
-        burst: Burst,
-        end: Ps,
-        clock: SerialClock,
-    ) -> u32 {
+    pub fn shift(&self, chip: Option<&mut HostedChip>, burst: Burst, end: Ps, clock: SerialClock) -> u32 {
         let received = chip.map_or(u32::MAX, |chip| chip.shift(burst, end));
         self.burst(burst, received, clock);
         received
     }
 
-    /// Clocks have passed: what the controller sampled is `received`, as of [`SpiTarget::shift`].
+    /// Clocks have passed: what the controller sampled is `received`, as of [`HostedChip::shift`].
     #[inline]
     pub fn burst(&self, burst: Burst, received: u32, clock: SerialClock) {
         if let Some(named) = self.recorded() {

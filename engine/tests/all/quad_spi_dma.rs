@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::device::{AccessSize, DeviceId};
 use cyclescope_engine::devices::axi_lite::AxiLitePort;
+use cyclescope_engine::devices::chip_host::{Chips, HostedChip};
 use cyclescope_engine::devices::xlnx_axi_cdma::{self as cdma, AxiCdma};
 use cyclescope_engine::devices::xlnx_axi_quad_spi::{AxiQuadSpi, params::Params};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
@@ -87,7 +88,8 @@ fn spi(chip: Chip) -> Box<AxiQuadSpi> {
         rx_sync_cycles: Cycles(4),
         interrupt: None,
     };
-    Box::new(AxiQuadSpi::new(params, vec![Some(Box::new(chip))], vec!["flash0".into()]))
+    let chip = HostedChip::new(Box::new(chip), "flash0".to_owned(), None, 0);
+    Box::new(AxiQuadSpi::new(params, Chips::new(vec![Some(chip)])))
 }
 
 /// The board of XAPP797 without its processor: all behind an interconnect of 2 and 1 clocks at 100 MHz.

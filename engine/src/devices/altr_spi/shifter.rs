@@ -1,7 +1,7 @@
 //! The shift register, the word behind it, and the slave selects. Times are edges of the core's clock.
 
 use super::params::Params;
-use crate::devices::spi_chips::Chip;
+use crate::devices::chip_host::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
@@ -19,8 +19,8 @@ struct Word {
 /// The core's side of the wire, and the chips on it.
 pub struct Shifter {
     params: Params,
-    /// A place for each slave select.
-    pub chips: Vec<Chip>,
+    /// On the slave selects.
+    pub chips: Chips,
     /// Words so far.
     pub words: u64,
     /// Times that a slave was selected.
@@ -43,7 +43,7 @@ pub struct Shifter {
 
 impl Shifter {
     /// After reset.
-    pub fn new(params: Params, chips: Vec<Chip>) -> Shifter {
+    pub fn new(params: Params, chips: Chips) -> Shifter {
         Shifter {
             params,
             chips,
@@ -146,7 +146,7 @@ impl Shifter {
         poll.state(self.select);
         poll.counter(&mut self.words);
         poll.counter(&mut self.frames);
-        self.chips.iter_mut().flatten().all(|chip| chip.polled(poll))
+        self.chips.polled(poll)
     }
 
     /// Puts a word on the wire: it is in the shift register from `edge` on.
@@ -178,14 +178,12 @@ impl Shifter {
         let clock = self.serial_clock(end);
         // Nobody drives the data line unless a chip does: it is pulled up.
         let (mut received, mut is_answered) = (ones, false);
-        for (select, chip) in self.chips.iter_mut().enumerate() {
-            match chip {
-                Some(chip) if self.selected == Some(select) => {
-                    received = self.signals.shift(Some(chip.as_mut()), burst, now, clock) & ones;
-                    is_answered = true;
-                }
-                Some(chip) if word == ones => chip.idle_clocks(self.params.bits, now),
-                _ => {}
+        for (select, chip) in self.chips.each() {
+            if self.selected == Some(select) {
+                received = self.signals.shift(Some(chip), burst, now, clock) & ones;
+                is_answered = true;
+            } else if word == ones {
+                chip.idle_clocks(self.params.bits, now);
             }
         }
         if !is_answered {
@@ -224,10 +222,10 @@ impl Shifter {
         }
         self.has_let_go |= old.is_some();
         self.frames += u64::from(select.is_some());
-        if let Some(chip) = old.and_then(|old| self.chips.get_mut(old)).and_then(Option::as_mut) {
+        if let Some(chip) = old.and_then(|old| self.chips.on(old)) {
             chip.deselect(now);
         }
-        if let Some(chip) = select.and_then(|new| self.chips.get_mut(new)).and_then(Option::as_mut) {
+        if let Some(chip) = select.and_then(|new| self.chips.on(new)) {
             chip.select(now);
         }
     }

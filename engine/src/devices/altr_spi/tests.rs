@@ -4,6 +4,7 @@ use super::*;
 use crate::device::{DeviceId, IrqLine};
 use crate::devices::axi_lite::AxiLitePort;
 use crate::devices::bench::{Bench, CPU_INTC, read_node};
+use crate::devices::chip_host::HostedChip;
 use crate::devices::registers::walk;
 use crate::time::Hz;
 use crate::wire::spi::{Burst, SpiTarget};
@@ -91,10 +92,12 @@ struct Rig {
 impl Rig {
     fn new(params: Params) -> Rig {
         let saw: Arc<Mutex<Vec<Saw>>> = Arc::default();
-        let chip = |number| -> Chip { Some(Box::new(Script { number, saw: saw.clone(), words: 0 })) };
-        let chips = (0..params.slaves as usize).map(chip).collect();
-        let labels = (0..params.slaves).map(|number| format!("chip{number}")).collect();
-        Rig { bench: Bench::new(AltrSpi::new(params, chips, labels)), saw: saw.clone() }
+        let chip = |number| {
+            let script = Script { number: number as usize, saw: saw.clone(), words: 0 };
+            Some(HostedChip::new(Box::new(script), format!("chip{number}"), None, number))
+        };
+        let chips = Chips::new((0..params.slaves).map(chip).collect());
+        Rig { bench: Bench::new(AltrSpi::new(params, chips)), saw: saw.clone() }
     }
 
     fn put(&mut self, cycle: u64, offset: u32, value: u32) {

@@ -35,7 +35,7 @@ const TIMES: [(&str, u32); 15] = [
 ];
 
 /// An N25Q128A as its node describes it.
-fn flash() -> Box<dyn SpiTarget> {
+fn flash() -> HostedChip {
     let strings = |values: &[&str]| values.iter().flat_map(|value| value.bytes().chain([0])).collect::<Vec<u8>>();
     let names: Vec<&str> = TIMES.iter().map(|(name, _)| *name).collect();
     let mut properties = vec![
@@ -58,7 +58,7 @@ fn flash() -> Box<dyn SpiTarget> {
     let mut board =
         Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&node, &mut board);
-    let chip = spi_chips::from_node(&mut reader).unwrap();
+    let chip = HostedChip::from_node(&mut reader, 0).unwrap();
     reader.finish();
     assert_eq!(board.faults, []);
     chip
@@ -126,7 +126,7 @@ impl Rig {
         let mut flash = flash();
         let contents: Vec<u8> = (0..8192).map(contents).collect();
         assert!(flash.load(0, &contents));
-        Rig { bench: Bench::new(Sama5d2Qspi::new(params, flash, "flash0".to_owned())), now: Ps::ZERO }
+        Rig { bench: Bench::new(Sama5d2Qspi::new(params, flash)), now: Ps::ZERO }
     }
 
     /// Enabled in serial memory mode at a third of the clock.

@@ -186,6 +186,7 @@ impl Sama5d2Qspi {
     #[inline]
     fn moved(&mut self, offset: u32, bytes: u32, ctx: &mut Ctx) {
         self.window.next = Some(offset.wrapping_add(bytes));
+        self.follow_chip(ctx);
         if self.wire.notes_due {
             self.after_frame(ctx);
         }

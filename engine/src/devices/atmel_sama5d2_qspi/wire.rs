@@ -1,10 +1,11 @@
 //! The SPI wire, in edges of the peripheral clock: chip select with its delays, and bursts of the serial clock.
 
 use super::registers::{Instruction, Mode, SerialClock as ClockRegister};
+use crate::devices::chip_host::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
+use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
 /// Totals since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct Wire {
     /// The peripheral clock.
     pub clock: Hz,
     /// The chip.
-    pub chip: Box<dyn SpiTarget>,
+    pub chip: HostedChip,
     /// Peripheral clocks a period of the serial clock.
     period: u64,
     before_clock: u64,
@@ -58,7 +59,7 @@ pub struct Wire {
 
 impl Wire {
     /// A quiet wire.
-    pub fn new(clock: Hz, chip: Box<dyn SpiTarget>) -> Wire {
+    pub fn new(clock: Hz, chip: HostedChip) -> Wire {
         Wire {
             clock,
             chip,
@@ -80,7 +81,7 @@ impl Wire {
 
     /// The same wire with a copy of the chip, to try what it does; `None` where the chip has no copies.
     pub fn trial(&self) -> Option<Wire> {
-        let chip = self.chip.copy()?;
+        let chip = HostedChip::new(self.chip.copy()?, String::new(), None, 0);
         Some(Wire { chip, signals: SpiSignals::default(), ..*self })
     }
 
@@ -165,7 +166,7 @@ impl Wire {
         let end = self.time(self.free);
         let clock = SerialClock { source: self.clock, start, period: self.period, cpol: self.cpol, cpha: self.cpha };
         if self.skew == Skew::None {
-            return self.signals.shift(Some(self.chip.as_mut()), burst, end, clock);
+            return self.signals.shift(Some(&mut self.chip), burst, end, clock);
         }
         let sampled = self.shift_skewed(burst, end);
         self.signals.burst(burst, sampled, clock);

@@ -1,6 +1,6 @@
 //! The slot's switch for card detection, as the interface sees it: through three registers in a row.
 
-use crate::devices::spi_chips::Chip;
+use crate::devices::chip_host::HostedChip;
 use crate::time::{Cycles, Hz};
 
 /// Edges from the one at which the first register takes the switch's level to the one at which the last shows it.
@@ -19,7 +19,7 @@ pub struct Slot {
 
 impl Slot {
     /// Brings both up to clock `cycle`. A card may leave between two looks, but none comes.
-    pub fn look(&mut self, clock: Hz, cycle: Cycles, chip: &Chip) {
+    pub fn look(&mut self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) {
         let present = |edge| chip.as_ref().is_some_and(|chip| chip.present(clock.ps_at_floor(Cycles(edge))));
         let taken = cycle.0.saturating_sub(DELAY_CYCLES);
         // The first edge after reset is number 1.
@@ -33,12 +33,12 @@ impl Slot {
     }
 
     /// True if the last register shows in clock `cycle` what the switch says: no change is on its way.
-    pub fn is_settled(&self, clock: Hz, cycle: Cycles, chip: &Chip) -> bool {
+    pub fn is_settled(&self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) -> bool {
         self.card_in == chip.as_ref().is_some_and(|chip| chip.present(clock.ps_at_floor(cycle)))
     }
 
     /// A write in clock `cycle` clears the flag; a change that is seen with that write sets it again.
-    pub fn clear_changed(&mut self, clock: Hz, cycle: Cycles, chip: &Chip) {
+    pub fn clear_changed(&mut self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) {
         self.look(clock, cycle, chip);
         self.changed = false;
     }

@@ -84,7 +84,8 @@ fn rig(leaves: Ps) -> Rig {
     let chip = Script { saw: saw.clone(), bytes: 0, leaves };
     let port = AxiLitePort { clock: clock(), read_cycles: Cycles(0), write_cycles: Cycles(0) };
     let line = Some(IrqLine::Core { core: 0, bit: 17 });
-    Rig { bench: Bench::new(AvalonifMmc::new(port, line, Some(Box::new(chip)), "card0".to_owned())), saw }
+    let chip = HostedChip::new(Box::new(chip), "card0".to_owned(), None, 0);
+    Rig { bench: Bench::new(AvalonifMmc::new(port, line, Some(chip))), saw }
 }
 
 impl Rig {
@@ -161,7 +162,7 @@ fn waveforms_show_sck_fall_half_a_period_behind_the_start() {
 #[test]
 fn a_read_shows_the_clock_behind_its_wait_states() {
     let port = AxiLitePort { clock: clock(), read_cycles: Cycles(2), write_cycles: Cycles(1) };
-    let mut bench = Bench::new(AvalonifMmc::new(port, None, None, String::new()));
+    let mut bench = Bench::new(AvalonifMmc::new(port, None, None));
     assert_eq!(bench.write(at(10), DIVIDER, 0), Ok(at(11)));
     bench.write(at(20), CONTROL, NOTHING & !ctl::IDLE | 0xff).unwrap();
     // On the wire until edge 38.
@@ -271,7 +272,7 @@ fn the_board_has_one_card() {
     let mut board =
         Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &no_interrupts };
     let mut reader = crate::board::reader::NodeReader::new(&root.children[0], &mut board);
-    spi_chips::on_selects(&mut reader, 1);
+    Chips::from_node(&mut reader, 1);
     let faults: Vec<String> = board.faults.iter().map(|fault| fault.kind.to_string()).collect();
     assert!(faults.contains(&"reg is 0; another chip has this slave select".to_owned()), "{faults:?}");
     assert!(faults.contains(&"reg is 1; the controller has one slave select, 0".to_owned()), "{faults:?}");

@@ -41,7 +41,7 @@ impl Wire {
             Position::Preamble { ready } => self.look_at_preamble(ready, at),
             Position::Word { passed, over } => self.look_at_word(passed, over),
         };
-        (pins, pins.read(self.chip.as_ref(), pins.clock))
+        (pins, pins.read(&*self.chip, pins.clock))
     }
 
     /// IO0 is driven in all modes, low where it carries no bit.

@@ -8,10 +8,11 @@
 use super::look::Ahead;
 use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};
+use crate::devices::chip_host::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::PinLevels;
-use crate::wire::spi::{Burst, Lines, Rate, SpiTarget};
+use crate::wire::spi::{Burst, Lines, Rate};
 
 /// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and the
 /// next, chip select is still active.
@@ -41,7 +42,7 @@ pub struct Wire {
     /// The SoC's clock.
     pub clock: Hz,
     /// The flash.
-    pub chip: Box<dyn SpiTarget>,
+    pub chip: HostedChip,
     /// How it is read.
     pub mode: Mode,
     /// Chip select is active.
@@ -64,7 +65,7 @@ pub struct Wire {
 
 impl Wire {
     /// A quiet wire.
-    pub fn new(clock: Hz, chip: Box<dyn SpiTarget>) -> Wire {
+    pub fn new(clock: Hz, chip: HostedChip) -> Wire {
         Wire {
             clock,
             chip,
@@ -141,7 +142,7 @@ impl Wire {
         let end = start + CLOCK_CYCLES * u64::from(burst.clocks);
         if burst.clocks > 0 {
             let (time, clock) = (self.time(end), self.serial_clock(start));
-            self.signals.shift(Some(self.chip.as_mut()), burst, time, clock);
+            self.signals.shift(Some(&mut self.chip), burst, time, clock);
             self.totals.sck_clocks += u64::from(burst.clocks);
         }
         end
@@ -168,7 +169,7 @@ impl Wire {
 
     /// Shows the pins as they are driven by hand from cycle `at` on.
     pub fn show_pins(&self, pins: PinLevels, at: u64) {
-        let data = pins.read(self.chip.as_ref(), pins.clock);
+        let data = pins.read(&*self.chip, pins.clock);
         self.signals.pins(pins.clock, data, pins.selected, self.time(at + PIN_CYCLES));
     }
 

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::registers::*;
 use super::*;
 use crate::devices::bench::Bench;
+use crate::devices::chip_host::HostedChip;
 use crate::devices::registers::walk;
 use crate::wire::spi::{Burst, Edges, Outlook, SpiTarget};
 
@@ -76,7 +77,7 @@ fn wired() -> Wired {
     let line = |bit| Some(IrqLine::Core { core: 0, bit });
     let chip = HostedChip::new(Box::new(script), "chip0".to_owned(), line(5), 0);
     let clock = Hz::new(100_000_000).unwrap();
-    let ssi = Ssi::new("ssi".to_owned(), clock, line(4), vec![Some(chip), None]);
+    let ssi = Ssi::new("ssi".to_owned(), clock, line(4), Chips::new(vec![Some(chip), None]));
     let mut bench = Bench::new(ssi);
     bench.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
     let mut wired = Wired { bench, seen };
@@ -105,7 +106,7 @@ impl Wired {
 #[test]
 fn the_register_map_holds() {
     let clock = Hz::new(100_000_000).unwrap();
-    let mut bench = Bench::new(Ssi::new("ssi".to_owned(), clock, None, Vec::new()));
+    let mut bench = Bench::new(Ssi::new("ssi".to_owned(), clock, None, Chips::default()));
     walk::device_keeps_its_table(REGISTERS, &["SSIDR", "SSICR0", "SSISR"], &mut bench);
 }
 

@@ -2,7 +2,7 @@
 
 use super::registers::{Settings, cr0, cr1};
 use crate::device::Ctx;
-use crate::devices::chip_host::HostedChip;
+use crate::devices::chip_host::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
@@ -39,8 +39,8 @@ enum Phase {
 
 /// The controller's side of the wire, and the chips on it.
 pub struct Wire {
-    /// A place for each chip select.
-    pub chips: Vec<Option<HostedChip>>,
+    /// On the chip selects.
+    pub chips: Chips,
     pins: [Pins; SELECTS],
     signals: SpiSignals,
     /// As of the frame's beginning.
@@ -61,7 +61,7 @@ pub struct Wire {
 
 impl Wire {
     /// At rest.
-    pub fn new(chips: Vec<Option<HostedChip>>, clock: Hz) -> Wire {
+    pub fn new(chips: Chips, clock: Hz) -> Wire {
         Wire {
             chips,
             pins: [Pins::new(); SELECTS],
@@ -81,7 +81,7 @@ impl Wire {
     /// The board comes out of reset.
     pub fn start(&mut self, label: &str, ctx: &mut Ctx) {
         self.signals = SpiSignals::new(&ctx.bus.waves, label, Lines::Single, SELECTS);
-        self.chips.iter_mut().flatten().for_each(|chip| chip.start(ctx));
+        self.chips.start(ctx);
     }
 
     /// True while a frame is open.
@@ -218,8 +218,8 @@ impl Wire {
         if self.settings.cr0 & cr0::LOOP != 0 {
             return self.mosi;
         }
-        let mut driven = self.chips.iter().zip(&self.pins).filter_map(|(chip, pins)| {
-            let [(lines, levels), _] = pins.driven(chip.as_ref()?.target.as_ref(), at);
+        let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
+            let [(lines, levels), _] = pins.driven(&**self.chips.at(select)?, at);
             (lines & IO1 != 0).then_some(levels & IO1 != 0)
         });
         // Low wins.
@@ -227,13 +227,13 @@ impl Wire {
     }
 
     fn set_pins(&mut self, clock: bool, at: Ps) {
-        for (select, (chip, pins)) in self.chips.iter_mut().zip(&mut self.pins).enumerate() {
+        for (select, pins) in self.pins.iter_mut().enumerate() {
             let active = self.selected && self.settings.select() == select;
             // Chips take a low level for selected.
             let selected = active != self.settings.is_active_high(select);
             let levels = PinLevels { selected, clock, enables: 1, levels: u8::from(self.mosi) };
-            if let Some(chip) = chip.as_mut().filter(|_| pins.levels() != levels) {
-                pins.set(levels, at, chip.target.as_mut());
+            if let Some(chip) = self.chips.on(select).filter(|_| pins.levels() != levels) {
+                pins.set(levels, at, chip.target());
             }
         }
     }

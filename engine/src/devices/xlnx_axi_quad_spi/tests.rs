@@ -4,6 +4,7 @@ use super::*;
 use crate::device::{DeviceId, IrqLine};
 use crate::devices::axi_lite::AxiLitePort;
 use crate::devices::bench::Bench;
+use crate::devices::chip_host::HostedChip;
 use crate::devices::registers::walk;
 use crate::time::Hz;
 use crate::wire::spi::{Burst, Drive, SpiTarget};
@@ -80,10 +81,9 @@ impl Rig {
     fn new(params: Params) -> Rig {
         let script = Script::default();
         let saw = script.saw.clone();
-        let mut chips: Vec<Chip> = (0..params.slaves).map(|_| None).collect();
-        chips[0] = Some(Box::new(script));
-        let labels = vec!["flash0".to_owned(); params.slaves as usize];
-        Rig { bench: Bench::new(AxiQuadSpi::new(params, chips, labels)), saw }
+        let chip = HostedChip::new(Box::new(script), "flash0".to_owned(), None, 0);
+        let chips = Chips::new([Some(chip)].into_iter().chain((1..params.slaves).map(|_| None)).collect());
+        Rig { bench: Bench::new(AxiQuadSpi::new(params, chips)), saw }
     }
 
     /// Fills the FIFO with `bytes`, selects slave 0 at `at` and lets the wire run from there.
@@ -448,7 +448,7 @@ fn stopping_inside_a_byte_completes_it_and_is_noted() {
 #[test]
 fn only_the_fifos_of_the_enhanced_core_stream() {
     for enhanced in [true, false] {
-        let core = AxiQuadSpi::new(Params { enhanced, ..params(Lines::Quad) }, vec![None], vec![String::new()]);
+        let core = AxiQuadSpi::new(Params { enhanced, ..params(Lines::Quad) }, Chips::default());
         assert_eq!((core.streams(0, DTR), core.streams(0, DRR), core.streams(0, SPISR)), (enhanced, enhanced, false));
     }
 }

@@ -7,9 +7,10 @@
 use super::commands::{self, Command, Data};
 use super::fifo::{RxFifo, TxFifo};
 use super::frames::{Frames, Shifted};
+use crate::devices::chip_host::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::spi::{Burst, Lines, SpiTarget};
+use crate::wire::spi::{Burst, Lines};
 
 /// What SPICR says about the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,8 +57,8 @@ pub struct Wire {
     pub ratio: u64,
     /// The widest transfer that the core is built for.
     pub lines: Lines,
-    /// A place for each slave select.
-    pub targets: Vec<Option<Box<dyn SpiTarget>>>,
+    /// On the slave selects.
+    pub chips: Chips,
     /// As set by [`Wire::set_control`].
     pub control: Control,
     /// Totals.
@@ -77,12 +78,12 @@ pub struct Wire {
 
 impl Wire {
     /// A quiet wire.
-    pub fn new(clock: Hz, ratio: u64, lines: Lines, targets: Vec<Option<Box<dyn SpiTarget>>>) -> Wire {
+    pub fn new(clock: Hz, ratio: u64, lines: Lines, chips: Chips) -> Wire {
         Wire {
             clock,
             ratio,
             lines,
-            targets,
+            chips,
             control: Control::default(),
             totals: Totals::default(),
             frames: Frames::default(),
@@ -188,8 +189,8 @@ impl Wire {
         }
         self.frames.end();
         let now = self.time(edge);
-        if let Some(target) = self.selected.and_then(|old| self.targets.get_mut(old)).and_then(Option::as_mut) {
-            target.deselect(now);
+        if let Some(chip) = self.selected.and_then(|old| self.chips.on(old)) {
+            chip.deselect(now);
         }
         if let Some(old) = self.selected {
             self.signals.select(old, false, now);
@@ -201,8 +202,8 @@ impl Wire {
         if let Some(new) = slave {
             self.totals.frames += 1;
             self.signals.select(new, true, now);
-            if let Some(target) = self.targets.get_mut(new).and_then(Option::as_mut) {
-                target.select(now);
+            if let Some(chip) = self.chips.on(new) {
+                chip.select(now);
             }
         }
     }
@@ -256,8 +257,8 @@ impl Wire {
             cpol: self.cpol,
             cpha: self.cpha,
         };
-        let target = self.selected.and_then(|slave| self.targets.get_mut(slave)).and_then(Option::as_deref_mut);
-        self.signals.shift(target, burst, now, clock)
+        let chip = self.selected.and_then(|slave| self.chips.on(slave));
+        self.signals.shift(chip, burst, now, clock)
     }
 
     /// One frame of the execute-in-place window, from `edge` on: `command`, `address`, its dummies, and `into.len()` bytes of data.

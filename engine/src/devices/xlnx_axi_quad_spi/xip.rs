@@ -90,15 +90,11 @@ impl AxiQuadSpi {
     }
 
     pub(super) fn xip_peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
-        self.params.xip
-            && range == 1
-            && self.wire.targets.first().and_then(Option::as_ref).is_some_and(|chip| chip.peek(offset, into))
+        self.params.xip && range == 1 && self.wire.chips.at(0).is_some_and(|chip| chip.peek(offset, into))
     }
 
     pub(super) fn xip_load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
-        self.params.xip
-            && range == 1
-            && self.wire.targets.first_mut().and_then(Option::as_mut).is_some_and(|chip| chip.load(offset, bytes))
+        self.params.xip && range == 1 && self.wire.chips.on(0).is_some_and(|chip| chip.load(offset, bytes))
     }
 
     pub(super) fn xip_burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
@@ -121,6 +117,7 @@ impl AxiQuadSpi {
         let edge = self.effect_edge(ctx.now);
         let end = self.wire.read_frame(fast_read(self.params.lines), offset, bytes, into, edge);
         self.take_notes(ctx);
+        self.follow_chips(ctx);
         let ended = self.params.ext_spi_clock.ps_at_floor(Cycles(end));
         let latency = Cycles(self.params.rx_sync_cycles.0 + self.params.port.read_cycles.0);
         Ok(self.params.port.clock.after(ended, latency))

@@ -21,8 +21,8 @@ impl SpiTarget for Still {
 }
 
 fn rig() -> Rig {
-    let chips: Vec<Chip> = vec![Some(Box::new(Still)), None];
-    Rig { bench: Bench::new(AltrSpi::new(params(1), chips, vec![String::new(); 2])), saw: Arc::default() }
+    let chips = Chips::new(vec![Some(HostedChip::new(Box::new(Still), String::new(), None, 0)), None]);
+    Rig { bench: Bench::new(AltrSpi::new(params(1), chips)), saw: Arc::default() }
 }
 
 const ROUND_CYCLES: u64 = 60;

@@ -43,7 +43,11 @@ impl SpiTarget for Still {
 fn still_rig() -> Rig {
     let port = AxiLitePort { clock: clock(), read_cycles: Cycles(0), write_cycles: Cycles(0) };
     let mut rig = Rig {
-        bench: Bench::new(AvalonifMmc::new(port, None, Some(Box::new(Still)), "card0".to_owned())),
+        bench: Bench::new(AvalonifMmc::new(
+            port,
+            None,
+            Some(HostedChip::new(Box::new(Still), "card0".to_owned(), None, 0)),
+        )),
         saw: Arc::default(),
     };
     rig.put(5, DIVIDER, 0);

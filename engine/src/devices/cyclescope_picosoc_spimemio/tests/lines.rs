@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::wire::spi::{Drive, Lines, Rate};
+use crate::wire::spi::{Burst, Drive, Rate};
 
 /// What the chip saw, at which cycle's beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl SpiTarget for Script {
 /// An interface with such a chip, and what the chip saw.
 fn scripted() -> (Soc, Arc<Mutex<Vec<Saw>>>) {
     let saw = Arc::new(Mutex::new(Vec::new()));
-    let chip = Box::new(Script(Arc::clone(&saw)));
-    let device = PicosocSpimemio::new(Soc::clock(), WINDOW, chip, "flash0".to_owned());
+    let chip = HostedChip::new(Box::new(Script(Arc::clone(&saw))), "flash0".to_owned(), None, 0);
+    let device = PicosocSpimemio::new(Soc::clock(), WINDOW, chip);
     let mut bus = Bus::default();
     bus.devices.push(Some(Box::new(device)));
     bus.device_names.push("spimemio".to_owned());

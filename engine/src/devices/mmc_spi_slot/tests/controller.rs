@@ -5,6 +5,7 @@ use super::*;
 use crate::device::DeviceId;
 use crate::devices::axi_lite::AxiLitePort;
 use crate::devices::bench;
+use crate::devices::chip_host::HostedChip;
 use crate::devices::cyclescope_avalonif_mmc::AvalonifMmc;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz};
@@ -52,7 +53,8 @@ impl Rig {
         let (card, faults) = read_node(&node(changes));
         assert_eq!(faults, []);
         let port = AxiLitePort { clock: clock(), read_cycles: Cycles(0), write_cycles: Cycles(0) };
-        let controller = AvalonifMmc::new(port, None, Some(Box::new(card)), "card0".to_owned());
+        let card = HostedChip::new(Box::new(card), "card0".to_owned(), None, 0);
+        let controller = AvalonifMmc::new(port, None, Some(card));
         let byte_cycles = 17 * (u64::from(divider) + 1);
         let mut rig = Rig { bench: bench::Bench::new(controller), cycle: 10, byte_cycles, selected: false };
         rig.put(DIVIDER, divider.into());
