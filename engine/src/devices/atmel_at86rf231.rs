@@ -62,10 +62,10 @@ use states::{State, Transition};
 use transmitting::Transmission;
 use wire::Line;
 
-use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
+use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
 
 /// Size of the frame buffer.

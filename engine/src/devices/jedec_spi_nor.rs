@@ -55,13 +55,13 @@ use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
 use registers::Registers;
-use shifting::Span;
 
-use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
+use crate::wire::bytes::Span;
+use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, Lines, Outlook, Rate, ReadOutlook, SpiTarget};
 
 /// The compatible of all parts, behind their own.

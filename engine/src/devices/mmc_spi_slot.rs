@@ -52,11 +52,12 @@ use sending::Sending;
 use translation::Translation;
 use wire::{Out, Pace};
 
-use super::chip_notes::Notes;
 use crate::board::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::Ps;
+use crate::wire::bytes::ByteLine;
+use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, Outlook, Rate, SpiTarget};
 
 /// Clocks that the card needs with chip select high after power-up: 6.4.1.
@@ -113,10 +114,7 @@ pub struct Card {
     leaves_after_byte: bool,
 
     selected: bool,
-    /// Bits of the current byte that have passed, 0 to 7.
-    bits: u32,
-    /// Those that came in.
-    shifter: u8,
+    line: ByteLine,
     /// What goes out during the byte.
     out: Out,
     /// The command that is coming in, and how much of it there is.
@@ -165,8 +163,7 @@ impl Card {
             removed: false,
             leaves_after_byte: false,
             selected: false,
-            bits: 0,
-            shifter: 0,
+            line: ByteLine::default(),
             out: Out::Level,
             command: [0; 6],
             command_bytes: 0,
@@ -227,7 +224,7 @@ impl SpiTarget for Card {
     fn select(&mut self, now: Ps) {
         self.pace.rest(now);
         self.selected = true;
-        self.bits = 0;
+        self.line = ByteLine::default();
         self.command_bytes = 0;
     }
 

@@ -32,7 +32,6 @@ pub mod axi_lite;
 pub mod bench;
 pub mod cache;
 pub mod chip_host;
-pub mod chip_notes;
 pub mod cyclescope_avalon_performance_counter;
 pub mod cyclescope_avalonif_mmc;
 pub mod cyclescope_exit;

@@ -4,15 +4,14 @@ use super::Transceiver;
 use super::access::Access;
 use super::notes::Note;
 use crate::time::Ps;
-use crate::wire::spi::{Burst, Drive, Edges, Lines, Outlook, Rate};
+use crate::wire::bytes::{ByteLine, MISO, single_lines};
+use crate::wire::spi::{Burst, Edges, Lines, Outlook, Rate};
 
 /// The chip's side of the wire within an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Line {
     pub selected: bool,
-    /// Bits of the current byte that have passed, 0 to 7, and those that came in.
-    bits: u32,
-    shifter: u8,
+    byte: ByteLine,
     /// What goes out during the byte.
     out: u8,
     /// What was on MISO before SCLK last fell.
@@ -24,12 +23,9 @@ pub(super) struct Line {
 impl Line {
     /// The level of MISO in the next clock.
     fn level(self) -> bool {
-        u16::from(self.out) << (self.bits + u32::from(self.ahead)) & 0x80 != 0
+        u16::from(self.out) << (self.byte.bits() + u32::from(self.ahead)) & 0x80 != 0
     }
 }
-
-/// IO1, MISO.
-const MISO: u8 = 0b10;
 
 impl Transceiver {
     /// /SEL falls.
@@ -46,7 +42,7 @@ impl Transceiver {
         if let Some(violation) = self.checker.release(now) {
             self.notes.add(Note::Timing(violation));
         }
-        if self.line.bits > 0 {
+        if self.line.byte.bits() > 0 {
             self.notes.add(Note::WithinByte);
         }
         self.line.selected = false;
@@ -72,27 +68,7 @@ impl Transceiver {
             self.notes.add(Note::WrongLines);
         }
         self.totals.spi_clocks += u64::from(burst.clocks);
-        (0..burst.clocks).rev().fold(0, |sampled, left| self.clock(burst, left, clock_end(edges, end, left), sampled))
-    }
-
-    /// One clock of a burst, with `left` more behind it: what the controller has sampled then.
-    fn clock(&mut self, burst: Burst, left: u32, end: Ps, sampled: u32) -> u32 {
-        let width = burst.bits_per_clock();
-        let driven = burst.drive == Drive::Controller;
-        let bits = burst.bits.checked_shr(left.saturating_mul(width)).unwrap_or(0);
-        let first = if burst.rate == Rate::Double { bits >> burst.lines.bits() } else { bits };
-        // What nobody drives is pulled up; a single line that only listens is kept low.
-        let io0 = if driven { first & 1 != 0 } else { burst.lines != Lines::Single || burst.drive == Drive::Nobody };
-        let io1 = self.bit(io0, end);
-        if width == 1 {
-            return sampled << 1 | u32::from(io1);
-        }
-        (0..burst.rate as u32).rev().fold(sampled, |sampled, edge| {
-            let lines = u32::from(burst.lines.mask());
-            let echo = if driven { bits >> (edge * burst.lines.bits()) & lines } else { lines };
-            let miso = u32::from(MISO) & lines;
-            sampled << burst.lines.bits() | echo & !miso | if io1 { miso } else { 0 }
-        })
+        single_lines(burst, |io0, left| self.bit(io0, clock_end(edges, end, left)))
     }
 
     /// A clock that ends at `end`, and what the controller samples.
@@ -100,11 +76,8 @@ impl Transceiver {
         self.pass_to(end);
         let level = self.line.level();
         self.line.before = level;
-        self.line.shifter = self.line.shifter << 1 | u8::from(input);
-        self.line.bits += 1;
-        if self.line.bits == 8 {
-            self.line.bits = 0;
-            self.line.out = self.take_byte(self.line.shifter);
+        if let Some(byte) = self.line.byte.clock(input) {
+            self.line.out = self.take_byte(byte);
         }
         level
     }

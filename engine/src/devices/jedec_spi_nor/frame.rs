@@ -4,8 +4,8 @@ use super::Flash;
 use super::commands::{Action, Command, Source};
 use super::notes::Note;
 use super::parts::PAGE_BYTES;
-use super::shifting::Span;
 use crate::time::Ps;
+use crate::wire::bytes::Span;
 use crate::wire::spi::{Drive, Lines, Rate};
 
 /// The device ID as bytes of READ ID: the capacity, then the memory type.

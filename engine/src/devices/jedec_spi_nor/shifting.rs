@@ -8,26 +8,8 @@ use super::commands::Source;
 use super::frame::Phase;
 use super::notes::Note;
 use crate::time::Ps;
+use crate::wire::bytes::Span;
 use crate::wire::spi::{Burst, Drive, Lines, Outlook, Rate};
-
-/// When the clocks of a burst pass: evenly from the edge before to its end.
-#[derive(Clone, Copy)]
-pub(super) struct Span {
-    pub start: Ps,
-    pub end: Ps,
-    pub clocks: u32,
-}
-
-impl Span {
-    /// The end of clock number `clock`, from 1; the start for 0. Rounded down to a picosecond.
-    pub fn at(&self, clock: u32) -> Ps {
-        if clock == self.clocks {
-            return self.end;
-        }
-        let length = u128::from(self.end.saturating_sub(self.start).0);
-        self.start.saturating_add(Ps((length * u128::from(clock) / u128::from(self.clocks)) as u64))
-    }
-}
 
 /// The levels of the four lines around an edge.
 #[derive(Clone, Copy)]

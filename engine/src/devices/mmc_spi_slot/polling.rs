@@ -10,7 +10,8 @@ use crate::time::Ps;
 impl Card {
     /// Lists the state; `false` within a byte, a command, a response or a block.
     pub(super) fn list(&mut self, poll: &mut Poll) -> bool {
-        let quiet = self.bits == 0 && self.command_bytes == 0 && !self.reply.is_pending() && !self.leaves_after_byte;
+        let quiet =
+            self.line.bits() == 0 && self.command_bytes == 0 && !self.reply.is_pending() && !self.leaves_after_byte;
         if !quiet || !self.list_data(poll) {
             return false;
         }

@@ -6,6 +6,7 @@ use super::reply::r2;
 use super::wire::Out;
 use super::{BLOCK_BYTES, Card, Data};
 use crate::time::Ps;
+use crate::wire::bytes::ByteLine;
 
 /// Before each block.
 pub const START_BLOCK: u8 = 0xfe;
@@ -159,7 +160,7 @@ impl Card {
     /// Chip select has risen: what is not over is given up. The busy signal goes on, and so does a multiple write
     /// between its blocks.
     pub(super) fn abandon(&mut self, now: Ps) {
-        self.bits = 0;
+        self.line = ByteLine::default();
         self.command_bytes = 0;
         self.reply = super::Reply::default();
         match self.data {

@@ -4,6 +4,7 @@ use super::notes::Note;
 use super::receiving::{Receiving, Stage};
 use super::{Card, Data, State};
 use crate::time::{Cycles, Hz, Ps};
+use crate::wire::bytes::single_lines;
 use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
 /// What the card's line shows during a byte.
@@ -72,7 +73,7 @@ impl Card {
         let mut left = clocks;
         let mut sampled = 0;
         while left > 0 {
-            let took = if left >= 8 && self.bits == 0 { 8 } else { 1 };
+            let took = if left >= 8 && self.line.bits() == 0 { 8 } else { 1 };
             left -= took;
             let input = bits.checked_shr(left).unwrap_or(u32::MAX * u32::from(drive == Drive::Nobody));
             let at = self.pace.before(end, left);
@@ -88,21 +89,10 @@ impl Card {
         if self.selected {
             self.notes.add(Note::WrongLines);
         }
-        let Burst { lines, rate, drive, clocks, bits } = burst;
-        let (width, driven) = (burst.bits_per_clock(), drive == Drive::Controller);
-        let mut sampled: u32 = 0;
-        for left in (0..clocks).rev() {
-            let input = bits.checked_shr(left * width).unwrap_or(0);
-            let first = if rate == Rate::Double { input >> lines.bits() } else { input };
-            let io0 = if driven { first & 1 != 0 } else { lines != Lines::Single || drive == Drive::Nobody };
-            let io1 = u32::from(self.bit(io0, self.pace.before(end, left)));
-            for edge in (0..rate as u32).rev() {
-                let echo = if driven { input >> (edge * lines.bits()) } else { u32::MAX } & u32::from(lines.mask());
-                let seen = if lines == Lines::Single { io1 } else { echo & !0b10 | io1 << 1 };
-                sampled = sampled << lines.bits() | seen;
-            }
-        }
-        sampled
+        single_lines(burst, |io0, left| {
+            let at = self.pace.before(end, left);
+            self.bit(io0, at)
+        })
     }
 
     /// A whole byte, whose last clock ends at `end`: what the controller samples.
@@ -130,18 +120,13 @@ impl Card {
             self.idle(1);
             return true;
         }
-        if self.bits == 0 {
+        if self.line.bits() == 0 {
             self.begin_byte(self.pace.before(end, 1));
         }
         let output = self.level(end);
-        self.totals.busy_bytes += u64::from(self.bits == 0 && self.out == Out::Level && !output);
-        self.shifter = self.shifter << 1 | u8::from(input);
-        self.bits += 1;
-        if self.bits == 8 {
-            self.bits = 0;
-            if !self.removed {
-                self.end_byte(self.shifter, end);
-            }
+        self.totals.busy_bytes += u64::from(self.line.bits() == 0 && self.out == Out::Level && !output);
+        if let Some(byte) = self.line.clock(input).filter(|_| !self.removed) {
+            self.end_byte(byte, end);
         }
         output
     }
@@ -154,7 +139,7 @@ impl Card {
     fn level(&self, end: Ps) -> bool {
         match self.out {
             _ if self.removed => true,
-            Out::Byte(byte) => byte << self.bits & 0x80 != 0,
+            Out::Byte(byte) => self.line.level(byte),
             Out::Level => !self.is_busy(end),
         }
     }
@@ -213,9 +198,9 @@ impl Card {
     /// The level in the next clock, whenever that comes: at the last edge, as far as the card knows.
     pub(super) fn next_bit(&self) -> bool {
         let (now, end) = (self.pace.last_edge, self.pace.last_edge.saturating_add(self.pace.clocks[1]));
-        let out = if self.bits == 0 { self.next(now) } else { self.out };
+        let out = if self.line.bits() == 0 { self.next(now) } else { self.out };
         match out {
-            Out::Byte(byte) => byte << self.bits & 0x80 != 0,
+            Out::Byte(byte) => self.line.level(byte),
             Out::Level => !self.is_busy(end),
         }
     }

@@ -1,0 +1,258 @@
+//! From clocks to bytes: for chips with one line in each direction that think in bytes, most significant bit first.
+//!
+//! [`single_lines`] takes a burst of any width apart into clocks as such a chip sees them, [`ByteLine`] makes bytes of these. A chip
+//! that needs no more implements [`ByteTarget`], and [`OnWire`] puts it on the wire. (A flash takes and gives bits on four lines, on both
+//! edges, and looks at the lines clock by clock where a controller errs: it keeps a side of the wire of its own.)
+
+use super::notes::Notes;
+use super::spi::{Burst, ControlPin, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz, Ps};
+
+/// IO1, on which a chip with single lines answers.
+pub const MISO: u8 = 0b10;
+
+/// The clocks of a burst as a chip sees them that has a line in and a line out: `clock` is told the level of IO0 on the rising edge and how
+/// many clocks come behind, and tells what the chip drives on IO1. The result is what the controller samples, as of [`SpiTarget::shift`].
+pub fn single_lines(burst: Burst, mut clock: impl FnMut(bool, u32) -> bool) -> u32 {
+    let Burst { lines, rate, drive, clocks, bits } = burst;
+    let (width, mask) = (burst.bits_per_clock(), u32::from(lines.mask()));
+    (0..clocks).rev().fold(0, |sampled, left| {
+        // Where the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
+        let out = bits.checked_shr(left.saturating_mul(width)).unwrap_or(0);
+        let first = if rate == Rate::Double { out >> lines.bits() } else { out };
+        // What nobody drives is pulled up; a single line that only listens is kept low.
+        let io0 = match drive {
+            Drive::Controller => first & 1 != 0,
+            Drive::Target => lines != Lines::Single,
+            Drive::Nobody => true,
+        };
+        let io1 = u32::from(clock(io0, left));
+        (0..rate as u32).rev().fold(sampled, |sampled, edge| {
+            let echo = if drive == Drive::Controller { out >> (edge * lines.bits()) & mask } else { mask };
+            let seen = if lines == Lines::Single { io1 } else { echo & !u32::from(MISO) | io1 << 1 };
+            sampled << lines.bits() | seen
+        })
+    })
+}
+
+/// When the clocks of a burst pass: evenly from the edge before to its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// The edge before the first clock.
+    pub start: Ps,
+    /// The end of the last one.
+    pub end: Ps,
+    /// How many there are.
+    pub clocks: u32,
+}
+
+impl Span {
+    /// The end of clock number `clock`, from 1; the start for 0. Rounded down to a picosecond.
+    pub fn at(&self, clock: u32) -> Ps {
+        if clock == self.clocks {
+            return self.end;
+        }
+        let length = u128::from(self.end.saturating_sub(self.start).0);
+        self.start.saturating_add(Ps((length * u128::from(clock) / u128::from(self.clocks)) as u64))
+    }
+}
+
+/// The byte on a chip's lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByteLine {
+    /// Bits that have passed, 0 to 7, and those that came in.
+    bits: u32,
+    shifter: u8,
+}
+
+impl ByteLine {
+    /// Bits of the byte that have passed, 0 to 7.
+    pub const fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The level of the next bit of a byte that goes out.
+    pub const fn level(&self, out: u8) -> bool {
+        out << self.bits & 0x80 != 0
+    }
+
+    /// A clock brings a bit in: the byte, if that was its last.
+    #[inline]
+    pub fn clock(&mut self, input: bool) -> Option<u8> {
+        self.shifter = self.shifter << 1 | u8::from(input);
+        self.bits = (self.bits + 1) % 8;
+        (self.bits == 0).then_some(self.shifter)
+    }
+}
+
+/// A chip that takes and gives bytes while it is selected. Times are never earlier than in the call before. [`SpiTarget`] says more of the
+/// calls that both have.
+pub trait ByteTarget: Send {
+    /// The fastest clock that the chip takes, if its node says.
+    fn max_clock(&self) -> Option<Hz>;
+
+    /// Chip select goes active: what the chip shows during the first byte.
+    fn select(&mut self, now: Ps) -> u8;
+
+    /// A byte has come in at `now`: what the chip shows during the next.
+    fn byte(&mut self, input: u8, now: Ps) -> u8;
+
+    /// Chip select goes inactive.
+    fn deselect(&mut self, _now: Ps) {}
+
+    /// [`SpiTarget::control`].
+    fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
+
+    /// [`SpiTarget::advance`]. Called before all other calls with a time, too.
+    fn advance(&mut self, _now: Ps) {}
+
+    /// [`SpiTarget::wakes_at`].
+    fn wakes_at(&self) -> Option<Ps> {
+        None
+    }
+
+    /// [`SpiTarget::interrupt`].
+    fn interrupt(&self) -> Option<bool> {
+        None
+    }
+
+    /// What a user should know, as one line each, taken away by the call.
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// [`SpiTarget::counters`].
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+}
+
+/// A [`ByteTarget`] on the wire, in SPI modes 0 and 3.
+pub struct OnWire<T> {
+    chip: T,
+    line: ByteLine,
+    /// What goes out, while the chip is selected.
+    out: Option<u8>,
+    last_edge: Ps,
+    /// Of the burst that comes next.
+    edges: Option<Edges>,
+    /// Counts what was done to the chip: two states with the same number are the same.
+    version: u64,
+    notes: Notes<&'static str>,
+}
+
+impl<T: ByteTarget> OnWire<T> {
+    /// The chip, not selected.
+    pub fn new(chip: T) -> OnWire<T> {
+        let (line, notes) = (ByteLine::default(), Notes::default());
+        OnWire { chip, line, out: None, last_edge: Ps::ZERO, edges: None, version: 0, notes }
+    }
+
+    fn touch(&mut self, now: Ps) {
+        self.version += 1;
+        self.chip.advance(now);
+    }
+
+    /// A clock is too fast if the burst is shorter than as many of the fastest.
+    fn check(&mut self, burst: Burst, span: Span) {
+        let length = match self.edges {
+            Some(edges) if burst.clocks > 1 => Ps(edges.period.0.saturating_mul(burst.clocks.into())),
+            _ => span.end.saturating_sub(span.start),
+        };
+        let shortest = self.chip.max_clock().map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(burst.clocks.into())));
+        if length < shortest {
+            self.notes.add("the clock is faster than spi-max-frequency");
+        }
+        if burst.lines != Lines::Single || burst.rate != Rate::Single {
+            self.notes.add("clocks on several lines, or with data on both edges: the chip has one line in and one out");
+        }
+    }
+}
+
+impl<T: ByteTarget> SpiTarget for OnWire<T> {
+    fn select(&mut self, now: Ps) {
+        self.touch(now);
+        self.line = ByteLine::default();
+        self.out = Some(self.chip.select(now));
+        self.last_edge = now;
+    }
+
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        let start = std::mem::replace(&mut self.last_edge, end);
+        let Some(mut out) = self.out else { return u32::MAX };
+        let span = Span { start, end, clocks: burst.clocks };
+        self.check(burst, span);
+        let edges = self.edges.take();
+        let sampled = single_lines(burst, |io0, left| {
+            let level = self.line.level(out);
+            if let Some(byte) = self.line.clock(io0) {
+                let now = match edges {
+                    Some(edges) => end.saturating_sub(Ps(edges.period.0.saturating_mul(left.into()))),
+                    None => span.at(burst.clocks - left),
+                };
+                self.touch(now);
+                out = self.chip.byte(byte, now);
+            }
+            level
+        });
+        self.version += 1;
+        self.out = Some(out);
+        sampled
+    }
+
+    fn deselect(&mut self, now: Ps) {
+        if self.out.take().is_some() {
+            self.touch(now);
+            self.chip.deselect(now);
+            if self.line.bits() > 0 {
+                self.notes.add("chip select went inactive within a byte, which is lost");
+            }
+        }
+    }
+
+    fn edges(&mut self, edges: Edges) {
+        self.edges = Some(edges);
+    }
+
+    fn control(&mut self, pin: ControlPin, level: bool, now: Ps) {
+        self.touch(now);
+        self.chip.control(pin, level, now);
+    }
+
+    fn advance(&mut self, now: Ps) {
+        self.chip.advance(now);
+    }
+
+    fn wakes_at(&self) -> Option<Ps> {
+        self.chip.wakes_at()
+    }
+
+    fn interrupt(&self) -> Option<bool> {
+        self.chip.interrupt()
+    }
+
+    fn outlook(&self) -> Outlook {
+        let level = |out| if self.line.level(out) { MISO } else { 0 };
+        let shown = |out| Outlook { rate: Rate::Single, driven: MISO, levels: [level(out); 2] };
+        self.out.map_or_else(Outlook::default, shown)
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.version);
+        if let Some(at) = self.chip.wakes_at() {
+            poll.until(at);
+        }
+        true
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        let mut notes = self.notes.take();
+        notes.extend(self.chip.take_notes());
+        notes
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.chip.counters()
+    }
+}
