@@ -6,10 +6,10 @@
 mod contents;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 
+use crate::clocks::Clocks;
 use crate::core::CoreFault;
-use crate::device::{AccessSize, Ctx, Device, DeviceId, ExitRequest, IrqLine};
+use crate::device::{AccessSize, CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::event::EventQueue;
 use crate::inputs::Inputs;
 use crate::memory::outer::OuterCache;
@@ -132,17 +132,14 @@ pub struct Bus {
     pub devices: Vec<Option<Box<dyn Device>>>,
     /// Labels of the devices, for messages.
     pub device_names: Vec<String>,
-    /// The device some of whose registers the first core's instructions name.
-    pub beside_core: Option<DeviceId>,
+    /// The device that serves system registers of the cores ([`Device::core_register`]).
+    pub core_registers: Option<DeviceId>,
     /// What is to come.
     pub events: EventQueue,
     /// What connects pins.
     pub wires: Wires,
-    /// Clocks that firmware sets for a device, by the name that its model gives them, where the board's clocks are fixed.
-    pub set_clocks: BTreeMap<&'static str, Hz>,
-    /// Clocks of peripherals that firmware has enabled: a word of bits by the offset of its register, as
-    /// [`crate::devices::stm32_clock_gate`] has it.
-    pub clock_enables: BTreeMap<u32, u32>,
+    /// Clocks that firmware sets.
+    pub clocks: Clocks,
     /// Recorded levels of wires.
     pub waves: Waves,
     /// In which order cores access what others may see.
@@ -470,6 +467,12 @@ impl Bus {
         self.master = core;
         self.devices[id.0 as usize] = Some(device);
         result
+    }
+
+    /// An instruction reads a system register that is a device's, or writes `written` to it: what it reads (0 for a write), or `None` where
+    /// no device has it.
+    pub fn core_register(&mut self, register: CoreRegister, written: Option<u64>, now: Ps) -> Option<u64> {
+        self.with_device(self.core_registers?, now, |device, ctx| device.core_register(register, written, ctx))
     }
 
     /// True while `id` is being called: an access to it now would be one to itself.

@@ -102,11 +102,6 @@ pub trait Device: Send {
     /// An interrupt line that ends at this device (an interrupt controller's input) changes its level.
     fn irq_input(&mut self, _input: u32, _level: bool, _ctx: &mut Ctx) {}
 
-    /// True for a port of pins, whose wires the bus then keeps ([`crate::wires`]). An interrupt line that ends at it is such a wire.
-    fn is_port(&self) -> bool {
-        false
-    }
-
     /// Wires at pins of `port` changed at `ctx.now`: of another device's pins that this one watches, or of its own, by what is wired to them.
     /// `levels` tells those of `changed`.
     fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {}
@@ -145,13 +140,13 @@ pub trait Device: Send {
         None
     }
 
-    /// True for a device beside a core, some of whose registers the core's own instructions name: see [`Device::core_register`].
-    fn is_beside_core(&self) -> bool {
+    /// True for a device some of whose registers are system registers of the cores: see [`Device::core_register`].
+    fn has_core_registers(&self) -> bool {
         false
     }
 
-    /// Such an instruction reads a register, or writes `written` to it, at `ctx.now`: what it reads (0 for a write), or `None` where
-    /// there is no such register.
+    /// An instruction reads such a register, or writes `written` to it, at `ctx.now`: what it reads (0 for a write), or `None` where there is
+    /// no such register.
     fn core_register(&mut self, _register: CoreRegister, _written: Option<u64>, _ctx: &mut Ctx) -> Option<u64> {
         None
     }
@@ -207,7 +202,7 @@ pub struct Unsent {
     pub next_change: Option<Ps>,
 }
 
-/// A register that instructions of a core name (Arm: those of coprocessor 15).
+/// A system register that instructions of a core name (Arm: those of coprocessor 15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoreRegister {
     /// Of 32 bits: CRn, opc1, CRm, opc2.

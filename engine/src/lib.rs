@@ -9,6 +9,7 @@
 
 pub mod board;
 pub mod bus;
+pub mod clocks;
 pub mod core;
 pub mod cpu;
 pub mod device;

@@ -11,7 +11,7 @@ use super::node::{Location, Node, Property};
 use super::passive::PASSIVE;
 use super::reader::{Board, Declared, NodeReader};
 use super::ways;
-use crate::devices::{Group, MODELS, jedec_spi_nor, spi_chips};
+use crate::devices::{self, Entry, Group, Kind, jedec_spi_nor};
 
 /// What there is to know of a compatible.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Binding {
 
 /// All bindings that there are, by groups.
 pub fn all() -> Vec<Binding> {
-    let mut all: Vec<Binding> = cores().chain(memories()).chain(buses()).chain(devices()).chain(chips()).collect();
+    let mut all: Vec<Binding> = cores().chain(memories()).chain(buses()).chain(models()).collect();
     all.extend(PASSIVE.iter().map(|node| Binding {
         compatible: node.compatible,
         group: Group::Passive,
@@ -91,28 +91,28 @@ fn buses() -> impl Iterator<Item = Binding> {
     [bus, way].into_iter()
 }
 
-fn devices() -> impl Iterator<Item = Binding> {
-    MODELS.iter().map(|model| {
-        let properties = declared(model.compatible, |reader| {
-            memories::read_device_ranges(reader, model.ranges);
-            (model.from_node)(reader);
-        });
-        Binding { compatible: model.compatible, group: model.group, about: model.about, properties }
+/// Devices and chips on wires; of flashes, each part has properties of its own.
+fn models() -> impl Iterator<Item = Binding> {
+    devices::entries().iter().flat_map(|entry| {
+        let parts: Vec<&str> = jedec_spi_nor::parts::PARTS.iter().map(|part| part.compatible).collect();
+        let names = if entry.compatible == jedec_spi_nor::COMPATIBLE { parts } else { vec![entry.compatible] };
+        names.into_iter().map(|compatible| Binding {
+            compatible,
+            group: entry.model.group,
+            about: entry.about,
+            properties: declared(compatible, |reader| read_model(entry, reader)),
+        })
     })
 }
 
-/// Chips on wires; of flashes, each part has properties of its own.
-fn chips() -> impl Iterator<Item = Binding> {
-    spi_chips::CHIPS.iter().flat_map(|chip| {
-        let parts: Vec<&str> = jedec_spi_nor::parts::PARTS.iter().map(|part| part.compatible).collect();
-        let names = if chip.compatible == jedec_spi_nor::COMPATIBLE { parts } else { vec![chip.compatible] };
-        names.into_iter().map(|compatible| Binding {
-            compatible,
-            group: Group::SpiChip,
-            about: chip.about,
-            properties: declared(compatible, |reader| drop((chip.from_node)(reader))),
-        })
-    })
+fn read_model(entry: &Entry, reader: &mut NodeReader) {
+    match entry.model.kind {
+        Kind::Device(ranges, from_node) | Kind::Port(ranges, from_node) => {
+            memories::read_device_ranges(reader, ranges);
+            from_node(reader);
+        }
+        Kind::SpiChip(from_node) => drop(from_node(reader)),
+    }
 }
 
 /// What a reader says of a node with this compatible.
@@ -152,7 +152,8 @@ mod tests {
         let all = all();
         let names: BTreeSet<&str> = all.iter().map(|binding| binding.compatible).collect();
         assert_eq!(names.len(), all.len());
-        assert!(MODELS.iter().all(|model| names.contains(model.compatible)));
+        let has_parts = |entry: &&Entry| entry.compatible == jedec_spi_nor::COMPATIBLE;
+        assert!(devices::entries().iter().all(|entry| names.contains(entry.compatible) || has_parts(&entry)));
         for binding in &all {
             assert!(binding.about.trim().ends_with('.'), "{}: {:?}", binding.compatible, binding.about);
         }

@@ -17,8 +17,8 @@ use super::reader::{self, Board, NodeReader};
 use super::ways;
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
-use crate::device::{Device, DeviceId, IrqLine};
-use crate::devices::{self, MODELS, Model};
+use crate::device::{DeviceId, IrqLine};
+use crate::devices::{self, Entry, Kind as ModelKind};
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::Ram;
 use crate::time::{Hz, Ps};
@@ -32,7 +32,7 @@ const MOST_INPUTS: RangeInclusive<u32> = 0..=255;
 #[derive(Clone, Copy)]
 enum Kind {
     Ram,
-    Device(&'static Model, DeviceId),
+    Device(&'static Entry, DeviceId),
 }
 
 struct Place<'a> {
@@ -115,10 +115,6 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     bus.map = entries.into_iter().map(|(entry, _)| entry).collect();
     let clocks: Vec<Hz> = cores.iter().map(|core| core.clock()).collect();
     bus.views = ways.views(&bus, &clocks);
-    let is_port = |device: &Option<Box<dyn Device>>| device.as_ref().is_some_and(|device| device.is_port());
-    for index in (0..bus.devices.len()).filter(|index| is_port(&bus.devices[*index])) {
-        bus.wires.add_port(DeviceId(index as u32));
-    }
     for index in 0..bus.devices.len() {
         bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
     }
@@ -160,7 +156,8 @@ fn collect<'a>(
             places.push(Place { node: child, kind: Kind::Device(model, DeviceId(devices as u32)), route });
         } else if let Some(first) = compatibles.first() {
             if !compatibles.iter().any(|compatible| passive::is_passive(compatible)) {
-                let near = near_matches(first, MODELS.iter().map(|model| model.compatible));
+                let devices = devices::entries().iter().filter(|entry| ranges_of(entry).is_some());
+                let near = near_matches(first, devices.map(|entry| entry.compatible));
                 let kind = FaultKind::UnknownCompatible { compatible: (*first).to_owned(), near };
                 let at = child.property("compatible").map_or(&child.at, |property| &property.at).clone();
                 faults.push(BoardFault { at, node: child.name.clone(), kind });
@@ -176,8 +173,17 @@ fn is_ram(node: &Node) -> bool {
     device_type.is_some_and(|kind| kind == ["memory"]) || node.compatibles().contains(&"mmio-sram")
 }
 
-fn model_for(compatible: &str) -> Option<&'static Model> {
-    MODELS.iter().find(|model| model.compatible == compatible)
+/// The model of a device on a bus.
+fn model_for(compatible: &str) -> Option<&'static Entry> {
+    devices::find(compatible).filter(|entry| ranges_of(entry).is_some())
+}
+
+/// How many ranges a device's node has at least; `None` of what is no device on a bus.
+fn ranges_of(entry: &Entry) -> Option<usize> {
+    match entry.model.kind {
+        ModelKind::Device(ranges, _) | ModelKind::Port(ranges, _) => Some(ranges),
+        ModelKind::SpiChip(_) => None,
+    }
 }
 
 fn cpu_nodes(root: &Node) -> Vec<&Node> {
@@ -262,7 +268,7 @@ fn add_place<'a>(
     let cacheable = reader.flag(linux::CACHEABLE.0, linux::CACHEABLE.1);
     let ranges: Vec<(u32, u32)> = match place.kind {
         Kind::Ram => memories::read_ranges(&mut reader),
-        Kind::Device(model, _) => memories::read_device_ranges(&mut reader, model.ranges),
+        Kind::Device(entry, _) => memories::read_device_ranges(&mut reader, ranges_of(entry).unwrap_or(0)),
     };
     for (index, (base, last)) in ranges.iter().enumerate() {
         let target = match place.kind {
@@ -288,15 +294,19 @@ fn add_place<'a>(
             plan.shared &= bus.core_irqs.len() > 1;
             rams.push(plan);
         }
-        Kind::Device(model, _) => {
-            let mut device = (model.from_node)(&mut reader);
+        Kind::Device(entry, id) => {
+            let (ModelKind::Device(_, from_node) | ModelKind::Port(_, from_node)) = entry.model.kind else { return };
+            let mut device = from_node(&mut reader);
             bus.outer = bus.outer.take().or_else(|| device.outer_cache());
-            if device.is_beside_core() {
-                bus.beside_core = Some(DeviceId(bus.devices.len() as u32));
+            if device.has_core_registers() {
+                bus.core_registers = Some(id);
+            }
+            if matches!(entry.model.kind, ModelKind::Port(..)) {
+                bus.wires.add_port(id);
             }
             bus.devices.push(Some(device));
             bus.device_names.push(name.clone());
-            let (compatible, path) = (model.compatible.to_owned(), place.node.path.clone());
+            let (compatible, path) = (entry.compatible.to_owned(), place.node.path.clone());
             description.devices.push(DeviceInfo { name, compatible, path, ranges });
         }
     }

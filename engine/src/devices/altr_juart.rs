@@ -7,6 +7,7 @@
 //!
 //! Not modelled: input. The host types nothing, so the read FIFO is empty, RVALID is 0 and the read interrupt never comes.
 
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
@@ -63,6 +64,9 @@ pub struct Juart {
     alarm: Alarm,
     sent_characters: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

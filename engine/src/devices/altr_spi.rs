@@ -22,6 +22,7 @@ mod tests;
 
 use self::params::Params;
 use self::shifter::Shifter;
+use super::model::{Group, Model};
 use super::axi_lite::on_lanes;
 use super::chip_host::{CONTROLLER_EVENT, Chips};
 use super::registers::{AccessKind, Register, flag};
@@ -86,6 +87,9 @@ pub struct AltrSpi {
     receive_overruns: u64,
     transmit_overruns: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["altr,spi-1.0"], 1, from_node);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -7,6 +7,7 @@
 //!
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::{ANY, NodeReader};
@@ -68,6 +69,9 @@ pub struct IntervalTimer {
     /// The earliest event asked for and not yet run; later ones are asked for when it comes.
     alarm: Alarm,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["altr,timer-1.0"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -8,6 +8,7 @@
 //!
 //! Not modelled: the hypervisor's timer and offset, events for wfe.
 
+use super::model::{Group, Model};
 use super::axi_lite::edge_in_reach;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -47,6 +48,9 @@ pub struct GenericTimer {
     /// The latest time at which an access or event came: an event may run after an access that is later than it was due.
     latest: Ps,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7-timer"], 0, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -155,7 +159,7 @@ impl Device for GenericTimer {
         Err(SlaveError { done: ctx.now })
     }
 
-    fn is_beside_core(&self) -> bool {
+    fn has_core_registers(&self) -> bool {
         true
     }
 

@@ -8,6 +8,7 @@
 //!
 //! Not modelled: SYST_CALIB tells that no calibration is known (TENMS 0).
 
+use super::model::{Group, Model};
 use super::apb;
 use super::axi_lite::edge_in_reach;
 use super::registers::{AccessKind, Register, flag};
@@ -69,6 +70,9 @@ pub struct SysTick {
     /// Reads of SYST_CVR so far: a loop with one is in another state each round.
     counter_reads: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

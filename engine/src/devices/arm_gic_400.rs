@@ -9,6 +9,7 @@
 //!
 //! Not modelled: further CPU interfaces (what goes to those goes nowhere, with a note), the virtual interfaces.
 
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -56,6 +57,9 @@ pub struct Gic {
     /// Accesses that may have changed something, so far.
     changes: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Interrupt, &["arm,cortex-a7-gic", "arm,gic-400"], 2, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -12,6 +12,7 @@ mod maintenance;
 #[cfg(test)]
 mod tests;
 
+use super::model::{Group, Model};
 use super::axi_lite::AxiLitePort;
 use super::registers::{AccessKind, Register, find};
 use crate::board::fault::FaultKind;
@@ -99,6 +100,9 @@ pub struct Pl310 {
     /// Until the machine is built.
     cache: Option<OuterCache>,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Memory, &["arm,pl310-cache"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

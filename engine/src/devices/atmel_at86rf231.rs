@@ -62,11 +62,23 @@ use states::{State, Transition};
 use transmitting::Transmission;
 use wire::Line;
 
+use super::model::Model;
 use crate::board::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
+
+/// For the list of models.
+pub const MODEL: Model = Model::spi_chip(&["atmel,at86rf230", "atmel,at86rf231"], from_node);
+
+/// A chip as its node describes it, on a controller's wire.
+fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
+    let is_230 = |compatible: &&str| *compatible == MODEL.compatibles[0];
+    let known = reader.node.compatibles().into_iter().find(|compatible| MODEL.compatibles.contains(compatible));
+    let part = if known.as_ref().is_some_and(is_230) { Part::At86rf230 } else { Part::At86rf231 };
+    Box::new(Transceiver::from_node(reader, part))
+}
 
 /// Size of the frame buffer.
 const BUFFER_BYTES: usize = 128;

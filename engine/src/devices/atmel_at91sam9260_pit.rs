@@ -7,6 +7,7 @@
 //!
 //! Not modelled: the stop in debug state.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::axi_lite::edge_in_reach;
 use super::registers::{AccessKind, Register, flag};
@@ -73,6 +74,9 @@ pub struct Pit {
     /// Reads of PIVR and PIIR so far: a loop with one is in another state each round.
     counter_reads: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -9,6 +9,7 @@
 //! Not modelled: the receive line, which stays idle, with time-out and comparison; echo and loopback; a baud rate from a
 //! programmable clock.
 
+use super::model::{Group, Model};
 use super::apb::{self, WriteProtection};
 use super::registers::{AccessKind, Register, flag};
 use super::shift_register::ShiftRegister;
@@ -82,6 +83,9 @@ pub struct Uart {
     line: ShiftRegister,
     protection: WriteProtection,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["atmel,at91sam9260-dbgu", "atmel,at91sam9260-usart"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

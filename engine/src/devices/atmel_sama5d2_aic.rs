@@ -11,6 +11,7 @@
 //!
 //! Not modelled: active-low external sources (there is nothing on those pins).
 
+use super::model::{Group, Model};
 use super::apb::{self, WriteProtection};
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
@@ -114,6 +115,9 @@ pub struct Aic {
     /// Accesses that changed something, so far.
     changes: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Interrupt, &["atmel,sama5d2-aic"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

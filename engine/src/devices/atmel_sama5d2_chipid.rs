@@ -1,5 +1,6 @@
 //! `atmel,sama5d2-chipid`: Chip Identifier (SAMA5D2 datasheet DS60001476, section CHIPID): two registers that say ATSAMA5D27C.
 
+use super::model::{Group, Model};
 use super::register_file::{Bank, RegisterFile};
 use super::registers::AccessKind;
 use crate::board::reader::NodeReader;
@@ -10,6 +11,9 @@ const BANKS: &[Bank] = &[
     Bank::new("CHIPID_CIDR", 0x0, 1, AccessKind::Ro, 0x8a5c_08c2, u32::MAX),
     Bank::new("CHIPID_EXID", 0x4, 1, AccessKind::Ro, 0x0000_0011, u32::MAX),
 ];
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-chipid"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -6,6 +6,7 @@
 //!
 //! Not modelled: events on lines, and their interrupts: nothing on the board drives one.
 
+use super::model::{self, Model};
 use super::apb::{self, WriteProtection};
 use super::registers::{AccessKind, Register};
 use crate::board::fault::FaultKind;
@@ -114,6 +115,9 @@ pub struct Pio {
     protection: WriteProtection,
     writes: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(model::Group::System, &["atmel,sama5d2-pinctrl"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -9,6 +9,7 @@
 //!
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 
+use super::model::{Group, Model};
 use super::apb::{self, WriteProtection};
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
@@ -134,6 +135,9 @@ pub struct Pmc {
     alarm: Alarm,
     writes: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

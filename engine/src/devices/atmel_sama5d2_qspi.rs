@@ -37,6 +37,7 @@ use self::scrambling::Scrambler;
 use self::serial::{Flow, Serial, Settings};
 use self::window::Window;
 use self::wire::Wire;
+use super::model::{Group, Model};
 use super::apb::{self, WriteProtection};
 use super::chip_host::{CONTROLLER_EVENT, Chips, HostedChip};
 use super::registers::{Register, find, flag};
@@ -70,6 +71,9 @@ pub struct Sama5d2Qspi {
     irq_level: bool,
     dma_levels: [bool; 2],
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["atmel,sama5d2-qspi"], 2, from_node);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -3,6 +3,7 @@
 //! Modelled: the registers as such, the key of SFR_AICREDIR, and where that register's NSAIC bit leads: to an input of the interrupt
 //! controller (see `atmel,sama5d2-aic`). SFR_L2CC_HRAMC, which makes the second-level cache's memory a cache's, is kept and acts on nothing.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::register_file::{Bank, RegisterFile};
 use super::registers::AccessKind;
@@ -44,6 +45,9 @@ pub struct Sfr {
     registers: RegisterFile,
     redirection: Option<IrqLine>,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-sfr"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -4,6 +4,7 @@
 //!
 //! Not modelled: wake-up.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -34,6 +35,9 @@ pub struct Shdwc {
     clock: Hz,
     mode: u32,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-shdwc"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -10,6 +10,7 @@
 //! Not modelled: pins (TIOA, TIOB, TCLK), the quadrature decoder, Gray and down counting, TIMER_CLOCK1, which is a clock that the PMC
 //! generates: a channel that waits for one of these stands, and a note says so.
 
+use super::model::{Group, Model};
 use super::apb::{self, WriteProtection};
 use super::axi_lite::edge_in_reach;
 use super::registers::{AccessKind, Register};
@@ -110,6 +111,9 @@ pub struct Tcb {
     /// Writes, and reads of a counter, so far: a loop with one of them is in another state each round.
     moving_accesses: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9x5-tcb", "atmel,sama5d2-tcb"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -3,6 +3,7 @@
 //! Modelled: the registers as such, with their write protection. Commands and timings that firmware writes are kept and act on
 //! nothing: the memory answers from reset on, with the timing that its own node gives.
 
+use super::model::{Group, Model};
 use super::register_file::{Bank, ProtectionAt, RegisterFile};
 use super::registers::AccessKind;
 use crate::board::reader::NodeReader;
@@ -38,6 +39,9 @@ const BANKS: &[Bank] = &[
 
 /// MPDDRC_WPMR, whose key is "DDR".
 const PROTECTION: ProtectionAt = ProtectionAt { mode: 0xe4, key: 0x44_4452 };
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d3-ddramc"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

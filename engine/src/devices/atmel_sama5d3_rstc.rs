@@ -5,6 +5,7 @@
 //!
 //! Not modelled: the NRST pin, which stays high.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -41,6 +42,9 @@ pub struct Rstc {
     clock: Hz,
     mode: u32,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d3-rstc"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -24,6 +24,7 @@ use self::registers::{
     XDMAC_GE, XDMAC_GID, XDMAC_GIE, XDMAC_GIM, XDMAC_GIS, XDMAC_GRS, XDMAC_GRWR, XDMAC_GRWS, XDMAC_GS, XDMAC_GSWF,
     XDMAC_GSWR, XDMAC_GSWS, XDMAC_GTYPE, XDMAC_GWAC, XDMAC_GWS, cis,
 };
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::find;
 use crate::board::reader::NodeReader;
@@ -84,6 +85,9 @@ pub struct Xdmac {
     irq_level: bool,
     totals: Totals,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Dma, &["atmel,sama5d4-dma"], 1, from_node);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -6,6 +6,7 @@
 //!
 //! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter goes on.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::axi_lite::edge_in_reach;
 use super::registers::{AccessKind, Register};
@@ -56,6 +57,9 @@ pub struct Wdt {
     loaded: u64,
     alarm: Alarm,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["atmel,sama5d4-wdt"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -23,17 +23,27 @@ impl Bench {
         Bench { bus: Bus::default(), text: Default::default() }.and(device)
     }
 
+    /// Puts a device on a bus that a model made.
+    pub fn boxed(device: Box<dyn Device>) -> Bench {
+        let mut bench = Bench { bus: Bus::default(), text: Default::default() };
+        bench.add(device);
+        bench
+    }
+
     /// Adds a second device, number 1, and so on: what the first one's lines lead to.
     pub fn and(mut self, device: impl Device + 'static) -> Bench {
         self.add(Box::new(device));
         self
     }
 
+    /// Device 0 is a port, whose wires the bus keeps.
+    pub fn as_port(mut self) -> Bench {
+        self.bus.wires.add_port(DeviceId(0));
+        self
+    }
+
     fn add(&mut self, device: Box<dyn Device>) {
         self.bus.device_names.push(format!("device{}", self.bus.devices.len()));
-        if device.is_port() {
-            self.bus.wires.add_port(DeviceId(self.bus.devices.len() as u32));
-        }
         self.bus.devices.push(Some(device));
         if self.bus.core_irqs.is_empty() {
             self.bus.add_core();
@@ -177,7 +187,8 @@ fn build_node<'a>(
     (bench, board.faults.iter().map(|fault| fault.kind.to_string()).collect())
 }
 
-fn node(name: &str, phandle: Option<u32>, properties: Vec<(&str, Vec<u8>)>, children: Vec<Node>) -> Node {
+/// A node of a tree that a test makes.
+pub fn node(name: &str, phandle: Option<u32>, properties: Vec<(&str, Vec<u8>)>, children: Vec<Node>) -> Node {
     let at = Location { file: "test.dts".into(), line: 1 };
     let property = |(name, value): (&str, Vec<u8>)| Property { name: name.to_owned(), value, at: at.clone() };
     let properties = properties.into_iter().map(property).collect();

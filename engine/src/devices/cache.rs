@@ -2,6 +2,7 @@
 //! while a core's data cache is (SCTLR.C), and maintained by the core's own operations. The node is Linux's for such a cache, named by
 //! the cores' `next-level-cache`; nothing is at an address.
 
+use super::model::{Group, Model};
 use crate::board::fault::FaultKind;
 use crate::board::reader::{NodeReader, PowerOfTwo};
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
@@ -15,6 +16,9 @@ struct ClusterCache {
     /// Until the machine is built.
     cache: Option<OuterCache>,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Memory, &["cache"], 0, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -8,8 +8,8 @@
 use std::collections::VecDeque;
 use std::ops::Deref;
 
-use super::spi_chips;
-use crate::board::fault::FaultKind;
+use super::model::Kind;
+use crate::board::fault::{FaultKind, near_matches};
 use crate::board::node::{Node, Property};
 use crate::board::reader::NodeReader;
 use crate::device::{Alarm, Ctx, DeviceId, IrqLine};
@@ -91,7 +91,7 @@ impl HostedChip {
     /// The chip of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio`, the switch of
     /// its supply. `None`, with a fault, if no model answers to the node's compatibles.
     pub fn from_node(reader: &mut NodeReader, token: u32) -> Option<HostedChip> {
-        let target = spi_chips::from_node(reader)?;
+        let target = chip_from_node(reader)?;
         // A chip without such pins knows no such property.
         let interrupt = target.interrupt().and_then(|_| reader.interrupt(0, INTERRUPT));
         let mut chip = HostedChip::new(target, reader.node.label().to_owned(), interrupt, token);
@@ -429,6 +429,23 @@ impl Chips {
     }
 }
 
+/// Builds the chip of a child node; `None`, with a fault, if no model answers to any of its compatibles.
+fn chip_from_node(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
+    let compatibles = reader.node.compatibles();
+    let chip = |compatible: &&str| match super::find(compatible)?.model.kind {
+        Kind::SpiChip(from_node) => Some(from_node),
+        _ => None,
+    };
+    if let Some(from_node) = compatibles.iter().find_map(chip) {
+        return Some(from_node(reader));
+    }
+    let compatible = compatibles.first().map_or_else(String::new, |first| (*first).to_owned());
+    let chips = super::entries().iter().filter(|entry| matches!(entry.model.kind, Kind::SpiChip(_)));
+    let near = near_matches(&compatible, chips.map(|entry| entry.compatible));
+    reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, near });
+    None
+}
+
 fn chip_select(child: &Node) -> u32 {
     child.property("reg").and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(0)
 }
@@ -439,7 +456,7 @@ mod tests {
     use crate::device::{AccessSize, Device, Reply, SlaveError};
     use crate::devices::bench::Bench;
     use crate::time::Ps;
-    use crate::wire::spi::Burst;
+    use crate::wire::spi::Lines;
 
     /// Interrupts every microsecond until its supply is taken.
     struct Clockwork {
@@ -488,8 +505,13 @@ mod tests {
             Ok(Reply::read(self.0.counters().map(|(_, count)| count as u32).sum(), ctx.now))
         }
 
-        fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-            self.0.control(ControlPin::PowerOff, value != 0, ctx);
+        /// Switches the supply, or tells the chip of clocks that end so many picoseconds later.
+        fn write(&mut self, _: usize, at: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            match at {
+                0 => self.0.control(ControlPin::PowerOff, value != 0, ctx),
+                _ => drop(self.0.shift(Burst::byte_out(Lines::Single, 0), ctx.now + Ps(value.into()))),
+            }
+            self.0.follow(None, ctx);
             Ok(Reply::written(ctx.now))
         }
 
@@ -513,5 +535,18 @@ mod tests {
         assert_eq!(bench.pending(), 0);
         assert_eq!(bench.bus.events.next_due(), Ps::MAX);
         assert!(bench.bus.notes()[0].to_string().contains("chip0: switched off"), "{}", bench.bus.notes()[0]);
+    }
+
+    #[test]
+    fn what_the_chip_does_within_clocks_that_lie_ahead_shows_at_its_time() {
+        let chip = Box::new(Clockwork { now: Ps::ZERO, off: false });
+        let line = IrqLine::Core { core: 0, bit: 3 };
+        let mut bench = Bench::new(Host(HostedChip::new(chip, "chip0".to_owned(), Some(line), 7)));
+        // The chip knows of 2.5 us, in which its pin goes high at 1 us and low at 2 us.
+        bench.write(Ps::ZERO, 4, 2_500_000).unwrap();
+        for (ns, pending) in [(0, 0), (999, 0), (1000, 8), (1999, 8), (2000, 0), (2999, 0), (3000, 8)] {
+            bench.run(Ps::from_ns(ns));
+            assert_eq!(bench.pending(), pending, "{ns} ns");
+        }
     }
 }

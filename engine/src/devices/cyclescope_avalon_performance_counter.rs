@@ -6,6 +6,7 @@
 //!
 //! Everything is modelled. Sections beyond those that the core is built with read 0.
 
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -52,6 +53,9 @@ pub struct PerformanceCounter {
     /// The cycle up to which clocks are counted.
     cycle: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["cyclescope,avalon-performance-counter"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -20,6 +20,7 @@ mod tests;
 
 use self::counter::DownCounter;
 use self::slot::Slot;
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::chip_host::{CONTROLLER_EVENT, Chips, HostedChip};
 use super::registers::{AccessKind, Register, flag};
@@ -95,6 +96,9 @@ pub struct AvalonifMmc {
     bytes: u64,
     frames: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,avalonif-mmc"], 1, from_node);
 
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -4,6 +4,7 @@
 //! after the storing instruction with the firmware's exit status `v & 0xff` (0: success), as the low eight bits are what
 //! a host's exit status holds. A read gives 0. Both are answered at once, so the register adds no time of its own.
 
+use super::model::{Group, Model};
 use super::registers::{AccessKind, Register, find};
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
@@ -14,6 +15,9 @@ pub const REGISTERS: &[Register] = &[Register::new("EXIT", 0x0, AccessKind::Wo, 
 /// The device.
 #[derive(Debug, Default)]
 pub struct Exit;
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,exit"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(_reader: &mut NodeReader) -> Box<dyn Device> {

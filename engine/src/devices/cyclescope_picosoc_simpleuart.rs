@@ -13,6 +13,7 @@
 mod sender;
 
 use self::sender::{BYTE_BITS, Sender};
+use super::model::{Group, Model};
 use super::axi_lite::{FOREVER, edge_in_reach};
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -40,6 +41,9 @@ pub struct Simpleuart {
     sender: Sender,
     sent_characters: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["cyclescope,picosoc-simpleuart"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -29,6 +29,7 @@ mod tests;
 use self::mode::{Mode, Width};
 use self::stream::{ADDRESS_MASK, Stream};
 use self::wire::Wire;
+use super::model::{Group, Model};
 use super::chip_host::HostedChip;
 use super::registers::{AccessKind, Register};
 use crate::board::fault::FaultKind;
@@ -72,6 +73,9 @@ pub struct PicosocSpimemio {
     pins: Option<Pins>,
     words_requested: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,picosoc-spimemio"], 2, from_node);
 
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -9,6 +9,7 @@
 //! A run keeps the first 1048576 results; later ones are counted, and a note says so. A narrower write to offset 0 is no
 //! result, and a note says so too.
 
+use super::model::{Group, Model};
 use super::axi_lite::AxiLitePort;
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -36,6 +37,9 @@ pub struct ResultPort {
     /// Results written, kept or not.
     written_words: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,result-port"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -3,6 +3,7 @@
 //! Modelled: the registers as such, with their write protection. What they arrange, arbitration and TrustZone's areas, acts on
 //! nothing: one master at a time is served by each memory, and all accesses are allowed.
 
+use super::model::{Group, Model};
 use super::register_file::{Bank, ProtectionAt, RegisterFile};
 use super::registers::AccessKind;
 use crate::board::reader::NodeReader;
@@ -24,6 +25,9 @@ const BANKS: &[Bank] = &[
 
 /// MATRIX_WPMR, whose key is "MAT".
 const PROTECTION: ProtectionAt = ProtectionAt { mode: 0x1e4, key: 0x4d_4154 };
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["cyclescope,sama5d2-matrix"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

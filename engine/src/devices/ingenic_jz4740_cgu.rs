@@ -9,6 +9,7 @@
 //!
 //! Not modelled: sleep (LCR.LPM), the duty of doze mode.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::ingenic_jz4740_ssi::DEVICE_CLOCK;
 use super::register_file::{Bank, RegisterFile};
@@ -72,6 +73,9 @@ pub struct Cgu {
     board: [Hz; DIVIDED.len()],
     registers: RegisterFile,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -140,7 +144,9 @@ impl Cgu {
         let ssicdr = self.registers.value(SSICDR);
         let divided = self.pll() / u64::from((ssicdr & SSICDR_SSIDIV) + 1);
         let hz = if ssicdr & SSICDR_SCS == 0 { self.ext.get() } else { divided };
-        ctx.bus.set_clocks.extend(Hz::new(hz).map(|clock| (DEVICE_CLOCK, clock)));
+        if let Some(rate) = Hz::new(hz) {
+            ctx.bus.clocks.set_rate(DEVICE_CLOCK, rate);
+        }
     }
 
     fn compare_with_the_board(&self, ctx: &mut Ctx) {

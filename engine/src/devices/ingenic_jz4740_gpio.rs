@@ -11,6 +11,7 @@
 //! Not modelled: what a pin does for another device (PxFUN is 1); the port does not drive it then. Registers have 32 bits; of a narrower
 //! write the other lanes are zeroes.
 
+use super::model::Model;
 use super::apb;
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -83,6 +84,9 @@ pub struct Gpio {
     reads: u64,
     writes: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::port(&["ingenic,jz4740-gpio"], 1, from_node);
 
 /// Builds the port from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -201,10 +205,6 @@ impl Device for Gpio {
         }
         self.look(ctx);
         Ok(Reply::written(ctx.now))
-    }
-
-    fn is_port(&self) -> bool {
-        true
     }
 
     fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, ctx: &mut Ctx) {

@@ -5,6 +5,7 @@
 //!
 //! Masked are all sources after reset.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -40,6 +41,9 @@ pub struct Intc {
     sources: u32,
     mask: u32,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Interrupt, &["ingenic,jz4740-intc"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -6,6 +6,7 @@
 //!
 //! Not modelled: static memories, NAND flash and its error correction. Their registers keep what is written; nothing is ever ready.
 
+use super::model::{Group, Model};
 use super::register_file::{Bank, RegisterFile};
 use super::registers::AccessKind;
 use crate::board::reader::NodeReader;
@@ -41,6 +42,9 @@ const DMCR_SET: u32 =
 const RTCSR_CKS_64: u32 = 3;
 /// RTCOR as set: a refresh each 31 counts.
 const RTCOR_SET: u32 = 31;
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-nemc"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

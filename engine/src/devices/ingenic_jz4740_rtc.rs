@@ -7,6 +7,7 @@
 //! Here the clock begins with 0 seconds, running, as a board that was never off does not. Not modelled: waking up, and RTCGR.ADJC, by which
 //! some seconds of 1024 are a clock longer.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::axi_lite::edge_in_reach;
 use super::registers::{AccessKind, Register, flag};
@@ -73,6 +74,9 @@ pub struct Rtc {
     ready_at: Ps,
     alarm: Alarm,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["ingenic,jz4740-rtc"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -21,6 +21,7 @@ use std::collections::VecDeque;
 
 use self::registers::{SSICR0, SSICR1, SSIDR, SSIGR, SSIICR, SSIITR, SSISR, Settings, cr0, cr1, sr};
 use self::wire::{SELECTS, Wire};
+use super::model::{Group, Model};
 use super::apb;
 use super::chip_host::{CONTROLLER_EVENT, Chips};
 use super::registers::flag;
@@ -58,6 +59,9 @@ pub struct Ssi {
     overruns: u64,
     underruns: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -132,7 +136,7 @@ impl Ssi {
     }
 
     fn device_clock(&self, ctx: &Ctx) -> Hz {
-        ctx.bus.set_clocks.get(DEVICE_CLOCK).copied().unwrap_or(self.ext)
+        ctx.bus.clocks.rate(DEVICE_CLOCK).unwrap_or(self.ext)
     }
 
     fn take_received(&mut self, word: u32) {

@@ -13,6 +13,7 @@
 //!
 //! Not modelled: PWM outputs (TCSR's upper bits are kept), and the whole unit's clock gate in the CGU.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
@@ -99,6 +100,9 @@ pub struct Tcu {
     /// Writes, and reads of a counter, so far: a loop with one of them is in another state each round.
     moving_accesses: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

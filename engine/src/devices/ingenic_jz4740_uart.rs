@@ -11,6 +11,7 @@
 //! Not modelled: the receive line, which stays idle; modem lines, loopback, break, infrared, DMA; the clock gate in the CGU, and whether the
 //! GPIO port gives the pins to the UART.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, flag};
 use super::shift_register::ShiftRegister;
@@ -88,6 +89,9 @@ pub struct Uart {
     /// The transmitter asks for data, and has not been answered.
     wants_data: bool,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -56,6 +56,7 @@ use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
 use registers::Registers;
 
+use super::model::Model;
 use crate::board::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
@@ -66,6 +67,9 @@ use crate::wire::spi::{Burst, Lines, Outlook, Rate, ReadOutlook, SpiTarget};
 
 /// The compatible of all parts, behind their own.
 pub const COMPATIBLE: &str = "jedec,spi-nor";
+
+/// For the list of models.
+pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node);
 
 /// The flash.
 #[derive(Clone, Debug)]

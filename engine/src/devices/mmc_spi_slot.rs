@@ -52,6 +52,7 @@ use sending::Sending;
 use translation::Translation;
 use wire::{Out, Pace};
 
+use super::model::Model;
 use crate::board::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
@@ -59,6 +60,9 @@ use crate::time::Ps;
 use crate::wire::bytes::ByteLine;
 use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, Outlook, Rate, SpiTarget};
+
+/// For the list of models.
+pub const MODEL: Model = Model::spi_chip(&["mmc-spi-slot"], |reader| Box::new(Card::from_node(reader)));
 
 /// Clocks that the card needs with chip select high after power-up: 6.4.1.
 const POWER_UP_CLOCKS: u32 = 74;

@@ -5,6 +5,7 @@
 //! (software interrupt, then timer interrupt, hart after hart). `mtime` counts the edges of the second of `clocks`.
 //! `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
 
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -54,6 +55,9 @@ pub struct Clint {
     /// The latest time at which an access or event came: an event may run after an access that is later than it was due.
     latest: Ps,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["riscv,clint0", "sifive,clint0"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

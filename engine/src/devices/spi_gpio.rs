@@ -11,6 +11,7 @@
 //!
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
+use super::model::{Group, Model};
 use super::chip_host::{Chips, HostedChip};
 use crate::board::fault::FaultKind;
 use crate::board::reader::NodeReader;
@@ -63,6 +64,9 @@ pub struct SpiGpio {
     sck_clocks: u64,
     frames: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["spi-gpio"], 0, from_node);
 
 /// Builds the bus from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -7,6 +7,7 @@
 //! Modelled: all registers, with the COREID of the core that makes the access (1 for the MPU, 2 for the MCU); the interrupts, of the MPU first; the
 //! clock gate. An access that is not of a core is discarded.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, flag};
 use super::stm32_clock_gate::ClockGate;
@@ -66,6 +67,9 @@ pub struct Hsem {
     mcu: Option<usize>,
     gate: ClockGate,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Message, &["st,stm32-hwspinlock"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

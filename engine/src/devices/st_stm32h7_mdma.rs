@@ -17,6 +17,7 @@ mod transfer;
 mod tests;
 
 use self::channel::{Channel, Stage, ccr, cesr, cisr, ctcr};
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, find, flag};
 use super::stm32_clock_gate::ClockGate;
@@ -95,6 +96,9 @@ pub struct Mdma {
     /// Grows with every write and every step: nothing else changes anything.
     changes: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32h7-mdma"], 1, from_node);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -23,6 +23,7 @@ pub use self::registers::REGISTERS;
 use self::frame::Frame;
 use self::registers::*;
 use self::transmitter::Transmitter;
+use super::model::{Group, Model};
 use super::apb;
 use super::axi_lite::edge_in_reach;
 use super::registers::flag;
@@ -73,6 +74,9 @@ pub struct Uart {
     signal: Option<SignalId>,
     sent_characters: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -12,6 +12,7 @@
 //!
 //! Not modelled: security (which processor may access what), and the wake-up lines to the EXTI.
 
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, flag};
 use super::stm32_clock_gate::ClockGate;
@@ -113,6 +114,9 @@ pub struct Ipcc {
     processors: [Processor; PROCESSORS],
     gate: ClockGate,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -15,6 +15,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use super::model::{Group, Model};
 use super::apb;
 use crate::board::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
@@ -104,6 +105,9 @@ pub struct Rcc {
     writes: u64,
 }
 
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, from_node);
+
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#reset-cells"]);
@@ -149,7 +153,7 @@ impl Rcc {
         for register in ENABLES.iter().flat_map(|(first, last)| (*first..=*last).step_by(PAIR as usize)) {
             // A processor without such a register has nothing enabled there.
             let enables = self.get(register) | self.get(register + MC_ENABLES);
-            ctx.bus.clock_enables.insert(register, enables);
+            ctx.bus.clocks.set_gates(register, enables);
         }
     }
 

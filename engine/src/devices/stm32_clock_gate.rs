@@ -2,7 +2,7 @@
 //!
 //! A peripheral whose clock no processor has enabled answers 0 and takes no writes. Its node says where its bit is:
 //! `cyclescope,clock-enable = <register bit>`, by the offset of the MPU's enable register (RCC_MP_xxxENSETR). Without that property it always
-//! has its clock. The register block that holds the bits keeps their state on the bus, for all.
+//! has its clock, as on a board without an RCC. The register block that holds the bits tells of them in [`crate::clocks`].
 
 use crate::board::reader::NodeReader;
 use crate::bus::Bus;
@@ -25,7 +25,7 @@ impl ClockGate {
     /// True if the peripheral has its clock; else the user is told what the firmware forgot.
     pub fn is_open(self, ctx: &mut Ctx) -> bool {
         let Some((register, bit)) = self.0 else { return true };
-        let open = is_enabled(ctx.bus, register, bit);
+        let open = ctx.bus.clocks.is_running(register, bit);
         if !open {
             ctx.note(&format!(
                 "it was accessed while its clock is off (bit {bit} of the RCC's enable register at {register:#x}): reads give 0, writes do \
@@ -37,11 +37,6 @@ impl ClockGate {
 
     /// As [`ClockGate::is_open`], for who only looks.
     pub fn state(self, bus: &Bus) -> bool {
-        self.0.is_none_or(|(register, bit)| is_enabled(bus, register, bit))
+        self.0.is_none_or(|(register, bit)| bus.clocks.is_running(register, bit))
     }
-}
-
-/// A board without an RCC has all clocks on.
-fn is_enabled(bus: &Bus, register: u32, bit: u32) -> bool {
-    bus.clock_enables.get(&register).is_none_or(|bits| bits >> bit & 1 != 0)
 }

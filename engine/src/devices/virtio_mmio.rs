@@ -16,6 +16,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use self::queue::{Buffer, MOST_DESCRIPTORS, Queue, Way};
+use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, find};
 use crate::board::reader::NodeReader;
@@ -115,6 +116,9 @@ pub struct VirtioMmio {
     /// Accesses with effects and events so far: a loop with one is in another state each round.
     changes: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Message, &["virtio,mmio"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -14,6 +14,7 @@ pub mod transfer;
 mod tests;
 
 use self::transfer::{Buffer, Failure, Side};
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register, find};
 use crate::board::reader::{NodeReader, PowerOfTwo};
@@ -93,6 +94,9 @@ pub struct Params {
     /// Interrupt output.
     pub interrupt: Option<IrqLine>,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node);
 
 impl Params {
     /// Reads the node.

@@ -22,6 +22,7 @@ mod tests;
 use self::fifo::{RxFifo, TxFifo};
 use self::params::Params;
 use self::wire::{Control, Wire};
+use super::model::{Group, Model};
 use super::axi_lite::on_lanes;
 use super::chip_host::{CONTROLLER_EVENT, Chips};
 use super::registers::{AccessKind, Register, find, flag};
@@ -122,6 +123,9 @@ pub struct AxiQuadSpi {
     irq_level: bool,
     event_due: Ps,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

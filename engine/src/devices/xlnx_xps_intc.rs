@@ -7,6 +7,7 @@
 //! Not modelled: fast mode (IMR, IVAR) and nested interrupts (ILR), which a core built without them does not have: their
 //! registers read 0 and ignore writes.
 
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register};
 use crate::board::reader::{ANY, NodeReader};
@@ -60,6 +61,9 @@ pub struct Intc {
     ier: u32,
     mer: u32,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Interrupt, &["xlnx,xps-intc-1.00.a"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -6,6 +6,7 @@
 //!
 //! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; enabling them is noted.
 
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register};
 use crate::board::reader::NodeReader;
@@ -76,6 +77,9 @@ pub struct XpsTimer {
     /// Writes, and reads of a counter's value, so far: a loop with one of them is in another state each round.
     moving_accesses: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["xlnx,xps-timer-1.00.a"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register, flag};
 use crate::board::reader::NodeReader;
@@ -77,6 +78,9 @@ pub struct Uartlite {
     scheduled: Ps,
     sent_characters: u64,
 }
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

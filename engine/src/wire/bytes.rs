@@ -6,6 +6,8 @@
 
 use super::notes::Notes;
 use super::spi::{Burst, ControlPin, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
+use crate::board::reader::{Declared, NodeReader};
+use crate::devices::chip_host::INTERRUPT;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -89,14 +91,14 @@ impl ByteLine {
 /// A chip that takes and gives bytes while it is selected. Times are never earlier than in the call before. [`SpiTarget`] says more of the
 /// calls that both have.
 pub trait ByteTarget: Send {
-    /// The fastest clock that the chip takes, if its node says.
-    fn max_clock(&self) -> Option<Hz>;
-
     /// Chip select goes active: what the chip shows during the first byte.
-    fn select(&mut self, now: Ps) -> u8;
+    fn select(&mut self, _now: Ps) -> u8 {
+        0xff
+    }
 
-    /// A byte has come in at `now`: what the chip shows during the next.
-    fn byte(&mut self, input: u8, now: Ps) -> u8;
+    /// Byte number `index` of the frame, from 0, has come in at `now`: what the chip shows during the next.
+    /// What a user should know goes to `notes`.
+    fn byte(&mut self, index: u64, input: u8, now: Ps, notes: &mut Notes<String>) -> u8;
 
     /// Chip select goes inactive.
     fn deselect(&mut self, _now: Ps) {}
@@ -117,11 +119,6 @@ pub trait ByteTarget: Send {
         None
     }
 
-    /// What a user should know, as one line each, taken away by the call.
-    fn take_notes(&mut self) -> Vec<String> {
-        Vec::new()
-    }
-
     /// [`SpiTarget::counters`].
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
@@ -131,22 +128,30 @@ pub trait ByteTarget: Send {
 /// A [`ByteTarget`] on the wire, in SPI modes 0 and 3.
 pub struct OnWire<T> {
     chip: T,
+    max_clock: Option<Hz>,
     line: ByteLine,
-    /// What goes out, while the chip is selected.
+    /// What goes out, while the chip is selected, and the byte's number in the frame.
     out: Option<u8>,
+    index: u64,
     last_edge: Ps,
     /// Of the burst that comes next.
     edges: Option<Edges>,
     /// Counts what was done to the chip: two states with the same number are the same.
     version: u64,
-    notes: Notes<&'static str>,
+    notes: Notes<String>,
 }
 
 impl<T: ByteTarget> OnWire<T> {
-    /// The chip, not selected.
-    pub fn new(chip: T) -> OnWire<T> {
+    /// The chip of a node, not selected: what any chip's node says of the wire is read here (`reg`, `spi-max-frequency`, whose value without
+    /// it is `max_hz`).
+    pub fn from_node(chip: T, max_hz: u32, reader: &mut NodeReader) -> OnWire<T> {
+        reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
+        if chip.interrupt().is_some() {
+            reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
+        }
+        let max_clock = reader.frequency_or("spi-max-frequency", Some(max_hz), "the fastest clock that the chip takes");
         let (line, notes) = (ByteLine::default(), Notes::default());
-        OnWire { chip, line, out: None, last_edge: Ps::ZERO, edges: None, version: 0, notes }
+        OnWire { chip, max_clock, line, out: None, index: 0, last_edge: Ps::ZERO, edges: None, version: 0, notes }
     }
 
     fn touch(&mut self, now: Ps) {
@@ -160,12 +165,12 @@ impl<T: ByteTarget> OnWire<T> {
             Some(edges) if burst.clocks > 1 => Ps(edges.period.0.saturating_mul(burst.clocks.into())),
             _ => span.end.saturating_sub(span.start),
         };
-        let shortest = self.chip.max_clock().map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(burst.clocks.into())));
+        let shortest = self.max_clock.map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(burst.clocks.into())));
         if length < shortest {
-            self.notes.add("the clock is faster than spi-max-frequency");
+            self.notes.add("the clock is faster than spi-max-frequency".to_owned());
         }
         if burst.lines != Lines::Single || burst.rate != Rate::Single {
-            self.notes.add("clocks on several lines, or with data on both edges: the chip has one line in and one out");
+            self.notes.add("clocks have data on more than one line or edge, which the chip does not know".to_owned());
         }
     }
 }
@@ -174,7 +179,7 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
     fn select(&mut self, now: Ps) {
         self.touch(now);
         self.line = ByteLine::default();
-        self.out = Some(self.chip.select(now));
+        (self.out, self.index) = (Some(self.chip.select(now)), 0);
         self.last_edge = now;
     }
 
@@ -192,7 +197,8 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
                     None => span.at(burst.clocks - left),
                 };
                 self.touch(now);
-                out = self.chip.byte(byte, now);
+                out = self.chip.byte(self.index, byte, now, &mut self.notes);
+                self.index += 1;
             }
             level
         });
@@ -206,7 +212,7 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
             self.touch(now);
             self.chip.deselect(now);
             if self.line.bits() > 0 {
-                self.notes.add("chip select went inactive within a byte, which is lost");
+                self.notes.add("chip select went inactive within a byte, which is lost".to_owned());
             }
         }
     }
@@ -247,9 +253,7 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
     }
 
     fn take_notes(&mut self) -> Vec<String> {
-        let mut notes = self.notes.take();
-        notes.extend(self.chip.take_notes());
-        notes
+        self.notes.take()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

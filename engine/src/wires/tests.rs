@@ -24,10 +24,6 @@ impl Device for Port32 {
         ctx.bus.drive_port(ctx.id, Drive { enables, levels }, u32::MAX, ctx.now);
         Ok(Reply::written(ctx.now))
     }
-
-    fn is_port(&self) -> bool {
-        true
-    }
 }
 
 /// A chip that inverts pin 0 onto pin 1 at once, and onto pin 2 with a delay of 10 ps.
@@ -74,7 +70,7 @@ fn pin(number: u32) -> Pin {
 }
 
 fn bench() -> Bench {
-    let mut bench = Bench::new(Port32).and(Inverter::default());
+    let mut bench = Bench::new(Port32).as_port().and(Inverter::default());
     bench.bus.with_device(CHIP, Ps::ZERO, |chip, ctx| chip.write(0, 0, AccessSize::Word, 0, ctx)).unwrap();
     bench
 }

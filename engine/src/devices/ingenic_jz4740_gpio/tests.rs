@@ -12,7 +12,7 @@ fn port() -> Bench {
     let properties: &[(&str, &[u32])] = &[("interrupt-parent", &[CPU_INTC]), ("interrupts", &[LINE])];
     let (bench, faults) = read_plain_node(from_node, properties);
     assert!(faults.is_empty(), "{faults:?}");
-    bench
+    bench.as_port()
 }
 
 fn set(bench: &mut Bench, register: u32, bits: u32) {

@@ -245,7 +245,7 @@ fn the_second_select_has_no_chip_and_reads_ones() {
 fn another_device_clock_counts_from_the_next_frame() {
     let mut wired = wired();
     wired.write(100, SSIDR, 0);
-    wired.bench.bus.set_clocks.insert(DEVICE_CLOCK, Hz::new(50_000_000).unwrap());
+    wired.bench.bus.clocks.set_rate(DEVICE_CLOCK, Hz::new(50_000_000).unwrap());
     wired.write(1000, SSIDR, 0);
     wired.bench.run(Ps(5000 * NS));
     let seen = wired.seen.lock().unwrap();

@@ -131,7 +131,7 @@ impl Hand {
         let bus = SpiGpio::new("spi0".into(), wiring, Chips::new(vec![Some(hosted)]));
         let clock = Hz::new(100_000_000).unwrap();
         let port = Gpio::new(clock, Some(IrqLine::Core { core: 0, bit: 2 }));
-        let mut hand = Hand { bench: Bench::new(port).and(bus), now: Ps::ZERO, log, mosi, miso };
+        let mut hand = Hand { bench: Bench::new(port).as_port().and(bus), now: Ps::ZERO, log, mosi, miso };
         for device in [PORT, BUS] {
             hand.bench.bus.with_device(device, Ps::ZERO, |device, ctx| device.reset(ctx));
         }

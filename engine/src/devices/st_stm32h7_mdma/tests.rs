@@ -302,6 +302,6 @@ fn a_node_gives_timing_lines_and_gate() {
     assert!(faults.is_empty(), "{faults:?}");
     bench.write(Ps(0), CHANNEL_BASE + CCR, ccr::EN | 1 << 1).unwrap();
     assert_eq!(bench.pending(), 1 << 3 | 1 << 7);
-    bench.bus.clock_enables.insert(0x218, 0);
+    bench.bus.clocks.set_gates(0x218, 0);
     assert_eq!((bench.value(Ps(0), CHANNEL_BASE + CISR), bench.bus.notes().len()), (0, 2));
 }

@@ -290,14 +290,14 @@ fn the_line_is_recorded_edge_by_edge() {
 fn a_node_gives_clock_lines_and_gate() {
     let (mut bench, faults) = node(&[]);
     assert!(faults.is_empty(), "{faults:?}");
-    bench.bus.clock_enables.insert(0xa00, 1 << 16);
+    bench.bus.clocks.set_gates(0xa00, 1 << 16);
     bench.write(Ps(0), BRR, 100).unwrap();
     bench.write(Ps(0), CR1, ON | CR1_TCIE).unwrap();
     assert_eq!(bench.pending(), 1 << 3 | 1 << 7);
     send(&mut bench, START, 'a');
     bench.run(Ps::from_us(1000));
     assert_eq!(bench.streamed(), "a");
-    bench.bus.clock_enables.insert(0xa00, 0);
+    bench.bus.clocks.set_gates(0xa00, 0);
     assert_eq!((bench.value(Ps::from_us(1000), ISR), bench.bus.notes().len()), (0, 1));
 }
 

@@ -66,10 +66,7 @@ impl<P: Profile> Arm<P> {
     /// Accesses a register of the device beside the core. `None` where there is no such one. As no other core sees it, nothing has to have
     /// happened before.
     fn device_register(&mut self, bus: &mut Bus, access: DeviceRegister) -> Option<()> {
-        let (device, now) = (bus.beside_core?, self.now());
-        let answer =
-            bus.with_device(device, now, |device, ctx| device.core_register(access.register, access.written, ctx));
-        let value = answer?;
+        let value = bus.core_register(access.register, access.written, self.now())?;
         if access.written.is_none() {
             self.x[usize::from(access.to[0])] = value as u32;
             self.x[usize::from(access.to[1])] = (value >> 32) as u32;

@@ -1,0 +1,108 @@
+//! What a model says of itself to be found: a constant `MODEL` in its file.
+
+use crate::board::reader::NodeReader;
+use crate::device::Device;
+use crate::wire::spi::SpiTarget;
+
+/// What a binding is one of, for the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Cores.
+    Core,
+    /// Memories and caches.
+    Memory,
+    /// Buses.
+    Bus,
+    /// SPI controllers.
+    Spi,
+    /// Chips on SPI.
+    SpiChip,
+    /// Serial ports.
+    Serial,
+    /// Timers and counters.
+    Timer,
+    /// Interrupt controllers.
+    Interrupt,
+    /// DMA controllers.
+    Dma,
+    /// Mailboxes, semaphores, and devices that drivers of other cores talk to.
+    Message,
+    /// Clocks, resets, pins, and what else a chip is set up by.
+    System,
+    /// What no board has: for firmware that is measured.
+    Own,
+    /// Nodes that are no devices.
+    Passive,
+}
+
+impl Group {
+    /// What a page of the reference is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Core => "Cores",
+            Group::Memory => "Memories and caches",
+            Group::Bus => "Buses",
+            Group::Spi => "SPI controllers",
+            Group::SpiChip => "SPI chips",
+            Group::Serial => "Serial ports",
+            Group::Timer => "Timers and counters",
+            Group::Interrupt => "Interrupt controllers",
+            Group::Dma => "DMA controllers",
+            Group::Message => "Communication between cores",
+            Group::System => "Clocks, resets and pins",
+            Group::Own => "For measured firmware",
+            Group::Passive => "Other nodes",
+        }
+    }
+}
+
+/// What a model's node becomes, and how. Faults go to the reader, and then the result is never used.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A device on a bus, with so many ranges of `reg` at least.
+    Device(usize, fn(&mut NodeReader) -> Box<dyn Device>),
+    /// The same, with pins that wires can lead to: the bus keeps these ([`crate::wires`]), and an interrupt line that ends at it is one.
+    Port(usize, fn(&mut NodeReader) -> Box<dyn Device>),
+    /// A chip on an SPI wire.
+    SpiChip(fn(&mut NodeReader) -> Box<dyn SpiTarget>),
+}
+
+/// A model.
+#[derive(Clone, Copy)]
+pub struct Model {
+    /// What it is one of.
+    pub group: Group,
+    /// The devicetree compatibles that it answers to.
+    pub compatibles: &'static [&'static str],
+    /// What its node becomes.
+    pub kind: Kind,
+}
+
+impl Model {
+    /// A device.
+    pub const fn device(
+        group: Group,
+        compatibles: &'static [&'static str],
+        ranges: usize,
+        from_node: fn(&mut NodeReader) -> Box<dyn Device>,
+    ) -> Model {
+        Model { group, compatibles, kind: Kind::Device(ranges, from_node) }
+    }
+
+    /// A GPIO port.
+    pub const fn port(
+        compatibles: &'static [&'static str],
+        ranges: usize,
+        from_node: fn(&mut NodeReader) -> Box<dyn Device>,
+    ) -> Model {
+        Model { group: Group::System, compatibles, kind: Kind::Port(ranges, from_node) }
+    }
+
+    /// A chip on an SPI wire.
+    pub const fn spi_chip(
+        compatibles: &'static [&'static str],
+        from_node: fn(&mut NodeReader) -> Box<dyn SpiTarget>,
+    ) -> Model {
+        Model { group: Group::SpiChip, compatibles, kind: Kind::SpiChip(from_node) }
+    }
+}
