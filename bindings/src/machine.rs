@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use cyclescope_engine::board::build::build;
-use cyclescope_engine::board::fault::BoardFault;
+use cyclescope_engine::dt::fault::BoardFault;
 use cyclescope_engine::machine::{Machine as Engine, Printed};
 use cyclescope_engine::observe::vcd::VcdText;
 use cyclescope_engine::pipe::{Goal, Pipe};

@@ -1,15 +1,12 @@
 //! What a device model implements, and what it may use while the bus calls it.
 
 use crate::bus::Bus;
+pub use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::memory::outer::OuterCache;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::spi::SpiTarget;
-
-/// A device's place in the machine: its index in the bus, in the order of the board description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DeviceId(pub u32);
 
 /// Width of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,25 +206,6 @@ pub enum CoreRegister {
     Single(u32, u32, u32, u32),
     /// Of 64 bits: CRm, opc1.
     Double(u32, u32),
-}
-
-/// An interrupt line, as wired by the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum IrqLine {
-    /// Bit `bit` of core `core`'s pending interrupts (RISC-V: the number in `mip`).
-    Core {
-        /// Index of the core.
-        core: u32,
-        /// The core's own number of the interrupt.
-        bit: u32,
-    },
-    /// Input `input` of an interrupt controller.
-    Device {
-        /// The controller.
-        device: DeviceId,
-        /// Its input.
-        input: u32,
-    },
 }
 
 /// The event that a device waits for: asked for once, however often the device finds that it needs it.

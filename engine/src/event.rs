@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::device::DeviceId;
+use crate::dt::wiring::DeviceId;
 use crate::time::Ps;
 
 /// Something that a device asked to be told at a time.

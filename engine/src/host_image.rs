@@ -19,9 +19,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::board::fault::{BoardFault, FaultKind};
-use crate::board::node::Location;
-use crate::board::reader::NodeReader;
+use crate::dt::fault::{BoardFault, FaultKind};
+use crate::dt::node::Location;
+use crate::dt::reader::NodeReader;
 
 const PROPERTY: &str = "cyclescope,image";
 /// What it says.

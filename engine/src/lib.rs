@@ -4,8 +4,8 @@
 //! experiments, published tables, any file format but ELF.
 //!
 //! Where to start reading: [`machine`] ties the parts together; [`device`] is what a device model implements;
-//! [`wire::spi`] is what a chip on an SPI wire implements; [`board`] is how properties of a devicetree node become
-//! a typed, checked parameter set; [`isa::riscv`] is the core.
+//! [`wire::spi`] is what a chip on an SPI wire implements; [`dt`] is how properties of a devicetree node become
+//! a typed, checked parameter set, [`board`] how nodes become a machine; [`isa::riscv`] is the core.
 
 pub mod board;
 pub mod bus;
@@ -15,6 +15,7 @@ pub mod cpu;
 pub mod device;
 pub mod devices;
 pub mod disassembly;
+pub mod dt;
 pub mod elf;
 pub mod event;
 pub mod host_image;

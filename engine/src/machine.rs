@@ -14,9 +14,9 @@ pub mod windows;
 
 use std::fs::File;
 
-use crate::board::params::Parameter;
 use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
+use crate::dt::params::Parameter;
 use crate::time::{Cycles, Hz, Ps};
 use programs::Program;
 use progress::{Activity, Progress};

@@ -13,32 +13,9 @@
 
 use crate::bus::Bus;
 use crate::device::DeviceId;
+pub use crate::dt::wiring::{PINS_OF_PORT, Pin};
 use crate::observe::waves::{SignalId, Waves};
 use crate::time::Ps;
-
-/// A port has at most so many pins.
-pub const PINS_OF_PORT: u32 = 32;
-
-/// A pin of a port, and the wire at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pin {
-    /// The device that has the pin.
-    pub port: DeviceId,
-    /// Its number there, 0 to 31.
-    pub number: u32,
-}
-
-impl Pin {
-    /// The pin's bit in words of its port.
-    pub const fn mask(self) -> u32 {
-        1 << (self.number % 32)
-    }
-
-    /// The wire's level in a word of its port's levels.
-    pub const fn of(self, levels: u32) -> bool {
-        levels & self.mask() != 0
-    }
-}
 
 /// What one side does to the wires of a port, a bit a pin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

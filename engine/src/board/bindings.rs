@@ -5,13 +5,13 @@
 
 use super::build::{read_held, read_route, read_with};
 use super::cores;
-use super::linux;
 use super::memories;
-use super::node::{Location, Node, Property};
 use super::passive::PASSIVE;
-use super::reader::{Board, Declared, NodeReader};
 use super::ways;
 use crate::devices::{self, Entry, Group, Kind, jedec_spi_nor};
+use crate::dt::linux;
+use crate::dt::node::{Location, Node, Property};
+use crate::dt::reader::{Board, Declared, NodeReader};
 
 /// What there is to know of a compatible.
 #[derive(Clone, Debug)]
@@ -135,6 +135,7 @@ fn declared(compatible: &str, read: impl FnOnce(&mut NodeReader)) -> Vec<Declare
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: Some(Vec::new()),
+        ports: devices::is_port,
         interrupts: &no_lines,
     };
     read_with(&node, &mut board, |reader| read(reader));

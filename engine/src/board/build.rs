@@ -5,20 +5,20 @@ use std::ops::RangeInclusive;
 
 use super::common;
 use super::cores;
-use super::fault::{BoardFault, FaultKind, near_matches};
 use super::images;
-use super::inputs;
-use super::linux;
 use super::memories::{self, RamPlan};
-use super::node::{Node, Property};
 use super::passive;
 use super::pins;
-use super::reader::{self, Board, NodeReader};
 use super::ways;
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
 use crate::device::{DeviceId, IrqLine};
 use crate::devices::{self, Entry, Kind as ModelKind};
+use crate::dt::fault::{BoardFault, FaultKind, near_matches};
+use crate::dt::inputs;
+use crate::dt::linux;
+use crate::dt::node::{Node, Property};
+use crate::dt::reader::{self, Board, NodeReader};
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::Ram;
 use crate::time::{Hz, Ps};
@@ -54,7 +54,14 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let cpus = cpu_nodes(root);
     let controllers = interrupt_controllers(&cpus, &places);
     let resolve = |phandle: u32, cells: &[u32]| resolve_interrupt(&controllers, phandle, cells);
-    let mut board = Board { root, faults, parameters: Vec::new(), declared: None, interrupts: &resolve };
+    let mut board = Board {
+        root,
+        faults,
+        parameters: Vec::new(),
+        declared: None,
+        ports: crate::devices::is_port,
+        interrupts: &resolve,
+    };
     let mut bus = Bus::default();
     for node in &buses {
         read_with(node, &mut board, |reader| bus.routes.push(read_route(reader)));

@@ -1,8 +1,8 @@
 //! Properties that any node may have (Devicetree Specification 0.4, section 2.3): what is read of them wherever it
 //! matters is checked here, once.
 
-use super::fault::{BoardFault, FaultKind};
-use super::node::{Node, Property};
+use crate::dt::fault::{BoardFault, FaultKind};
+use crate::dt::node::{Node, Property};
 
 /// Most cells that a node may have others use for a number of its kind: no binding has more.
 const MOST_CELLS: u32 = 8;
@@ -72,7 +72,7 @@ fn single_cell(property: &Property) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::node::Location;
+    use crate::dt::node::Location;
 
     /// The faults of a node with this property, and those of one below it.
     fn faults(name: &str, value: &[u8]) -> Vec<String> {

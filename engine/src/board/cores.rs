@@ -1,9 +1,9 @@
 //! Core types: from a `cpu` node to a core.
 
-use super::fault::FaultKind;
-use super::node::Node;
-use super::reader::NodeReader;
 use crate::core::Core;
+use crate::dt::fault::FaultKind;
+use crate::dt::node::Node;
+use crate::dt::reader::NodeReader;
 use crate::isa::arm::{
     self,
     core::{CortexA, CortexM},

@@ -1,7 +1,7 @@
 //! Which chips of a board keep what they store in which files of the host.
 
-use super::fault::BoardFault;
 use crate::device::Device;
+use crate::dt::fault::BoardFault;
 use crate::host_image::{HostImage, ImageError};
 
 /// Two chips with one image, unless both only read it, are a fault of the second.

@@ -1,7 +1,7 @@
 //! Memories: from a node to what a RAM is made of.
 
-use super::fault::FaultKind;
-use super::reader::{NodeReader, PowerOfTwo};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::memory::dram::{Decoding, DramTiming, MOST_BANKS};
 use crate::memory::ram::PortTiming;
 

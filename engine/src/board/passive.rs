@@ -1,7 +1,7 @@
 //! Nodes that are no devices: others refer to them, or they only hold others together.
 
-use super::reader::{NodeReader, declare_clock};
 use super::ways;
+use crate::dt::reader::{NodeReader, declare_clock};
 
 /// Such a node.
 pub struct Passive {

@@ -1,10 +1,10 @@
 //! Pins that a board gives to what is beside its ports: those that two things claim, and those that no port has.
 
-use super::fault::{BoardFault, FaultKind};
-use super::interrupts;
-use super::node::{Node, Property};
-use super::reader::cells_of_pin;
 use crate::devices;
+use crate::dt::fault::{BoardFault, FaultKind};
+use crate::dt::interrupts;
+use crate::dt::node::{Node, Property};
+use crate::dt::reader::cells_of_pin;
 use crate::wires::PINS_OF_PORT;
 
 /// A use of a pin.

@@ -16,10 +16,10 @@
 //! ```
 
 use super::build::{read_route, read_with};
-use super::fault::{BoardFault, FaultKind};
-use super::node::{Node, Property};
-use super::reader::{Board, Declared, NodeReader};
 use crate::bus::{Bus, MapEntry, Route, Target, View};
+use crate::dt::fault::{BoardFault, FaultKind};
+use crate::dt::node::{Node, Property};
+use crate::dt::reader::{Board, Declared, NodeReader};
 use crate::memory::ram::PortTiming;
 use crate::time::{Cycles, Hz};
 

@@ -26,7 +26,7 @@ use super::model::{Group, Model};
 use super::axi_lite::on_lanes;
 use super::chip_host::{CONTROLLER_EVENT, Chips};
 use super::registers::{AccessKind, Register, flag};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;

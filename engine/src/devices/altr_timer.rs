@@ -10,7 +10,7 @@
 use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use super::registers::{AccessKind, Register, flag};
-use crate::board::reader::{ANY, NodeReader};
+use crate::dt::reader::{ANY, NodeReader};
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Ps;

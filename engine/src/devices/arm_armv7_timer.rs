@@ -10,7 +10,7 @@
 
 use super::model::{Group, Model};
 use super::axi_lite::edge_in_reach;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};

@@ -11,7 +11,7 @@
 
 use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Cycles;

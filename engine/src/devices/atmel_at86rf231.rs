@@ -63,7 +63,7 @@ use transmitting::Transmission;
 use wire::Line;
 
 use super::model::Model;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::notes::Notes;

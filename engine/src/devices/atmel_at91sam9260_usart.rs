@@ -13,7 +13,7 @@ use super::model::{Group, Model};
 use super::apb::{self, WriteProtection};
 use super::registers::{AccessKind, Register, flag};
 use super::shift_register::ShiftRegister;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::polling::Poll;
 use crate::time::Hz;

@@ -3,7 +3,7 @@
 use super::model::{Group, Model};
 use super::register_file::{Bank, RegisterFile};
 use super::registers::AccessKind;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::Device;
 
 /// The register map; the values as Linux knows them (drivers/soc/atmel/soc.h), of the chip's third version.

@@ -9,8 +9,8 @@
 use super::model::{self, Model};
 use super::apb::{self, WriteProtection};
 use super::registers::{AccessKind, Register};
-use crate::board::fault::FaultKind;
-use crate::board::reader::NodeReader;
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;

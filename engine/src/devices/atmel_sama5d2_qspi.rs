@@ -41,7 +41,7 @@ use super::model::{Group, Model};
 use super::apb::{self, WriteProtection};
 use super::chip_host::{CONTROLLER_EVENT, Chips, HostedChip};
 use super::registers::{Register, find, flag};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;

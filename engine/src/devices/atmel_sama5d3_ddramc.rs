@@ -6,7 +6,7 @@
 use super::model::{Group, Model};
 use super::register_file::{Bank, ProtectionAt, RegisterFile};
 use super::registers::AccessKind;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::Device;
 
 /// The register map (MPDDRC User Interface); the status registers of monitors and DLLs read 0.

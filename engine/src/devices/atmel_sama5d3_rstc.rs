@@ -8,7 +8,7 @@
 use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Hz;

@@ -27,7 +27,7 @@ use self::registers::{
 use super::model::{Group, Model};
 use super::apb;
 use super::registers::find;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::time::{Cycles, Hz, Ps};
 

@@ -3,10 +3,10 @@
 pub mod dma;
 
 use super::registers::walk;
-use crate::board::node::{Location, Node, Property};
-use crate::board::reader::{Board, NodeReader};
 use crate::bus::Bus;
 use crate::device::{AccessSize, Device, DeviceId, IrqLine};
+use crate::dt::node::{Location, Node, Property};
+use crate::dt::reader::{Board, NodeReader};
 use crate::time::Ps;
 
 /// A device on a bus of its own, with one core's pending interrupts to drive.
@@ -177,8 +177,14 @@ fn build_node<'a>(
     let root = node("", None, Vec::new(), vec![clock, node("dut", None, device, Vec::new())]);
     let interrupts =
         |phandle: u32, cells: &[u32]| (phandle == CPU_INTC).then(|| IrqLine::Core { core: 0, bit: cells[0] });
-    let mut board =
-        Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &interrupts };
+    let mut board = Board {
+        root: &root,
+        faults: Vec::new(),
+        parameters: Vec::new(),
+        declared: None,
+        ports: crate::devices::is_port,
+        interrupts: &interrupts,
+    };
     let mut reader = NodeReader::new(&root.children[1], &mut board);
     let device = from_node(&mut reader);
     reader.finish();

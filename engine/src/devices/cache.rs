@@ -3,8 +3,8 @@
 //! the cores' `next-level-cache`; nothing is at an address.
 
 use super::model::{Group, Model};
-use crate::board::fault::FaultKind;
-use crate::board::reader::{NodeReader, PowerOfTwo};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};

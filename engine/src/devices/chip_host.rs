@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use std::ops::Deref;
 
 use super::model::Kind;
-use crate::board::fault::{FaultKind, near_matches};
-use crate::board::node::{Node, Property};
-use crate::board::reader::NodeReader;
 use crate::device::{Alarm, Ctx, DeviceId, IrqLine};
+use crate::dt::fault::{FaultKind, near_matches};
+use crate::dt::node::{Node, Property};
+use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::spi::{Burst, ControlPin, SpiTarget};

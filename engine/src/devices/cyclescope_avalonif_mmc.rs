@@ -24,7 +24,7 @@ use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::chip_host::{CONTROLLER_EVENT, Chips, HostedChip};
 use super::registers::{AccessKind, Register, flag};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;

@@ -6,7 +6,7 @@
 
 use super::model::{Group, Model};
 use super::registers::{AccessKind, Register, find};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 
 /// The register map.

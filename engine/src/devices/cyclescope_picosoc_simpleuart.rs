@@ -16,7 +16,7 @@ use self::sender::{BYTE_BITS, Sender};
 use super::model::{Group, Model};
 use super::axi_lite::{FOREVER, edge_in_reach};
 use super::registers::{AccessKind, Register};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::time::{Cycles, Hz, Ps};
 

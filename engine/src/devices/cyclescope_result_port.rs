@@ -12,7 +12,7 @@
 use super::model::{Group, Model};
 use super::axi_lite::AxiLitePort;
 use super::registers::{AccessKind, Register};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 
 /// The register map; every other word is as `SCRATCH`.

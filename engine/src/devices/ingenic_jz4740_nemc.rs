@@ -9,7 +9,7 @@
 use super::model::{Group, Model};
 use super::register_file::{Bank, RegisterFile};
 use super::registers::AccessKind;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::Device;
 
 /// The register map. SMCR and SACR are those of banks 1 to 4, whose addresses are those of Linux's jz4740.dtsi.

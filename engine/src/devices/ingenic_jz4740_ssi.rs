@@ -25,7 +25,7 @@ use super::model::{Group, Model};
 use super::apb;
 use super::chip_host::{CONTROLLER_EVENT, Chips};
 use super::registers::flag;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};

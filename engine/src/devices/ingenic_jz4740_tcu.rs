@@ -16,7 +16,7 @@
 use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, flag};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Ps;

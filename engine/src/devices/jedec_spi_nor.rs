@@ -57,7 +57,7 @@ use parts::{PAGE_BYTES, Part};
 use registers::Registers;
 
 use super::model::Model;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};

@@ -53,7 +53,7 @@ use translation::Translation;
 use wire::{Out, Pace};
 
 use super::model::Model;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::Ps;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::board::node::Node;
+use crate::dt::node::Node;
 
 pub mod apb;
 pub mod axi_lite;

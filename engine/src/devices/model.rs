@@ -1,7 +1,7 @@
 //! What a model says of itself to be found: a constant `MODEL` in its file.
 
-use crate::board::reader::NodeReader;
 use crate::device::Device;
+use crate::dt::reader::NodeReader;
 use crate::wire::spi::SpiTarget;
 
 /// What a binding is one of, for the reference.

@@ -13,8 +13,8 @@
 
 use super::model::{Group, Model};
 use super::chip_host::{Chips, HostedChip};
-use crate::board::fault::FaultKind;
-use crate::board::reader::NodeReader;
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::time::Ps;
 use crate::wire::pins::{PinLevels, Pins};

@@ -11,7 +11,7 @@
 mod tests;
 
 use crate::devices::model::Model;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::bytes::{ByteTarget, OnWire};
 use crate::wire::notes::Notes;

@@ -11,7 +11,7 @@ use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, flag};
 use super::stm32_clock_gate::ClockGate;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::polling::Poll;
 

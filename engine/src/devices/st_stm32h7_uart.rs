@@ -28,7 +28,7 @@ use super::apb;
 use super::axi_lite::edge_in_reach;
 use super::registers::flag;
 use super::stm32_clock_gate::ClockGate;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;

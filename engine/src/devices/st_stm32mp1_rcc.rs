@@ -17,7 +17,7 @@ mod tests;
 
 use super::model::{Group, Model};
 use super::apb;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::Hz;

@@ -4,9 +4,9 @@
 //! `cyclescope,clock-enable = <register bit>`, by the offset of the MPU's enable register (RCC_MP_xxxENSETR). Without that property it always
 //! has its clock, as on a board without an RCC. The register block that holds the bits tells of them in [`crate::clocks`].
 
-use crate::board::reader::NodeReader;
 use crate::bus::Bus;
 use crate::device::Ctx;
+use crate::dt::reader::NodeReader;
 
 /// Where a peripheral's enable bit is: the offset of its register, and its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use self::queue::{Buffer, MOST_DESCRIPTORS, Queue, Way};
 use super::model::{Group, Model};
 use super::apb;
 use super::registers::{AccessKind, Register, find};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::pipe::Pipe;
 use crate::polling::Poll;

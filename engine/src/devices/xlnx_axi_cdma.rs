@@ -17,7 +17,7 @@ use self::transfer::{Buffer, Failure, Side};
 use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register, find};
-use crate::board::reader::{NodeReader, PowerOfTwo};
+use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::time::{Cycles, Ps};
 

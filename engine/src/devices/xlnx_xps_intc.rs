@@ -10,7 +10,7 @@
 use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register};
-use crate::board::reader::{ANY, NodeReader};
+use crate::dt::reader::{ANY, NodeReader};
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 
 /// The register map (PG099, Register Space).

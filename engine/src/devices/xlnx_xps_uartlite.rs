@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use super::model::{Group, Model};
 use super::axi_lite::{AxiLitePort, on_lanes};
 use super::registers::{AccessKind, Register, flag};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};

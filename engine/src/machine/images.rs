@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Machine, Outcome};
-use crate::board::fault::BoardFault;
+use crate::dt::fault::BoardFault;
 use crate::wire::spi::SpiTarget;
 
 impl Machine {

@@ -6,8 +6,8 @@
 
 use super::notes::Notes;
 use super::spi::{Burst, ControlPin, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
-use crate::board::reader::{Declared, NodeReader};
 use crate::devices::chip_host::INTERRUPT;
+use crate::dt::reader::{Declared, NodeReader};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 

@@ -2,7 +2,7 @@
 
 use crate::support::riscv::*;
 use cyclescope_engine::board::build::build;
-use cyclescope_engine::board::node::{Location, Node, Property};
+use cyclescope_engine::dt::node::{Location, Node, Property};
 use cyclescope_engine::machine::Machine;
 
 /// Phandles of the nodes that others name.

@@ -1,7 +1,7 @@
 //! Every message about a board or an ELF file, with its text: a new kind fails here until it has one.
 
-use cyclescope_engine::board::fault::{BoardFault, FaultKind};
-use cyclescope_engine::board::node::Location;
+use cyclescope_engine::dt::fault::{BoardFault, FaultKind};
+use cyclescope_engine::dt::node::Location;
 use cyclescope_engine::elf::ElfError;
 
 fn name(text: &str) -> String {

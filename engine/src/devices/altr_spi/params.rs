@@ -1,6 +1,6 @@
 //! What the core's node says: the generator's options, under the names that it gives them, and our timing.
 
-use crate::board::reader::{FREQUENCIES_HZ, NodeReader};
+use crate::dt::reader::{FREQUENCIES_HZ, NodeReader};
 use crate::device::IrqLine;
 use crate::devices::axi_lite::AxiLitePort;
 use crate::time::Hz;

@@ -4,9 +4,9 @@
 //! times, limits of the wire, and what is on the air.
 
 use super::air::{LEAST_ADDRESSED_BYTES, Others, Peer};
-use crate::board::fault::FaultKind;
-use crate::board::node::Property;
-use crate::board::reader::{Allowed, Declared, NodeReader};
+use crate::dt::fault::FaultKind;
+use crate::dt::node::Property;
+use crate::dt::reader::{Allowed, Declared, NodeReader};
 use crate::devices::chip_host::{CONTROLS, INTERRUPT};
 use crate::time::{Cycles, Hz, Ps};
 

@@ -1,6 +1,6 @@
 //! What the controller's node says.
 
-use crate::board::reader::{ANY, NodeReader};
+use crate::dt::reader::{ANY, NodeReader};
 use crate::device::IrqLine;
 use crate::time::{Cycles, Hz};
 

@@ -2,8 +2,8 @@
 
 use super::registers::cr;
 use super::*;
-use crate::board::node::{Location, Node, Property};
-use crate::board::reader::Board;
+use crate::dt::node::{Location, Node, Property};
+use crate::dt::reader::Board;
 use crate::device::{DeviceId, IrqLine};
 use crate::devices::bench::Bench;
 use crate::time::{Cycles, Hz};
@@ -56,7 +56,7 @@ fn flash() -> HostedChip {
         children: Vec::new(),
     };
     let mut board =
-        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
+        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, ports: crate::devices::is_port, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&node, &mut board);
     let chip = HostedChip::from_node(&mut reader, 0).unwrap();
     reader.finish();

@@ -250,8 +250,8 @@ fn a_change_seen_with_the_write_that_clears_is_kept() {
 
 #[test]
 fn the_board_has_one_card() {
-    use crate::board::node::{Location, Node, Property};
-    use crate::board::reader::Board;
+    use crate::dt::node::{Location, Node, Property};
+    use crate::dt::reader::Board;
     let at = Location { file: "test.dts".into(), line: 1 };
     let property = |name: &str, value: Vec<u8>| Property { name: name.to_owned(), value, at: at.clone() };
     let node = |name: &str, properties, children| Node {
@@ -270,8 +270,8 @@ fn the_board_has_one_card() {
     let root = node("", Vec::new(), vec![node("dut", Vec::new(), vec![card(0), card(0), card(1)])]);
     let no_interrupts = |_: u32, _: &[u32]| None;
     let mut board =
-        Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &no_interrupts };
-    let mut reader = crate::board::reader::NodeReader::new(&root.children[0], &mut board);
+        Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, ports: crate::devices::is_port, interrupts: &no_interrupts };
+    let mut reader = crate::dt::reader::NodeReader::new(&root.children[0], &mut board);
     Chips::from_node(&mut reader, 1);
     let faults: Vec<String> = board.faults.iter().map(|fault| fault.kind.to_string()).collect();
     assert!(faults.contains(&"reg is 0; another chip has this slave select".to_owned()), "{faults:?}");

@@ -1,8 +1,8 @@
 //! The interface with a real flash: a bench whose times are cycles, and one file a subject.
 
 use super::*;
-use crate::board::node::{Location, Node, Property};
-use crate::board::reader::Board;
+use crate::dt::node::{Location, Node, Property};
+use crate::dt::reader::Board;
 use crate::bus::Bus;
 use crate::device::DeviceId;
 use crate::time::Cycles;
@@ -74,7 +74,7 @@ fn read_node(children: Vec<Node>) -> (Box<dyn Device>, Vec<String>) {
     let spimemio = node("spimemio", None, vec![("reg", reg), ("clocks", cells(&[1]))], children);
     let root = node("", None, Vec::new(), vec![clock, spimemio]);
     let mut board =
-        Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
+        Board { root: &root, faults: Vec::new(), parameters: Vec::new(), declared: None, ports: crate::devices::is_port, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&root.children[1], &mut board);
     let device = from_node(&mut reader);
     reader.finish();

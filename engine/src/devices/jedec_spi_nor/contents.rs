@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Flash;
 use super::array::Array;
 use super::notes::Note;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::host_image::{self, Access, HostImage, ImageError};
 
 /// The file behind the array. Copies of a chip, on which a controller tries something, have none.

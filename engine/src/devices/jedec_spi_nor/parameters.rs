@@ -8,8 +8,8 @@ use super::array::Array;
 use super::commands::EraseUnit;
 use super::parts::{PAGE_BYTES, PARTS, Part, find};
 use super::registers::{Registers, fl_l, n25q};
-use crate::board::fault::{FaultKind, near_matches};
-use crate::board::reader::NodeReader;
+use crate::dt::fault::{FaultKind, near_matches};
+use crate::dt::reader::NodeReader;
 use crate::time::{Hz, Ps};
 
 /// Typical or maximum busy times.

@@ -8,7 +8,7 @@ use super::commands::{self, Table};
 use super::parameters::{self, Times};
 use super::registers::Registers;
 use super::sfdp;
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 
 /// Bytes of a page: what one program command can reach.
 pub const PAGE_BYTES: u32 = 256;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Flash;
 use super::commands::Source;
-use crate::board::fault::BoardFault;
-use crate::board::node::{Location, Node, Property};
-use crate::board::reader::{Board, NodeReader};
+use crate::dt::fault::BoardFault;
+use crate::dt::node::{Location, Node, Property};
+use crate::dt::reader::{Board, NodeReader};
 use crate::time::Ps;
 use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
 
@@ -81,7 +81,7 @@ fn node(changes: &[(&str, Vec<u8>)]) -> Node {
 /// Reads a node: the flash and all faults.
 fn read_node(node: &Node) -> (Flash, Vec<BoardFault>) {
     let mut board =
-        Board { root: node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
+        Board { root: node, faults: Vec::new(), parameters: Vec::new(), declared: None, ports: crate::devices::is_port, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(node, &mut board);
     let flash = Flash::from_node(&mut reader);
     reader.finish();

@@ -5,8 +5,8 @@
 
 use super::capacity::{Capacity, STANDARD_MAX_BYTES};
 use super::medium::Medium;
-use crate::board::fault::FaultKind;
-use crate::board::reader::NodeReader;
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::NodeReader;
 use crate::host_image::{self, Access, HostImage};
 use crate::time::{Cycles, Hz, Ps};
 

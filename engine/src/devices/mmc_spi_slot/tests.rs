@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Card;
 use super::crc::{crc7, crc16};
-use crate::board::fault::BoardFault;
-use crate::board::node::{Location, Node, Property};
-use crate::board::reader::{Board, NodeReader};
+use crate::dt::fault::BoardFault;
+use crate::dt::node::{Location, Node, Property};
+use crate::dt::reader::{Board, NodeReader};
 use crate::time::Ps;
 use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
 
@@ -96,7 +96,7 @@ fn node(changes: Changes) -> Node {
 /// Reads a node: the card and all faults.
 fn read_node(node: &Node) -> (Card, Vec<BoardFault>) {
     let mut board =
-        Board { root: node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
+        Board { root: node, faults: Vec::new(), parameters: Vec::new(), declared: None, ports: crate::devices::is_port, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(node, &mut board);
     let card = Card::from_node(&mut reader);
     reader.finish();

@@ -25,7 +25,7 @@ mod tests;
 use mapping::{Mapping, Run, Work};
 use parameters::{Geometry, Times};
 
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
 

@@ -1,6 +1,6 @@
 use super::*;
-use crate::board::node::Node;
-use crate::board::reader::Board;
+use crate::dt::node::Node;
+use crate::dt::reader::Board;
 use crate::device::{DeviceId, IrqLine};
 use crate::devices::bench::{Bench, CLOCK, CPU_INTC, node};
 use crate::devices::ingenic_jz4740_gpio::Gpio;
@@ -40,7 +40,7 @@ fn read_tree<T>(root: &Node, read: impl FnOnce(&mut NodeReader) -> T) -> (T, Vec
         PORT => Some(IrqLine::Device { device: DeviceId(1), input: cells[0] }),
         _ => None,
     };
-    let mut board = Board { root, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &lines };
+    let mut board = Board { root, faults: Vec::new(), parameters: Vec::new(), declared: None, ports: crate::devices::is_port, interrupts: &lines };
     let mut reader = NodeReader::new(root.children.last().unwrap(), &mut board);
     let read = read(&mut reader);
     reader.finish();

@@ -1,8 +1,8 @@
 //! What the core's node says: the generator's options under the names that Xilinx's devicetree generator gives them, and our
 //! timing.
 
-use crate::board::fault::FaultKind;
-use crate::board::reader::{FREQUENCIES_HZ, NodeReader};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::{FREQUENCIES_HZ, NodeReader};
 use crate::device::IrqLine;
 use crate::devices::axi_lite::AxiLitePort;
 use crate::time::{Cycles, Hz};

@@ -4,8 +4,8 @@ use super::m_profile;
 use super::op::Features;
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
-use crate::board::reader::{MultipleOf, NodeReader};
 use crate::cpu;
+use crate::dt::reader::{MultipleOf, NodeReader};
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::MemoryConfig;
 

@@ -6,9 +6,9 @@
 use super::decoded::Decoded;
 use super::op::{Instr, TimingClass};
 use super::registers::{FLAGS, PC, RegisterSet};
-use crate::board::reader::NodeReader;
 use crate::cpu::cost::Cost;
 use crate::cpu::isa;
+use crate::dt::reader::NodeReader;
 
 mod pairs;
 mod three_stage;

@@ -2,8 +2,8 @@
 
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
-use crate::board::reader::NodeReader;
 use crate::cpu;
+use crate::dt::reader::NodeReader;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::MemoryConfig;
 

@@ -4,9 +4,9 @@
 //! adds its own costs, as they arise, and so does what the branch predictor got wrong.
 
 use super::op::{Code, HI, LO, Op, SINK};
-use crate::board::reader::NodeReader;
 use crate::cpu::cost::Cost;
 use crate::cpu::isa;
+use crate::dt::reader::NodeReader;
 
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

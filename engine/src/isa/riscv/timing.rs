@@ -3,9 +3,9 @@
 //! A core is a table of a few numbers over the instruction set. Memory adds its own costs, as they arise.
 
 use super::op::{Code, Instr, TimingClass};
-use crate::board::reader::NodeReader;
 use crate::cpu::cost::Cost;
 use crate::cpu::isa;
+use crate::dt::reader::NodeReader;
 
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::stores::MOST_ENTRIES;
 pub use super::tlb::TlbShape;
-use crate::board::fault::FaultKind;
-use crate::board::reader::{NodeReader, PowerOfTwo};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::memory::cache::CacheShape;
 use crate::time::Hz;
 

@@ -7,8 +7,6 @@ use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, RunReport};
 use cyclescope_engine::memory::cache::CacheShape;
 use cyclescope_engine::memory::first_level::MemoryConfig;
-use cyclescope_engine::polling::Poll;
-use cyclescope_engine::time::{Cycles, Ps};
 
 /// DDR: 10 cycles to the first word, 1 a further one.
 pub const DDR: u32 = 0x8000_0000;

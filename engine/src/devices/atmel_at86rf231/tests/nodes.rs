@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::super::parameters::from_node;
 use super::*;
-use crate::board::fault::BoardFault;
-use crate::board::node::{Location, Node, Property};
-use crate::board::reader::{Board, NodeReader};
+use crate::dt::fault::BoardFault;
+use crate::dt::node::{Location, Node, Property};
+use crate::dt::reader::{Board, NodeReader};
 
 const NAMES: [&str; 20] = [
     "power-on-us",
@@ -55,7 +55,7 @@ fn read(more: &[(&str, Vec<u8>)]) -> (Parameters, Vec<BoardFault>) {
         children: Vec::new(),
     };
     let mut board =
-        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
+        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, ports: crate::devices::is_port, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&node, &mut board);
     let parameters = from_node(&mut reader);
     reader.finish();

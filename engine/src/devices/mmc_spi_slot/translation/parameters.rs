@@ -1,8 +1,8 @@
 //! What the card's node says about the flash behind it and its controller.
 
 use super::mapping::Work;
-use crate::board::fault::FaultKind;
-use crate::board::reader::{MultipleOf, NodeReader, PowerOfTwo};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::{MultipleOf, NodeReader, PowerOfTwo};
 use crate::time::Ps;
 
 /// Bytes of a sector.

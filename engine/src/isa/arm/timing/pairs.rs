@@ -3,7 +3,7 @@
 //! gcc/config/arm/cortex-a7.md).
 
 use super::{CoreTiming, Pending};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::isa::arm::op::{Instr, TimingClass};
 use crate::isa::arm::registers::{FLAGS, PC, RegisterSet};
 

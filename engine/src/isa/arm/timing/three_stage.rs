@@ -5,7 +5,7 @@
 //! instruction executes. (Cortex-M4 TRM, Load/store timings.)
 
 use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending};
-use crate::board::reader::NodeReader;
+use crate::dt::reader::NodeReader;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
 

@@ -1,6 +1,6 @@
 //! The `cpu` node of a PicoRV32: its timing table, and what of the RTL's parameters a program can see.
 
-use crate::board::reader::{MultipleOf, NodeReader};
+use crate::dt::reader::{MultipleOf, NodeReader};
 use crate::time::Hz;
 
 /// What a board says of a core.

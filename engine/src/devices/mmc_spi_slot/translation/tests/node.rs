@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::board::fault::BoardFault;
-use crate::board::node::{Location, Node, Property};
-use crate::board::reader::{Board, NodeReader};
+use crate::dt::fault::BoardFault;
+use crate::dt::node::{Location, Node, Property};
+use crate::dt::reader::{Board, NodeReader};
 
 const VALUES: [(&str, u32); 11] = [
     ("cyclescope,page-bytes", 2048),
@@ -45,7 +45,7 @@ fn read(changes: &[(&str, Option<u32>)], sectors: u32) -> (Translation, Vec<Stri
         children: Vec::new(),
     };
     let mut board =
-        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, interrupts: &|_, _| None };
+        Board { root: &node, faults: Vec::new(), parameters: Vec::new(), declared: None, ports: crate::devices::is_port, interrupts: &|_, _| None };
     let mut reader = NodeReader::new(&node, &mut board);
     let translation = Translation::from_node(&mut reader, sectors);
     reader.finish();

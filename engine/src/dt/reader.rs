@@ -9,7 +9,7 @@ use super::interrupts::{self, Specifiers};
 use super::linux;
 use super::node::{Location, Node, Property};
 use super::params::Parameter;
-use crate::device::IrqLine;
+use super::wiring::IrqLine;
 
 mod allowed;
 mod chosen;
@@ -33,9 +33,11 @@ pub struct Board<'a> {
     pub faults: Vec<BoardFault>,
     /// Timing parameters read so far.
     pub parameters: Vec<Parameter>,
+    /// True for a port whose pins can be wired to something.
+    pub ports: fn(&Node) -> bool,
     /// Resolves an interrupt specifier: controller's phandle and its cells.
     pub interrupts: &'a dyn Fn(u32, &[u32]) -> Option<IrqLine>,
-    /// What the node's reader says of its properties, where that is all that is wanted: see [`super::bindings`].
+    /// What the node's reader says of its properties, where that is all that is wanted: for the reference of bindings.
     pub declared: Option<Vec<Declared>>,
 }
 

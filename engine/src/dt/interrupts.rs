@@ -86,7 +86,7 @@ pub fn is_of_idle_core(root: &Node, controller: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::node::Location;
+    use crate::dt::node::Location;
 
     fn node(name: &str, phandle: u32, properties: &[(&str, &[u32])], children: Vec<Node>) -> Node {
         let at = Location { file: "test.dts".into(), line: 1 };

@@ -31,7 +31,7 @@ fn index_of(root: &Node, phandle: u32) -> Option<Option<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::node::{Location, Property};
+    use crate::dt::node::{Location, Property};
 
     fn node(path: &str, phandle: u32, status: &str, children: Vec<Node>) -> Node {
         let at = Location { file: "test.dts".into(), line: 1 };

@@ -3,9 +3,7 @@
 use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
 use super::{Declared, NodeReader};
-use crate::device::IrqLine;
-use crate::devices;
-use crate::wires::{PINS_OF_PORT, Pin};
+use crate::dt::wiring::{IrqLine, PINS_OF_PORT, Pin};
 
 /// Most cells that a port may ask for.
 const MOST_CELLS: u32 = 8;
@@ -47,7 +45,7 @@ impl NodeReader<'_, '_> {
             rest = rest.get(cells_of_pin(self.board.root, rest[0])..).filter(|rest| !rest.is_empty())?;
         }
         let number = rest.get(1).copied().filter(|_| rest.len() >= cells_of_pin(self.board.root, rest[0]));
-        let port = self.board.root.by_phandle(rest[0]).filter(|port| devices::is_port(port));
+        let port = self.board.root.by_phandle(rest[0]).filter(|port| (self.board.ports)(port));
         let line = number.and_then(|number| (self.board.interrupts)(rest[0], &[number]));
         match (port, number, line) {
             (None, ..) | (_, None, _) | (_, Some(0..PINS_OF_PORT), None) => {

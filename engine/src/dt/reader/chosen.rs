@@ -1,7 +1,7 @@
 //! What `/chosen` says.
 
 use super::NodeReader;
-use crate::board::node::{Node, Property};
+use crate::dt::node::{Node, Property};
 
 impl NodeReader<'_, '_> {
     /// True if `/chosen`'s stdout-path leads to the node: by its path or by an alias, with or without options behind a colon.
@@ -29,7 +29,7 @@ fn text<'a>(root: &'a Node, child: &str, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::node::Location;
+    use crate::dt::node::Location;
 
     fn node(name: &str, property: &str, value: &str, children: Vec<Node>) -> Node {
         let at = Location { file: "test.dts".into(), line: 1 };

@@ -1,0 +1,48 @@
+//! What references in a devicetree lead to: devices, interrupt lines, pins of ports.
+
+/// A device's place in the machine: its index in the bus, in the order of the board description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeviceId(pub u32);
+
+/// An interrupt line, as wired by the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IrqLine {
+    /// Bit `bit` of core `core`'s pending interrupts (RISC-V: the number in `mip`).
+    Core {
+        /// Index of the core.
+        core: u32,
+        /// The core's own number of the interrupt.
+        bit: u32,
+    },
+    /// Input `input` of an interrupt controller.
+    Device {
+        /// The controller.
+        device: DeviceId,
+        /// Its input.
+        input: u32,
+    },
+}
+
+/// A port has at most so many pins.
+pub const PINS_OF_PORT: u32 = 32;
+
+/// A pin of a port, and the wire at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pin {
+    /// The device that has the pin.
+    pub port: DeviceId,
+    /// Its number there, 0 to 31.
+    pub number: u32,
+}
+
+impl Pin {
+    /// The pin's bit in words of its port.
+    pub const fn mask(self) -> u32 {
+        1 << (self.number % 32)
+    }
+
+    /// The wire's level in a word of its port's levels.
+    pub const fn of(self, levels: u32) -> bool {
+        levels & self.mask() != 0
+    }
+}
