@@ -1,29 +1,40 @@
-//! Collects what the device models say of themselves, in the comments at the top of their files, for the reference of bindings.
+//! Lists the device models: each with what it says of itself, in the comment at the top of its file, for the reference of bindings.
 
+use std::ffi::OsStr;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
     const FOLDER: &str = "src/devices";
     println!("cargo::rerun-if-changed={FOLDER}");
-    let mut names: Vec<String> = files(FOLDER).filter(|name| name != "mod").collect();
-    names.sort();
-    let mut code = String::new();
-    for name in &names {
-        let source = fs::read_to_string(format!("{FOLDER}/{name}.rs")).expect("a model's source can be read");
-        let about = about(&source);
-        writeln!(code, "pub(super) const {name}: &str = {about:?};").expect("a string takes what is written");
+    let rooms = entries(Path::new(FOLDER)).into_iter().filter(|path| path.is_dir());
+    let mut code = String::from("&[\n");
+    for file in rooms.flat_map(|room| entries(&room)).filter(|path| path.extension().is_some_and(|end| end == "rs")) {
+        let source = fs::read_to_string(&file).expect("a model's source can be read");
+        if source.contains("\npub const MODEL: Model") {
+            let [room, model] = names(&file);
+            writeln!(code, "(self::{room}::{model}::MODEL, {:?}),", about(&source))
+                .expect("a string takes what is written");
+        }
     }
+    code.push(']');
     let folder = env::var("OUT_DIR").expect("Cargo names a folder");
-    fs::write(Path::new(&folder).join("about.rs"), code).expect("Cargo's folder can be written");
+    fs::write(Path::new(&folder).join("models.rs"), code).expect("Cargo's folder can be written");
 }
 
-/// Names of the modules of a folder.
-fn files(folder: &str) -> impl Iterator<Item = String> {
-    let entries = fs::read_dir(folder).expect("the models' folder can be read");
-    let names = entries.map(|entry| entry.expect("the models' folder can be read").file_name());
-    names.filter_map(|name| name.to_str()?.strip_suffix(".rs").map(str::to_owned))
+/// What is in a folder, in the order of the names.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the models' folders can be read");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("the models' folders can be read").path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The room and the name of a model's file.
+fn names(file: &Path) -> [&str; 2] {
+    let (room, model) = (file.parent().and_then(Path::file_name), file.file_stem());
+    [room, model].map(|part| part.and_then(OsStr::to_str).expect("models have plain names"))
 }
 
 /// The comment at the top of a source file, without links to code.

@@ -8,7 +8,8 @@ use super::cores;
 use super::memories;
 use super::passive::PASSIVE;
 use super::ways;
-use crate::devices::{self, Entry, Group, Kind, jedec_spi_nor};
+use crate::devices::jedec::spi_nor;
+use crate::devices::{self, Entry, Group, Kind};
 use crate::dt::linux;
 use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::{Board, Declared, NodeReader};
@@ -94,8 +95,8 @@ fn buses() -> impl Iterator<Item = Binding> {
 /// Devices and chips on wires; of flashes, each part has properties of its own.
 fn models() -> impl Iterator<Item = Binding> {
     devices::entries().iter().flat_map(|entry| {
-        let parts: Vec<&str> = jedec_spi_nor::parts::PARTS.iter().map(|part| part.compatible).collect();
-        let names = if entry.compatible == jedec_spi_nor::COMPATIBLE { parts } else { vec![entry.compatible] };
+        let parts: Vec<&str> = spi_nor::parts::PARTS.iter().map(|part| part.compatible).collect();
+        let names = if entry.compatible == spi_nor::COMPATIBLE { parts } else { vec![entry.compatible] };
         names.into_iter().map(|compatible| Binding {
             compatible,
             group: entry.model.group,
@@ -153,7 +154,7 @@ mod tests {
         let all = all();
         let names: BTreeSet<&str> = all.iter().map(|binding| binding.compatible).collect();
         assert_eq!(names.len(), all.len());
-        let has_parts = |entry: &&Entry| entry.compatible == jedec_spi_nor::COMPATIBLE;
+        let has_parts = |entry: &&Entry| entry.compatible == spi_nor::COMPATIBLE;
         assert!(devices::entries().iter().all(|entry| names.contains(entry.compatible) || has_parts(&entry)));
         for binding in &all {
             assert!(binding.about.trim().ends_with('.'), "{}: {:?}", binding.compatible, binding.about);

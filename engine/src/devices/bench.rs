@@ -2,9 +2,9 @@
 
 pub mod dma;
 
-use super::registers::walk;
 use crate::bus::Bus;
 use crate::device::{AccessSize, Device, DeviceId, IrqLine};
+use crate::devices::support::registers::walk;
 use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::{Board, NodeReader};
 use crate::time::Ps;

@@ -1,95 +1,35 @@
-//! Device models: one file a model, named after its devicetree compatible.
+//! Device models, by vendors: `devices/<vendor>/<device>.rs` is the model of the devicetree compatible of that name.
+//!
+//! A model's file has a constant `MODEL`, which says what it answers to, and its room's `mod.rs` a line for the file. The build script
+//! lists all that there are.
 
 use std::sync::LazyLock;
 
+use crate::dt::fault::{FaultKind, near_matches};
 use crate::dt::node::Node;
+use crate::dt::reader::NodeReader;
+use crate::wire::spi::SpiTarget;
 
-pub mod apb;
-pub mod axi_lite;
+pub mod altr;
+pub mod arm;
+pub mod atmel;
 #[cfg(test)]
 pub mod bench;
-pub mod chip_host;
+pub mod cyclescope;
+pub mod generic;
+pub mod ingenic;
+pub mod jedec;
 pub mod model;
-pub mod register_file;
-pub mod registers;
-pub mod shift_register;
-pub mod stm32_clock_gate;
+pub mod riscv;
+pub mod st;
+pub mod support;
+pub mod virtio;
+pub mod xlnx;
 
 pub use model::{Group, Kind, Model};
 
-/// What the modules here say of themselves at their top, by their names; the build script collects that.
-// Of these modules, some help others and are no models.
-#[allow(dead_code, non_upper_case_globals)]
-mod about {
-    include!(concat!(env!("OUT_DIR"), "/about.rs"));
-}
-
-/// Declares models' modules, and lists what each says of itself.
-macro_rules! models {
-    ($($module:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
-        const LISTED: &[(Model, &str)] = &[$(($module::MODEL, about::$module)),*];
-    };
-}
-
-// A model's line: all that is to be said of it outside its file.
-models! {
-    altr_juart,
-    altr_spi,
-    altr_timer,
-    arm_armv7_timer,
-    arm_armv7m_systick,
-    arm_gic_400,
-    arm_pl310_cache,
-    atmel_at86rf231,
-    atmel_at91sam9260_pit,
-    atmel_at91sam9260_usart,
-    atmel_sama5d2_aic,
-    atmel_sama5d2_chipid,
-    atmel_sama5d2_pinctrl,
-    atmel_sama5d2_pmc,
-    atmel_sama5d2_qspi,
-    atmel_sama5d2_sfr,
-    atmel_sama5d2_shdwc,
-    atmel_sama5d2_tcb,
-    atmel_sama5d3_ddramc,
-    atmel_sama5d3_rstc,
-    atmel_sama5d4_dma,
-    atmel_sama5d4_wdt,
-    cache,
-    cyclescope_avalon_performance_counter,
-    cyclescope_avalonif_mmc,
-    cyclescope_exit,
-    cyclescope_picosoc_simpleuart,
-    cyclescope_picosoc_spimemio,
-    cyclescope_result_port,
-    cyclescope_sama5d2_matrix,
-    ingenic_jz4740_cgu,
-    ingenic_jz4740_gpio,
-    ingenic_jz4740_intc,
-    ingenic_jz4740_nemc,
-    ingenic_jz4740_rtc,
-    ingenic_jz4740_ssi,
-    ingenic_jz4740_tcu,
-    ingenic_jz4740_uart,
-    jedec_spi_nor,
-    mmc_spi_slot,
-    riscv_clint0,
-    spi_gpio,
-    st_lis3dh_accel,
-    st_stm32_hwspinlock,
-    st_stm32h7_mdma,
-    st_stm32h7_uart,
-    st_stm32mp1_ipcc,
-    st_stm32mp1_rcc,
-    virtio_mmio,
-    xlnx_axi_cdma,
-    xlnx_axi_quad_spi,
-    xlnx_xps_intc,
-    xlnx_xps_timer,
-    xlnx_xps_uartlite,
-}
+/// All models, each with what its file says of itself at the top.
+const LISTED: &[(Model, &str)] = include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
 /// A model under one of its compatibles.
 pub struct Entry {
@@ -126,4 +66,21 @@ pub fn find(compatible: &str) -> Option<&'static Entry> {
 pub fn is_port(node: &Node) -> bool {
     let is_port = |compatible: &&str| find(compatible).is_some_and(|entry| matches!(entry.model.kind, Kind::Port(..)));
     node.property("gpio-controller").is_some() && node.compatibles().iter().any(is_port)
+}
+
+/// Builds the chip of a child node of an SPI controller; `None`, with a fault, if no model answers to any of its compatibles.
+pub fn spi_chip(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
+    let compatibles = reader.node.compatibles();
+    let chip = |compatible: &&str| match find(compatible)?.model.kind {
+        Kind::SpiChip(from_node) => Some(from_node),
+        _ => None,
+    };
+    if let Some(from_node) = compatibles.iter().find_map(chip) {
+        return Some(from_node(reader));
+    }
+    let compatible = compatibles.first().map_or_else(String::new, |first| (*first).to_owned());
+    let chips = entries().iter().filter(|entry| matches!(entry.model.kind, Kind::SpiChip(_)));
+    let near = near_matches(&compatible, chips.map(|entry| entry.compatible));
+    reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, near });
+    None
 }

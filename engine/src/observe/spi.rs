@@ -1,8 +1,8 @@
 //! The wires of an SPI bus whose controller knows of clocks and bits, not of pins: where their edges lie.
 
 use super::waves::{SignalId, Waves};
-use crate::devices::chip_host::HostedChip;
 use crate::time::{Cycles, Hz, Ps};
+use crate::wire::host::HostedChip;
 use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;

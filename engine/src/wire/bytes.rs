@@ -6,10 +6,10 @@
 
 use super::notes::Notes;
 use super::spi::{Burst, ControlPin, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
-use crate::devices::chip_host::INTERRUPT;
 use crate::dt::reader::{Declared, NodeReader};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
+use crate::wire::host::INTERRUPT;
 
 /// IO1, on which a chip with single lines answers.
 pub const MISO: u8 = 0b10;

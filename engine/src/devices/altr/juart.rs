@@ -1,0 +1,321 @@
+//! `altr,juart-1.0`: Altera's JTAG UART core (Embedded Peripherals IP User Guide, JTAG UART Core): a console through the JTAG cable.
+//!
+//! Modelled: the data and control registers, the write FIFO of 64 characters (the core's default), the write interrupt at its
+//! default threshold. A terminal on the host is attached all the time: it takes a character out of the FIFO every
+//! `cyclescope,character-us`, and it goes on doing so when the program has ended, so whatever the FIFO took is on the console.
+//! A character written to the full FIFO is lost, with a note.
+//!
+//! Not modelled: input. The host types nothing, so the read FIFO is empty, RVALID is 0 and the read interrupt never comes.
+
+use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::devices::support::registers::{AccessKind, Register, flag};
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Ps;
+
+/// The register map (JTAG UART Core, Register Map).
+pub const REGISTERS: &[Register] = &[
+    Register::new("data", DATA, AccessKind::Rw, 0, 0xffff_80ff),
+    Register::new("control", CONTROL, AccessKind::Rw, (FIFO_CHARACTERS as u32) << WSPACE_SHIFT, 0xffff_0703),
+];
+
+const DATA: u32 = 0x0;
+const CONTROL: u32 = 0x4;
+
+/// The write interrupt is enabled.
+const CONTROL_WE: u32 = 1 << 1;
+/// Both interrupt enables.
+const CONTROL_ENABLES: u32 = 1 << 0 | CONTROL_WE;
+/// The write interrupt is pending.
+const CONTROL_WI: u32 = 1 << 9;
+/// The host has polled the core since this was cleared by a write of 1.
+const CONTROL_AC: u32 = 1 << 10;
+/// Free places of the write FIFO.
+const WSPACE_SHIFT: u32 = 16;
+
+const FIFO_CHARACTERS: u64 = 64;
+/// The write interrupt is pending while so many characters or fewer are in the FIFO.
+const WRITE_THRESHOLD_CHARACTERS: u64 = 8;
+
+/// How the core is built, and how fast the host is.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// The register port.
+    pub port: AxiLitePort,
+    /// Time between two characters that the host takes.
+    pub character_ps: Ps,
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct Juart {
+    params: Params,
+    interrupt: Option<IrqLine>,
+    /// Characters in the write FIFO.
+    waiting: u64,
+    /// When the host takes the next one of them.
+    next_taken: Ps,
+    /// From when on the control register tells of the host's polling.
+    active_from: Ps,
+    enables: u32,
+    /// The event asked for and not yet run.
+    alarm: Alarm,
+    sent_characters: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let params = Params {
+        port: AxiLitePort::from_node(reader),
+        character_ps: reader.timing_ps("cyclescope,character-us", "time in which the host takes a character"),
+    };
+    Box::new(Juart::new(params, reader.interrupt(0, "its interrupt")))
+}
+
+impl Juart {
+    /// The device after reset.
+    pub fn new(params: Params, interrupt: Option<IrqLine>) -> Juart {
+        // A host without a pause would take any number of characters at once.
+        let params = Params { character_ps: params.character_ps.max(Ps(1)), ..params };
+        Juart {
+            params,
+            interrupt,
+            waiting: 0,
+            next_taken: Ps::ZERO,
+            active_from: params.character_ps,
+            enables: 0,
+            alarm: Alarm::default(),
+            sent_characters: 0,
+        }
+    }
+
+    /// Lets the host take what it has taken by `now`.
+    fn settle(&mut self, now: Ps) {
+        if self.waiting > 0 && self.next_taken <= now {
+            let taken = (1 + (now.0 - self.next_taken.0) / self.params.character_ps.0).min(self.waiting);
+            self.waiting -= taken;
+            self.next_taken.0 += taken * self.params.character_ps.0;
+        }
+    }
+
+    /// Drives the interrupt line, and asks for an event when it will rise.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let enabled = self.enables & CONTROL_WE != 0;
+        let excess = self.waiting.saturating_sub(WRITE_THRESHOLD_CHARACTERS);
+        ctx.set_irq(self.interrupt, enabled && excess == 0);
+        if enabled && excess > 0 {
+            self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.params.character_ps.0), 0, ctx);
+        }
+    }
+
+    fn push(&mut self, character: u8, ctx: &mut Ctx) {
+        if self.waiting == FIFO_CHARACTERS {
+            ctx.note("a character was written to the full write FIFO and is lost (JTAG UART Core, Data Register)");
+            return;
+        }
+        if self.waiting == 0 {
+            self.next_taken = ctx.now + self.params.character_ps;
+        }
+        self.waiting += 1;
+        self.sent_characters += 1;
+        ctx.console(&[character]);
+    }
+
+    fn control(&self, now: Ps) -> u32 {
+        let wants_data = self.waiting <= WRITE_THRESHOLD_CHARACTERS;
+        self.enables
+            | flag(CONTROL_WI, self.enables & CONTROL_WE != 0 && wants_data)
+            | flag(CONTROL_AC, self.active_from <= now)
+            | ((FIFO_CHARACTERS - self.waiting) as u32) << WSPACE_SHIFT
+    }
+}
+
+impl Device for Juart {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.settle(ctx.now);
+        let value = if offset & !3 == CONTROL { self.control(ctx.now) } else { 0 };
+        Ok(self.params.port.read(value, offset, size, ctx.now))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.settle(ctx.now);
+        let value = on_lanes(value, offset, size);
+        match offset & !3 {
+            DATA => self.push(value as u8, ctx),
+            CONTROL => {
+                self.enables = value & CONTROL_ENABLES;
+                if value & CONTROL_AC != 0 {
+                    self.active_from = ctx.now + self.params.character_ps;
+                }
+            }
+            _ => {}
+        }
+        self.update(ctx);
+        Ok(self.params.port.written(ctx.now))
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        self.settle(ctx.now);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        if poll.clock() != self.params.port.clock {
+            return false;
+        }
+        self.settle(poll.now());
+        poll.state(self.enables);
+        poll.state(self.waiting);
+        poll.state(u64::from(self.active_from <= poll.now()));
+        poll.until(self.active_from);
+        if self.waiting > 0 {
+            poll.until(self.next_taken);
+        }
+        poll.state(self.sent_characters);
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("tx_characters".to_owned(), self.sent_characters)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::bench::{Bench, CPU_INTC, read_node};
+    use crate::devices::support::registers::walk;
+    use crate::time::{Cycles, Hz};
+
+    /// Time of a character.
+    const CHARACTER: u64 = 10_000_000;
+    const IRQ: u32 = 1 << 19;
+
+    fn uart() -> Bench {
+        let port =
+            AxiLitePort { clock: Hz::new(100_000_000).unwrap(), read_cycles: Cycles(1), write_cycles: Cycles(0) };
+        let params = Params { port, character_ps: Ps(CHARACTER) };
+        Bench::new(Juart::new(params, Some(IrqLine::Core { core: 0, bit: 19 })))
+    }
+
+    fn put(bench: &mut Bench, at: Ps, text: &str) {
+        for character in text.bytes() {
+            bench.write(at, DATA, u32::from(character)).unwrap();
+        }
+    }
+
+    fn space(bench: &mut Bench, at: Ps) -> u32 {
+        bench.value(at, CONTROL) >> WSPACE_SHIFT
+    }
+
+    #[test]
+    fn the_device_keeps_its_table() {
+        // Both registers answer with what the FIFOs hold: their own tests look at them.
+        walk::table_is_sound(REGISTERS);
+        let mut bench = uart();
+        for register in REGISTERS {
+            assert_eq!(bench.value(Ps::ZERO, register.offset), register.reset, "{}", register.name);
+        }
+        assert_eq!(bench.read(Ps(10_000), CONTROL), Ok((64 << WSPACE_SHIFT, Ps(20_000))));
+        assert_eq!(bench.write(Ps(10_000), CONTROL, 0), Ok(Ps(10_000)));
+    }
+
+    #[test]
+    fn what_is_written_is_on_the_console_and_the_host_takes_it_in_time() {
+        let mut bench = uart();
+        put(&mut bench, Ps(500), "abc");
+        assert_eq!(bench.printed(), "abc");
+        assert_eq!(space(&mut bench, Ps(500)), 61);
+        assert_eq!(space(&mut bench, Ps(500 + CHARACTER - 1)), 61);
+        assert_eq!(space(&mut bench, Ps(500 + CHARACTER)), 62);
+        // The next one after a pause is taken a whole character later.
+        assert_eq!(space(&mut bench, Ps(500 + 9 * CHARACTER)), 64);
+        put(&mut bench, Ps(500 + 9 * CHARACTER), "d");
+        assert_eq!(space(&mut bench, Ps(500 + 10 * CHARACTER - 1)), 63);
+        assert_eq!(space(&mut bench, Ps(500 + 10 * CHARACTER)), 64);
+    }
+
+    #[test]
+    fn a_character_for_the_full_fifo_is_lost() {
+        let mut bench = uart();
+        put(&mut bench, Ps(0), &"x".repeat(64));
+        assert_eq!(space(&mut bench, Ps(0)), 0);
+        put(&mut bench, Ps(CHARACTER - 1), "y");
+        assert_eq!((bench.printed(), bench.bus.notes().len()), ("x".repeat(64), 1));
+        put(&mut bench, Ps(CHARACTER), "z");
+        assert_eq!(bench.printed(), "z");
+    }
+
+    #[test]
+    fn the_write_interrupt_comes_when_eight_characters_are_left() {
+        let mut bench = uart();
+        put(&mut bench, Ps(0), &"x".repeat(10));
+        bench.write(Ps(0), CONTROL, CONTROL_WE).unwrap();
+        assert_eq!((bench.pending(), bench.value(Ps(0), CONTROL) & CONTROL_WI), (0, 0));
+        bench.run(Ps(2 * CHARACTER - 1));
+        assert_eq!(bench.pending(), 0);
+        bench.run(Ps(2 * CHARACTER));
+        assert_eq!(bench.pending(), IRQ);
+        assert_eq!(bench.value(Ps(2 * CHARACTER), CONTROL) & (CONTROL_WI | CONTROL_WE), CONTROL_WI | CONTROL_WE);
+        put(&mut bench, Ps(2 * CHARACTER), "y");
+        assert_eq!(bench.pending(), 0);
+        bench.write(Ps(2 * CHARACTER), CONTROL, 0).unwrap();
+        bench.run(Ps(20 * CHARACTER));
+        assert_eq!(bench.pending(), 0);
+    }
+
+    #[test]
+    fn nobody_types() {
+        let mut bench = uart();
+        bench.write(Ps(0), CONTROL, 1).unwrap();
+        bench.run(Ps(100 * CHARACTER));
+        assert_eq!((bench.value(Ps(100 * CHARACTER), DATA), bench.pending()), (0, 0));
+    }
+
+    #[test]
+    fn the_host_shows_that_it_polls() {
+        let mut bench = uart();
+        assert_eq!(bench.value(Ps(CHARACTER - 1), CONTROL) & CONTROL_AC, 0);
+        assert_eq!(bench.value(Ps(CHARACTER), CONTROL) & CONTROL_AC, CONTROL_AC);
+        bench.write(Ps(CHARACTER), CONTROL, CONTROL_AC).unwrap();
+        assert_eq!(bench.value(Ps(2 * CHARACTER - 1), CONTROL) & CONTROL_AC, 0);
+        assert_eq!(bench.value(Ps(2 * CHARACTER), CONTROL) & CONTROL_AC, CONTROL_AC);
+    }
+
+    #[test]
+    fn waiting_for_a_place_can_be_skipped_until_the_host_takes_a_character() {
+        let mut bench = uart();
+        put(&mut bench, Ps(CHARACTER), &"x".repeat(64));
+        let mut look = |cycle| {
+            let mut poll = Poll::look(Hz::new(100_000_000).unwrap(), Cycles(cycle));
+            let device = bench.bus.devices[0].as_mut().unwrap();
+            assert!(device.polled(&mut poll));
+            poll
+        };
+        // A character is 1000 clocks: the first leaves at clock 2000.
+        let (before, after) = (look(1100), look(1110));
+        assert!(after.repeats(&before));
+        assert_eq!(after.deadline(&before), Ps(2 * CHARACTER));
+        assert!(!look(2000).repeats(&after));
+    }
+
+    #[test]
+    fn a_node_has_the_time_of_a_character() {
+        let (_, faults) = read_node(from_node, &[("interrupts-extended", &[CPU_INTC, 19])]);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert!(faults[0].contains("cyclescope,character-us"), "{faults:?}");
+    }
+}

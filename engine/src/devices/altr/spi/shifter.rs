@@ -1,0 +1,238 @@
+//! The shift register, the word behind it, and the slave selects. Times are edges of the core's clock.
+
+use super::params::Params;
+use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::polling::Poll;
+use crate::time::{Cycles, Ps};
+use crate::wire::host::Chips;
+use crate::wire::spi::{Burst, Lines, Rate};
+
+/// A word on the wire.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    /// The edge at which the core is through with it.
+    end: Cycles,
+    /// What has been received by then.
+    received: u32,
+}
+
+/// The core's side of the wire, and the chips on it.
+pub struct Shifter {
+    params: Params,
+    /// On the slave selects.
+    pub chips: Chips,
+    /// Words so far.
+    pub words: u64,
+    /// Times that a slave was selected.
+    pub frames: u64,
+    /// The lines, for waveforms.
+    pub signals: SpiSignals,
+    word: Option<Word>,
+    /// txdata, until the word before it is through.
+    held: Option<u32>,
+    /// slaveselect as written, and as it is in force.
+    select_holding: u32,
+    select: u32,
+    /// SSO: the slave stays selected between words.
+    select_output: bool,
+    selected: Option<usize>,
+    has_let_go: bool,
+    /// The last edge that the chips know of.
+    last_edge: Cycles,
+}
+
+impl Shifter {
+    /// After reset.
+    pub fn new(params: Params, chips: Chips) -> Shifter {
+        Shifter {
+            params,
+            chips,
+            words: 0,
+            frames: 0,
+            signals: SpiSignals::default(),
+            word: None,
+            held: None,
+            select_holding: 1,
+            select: 1,
+            select_output: false,
+            selected: None,
+            has_let_go: false,
+            last_edge: Cycles(0),
+        }
+    }
+
+    /// TMT: nothing to send or being sent.
+    pub fn is_empty(&self) -> bool {
+        self.word.is_none()
+    }
+
+    /// TRDY: there is room for a word.
+    pub fn takes_word(&self) -> bool {
+        self.held.is_none()
+    }
+
+    /// When the word on the wire ends.
+    pub fn word_end(&self) -> Option<Cycles> {
+        self.word.map(|word| word.end)
+    }
+
+    /// True if the word on the wire ends at `edge`.
+    pub fn ends_at(&self, edge: Cycles) -> bool {
+        self.word_end() == Some(edge)
+    }
+
+    /// slaveselect as software reads it: what is in force.
+    pub fn select_register(&self) -> u32 {
+        self.select
+    }
+
+    /// A write of slaveselect: in force from the next word on.
+    pub fn set_select_holding(&mut self, selects: u32) {
+        self.select_holding = selects;
+    }
+
+    /// Takes a word from txdata at `edge`, where [`Shifter::takes_word`]: it starts with the next edge if nothing is on the wire.
+    pub fn take_word(&mut self, word: u32, edge: Cycles) {
+        match self.word {
+            Some(_) => self.held = Some(word),
+            None => self.start(word, Cycles(edge.0 + 1)),
+        }
+    }
+
+    /// Ends the word on the wire if that is over at `edge`, and starts the next: what was received.
+    pub fn end_word(&mut self, edge: Cycles) -> Option<u32> {
+        let word = self.word.filter(|word| word.end <= edge)?;
+        self.word = None;
+        if !self.select_output {
+            self.move_select(None, Cycles(word.end.0 - u64::from(self.params.clock_phase)));
+        }
+        if let Some(next) = self.held.take() {
+            self.start(next, Cycles(word.end.0 + 1));
+        }
+        Some(word.received)
+    }
+
+    /// SSO as written at `edge`; true if the select changes under a word on the wire.
+    pub fn set_select_output(&mut self, on: bool, edge: Cycles) -> bool {
+        if on && !self.select_output {
+            self.select = self.select_holding;
+        }
+        self.select_output = on;
+        let select = (on || self.word.is_some()).then(|| self.lowest()).flatten();
+        let changes = select != self.selected;
+        self.move_select(select, edge);
+        changes && self.word.is_some()
+    }
+
+    /// True, once, after a slave was let go.
+    pub fn has_let_go(&mut self) -> bool {
+        std::mem::take(&mut self.has_let_go)
+    }
+
+    /// Lists the state.
+    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.word.is_some());
+        if let Some(word) = &mut self.word {
+            poll.end(&mut word.end);
+            poll.state(word.received);
+        }
+        poll.end(&mut self.last_edge);
+        poll.state(self.held.map_or(u64::MAX, u64::from));
+        poll.state(self.selected.map_or(u64::MAX, |select| select as u64));
+        for flag in [self.select_output, self.first_state() != 0, self.has_let_go] {
+            poll.state(flag);
+        }
+        poll.state(self.select_holding);
+        poll.state(self.select);
+        poll.counter(&mut self.words);
+        poll.counter(&mut self.frames);
+        self.chips.polled(poll)
+    }
+
+    /// Puts a word on the wire: it is in the shift register from `edge` on.
+    fn start(&mut self, word: u32, edge: Cycles) {
+        let Params { bits, half_cycles, lsb_first, clock_phase, .. } = self.params;
+        // The RTL's counter of halves goes from 0 to 2 bits + 1; SCK moves at the end of all but the first and the last.
+        let halves = u64::from(2 * bits + 2) - self.first_state();
+        self.select = self.select_holding;
+        let select_halves = if self.select_output { 0 } else { 1 - self.first_state() };
+        self.move_select(self.lowest(), Cycles(edge.0 + select_halves * half_cycles));
+        let last_sck = Cycles(edge.0 + (halves - 1) * half_cycles);
+        let reversed = |word: u32| if lsb_first { word.reverse_bits() >> (32 - bits) } else { word };
+        let received = reversed(self.exchange(reversed(word), last_sck));
+        let end = Cycles(edge.0 + halves * half_cycles + u64::from(clock_phase));
+        self.word = Some(Word { end, received });
+        self.words += 1;
+    }
+
+    /// What the counter of halves starts from. With CPHA 1 the core takes a clock to notice a word's end, and where SCK has half the
+    /// clock's frequency, the counter moves on with that clock: from the second word on it starts from 1.
+    fn first_state(&self) -> u64 {
+        u64::from(self.params.clock_phase && self.params.half_cycles == 1 && self.words > 0)
+    }
+
+    fn exchange(&mut self, word: u32, end: Cycles) -> u32 {
+        let now = self.time(end);
+        let ones = self.params.data_mask();
+        let burst = Burst::output(Lines::Single, Rate::Single, self.params.bits, word);
+        let clock = self.serial_clock(end);
+        // Nobody drives the data line unless a chip does: it is pulled up.
+        let (mut received, mut is_answered) = (ones, false);
+        for (select, chip) in self.chips.each() {
+            if self.selected == Some(select) {
+                received = self.signals.shift(Some(chip), burst, now, clock) & ones;
+                is_answered = true;
+            } else if word == ones {
+                chip.idle_clocks(self.params.bits, now);
+            }
+        }
+        if !is_answered {
+            self.signals.shift(None, burst, now, clock);
+        }
+        received
+    }
+
+    /// The clocks of a word whose last edge is `end`. With CPHA 0 the first bit's time begins before the first edge, by
+    /// half a period.
+    fn serial_clock(&self, end: Cycles) -> SerialClock {
+        let Params { bits, half_cycles, clock_polarity, clock_phase, .. } = self.params;
+        let halves = u64::from(2 * bits) - u64::from(clock_phase);
+        SerialClock {
+            source: self.params.port.clock,
+            start: end.0 - halves * half_cycles,
+            period: 2 * half_cycles,
+            cpol: clock_polarity,
+            cpha: clock_phase,
+        }
+    }
+
+    /// The slave that slaveselect names.
+    fn lowest(&self) -> Option<usize> {
+        (self.select != 0).then(|| self.select.trailing_zeros() as usize)
+    }
+
+    fn move_select(&mut self, select: Option<usize>, edge: Cycles) {
+        if select == self.selected {
+            return;
+        }
+        let now = self.time(edge);
+        let old = std::mem::replace(&mut self.selected, select);
+        for (select, low) in old.map(|old| (old, false)).into_iter().chain(select.map(|new| (new, true))) {
+            self.signals.select(select, low, now);
+        }
+        self.has_let_go |= old.is_some();
+        self.frames += u64::from(select.is_some());
+        if let Some(chip) = old.and_then(|old| self.chips.on(old)) {
+            chip.deselect(now);
+        }
+        if let Some(chip) = select.and_then(|new| self.chips.on(new)) {
+            chip.select(now);
+        }
+    }
+
+    /// The time of an edge that the chips get to know; none is before the last one, which a word on the wire may have ahead.
+    fn time(&mut self, edge: Cycles) -> Ps {
+        self.last_edge = self.last_edge.max(edge);
+        self.params.port.clock.ps_at_floor(self.last_edge)
+    }
+}

@@ -1,0 +1,120 @@
+use super::*;
+use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
+use crate::devices::support::registers::walk;
+use crate::time::Cycles;
+
+const ON: u32 = CSR_ENABLE | CSR_CLKSOURCE;
+
+fn clock() -> Hz {
+    Hz::new(209_000_000).unwrap()
+}
+
+/// The time of edge number `number` of the core's clock.
+fn cycle(number: u64) -> Ps {
+    clock().ps_at_floor(Cycles(number))
+}
+
+fn timer() -> Bench {
+    let external = Hz::new(26_125_000);
+    Bench::new(SysTick::new(clock(), external, Some(IrqLine::Core { core: 0, bit: 3 })))
+}
+
+/// A timer that was enabled at cycle 100, with its counter at 0.
+fn started(reload: u32, control: u32) -> Bench {
+    let mut bench = timer();
+    bench.write(Ps(0), RVR, reload).unwrap();
+    bench.write(cycle(100), CSR, control).unwrap();
+    bench
+}
+
+#[test]
+fn the_device_keeps_its_table() {
+    walk::device_keeps_its_table(REGISTERS, &["SYST_CSR", "SYST_CVR"], &mut timer());
+}
+
+#[test]
+fn it_counts_from_the_reload_value_to_0() {
+    let mut bench = started(9, ON);
+    for (at, count) in [(100, 0), (101, 9), (105, 5), (110, 0), (111, 9), (120, 0), (1004, 6)] {
+        assert_eq!(bench.value(cycle(at), CVR), count, "cycle {at}");
+    }
+}
+
+#[test]
+fn countflag_tells_of_0_and_is_cleared_by_reading() {
+    let mut bench = started(9, ON);
+    for (at, set) in [(109, false), (110, true), (111, false), (119, false), (121, true), (129, false), (5000, true)] {
+        assert_eq!(bench.value(cycle(at), CSR) & CSR_COUNTFLAG != 0, set, "cycle {at}");
+    }
+    bench.run(cycle(6000));
+    bench.write(cycle(6005), CVR, 77).unwrap();
+    assert_eq!((bench.value(cycle(6005), CSR), bench.value(cycle(6005), CVR)), (ON, 0));
+    assert_eq!([6006, 6015].map(|at| bench.value(cycle(at), CVR)), [9, 0]);
+}
+
+#[test]
+fn each_tick_changes_the_line() {
+    let mut bench = started(9, ON | CSR_TICKINT);
+    for (at, line) in [(109, 0), (110, 8), (119, 8), (120, 0), (130, 8)] {
+        bench.run(cycle(at));
+        assert_eq!(bench.pending(), line, "cycle {at}");
+    }
+    bench.write(cycle(135), CSR, ON).unwrap();
+    bench.run(cycle(200));
+    assert_eq!(bench.pending(), 8);
+}
+
+#[test]
+fn a_new_reload_value_holds_from_the_next_0() {
+    let mut bench = started(9, ON);
+    bench.write(cycle(104), RVR, 99).unwrap();
+    assert_eq!([105, 110, 111].map(|at| bench.value(cycle(at), CVR)), [5, 0, 99]);
+    // 0 stops it there.
+    bench.write(cycle(150), RVR, 0).unwrap();
+    assert_eq!([209, 210, 400].map(|at| bench.value(cycle(at), CVR)), [1, 0, 0]);
+    assert_eq!([400, 500].map(|at| bench.value(cycle(at), CSR) & CSR_COUNTFLAG), [CSR_COUNTFLAG, 0]);
+}
+
+#[test]
+fn it_goes_on_where_it_was_stopped() {
+    let mut bench = started(99, ON);
+    bench.write(cycle(131), CSR, 0).unwrap();
+    assert_eq!([131, 900].map(|at| bench.value(cycle(at), CVR)), [69, 69]);
+    // By the external clock, eight of the core's.
+    bench.write(cycle(1600), CSR, CSR_ENABLE).unwrap();
+    assert_eq!([1607, 1608, 1600 + 8 * 69].map(|at| bench.value(cycle(at), CVR)), [69, 68, 0]);
+}
+
+#[test]
+fn polling_can_be_skipped_until_the_next_tick() {
+    let mut bench = started(999, ON);
+    let mut look = |number: u64| {
+        let mut poll = Poll::look(clock(), Cycles(number));
+        assert!(bench.bus.devices[0].as_mut().unwrap().polled(&mut poll));
+        poll
+    };
+    let (before, after) = (look(200), look(210));
+    assert!(after.repeats(&before));
+    assert_eq!(after.deadline(&before), cycle(1100));
+    assert!(!look(1200).repeats(&after));
+}
+
+#[test]
+fn a_node_gives_clocks_and_interrupt() {
+    let (mut bench, faults) = read_plain_node(from_node, &[("interrupts-extended", &[CPU_INTC, 3])]);
+    assert!(faults.is_empty(), "{faults:?}");
+    assert_eq!((bench.value(Ps(0), CALIB), bench.value(Ps(0), CSR)), (0, 0));
+    bench.write(Ps(0), RVR, 9).unwrap();
+    bench.write(Ps(0), CSR, CSR_ENABLE | CSR_TICKINT).unwrap();
+    bench.run(Ps(99_999));
+    assert_eq!(bench.pending(), 0);
+    bench.run(Ps(100_000));
+    assert_eq!(bench.pending(), 1 << 3);
+}
+
+#[test]
+fn without_an_external_clock_the_cores_is_chosen_for_good() {
+    let mut bench = Bench::new(SysTick::new(clock(), None, None));
+    bench.write(Ps(0), CSR, 0).unwrap();
+    assert_eq!((bench.value(Ps(0), CALIB), bench.value(Ps(0), CSR)), (CALIB_NOREF, CSR_CLKSOURCE));
+}

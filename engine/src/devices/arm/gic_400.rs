@@ -1,0 +1,170 @@
+//! `arm,gic-400`, `arm,cortex-a7-gic`: the Generic Interrupt Controller, version 2 (Arm Generic Interrupt Controller Architecture Specification,
+//! IHI 0048B, "IHI" below), as a Cortex-A7 cluster has it inside (Cortex-A7 MPCore TRM DDI 0464F, chapter 8). Its resets are those
+//! of ST's register descriptions of the STM32MP157.
+//!
+//! Modelled: the distributor with 16 software generated, 16 private and 256 shared interrupts, level and edge sensitive, both groups,
+//! 32 priorities, targets; one CPU interface with preemption by binary points, both end-of-interrupt modes, the aliases for group 1,
+//! group 0 as FIQ. All accesses are secure ones: that is the world in which a core starts. A line takes the controller's cycles from its
+//! input to the core.
+//!
+//! Not modelled: further CPU interfaces (what goes to those goes nowhere, with a note), the virtual interfaces.
+
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Cycles;
+use cpu_interface::CpuInterface;
+use distributor::Distributor;
+
+mod cpu_interface;
+mod distributor;
+#[cfg(test)]
+mod tests;
+
+/// Interrupts, with software generated and private ones.
+pub const INTERRUPTS: u32 = 288;
+/// First private one.
+pub const FIRST_PRIVATE: u32 = 16;
+/// First shared one.
+pub const FIRST_SHARED: u32 = 32;
+/// Bits of priorities that are there.
+const PRIORITY_MASK: u8 = 0xf8;
+
+/// An interrupt that wants to be signalled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its number.
+    pub id: u32,
+    /// 0 is the highest.
+    pub priority: u8,
+    /// In group 1, not 0.
+    pub group1: bool,
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct Gic {
+    port: AxiLitePort,
+    latency_cycles: Cycles,
+    /// nIRQ and nFIQ of the core.
+    outputs: [Option<IrqLine>; 2],
+    distributor: Distributor,
+    interface: CpuInterface,
+    /// Levels of nIRQ and nFIQ, true while active.
+    lines: [bool; 2],
+    /// Accesses that may have changed something, so far.
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Interrupt, &["arm,cortex-a7-gic", "arm,gic-400"], 2, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let port = AxiLitePort::from_node(reader);
+    let latency_cycles =
+        reader.timing_cycles("cyclescope,latency-cycles", "from an interrupt's input to the core's line");
+    let outputs = [reader.interrupt(0, "IRQ of the core"), reader.interrupt(1, "FIQ of the core")];
+    Box::new(Gic::new(port, latency_cycles, outputs))
+}
+
+impl Gic {
+    /// The device after reset; `outputs` are the core's IRQ and FIQ.
+    pub fn new(port: AxiLitePort, latency_cycles: Cycles, outputs: [Option<IrqLine>; 2]) -> Gic {
+        Gic {
+            port,
+            latency_cycles,
+            outputs,
+            distributor: Distributor::new(),
+            interface: CpuInterface::new(),
+            lines: [false; 2],
+            changes: 0,
+        }
+    }
+
+    /// Drives the core's lines.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let lines = self.interface.lines(self.distributor.highest());
+        for (output, (now, before)) in self.outputs.into_iter().zip(lines.into_iter().zip(self.lines)) {
+            if now != before {
+                ctx.set_irq(output, now);
+            }
+        }
+        self.lines = lines;
+    }
+
+    fn write_register(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
+        let word = offset & !3;
+        if range == 0 {
+            let value = if distributor::has_bytes(word) {
+                size.merged(self.distributor.register(word), offset, value)
+            } else {
+                on_lanes(value, offset, size)
+            };
+            if let Some(note) = self.distributor.set_register(word, value) {
+                ctx.note(note);
+            }
+        } else {
+            let ended = self.interface.set_register(word, on_lanes(value, offset, size));
+            if let Some(id) = ended.filter(|id| !self.distributor.deactivate(*id)) {
+                ctx.note(&format!("the end of interrupt {id}, which is not active"));
+            }
+        }
+    }
+}
+
+impl Device for Gic {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let word = offset & !3;
+        let register = if range == 0 {
+            self.distributor.register(word)
+        } else if let Some(aliased) = cpu_interface::acknowledges(word) {
+            self.changes += 1;
+            let taken = self.interface.acknowledge(self.distributor.highest(), aliased);
+            taken.map_or_else(|special| special, |id| self.distributor.acknowledge(id))
+        } else {
+            let highest = self.distributor.highest();
+            self.interface.register(
+                word,
+                highest,
+                highest.map_or(0, |first| self.distributor.acknowledged_as(first.id)),
+            )
+        };
+        self.update(ctx);
+        Ok(self.port.read(register, offset, size, ctx.now))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.changes += 1;
+        self.write_register(range, offset, size, value, ctx);
+        self.update(ctx);
+        Ok(self.port.written(ctx.now))
+    }
+
+    fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
+        ctx.schedule(self.port.clock.after(ctx.now, self.latency_cycles), input << 1 | u32::from(level));
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.distributor.set_level(token >> 1, token & 1 != 0);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(self.port.clock);
+        // Any write may have changed anything; inputs show in their levels, and in what edges left.
+        poll.state(self.changes);
+        self.distributor.polled(poll);
+        self.lines.iter().for_each(|line| poll.state(*line));
+        true
+    }
+}

@@ -1,0 +1,266 @@
+//! `atmel,at91sam9260-usart` and `atmel,at91sam9260-dbgu` where the part is a UART: SAMA5D2's Universal Asynchronous Receiver
+//! Transmitter (datasheet DS60001476, section UART).
+//!
+//! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time that UART_BRGR,
+//! parity and the format of 8 data bits and a stop bit give; TXRDY, TXEMPTY, interrupts, write protection. A character is on the
+//! console when its stop bit has ended; what is still under way when the firmware ends is sent all the same
+//! ([`crate::serial`]). The bit clock is taken to start with the character.
+//!
+//! Not modelled: the receive line, which stays idle, with time-out and comparison; echo and loopback; a baud rate from a
+//! programmable clock.
+
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb::{self, WriteProtection};
+use crate::devices::support::registers::{AccessKind, Register, flag};
+use crate::devices::support::shift_register::ShiftRegister;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Hz;
+
+/// The register map (UART User Interface).
+pub const REGISTERS: &[Register] = &[
+    Register::new("UART_CR", CR, AccessKind::Wo, 0, 0x9dfc),
+    Register::new("UART_MR", MR, AccessKind::Rw, 0, MR_MASK),
+    Register::new("UART_IER", IER, AccessKind::Wo, 0, INTERRUPTS),
+    Register::new("UART_IDR", IDR, AccessKind::Wo, 0, INTERRUPTS),
+    Register::new("UART_IMR", IMR, AccessKind::Ro, 0, INTERRUPTS),
+    Register::new("UART_SR", SR, AccessKind::Ro, 0, 0x00e0_83e3),
+    Register::new("UART_RHR", 0x18, AccessKind::Ro, 0, 0xff),
+    Register::new("UART_THR", THR, AccessKind::Wo, 0, 0xff),
+    Register::new("UART_BRGR", BRGR, AccessKind::Rw, 0, 0xffff),
+    Register::new("UART_CMPR", CMPR, AccessKind::Rw, 0, 0x00ff_50ff),
+    Register::new("UART_RTOR", RTOR, AccessKind::Rw, 0, 0xff),
+    Register::new("UART_WPMR", WPMR, AccessKind::Rw, 0, apb::WPMR_WPEN),
+];
+
+const CR: u32 = 0x00;
+const MR: u32 = 0x04;
+const IER: u32 = 0x08;
+const IDR: u32 = 0x0c;
+const IMR: u32 = 0x10;
+const SR: u32 = 0x14;
+const THR: u32 = 0x1c;
+const BRGR: u32 = 0x20;
+const CMPR: u32 = 0x24;
+const RTOR: u32 = 0x28;
+const WPMR: u32 = 0xe4;
+
+const CR_RSTTX: u32 = 1 << 3;
+const CR_TXEN: u32 = 1 << 6;
+const CR_TXDIS: u32 = 1 << 7;
+
+const MR_MASK: u32 = 1 << 4 | MR_PAR | MR_BRSRCCK | MR_CHMODE;
+const MR_PAR: u32 = 7 << 9;
+/// The lowest PAR that is no parity bit.
+const MR_PAR_NO: u32 = 4 << 9;
+const MR_BRSRCCK: u32 = 1 << 12;
+const MR_CHMODE: u32 = 3 << 14;
+
+const SR_TXRDY: u32 = 1 << 1;
+const SR_TXEMPTY: u32 = 1 << 9;
+const INTERRUPTS: u32 = 0x83e3;
+/// UART_WPMR.WPKEY: "UAR".
+const WPKEY: u32 = 0x55_4152;
+
+/// A bit is this many periods of the divided clock.
+const OVERSAMPLING: u64 = 16;
+/// Start bit, data and stop bit.
+const FRAME_BITS: u64 = 10;
+
+/// The device.
+#[derive(Debug)]
+pub struct Uart {
+    clock: Hz,
+    interrupt: Option<IrqLine>,
+    mode: u32,
+    interrupt_mask: u32,
+    divider: u32,
+    comparison: u32,
+    timeout: u32,
+    transmits: bool,
+    holding: Option<u8>,
+    line: ShiftRegister,
+    protection: WriteProtection,
+}
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::Serial, &["atmel,at91sam9260-dbgu", "atmel,at91sam9260-usart"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let clock = reader.clock(0, "the peripheral clock, which the baud rate is divided from");
+    reader.known(&["clock-names"]);
+    Box::new(Uart::new(clock, reader.interrupt(0, "its interrupt")))
+}
+
+impl Uart {
+    /// The device after reset.
+    pub fn new(clock: Hz, interrupt: Option<IrqLine>) -> Uart {
+        Uart {
+            clock,
+            interrupt,
+            mode: 0,
+            interrupt_mask: 0,
+            divider: 0,
+            comparison: 0,
+            timeout: 0,
+            transmits: false,
+            holding: None,
+            line: ShiftRegister::new(clock),
+            protection: WriteProtection::new(WPKEY),
+        }
+    }
+
+    /// Brings the transmitter up to `ctx.now`.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        while let Some(cycle) = self.line.sent(ctx) {
+            self.shift(cycle);
+        }
+    }
+
+    /// Moves the held character, if there is one, to the free shift register.
+    fn shift(&mut self, cycle: u64) {
+        if self.divider != 0
+            && self.line.is_free()
+            && let Some(character) = self.holding.take()
+        {
+            let parity = u64::from(self.mode & MR_PAR < MR_PAR_NO);
+            let clocks = (FRAME_BITS + parity) * OVERSAMPLING * u64::from(self.divider);
+            self.line.start(character, cycle + clocks);
+        }
+    }
+
+    /// Drives the interrupt line, and asks for an event at the end of the character.
+    fn update(&mut self, ctx: &mut Ctx) {
+        ctx.set_irq(self.interrupt, self.status() & self.interrupt_mask != 0);
+        self.line.set_alarm(ctx);
+    }
+
+    fn status(&self) -> u32 {
+        let ready = self.transmits && self.holding.is_none();
+        flag(SR_TXRDY, ready) | flag(SR_TXEMPTY, ready && self.line.is_free())
+    }
+
+    fn command(&mut self, value: u32) {
+        if value & CR_RSTTX != 0 {
+            self.holding = None;
+            self.line.clear();
+        }
+        // What is under way is finished all the same.
+        if value & CR_TXDIS != 0 {
+            self.transmits = false;
+        } else if value & CR_TXEN != 0 {
+            self.transmits = true;
+        }
+    }
+
+    fn send(&mut self, character: u8, ctx: &mut Ctx) {
+        if !self.transmits {
+            ctx.note("a character was written while the transmitter is disabled (UART_CR.TXEN): it is not sent");
+            return;
+        }
+        if self.divider == 0 {
+            ctx.note("a character was written while UART_BRGR is 0: without a baud rate it stays where it is");
+        }
+        if self.holding.replace(character).is_some() {
+            ctx.note("a character was written to UART_THR while TXRDY is 0: the one before it is lost");
+        }
+        self.shift(self.line.cycle(ctx.now));
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        if matches!(offset, MR | BRGR | CMPR | RTOR) && self.protection.refuses(offset, ctx) {
+            return;
+        }
+        match offset {
+            CR => self.command(value),
+            MR => {
+                self.mode = value & MR_MASK;
+                if value & (MR_CHMODE | MR_BRSRCCK) != 0 {
+                    ctx.note("echo, loopback and a baud rate from PCK (UART_MR) are not modelled");
+                }
+            }
+            IER => self.interrupt_mask |= value & INTERRUPTS,
+            IDR => self.interrupt_mask &= !value,
+            THR => self.send(value as u8, ctx),
+            BRGR => {
+                self.divider = value & 0xffff;
+                self.shift(self.line.cycle(ctx.now));
+            }
+            CMPR => self.comparison = value & 0x00ff_50ff,
+            RTOR => self.timeout = value & 0xff,
+            WPMR => self.protection.set_mode(value),
+            _ => {}
+        }
+    }
+}
+
+impl Device for Uart {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.settle(ctx);
+        let register = match offset & !3 {
+            MR => self.mode,
+            IMR => self.interrupt_mask,
+            SR => self.status(),
+            BRGR => self.divider,
+            CMPR => self.comparison,
+            RTOR => self.timeout,
+            WPMR => self.protection.mode(),
+            _ => 0,
+        };
+        self.update(ctx);
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.settle(ctx);
+        let (offset, value) = apb::written(value, offset, size);
+        self.set_register(offset, value, ctx);
+        self.update(ctx);
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.line.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        if !self.line.polled(poll) {
+            return false;
+        }
+        poll.phase(self.clock);
+        for register in [self.mode, self.interrupt_mask, self.divider, self.comparison, self.timeout] {
+            poll.state(register);
+        }
+        poll.state(self.status());
+        poll.state(self.holding.map_or(u32::MAX, u32::from));
+        poll.state(self.protection.state());
+        true
+    }
+
+    fn unsent(&self) -> Unsent {
+        self.line.unsent(self.holding)
+    }
+
+    fn send_on(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        self.line.counters()
+    }
+}
+
+#[cfg(test)]
+mod tests;

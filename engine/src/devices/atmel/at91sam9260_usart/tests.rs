@@ -1,0 +1,190 @@
+use super::*;
+use crate::device::DeviceId;
+use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
+use crate::devices::support::registers::walk;
+use crate::time::{Cycles, Ps};
+
+fn clock() -> Hz {
+    Hz::new(83_000_000).unwrap()
+}
+
+/// The time of edge number `number`.
+fn cycle(number: u64) -> Ps {
+    clock().ps_at_floor(Cycles(number))
+}
+
+/// Without parity, with a divider of 45 (115278 baud): a character takes 10 * 16 * 45 = 7200 clocks.
+fn uart() -> Bench {
+    let mut bench = Bench::new(Uart::new(clock(), Some(IrqLine::Core { core: 0, bit: 4 })));
+    bench.write(cycle(0), MR, MR_PAR_NO).unwrap();
+    bench.write(cycle(0), BRGR, 45).unwrap();
+    bench.write(cycle(0), CR, CR_TXEN).unwrap();
+    bench
+}
+
+fn send(bench: &mut Bench, at: u64, character: char) {
+    bench.write(cycle(at), THR, character as u32).unwrap();
+}
+
+#[test]
+fn the_device_keeps_its_table() {
+    let special = ["UART_WPMR"];
+    walk::device_keeps_its_table(REGISTERS, &special, &mut Bench::new(Uart::new(clock(), None)));
+}
+
+#[test]
+fn two_characters_are_buffered_and_each_takes_its_bits() {
+    let mut bench = uart();
+    assert_eq!(bench.value(cycle(99), SR), SR_TXRDY | SR_TXEMPTY);
+    send(&mut bench, 100, 'a');
+    // It went to the shift register at once.
+    assert_eq!(bench.value(cycle(101), SR), SR_TXRDY);
+    send(&mut bench, 200, 'b');
+    assert_eq!(bench.value(cycle(7299), SR), 0);
+    assert_eq!(bench.printed(), "");
+    assert_eq!(bench.value(cycle(7300), SR), SR_TXRDY);
+    assert_eq!(bench.printed(), "a");
+    assert_eq!(bench.value(cycle(14_499), SR), SR_TXRDY);
+    assert_eq!(bench.value(cycle(14_500), SR), SR_TXRDY | SR_TXEMPTY);
+    assert_eq!(bench.printed(), "b");
+    assert_eq!(bench.bus.devices[0].as_ref().unwrap().counters(), [("tx_characters".to_owned(), 2)]);
+}
+
+#[test]
+fn characters_are_printed_without_an_access() {
+    let mut bench = uart();
+    send(&mut bench, 100, 'a');
+    bench.run(cycle(7299));
+    assert_eq!(bench.printed(), "");
+    bench.run(cycle(7300));
+    assert_eq!(bench.printed(), "a");
+}
+
+#[test]
+fn parity_adds_a_bit() {
+    for (parity, clocks) in [(0, 7920), (1, 7920), (2, 7920), (3, 7920), (4, 7200), (5, 7200)] {
+        let mut bench = uart();
+        bench.write(cycle(0), MR, parity << 9).unwrap();
+        send(&mut bench, 0, 'a');
+        assert_eq!(bench.value(cycle(clocks - 1), SR), SR_TXRDY, "parity {parity}");
+        assert_eq!(bench.value(cycle(clocks), SR), SR_TXRDY | SR_TXEMPTY, "parity {parity}");
+    }
+}
+
+#[test]
+fn a_disabled_transmitter_is_not_ready_and_finishes_what_it_has() {
+    let mut bench = uart();
+    send(&mut bench, 0, 'a');
+    send(&mut bench, 0, 'b');
+    bench.write(cycle(10), CR, CR_TXDIS).unwrap();
+    assert_eq!(bench.value(cycle(20_000), SR), 0);
+    assert_eq!(bench.printed(), "ab");
+    send(&mut bench, 20_000, 'c');
+    bench.write(cycle(20_000), CR, CR_TXEN).unwrap();
+    assert_eq!(bench.value(cycle(20_000), SR), SR_TXRDY | SR_TXEMPTY);
+    assert_eq!(bench.bus.notes().len(), 1);
+}
+
+#[test]
+fn a_reset_drops_what_is_under_way() {
+    let mut bench = uart();
+    send(&mut bench, 0, 'a');
+    send(&mut bench, 0, 'b');
+    bench.write(cycle(10), CR, CR_RSTTX).unwrap();
+    assert_eq!(bench.value(cycle(10), SR), SR_TXRDY | SR_TXEMPTY);
+    bench.run(cycle(20_000));
+    assert_eq!(bench.printed(), "");
+}
+
+#[test]
+fn writing_a_full_holding_register_loses_a_character() {
+    let mut bench = uart();
+    for character in ['a', 'b', 'c'] {
+        send(&mut bench, 0, character);
+    }
+    bench.run(cycle(20_000));
+    assert_eq!((bench.printed().as_str(), bench.bus.notes().len()), ("ac", 1));
+}
+
+#[test]
+fn without_a_baud_rate_nothing_is_sent() {
+    let mut bench = uart();
+    bench.write(cycle(0), BRGR, 0).unwrap();
+    send(&mut bench, 0, 'a');
+    assert_eq!(bench.value(cycle(20_000), SR), 0);
+    assert_eq!(bench.bus.notes().len(), 1);
+    bench.write(cycle(20_000), BRGR, 45).unwrap();
+    bench.run(cycle(27_200));
+    assert_eq!(bench.printed(), "a");
+}
+
+#[test]
+fn the_interrupt_follows_the_masked_status() {
+    let mut bench = uart();
+    bench.write(cycle(0), IER, SR_TXEMPTY).unwrap();
+    assert_eq!((bench.pending(), bench.value(cycle(0), IMR)), (1 << 4, SR_TXEMPTY));
+    send(&mut bench, 0, 'a');
+    assert_eq!(bench.pending(), 0);
+    bench.run(cycle(7200));
+    assert_eq!(bench.pending(), 1 << 4);
+    bench.write(cycle(7200), IDR, SR_TXEMPTY).unwrap();
+    assert_eq!(bench.pending(), 0);
+}
+
+#[test]
+fn write_protection_covers_the_settings() {
+    let mut bench = uart();
+    bench.write(cycle(0), WPMR, WPKEY << 8 | 1).unwrap();
+    for register in [MR, BRGR, CMPR, RTOR] {
+        bench.write(cycle(0), register, 0x10).unwrap();
+    }
+    assert_eq!([MR, BRGR, CMPR, RTOR].map(|register| bench.value(cycle(0), register)), [MR_PAR_NO, 45, 0, 0]);
+}
+
+#[test]
+fn polling_can_be_skipped_while_a_character_is_sent() {
+    let mut bench = uart();
+    send(&mut bench, 0, 'a');
+    let look = |bench: &mut Bench, number: u64| {
+        let mut poll = Poll::look(Hz::new(498_000_000).unwrap(), Cycles(number));
+        bench.bus.devices[0].as_mut().unwrap().polled(&mut poll).then_some(poll)
+    };
+    let before = look(&mut bench, 6 * 100).unwrap();
+    assert!(look(&mut bench, 6 * 110).unwrap().repeats(&before));
+    assert_eq!(bench.bus.events.next_due(), cycle(7200));
+    assert!(look(&mut bench, 6 * 7200).is_none());
+    bench.run(cycle(7200));
+    assert!(!look(&mut bench, 6 * 7210).unwrap().repeats(&before));
+}
+
+#[test]
+fn a_node_gives_clock_and_interrupt() {
+    let (mut bench, faults) = read_plain_node(from_node, &[("interrupts-extended", &[CPU_INTC, 3])]);
+    assert!(faults.is_empty(), "{faults:?}");
+    bench.write(Ps(0), BRGR, 1).unwrap();
+    bench.write(Ps(0), IER, SR_TXEMPTY).unwrap();
+    bench.write(Ps(0), CR, CR_TXEN).unwrap();
+    assert_eq!(bench.pending(), 1 << 3);
+    send(&mut bench, 0, 'a');
+    // With even parity after reset: 11 * 16 clocks of 100 MHz.
+    bench.run(Ps::from_ns(1760));
+    assert_eq!(bench.printed(), "a");
+}
+
+#[test]
+fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
+    let mut bench = uart();
+    send(&mut bench, 100, 'a');
+    send(&mut bench, 200, 'b');
+    let unsent = bench.bus.unsent(DeviceId(0));
+    assert_eq!(unsent, Unsent { characters: b"ab".to_vec(), next_change: Some(cycle(7300)) });
+    // From cycle 100 on, 7200 clocks each.
+    assert_eq!(bench.rest(cycle(300)), [("a".to_owned(), cycle(7300)), ("b".to_owned(), cycle(14_500))]);
+    assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent::default());
+    // Without a baud rate it stays.
+    let mut bench = Bench::new(Uart::new(clock(), None));
+    bench.write(cycle(0), CR, CR_TXEN).unwrap();
+    send(&mut bench, 100, 'a');
+    assert_eq!(bench.rest(cycle(300)), []);
+    assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent { characters: b"a".to_vec(), next_change: None });
+}

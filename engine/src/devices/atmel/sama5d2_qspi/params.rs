@@ -1,0 +1,61 @@
+//! What the controller's node says.
+
+use crate::device::IrqLine;
+use crate::dt::reader::{ANY, NodeReader};
+use crate::time::{Cycles, Hz};
+
+/// The device's value in the scrambling function, unless the node says another.
+const RANDOM: u32 = 0x5a3d_2d51;
+
+/// The controller's configuration and timing.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// Peripheral clock: that of the registers, of the window, and the one that the serial clock is divided from.
+    pub clock: Hz,
+    /// What a register's access takes more than its way to the controller: registers are behind a peripheral bridge, the window is not.
+    pub register_cycles: Cycles,
+    /// From an access's arrival at the window to the frame's or the data's first clock.
+    pub request_cycles: Cycles,
+    /// From the data's last clock to the answer.
+    pub response_cycles: Cycles,
+    /// A read of the window behind the last one goes on in its frame; else the frame ends with the bus's transfer, a burst or a single read.
+    pub reads_go_on: bool,
+    /// The device's own value in the scrambling function.
+    pub random: u32,
+    /// Interrupt output.
+    pub interrupt: Option<IrqLine>,
+    /// Requests to the DMA controller: QSPI_TDR is empty, QSPI_RDR is full.
+    pub dma: [Option<IrqLine>; 2],
+}
+
+impl Params {
+    /// Reads the node, all but its children.
+    pub fn from_node(reader: &mut NodeReader) -> Params {
+        // Names only: the order of `clocks` and `dmas` is that of the names (pclk; tx, rx).
+        reader.known(&["clock-names", "dma-names", "reg-names", "ranges"]);
+        Params {
+            clock: reader.clock(0, "the peripheral clock"),
+            register_cycles: reader.timing_cycles(
+                "cyclescope,register-cycles",
+                "clocks of a register's access behind the way to the window",
+            ),
+            request_cycles: reader
+                .timing_cycles("cyclescope,window-request-cycles", "clocks from an access to its first serial clock"),
+            response_cycles: reader
+                .timing_cycles("cyclescope,window-response-cycles", "clocks from the last serial clock to the answer"),
+            reads_go_on: reader.timing_u32(
+                "cyclescope,window-reads-go-on",
+                0..=1,
+                "1 if a read behind the last one goes on in its frame, 0 if each transfer of the bus has its own",
+            ) != 0,
+            random: reader.u32_or(
+                "cyclescope,scrambling-random-value",
+                RANDOM,
+                ANY,
+                "what the scrambling key is combined with on this chip",
+            ),
+            interrupt: reader.interrupt(0, "its interrupt"),
+            dma: [reader.dma_request(0, "QSPI_TDR is empty"), reader.dma_request(1, "QSPI_RDR is full")],
+        }
+    }
+}

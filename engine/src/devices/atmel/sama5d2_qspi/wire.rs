@@ -1,0 +1,224 @@
+//! The SPI wire, in edges of the peripheral clock: chip select with its delays, and bursts of the serial clock.
+
+use super::registers::{Instruction, Mode, SerialClock as ClockRegister};
+use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz, Ps};
+use crate::wire::host::HostedChip;
+use crate::wire::spi::{Burst, Drive, Lines, Rate};
+
+/// Totals since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Times that the chip was selected.
+    pub frames: u64,
+    /// Periods of the serial clock.
+    pub sck_clocks: u64,
+}
+
+/// What goes wrong where CPOL and CPHA differ: the memory samples on the rising edge and changes its data on the falling one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Skew {
+    /// Nothing: they are equal.
+    #[default]
+    None,
+    /// The controller changes its data on the edge on which the chip samples: the chip gets each bit a clock late.
+    Output,
+    /// The controller samples on the edge on which the chip changes its data: it gets each bit a clock late.
+    Input,
+}
+
+/// The wire, and the chip on it.
+pub struct Wire {
+    /// The peripheral clock.
+    pub clock: Hz,
+    /// The chip.
+    pub chip: HostedChip,
+    /// Peripheral clocks a period of the serial clock.
+    period: u64,
+    before_clock: u64,
+    inactive: u64,
+    skew: Skew,
+    cpol: bool,
+    cpha: bool,
+    /// The lines, for waveforms.
+    pub signals: SpiSignals,
+    /// Levels of the lines in the last clock, where they are skewed.
+    last_levels: u32,
+    /// Chip select is active.
+    pub selected: bool,
+    /// The next clock's period can begin.
+    pub free: u64,
+    /// Chip select may go active again.
+    may_select: u64,
+    /// The chip may have notes.
+    pub notes_due: bool,
+    /// Totals.
+    pub totals: Totals,
+}
+
+impl Wire {
+    /// A quiet wire.
+    pub fn new(clock: Hz, chip: HostedChip) -> Wire {
+        Wire {
+            clock,
+            chip,
+            period: 1,
+            before_clock: 0,
+            inactive: 1,
+            skew: Skew::None,
+            cpol: false,
+            cpha: false,
+            signals: SpiSignals::default(),
+            last_levels: 0,
+            selected: false,
+            free: 0,
+            may_select: 0,
+            notes_due: false,
+            totals: Totals::default(),
+        }
+    }
+
+    /// The same wire with a copy of the chip, to try what it does; `None` where the chip has no copies.
+    pub fn trial(&self) -> Option<Wire> {
+        let chip = HostedChip::new(self.chip.copy()?, String::new(), None, 0);
+        Some(Wire { chip, signals: SpiSignals::default(), ..*self })
+    }
+
+    /// Settings, from `edge` on.
+    pub fn set(&mut self, mode: Mode, serial: ClockRegister, edge: u64) {
+        self.period = serial.period_cycles();
+        self.before_clock = serial.before_clock_cycles();
+        self.inactive = mode.inactive_cycles();
+        if serial.polarity() != self.cpol {
+            self.signals.rest(serial.polarity(), self.time(edge.max(self.free)));
+        }
+        (self.cpol, self.cpha) = (serial.polarity(), serial.phase());
+        self.skew = match (self.cpol, self.cpha) {
+            (false, true) => Skew::Output,
+            (true, false) => Skew::Input,
+            _ => Skew::None,
+        };
+    }
+
+    /// True if CPOL and CPHA differ.
+    pub fn is_skewed(&self) -> bool {
+        self.skew != Skew::None
+    }
+
+    /// When `edge` is.
+    #[inline]
+    pub fn time(&self, edge: u64) -> Ps {
+        self.clock.ps_at_floor(Cycles(edge))
+    }
+
+    /// Moves an edge of the peripheral clock as [`Poll::end_ps`] does a time.
+    pub fn end(clock: Hz, edge: &mut u64, poll: &mut Poll) {
+        let mut at = clock.ps_at_floor(Cycles(*edge));
+        poll.end_ps(&mut at);
+        *edge = clock.cycles_until_ceil(at).0;
+    }
+
+    /// Lists its state, and the chip's.
+    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+        Wire::end(self.clock, &mut self.free, poll);
+        Wire::end(self.clock, &mut self.may_select, poll);
+        poll.counter(&mut self.totals.frames);
+        poll.counter(&mut self.totals.sck_clocks);
+        poll.state(self.selected);
+        poll.state(self.last_levels);
+        self.chip.polled(poll)
+    }
+
+    /// Chip select goes active at `at`, or as soon as it may.
+    pub fn select(&mut self, at: u64) {
+        let at = at.max(self.may_select);
+        let time = self.time(at);
+        self.chip.select(time);
+        self.signals.select(0, true, time);
+        self.selected = true;
+        self.notes_due = true;
+        self.totals.frames += 1;
+        self.free = at + self.before_clock;
+        self.last_levels = if self.skew == Skew::Input { u32::MAX } else { 0 };
+    }
+
+    /// Chip select goes inactive, if it is active, at `at` or right after the last clock.
+    pub fn deselect(&mut self, at: u64) {
+        if !std::mem::take(&mut self.selected) {
+            return;
+        }
+        let at = at.max(self.free);
+        let time = self.time(at);
+        self.chip.deselect(time);
+        self.signals.select(0, false, time);
+        self.notes_due = true;
+        self.free = at;
+        self.may_select = at + self.inactive;
+    }
+
+    /// Clocks pass, right behind the ones before or from `at` on: what is sampled. `free` is then their end.
+    #[inline]
+    pub fn shift(&mut self, at: u64, burst: Burst) -> u32 {
+        let start = self.free.max(at);
+        self.free = start + u64::from(burst.clocks) * self.period;
+        self.totals.sck_clocks += u64::from(burst.clocks);
+        let end = self.time(self.free);
+        let clock = SerialClock { source: self.clock, start, period: self.period, cpol: self.cpol, cpha: self.cpha };
+        if self.skew == Skew::None {
+            return self.signals.shift(Some(&mut self.chip), burst, end, clock);
+        }
+        let sampled = self.shift_skewed(burst, end);
+        self.signals.burst(burst, sampled, clock);
+        sampled
+    }
+
+    #[cold]
+    fn shift_skewed(&mut self, burst: Burst, end: Ps) -> u32 {
+        if burst.drive == Drive::Nobody {
+            self.last_levels = self.chip.shift(burst, end);
+            return self.last_levels;
+        }
+        let (width, bits) = (burst.bits_per_clock(), burst.clocks * burst.bits_per_clock());
+        let late = |levels: u32, last: u32| {
+            let last = last & ((1 << width) - 1);
+            (u64::from(levels) >> width) as u32 | (u64::from(last) << bits >> width) as u32
+        };
+        if self.skew == Skew::Output {
+            let Drive::Controller = burst.drive else { return self.chip.shift(burst, end) };
+            let skewed = Burst { bits: late(burst.bits, self.last_levels), ..burst };
+            self.last_levels = burst.bits;
+            return self.chip.shift(skewed, end);
+        }
+        let sampled = self.chip.shift(burst, end);
+        let seen = late(sampled, self.last_levels);
+        self.last_levels = sampled;
+        seen
+    }
+
+    /// The frame up to its data: instruction, address, option, dummy clocks, from `at` on.
+    pub fn send_header(&mut self, at: u64, instruction: Instruction, with_opcode: bool, address: u32) {
+        let (instruction_lines, address_lines, data_lines) = instruction.lines();
+        if let Some(opcode) = instruction.opcode().filter(|_| with_opcode) {
+            self.shift(at, Burst::byte_out(instruction_lines, opcode));
+        }
+        if let Some(bits) = instruction.address_bits() {
+            let address = if bits == 24 { address & 0xff_ffff } else { address };
+            self.shift(at, Burst::output(address_lines, Rate::Single, bits, address));
+        }
+        if let Some((bits, code)) = instruction.option() {
+            self.send_option(at, address_lines, bits, code);
+        }
+        if instruction.dummies() > 0 {
+            // The lines are those of the address, where there is one to turn around from.
+            let lines = if instruction.address_bits().is_some() { address_lines } else { data_lines };
+            self.shift(at, Burst::dummy(lines, instruction.dummies()));
+        }
+    }
+
+    /// A code shorter than a clock's bits takes a whole clock, its bits on the lowest lines and zeroes above.
+    fn send_option(&mut self, at: u64, lines: Lines, bits: u32, code: u32) {
+        let bits = bits.max(lines.bits());
+        self.shift(at, Burst::output(lines, Rate::Single, bits, code));
+    }
+}

@@ -1,0 +1,9 @@
+//! Models whose bindings are ours: what has none in Linux.
+
+pub mod avalon_performance_counter;
+pub mod avalonif_mmc;
+pub mod exit;
+pub mod picosoc_simpleuart;
+pub mod picosoc_spimemio;
+pub mod result_port;
+pub mod sama5d2_matrix;

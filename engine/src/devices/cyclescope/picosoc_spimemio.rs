@@ -1,0 +1,318 @@
+//! `cyclescope,picosoc-spimemio`: the flash interface of PicoSoC (YosysHQ's example SoC around PicoRV32), cycle by cycle.
+//!
+//! A core runs in place from a window (`reg` range 1; the flash address is the bus address modulo 16 MiB). A register (range 0)
+//! chooses how the flash is read, or hands its pins to the firmware. All timing is the structure of its state machine, in cycles of
+//! its clock (`clocks`), as found by simulating the SoC's RTL: nothing of it is a parameter of the board. A request whose
+//! first cycle is `now` is answered in the cycle that begins at `done`; the register answers in the cycle of the request.
+//!
+//! The flash is the only child node. What it returns on the wire is what the core reads: a number of dummy clocks, a
+//! width or a continuous read mode that it is not set up for reads wrong data.
+//!
+//! The register's pin bits show the pins in the cycle of the read, while the interface is on, too; lines that nobody drives
+//! read 1. A look of another master while a request is up shows the pins in the cycle of its answer instead, and one in the
+//! two cycles behind a configuration write what the third has, where the hardware still ends what it was at.
+//!
+//! Simplified: a read of the window while the pins are driven by hand is never answered by the hardware, and the core hangs;
+//! here it is answered with an error, and a note says why.
+
+// `mode` says how the flash is read, `stream` which word is there in which cycle, `wire` what that is on the lines, `look` how
+// these are in one cycle.
+
+mod look;
+pub mod mode;
+pub mod stream;
+pub mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use self::mode::{Mode, Width};
+use self::stream::{ADDRESS_MASK, Stream};
+use self::wire::Wire;
+use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::registers::{AccessKind, Register};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::NodeReader;
+use crate::observe::spi::SpiSignals;
+use crate::time::{Hz, Ps};
+use crate::wire::host::HostedChip;
+use crate::wire::pins::{PinLevels, Pins};
+use crate::wire::spi::{Lines, SpiTarget};
+
+/// Fields of the configuration register.
+mod cfg {
+    pub const ENABLE: u32 = 1 << 31;
+    pub const DDR: u32 = 1 << 22;
+    pub const QSPI: u32 = 1 << 21;
+    pub const CRM: u32 = 1 << 20;
+    pub const DUMMY_SHIFT: u32 = 16;
+    pub const DUMMY: u32 = 0xf << DUMMY_SHIFT;
+    pub const OE_SHIFT: u32 = 8;
+    pub const OE: u32 = 0xf << OE_SHIFT;
+    pub const CSB: u32 = 1 << 5;
+    pub const CLK: u32 = 1 << 4;
+    pub const IO: u32 = 0xf;
+    /// Fields that show the pins.
+    pub const PINS: u32 = OE | CSB | CLK | IO;
+    pub const ALL: u32 = ENABLE | DDR | QSPI | CRM | DUMMY | PINS;
+}
+
+/// The register map; all of its register's byte lanes can be written by themselves.
+pub const REGISTERS: &[Register] =
+    &[Register::new("configuration", 0, AccessKind::Rw, cfg::ENABLE | 8 << cfg::DUMMY_SHIFT, cfg::ALL)];
+
+/// The interface.
+pub struct PicosocSpimemio {
+    /// First address of the window.
+    window_base: u32,
+    config: u32,
+    stream: Stream,
+    wire: Wire,
+    /// The pins, while they are driven by hand.
+    pins: Option<Pins>,
+    words_requested: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,picosoc-spimemio"], 2, from_node);
+
+/// Builds the interface from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let clock = reader.clock(0, "the SoC's clock");
+    let window_base = reader.reg(2).get(1).map_or(0, |(base, _)| *base);
+    let chip = read_chip(reader).unwrap_or_else(HostedChip::none);
+    Box::new(PicosocSpimemio::new(clock, window_base, chip))
+}
+
+fn read_chip(reader: &mut NodeReader) -> Option<HostedChip> {
+    let children = reader.children();
+    let [child] = children[..] else {
+        let what = format!("the interface has one flash, as its child node; here it has {}", children.len());
+        reader.fault_at("compatible", FaultKind::Incomplete { what });
+        return None;
+    };
+    reader.child(child, |chip| {
+        chip.u32("reg", [0], "the interface's only chip select is 0");
+        HostedChip::from_node(chip, 0)
+    })
+}
+
+impl PicosocSpimemio {
+    /// The interface after reset, whose window begins at `window_base`, with a flash.
+    pub fn new(clock: Hz, window_base: u32, chip: HostedChip) -> PicosocSpimemio {
+        PicosocSpimemio {
+            window_base,
+            config: REGISTERS[0].reset,
+            stream: Stream::reset(),
+            wire: Wire::new(clock, chip),
+            pins: None,
+            words_requested: 0,
+        }
+    }
+
+    /// What the register shows in `cycle`.
+    fn register(&mut self, cycle: u64) -> u32 {
+        if let Some(pins) = &self.pins {
+            return self.config & !cfg::IO | u32::from(pins.read(&*self.wire.chip));
+        }
+        let position = self.stream.look(cycle, &mut self.wire);
+        let (pins, levels) = self.wire.look(position, cycle);
+        let select = if pins.selected { 0 } else { cfg::CSB };
+        let clock = if pins.clock { cfg::CLK } else { 0 };
+        self.config & !cfg::PINS | u32::from(pins.enables) << cfg::OE_SHIFT | select | clock | u32::from(levels)
+    }
+
+    /// A write that takes effect at `now`.
+    fn configure(&mut self, config: u32, now: Ps) {
+        self.config = config;
+        let at = self.wire.clock.cycles_until_ceil(now).0;
+        let time = self.wire.time(at);
+        if self.pins.is_none() {
+            self.stream.stop(at, &mut self.wire);
+            self.wire.drop_word();
+        }
+        if config & cfg::ENABLE != 0 {
+            if let Some(mut pins) = self.pins.take() {
+                pins.set(PinLevels::default(), time, self.wire.chip.target());
+                self.wire.show_pins(PinLevels::default(), at);
+            }
+            self.wire.mode = mode_of(config);
+            self.stream.restart(at, self.wire.mode);
+        } else {
+            // A frame that the stream has begun goes on if the new levels let it.
+            let selected = std::mem::take(&mut self.wire.selected);
+            let pins =
+                self.pins.get_or_insert_with(|| Pins::taken_over(PinLevels { selected, ..PinLevels::default() }));
+            let levels = levels_of(config);
+            self.wire.totals.sck_clocks += u64::from(levels.clock && !pins.levels().clock);
+            pins.set(levels, time, self.wire.chip.target());
+            self.wire.show_pins(levels, at);
+        }
+    }
+
+    /// A request for the word at `offset` of the window: the cycle of its answer.
+    #[inline]
+    fn request(&mut self, offset: u32, cycle: u64, ctx: &mut Ctx) -> Result<u64, SlaveError> {
+        if self.pins.is_some() {
+            return Err(refuse(ctx));
+        }
+        let answered = self.stream.request(cycle, self.address(offset) & !3, &mut self.wire);
+        self.wire.unused = false;
+        self.words_requested += 1;
+        self.wire.chip.follow(None, ctx);
+        if self.wire.notes_due {
+            self.take_notes(ctx);
+        }
+        Ok(answered)
+    }
+
+    fn address(&self, offset: u32) -> u32 {
+        self.window_base.wrapping_add(offset) & ADDRESS_MASK
+    }
+
+    /// A span of the window in flash addresses: where it begins, and how many of its bytes lie before the addresses wrap.
+    fn span(&self, offset: u32, bytes: usize) -> (u32, usize) {
+        let address = self.address(offset);
+        (address, bytes.min((ADDRESS_MASK + 1 - address) as usize))
+    }
+
+    #[cold]
+    fn take_notes(&mut self, ctx: &mut Ctx) {
+        self.wire.notes_due = false;
+        self.wire.chip.take_notes(ctx);
+    }
+}
+
+#[cold]
+fn refuse(ctx: &mut Ctx) -> SlaveError {
+    ctx.note(
+        "the window was accessed while the flash is driven by hand (bit 31 of the configuration register is 0): the \
+         hardware never answers, and the core hangs; here it is answered with an error",
+    );
+    SlaveError { done: ctx.now }
+}
+
+fn mode_of(config: u32) -> Mode {
+    let width = match (config & cfg::DDR != 0, config & cfg::QSPI != 0) {
+        (false, false) => Width::Single,
+        (true, false) => Width::Dual,
+        (false, true) => Width::Quad,
+        (true, true) => Width::QuadDdr,
+    };
+    let dummy_clocks = (config & cfg::DUMMY) >> cfg::DUMMY_SHIFT;
+    Mode { width, continuous: config & cfg::CRM != 0, dummy_clocks }
+}
+
+fn levels_of(config: u32) -> PinLevels {
+    PinLevels {
+        selected: config & cfg::CSB == 0,
+        clock: config & cfg::CLK != 0,
+        enables: ((config & cfg::OE) >> cfg::OE_SHIFT) as u8,
+        levels: (config & cfg::IO) as u8,
+    }
+}
+
+impl Device for PicosocSpimemio {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+        self.wire.chip.start(ctx);
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.wire.chip.event(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.wire.chip.pins_changed(port, changed, levels, ctx);
+    }
+
+    #[inline]
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        if range == 0 {
+            let value = if offset & !3 == 0 { self.register(cycle) } else { 0 };
+            return Ok(Reply::read(size.extracted(value, offset), self.wire.time(cycle)));
+        }
+        let answered = self.request(offset, cycle, ctx)?;
+        Ok(Reply::read(size.extracted(self.wire.word, offset), self.wire.time(answered)))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        if range != 0 {
+            let answered = self.request(offset, cycle, ctx)?;
+            ctx.note("a write to the window reads the flash, and changes nothing");
+            return Ok(Reply::written(self.wire.time(answered)));
+        }
+        if offset & !3 == 0 {
+            self.configure(size.merged(self.config, offset, value) & cfg::ALL, ctx.now);
+            self.wire.chip.follow(None, ctx);
+            self.take_notes(ctx);
+        }
+        Ok(Reply::written(self.wire.time(cycle)))
+    }
+
+    fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
+        if range == 0 {
+            return false;
+        }
+        let (address, first) = self.span(offset, into.len());
+        let (first, wrapped) = into.split_at_mut(first);
+        self.wire.chip.peek(address, first) && (wrapped.is_empty() || self.wire.chip.peek(0, wrapped))
+    }
+
+    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        if range == 0 {
+            return false;
+        }
+        let (address, first) = self.span(offset, bytes.len());
+        let (first, wrapped) = bytes.split_at(first);
+        self.wire.chip.load(address, first) && (wrapped.is_empty() || self.wire.chip.load(0, wrapped))
+    }
+
+    /// A line fill: its words, one request behind the other.
+    fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        if range == 0 {
+            return Err(SlaveError { done: ctx.now });
+        }
+        let mut cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        let words = (offset % 4 + bytes).div_ceil(4).max(1);
+        for word in 0..words {
+            let answered = self.request(offset.wrapping_add(4 * word), cycle, ctx)?;
+            cycle = answered + 1;
+        }
+        Ok(self.wire.time(cycle - 1))
+    }
+
+    fn finish(&mut self, now: Ps) {
+        if self.pins.is_none() {
+            let at = self.wire.clock.cycles_until_floor(now).0;
+            self.stream.stop(at, &mut self.wire);
+            self.wire.drop_word();
+        }
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        vec![self.wire.chip.target()]
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let totals = self.wire.totals;
+        let mut counters = vec![
+            ("words_requested".to_owned(), self.words_requested),
+            ("words_unused".to_owned(), totals.words_unused),
+            ("jumps".to_owned(), totals.jumps),
+            ("sck_clocks".to_owned(), totals.sck_clocks),
+        ];
+        counters.extend(self.wire.chip.counters());
+        counters
+    }
+}

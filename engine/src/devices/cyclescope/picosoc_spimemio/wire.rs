@@ -1,0 +1,237 @@
+//! The stream on the SPI wire: every clock that the interface sends, and the data that comes back.
+//!
+//! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become bursts here; a word's bits
+//! are what the flash returned for them.
+//!
+//! Waveforms show the pins, which are registers: what happens here in one cycle stands on them in the next.
+
+use super::look::Ahead;
+use super::mode::Mode;
+use super::stream::{COMMAND_CYCLES, Frames};
+use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::time::{Cycles, Hz, Ps};
+use crate::wire::host::HostedChip;
+use crate::wire::pins::PinLevels;
+use crate::wire::spi::{Burst, Lines, Rate};
+
+/// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and the
+/// next, chip select is still active.
+const PREAMBLE_STARTS: [u64; 3] = [52, 34, 16];
+/// From a cycle of the stream to the one in which the pins show it.
+const PIN_CYCLES: u64 = 1;
+/// Cycles of a clock.
+const CLOCK_CYCLES: u64 = 2;
+/// Leaves continuous read.
+const MODE_BIT_RESET: u8 = 0xff;
+/// Leaves deep power-down.
+const RELEASE_POWER_DOWN: u8 = 0xab;
+
+/// Totals since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Words that were read and dropped without a request for them.
+    pub words_unused: u64,
+    /// Frames that a jump began.
+    pub jumps: u64,
+    /// Periods of SCK.
+    pub sck_clocks: u64,
+}
+
+/// The wire, and the flash on it.
+pub struct Wire {
+    /// The SoC's clock.
+    pub clock: Hz,
+    /// The flash.
+    pub chip: HostedChip,
+    /// How it is read.
+    pub mode: Mode,
+    /// Chip select is active.
+    pub selected: bool,
+    /// The word that was read last, as the core sees it.
+    pub word: u32,
+    /// Nobody has asked for that word yet.
+    pub unused: bool,
+    /// The flash may have notes.
+    pub notes_due: bool,
+    /// Totals.
+    pub totals: Totals,
+    /// The lines, for waveforms.
+    pub signals: SpiSignals,
+    /// When the first clock of the next word begins, while nothing holds it back.
+    next_word: u64,
+    /// Clocks that have passed already, because firmware looked at the lines.
+    pub(super) ahead: Ahead,
+}
+
+impl Wire {
+    /// A quiet wire.
+    pub fn new(clock: Hz, chip: HostedChip) -> Wire {
+        Wire {
+            clock,
+            chip,
+            mode: Mode::RESET,
+            selected: false,
+            word: 0,
+            unused: false,
+            notes_due: false,
+            totals: Totals::default(),
+            signals: SpiSignals::default(),
+            next_word: 0,
+            ahead: Ahead::default(),
+        }
+    }
+
+    /// When `cycle` begins.
+    #[inline]
+    pub fn time(&self, cycle: u64) -> Ps {
+        self.clock.ps_at_floor(Cycles(cycle))
+    }
+
+    /// The word in hand is given up.
+    pub fn drop_word(&mut self) {
+        self.totals.words_unused += u64::from(std::mem::take(&mut self.unused));
+    }
+
+    /// Chip select goes inactive for a cycle, if it is active, and active at `start`.
+    fn begin(&mut self, start: u64) {
+        if self.selected {
+            let before = self.time(start - 1);
+            self.chip.deselect(before);
+            self.signals.select(0, false, self.time(start - 1 + PIN_CYCLES));
+        }
+        self.signals.select(0, true, self.time(start + PIN_CYCLES));
+        let start = self.time(start);
+        self.chip.select(start);
+        self.selected = true;
+        self.notes_due = true;
+    }
+
+    /// The preamble's commands, and when each begins.
+    pub(super) fn preamble_frames(&self, ready: u64) -> [(u64, u8); 3] {
+        let commands = [MODE_BIT_RESET, RELEASE_POWER_DOWN, self.mode.opcode()];
+        std::array::from_fn(|index| (ready - PREAMBLE_STARTS[index], commands[index]))
+    }
+
+    /// The commands of the preamble that begin before `until`, with those of their clocks that are over at `over`, but for
+    /// what has passed already. A command under way has begun by `over`.
+    pub(super) fn send_preamble(&mut self, ready: u64, until: u64, over: u64) {
+        let passed = self.ahead.frames.saturating_sub(1);
+        for (index, (start, command)) in self.preamble_frames(ready).into_iter().enumerate().skip(passed) {
+            if start >= until {
+                break;
+            }
+            if index == self.ahead.frames {
+                self.begin(start);
+                self.ahead = Ahead::begun(index + 1);
+            }
+            let from = self.ahead.clocks;
+            self.ahead.clocks = (over.min(start + COMMAND_CYCLES) - start) as u32 / 2;
+            let rest = command.unbounded_shl(from);
+            self.command(start + 2 * u64::from(from), rest, self.ahead.clocks - from);
+        }
+    }
+
+    /// The first `clocks` bits of a command byte, on one line.
+    fn command(&mut self, start: u64, command: u8, clocks: u32) {
+        let bits = u32::from(command) >> (8 - clocks);
+        self.shift(Burst::output(Lines::Single, Rate::Single, clocks, bits), start);
+    }
+
+    /// A burst that begins at `start`; gives the cycle after it.
+    fn shift(&mut self, burst: Burst, start: u64) -> u64 {
+        let end = start + CLOCK_CYCLES * u64::from(burst.clocks);
+        if burst.clocks > 0 {
+            let (time, clock) = (self.time(end), self.serial_clock(start));
+            self.signals.shift(Some(&mut self.chip), burst, time, clock);
+            self.totals.sck_clocks += u64::from(burst.clocks);
+        }
+        end
+    }
+
+    fn serial_clock(&self, start: u64) -> SerialClock {
+        SerialClock { source: self.clock, start: start + PIN_CYCLES, period: CLOCK_CYCLES, cpol: false, cpha: false }
+    }
+
+    /// Shows the clocks of a word that have passed, and the bits that came in them: three bytes right behind the word
+    /// before, then the last one from `last_byte` on.
+    fn show_word(&self, clocks: u32, bits: u32, last_byte: u64) {
+        if !self.signals.are_recorded() {
+            return;
+        }
+        let Burst { lines, rate, .. } = self.data();
+        let first = clocks.min((3 * self.mode.byte_cycles() / CLOCK_CYCLES) as u32);
+        let rest = Burst { clocks: clocks - first, ..self.data() };
+        let rest_bits = rest.clocks * rest.bits_per_clock();
+        let first = Burst { clocks: first, ..Burst::input(lines, rate, 0) };
+        self.signals.burst(first, bits >> rest_bits, self.serial_clock(self.next_word));
+        self.signals.burst(rest, bits, self.serial_clock(last_byte));
+    }
+
+    /// Shows the pins as they are driven by hand from cycle `at` on.
+    pub fn show_pins(&self, pins: PinLevels, at: u64) {
+        let data = pins.read(&*self.chip, pins.clock);
+        self.signals.pins(pins.clock, data, pins.selected, self.time(at + PIN_CYCLES));
+    }
+
+    /// The clocks of a word.
+    pub(super) const fn data(&self) -> Burst {
+        Burst::input(self.mode.lines(), self.rate(), 32)
+    }
+
+    const fn rate(&self) -> Rate {
+        if self.mode.is_ddr() { Rate::Double } else { Rate::Single }
+    }
+}
+
+impl Frames for Wire {
+    fn preamble(&mut self, ready: u64, until: u64) {
+        self.send_preamble(ready, until, until);
+        self.ahead = Ahead::default();
+    }
+
+    fn frame(&mut self, start: u64, command: bool) {
+        self.drop_word();
+        self.totals.jumps += 1;
+        self.begin(start);
+        if command {
+            self.command(start, self.mode.opcode(), u8::BITS);
+        }
+    }
+
+    fn address(&mut self, start: u64, address: u32) {
+        let (lines, rate) = (self.mode.lines(), self.rate());
+        let header = match self.mode.mode_byte() {
+            Some(mode) => Burst::output(lines, rate, 32, address << 8 | u32::from(mode)),
+            None => Burst::output(lines, rate, 24, address),
+        };
+        let start = self.shift(header, start);
+        self.next_word = self.shift(Burst::dummy(lines, self.mode.dummies()), start);
+    }
+
+    #[inline]
+    fn word(&mut self, _address: u32, end: u64) {
+        let burst = self.data();
+        let time = self.time(end);
+        let bits = if self.ahead.clocks == 0 { self.chip.shift(burst, time) } else { self.rest_of_word(burst, time) };
+        self.show_word(burst.clocks, bits, end - self.mode.byte_cycles());
+        self.next_word = end;
+        // The first byte on the wire is the one at the lowest address.
+        self.word = bits.swap_bytes();
+        self.totals.sck_clocks += u64::from(burst.clocks);
+        self.drop_word();
+        self.unused = true;
+    }
+
+    fn cut(&mut self, at: u64, clocks: u32, last_byte: u64) {
+        let ahead = std::mem::take(&mut self.ahead);
+        let burst = Burst { clocks: clocks.saturating_sub(ahead.clocks), ..self.data() };
+        self.totals.sck_clocks += u64::from(ahead.clocks + burst.clocks);
+        let bits = if burst.clocks > 0 {
+            let time = self.time(at);
+            self.chip.shift(burst, time)
+        } else {
+            0
+        };
+        self.show_word(ahead.clocks + burst.clocks, ahead.with(bits, burst), last_byte);
+    }
+}

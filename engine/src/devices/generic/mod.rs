@@ -1,0 +1,5 @@
+//! Models whose compatibles name no vendor.
+
+pub mod cache;
+pub mod mmc_spi_slot;
+pub mod spi_gpio;

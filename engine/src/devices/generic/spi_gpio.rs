@@ -1,0 +1,260 @@
+//! `spi-gpio`: an SPI bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware makes clocks and bits by writing to the
+//! ports, and reads what the chips answer there.
+//!
+//! Modelled: the bus as wires. A register write of a port is one change of all its pins; what changes together with the clock
+//! counts from the next edge on. A chip drives MISO while it is selected, with the delay that it has; what it drives is
+//! brought up to date when a port reads its pins. Of several selected chips that disagree on MISO, low wins. Any wiring works as it would on a
+//! board: a MOSI and MISO that are swapped drive against each other, and the other two ends float.
+//!
+//! A chip's `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio` are wires, too ([`crate::wire::host`]). Chip selects are active low,
+//! as the chips have them; the flags of `cs-gpios` tell a driver so, and change nothing here.
+//!
+//! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
+
+use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::NodeReader;
+use crate::time::Ps;
+use crate::wire::host::{Chips, HostedChip};
+use crate::wire::pins::{PinLevels, Pins};
+use crate::wire::spi::SpiTarget;
+use crate::wires::Pin;
+
+/// MISO among a target's lines.
+const IO1: u8 = 0b10;
+/// No controller has more chip selects.
+const MOST_SELECTS: u32 = 32;
+
+/// Where the bus is wired to.
+#[derive(Clone, Debug)]
+pub struct Wiring {
+    /// Clock, from the port.
+    pub sck: Pin,
+    /// Data to the chips.
+    pub mosi: Pin,
+    /// Data from the chips.
+    pub miso: Pin,
+    /// Chip selects, active low.
+    pub selects: Vec<Pin>,
+}
+
+/// A place for a chip on one of the chip selects.
+struct Place {
+    select: Pin,
+    pins: Pins,
+    chip: Option<HostedChip>,
+}
+
+/// The bus.
+pub struct SpiGpio {
+    label: String,
+    sck: Pin,
+    mosi: Pin,
+    miso: Pin,
+    places: Vec<Place>,
+    /// What the port's side of the bus is at; `selected` means nothing here.
+    lines: PinLevels,
+    /// What the chips drive MISO to.
+    driven: Option<bool>,
+    /// When that was looked at last.
+    looked: Ps,
+    /// It is about to change: the chips' outputs take their time.
+    moving: bool,
+    sck_clocks: u64,
+    frames: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["spi-gpio"], 0, from_node);
+
+/// Builds the bus from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let selects = reader.u32("num-chipselects", 1..=MOST_SELECTS, "the bus has 1 to 32 chip selects");
+    let wiring = Wiring {
+        sck: pin(reader, "sck-gpios", "the pin of the clock"),
+        mosi: pin(reader, "mosi-gpios", "the pin of the data to the chips"),
+        miso: pin(reader, "miso-gpios", "the pin of the data from the chips"),
+        selects: select_pins(reader, selects),
+    };
+    let chips = Chips::from_node(reader, selects.min(MOST_SELECTS));
+    Box::new(SpiGpio::new(reader.node.label().to_owned(), wiring, chips))
+}
+
+/// A pin that the bus needs. If there is none, which is a fault, one that is never used.
+fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
+    let pins = reader.required_gpios(property, 1, meaning);
+    pins.first().copied().unwrap_or(Pin { port: DeviceId(u32::MAX), number: 0 })
+}
+
+fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
+    const NAME: &str = "cs-gpios";
+    let mut pins = reader.required_gpios(NAME, selects as usize + 1, "a pin for each chip select");
+    if reader.node.property(NAME).is_some() && pins.len() as u32 != selects {
+        let value = format!("another number of pins than num-chipselects ({selects})");
+        let allowed = "each chip select has a pin".to_owned();
+        reader.fault_at(NAME, FaultKind::OutOfRange { property: NAME.into(), value, allowed });
+    }
+    pins.truncate(selects as usize);
+    pins
+}
+
+impl SpiGpio {
+    /// The bus with the label of its node, and a chip, or none, on each chip select.
+    pub fn new(label: String, wiring: Wiring, chips: Chips) -> SpiGpio {
+        let places = wiring.selects.into_iter().zip(chips.into_selects());
+        SpiGpio {
+            label,
+            sck: wiring.sck,
+            mosi: wiring.mosi,
+            miso: wiring.miso,
+            places: places.map(|(select, chip)| Place { select, pins: Pins::new(), chip }).collect(),
+            lines: PinLevels { selected: false, clock: true, enables: 1, levels: 1 },
+            driven: None,
+            looked: Ps::ZERO,
+            moving: false,
+            sck_clocks: 0,
+            frames: 0,
+        }
+    }
+
+    /// Takes over what changed on the port's side of the bus.
+    fn take_lines(&mut self, port: DeviceId, changed: u32, levels: u32, now: Ps) {
+        let level = |pin: Pin| (pin.port == port && pin.of(changed)).then(|| pin.of(levels));
+        let rose = level(self.sck) == Some(true);
+        self.lines.clock = level(self.sck).unwrap_or(self.lines.clock);
+        self.lines.levels = level(self.mosi).map_or(self.lines.levels, u8::from);
+        let mut clocked = false;
+        for place in &mut self.places {
+            let was_selected = place.pins.levels().selected;
+            let selected = level(place.select).map_or(was_selected, |level| !level);
+            self.frames += u64::from(selected && !was_selected);
+            clocked |= selected && rose;
+            if let Some(chip) = &mut place.chip {
+                place.pins.set(PinLevels { selected, ..self.lines }, now, chip.target());
+            }
+        }
+        self.sck_clocks += u64::from(clocked);
+    }
+
+    /// What the chips drive MISO to at `at`, and once their outputs have settled.
+    fn miso_at(&self, at: Ps) -> [Option<bool>; 2] {
+        let mut miso = [None; 2];
+        for place in &self.places {
+            let Some(chip) = &place.chip else { continue };
+            let driven = place.pins.driven(&**chip, at);
+            for (miso, (lines, levels)) in miso.iter_mut().zip(driven) {
+                if lines & IO1 != 0 {
+                    *miso = Some(levels & IO1 != 0 && *miso != Some(false));
+                }
+            }
+        }
+        miso
+    }
+
+    /// Brings MISO up to `ctx.now`.
+    fn drive_miso(&mut self, ctx: &mut Ctx) {
+        let [now, settled] = self.miso_at(ctx.now);
+        if now != self.driven {
+            let since = if ctx.bus.waves.is_on() { self.changed_at(now, ctx.now) } else { ctx.now };
+            self.driven = now;
+            ctx.bus.drive_pin_since(self.miso, now, since, ctx.now);
+        }
+        self.looked = ctx.now;
+        if self.moving != (now != settled) {
+            self.moving = now != settled;
+            ctx.bus.wires.set_moving(self.miso, self.moving);
+        }
+    }
+
+    /// What MISO has become by itself until `ctx.now`, before something else is done to the bus.
+    fn settle_miso(&mut self, ctx: &mut Ctx) {
+        if self.moving {
+            self.drive_miso(ctx);
+        }
+        self.looked = ctx.now;
+    }
+
+    /// When, since it was looked at last, MISO came to be what it is at `now`: waveforms show the time, not that of the next look.
+    fn changed_at(&self, level: Option<bool>, now: Ps) -> Ps {
+        let (mut before, mut after) = (self.looked, now);
+        while after.0 > before.0 + 1 {
+            let middle = Ps(before.0 + (after.0 - before.0) / 2);
+            if self.miso_at(middle)[0] == level { after = middle } else { before = middle }
+        }
+        after
+    }
+
+    fn declare(&self, pin: Pin, name: &str, ctx: &mut Ctx) {
+        let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
+        ctx.bus.wires.name(pin, signal);
+    }
+}
+
+impl Device for SpiGpio {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        for (pin, name) in [(self.sck, "sck"), (self.mosi, "mosi"), (self.miso, "miso")] {
+            self.declare(pin, name, ctx);
+        }
+        for (index, place) in self.places.iter().enumerate() {
+            self.declare(place.select, &format!("cs{index}"), ctx);
+            ctx.bus.wires.watch(place.select, ctx.id, false);
+        }
+        ctx.bus.wires.watch(self.sck, ctx.id, false);
+        ctx.bus.wires.watch(self.mosi, ctx.id, false);
+        ctx.bus.wires.watch(self.miso, ctx.id, true);
+        for chip in self.places.iter_mut().filter_map(|place| place.chip.as_mut()) {
+            chip.start(ctx);
+        }
+        // What the wires are at: ports that drive them later tell of it.
+        let pins: Vec<Pin> =
+            [self.sck, self.mosi].into_iter().chain(self.places.iter().map(|place| place.select)).collect();
+        for pin in pins {
+            self.take_lines(pin.port, pin.mask(), ctx.bus.wires.levels(pin.port), ctx.now);
+        }
+        self.drive_miso(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.settle_miso(ctx);
+        self.take_lines(port, changed, levels, ctx.now);
+        for chip in self.places.iter_mut().filter_map(|place| place.chip.as_mut()) {
+            chip.pins_changed(port, changed, levels, ctx);
+            chip.settle(ctx);
+        }
+        self.drive_miso(ctx);
+    }
+
+    fn pins_sampled(&mut self, _port: DeviceId, ctx: &mut Ctx) {
+        self.settle_miso(ctx);
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.settle_miso(ctx);
+        if let Some(chip) = self.places.get_mut(token as usize).and_then(|place| place.chip.as_mut()) {
+            chip.event(ctx);
+        }
+        self.drive_miso(ctx);
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.places.iter_mut().filter_map(|place| Some(place.chip.as_mut()?.target())).collect()
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let mut counters = vec![("sck_clocks".to_owned(), self.sck_clocks), ("frames".to_owned(), self.frames)];
+        counters.extend(self.places.iter().filter_map(|place| place.chip.as_ref()).flat_map(HostedChip::counters));
+        counters
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! `ingenic,jz4740-gpio`: a port of 32 general-purpose pins of the JZ4740 and its kin (Linux's pinctrl-ingenic and arch/mips/jz4740/gpio.c have the
+//! register map and what the bits do). A node is one port, with its 0x100 bytes of registers.
+//!
+//! Modelled: all registers. A pin is an output where PxFUN and PxSEL are 0 and PxDIR is 1; an interrupt source where PxFUN is 0 and PxSEL
+//! is 1, by PxTRG on an edge or a level, by PxDIR the rising one or high, else the falling one or low. PxFLG is set by an
+//! interrupt source, masked or not, and stays set until it is cleared; a level sets it again at once. Writing
+//! ones at 0x14 sets PxDAT *and* clears the flags of interrupt sources: PxDATS and PxFLGC are one register. Pull-ups are on where PxPE is 0.
+//!
+//! A write takes effect, and wires change, at the time at which it reaches the port; a read shows the wires at that time.
+//!
+//! Not modelled: what a pin does for another device (PxFUN is 1); the port does not drive it then. Registers have 32 bits; of a narrower
+//! write the other lanes are zeroes.
+
+use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::devices::model::Model;
+use crate::devices::support::apb;
+use crate::devices::support::registers::{AccessKind, Register};
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Hz;
+use crate::wires::Drive;
+
+/// The register map.
+pub const REGISTERS: &[Register] = &[
+    Register::new("PXPIN", PIN, AccessKind::Ro, u32::MAX, u32::MAX),
+    Register::new("PXDAT", DAT, AccessKind::Ro, 0, u32::MAX),
+    Register::new("PXDATS", DAT | SET, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXDATC", DAT | CLEAR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXIM", IM, AccessKind::Ro, u32::MAX, u32::MAX),
+    Register::new("PXIMS", IM | SET, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXIMC", IM | CLEAR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXPE", PE, AccessKind::Ro, 0, u32::MAX),
+    Register::new("PXPES", PE | SET, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXPEC", PE | CLEAR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXFUN", FUN, AccessKind::Ro, 0, u32::MAX),
+    Register::new("PXFUNS", FUN | SET, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXFUNC", FUN | CLEAR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXSEL", SEL, AccessKind::Ro, 0, u32::MAX),
+    Register::new("PXSELS", SEL | SET, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXSELC", SEL | CLEAR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXDIR", DIR, AccessKind::Ro, 0, u32::MAX),
+    Register::new("PXDIRS", DIR | SET, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXDIRC", DIR | CLEAR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXTRG", TRG, AccessKind::Ro, 0, u32::MAX),
+    Register::new("PXTRGS", TRG | SET, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXTRGC", TRG | CLEAR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("PXFLG", FLG, AccessKind::Ro, 0, u32::MAX),
+];
+
+const PIN: u32 = 0x00;
+const DAT: u32 = 0x10;
+const IM: u32 = 0x20;
+const PE: u32 = 0x30;
+const FUN: u32 = 0x40;
+const SEL: u32 = 0x50;
+const DIR: u32 = 0x60;
+const TRG: u32 = 0x70;
+const FLG: u32 = 0x80;
+/// From a register to the one that sets its bits, and the one that clears them.
+const SET: u32 = 0x4;
+const CLEAR: u32 = 0x8;
+/// What of an offset names the register, and what the way of writing it.
+const REGISTER: u32 = 0xf0;
+const WAY: u32 = 0x0f;
+
+/// The port.
+#[derive(Debug)]
+pub struct Gpio {
+    clock: Hz,
+    interrupt: Option<IrqLine>,
+    dat: u32,
+    im: u32,
+    pe: u32,
+    fun: u32,
+    sel: u32,
+    dir: u32,
+    trg: u32,
+    flg: u32,
+    irq_level: bool,
+    /// A wire may change before the next access, without an event.
+    moving: bool,
+    /// Grows with all that may change an answer.
+    changes: u64,
+    reads: u64,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::port(&["ingenic,jz4740-gpio"], 1, from_node);
+
+/// Builds the port from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let clock = reader.clock(0, "the peripheral clock");
+    reader.known(&["gpio-controller", "#gpio-cells", "gpio-ranges"]);
+    let interrupt = reader.interrupt(0, "its interrupt");
+    Box::new(Gpio::new(clock, interrupt))
+}
+
+impl Gpio {
+    /// The port after reset: all pins are inputs, pulled up, with their interrupts masked.
+    pub fn new(clock: Hz, interrupt: Option<IrqLine>) -> Gpio {
+        Gpio {
+            clock,
+            interrupt,
+            dat: 0,
+            im: u32::MAX,
+            pe: 0,
+            fun: 0,
+            sel: 0,
+            dir: 0,
+            trg: 0,
+            flg: 0,
+            irq_level: false,
+            moving: false,
+            changes: 0,
+            reads: 0,
+            writes: 0,
+        }
+    }
+
+    /// Pins that are interrupt sources.
+    const fn sources(&self) -> u32 {
+        !self.fun & self.sel
+    }
+
+    fn drive(&self) -> (Drive, u32) {
+        (Drive { enables: !self.fun & !self.sel & self.dir, levels: self.dat }, !self.pe)
+    }
+
+    fn register(&mut self, offset: u32, ctx: &mut Ctx) -> u32 {
+        match offset {
+            PIN => {
+                let levels = ctx.bus.sample_port(ctx.id, ctx.now);
+                self.moving = ctx.bus.wires.is_moving(ctx.id);
+                levels
+            }
+            FLG => self.flg,
+            _ => self.held(offset).map_or(0, |held| *held),
+        }
+    }
+
+    /// The register at `offset` that others set and clear bits of.
+    fn held(&mut self, offset: u32) -> Option<&mut u32> {
+        Some(match offset {
+            DAT => &mut self.dat,
+            IM => &mut self.im,
+            PE => &mut self.pe,
+            FUN => &mut self.fun,
+            SEL => &mut self.sel,
+            DIR => &mut self.dir,
+            TRG => &mut self.trg,
+            _ => return None,
+        })
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        if offset == DAT | SET {
+            self.flg &= !(value & self.sources());
+        }
+        match (self.held(offset & REGISTER), offset & WAY) {
+            (Some(held), SET) if offset <= FLG => *held |= value,
+            (Some(held), CLEAR) if offset <= FLG => *held &= !value,
+            _ => ctx.note(&format!("a write to offset {offset:#x}, where no register to write is, has no effect")),
+        }
+    }
+
+    /// Looks at the wires: flags of interrupt sources, and the interrupt line.
+    fn look(&mut self, ctx: &mut Ctx) {
+        let (rose, fell) = ctx.bus.wires.take_edges(ctx.id);
+        let levels = ctx.bus.wires.levels(ctx.id);
+        let edges = rose & self.dir | fell & !self.dir;
+        let active = !(levels ^ self.dir);
+        self.flg |= self.sources() & (edges & self.trg | active & !self.trg);
+        let level = self.flg & !self.im != 0;
+        if level != self.irq_level {
+            self.irq_level = level;
+            ctx.set_irq(self.interrupt, level);
+        }
+    }
+}
+
+impl Device for Gpio {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.reads += 1;
+        let value = self.register(offset & !3, ctx);
+        self.look(ctx);
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        let (offset, value) = apb::written(value, offset, size);
+        let before = self.drive();
+        self.set_register(offset, value, ctx);
+        let (drive, pull_ups) = self.drive();
+        if (drive, pull_ups) != before {
+            ctx.bus.drive_port(ctx.id, drive, pull_ups, ctx.now);
+        }
+        self.look(ctx);
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, ctx: &mut Ctx) {
+        self.changes += 1;
+        self.look(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(self.clock);
+        poll.state(self.writes);
+        poll.state(self.changes);
+        poll.state(self.flg);
+        poll.counter(&mut self.reads);
+        !self.moving
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("reads".to_owned(), self.reads), ("writes".to_owned(), self.writes)]
+    }
+}
+
+#[cfg(test)]
+mod tests;

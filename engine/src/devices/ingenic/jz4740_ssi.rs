@@ -1,0 +1,321 @@
+//! `ingenic,jz4740-ssi`: the JZ4740's synchronous serial interface as an SPI controller (JZ4740 Programming Manual, chapter Synchronous Serial
+//! Interface).
+//!
+//! Modelled: all registers; two FIFOs of 16 words; Motorola's format with words of 2 to 17 bits, either bit first, in all four modes, edge by
+//! edge: a chip that takes another mode sees what its own edges show it; both chip selects, active low or high; SCK, the device clock divided by
+//! 2 (CGV + 1); TFVCK and TCKFI, in clocks of SCK; UNFIN, which holds the frame open while the transmit FIFO is empty; overrun and underrun;
+//! interrupts; the internal loop. The device clock is what the CGU's SSICDR says: EXTAL, or the PLL's output divided.
+//!
+//! MISO is sampled as it is half a period after a bit's time begins, by what the chip drives then.
+//!
+//! Not modelled, and what then happens: the other formats (frames are Motorola's, with a note), interval mode (words follow each other without a
+//! pause, with a note), receive-only transfers (RFINE, RFINC: every word that comes needs one that goes), MULTS, DMA, the clock gate in the
+//! CGU, and whether the GPIO port gives the pins to the SSI.
+
+mod registers;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::collections::VecDeque;
+
+use self::registers::{SSICR0, SSICR1, SSIDR, SSIGR, SSIICR, SSIITR, SSISR, Settings, cr0, cr1, sr};
+use self::wire::{SELECTS, Wire};
+use crate::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::flag;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::{Hz, Ps};
+use crate::wire::host::{CONTROLLER_EVENT, Chips};
+use crate::wire::spi::SpiTarget;
+
+pub use self::registers::REGISTERS;
+
+/// The clock that the CGU sets for this device, as the bus knows it.
+pub const DEVICE_CLOCK: &str = "ssi";
+
+const FIFO_WORDS: usize = 16;
+
+/// The device.
+pub struct Ssi {
+    label: String,
+    /// The device clock until the CGU sets another.
+    ext: Hz,
+    interrupt: Option<IrqLine>,
+    settings: Settings,
+    interval: u32,
+    characters: u32,
+    /// UNDR and OVER.
+    flags: u32,
+    transmit: VecDeque<u32>,
+    receive: VecDeque<u32>,
+    wire: Wire,
+    /// When software last changed something that the wire depends on.
+    changed_at: Ps,
+    alarm: Alarm,
+    irq_level: bool,
+    overruns: u64,
+    underruns: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let ext = reader.clock(0, "EXTAL, the device clock after reset");
+    reader.clock(1, "clock of its bus");
+    reader.known(&["clock-names"]);
+    let interrupt = reader.interrupt(0, "its interrupt");
+    let chips = Chips::from_node(reader, SELECTS as u32);
+    Box::new(Ssi::new(reader.node.label().to_owned(), ext, interrupt, chips))
+}
+
+impl Ssi {
+    /// The device after reset, with a chip, or none, on each of its chip selects.
+    pub fn new(label: String, ext: Hz, interrupt: Option<IrqLine>, chips: Chips) -> Ssi {
+        let reset = |offset| REGISTERS.iter().find(|register| register.offset == offset).map_or(0, |found| found.reset);
+        Ssi {
+            label,
+            ext,
+            interrupt,
+            settings: Settings { cr0: 0, cr1: reset(SSICR1), divider: 0 },
+            interval: 0,
+            characters: 0,
+            flags: 0,
+            transmit: VecDeque::with_capacity(FIFO_WORDS),
+            receive: VecDeque::with_capacity(FIFO_WORDS),
+            wire: Wire::new(chips, ext),
+            changed_at: Ps::ZERO,
+            alarm: Alarm::default(),
+            irq_level: false,
+            overruns: 0,
+            underruns: 0,
+        }
+    }
+
+    /// All that happens on the wire by `now`.
+    fn pass_to(&mut self, now: Ps, ctx: &mut Ctx) {
+        loop {
+            if let Some(received) = self.wire.pass_to(now) {
+                self.take_received(received);
+            }
+            let goes_on = if self.wire.waits() { self.go_on() } else { self.begin(ctx) };
+            if !goes_on && self.wire.next_end().is_none_or(|end| end > now) {
+                return;
+            }
+        }
+    }
+
+    /// A frame begins if there is a word for it, and none is open.
+    fn begin(&mut self, ctx: &mut Ctx) -> bool {
+        if self.settings.cr0 & cr0::SSIE == 0 || self.wire.is_busy() {
+            return false;
+        }
+        let Some(word) = self.transmit.pop_front() else { return false };
+        self.wire.set_idle(self.settings, self.device_clock(ctx), self.changed_at);
+        self.wire.begin(word, self.changed_at);
+        true
+    }
+
+    /// The open frame goes on with the next word, or ends. False if it waits for either.
+    fn go_on(&mut self) -> bool {
+        if let Some(word) = self.transmit.pop_front() {
+            self.wire.go_on(word, self.changed_at);
+            return true;
+        }
+        if self.settings.cr1 & cr1::UNFIN == 0 {
+            self.wire.release(self.changed_at);
+            return true;
+        }
+        self.underruns += u64::from(self.flags & sr::UNDR == 0);
+        self.flags |= sr::UNDR;
+        false
+    }
+
+    fn device_clock(&self, ctx: &Ctx) -> Hz {
+        ctx.bus.clocks.rate(DEVICE_CLOCK).unwrap_or(self.ext)
+    }
+
+    fn take_received(&mut self, word: u32) {
+        if self.settings.cr0 & cr0::DISREV != 0 {
+            return;
+        }
+        if self.receive.len() == FIFO_WORDS {
+            self.flags |= sr::OVER;
+            self.overruns += 1;
+            return;
+        }
+        self.receive.push_back(word);
+    }
+
+    fn status(&self) -> u32 {
+        let (waiting, come) = (self.transmit.len(), self.receive.len());
+        let busy = self.wire.is_busy();
+        self.flags
+            | (waiting as u32) << sr::TFIFO_NUM_SHIFT
+            | (come as u32) << sr::RFIFO_NUM_SHIFT
+            | flag(sr::END, !busy && waiting == 0)
+            | flag(sr::BUSY, busy)
+            | flag(sr::TFF, waiting == FIFO_WORDS)
+            | flag(sr::RFE, come == 0)
+            | flag(sr::TFHE, waiting <= self.settings.transmit_trigger())
+            | flag(sr::RFHF, come >= self.settings.receive_trigger())
+    }
+
+    fn register(&mut self, offset: u32) -> u32 {
+        match offset {
+            SSIDR => self.receive.pop_front().unwrap_or(0),
+            SSICR0 => self.settings.cr0,
+            SSICR1 => self.settings.cr1,
+            SSISR => self.status(),
+            SSIITR => self.interval,
+            SSIICR => self.characters,
+            SSIGR => self.settings.divider,
+            _ => 0,
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let Some(register) = crate::devices::support::registers::find(REGISTERS, offset) else {
+            ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect"));
+            return;
+        };
+        let value = value & register.mask;
+        match offset {
+            SSIDR if self.transmit.len() == FIFO_WORDS => {
+                ctx.note("a word was written to SSIDR while the transmit FIFO was full: it is lost");
+            }
+            SSIDR => self.transmit.push_back(value),
+            SSICR0 => self.set_control(value, ctx),
+            SSICR1 => {
+                if value & cr1::FMAT != 0 {
+                    ctx.note("SSICR1.FMAT selects another format than Motorola's, which is not modelled: frames are Motorola's");
+                }
+                self.settings.cr1 = value;
+            }
+            // Zeroes clear.
+            SSISR => self.flags &= value,
+            SSIITR => {
+                if value != 0 {
+                    ctx.note("SSIITR asks for pauses between words, which are not modelled: words follow each other");
+                }
+                self.interval = value;
+            }
+            SSIICR => self.characters = value,
+            _ => self.settings.divider = value,
+        }
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        if value & cr0::TFLUSH != 0 {
+            self.transmit.clear();
+        }
+        if value & cr0::RFLUSH != 0 {
+            self.receive.clear();
+        }
+        self.settings.cr0 = value & !(cr0::TFLUSH | cr0::RFLUSH);
+        if value & cr0::SSIE == 0 && self.wire.is_busy() {
+            ctx.note("SSICR0.SSIE was cleared within a frame, which ended there");
+            self.wire.abort(ctx.now);
+        }
+    }
+
+    /// After all that may have changed something: chips, the interrupt line, the event for the end of what is on the wire.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        if !self.wire.is_busy() {
+            self.wire.set_idle(self.settings, self.device_clock(ctx), ctx.now);
+        }
+        self.wire.chips.settle(ctx);
+        let (status, control) = (self.status(), self.settings.cr0);
+        let on = |enable: u32, flag: u32| control & enable != 0 && status & flag != 0;
+        let level =
+            on(cr0::TIE, sr::TFHE) || on(cr0::TEIE, sr::UNDR) || on(cr0::RIE, sr::RFHF) || on(cr0::REIE, sr::OVER);
+        let level = level && control & cr0::SSIE != 0;
+        if level != self.irq_level {
+            self.irq_level = level;
+            ctx.set_irq(self.interrupt, level);
+        }
+        if let Some(end) = self.wire.next_end() {
+            self.alarm.set(end, CONTROLLER_EVENT, ctx);
+        }
+    }
+}
+
+impl Device for Ssi {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.pass_to(ctx.now, ctx);
+        let register = self.register(offset & !3);
+        self.settle(ctx);
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.pass_to(ctx.now, ctx);
+        let (register, value) = apb::written(value, offset, size);
+        self.changed_at = ctx.now;
+        self.set_register(register, value, ctx);
+        self.pass_to(ctx.now, ctx);
+        self.settle(ctx);
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.wire.start(&self.label, ctx);
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.pass_to(ctx.now, ctx);
+        if token == CONTROLLER_EVENT {
+            self.alarm.rang(ctx.now);
+        }
+        self.wire.chips.event(token, ctx);
+        self.settle(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.pass_to(ctx.now, ctx);
+        self.wire.chips.pins_changed(port, changed, levels, ctx);
+        self.settle(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        if self.wire.is_busy() || !self.transmit.is_empty() {
+            return false;
+        }
+        let Settings { cr0, cr1, divider } = self.settings;
+        for register in [cr0, cr1, divider, self.interval, self.characters, self.flags] {
+            poll.state(register);
+        }
+        poll.state(self.receive.len() as u64);
+        self.receive.iter().for_each(|word| poll.state(*word));
+        poll.state(self.wire.words);
+        poll.state(self.wire.frames);
+        self.wire.chips.polled(poll)
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.wire.chips.targets()
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let mut counters = vec![
+            ("sck_clocks".to_owned(), self.wire.clocks),
+            ("words".to_owned(), self.wire.words),
+            ("frames".to_owned(), self.wire.frames),
+            ("rx_overruns".to_owned(), self.overruns),
+            ("tx_underruns".to_owned(), self.underruns),
+        ];
+        counters.extend(self.wire.chips.counters());
+        counters
+    }
+}

@@ -1,0 +1,285 @@
+//! Words on the wire, edge by edge: what the chips see is what their own edges show them, in any of the four modes.
+
+use super::registers::{Settings, cr0, cr1};
+use crate::device::Ctx;
+use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::time::{Cycles, Hz, Ps};
+use crate::wire::host::Chips;
+use crate::wire::pins::{PinLevels, Pins};
+use crate::wire::spi::{Burst, Lines, Rate};
+
+/// Chip selects: SSI_CE_ and SSI_CE2_.
+pub const SELECTS: usize = 2;
+/// MISO among a target's lines.
+const IO1: u8 = 0b10;
+
+/// A word in the shift register.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    /// Cycle of the device clock in which its first bit's time begins.
+    start: u64,
+    /// What is sent, first bit highest, and what has come.
+    sent: u32,
+    received: u32,
+    /// Halves of SCK's period that are through.
+    step: u32,
+}
+
+/// What the wire is at.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// No frame.
+    Idle,
+    Word(Word),
+    /// The frame goes on when there is a word: it ended in this cycle.
+    Waiting(u64),
+    /// The frame ends in this cycle.
+    Releasing(u64),
+}
+
+/// The controller's side of the wire, and the chips on it.
+pub struct Wire {
+    /// On the chip selects.
+    pub chips: Chips,
+    pins: [Pins; SELECTS],
+    signals: SpiSignals,
+    /// As of the frame's beginning.
+    settings: Settings,
+    clock: Hz,
+    phase: Phase,
+    /// When a frame can begin.
+    free_at: Ps,
+    selected: bool,
+    mosi: bool,
+    /// Words and frames so far.
+    pub words: u64,
+    /// Words' bits.
+    pub clocks: u64,
+    /// Chip select went active so often.
+    pub frames: u64,
+}
+
+impl Wire {
+    /// At rest.
+    pub fn new(chips: Chips, clock: Hz) -> Wire {
+        Wire {
+            chips,
+            pins: [Pins::new(); SELECTS],
+            signals: SpiSignals::default(),
+            settings: Settings::default(),
+            clock,
+            phase: Phase::Idle,
+            free_at: Ps::ZERO,
+            selected: false,
+            mosi: true,
+            words: 0,
+            clocks: 0,
+            frames: 0,
+        }
+    }
+
+    /// The board comes out of reset.
+    pub fn start(&mut self, label: &str, ctx: &mut Ctx) {
+        self.signals = SpiSignals::new(&ctx.bus.waves, label, Lines::Single, SELECTS);
+        self.chips.start(ctx);
+    }
+
+    /// True while a frame is open.
+    pub fn is_busy(&self) -> bool {
+        !matches!(self.phase, Phase::Idle)
+    }
+
+    /// True if the frame waits for a word.
+    pub fn waits(&self) -> bool {
+        matches!(self.phase, Phase::Waiting(_))
+    }
+
+    /// The end of the word or of the frame that is under way: what an event is for.
+    pub fn next_end(&self) -> Option<Ps> {
+        match self.phase {
+            Phase::Idle | Phase::Waiting(_) => None,
+            Phase::Word(word) => Some(self.time(self.end_of(word))),
+            Phase::Releasing(at) => Some(self.time(at)),
+        }
+    }
+
+    /// Between frames the settings are those of the registers; the clock rests as they say.
+    pub fn set_idle(&mut self, settings: Settings, clock: Hz, now: Ps) {
+        if self.is_busy() {
+            return;
+        }
+        let now = now.max(self.free_at);
+        self.show_rest(settings, now);
+        (self.settings, self.clock) = (settings, clock);
+        self.set_pins(settings.cpol(), now);
+    }
+
+    /// A frame begins with this word, at `at` or later, when the one before is over.
+    pub fn begin(&mut self, word: u32, at: Ps) {
+        let cycle = self.clock.cycles_until_ceil(at.max(self.free_at)).0;
+        let now = self.time(cycle);
+        self.selected = true;
+        self.frames += 1;
+        self.show_select(true, now);
+        self.set_pins(self.settings.cpol(), now);
+        let start = cycle + u64::from(self.settings.lead_clocks()) * self.period();
+        self.phase = Phase::Word(self.word(word, start));
+    }
+
+    /// The open frame goes on with this word.
+    pub fn go_on(&mut self, word: u32, at: Ps) {
+        if let Phase::Waiting(end) = self.phase {
+            let start = self.clock.cycles_until_ceil(at).0.max(end);
+            self.phase = Phase::Word(self.word(word, start));
+        }
+    }
+
+    /// The open frame ends: no word comes.
+    pub fn release(&mut self, at: Ps) {
+        if let Phase::Waiting(end) = self.phase {
+            let from = self.clock.cycles_until_ceil(at).0.max(end);
+            self.phase = Phase::Releasing(from + u64::from(self.settings.trail_clocks()) * self.period());
+        }
+    }
+
+    /// The controller is switched off: the frame ends where it is.
+    pub fn abort(&mut self, now: Ps) {
+        self.phase = Phase::Idle;
+        if std::mem::take(&mut self.selected) {
+            self.show_select(false, now);
+        }
+        self.free_at = now;
+        self.set_pins(self.settings.cpol(), now);
+    }
+
+    /// All edges by `now`, up to the end of the word or the frame under way: what was received, if a word ended.
+    pub fn pass_to(&mut self, now: Ps) -> Option<u32> {
+        match self.phase {
+            Phase::Idle | Phase::Waiting(_) => None,
+            Phase::Releasing(cycle) => {
+                let at = self.time(cycle);
+                if at <= now {
+                    self.abort(at);
+                }
+                None
+            }
+            Phase::Word(mut word) => {
+                while word.step <= 2 * self.settings.bits() {
+                    let at = self.time(word.start + u64::from(word.step) * self.half());
+                    if at > now {
+                        self.phase = Phase::Word(word);
+                        return None;
+                    }
+                    self.half_step(&mut word, at);
+                }
+                Some(self.end_word(word))
+            }
+        }
+    }
+
+    fn end_word(&mut self, word: Word) -> u32 {
+        let end = self.end_of(word);
+        self.phase = Phase::Waiting(end);
+        self.words += 1;
+        self.clocks += u64::from(self.settings.bits());
+        let clock = SerialClock {
+            source: self.clock,
+            start: word.start,
+            period: self.period(),
+            cpol: self.settings.cpol(),
+            cpha: self.settings.cpha(),
+        };
+        let burst = Burst::output(Lines::Single, Rate::Single, self.settings.bits(), word.sent);
+        self.signals.burst(burst, word.received, clock);
+        self.settings.ordered(word.received)
+    }
+
+    /// Half number `word.step` of the word's halves of a period begins. With CPHA 0 a bit is set in the first half of its clock and
+    /// sampled as the second begins; with CPHA 1 the clock is half a period ahead of that.
+    fn half_step(&mut self, word: &mut Word, at: Ps) {
+        let (step, bits) = (word.step, self.settings.bits());
+        let second = step % 2 == 1;
+        if second {
+            word.received = word.received << 1 | u32::from(self.miso(at));
+        } else if step < 2 * bits {
+            self.mosi = word.sent >> (bits - 1 - step / 2) & 1 != 0;
+        }
+        let leading = second != self.settings.cpha() && step < 2 * bits;
+        self.set_pins(leading != self.settings.cpol(), at);
+        word.step += 1;
+    }
+
+    fn word(&self, value: u32, start: u64) -> Word {
+        Word { start, sent: self.settings.ordered(value & self.settings.mask()), received: 0, step: 0 }
+    }
+
+    /// MISO as the controller samples it: pulled up where no chip drives it.
+    fn miso(&self, at: Ps) -> bool {
+        if self.settings.cr0 & cr0::LOOP != 0 {
+            return self.mosi;
+        }
+        let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
+            let [(lines, levels), _] = pins.driven(&**self.chips.at(select)?, at);
+            (lines & IO1 != 0).then_some(levels & IO1 != 0)
+        });
+        // Low wins.
+        driven.all(|level| level)
+    }
+
+    fn set_pins(&mut self, clock: bool, at: Ps) {
+        for (select, pins) in self.pins.iter_mut().enumerate() {
+            let active = self.selected && self.settings.select() == select;
+            // Chips take a low level for selected.
+            let selected = active != self.settings.is_active_high(select);
+            let levels = PinLevels { selected, clock, enables: 1, levels: u8::from(self.mosi) };
+            if let Some(chip) = self.chips.on(select).filter(|_| pins.levels() != levels) {
+                pins.set(levels, at, chip.target());
+            }
+        }
+    }
+
+    /// The lines rest at other levels with new settings.
+    fn show_rest(&self, settings: Settings, now: Ps) {
+        if settings.cpol() != self.settings.cpol() {
+            self.signals.rest(settings.cpol(), now);
+        }
+        for select in 0..SELECTS {
+            let low = settings.is_active_high(select);
+            if low != self.settings.is_active_high(select) {
+                self.signals.select(select, low, now);
+            }
+        }
+    }
+
+    fn show_select(&self, active: bool, at: Ps) {
+        let select = self.settings.select();
+        self.signals.select(select, active != self.settings.is_active_high(select), at);
+    }
+
+    fn end_of(&self, word: Word) -> u64 {
+        word.start + u64::from(self.settings.bits()) * self.period()
+    }
+
+    /// Cycles of the device clock in half a period of SCK: CGV + 1.
+    fn half(&self) -> u64 {
+        u64::from(self.settings.divider) + 1
+    }
+
+    fn period(&self) -> u64 {
+        2 * self.half()
+    }
+
+    fn time(&self, cycle: u64) -> Ps {
+        self.clock.ps_at_floor(Cycles(cycle))
+    }
+}
+
+impl Settings {
+    fn cpol(self) -> bool {
+        self.cr1 & cr1::POL != 0
+    }
+
+    fn cpha(self) -> bool {
+        self.cr1 & cr1::PHA != 0
+    }
+}

@@ -1,0 +1,326 @@
+//! `ingenic,jz4740-uart`: the JZ4740's UARTs, 16550s whose registers are four bytes apart, with a switch of their own, UFCR.UME (Linux's
+//! 8250_ingenic.c; U-Boot's asm/jz4740.h for names).
+//!
+//! Modelled: all registers; the transmitter with its FIFO of 16 characters, or its holding register without UFCR.FME, and its shift register.
+//! A bit is as many periods of the baud clock, EXTAL, as the divisor latch says, times 16 or UMR, and one more where UACR has a one; start,
+//! data, parity and stop bits are as ULCR says. A character is on the console when its stop bits have ended; what is
+//! still under way when the firmware ends is sent all the same ([`crate::serial`]). ULSR.TDRQ is set while half of the
+//! FIFO is free. Its interrupt goes with a look at UIIR or a character, and comes again with each character that leaves
+//! the FIFO.
+//!
+//! Not modelled: the receive line, which stays idle; modem lines, loopback, break, infrared, DMA; the clock gate in the CGU, and whether the
+//! GPIO port gives the pins to the UART.
+
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::{AccessKind, Register, flag};
+use crate::devices::support::shift_register::ShiftRegister;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Hz;
+use std::collections::VecDeque;
+
+/// The register map while ULCR.DLAB is 0; UTHR and UFCR are behind URBR and UIIR.
+pub const REGISTERS: &[Register] = &[
+    Register::new("URBR", UTHR, AccessKind::Ro, 0, 0xff),
+    Register::new("UIER", UIER, AccessKind::Rw, 0, 0x1f),
+    Register::new("UIIR", UIIR, AccessKind::Ro, UIIR_INPEND, 0xcf),
+    Register::new("ULCR", ULCR, AccessKind::Rw, 0, 0xff),
+    Register::new("UMCR", UMCR, AccessKind::Rw, 0, 0x9f),
+    Register::new("ULSR", ULSR, AccessKind::Ro, ULSR_TDRQ | ULSR_TEMP, 0xff),
+    Register::new("UMSR", 0x18, AccessKind::Ro, 0, 0xff),
+    Register::new("USPR", USPR, AccessKind::Rw, 0, 0xff),
+    Register::new("ISR", ISR, AccessKind::Rw, 0, 0x1f),
+    Register::new("UMR", UMR, AccessKind::Rw, 0, 0x1f),
+    Register::new("UACR", UACR, AccessKind::Rw, 0, 0xfff),
+];
+
+const UTHR: u32 = 0x00;
+const UIER: u32 = 0x04;
+const UIIR: u32 = 0x08;
+const ULCR: u32 = 0x0c;
+const UMCR: u32 = 0x10;
+const ULSR: u32 = 0x14;
+const USPR: u32 = 0x1c;
+const ISR: u32 = 0x20;
+const UMR: u32 = 0x24;
+const UACR: u32 = 0x28;
+
+const UIER_TDRIE: u32 = 1 << 1;
+/// No interrupt is pending.
+const UIIR_INPEND: u32 = 1 << 0;
+/// UIIR.INID: the transmitter wants data.
+const UIIR_TDR: u32 = 1 << 1;
+const UIIR_FFMSEL: u32 = 3 << 6;
+const UFCR_FME: u32 = 1 << 0;
+const UFCR_TFRT: u32 = 1 << 2;
+const UFCR_UME: u32 = 1 << 4;
+const ULCR_WLS: u32 = 3;
+const ULCR_SBLS: u32 = 1 << 2;
+const ULCR_PARE: u32 = 1 << 3;
+const ULCR_SBK: u32 = 1 << 6;
+const ULCR_DLAB: u32 = 1 << 7;
+const UMCR_LOOP: u32 = 1 << 4;
+const ULSR_TDRQ: u32 = 1 << 5;
+const ULSR_TEMP: u32 = 1 << 6;
+
+const FIFO_CHARACTERS: usize = 16;
+/// Periods of a bit, unless UMR says otherwise.
+const OVERSAMPLING: u64 = 16;
+
+/// The device.
+#[derive(Debug)]
+pub struct Uart {
+    bus_clock: Hz,
+    interrupt: Option<IrqLine>,
+    /// The divisor latch.
+    divisor: u32,
+    interrupts: u32,
+    fifo_control: u32,
+    line_control: u32,
+    modem_control: u32,
+    scratch: u32,
+    infrared: u32,
+    oversampling: u32,
+    extra_clocks: u32,
+    waiting: VecDeque<u8>,
+    line: ShiftRegister,
+    /// The transmitter asks for data, and has not been answered.
+    wants_data: bool,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let baud_clock = reader.clock(0, "the baud clock, EXTAL");
+    let bus_clock = reader.clock(1, "clock of its bus");
+    reader.known(&["clock-names"]);
+    Box::new(Uart::new(baud_clock, bus_clock, reader.interrupt(0, "its interrupt")))
+}
+
+impl Uart {
+    /// The device after reset.
+    pub fn new(baud_clock: Hz, bus_clock: Hz, interrupt: Option<IrqLine>) -> Uart {
+        Uart {
+            bus_clock,
+            interrupt,
+            divisor: 0,
+            interrupts: 0,
+            fifo_control: 0,
+            line_control: 0,
+            modem_control: 0,
+            scratch: 0,
+            infrared: 0,
+            oversampling: 0,
+            extra_clocks: 0,
+            waiting: VecDeque::with_capacity(FIFO_CHARACTERS),
+            line: ShiftRegister::new(baud_clock),
+            wants_data: false,
+        }
+    }
+
+    const fn has_fifo(&self) -> bool {
+        self.fifo_control & UFCR_FME != 0
+    }
+
+    const fn capacity(&self) -> usize {
+        if self.has_fifo() { FIFO_CHARACTERS } else { 1 }
+    }
+
+    fn line_status(&self) -> u32 {
+        // Half of the FIFO; without it all of the holding register.
+        let wants = self.waiting.len() <= self.capacity() / 2;
+        flag(ULSR_TDRQ, wants) | flag(ULSR_TEMP, self.waiting.is_empty() && self.line.is_free())
+    }
+
+    fn identification(&self) -> u32 {
+        let what = if self.interrupt_is_pending() { UIIR_TDR } else { UIIR_INPEND };
+        what | flag(UIIR_FFMSEL, self.has_fifo())
+    }
+
+    const fn interrupt_is_pending(&self) -> bool {
+        self.wants_data && self.interrupts & UIER_TDRIE != 0
+    }
+
+    /// Baud clocks of a character.
+    fn character_clocks(&self) -> u64 {
+        let data = u64::from(self.line_control & ULCR_WLS) + 5;
+        let parity = u64::from(self.line_control & ULCR_PARE != 0);
+        let half_bits = match (self.line_control & ULCR_SBLS != 0, data) {
+            (false, _) => 2,
+            (true, 5) => 3,
+            (true, _) => 4,
+        };
+        let bits = 1 + data + parity;
+        let clocks_of_a_bit = if self.oversampling == 0 { OVERSAMPLING } else { self.oversampling.into() };
+        let extra = u64::from((self.extra_clocks & ((1 << bits) - 1)).count_ones());
+        ((2 * bits + half_bits) * clocks_of_a_bit / 2 + extra) * u64::from(self.divisor)
+    }
+
+    /// Brings the transmitter up to `ctx.now`.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        while let Some(clock) = self.line.sent(ctx) {
+            self.shift(clock);
+        }
+    }
+
+    /// Moves the next character, if one waits, to the free shift register.
+    fn shift(&mut self, clock: u64) {
+        if self.divisor == 0 || self.fifo_control & UFCR_UME == 0 || !self.line.is_free() {
+            return;
+        }
+        let end_clock = clock + self.character_clocks();
+        if let Some(character) = self.waiting.pop_front() {
+            self.line.start(character, end_clock);
+            self.wants_data |= self.line_status() & ULSR_TDRQ != 0;
+        }
+    }
+
+    /// Drives the interrupt line, and asks for an event at the end of the character.
+    fn update(&mut self, ctx: &mut Ctx) {
+        ctx.set_irq(self.interrupt, self.interrupt_is_pending());
+        self.line.set_alarm(ctx);
+    }
+
+    fn send(&mut self, character: u8, ctx: &mut Ctx) {
+        if self.fifo_control & UFCR_UME == 0 {
+            ctx.note("a character was written while UFCR.UME is 0: the UART is off, and does not send it");
+            return;
+        }
+        if self.divisor == 0 {
+            ctx.note("a character was written while the divisor latch is 0: without a baud rate it stays where it is");
+        }
+        self.wants_data = false;
+        if self.waiting.len() == self.capacity() {
+            ctx.note("a character was written while there was no room for it (ULSR.TDRQ): it is lost");
+        } else {
+            self.waiting.push_back(character);
+        }
+    }
+
+    fn register(&mut self, offset: u32) -> u32 {
+        match offset {
+            UTHR if self.line_control & ULCR_DLAB != 0 => self.divisor & 0xff,
+            UIER if self.line_control & ULCR_DLAB != 0 => self.divisor >> 8,
+            UIER => self.interrupts,
+            UIIR => {
+                let identification = self.identification();
+                self.wants_data &= !self.interrupt_is_pending();
+                identification
+            }
+            ULCR => self.line_control,
+            UMCR => self.modem_control,
+            ULSR => self.line_status(),
+            USPR => self.scratch,
+            ISR => self.infrared,
+            UMR => self.oversampling,
+            UACR => self.extra_clocks,
+            _ => 0,
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        match offset {
+            UTHR if self.line_control & ULCR_DLAB != 0 => self.divisor = self.divisor & 0xff00 | value & 0xff,
+            UIER if self.line_control & ULCR_DLAB != 0 => self.divisor = self.divisor & 0xff | (value & 0xff) << 8,
+            UTHR => self.send(value as u8, ctx),
+            UIER => {
+                let enabled = value & !self.interrupts & UIER_TDRIE != 0;
+                self.interrupts = value & 0x1f;
+                self.wants_data |= enabled && self.line_status() & ULSR_TDRQ != 0;
+            }
+            UIIR => self.set_fifo_control(value),
+            ULCR => {
+                self.line_control = value & 0xff;
+                if value & ULCR_SBK != 0 {
+                    ctx.note("a break (ULCR.SBK) is not modelled: nothing sees it");
+                }
+            }
+            UMCR => {
+                self.modem_control = value & 0x9f;
+                if value & UMCR_LOOP != 0 {
+                    ctx.note("loopback (UMCR.LOOP) is not modelled: nothing is received");
+                }
+            }
+            USPR => self.scratch = value & 0xff,
+            ISR => self.infrared = value & 0x1f,
+            UMR => self.oversampling = value & 0x1f,
+            UACR => self.extra_clocks = value & 0xfff,
+            _ => {}
+        }
+        self.shift(self.line.cycle(ctx.now));
+    }
+
+    fn set_fifo_control(&mut self, value: u32) {
+        // Changing the mode empties the FIFO, as a 16550 does.
+        if value & UFCR_TFRT != 0 || (value ^ self.fifo_control) & UFCR_FME != 0 {
+            self.waiting.clear();
+        }
+        self.fifo_control = value & 0xd9;
+    }
+}
+
+impl Device for Uart {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.settle(ctx);
+        let register = self.register(offset & !3);
+        self.update(ctx);
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.settle(ctx);
+        let (offset, value) = apb::written(value, offset, size);
+        self.set_register(offset, value, ctx);
+        self.update(ctx);
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.line.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        if !self.line.polled(poll) {
+            return false;
+        }
+        poll.phase(self.bus_clock);
+        for register in [self.divisor, self.interrupts, self.fifo_control, self.line_control, self.modem_control] {
+            poll.state(register);
+        }
+        for register in [self.scratch, self.infrared, self.oversampling, self.extra_clocks] {
+            poll.state(register);
+        }
+        poll.state(self.wants_data);
+        poll.state(self.waiting.len() as u64);
+        self.waiting.iter().for_each(|character| poll.state(*character));
+        true
+    }
+
+    fn unsent(&self) -> Unsent {
+        self.line.unsent(self.waiting.iter().copied())
+    }
+
+    fn send_on(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        self.line.counters()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! Chips that JEDEC's standards describe.
+
+pub mod spi_nor;

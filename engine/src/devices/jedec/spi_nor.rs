@@ -1,0 +1,289 @@
+//! A SPI NOR flash (`jedec,spi-nor`) of one of two families, 128 Mbit:
+//!
+//! - Micron N25Q128A (`micron,n25q128a`). Document: Micron, "Micron Serial NOR Flash Memory, 3V, Multiple I/O, 4KB Sector
+//!   Erase, N25Q128A", n25q_128mb_3v_65nm, Rev. R.
+//! - Cypress (Spansion, Infineon) S25FL128L (`cypress,s25fl128l`). Document: Cypress, "S25FL256L/S25FL128L, 256-Mb/128-Mb,
+//!   3.0 V FL-L Flash Memory", 002-00124.
+//!
+//! Their sections are cited by name. The facts were taken from drivers, models and dumps that quote them, not from the
+//! documents themselves.
+//!
+//! Modelled, clock by clock at the wire, on both edges where a read has double data rate: all commands of the family's table
+//! ([`commands`]); the N25Q's extended, dual and quad I/O protocols; dummy clocks by command and by configuration register;
+//! reads that continue without a command (XIP with its confirmation bit, continuous read with its mode byte); wrapped reads;
+//! the page buffer with its wrap; programming that only clears bits; busy times; the write enable latch; block
+//! protection and lock registers; suspend and resume; software reset; error bits, and the FL-L's busy state after an error;
+//! deep power-down; the N25Q's one-time programmable area; an image file.
+//!
+//! Not modelled, and what then happens: W#, HOLD#/RESET# and VPP are held inactive, so the bits that govern them can be
+//! written and read but do nothing; output drive strength likewise. Setup and hold times, the S# deselect time, the
+//! limit of READ (03h), the fastest SCK for a number of dummy clocks and the time that QUAD takes to come on are not checked
+//! (the board's `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets take no time; the
+//! rescue sequence that ends XIP with DQ0 high does not exist. The FL-L's QPI, 4-byte addresses, individual block and pointer
+//! region protection, security regions, data learning and SFDP do not exist; its bits for them stay 0, with a note. A program or
+//! erase changes the array at once when its
+//! cycle starts: the chip answers no read before the end, but a read of a suspended page or sector, undefined on the
+//! chip, shows the final contents. Nothing wears out, and the registers and OTP area are not kept in the image. A read
+//! past the end of READ ID or SFDP gives FFh.
+
+// `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
+// bits, `array` the contents, `contents` the file behind them; `commands`, `registers` and `parameters` hold what
+// differs between the families, `parts` says which family a part belongs to.
+
+mod array;
+pub mod commands;
+mod contents;
+mod frame;
+mod notes;
+mod operations;
+mod parameters;
+pub mod parts;
+mod registers;
+mod sfdp;
+mod shifting;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use array::Array;
+use commands::{Command, EraseUnit, Source};
+use contents::Backing;
+use frame::{Frame, Phase};
+use notes::Note;
+use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
+use parameters::{Parameters, Times};
+use parts::{PAGE_BYTES, Part};
+use registers::Registers;
+
+use crate::devices::model::Model;
+use crate::dt::reader::NodeReader;
+use crate::host_image::{HostImage, ImageError};
+use crate::polling::Poll;
+use crate::time::{Hz, Ps};
+use crate::wire::bytes::Span;
+use crate::wire::notes::Notes;
+use crate::wire::spi::{Burst, Lines, Outlook, Rate, ReadOutlook, SpiTarget};
+
+/// The compatible of all parts, behind their own.
+pub const COMPATIBLE: &str = "jedec,spi-nor";
+
+/// For the list of models.
+pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node);
+
+/// The flash.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    part: &'static Part,
+    chip_select: u32,
+    times: Times,
+    max_clock: Option<Hz>,
+    /// The shortest time that 0 to 32 clocks may take.
+    shortest: [Ps; 33],
+    /// Shared with copies.
+    array: Arc<Array>,
+    backing: Backing,
+    otp: [u8; OTP_BYTES],
+    registers: Registers,
+    latch: Latch,
+    /// In deep power-down.
+    asleep: bool,
+    busy: Option<Busy>,
+    suspended_program: Option<Suspended>,
+    suspended_erase: Option<Suspended>,
+    reset_enabled: bool,
+    /// The read that each frame continues with its address, without a command (XIP, continuous read).
+    xip: Option<&'static Command>,
+    selected: bool,
+    frame: Frame,
+    /// The page buffer; also holds the bytes of a register write.
+    buffer: [u8; PAGE_BYTES as usize],
+    /// The last clock's end.
+    last_edge: Ps,
+    totals: Totals,
+    bytes_read: u64,
+    /// Frames that may have changed something, and were no reads.
+    changes: u64,
+    notes: Notes<Note>,
+}
+
+/// A flash as its node describes it, on a controller's wire.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
+    Box::new(Flash::from_node(reader))
+}
+
+impl Flash {
+    /// A flash as its node describes it, after power-up.
+    pub fn from_node(reader: &mut NodeReader) -> Flash {
+        let (parameters, mut array) = parameters::from_node(reader);
+        let backing = Backing::from_node(reader, &mut array);
+        Flash::new(parameters, array, backing)
+    }
+
+    fn new(parameters: Parameters, array: Array, backing: Backing) -> Flash {
+        let Parameters { part, chip_select, max_clock, registers, times } = parameters;
+        let mut flash = Flash {
+            part,
+            chip_select,
+            times,
+            max_clock,
+            shortest: Flash::shortest_spans(max_clock),
+            array: Arc::new(array),
+            backing,
+            otp: [0xff; OTP_BYTES],
+            registers,
+            latch: Latch::Closed,
+            asleep: false,
+            busy: None,
+            suspended_program: None,
+            suspended_erase: None,
+            reset_enabled: false,
+            xip: None,
+            selected: false,
+            frame: Frame::new(Lines::Single),
+            buffer: [0xff; PAGE_BYTES as usize],
+            last_edge: Ps::ZERO,
+            totals: Totals::default(),
+            bytes_read: 0,
+            changes: 0,
+            notes: Notes::default(),
+        };
+        flash.reset();
+        flash
+    }
+
+    /// The controller's chip select line that selects it (`reg`).
+    pub fn chip_select(&self) -> u32 {
+        self.chip_select
+    }
+
+    /// Size in bytes.
+    pub fn size_bytes(&self) -> u32 {
+        self.part.size_bytes
+    }
+
+    #[cold]
+    fn note_too_fast(&mut self, burst: Burst, start: Ps, end: Ps) {
+        let Some(max_clock) = self.max_clock else { return };
+        let length = end.saturating_sub(start).0.max(1);
+        let at_least_hz = u64::from(burst.clocks) * 1_000_000_000_000 / length;
+        self.notes.add(Note::TooFast { max_hz: max_clock.get(), at_least_hz });
+    }
+}
+
+impl SpiTarget for Flash {
+    fn select(&mut self, now: Ps) {
+        self.update(now);
+        self.last_edge = now;
+        self.selected = true;
+        self.frame = Frame::new(self.registers.protocol().lines(Lines::Single));
+        if let Some(command) = self.xip {
+            self.frame.continuing = true;
+            self.begin(command);
+        }
+    }
+
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        let start = std::mem::replace(&mut self.last_edge, end);
+        if !self.selected {
+            self.frame.phase = Phase::Ignored;
+        } else if end.saturating_sub(start) < self.shortest[burst.clocks.min(32) as usize] {
+            self.note_too_fast(burst, start, end);
+        }
+        self.pass(burst, Span { start, end, clocks: burst.clocks })
+    }
+
+    fn deselect(&mut self, now: Ps) {
+        if !std::mem::take(&mut self.selected) {
+            return;
+        }
+        if self.frame.phase == Phase::Ignored {
+            self.reset_enabled = false;
+        } else if let Some(command) = self.frame.command {
+            self.finish_frame(command, now);
+        } else if self.frame.bits > 0 {
+            self.notes.add(Note::PartialCommand);
+        }
+    }
+
+    fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
+        self.array.read(addr, into)
+    }
+
+    fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
+        self.store(addr, bytes)
+    }
+
+    fn outlook(&self) -> Outlook {
+        if self.selected { self.next_output() } else { Outlook::default() }
+    }
+
+    /// A frame under way is listed where its answers have no times: in a read of the array.
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let frame = &self.frame;
+        if self.selected && frame.phase != Phase::Output(Source::Array) {
+            return false;
+        }
+        let opcode = |command: Option<&Command>| command.map_or(u32::MAX, |command| u32::from(command.opcode));
+        for state in [u32::from(self.selected), opcode(self.xip), u32::from(self.reset_enabled), u32::from(self.asleep)]
+        {
+            poll.state(state);
+        }
+        if self.selected {
+            let turn = u32::from(frame.turned) | frame.deaf_clocks << 1;
+            let level = frame.confirmation.map_or(2, u32::from) | frame.mode.map_or(0x400, |mode| u32::from(mode) << 2);
+            for state in [opcode(frame.command), frame.address, frame.bits, frame.shifter.into(), turn, level] {
+                poll.state(state);
+            }
+        }
+        if let Some(busy) = self.busy {
+            poll.until(busy.until);
+        }
+        poll.state(self.changes);
+        poll.state(self.busy.is_some());
+        poll.counter(&mut self.bytes_read);
+        true
+    }
+
+    fn copy(&self) -> Option<Box<dyn SpiTarget>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn outlook_of_read(&self) -> Option<ReadOutlook> {
+        let Frame { phase, bits, rate, lines, address, count_mask, .. } = self.frame;
+        let last_address = self.part.size_bytes - 1;
+        let whole = phase == Phase::Output(Source::Array) && bits == 0 && rate == Rate::Single;
+        (self.selected && whole && count_mask == last_address).then_some(ReadOutlook { address, last_address, lines })
+    }
+
+    fn image(&mut self) -> Option<&mut HostImage> {
+        self.backing.image.as_mut()
+    }
+
+    fn begin_run(&mut self) -> Result<(), ImageError> {
+        self.take_image()
+    }
+
+    fn finish(&mut self, _now: Ps) -> Result<(), ImageError> {
+        self.save()
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.notes.take()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let totals = &self.totals;
+        let mut counters =
+            vec![("pages_programmed", totals.pages_programmed), ("subsectors_erased", totals.subsectors_erased)];
+        if self.part.family.commands.erases(EraseUnit::HalfBlock) {
+            counters.push(("half_blocks_erased", totals.half_blocks_erased));
+        }
+        counters.extend([
+            ("sectors_erased", totals.sectors_erased),
+            ("bulk_erases", totals.bulk_erases),
+            ("bytes_read", self.bytes_read),
+        ]);
+        counters
+    }
+}

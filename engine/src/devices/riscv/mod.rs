@@ -1,0 +1,3 @@
+//! What the RISC-V specifications describe.
+
+pub mod clint0;

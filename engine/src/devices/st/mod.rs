@@ -1,0 +1,8 @@
+//! Models of STMicroelectronics' parts.
+
+pub mod lis3dh_accel;
+pub mod stm32_hwspinlock;
+pub mod stm32h7_mdma;
+pub mod stm32h7_uart;
+pub mod stm32mp1_ipcc;
+pub mod stm32mp1_rcc;

@@ -1,0 +1,258 @@
+//! `st,stm32h7-mdma`: the master DMA of STM32H7 and STM32MP1, MDMA (RM0436, "MDMA controller (MDMA)"), 32 channels.
+//!
+//! Modelled: transfers that software requests (MDMA_CxTCR.SWRM): buffers, blocks, repeated blocks and linked lists of them, with all
+//! address modes, data sizes, bursts and updates between blocks; errors of access, alignment and size; flags, the interrupt, the clock gate. Bytes are
+//! packed from the source's data size to the destination's.
+//!
+//! A buffer is read from the source into the FIFO, burst by burst, and then written to the destination. After each buffer another
+//! channel may come first.
+//!
+//! Not modelled: requests of peripherals, and with them the mask registers' writes; exchange of bytes (BEX, HEX, WEX) and padding
+//! (PAM); security; priorities (channels share the buses as masters do).
+
+mod channel;
+mod transfer;
+
+#[cfg(test)]
+mod tests;
+
+use self::channel::{Channel, Stage, ccr, cesr, cisr, ctcr};
+use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::{AccessKind, Register, find, flag};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz, Ps};
+
+/// A channel's registers (RM0436, "MDMA registers"), from its first on.
+pub const REGISTERS: &[Register] = &[
+    Register::new("MDMA_CxISR", CISR, AccessKind::Ro, 0, cisr::ALL | cisr::CRQA),
+    Register::new("MDMA_CxIFCR", CIFCR, AccessKind::Wo, 0, cisr::ALL),
+    Register::new("MDMA_CxESR", CESR, AccessKind::Ro, 0, 0xfff),
+    Register::new("MDMA_CxCR", CCR, AccessKind::Rw, 0, 0x0001_71ff),
+    Register::new("MDMA_CxTCR", CTCR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("MDMA_CxBNDTR", CBNDTR, AccessKind::Rw, 0, 0xfffd_ffff),
+    Register::new("MDMA_CxSAR", CSAR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("MDMA_CxDAR", CDAR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("MDMA_CxBRUR", CBRUR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("MDMA_CxLAR", CLAR, AccessKind::Rw, 0, !7),
+    Register::new("MDMA_CxTBR", CTBR, AccessKind::Rw, 0, 0x0003_003f),
+    Register::new("MDMA_CxMAR", CMAR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("MDMA_CxMDR", CMDR, AccessKind::Rw, 0, u32::MAX),
+];
+
+/// A bit for each channel that interrupts.
+const GISR0: u32 = 0x00;
+const CHANNELS: usize = 32;
+/// The channels' registers begin here, and take so many bytes each.
+const CHANNEL_BASE: u32 = 0x40;
+const CHANNEL_BYTES: u32 = 0x40;
+
+const CISR: u32 = 0x00;
+const CIFCR: u32 = 0x04;
+const CESR: u32 = 0x08;
+const CCR: u32 = 0x0c;
+const CTCR: u32 = 0x10;
+const CBNDTR: u32 = 0x14;
+const CSAR: u32 = 0x18;
+const CDAR: u32 = 0x1c;
+const CBRUR: u32 = 0x20;
+const CLAR: u32 = 0x24;
+const CTBR: u32 = 0x28;
+const CMAR: u32 = 0x30;
+const CMDR: u32 = 0x34;
+
+/// What a board says of the controller.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// Of registers and transfers.
+    pub clock: Hz,
+    /// From a request to the first access.
+    pub setup_cycles: Cycles,
+    /// From the end of a buffer to the first access of the next.
+    pub buffer_cycles: Cycles,
+    /// Each gets the interrupt: two processors have a controller each.
+    pub interrupts: [Option<IrqLine>; 2],
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// Totals since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    blocks: u64,
+    bytes: u64,
+    nodes: u64,
+}
+
+/// The controller.
+#[derive(Debug)]
+pub struct Mdma {
+    params: Params,
+    channels: Vec<Channel>,
+    totals: Totals,
+    /// Grows with every write and every step: nothing else changes anything.
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32h7-mdma"], 1, from_node);
+
+/// Builds the controller from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "#dma-cells", "dma-channels", "dma-requests"]);
+    Box::new(Mdma::new(Params {
+        clock: reader.clock(0, "the clock of registers and transfers"),
+        setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from a request to the first access"),
+        buffer_cycles: reader.timing_cycles("cyclescope,buffer-cycles", "clocks from one buffer to the next"),
+        interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "its interrupt, to another processor")],
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+impl Mdma {
+    /// The controller after reset.
+    pub fn new(params: Params) -> Mdma {
+        Mdma { params, channels: vec![Channel::default(); CHANNELS], totals: Totals::default(), changes: 0 }
+    }
+
+    /// MDMA_GISR0.
+    fn pending(&self) -> u32 {
+        let channels = self.channels.iter().enumerate();
+        channels.fold(0, |bits, (index, channel)| bits | flag(1 << index, channel.interrupts()))
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let level = self.pending() != 0;
+        for line in self.params.interrupts {
+            ctx.set_irq(line, level);
+        }
+    }
+
+    fn set_channel(&mut self, index: usize, offset: u32, value: u32, ctx: &mut Ctx) {
+        let channel = &mut self.channels[index];
+        match offset {
+            CIFCR => channel.status &= !value,
+            CCR => self.control(index, value, ctx),
+            CISR | CESR => {}
+            _ if channel.is_enabled() => {
+                ctx.note(&format!("channel {index}: a register was written while EN is set, which locks it"));
+            }
+            _ => channel.set(offset, value),
+        }
+    }
+
+    /// A write of MDMA_CxCR.
+    fn control(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
+        let channel = &mut self.channels[index];
+        let was_enabled = channel.is_enabled();
+        channel.control = value & !ccr::SWRQ;
+        if was_enabled && !channel.is_enabled() {
+            channel.stop();
+            channel.status |= cisr::CTCIF;
+        }
+        if !was_enabled && channel.is_enabled() {
+            channel.error = channel.faults();
+            if channel.error != 0 {
+                ctx.note(&format!(
+                    "channel {index}: sizes and addresses do not fit (MDMA_CxESR is {:#x})",
+                    channel.error
+                ));
+                channel.fail(channel.error);
+                return;
+            }
+            channel.begin_block();
+        }
+        if value & ccr::SWRQ != 0 {
+            self.request(index, ctx);
+        }
+        let channel = &self.channels[index];
+        if channel.is_enabled() && (channel.control & ccr::EXCHANGES != 0 || channel.transfer & ctcr::PAM != 0) {
+            ctx.note(
+                "exchange of bytes and padding (MDMA_CxCR, MDMA_CxTCR.PAM) are not modelled: bytes are packed in order",
+            );
+        }
+    }
+
+    /// Software asks for a transfer.
+    fn request(&mut self, index: usize, ctx: &mut Ctx) {
+        let channel = &mut self.channels[index];
+        if !channel.is_enabled() || channel.transfer & ctcr::SWRM == 0 {
+            ctx.note(&format!("channel {index}: a software request without EN or MDMA_CxTCR.SWRM has no effect"));
+        } else if channel.stage == Stage::Idle {
+            channel.stage = Stage::Read;
+            channel.begin_request();
+            self.arm(index, self.params.clock.after(ctx.now, self.params.setup_cycles), ctx);
+        }
+    }
+
+    /// The channel's next step, at `due`.
+    fn arm(&mut self, index: usize, due: Ps, ctx: &mut Ctx) {
+        let generation = self.channels[index].generation;
+        ctx.schedule(due.max(ctx.now), generation << 5 | index as u32);
+    }
+}
+
+/// The channel whose registers are at `offset`, and the register's offset among them.
+fn channel_at(offset: u32) -> Option<(usize, u32)> {
+    let within = offset.checked_sub(CHANNEL_BASE)?;
+    let index = (within / CHANNEL_BYTES) as usize;
+    (index < CHANNELS).then_some((index, within % CHANNEL_BYTES))
+}
+
+impl Device for Mdma {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let value = match (self.params.gate.is_open(ctx), channel_at(offset & !3)) {
+            (false, _) => 0,
+            (true, Some((index, register))) => self.channels[index].get(register),
+            (true, None) => flag(u32::MAX, offset & !3 == GISR0) & self.pending(),
+        };
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.changes += 1;
+            let (offset, value) = apb::written(value, offset, size);
+            if let Some((index, register)) = channel_at(offset) {
+                let mask = find(REGISTERS, register).map_or(0, |register| register.mask);
+                self.set_channel(index, register, value & mask, ctx);
+            }
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        let index = (token % CHANNELS as u32) as usize;
+        if self.channels[index].generation << 5 == token & !0x1f {
+            self.changes += 1;
+            self.step(index, ctx);
+            self.update(ctx);
+        }
+    }
+
+    /// All accesses come from steps, which are events: between requests nothing is to be expected.
+    fn is_master(&self) -> bool {
+        self.channels.iter().any(|channel| channel.stage != Stage::Idle)
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.changes);
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let Totals { blocks, bytes, nodes } = self.totals;
+        [("blocks", blocks), ("bytes", bytes), ("nodes", nodes)].map(|(name, count)| (name.to_owned(), count)).to_vec()
+    }
+}

@@ -1,0 +1,395 @@
+//! `st,stm32h7-uart`: the UARTs of STM32H7 and STM32MP1 (RM0436, "Universal synchronous/asynchronous receiver transmitter (USART/UART)").
+//!
+//! Modelled: all registers; the transmitter with TDR or its FIFO of 16 characters and the shift register; word lengths, parity, stop bits;
+//! the baud rate from the kernel clock, its prescaler, USART_BRR and OVER8; the idle frame that TE sends first; TXE (TXFNF), TC, TXFE, TXFT,
+//! TEACK and REACK; interrupts; registers that are locked while UE is set. A bit takes whole clocks of the kernel clock; between a write of
+//! USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
+//!
+//! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
+//! their stop bits have ended; what is still under way when the firmware ends is sent all the same ([`crate::serial`]).
+//!
+//! Not modelled: the receive line, which stays idle; break, synchronous, smartcard, IrDA, LIN and half-duplex modes, hardware flow control,
+//! DMA requests, low-power modes.
+
+mod frame;
+mod registers;
+mod transmitter;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::registers::REGISTERS;
+
+use self::frame::Frame;
+use self::registers::*;
+use self::transmitter::Transmitter;
+use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::registers::flag;
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::observe::waves::SignalId;
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz};
+
+const FIFO_CHARACTERS: usize = 16;
+/// Free characters for USART_ISR.TXFT, by TXFTCFG: an eighth of the FIFO to all of it; values above say no more.
+const TXFT_FREE: [usize; 8] = [2, 4, 8, 12, 14, 16, 16, 16];
+
+/// What a board says of the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// usart_ker_ck.
+    pub kernel_clock: Hz,
+    /// From a write of USART_TDR to the start bit.
+    pub start_cycles: Cycles,
+    /// Each gets the interrupt: two processors have a controller each.
+    pub interrupts: [Option<IrqLine>; 2],
+    /// The node is where `/chosen`'s stdout-path leads to.
+    pub is_console: bool,
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct Uart {
+    params: Params,
+    control: [u32; 3],
+    baud: u32,
+    guard_time: u32,
+    timeout: u32,
+    prescaler: u32,
+    /// What was last written to USART_TDR.
+    data: u32,
+    transmitter: Transmitter,
+    /// USART_ISR.TC.
+    complete: bool,
+    /// The kernel clock's cycle from which on TE and RE are acknowledged, while they are.
+    te_acknowledged: Option<u64>,
+    re_acknowledged: Option<u64>,
+    alarm: Alarm,
+    signal: Option<SignalId>,
+    sent_characters: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names"]);
+    let params = Params {
+        kernel_clock: reader.clock(0, "the kernel clock, which the baud rate is divided from"),
+        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "kernel clocks from USART_TDR to the start bit"),
+        interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "its interrupt, to another processor")],
+        is_console: reader.is_stdout(),
+        gate: ClockGate::from_node(reader),
+    };
+    Box::new(Uart::new(params))
+}
+
+impl Uart {
+    /// The device after reset.
+    pub fn new(params: Params) -> Uart {
+        Uart {
+            params,
+            control: [0; 3],
+            baud: 0,
+            guard_time: 0,
+            timeout: 0,
+            prescaler: 0,
+            data: 0,
+            transmitter: Transmitter::default(),
+            complete: true,
+            te_acknowledged: None,
+            re_acknowledged: None,
+            alarm: Alarm::default(),
+            signal: None,
+            sent_characters: 0,
+        }
+    }
+
+    const fn is_enabled(&self) -> bool {
+        self.control[0] & CR1_UE != 0
+    }
+
+    const fn transmits(&self) -> bool {
+        self.control[0] & (CR1_UE | CR1_TE) == CR1_UE | CR1_TE
+    }
+
+    const fn has_fifo(&self) -> bool {
+        self.control[0] & CR1_FIFOEN != 0
+    }
+
+    const fn capacity(&self) -> usize {
+        if self.has_fifo() { FIFO_CHARACTERS } else { 1 }
+    }
+
+    fn frame(&self) -> Option<Frame> {
+        Frame::of(self.control[0], self.control[1], self.baud, self.prescaler)
+    }
+
+    /// The kernel clock's cycle at the time of the call.
+    fn cycle(&self, ctx: &Ctx) -> u64 {
+        self.params.kernel_clock.cycles_until_floor(ctx.now).0
+    }
+
+    /// The cycle in which something written now arrives behind the synchroniser.
+    fn arrival(&self, ctx: &Ctx) -> u64 {
+        self.params.kernel_clock.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
+    }
+
+    /// Brings the transmitter up to the time of the call.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let cycle = self.cycle(ctx);
+        let Some(frame) = self.frame() else { return };
+        loop {
+            if let Some(character) = self.transmitter.sent(cycle) {
+                self.sent_characters += 1;
+                self.complete = self.transmitter.is_idle();
+                self.print(frame.data(character), ctx);
+            } else if let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles()) {
+                self.record(frame, character, start, ctx);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn print(&self, character: u16, ctx: &mut Ctx) {
+        let bytes = [character as u8];
+        if self.params.is_console { ctx.console(&bytes) } else { ctx.stream(&bytes) }
+    }
+
+    /// Puts the frame's edges into the waveform.
+    fn record(&self, frame: Frame, character: u16, start: u64, ctx: &mut Ctx) {
+        let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on()) else { return };
+        frame.edges(character, |offset, level| {
+            let at = self.params.kernel_clock.ps_at_floor(Cycles(start + offset));
+            ctx.bus.waves.set(signal, at, level);
+        });
+    }
+
+    fn status(&self, cycle: u64) -> u32 {
+        let free = self.capacity() - self.transmitter.waiting().min(self.capacity());
+        let is_past = |since: Option<u64>| since.is_some_and(|since| since <= cycle);
+        let fifo = self.has_fifo();
+        flag(ISR_TC, self.complete)
+            | flag(ISR_TXE, free > 0)
+            | flag(ISR_TEACK, is_past(self.te_acknowledged))
+            | flag(ISR_REACK, is_past(self.re_acknowledged))
+            | flag(ISR_TXFE, fifo && free == FIFO_CHARACTERS)
+            | flag(ISR_TXFT, fifo && free >= TXFT_FREE[(self.control[2] >> CR3_TXFTCFG) as usize])
+    }
+
+    /// Drives the interrupt lines, and asks for an event when something changes next.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let (cycle, [cr1, _, cr3]) = (self.cycle(ctx), self.control);
+        let enabled = flag(ISR_TC, cr1 & CR1_TCIE != 0)
+            | flag(ISR_TXE, cr1 & CR1_TXEIE != 0)
+            | flag(ISR_TXFE, cr1 & CR1_TXFEIE != 0)
+            | flag(ISR_TXFT, cr3 & CR3_TXFTIE != 0);
+        let level = self.is_enabled() && self.status(cycle) & enabled != 0;
+        for line in self.params.interrupts {
+            ctx.set_irq(line, level);
+        }
+        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock, next)) {
+            self.alarm.set(due, 0, ctx);
+        }
+    }
+
+    fn next_change(&self, cycle: u64) -> Option<u64> {
+        let line = self.frame().and_then(|_| self.transmitter.next_change());
+        let acknowledged = [self.te_acknowledged, self.re_acknowledged].into_iter().flatten();
+        line.into_iter().chain(acknowledged).filter(|at| *at > cycle).min()
+    }
+
+    fn set_cr1(&mut self, value: u32, ctx: &mut Ctx) {
+        let before = self.control[0];
+        let locked = if before & value & CR1_UE != 0 { CR1_LOCKED } else { 0 };
+        if (before ^ value) & locked != 0 {
+            note_locked("USART_CR1", ctx);
+        }
+        let value = before & locked | value & !locked;
+        self.control[0] = value;
+        if value & CR1_UE == 0 {
+            // Operations under way are discarded, and the flags are reset.
+            self.transmitter = Transmitter::default();
+            self.complete = true;
+        }
+        let acknowledge = |on: u32, since: Option<u64>, arrival: u64| {
+            (value & (CR1_UE | on) == CR1_UE | on).then(|| since.unwrap_or(arrival))
+        };
+        let (arrival, began) = (self.arrival(ctx), self.te_acknowledged.is_none());
+        self.te_acknowledged = acknowledge(CR1_TE, self.te_acknowledged, arrival);
+        self.re_acknowledged = acknowledge(CR1_RE, self.re_acknowledged, arrival);
+        if let Some(acknowledged) = self.te_acknowledged.filter(|_| began)
+            && let Some(frame) = self.frame()
+        {
+            // An idle frame comes first.
+            self.transmitter.hold_until(acknowledged + frame.cycles());
+        }
+    }
+
+    fn send(&mut self, value: u32, ctx: &mut Ctx) {
+        if !self.transmits() {
+            ctx.note("a character was written while the transmitter is off (USART_CR1.UE, TE): it is not sent");
+            return;
+        }
+        if self.frame().is_none() {
+            ctx.note("a character was written while USART_BRR is below 16: without a baud rate it stays where it is");
+        }
+        if self.transmitter.waiting() == self.capacity() {
+            let what = if self.has_fifo() {
+                "the full FIFO: it is lost"
+            } else {
+                "USART_TDR while TXE is 0: the one before it is lost"
+            };
+            ctx.note(&format!("a character was written to {what}"));
+            if self.has_fifo() {
+                return;
+            }
+            self.transmitter.drop_waiting();
+        }
+        self.complete = false;
+        let arrival = self.arrival(ctx);
+        self.transmitter.put(value as u16, arrival);
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        if matches!(offset, BRR | PRESC | GTPR) && self.is_enabled() && value != self.register(offset, 0) {
+            note_locked("USART_BRR, USART_PRESC or USART_GTPR", ctx);
+            return;
+        }
+        match offset {
+            CR1 => self.set_cr1(value, ctx),
+            CR2 => self.control[1] = value & CR2_MASK,
+            CR3 => self.control[2] = value & CR3_MASK,
+            BRR => self.baud = value & 0xffff,
+            GTPR => self.guard_time = value & 0xffff,
+            RTOR => self.timeout = value,
+            RQR => self.request(value, ctx),
+            ICR => self.complete &= value & ICR_TCCF == 0,
+            TDR => {
+                self.data = value & 0x1ff;
+                self.send(self.data, ctx);
+            }
+            PRESC => self.prescaler = value & 0xf,
+            _ => {}
+        }
+        if self.control[1] & CR2_UNMODELLED | self.control[2] & CR3_UNMODELLED != 0 {
+            ctx.note("a mode is on that is not modelled (USART_CR2, USART_CR3): it goes on as a UART without it");
+        }
+    }
+
+    fn request(&mut self, value: u32, ctx: &mut Ctx) {
+        if value & RQR_TXFRQ != 0 {
+            self.transmitter.drop_waiting();
+        }
+        if value & RQR_SBKRQ != 0 {
+            ctx.note("a break (USART_RQR.SBKRQ) is not modelled: nothing is sent");
+        }
+    }
+
+    fn register(&self, offset: u32, cycle: u64) -> u32 {
+        match offset {
+            CR1 => self.control[0],
+            CR2 => self.control[1],
+            CR3 => self.control[2],
+            BRR => self.baud,
+            GTPR => self.guard_time,
+            RTOR => self.timeout,
+            ISR => self.status(cycle),
+            TDR => self.data,
+            PRESC => self.prescaler,
+            HWCFGR1 | HWCFGR2 => CONFIGURATION,
+            VERR => VERSION,
+            IPIDR => IDENTIFICATION,
+            SIDR => SIZE_IDENTIFICATION,
+            _ => 0,
+        }
+    }
+}
+
+fn note_locked(registers: &str, ctx: &mut Ctx) {
+    ctx.note(&format!("{registers} was written while UE is set, which locks it: the fields keep their values"));
+}
+
+impl Device for Uart {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let name = ctx.bus.device_names[ctx.id.0 as usize].clone();
+        self.signal = Some(ctx.bus.waves.signal(&name, "tx", true));
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx);
+        let register = self.register(offset & !3, self.cycle(ctx));
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx);
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.settle(ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        // What changes by itself does so at an event.
+        let cycle = self.params.kernel_clock.cycles_until_floor(poll.now()).0;
+        if self.transmitter.next_change().is_some_and(|at| at <= cycle) && self.frame().is_some() {
+            return false;
+        }
+        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock, next)) {
+            poll.until(due);
+        }
+        self.control.iter().for_each(|register| poll.state(*register));
+        for register in [self.baud, self.guard_time, self.timeout, self.prescaler, self.data, self.status(cycle)] {
+            poll.state(register);
+        }
+        self.transmitter.state(|word| poll.state(word));
+        poll.state(self.sent_characters);
+        true
+    }
+
+    fn unsent(&self) -> Unsent {
+        let frame = self.frame();
+        let data = |character: u16| frame.as_ref().map_or(character, |frame| frame.data(character)) as u8;
+        let next = frame.as_ref().and_then(|_| self.transmitter.next_change());
+        Unsent {
+            characters: self.transmitter.characters().map(data).collect(),
+            next_change: next.and_then(|cycle| edge_in_reach(self.params.kernel_clock, cycle)),
+        }
+    }
+
+    fn send_on(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("tx_characters".to_owned(), self.sent_characters)]
+    }
+}

@@ -1,0 +1,8 @@
+//! What several models are made of: buses' register ports, register maps, UARTs' shift registers, clock gates.
+
+pub mod apb;
+pub mod axi_lite;
+pub mod register_file;
+pub mod registers;
+pub mod shift_register;
+pub mod stm32_clock_gate;

@@ -1,0 +1,99 @@
+//! The shift register of a UART's transmitter, which two kinds of UART have in common: the character on the line, the event at its
+//! end, and the count of those that have been sent. A character is on the console when its stop bits have ended.
+
+use crate::device::{Alarm, Ctx, Unsent};
+use crate::devices::support::axi_lite::edge_in_reach;
+use crate::polling::Poll;
+use crate::time::{Hz, Ps};
+
+/// A character on the line.
+#[derive(Clone, Copy, Debug)]
+struct Shifting {
+    character: u8,
+    /// The cycle in which its stop bits have ended.
+    end_cycle: u64,
+}
+
+/// The shift register. The device has [`ShiftRegister::sent`] called until nothing more has been, before it looks at anything.
+#[derive(Debug)]
+pub struct ShiftRegister {
+    /// What bits are counted in.
+    clock: Hz,
+    shifting: Option<Shifting>,
+    alarm: Alarm,
+    sent_characters: u64,
+}
+
+impl ShiftRegister {
+    /// Free, with the clock that bits are counted in.
+    pub fn new(clock: Hz) -> ShiftRegister {
+        ShiftRegister { clock, shifting: None, alarm: Alarm::default(), sent_characters: 0 }
+    }
+
+    /// The cycle at `now`.
+    pub fn cycle(&self, now: Ps) -> u64 {
+        self.clock.cycles_until_floor(now).0
+    }
+
+    /// True if a character can be put in.
+    pub const fn is_free(&self) -> bool {
+        self.shifting.is_none()
+    }
+
+    /// Puts in a character, whose stop bits end with `end_cycle`.
+    pub const fn start(&mut self, character: u8, end_cycle: u64) {
+        self.shifting = Some(Shifting { character, end_cycle });
+    }
+
+    /// Empties it: what was on the line comes to nothing.
+    pub const fn clear(&mut self) {
+        self.shifting = None;
+    }
+
+    /// Prints the character if it has ended by `ctx.now`, and tells in which cycle: the next may begin there.
+    pub fn sent(&mut self, ctx: &mut Ctx) -> Option<u64> {
+        let cycle = self.cycle(ctx.now);
+        let Shifting { character, end_cycle } = self.shifting.filter(|shifting| shifting.end_cycle <= cycle)?;
+        ctx.console(&[character]);
+        self.sent_characters += 1;
+        self.shifting = None;
+        Some(end_cycle)
+    }
+
+    /// For [`crate::device::Device::unsent`], with the characters that wait for the shift register.
+    pub fn unsent(&self, waiting: impl IntoIterator<Item = u8>) -> Unsent {
+        let characters = self.shifting.map(|shifting| shifting.character).into_iter().chain(waiting);
+        Unsent { characters: characters.collect(), next_change: self.end() }
+    }
+
+    fn end(&self) -> Option<Ps> {
+        self.shifting.and_then(|shifting| edge_in_reach(self.clock, shifting.end_cycle))
+    }
+
+    /// Asks for an event at the end of the character.
+    pub fn set_alarm(&mut self, ctx: &mut Ctx) {
+        if let Some(end) = self.end() {
+            self.alarm.set(end, 0, ctx);
+        }
+    }
+
+    /// An event has come at `now`: to be called first in [`crate::device::Device::event`].
+    pub fn rang(&mut self, now: Ps) {
+        self.alarm.rang(now);
+    }
+
+    /// Tells its state. False if the character's end has to come first, which is an event, up to which nothing changes by itself.
+    pub fn polled(&self, poll: &mut Poll) -> bool {
+        if self.end().is_some_and(|end| end <= poll.now()) {
+            return false;
+        }
+        poll.state(self.shifting.map_or(u64::MAX, |shifting| shifting.end_cycle));
+        poll.state(self.sent_characters);
+        true
+    }
+
+    /// For [`crate::device::Device::counters`].
+    pub fn counters(&self) -> Vec<(String, u64)> {
+        vec![("tx_characters".to_owned(), self.sent_characters)]
+    }
+}

@@ -1,0 +1,3 @@
+//! Devices that the virtio standard describes.
+
+pub mod mmio;

@@ -1,0 +1,535 @@
+//! A chip on a wire together with what it has beyond the wire: an interrupt pin, pins that a port controls, an alarm for what it does by
+//! itself, and notes for the user. Every SPI controller holds its chips so, one ([`HostedChip`]) or one for each chip select ([`Chips`]).
+//!
+//! A controller calls [`HostedChip::start`] at reset and [`HostedChip::follow`] after all that it does to the chip, and passes on events and
+//! changes of pins. Some controllers work out what a word gives when it begins: the chip is told of clocks that lie ahead then, and what its
+//! interrupt pin does meanwhile shows at its own times. Others look at the wire only when something asks: they say when the next word ends.
+
+use std::collections::VecDeque;
+use std::ops::Deref;
+
+use crate::device::{Alarm, Ctx, DeviceId, IrqLine};
+use crate::devices;
+use crate::dt::fault::FaultKind;
+use crate::dt::node::{Node, Property};
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Ps;
+use crate::wire::spi::{Burst, ControlPin, SpiTarget};
+use crate::wires::Pin;
+
+/// What the interrupt of a chip's node is.
+pub const INTERRUPT: &str = "where the chip's interrupt pin leads to";
+/// Properties that lead a port's pin to a pin of the chip: the name of the wire, the pin, and what that is.
+pub const CONTROLS: [(&str, &str, ControlPin, &str); 3] = [
+    ("sleep-gpio", "sleep", ControlPin::Sleep, "a port's pin that leads to the one that lets the chip sleep"),
+    ("reset-gpio", "reset", ControlPin::Reset, "a port's pin that leads to the chip's reset"),
+    ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff, "a port's pin that switches the chip's supply off"),
+];
+
+/// The token of a controller's own events: the chip on select n is woken by those with the token n, and no controller has so many selects.
+pub const CONTROLLER_EVENT: u32 = 32;
+
+/// A chip, hosted by the device that drives its wire.
+pub struct HostedChip {
+    target: Box<dyn SpiTarget>,
+    label: String,
+    /// Where its interrupt pin leads, and the level there.
+    interrupt: Option<IrqLine>,
+    level: bool,
+    /// It has an interrupt pin: else nothing that it does shows beyond the wire.
+    has_pin: bool,
+    /// Up to when it has been told by [`HostedChip::select`] and the like, and its pin's changes that are to be passed on.
+    told: Ps,
+    changes: VecDeque<(Ps, bool)>,
+    /// Pins of ports that lead to pins of the chip: with the name of the wire.
+    controls: Vec<(Pin, ControlPin, &'static str)>,
+    alarm: Alarm,
+    /// The device's token for the alarm.
+    token: u32,
+}
+
+/// What is there for reading: contents, outputs. What changes something goes through the host.
+impl Deref for HostedChip {
+    type Target = dyn SpiTarget;
+
+    #[inline]
+    fn deref(&self) -> &(dyn SpiTarget + 'static) {
+        self.target.as_ref()
+    }
+}
+
+impl HostedChip {
+    /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its host's.
+    pub fn new(target: Box<dyn SpiTarget>, label: String, interrupt: Option<IrqLine>, token: u32) -> HostedChip {
+        HostedChip {
+            has_pin: target.interrupt().is_some(),
+            target,
+            label,
+            interrupt,
+            level: false,
+            told: Ps::ZERO,
+            changes: VecDeque::new(),
+            controls: Vec::new(),
+            alarm: Alarm::default(),
+            token,
+        }
+    }
+
+    /// Stands where nothing is connected: all lines are pulled up.
+    pub fn none() -> HostedChip {
+        HostedChip::new(Box::new(NoChip), String::new(), None, 0)
+    }
+
+    /// The same, with a port's pin that leads to a pin of the chip, by a wire with a name.
+    #[must_use]
+    pub fn with_control(mut self, pin: Pin, control: ControlPin, wire: &'static str) -> HostedChip {
+        self.controls.push((pin, control, wire));
+        self
+    }
+
+    /// The chip of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio`, the switch of
+    /// its supply. `None`, with a fault, if no model answers to the node's compatibles.
+    pub fn from_node(reader: &mut NodeReader, token: u32) -> Option<HostedChip> {
+        let target = devices::spi_chip(reader)?;
+        // A chip without such pins knows no such property.
+        let interrupt = target.interrupt().and_then(|_| reader.interrupt(0, INTERRUPT));
+        let mut chip = HostedChip::new(target, reader.node.label().to_owned(), interrupt, token);
+        for (property, wire, control, meaning) in CONTROLS {
+            if reader.is_known(property)
+                && let Some(pin) = reader.gpio(property, 0, meaning)
+            {
+                chip = chip.with_control(pin, control, wire);
+            }
+        }
+        Some(chip)
+    }
+
+    /// The chip itself: for controllers that move single pins, and never ahead of the time.
+    #[inline]
+    pub fn target(&mut self) -> &mut dyn SpiTarget {
+        self.target.as_mut()
+    }
+
+    /// The board comes out of reset: the wires have names and levels, and the chip is told those of its own.
+    pub fn start(&mut self, ctx: &mut Ctx) {
+        self.level = self.target.interrupt().unwrap_or(false);
+        if let Some(IrqLine::Device { device, input }) = self.interrupt {
+            self.name_wire(Pin { port: device, number: input }, "irq", ctx);
+        }
+        ctx.set_irq(self.interrupt, self.level);
+        for index in 0..self.controls.len() {
+            let (pin, control, wire) = self.controls[index];
+            self.name_wire(pin, wire, ctx);
+            ctx.bus.wires.watch(pin, ctx.id, false);
+            self.target.control(control, ctx.bus.wires.level(pin), ctx.now);
+        }
+        self.settle(ctx);
+    }
+
+    fn name_wire(&self, pin: Pin, name: &str, ctx: &mut Ctx) {
+        if ctx.bus.wires.is_port(pin.port) {
+            let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
+            ctx.bus.wires.name(pin, signal);
+        }
+    }
+
+    /// [`SpiTarget::select`].
+    #[inline]
+    pub fn select(&mut self, at: Ps) {
+        self.tell(at, |chip, at| chip.select(at));
+    }
+
+    /// [`SpiTarget::shift`].
+    #[inline]
+    pub fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        self.tell(end, |chip, end| chip.shift(burst, end))
+    }
+
+    /// [`SpiTarget::deselect`].
+    #[inline]
+    pub fn deselect(&mut self, at: Ps) {
+        self.tell(at, |chip, at| chip.deselect(at));
+    }
+
+    /// [`SpiTarget::idle_clocks`].
+    #[inline]
+    pub fn idle_clocks(&mut self, clocks: u32, end: Ps) {
+        self.tell(end, |chip, end| chip.idle_clocks(clocks, end));
+    }
+
+    #[inline]
+    fn tell<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
+        if !self.has_pin {
+            return call(self.target.as_mut(), at);
+        }
+        let at = at.max(self.told);
+        self.pass_to(at);
+        let result = call(self.target.as_mut(), at);
+        self.take_level(at);
+        result
+    }
+
+    /// What the chip does by itself up to `at` is done, each at its time.
+    fn pass_to(&mut self, at: Ps) {
+        while let Some(due) = self.target.wakes_at().filter(|due| *due <= at) {
+            self.target.advance(due);
+            self.take_level(due);
+            if self.target.wakes_at() == Some(due) {
+                break;
+            }
+        }
+    }
+
+    fn take_level(&mut self, at: Ps) {
+        self.told = self.told.max(at);
+        let last = self.changes.back().map_or(self.level, |(_, level)| *level);
+        if let Some(level) = self.target.interrupt().filter(|level| *level != last) {
+            self.changes.push_back((at, level));
+        }
+    }
+
+    /// True if something shows beyond the wire: the controller has to bring the wire up to date by itself then.
+    #[inline]
+    pub fn has_pin(&self) -> bool {
+        self.has_pin
+    }
+
+    /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm. `word_end` is when the
+    /// wire is to be looked at again, where the controller does so only when something asks.
+    #[inline]
+    pub fn follow(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
+        if self.has_pin {
+            self.follow_pin(word_end, ctx);
+        }
+    }
+
+    fn follow_pin(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
+        while let Some((_, level)) = self.changes.front().copied().filter(|(at, _)| *at <= ctx.now) {
+            self.changes.pop_front();
+            self.drive(level, ctx);
+        }
+        let mut next = self.changes.front().map(|(at, _)| *at);
+        if next.is_none() {
+            next = self.target.wakes_at();
+            if self.told <= ctx.now {
+                self.drive(self.target.interrupt().unwrap_or(self.level), ctx);
+            }
+        }
+        match next.into_iter().chain(word_end).min() {
+            Some(due) => self.alarm.set(due.max(ctx.now), self.token, ctx),
+            None => self.alarm.cancel(self.token, ctx),
+        }
+    }
+
+    fn drive(&mut self, level: bool, ctx: &mut Ctx) {
+        if level != self.level {
+            self.level = level;
+            ctx.set_irq(self.interrupt, level);
+        }
+    }
+
+    /// Tells the user what the chip has to say.
+    pub fn take_notes(&mut self, ctx: &mut Ctx) {
+        for note in self.target.take_notes() {
+            ctx.note(&format!("{}: {note}", self.label));
+        }
+    }
+
+    /// All of that. At reset, too, so that the chip is woken for the first time.
+    pub fn settle(&mut self, ctx: &mut Ctx) {
+        self.follow(None, ctx);
+        self.take_notes(ctx);
+    }
+
+    /// An event with the chip's token is due. The controller has brought the wire up to it.
+    pub fn event(&mut self, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        if self.told <= ctx.now {
+            self.target.advance(ctx.now);
+        }
+        self.settle(ctx);
+    }
+
+    /// A pin beyond the wire has this level from now on; from the end of what the chip knows on, where that is ahead.
+    pub fn control(&mut self, pin: ControlPin, level: bool, ctx: &mut Ctx) {
+        self.target.control(pin, level, ctx.now.max(self.told));
+        self.settle(ctx);
+    }
+
+    /// Wires of a port changed, which may lead to pins of the chip ([`crate::device::Device::pins_changed`]).
+    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        for index in 0..self.controls.len() {
+            let (pin, control, _) = self.controls[index];
+            if pin.port == port && pin.of(changed) {
+                self.control(control, pin.of(levels), ctx);
+            }
+        }
+    }
+
+    /// [`SpiTarget::polled`]: changes that lie ahead come with events.
+    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.changes.is_empty() && self.target.polled(poll)
+    }
+
+    /// [`SpiTarget::load`].
+    pub fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
+        self.target.load(addr, bytes)
+    }
+
+    /// The chip's label.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The chip's totals, each with its label in front.
+    pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
+        self.target.counters().into_iter().map(|(name, count)| (format!("{}.{name}", self.label), count))
+    }
+}
+
+/// Stands where nothing is connected.
+struct NoChip;
+
+impl SpiTarget for NoChip {
+    fn select(&mut self, _now: Ps) {}
+
+    fn shift(&mut self, _burst: Burst, _end: Ps) -> u32 {
+        u32::MAX
+    }
+
+    fn deselect(&mut self, _now: Ps) {}
+}
+
+/// A controller's chip selects, with a chip or none on each. The chip on select n is woken by events with the token n.
+#[derive(Default)]
+pub struct Chips {
+    selects: Vec<Option<HostedChip>>,
+    have_pins: bool,
+}
+
+impl Chips {
+    /// A chip, or none, on each select.
+    pub fn new(selects: Vec<Option<HostedChip>>) -> Chips {
+        Chips { have_pins: selects.iter().flatten().any(HostedChip::has_pin), selects }
+    }
+
+    /// The chips of a controller's node, each on the select that its `reg` names. A chip on a select that the controller does not have, or that
+    /// another has already, is a fault.
+    pub fn from_node(reader: &mut NodeReader, selects: u32) -> Chips {
+        let mut chips: Vec<Option<HostedChip>> = (0..selects).map(|_| None).collect();
+        let mut taken = vec![false; selects as usize];
+        for child in reader.children() {
+            let select = chip_select(child);
+            let chip = reader.child(child, |chip| {
+                let allowed = match taken.get(select as usize) {
+                    Some(false) => None,
+                    Some(true) => Some("another chip has this slave select".to_owned()),
+                    None if selects == 1 => Some("the controller has one slave select, 0".to_owned()),
+                    None => Some(format!("the controller has slave selects 0 to {}", selects.saturating_sub(1))),
+                };
+                if let Some(allowed) = allowed {
+                    let kind = FaultKind::OutOfRange { property: "reg".into(), value: select.to_string(), allowed };
+                    chip.fault_at("reg", kind);
+                }
+                HostedChip::from_node(chip, select)
+            });
+            if let Some(place) = chips.get_mut(select as usize) {
+                *place = chip;
+                taken[select as usize] = true;
+            }
+        }
+        Chips::new(chips)
+    }
+
+    /// The chip on select 0: for a controller that has no other.
+    pub fn into_only(self) -> Option<HostedChip> {
+        self.selects.into_iter().next().flatten()
+    }
+
+    /// Each select's chip.
+    pub fn into_selects(self) -> impl Iterator<Item = Option<HostedChip>> {
+        self.selects.into_iter()
+    }
+
+    /// The chip on a select.
+    #[inline]
+    pub fn on(&mut self, select: usize) -> Option<&mut HostedChip> {
+        self.selects.get_mut(select).and_then(Option::as_mut)
+    }
+
+    /// The same, to be looked at.
+    pub fn at(&self, select: usize) -> Option<&HostedChip> {
+        self.selects.get(select).and_then(Option::as_ref)
+    }
+
+    /// Chips with the numbers of their selects.
+    pub fn each(&mut self) -> impl Iterator<Item = (usize, &mut HostedChip)> {
+        self.selects.iter_mut().enumerate().filter_map(|(select, chip)| Some((select, chip.as_mut()?)))
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut HostedChip> {
+        self.selects.iter_mut().flatten()
+    }
+
+    /// [`HostedChip::has_pin`], of any of them.
+    #[inline]
+    pub fn have_pins(&self) -> bool {
+        self.have_pins
+    }
+
+    /// [`HostedChip::start`].
+    pub fn start(&mut self, ctx: &mut Ctx) {
+        self.all().for_each(|chip| chip.start(ctx));
+    }
+
+    /// [`HostedChip::follow`].
+    #[inline]
+    pub fn follow(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
+        if self.have_pins {
+            self.all().for_each(|chip| chip.follow(word_end, ctx));
+        }
+    }
+
+    /// [`HostedChip::take_notes`].
+    pub fn take_notes(&mut self, ctx: &mut Ctx) {
+        self.all().for_each(|chip| chip.take_notes(ctx));
+    }
+
+    /// [`HostedChip::settle`].
+    pub fn settle(&mut self, ctx: &mut Ctx) {
+        self.all().for_each(|chip| chip.settle(ctx));
+    }
+
+    /// [`HostedChip::event`], if `token` is a chip's.
+    pub fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if let Some(chip) = self.on(token as usize) {
+            chip.event(ctx);
+        }
+    }
+
+    /// [`HostedChip::pins_changed`].
+    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.all().for_each(|chip| chip.pins_changed(port, changed, levels, ctx));
+    }
+
+    /// [`HostedChip::polled`].
+    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.all().all(|chip| chip.polled(poll))
+    }
+
+    /// For [`crate::device::Device::chips`].
+    pub fn targets(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.all().map(HostedChip::target).collect()
+    }
+
+    /// [`HostedChip::counters`].
+    pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
+        self.selects.iter().flatten().flat_map(HostedChip::counters)
+    }
+}
+
+fn chip_select(child: &Node) -> u32 {
+    child.property("reg").and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{AccessSize, Device, Reply, SlaveError};
+    use crate::devices::bench::Bench;
+    use crate::time::Ps;
+    use crate::wire::spi::Lines;
+
+    /// Interrupts every microsecond until its supply is taken.
+    struct Clockwork {
+        now: Ps,
+        off: bool,
+    }
+
+    impl SpiTarget for Clockwork {
+        fn select(&mut self, _: Ps) {}
+
+        fn shift(&mut self, _: Burst, _: Ps) -> u32 {
+            0
+        }
+
+        fn deselect(&mut self, _: Ps) {}
+
+        fn advance(&mut self, now: Ps) {
+            self.now = now;
+        }
+
+        fn wakes_at(&self) -> Option<Ps> {
+            (!self.off).then(|| Ps((self.now.0 / 1_000_000 + 1) * 1_000_000))
+        }
+
+        fn interrupt(&self) -> Option<bool> {
+            Some(!self.off && self.now.0 / 1_000_000 % 2 == 1)
+        }
+
+        fn control(&mut self, pin: ControlPin, level: bool, _: Ps) {
+            self.off |= pin == ControlPin::PowerOff && level;
+        }
+
+        fn take_notes(&mut self) -> Vec<String> {
+            if self.off { vec!["switched off".to_owned()] } else { Vec::new() }
+        }
+
+        fn counters(&self) -> Vec<(&'static str, u64)> {
+            vec![("ticks", self.now.0 / 1_000_000)]
+        }
+    }
+
+    struct Host(HostedChip);
+
+    impl Device for Host {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::read(self.0.counters().map(|(_, count)| count as u32).sum(), ctx.now))
+        }
+
+        /// Switches the supply, or tells the chip of clocks that end so many picoseconds later.
+        fn write(&mut self, _: usize, at: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            match at {
+                0 => self.0.control(ControlPin::PowerOff, value != 0, ctx),
+                _ => drop(self.0.shift(Burst::byte_out(Lines::Single, 0), ctx.now + Ps(value.into()))),
+            }
+            self.0.follow(None, ctx);
+            Ok(Reply::written(ctx.now))
+        }
+
+        fn event(&mut self, token: u32, ctx: &mut Ctx) {
+            assert_eq!(token, 7);
+            self.0.event(ctx);
+        }
+    }
+
+    #[test]
+    fn a_chip_is_woken_and_its_interrupt_and_notes_come_through() {
+        let chip = Box::new(Clockwork { now: Ps::ZERO, off: false });
+        let line = IrqLine::Core { core: 0, bit: 3 };
+        let mut bench = Bench::new(Host(HostedChip::new(chip, "chip0".to_owned(), Some(line), 7)));
+        bench.write(Ps::ZERO, 0, 0).unwrap();
+        bench.run(Ps::from_us(2));
+        assert_eq!(bench.pending(), 0);
+        bench.run(Ps::from_us(3));
+        assert_eq!((bench.pending(), bench.value(Ps::from_us(3), 0)), (1 << 3, 3));
+        bench.write(Ps::from_us(3), 0, 1).unwrap();
+        assert_eq!(bench.pending(), 0);
+        assert_eq!(bench.bus.events.next_due(), Ps::MAX);
+        assert!(bench.bus.notes()[0].to_string().contains("chip0: switched off"), "{}", bench.bus.notes()[0]);
+    }
+
+    #[test]
+    fn what_the_chip_does_within_clocks_that_lie_ahead_shows_at_its_time() {
+        let chip = Box::new(Clockwork { now: Ps::ZERO, off: false });
+        let line = IrqLine::Core { core: 0, bit: 3 };
+        let mut bench = Bench::new(Host(HostedChip::new(chip, "chip0".to_owned(), Some(line), 7)));
+        // The chip knows of 2.5 us, in which its pin goes high at 1 us and low at 2 us.
+        bench.write(Ps::ZERO, 4, 2_500_000).unwrap();
+        for (ns, pending) in [(0, 0), (999, 0), (1000, 8), (1999, 8), (2000, 0), (2999, 0), (3000, 8)] {
+            bench.run(Ps::from_ns(ns));
+            assert_eq!(bench.pending(), pending, "{ns} ns");
+        }
+    }
+}
