@@ -48,10 +48,13 @@ fn bases() -> [u32; 2] {
     [load(8, 0, BASES + 4), load(9, 0, BASES)]
 }
 
+/// Which core wrote what, and when.
+type Entry = (Option<usize>, u32, Ps);
+
 /// Keeps what is written; a write of n to offset 4 raises the core's interrupt n cycles later, any to 8 lowers it; reads give 1 for 10 us after a write to 12.
 #[derive(Clone, Default)]
 struct Journal {
-    entries: Arc<Mutex<Vec<(Option<usize>, u32, Ps)>>>,
+    entries: Arc<Mutex<Vec<Entry>>>,
     busy_until: Ps,
 }
 
