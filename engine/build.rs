@@ -1,4 +1,5 @@
-//! Lists the device models: each with what it says of itself, in the comment at the top of its file, for the reference of bindings.
+//! Lists the device models: each with what it says of itself, in the comment at the top of its file, for the reference
+//! of bindings.
 
 use std::ffi::OsStr;
 use std::fmt::Write;

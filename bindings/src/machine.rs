@@ -161,7 +161,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Tells what runs on a core whose program another's loads; raises ElfError, or EngineError if there is no such core.
+    /// Tells what runs on a core whose program another's loads; raises ElfError, or EngineError if there is no such
+    /// core.
     fn load_symbols(&self, core: Arg<String>, data: Arg<PyBackedBytes>, name: Arg<String>) -> PyResult<()> {
         self.with(|engine| match engine.load_symbols(&core.0, &data.0) {
             Ok(true) => Ok(()),
@@ -219,7 +220,8 @@ impl Machine {
         self.with(|engine| Ok(engine.first_pipe()))
     }
 
-    /// Writes bytes to a device's pipe, at the time that the board has reached; raises EngineError if there is no such pipe.
+    /// Writes bytes to a device's pipe, at the time that the board has reached; raises EngineError if there is no such
+    /// pipe.
     fn feed(&self, port: Arg<String>, bytes: Arg<PyBackedBytes>) -> PyResult<()> {
         self.with(|engine| engine.feed(&port.0, &bytes.0).then_some(()).ok_or_else(|| no_pipe(&port.0)))
     }
@@ -239,9 +241,9 @@ impl Machine {
         self.with(|engine| Ok(engine.latest().0))
     }
 
-    /// Runs on until the firmware listens at the pipe (("open", 0)), is done with so many bytes of it ("taken") or has sent so many ("sent"), or the
-    /// time `until_ps` comes: when the goal was reached (None: it was not), and the report of the run if it ended.
-    /// `console`, `stream` and `stop` are as for `run`.
+    /// Runs on until the firmware listens at the pipe (("open", 0)), is done with so many bytes of it ("taken") or has
+    /// sent so many ("sent"), or the time `until_ps` comes: when the goal was reached (None: it was not), and the
+    /// report of the run if it ended. `console`, `stream` and `stop` are as for `run`.
     #[pyo3(signature = (port, until_ps, goal=None, console=None, stream=None, stop=None))]
     #[expect(clippy::too_many_arguments, reason = "they are Python's, by name")]
     fn advance<'py>(

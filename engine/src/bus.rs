@@ -68,7 +68,8 @@ pub struct MapEntry {
     pub last: u32,
     /// What answers.
     pub target: Target,
-    /// Index of the interconnect on the way, if any: for devices that are masters, and cores that have no view of their own.
+    /// Index of the interconnect on the way, if any: for devices that are masters, and cores that have no view of their
+    /// own.
     pub route: Option<usize>,
     /// Cores may keep it in their caches.
     pub cacheable: bool,
@@ -238,7 +239,8 @@ impl Bus {
         Ok(Access { value: 0, entry, arrived, answered, done: self.response(entry, answered) })
     }
 
-    /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the bytes.
+    /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the
+    /// bytes.
     ///
     /// # Errors
     /// [`BusFault`] unless a RAM answers.
@@ -441,8 +443,8 @@ impl Bus {
         }
     }
 
-    /// The time of a call to a device: not before the one that it had last. Of two accesses, the one that was begun later may be the first to arrive; it
-    /// waits for the other then.
+    /// The time of a call to a device: not before the one that it had last. Of two accesses, the one that was begun
+    /// later may be the first to arrive; it waits for the other then.
     fn in_turn(&mut self, core: Option<usize>, id: DeviceId, now: Ps) -> Ps {
         if let Some(core) = core {
             self.asked.resize(self.core_irqs.len(), (id, 0));
@@ -469,8 +471,8 @@ impl Bus {
         result
     }
 
-    /// An instruction reads a system register that is a device's, or writes `written` to it: what it reads (0 for a write), or `None` where
-    /// no device has it.
+    /// An instruction reads a system register that is a device's, or writes `written` to it: what it reads (0 for a
+    /// write), or `None` where no device has it.
     pub fn core_register(&mut self, register: CoreRegister, written: Option<u64>, now: Ps) -> Option<u64> {
         self.with_device(self.core_registers?, now, |device, ctx| device.core_register(register, written, ctx))
     }
@@ -485,7 +487,8 @@ impl Bus {
         self.core_irqs.len() > 1 || self.has_device_masters()
     }
 
-    /// True if nothing but the running core accesses memories before the next event: no other core runs, and no device is a master.
+    /// True if nothing but the running core accesses memories before the next event: no other core runs, and no device
+    /// is a master.
     pub fn has_memories_alone(&self) -> bool {
         self.order.is_alone() && !self.has_device_masters()
     }

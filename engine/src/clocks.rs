@@ -1,7 +1,7 @@
 //! Clocks that firmware sets while it runs: what clock controllers provide, and devices look up.
 //!
-//! Most clocks of a board are fixed, and a device reads its own from its node. A clock controller tells here of those that it switches or
-//! divides. What no controller has told of runs, at the board's rate.
+//! Most clocks of a board are fixed, and a device reads its own from its node. A clock controller tells here of those
+//! that it switches or divides. What no controller has told of runs, at the board's rate.
 
 use std::collections::BTreeMap;
 

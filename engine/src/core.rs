@@ -131,18 +131,19 @@ pub trait Core: Send {
     /// Its local time, in cycles of its clock.
     fn cycles(&self) -> Cycles;
 
-    /// Runs instructions until its local time reaches `until`, or something else stops it. Interrupts are taken between instructions;
-    /// an event that is due earlier is run before the first access that could see it.
+    /// Runs instructions until its local time reaches `until`, or something else stops it. Interrupts are taken between
+    /// instructions; an event that is due earlier is run before the first access that could see it.
     fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop;
 
     /// Runs one instruction (or takes one interrupt).
     fn step(&mut self, bus: &mut Bus) -> Stop;
 
-    /// The core comes out of reset: it begins anew, as its manual says, and keeps its time and its totals. Only asked of a core that a device can hold
-    /// in reset; one whose start an ELF file gives goes on where it is.
+    /// The core comes out of reset: it begins anew, as its manual says, and keeps its time and its totals. Only asked
+    /// of a core that a device can hold in reset; one whose start an ELF file gives goes on where it is.
     fn reset(&mut self, _bus: &mut Bus) {}
 
-    /// True if the core leaves an instruction for later whose access is not its turn ([`crate::order`]): only such can be one of several.
+    /// True if the core leaves an instruction for later whose access is not its turn ([`crate::order`]): only such can
+    /// be one of several.
     fn keeps_order(&self) -> bool {
         false
     }
@@ -153,8 +154,8 @@ pub trait Core: Send {
     /// The instruction set, as ELF files name it.
     fn machine(&self) -> Machine;
 
-    /// Where in memory an ELF file's segment goes that is to be stored at `addr`: a program may have been linked to addresses that the core
-    /// takes for physical ones with a few bits more.
+    /// Where in memory an ELF file's segment goes that is to be stored at `addr`: a program may have been linked to
+    /// addresses that the core takes for physical ones with a few bits more.
     fn load_address(&self, addr: u32) -> u32 {
         addr
     }
@@ -187,12 +188,12 @@ pub trait Core: Send {
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;
 
-    /// Has code that ran `runs` times compiled for the host, where that can be done (0: never). It changes nothing but the
-    /// speed of the simulation. A core that can do it chooses a number by itself.
+    /// Has code that ran `runs` times compiled for the host, where that can be done (0: never). It changes nothing but
+    /// the speed of the simulation. A core that can do it chooses a number by itself.
     fn compile_after(&mut self, _runs: u16) {}
 
-    /// Has rounds of polling loops skipped, where that can be done exactly. It changes nothing but the speed of the simulation; on after
-    /// reset in a core that can do it.
+    /// Has rounds of polling loops skipped, where that can be done exactly. It changes nothing but the speed of the
+    /// simulation; on after reset in a core that can do it.
     fn skip_polling(&mut self, _skip: bool) {}
 
     /// Calls of watched functions that are in no stack, as too many were under way at the same time.

@@ -30,7 +30,8 @@ impl AccessSize {
         register >> (8 * (offset % 4)) & u32::MAX >> (32 - 8 * self.bytes())
     }
 
-    /// A register of 32 bits after a write of `value` at `offset` on its byte lanes: the other lanes stay as in `register`.
+    /// A register of 32 bits after a write of `value` at `offset` on its byte lanes: the other lanes stay as in
+    /// `register`.
     pub const fn merged(self, register: u32, offset: u32, value: u32) -> u32 {
         let shift = 8 * (offset % 4);
         let lanes = (u32::MAX >> (32 - 8 * self.bytes())) << shift;
@@ -90,7 +91,8 @@ pub trait Device: Send {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError>;
 
-    /// The board comes out of reset, at time 0: a device that does something from then on by itself asks for its first event.
+    /// The board comes out of reset, at time 0: a device that does something from then on by itself asks for its first
+    /// event.
     fn reset(&mut self, _ctx: &mut Ctx) {}
 
     /// An event that the device scheduled is due: `ctx.now` is the time at which it was due.
@@ -99,26 +101,27 @@ pub trait Device: Send {
     /// An interrupt line that ends at this device (an interrupt controller's input) changes its level.
     fn irq_input(&mut self, _input: u32, _level: bool, _ctx: &mut Ctx) {}
 
-    /// Wires at pins of `port` changed at `ctx.now`: of another device's pins that this one watches, or of its own, by what is wired to them.
-    /// `levels` tells those of `changed`.
+    /// Wires at pins of `port` changed at `ctx.now`: of another device's pins that this one watches, or of its own, by
+    /// what is wired to them. `levels` tells those of `changed`.
     fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {}
 
     /// `port` is about to read its wires: those that this device drives with a delay are brought up to `ctx.now`.
     fn pins_sampled(&mut self, _port: DeviceId, _ctx: &mut Ctx) {}
 
-    /// Bytes of a range that can be executed or cached (an execute-in-place window), without timing or side effects: copied to `into`.
-    /// `false` if the range holds registers, not memory.
+    /// Bytes of a range that can be executed or cached (an execute-in-place window), without timing or side effects:
+    /// copied to `into`. `false` if the range holds registers, not memory.
     fn peek(&self, _range: usize, _offset: u32, _into: &mut [u8]) -> bool {
         false
     }
 
-    /// Stores bytes in such a range as a programmer or a debugger does before the run: without time, and whatever was there before.
-    /// `false`, with nothing stored, where that cannot be done. Only asked where [`Device::peek`] holds.
+    /// Stores bytes in such a range as a programmer or a debugger does before the run: without time, and whatever was
+    /// there before. `false`, with nothing stored, where that cannot be done. Only asked where [`Device::peek`] holds.
     fn load(&mut self, _range: usize, _offset: u32, _bytes: &[u8]) -> bool {
         false
     }
 
-    /// A burst read of `bytes` (a cache line fill): when its last byte arrives. Only asked where [`Device::peek`] holds.
+    /// A burst read of `bytes` (a cache line fill): when its last byte arrives. Only asked where [`Device::peek`]
+    /// holds.
     ///
     /// # Errors
     /// As for [`Device::read`].
@@ -126,8 +129,8 @@ pub trait Device: Send {
         Err(SlaveError { done: ctx.now })
     }
 
-    /// True where the device takes the beats of a burst one a clock, its latency paid once; else each beat is an access of its own (an
-    /// AXI4-Lite slave behind a protocol converter).
+    /// True where the device takes the beats of a burst one a clock, its latency paid once; else each beat is an access
+    /// of its own (an AXI4-Lite slave behind a protocol converter).
     fn streams(&self, _range: usize, _offset: u32) -> bool {
         false
     }
@@ -142,8 +145,8 @@ pub trait Device: Send {
         false
     }
 
-    /// An instruction reads such a register, or writes `written` to it, at `ctx.now`: what it reads (0 for a write), or `None` where there is
-    /// no such register.
+    /// An instruction reads such a register, or writes `written` to it, at `ctx.now`: what it reads (0 for a write), or
+    /// `None` where there is no such register.
     fn core_register(&mut self, _register: CoreRegister, _written: Option<u64>, _ctx: &mut Ctx) -> Option<u64> {
         None
     }
@@ -153,7 +156,8 @@ pub trait Device: Send {
         false
     }
 
-    /// Lists all state that answers can depend on, for skipping of polling loops. `false` if the device can't be skipped over now.
+    /// Lists all state that answers can depend on, for skipping of polling loops. `false` if the device can't be
+    /// skipped over now.
     fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
     }
@@ -233,8 +237,8 @@ impl Alarm {
         }
     }
 
-    /// An event has come at `now`, which may be later than it was due where another core's access came first: to be called first in
-    /// [`Device::event`].
+    /// An event has come at `now`, which may be later than it was due where another core's access came first: to be
+    /// called first in [`Device::event`].
     pub fn rang(&mut self, now: Ps) {
         self.due = self.due.filter(|due| *due > now);
     }

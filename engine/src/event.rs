@@ -1,8 +1,8 @@
 //! The event queue: what happens later, in one order on every host.
 //!
-//! Events due at the same time run in the order of their device's number, then in the order in which they were scheduled.
-//! A device keeps a token of its latest request and ignores an event whose token is stale. It cancels one that would keep
-//! a waiting machine from seeing that nothing is due any more.
+//! Events due at the same time run in the order of their device's number, then in the order in which they were
+//! scheduled. A device keeps a token of its latest request and ignores an event whose token is stale. It cancels one
+//! that would keep a waiting machine from seeing that nothing is due any more.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

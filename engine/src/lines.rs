@@ -6,7 +6,8 @@ use object::{Object, ObjectSection};
 
 use crate::one_line::one_line;
 
-/// "drivers/spi.c:88" for an address, if the file's debug information tells. Reads that anew: it is for messages, which are few.
+/// "drivers/spi.c:88" for an address, if the file's debug information tells. Reads that anew: it is for messages, which
+/// are few.
 pub fn line_of(elf: &[u8], addr: u32) -> Option<String> {
     let file = object::File::parse(elf).ok()?;
     let load = |id: gimli::SectionId| -> Result<EndianSlice<RunTimeEndian>, gimli::Error> {

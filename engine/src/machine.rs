@@ -23,8 +23,8 @@ use progress::{Activity, Progress};
 use stop::StopRequest;
 use windows::{Window, Windows};
 
-/// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to another that is busy may be taken
-/// late by so much.
+/// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to
+/// another that is busy may be taken late by so much.
 const QUANTUM: Ps = Ps::from_us(1);
 /// How many cycles pass at most between looks at the user's wish to stop; what was printed is looked at more often
 /// ([`crate::observe::output`]).
@@ -187,8 +187,8 @@ impl Machine {
         self.progress[core].activity = Activity::Held;
     }
 
-    /// Lets a core run ahead of others by so much. Accesses to devices and shared memory do not depend on it; when an interrupt from one busy core to
-    /// another is taken does.
+    /// Lets a core run ahead of others by so much. Accesses to devices and shared memory do not depend on it; when an
+    /// interrupt from one busy core to another is taken does.
     pub fn set_quantum(&mut self, quantum: Ps) {
         self.quantum = quantum.max(Ps(1));
     }
@@ -198,8 +198,8 @@ impl Machine {
         self.stop = request;
     }
 
-    /// Has code compiled for the host once it ran `runs` times, where that can be done (0: never). It changes nothing but the
-    /// speed of the simulation; cores choose a number by themselves.
+    /// Has code compiled for the host once it ran `runs` times, where that can be done (0: never). It changes nothing
+    /// but the speed of the simulation; cores choose a number by themselves.
     pub fn compile_after(&mut self, runs: u16) {
         self.cores.iter_mut().for_each(|core| core.compile_after(runs));
     }

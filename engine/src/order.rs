@@ -1,9 +1,10 @@
 //! One order of what several cores do to devices and to memory that they share.
 //!
-//! Cores run one after the other, each ahead of the others by up to a quantum. What only one of them sees does not depend on that. An access that
-//! another may see, to a device or to shared memory, is therefore made only when no other core that runs is behind it in time (of two at the same time, the
-//! core with the lower index comes first): until then its instruction is left for later. A core that waits for an interrupt makes no accesses, so
-//! nobody has to wait for it; when it is woken, what the running core may do ends there.
+//! Cores run one after the other, each ahead of the others by up to a quantum. What only one of them sees does not
+//! depend on that. An access that another may see, to a device or to shared memory, is therefore made only when no
+//! other core that runs is behind it in time (of two at the same time, the core with the lower index comes first):
+//! until then its instruction is left for later. A core that waits for an interrupt makes no accesses, so nobody has to
+//! wait for it; when it is woken, what the running core may do ends there.
 
 use crate::time::Ps;
 
@@ -119,7 +120,8 @@ impl Order {
         self.asleep[core] = Some(None);
     }
 
-    /// An interrupt input of `core` goes up at `at`. If it waits, it goes on from there; the running core must not run far ahead of it.
+    /// An interrupt input of `core` goes up at `at`. If it waits, it goes on from there; the running core must not run
+    /// far ahead of it.
     pub fn rouse(&mut self, core: usize, at: Ps) {
         if let Some(Some(roused)) = self.asleep.get_mut(core) {
             let first = roused.is_none_or(|earlier| at < earlier);

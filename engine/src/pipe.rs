@@ -1,7 +1,9 @@
-//! A byte pipe between a device of the board and the host: what a program on the host writes to the board's serial port, and reads from it.
+//! A byte pipe between a device of the board and the host: what a program on the host writes to the board's serial
+//! port, and reads from it.
 //!
-//! The host's bytes come in at a time that the host chooses ([`crate::machine::Machine::feed`]), those of the firmware go out with the time of the
-//! access that sent them; so what passes through a pipe is as deterministic as the rest of a run.
+//! The host's bytes come in at a time that the host chooses ([`crate::machine::Machine::feed`]), those of the firmware
+//! go out with the time of the access that sent them; so what passes through a pipe is as deterministic as the rest of
+//! a run.
 
 use std::collections::VecDeque;
 
@@ -92,7 +94,8 @@ impl Pipe {
         self.check(now)
     }
 
-    /// For the device: the firmware sent bytes at `now`. True if the run has to pause. In a run without a host at the other end they are lost.
+    /// For the device: the firmware sent bytes at `now`. True if the run has to pause. In a run without a host at the
+    /// other end they are lost.
     pub fn send(&mut self, bytes: &[u8], now: Ps) -> bool {
         self.sent_bytes += bytes.len() as u64;
         if self.attended {

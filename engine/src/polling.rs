@@ -1,10 +1,10 @@
 //! Skipping of polling loops: how a device tells that nothing but time passes in it.
 //!
-//! A core that goes round the same loop of device accesses again and again, in the same state each time, can be moved on by
-//! many rounds at once, with exactly the same result, for as long as no device changes what it answers. For that, each
-//! device (and each chip behind one) lists its state to a [`Poll`] at two points of the loop, one round apart. If what both
-//! lists say is the same, rounds can be skipped up to the first of the deadlines that they name; then the same
-//! list moves on what moves with time: ends of transfers under way, and totals.
+//! A core that goes round the same loop of device accesses again and again, in the same state each time, can be moved
+//! on by many rounds at once, with exactly the same result, for as long as no device changes what it answers. For that,
+//! each device (and each chip behind one) lists its state to a [`Poll`] at two points of the loop, one round apart. If
+//! what both lists say is the same, rounds can be skipped up to the first of the deadlines that they name; then the
+//! same list moves on what moves with time: ends of transfers under way, and totals.
 
 use crate::time::{Cycles, Hz, Ps};
 
@@ -19,8 +19,8 @@ enum Purpose {
 
 /// A list of state, made by [`crate::device::Device::polled`] and [`crate::wire::spi::SpiTarget::polled`].
 ///
-/// Every implementation names *all* state that its answers can depend on, in the same order each time. A configuration that
-/// the firmware cannot change needs no mention.
+/// Every implementation names *all* state that its answers can depend on, in the same order each time. A configuration
+/// that the firmware cannot change needs no mention.
 #[derive(Debug)]
 pub struct Poll {
     purpose: Purpose,
@@ -75,8 +75,8 @@ impl Poll {
         }
     }
 
-    /// The device's accesses happen on the edges of `clock`, which [`Poll::clock`] may outpace a whole number of times: where between them the loop
-    /// is, is state. On any other clock each round waits for other edges.
+    /// The device's accesses happen on the edges of `clock`, which [`Poll::clock`] may outpace a whole number of times:
+    /// where between them the loop is, is state. On any other clock each round waits for other edges.
     pub fn phase(&mut self, clock: Hz) {
         if self.clock.get().is_multiple_of(clock.get()) {
             self.state(self.now.0 % (self.clock.get() / clock.get()));
@@ -85,8 +85,9 @@ impl Poll {
         }
     }
 
-    /// A time, in cycles of [`Poll::clock`], at which something comes to its end that the firmware started: a transfer, say. If the loop starts
-    /// one each round, the end moves along with it; else it is a deadline. Once it has passed, all that counts is that it has.
+    /// A time, in cycles of [`Poll::clock`], at which something comes to its end that the firmware started: a transfer,
+    /// say. If the loop starts one each round, the end moves along with it; else it is a deadline. Once it has passed,
+    /// all that counts is that it has.
     pub fn end(&mut self, at: &mut Cycles) {
         match self.purpose {
             Purpose::Look => self.ends.push(if *at > self.now { *at } else { Cycles(0) }),
@@ -123,8 +124,8 @@ impl Poll {
         }
     }
 
-    /// A time that stands whatever the loop does (the end of a busy time): from then on answers may be others. A time that has
-    /// passed is of no interest.
+    /// A time that stands whatever the loop does (the end of a busy time): from then on answers may be others. A time
+    /// that has passed is of no interest.
     pub fn until(&mut self, deadline: Ps) {
         if deadline > self.now() {
             self.until = self.until.min(deadline);

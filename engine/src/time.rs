@@ -55,8 +55,8 @@ impl Ratio {
         if self.denominator == 1 {
             return (value.saturating_mul(self.numerator), false);
         }
-        // The reciprocal falls short by less than 1, so the estimate does by 1 at the most. What is left is less than two
-        // denominators, however large the products are of which it is the difference.
+        // The reciprocal falls short by less than 1, so the estimate does by 1 at the most. What is left is less than
+        // two denominators, however large the products are of which it is the difference.
         let estimate = ((value as u128 * self.reciprocal as u128) >> 64) as u64;
         let left = value.wrapping_mul(self.rest).wrapping_sub(estimate.wrapping_mul(self.denominator));
         let short = left >= self.denominator;
@@ -129,7 +129,8 @@ impl Hz {
         Ps(self.period_ps.floor(cycles.0).0)
     }
 
-    /// The number of the first edge at `at` or later. The inverse of [`Hz::ps_at_floor`]: `cycles_until_ceil(ps_at_floor(n)) == n`.
+    /// The number of the first edge at `at` or later. The inverse of [`Hz::ps_at_floor`]:
+    /// `cycles_until_ceil(ps_at_floor(n)) == n`.
     #[inline]
     pub const fn cycles_until_ceil(self, at: Ps) -> Cycles {
         // Edge n stands at floor(n * P): it is at or after `at` exactly when n * P >= at.
@@ -147,8 +148,8 @@ impl Hz {
         self.ps_at_floor(self.cycles_until_ceil(at))
     }
 
-    /// The time `clocks` cycles after the first edge at `at` or later: when something ends that starts on this clock's next
-    /// edge and takes `clocks` of its cycles.
+    /// The time `clocks` cycles after the first edge at `at` or later: when something ends that starts on this clock's
+    /// next edge and takes `clocks` of its cycles.
     pub const fn after(self, at: Ps, clocks: Cycles) -> Ps {
         self.ps_at_floor(Cycles(self.cycles_until_ceil(at).0 + clocks.0))
     }

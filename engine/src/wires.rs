@@ -1,15 +1,16 @@
 //! Wires between pins of devices: what a GPIO port drives and reads, and what the chips on the other side do.
 //!
-//! A wire begins at a pin of a port, and a port is a device with up to 32 pins. So a wire needs no name but its [`Pin`], and all wires of
-//! a port are kept as words, a bit a pin. Two sides can drive a wire: the port, and whatever is wired to the pin. Its level is
-//! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull down): the
-//!   user gets a note, once a wire;
+//! A wire begins at a pin of a port, and a port is a device with up to 32 pins. So a wire needs no name but its
+//! [`Pin`], and all wires of a port are kept as words, a bit a pin. Two sides can drive a wire: the port, and whatever
+//! is wired to the pin. Its level is
+//! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull
+//!   down): the user gets a note, once a wire;
 //! - high, where nobody drives and a pull-up is on;
 //! - what it was before, where nothing holds it.
 //!
 //! A port tells of a register write as one change, at its exact time; the devices that watch its pins get that change
-//! ([`crate::device::Device::pins_changed`]), and may drive wires themselves while the port is still being called. So a port looks at
-//! its wires again when it has driven them; edges in between are kept for it ([`Wires::take_edges`]).
+//! ([`crate::device::Device::pins_changed`]), and may drive wires themselves while the port is still being called. So a
+//! port looks at its wires again when it has driven them; edges in between are kept for it ([`Wires::take_edges`]).
 
 use crate::bus::Bus;
 use crate::device::DeviceId;
@@ -129,8 +130,8 @@ impl Wires {
         self.ports.get_mut(device.0 as usize).and_then(Option::as_deref_mut)
     }
 
-    /// `watcher` is told of changes of the wire at `pin`. Where it drives that wire itself, and with a delay, `late` says so, and it is also asked to
-    /// bring the wire up to date before the port reads it.
+    /// `watcher` is told of changes of the wire at `pin`. Where it drives that wire itself, and with a delay, `late`
+    /// says so, and it is also asked to bring the wire up to date before the port reads it.
     pub fn watch(&mut self, pin: Pin, watcher: DeviceId, late: bool) {
         let Some(port) = self.port_mut(pin.port) else { return };
         let index = port.watchers.iter().position(|known| known.device == watcher).unwrap_or_else(|| {
@@ -168,7 +169,8 @@ impl Wires {
         (std::mem::take(&mut port.rose), std::mem::take(&mut port.fell))
     }
 
-    /// What drives the wire at `pin` has begun to change it, and it will show the change in a while; or it shows it now.
+    /// What drives the wire at `pin` has begun to change it, and it will show the change in a while; or it shows it
+    /// now.
     pub fn set_moving(&mut self, pin: Pin, moving: bool) {
         if let Some(port) = self.port_mut(pin.port) {
             port.moving = port.moving & !pin.mask() | if moving { pin.mask() } else { 0 };
@@ -189,20 +191,22 @@ impl Wires {
 }
 
 impl Bus {
-    /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Who watches is told before this returns.
+    /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Who watches is told before this
+    /// returns.
     pub fn drive_port(&mut self, port: DeviceId, drive: Drive, pull_ups: u32, now: Ps) {
         let Some(wires) = self.wires.port_mut(port) else { return };
         (wires.own, wires.pull_ups) = (drive, pull_ups);
         self.settle_wires(port, now, now);
     }
 
-    /// What is wired to `pin` drives it to a level, or lets go of it, from `now` on. The port is told, unless it is being called
-    /// and will look by itself.
+    /// What is wired to `pin` drives it to a level, or lets go of it, from `now` on. The port is told, unless it is
+    /// being called and will look by itself.
     pub fn drive_pin(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
         self.drive_pin_since(pin, level, now, now);
     }
 
-    /// As [`Bus::drive_pin`], for what is found only at `now` to have been so since an earlier time, which waveforms show.
+    /// As [`Bus::drive_pin`], for what is found only at `now` to have been so since an earlier time, which waveforms
+    /// show.
     pub fn drive_pin_since(&mut self, pin: Pin, level: Option<bool>, since: Ps, now: Ps) {
         let Some(wires) = self.wires.port_mut(pin.port).filter(|_| pin.number < PINS_OF_PORT) else { return };
         let others = Drive { enables: wires.far.enables & !pin.mask(), levels: wires.far.levels & !pin.mask() };

@@ -1,7 +1,7 @@
 //! The reference of bindings: what each model says of the properties that it reads.
 //!
-//! Each model reads a node that has nothing but its compatible, on a board that takes down what is declared, and goes all ways that
-//! depend on what nodes say. So the reference is what the readers do.
+//! Each model reads a node that has nothing but its compatible, on a board that takes down what is declared, and goes
+//! all ways that depend on what nodes say. So the reference is what the readers do.
 
 use super::build::{read_held, read_route, read_with};
 use super::cores;

@@ -81,8 +81,8 @@ pub const TYPES: &[CoreType] = &[
     },
 ];
 
-/// mip of a Nios V core: software and timer interrupt, and sixteen platform interrupts in the place of an external one (Nios V Processor
-/// Reference Manual, Interrupt Controller).
+/// mip of a Nios V core: software and timer interrupt, and sixteen platform interrupts in the place of an external one
+/// (Nios V Processor Reference Manual, Interrupt Controller).
 const NIOS_V_INTERRUPTS: u32 = PLATFORM_INTERRUPTS | 1 << Interrupt::Software as u32 | 1 << Interrupt::Timer as u32;
 
 /// Builds core number `index` from its node.

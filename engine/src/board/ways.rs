@@ -1,9 +1,10 @@
-//! Where cores sit, and what their ways are: a core may sit on a bus of its own, from which other buses are nearer or farther than from where the
-//! board's other masters are.
+//! Where cores sit, and what their ways are: a core may sit on a bus of its own, from which other buses are nearer or
+//! farther than from where the board's other masters are.
 //!
-//! `cyclescope,bus = <&mlahb>` of a `cpu` node says on which bus the core sits. What is on that bus needs no interconnect; a memory there that answers
-//! in one cycle of the core's own clock costs nothing, as an instruction that accesses it has that cycle. Another bus takes the time that its own
-//! node says, unless it has a child that says otherwise:
+//! `cyclescope,bus = <&mlahb>` of a `cpu` node says on which bus the core sits. What is on that bus needs no
+//! interconnect; a memory there that answers in one cycle of the core's own clock costs nothing, as an instruction that
+//! accesses it has that cycle. Another bus takes the time that its own node says, unless it has a child that says
+//! otherwise:
 //!
 //! ```text
 //! from-mlahb {

@@ -8,7 +8,8 @@ impl Bus {
         self.span(addr, bytes).is_some()
     }
 
-    /// Copies bytes from memory or an execute-in-place window, without time or side effects. `false` if any of them is elsewhere.
+    /// Copies bytes from memory or an execute-in-place window, without time or side effects. `false` if any of them is
+    /// elsewhere.
     pub fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
         let Some((entry, offset)) = self.span(addr, into.len()) else { return false };
         match self.map[entry].target {
@@ -43,8 +44,8 @@ impl Bus {
         }
     }
 
-    /// Puts a segment where [`Bus::can_load`] holds, without time. RAM behind its bytes is cleared; flash is not: there the
-    /// rest belongs to the memory that the firmware copies the segment to.
+    /// Puts a segment where [`Bus::can_load`] holds, without time. RAM behind its bytes is cleared; flash is not: there
+    /// the rest belongs to the memory that the firmware copies the segment to.
     pub fn load(&mut self, addr: u32, bytes: &[u8], memory_bytes: u32) {
         if !self.poke(addr, bytes) {
             self.load_device(addr, bytes);

@@ -1,7 +1,7 @@
 //! Loads and stores that find no quick way.
 //!
-//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is charged, is the
-//! memory's business.
+//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is
+//! charged, is the memory's business.
 
 use super::isa::{AbortOf, Isa};
 use super::{Cpu, REGISTERS};
@@ -106,7 +106,8 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Looks whether the block may go on behind an access; if not, it is left behind the instruction. False if that is at once.
+    /// Looks whether the block may go on behind an access; if not, it is left behind the instruction. False if that is
+    /// at once.
     pub(crate) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
@@ -142,7 +143,8 @@ impl<I: Isa> Cpu<I> {
     }
 }
 
-/// True if a RAM answers at `addr`, as it is where translation changes no address: elsewhere, a loop that polls may go unnoticed.
+/// True if a RAM answers at `addr`, as it is where translation changes no address: elsewhere, a loop that polls may go
+/// unnoticed.
 fn is_ram(bus: &Bus, addr: u32) -> bool {
     bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_)))
 }

@@ -1,7 +1,7 @@
 //! Blocks: straight-line code, decoded once, with everything about its time that does not depend on memory.
 //!
-//! A block is known by its virtual address, the state in which its code was decoded ([`Isa::Context`]), and the results that are under way when it
-//! is entered. Whatever changes what is there, or what an address means, drops all blocks.
+//! A block is known by its virtual address, the state in which its code was decoded ([`Isa::Context`]), and the results
+//! that are under way when it is entered. Whatever changes what is there, or what an address means, drops all blocks.
 
 use std::collections::BTreeMap;
 
@@ -161,7 +161,8 @@ pub struct Draft<I: Isa> {
 /// All decoded blocks of a core.
 #[derive(Debug)]
 pub struct Blocks<I: Isa> {
-    /// The inner loop's part of each block. It never grows beyond its first capacity, so that compiled code may know where it is.
+    /// The inner loop's part of each block. It never grows beyond its first capacity, so that compiled code may know
+    /// where it is.
     pub hot: Vec<Hot<I::Jump>>,
     /// The rest of each block.
     pub cold: Vec<Cold<I>>,
@@ -349,8 +350,8 @@ impl<I: Isa> Blocks<I> {
         self.cold[index as usize].runs_before = hot.runs[0] + hot.runs[1];
     }
 
-    /// A compiled block has had to be finished by the interpreter [`RECONSIDER_AFTER`] times. Where that happens most of the times
-    /// (it reads a device, say), it does without its code until it has run some 60,000 times more.
+    /// A compiled block has had to be finished by the interpreter [`RECONSIDER_AFTER`] times. Where that happens most
+    /// of the times (it reads a device, say), it does without its code until it has run some 60,000 times more.
     pub fn reconsider(&mut self, index: u32) {
         let (hot, cold) = (&mut self.hot[index as usize], &mut self.cold[index as usize]);
         let runs = hot.runs[0] + hot.runs[1];

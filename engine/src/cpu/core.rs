@@ -298,7 +298,8 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// What addresses mean has changed in the middle of a block: it is left behind its instruction, and decoded code is dropped then.
+    /// What addresses mean has changed in the middle of a block: it is left behind its instruction, and decoded code is
+    /// dropped then.
     pub(crate) fn map_changed(&mut self) {
         self.memory.translation_changed(self.isa.mmu());
         self.code_epoch = self.code_epoch.wrapping_sub(1);

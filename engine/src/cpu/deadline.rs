@@ -1,5 +1,5 @@
-//! How far a core may run by itself: up to the machine's horizon, or to the first event that the bus has in store, or to when another core is
-//! woken.
+//! How far a core may run by itself: up to the machine's horizon, or to the first event that the bus has in store, or
+//! to when another core is woken.
 
 use crate::bus::Bus;
 use crate::time::{Hz, Ps};

@@ -59,7 +59,8 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// True if all of a block's lines but perhaps the first are present: then nothing in the middle of it waits for a fetch.
+    /// True if all of a block's lines but perhaps the first are present: then nothing in the middle of it waits for a
+    /// fetch.
     pub(super) fn only_first_line_misses(&self, index: u32) -> bool {
         self.lines_of(index).skip(1).all(|line| self.memory.has_fetch_line(line))
     }
@@ -91,8 +92,8 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// Fetches the instruction of operation `at`, from `pc` up to `end_pc`, past the cache. False if the block has been left before it, for others
-    /// to look first.
+    /// Fetches the instruction of operation `at`, from `pc` up to `end_pc`, past the cache. False if the block has been
+    /// left before it, for others to look first.
     #[inline(never)]
     pub(crate) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);

@@ -5,7 +5,8 @@ pub(crate) const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
 /// See [`Nesting`].
 pub(crate) const HANDLER_FAILS: &str = "its handler comes to it again and again";
 
-/// So often a handler may come to the same exception with the same registers: it has lost the way back, but may count in memory.
+/// So often a handler may come to the same exception with the same registers: it has lost the way back, but may count
+/// in memory.
 const MOST_NESTED: u32 = 1000;
 
 /// Exceptions in handlers, one after the other. `S` is all that tells one from another, but memory.

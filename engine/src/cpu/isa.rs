@@ -1,8 +1,9 @@
 //! What an instruction set adds to the core that all of them share.
 //!
-//! The core ([`super::Cpu`]) keeps time, finds and links blocks, fetches, takes turns with other cores, skips polling loops, times functions and reports. An
-//! instruction set decodes, executes, says what instructions cost, and knows its system registers and exceptions. `tests` at the end of this folder has a
-//! toy of five instructions that shows what is needed.
+//! The core ([`super::Cpu`]) keeps time, finds and links blocks, fetches, takes turns with other cores, skips polling
+//! loops, times functions and reports. An instruction set decodes, executes, says what instructions cost, and knows its
+//! system registers and exceptions. `tests` at the end of this folder has a toy of five instructions that shows what is
+//! needed.
 
 use std::fmt::Debug;
 
@@ -32,7 +33,8 @@ pub trait Pending: Copy + Debug + Ord + Send {
     }
 }
 
-/// Names of the causes of a core's own time, in the order in which they are shown. A cause that the core does not have is empty.
+/// Names of the causes of a core's own time, in the order in which they are shown. A cause that the core does not have
+/// is empty.
 #[derive(Clone, Copy, Debug)]
 pub struct CauseNames {
     /// One cycle an instruction.
@@ -53,7 +55,8 @@ pub struct CauseNames {
     pub idle: &'static str,
 }
 
-/// An instruction set, with the state of a core that is its own: everything but the address of the next instruction and the registers `x`.
+/// An instruction set, with the state of a core that is its own: everything but the address of the next instruction and
+/// the registers `x`.
 pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// What the board says of a core beyond what it says of any.
     type Config: Clone + Send;
@@ -82,10 +85,11 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     const RESULTS: usize;
     /// What the causes of its time are called.
     const CAUSES: CauseNames;
-    /// Past the cache, each instruction of a block begins with an operation that fetches it ([`Cpu::fetch_instruction`]); else such instructions run one by one.
+    /// Past the cache, each instruction of a block begins with an operation that fetches it
+    /// ([`Cpu::fetch_instruction`]); else such instructions run one by one.
     const FETCHES_IN_BLOCKS: bool = false;
-    /// Past the cache, [`Isa::locate`] fetches the next instruction, before anything is decoded: what is under way then is
-    /// what the block is entered with.
+    /// Past the cache, [`Isa::locate`] fetches the next instruction, before anything is decoded: what is under way then
+    /// is what the block is entered with.
     const FETCHES_FIRST: bool = false;
     /// A block that takes the same time with results under way as with nothing stands for both. Not where what is under
     /// way in the middle of a block has to be known exactly.
@@ -106,15 +110,15 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// The state in which the next instruction is decoded.
     fn context(&self) -> Self::Context;
 
-    /// Finds out what [`Isa::context`] has to know of the address of the next instruction. False if the core has to look
-    /// again first, or the instruction can't be fetched: the core is at its handler then.
+    /// Finds out what [`Isa::context`] has to know of the address of the next instruction. False if the core has to
+    /// look again first, or the instruction can't be fetched: the core is at its handler then.
     #[inline(always)]
     fn locate(_core: &mut Cpu<Self>, _bus: &mut Bus) -> bool {
         true
     }
 
-    /// True if what was decoded for the block `index` is still what is at its address. Asked when a line of instructions
-    /// has gone, or all have, as they do when what addresses mean changes.
+    /// True if what was decoded for the block `index` is still what is at its address. Asked when a line of
+    /// instructions has gone, or all have, as they do when what addresses mean changes.
     #[inline(always)]
     fn is_current(_core: &Cpu<Self>, _index: u32) -> bool {
         true
@@ -156,7 +160,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
         None
     }
 
-    /// Reads and decodes the instruction at `at` into `read`, without time: its operations, then itself by [`Read::push`]. True if a block ends with it.
+    /// Reads and decodes the instruction at `at` into `read`, without time: its operations, then itself by
+    /// [`Read::push`]. True if a block ends with it.
     ///
     /// # Errors
     /// The abort of its fetch.
@@ -185,8 +190,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// Runs the block `index`, whose first line has been fetched, and those behind it.
     fn execute(core: &mut Cpu<Self>, bus: &mut Bus, index: u32);
 
-    /// The block `index` is being left by `exit`: compares that with what was predicted, and accounts for a wrong prediction
-    /// ([`Cpu::mispredicted`]).
+    /// The block `index` is being left by `exit`: compares that with what was predicted, and accounts for a wrong
+    /// prediction ([`Cpu::mispredicted`]).
     #[inline(always)]
     fn resolve(_core: &mut Cpu<Self>, _index: u32, _exit: usize) {}
 
@@ -196,7 +201,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// True if an operation loads or stores: an instruction that has done so is not begun again.
     fn accesses(op: &Self::Op) -> bool;
 
-    /// Remembers in `round` what the instruction of a block is about to overwrite. `None` for one that changes more than registers and memory.
+    /// Remembers in `round` what the instruction of a block is about to overwrite. `None` for one that changes more
+    /// than registers and memory.
     fn note_writes(core: &Cpu<Self>, bus: &Bus, index: u32, round: &mut Round) -> Option<()>;
 
     // ---- Exceptions
@@ -223,13 +229,15 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// True if these inputs end a wait for an interrupt.
     fn wakes(&self, inputs: &Inputs) -> bool;
 
-    /// Takes an exception that [`Isa::deliverable`] gave, before the instruction at the core's address. Accounts for its time.
+    /// Takes an exception that [`Isa::deliverable`] gave, before the instruction at the core's address. Accounts for
+    /// its time.
     fn take(core: &mut Cpu<Self>, bus: &mut Bus, exception: Self::Exception);
 
     /// Takes the exception of the instruction at the core's address. Ends the run if nobody handles it.
     fn raise(core: &mut Cpu<Self>, bus: &mut Bus, exception: Self::Exception);
 
-    /// An exception is being entered or left, which takes its time in steps: [`Isa::go_on`] is asked instead of running an instruction.
+    /// An exception is being entered or left, which takes its time in steps: [`Isa::go_on`] is asked instead of running
+    /// an instruction.
     #[inline(always)]
     fn is_between(_core: &Cpu<Self>) -> bool {
         false
@@ -238,8 +246,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// Lets time pass in that, up to the core's limit or to its end.
     fn go_on(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 
-    /// An instruction has just jumped: if its target means the return from an exception, begins to return from it. That belongs to the
-    /// instruction: nothing is taken in between.
+    /// An instruction has just jumped: if its target means the return from an exception, begins to return from it. That
+    /// belongs to the instruction: nothing is taken in between.
     #[inline(always)]
     fn follow_jump(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 

@@ -6,8 +6,8 @@ use super::isa::Isa;
 use crate::bus::Bus;
 
 impl<I: Isa> Cpu<I> {
-    /// A block has run to its end and is left by `exit`: the block to run next, if it can be entered without a look. Else the core is behind the
-    /// block.
+    /// A block has run to its end and is left by `exit`: the block to run next, if it can be entered without a look.
+    /// Else the core is behind the block.
     #[inline(always)]
     pub(crate) fn next_block(&mut self, index: u32, exit: usize) -> Option<u32> {
         let hot = &mut self.blocks.hot[index as usize];
@@ -140,7 +140,8 @@ impl<I: Isa> Cpu<I> {
         I::go_to(self, pc, context);
     }
 
-    /// Raises the exception of the instruction of operation `at`, which has changed nothing. The block has been left, so this is false.
+    /// Raises the exception of the instruction of operation `at`, which has changed nothing. The block has been left,
+    /// so this is false.
     pub(crate) fn raise_at(&mut self, bus: &mut Bus, index: u32, at: u32, exception: I::Exception) -> bool {
         self.leave_here(index, at);
         I::raise(self, bus, exception);

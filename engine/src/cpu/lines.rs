@@ -1,5 +1,5 @@
-//! The interrupt lines into a core, as far as it can have seen them: a store that lowers or raises one may arrive after the
-//! instructions behind it have run.
+//! The interrupt lines into a core, as far as it can have seen them: a store that lowers or raises one may arrive after
+//! the instructions behind it have run.
 
 use super::deadline::Deadline;
 use crate::bus::Bus;

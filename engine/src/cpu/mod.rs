@@ -1,7 +1,8 @@
 //! The one core: what all cores do alike, over an instruction set.
 //!
-//! [`Cpu`] keeps its time, finds, links and fetches blocks of decoded code ([`block`]), leaves them where something needs a look, takes its turn with
-//! other cores, skips polling loops, times functions, and tells where its time went. What an instruction set has to supply is [`isa::Isa`].
+//! [`Cpu`] keeps its time, finds, links and fetches blocks of decoded code ([`block`]), leaves them where something
+//! needs a look, takes its turn with other cores, skips polling loops, times functions, and tells where its time went.
+//! What an instruction set has to supply is [`isa::Isa`].
 
 pub(crate) mod access;
 pub mod accounts;

@@ -1,7 +1,8 @@
-//! Instructions that wait for their turn: an access that other cores can see is made when none of them is behind ([`crate::order`]).
+//! Instructions that wait for their turn: an access that other cores can see is made when none of them is behind
+//! ([`crate::order`]).
 //!
-//! The block is left before such an instruction, which has changed nothing, and the instruction is done anew when the others have come as far. It
-//! takes no time of the core's.
+//! The block is left before such an instruction, which has changed nothing, and the instruction is done anew when the
+//! others have come as far. It takes no time of the core's.
 
 use super::Cpu;
 use super::isa::Isa;
@@ -12,7 +13,8 @@ use crate::memory::first_level::access::Kind;
 use crate::time::{Cycles, Ps};
 
 impl<I: Isa> Cpu<I> {
-    /// True if operation `at`, which is about to access `bytes` from `addr` up, has to wait for other cores: the block has been left then.
+    /// True if operation `at`, which is about to access `bytes` from `addr` up, has to wait for other cores: the block
+    /// has been left then.
     #[inline(always)]
     pub(crate) fn must_wait(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, kind: Kind) -> bool {
         !bus.order.is_alone() && self.waits_to_access(bus, index, at, addr, bytes, kind)

@@ -84,7 +84,8 @@ impl Polls {
         }
     }
 
-    /// Passes of the instruction that make up a round, if the loop that was found is the one that was last skipped there.
+    /// Passes of the instruction that make up a round, if the loop that was found is the one that was last skipped
+    /// there.
     pub fn expected_passes(&self) -> u32 {
         self.slots[self.last].passes
     }
@@ -110,7 +111,8 @@ impl Polls {
     }
 }
 
-/// A number that differs, but for rare chance, when any register does. Narrow, so that the host takes several registers at once.
+/// A number that differs, but for rare chance, when any register does. Narrow, so that the host takes several registers
+/// at once.
 fn fingerprint(x: &[u32; 256]) -> u32 {
     let weight = |register: usize| 0x9e37_79b9_u32.wrapping_mul(2 * register as u32 + 1);
     (0..32).fold(0, |sum: u32, register| sum.wrapping_add(x[register].wrapping_mul(weight(register))))

@@ -150,7 +150,8 @@ impl<I: Isa> Draft<I> {
         }
     }
 
-    /// The next instruction passes, a jump as not taken. Gives what it costs, and the cycles from the block's beginning to the end of its first cycle.
+    /// The next instruction passes, a jump as not taken. Gives what it costs, and the cycles from the block's beginning
+    /// to the end of its first cycle.
     pub fn pass(&mut self, timing: &I::Timing, instr: I::Instr, fetch: Way) -> (Cost, u16) {
         let (breakdown, pending) = (&mut self.breakdown[FALLEN], &mut self.pending[FALLEN]);
         self.before_last = (*breakdown, *pending);
@@ -168,7 +169,8 @@ impl<I: Isa> Draft<I> {
         self.infos.push(OpInfo { instr: instr as u16, begins_cycles });
     }
 
-    /// All instructions have passed: ends the block with `end`. If it is left by a jump, all is the same as far as this goes.
+    /// All instructions have passed: ends the block with `end`. If it is left by a jump, all is the same as far as this
+    /// goes.
     pub fn end(&mut self, end: I::Op) {
         let (instrs, cycles) = (self.instrs.len(), self.breakdown[FALLEN].cycles() as u16);
         self.push(end, instrs, cycles);

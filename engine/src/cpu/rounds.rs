@@ -1,7 +1,7 @@
 //! Rounds of a polling loop: what a look at them needs in any core.
 //!
-//! A core keeps what it is itself made of (registers, caches, predictors); memory, devices, deadlines and what moves on with time are the
-//! same for all of them.
+//! A core keeps what it is itself made of (registers, caches, predictors); memory, devices, deadlines and what moves on
+//! with time are the same for all of them.
 
 use crate::bus::{Bus, Target};
 use crate::device::DeviceId;
@@ -12,7 +12,8 @@ use crate::time::{Cycles, Hz, Ps};
 pub(crate) const LONGEST_ROUND: usize = 1 << 10;
 /// Passes in the longest round.
 pub(crate) const MOST_PASSES: u32 = 24;
-/// How often a round is looked for: the first time, the loop may still be on its way to go round the same way each time.
+/// How often a round is looked for: the first time, the loop may still be on its way to go round the same way each
+/// time.
 pub(crate) const TRIES: usize = 2;
 /// Map entries whose accesses are told apart.
 pub(crate) const MOST_ENTRIES: usize = u64::BITS as usize;
@@ -31,7 +32,8 @@ pub struct Round {
 }
 
 impl Round {
-    /// Remembers a word of RAM that is about to be written. `None` where a memory ends within the word: there is nothing to compare with.
+    /// Remembers a word of RAM that is about to be written. `None` where a memory ends within the word: there is
+    /// nothing to compare with.
     pub fn note_word(&mut self, bus: &Bus, word: u32) -> Option<()> {
         let mut bytes = [0; 4];
         bus.peek(word, &mut bytes).then(|| self.written.push((word, bytes)))
@@ -87,8 +89,8 @@ impl View {
         self.accessed(bus).filter_map(|entry| device_at(bus, entry)).collect()
     }
 
-    /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show it here. `None`
-    /// if one of them had nothing to say.
+    /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show
+    /// it here. `None` if one of them had nothing to say.
     pub fn devices_repeat(self, bus: &mut Bus, before: &Lists) -> Option<bool> {
         let mut same = true;
         for device in self.accessed_devices(bus) {
@@ -119,15 +121,15 @@ impl View {
         })
     }
 
-    /// True if a round of `period` cycles is between the same edges of another clock as the one before: the core's outpaces it a whole number of
-    /// times, which the period is a multiple of.
+    /// True if a round of `period` cycles is between the same edges of another clock as the one before: the core's
+    /// outpaces it a whole number of times, which the period is a multiple of.
     fn keeps_phase(self, clock: Hz, period: u64) -> bool {
         let (own, other) = (self.clock.get(), clock.get());
         own.is_multiple_of(other) && period.is_multiple_of(own / other)
     }
 
-    /// How many rounds of `period` cycles certainly go like the last one before core cycle `limit`: the one in which something may happen is
-    /// left to be run, and so is the one before. `None` if they are not worth it.
+    /// How many rounds of `period` cycles certainly go like the last one before core cycle `limit`: the one in which
+    /// something may happen is left to be run, and so is the one before. `None` if they are not worth it.
     pub fn rounds_to_come(self, bus: &Bus, limit: u64, period: u64, before: &Lists, after: &Lists) -> Option<u64> {
         let devices = self.accessed_devices(bus);
         let lists = || devices.iter().filter_map(|id| Some((after.of[*id].as_ref()?, before.of[*id].as_ref()?)));
@@ -159,7 +161,8 @@ impl View {
     }
 }
 
-/// Asks a device for its list. That is no call at a time: one core looks, and another may come to the device earlier than where that one is.
+/// Asks a device for its list. That is no call at a time: one core looks, and another may come to the device earlier
+/// than where that one is.
 fn polled(bus: &mut Bus, device: usize, poll: &mut Poll) -> bool {
     bus.devices[device].as_mut().is_some_and(|device| device.polled(poll))
 }

@@ -1,7 +1,7 @@
 //! Sections: the time between the entry of a function and its return, with a cycle stack of its own.
 //!
-//! The firmware knows nothing of it. Entries and return addresses are kept out of the links between blocks, so the core's outer
-//! loop sees each of them, and nothing else pays.
+//! The firmware knows nothing of it. Entries and return addresses are kept out of the links between blocks, so the
+//! core's outer loop sees each of them, and nothing else pays.
 
 use crate::bus::Bus;
 use crate::core::{CallMark, SectionReport};
@@ -135,8 +135,8 @@ impl<T: Totals> Sections<T> {
         reports.collect()
     }
 
-    /// The core is at `place`, having spent `now` in all: closes the calls that return there and opens one that begins there. True if there is
-    /// a new address that the outer loop has to see from now on.
+    /// The core is at `place`, having spent `now` in all: closes the calls that return there and opens one that begins
+    /// there. True if there is a new address that the outer loop has to see from now on.
     pub fn follow(&mut self, place: Place, now: &T) -> bool {
         while self.open.back().is_some_and(|open| open.return_pc == place.pc && open.sp == place.sp) {
             if let Some(open) = self.open.pop_back() {

@@ -83,7 +83,8 @@ impl<I: Isa> Skips for Cpu<I> {
             return None;
         }
         self.left = None;
-        // Blocks that are dropped, because code was written or for want of room, would take the runs in `round` with them.
+        // Blocks that are dropped, because code was written or for want of room, would take the runs in `round` with
+        // them.
         if self.has_news(bus) || self.blocks.are_full() {
             return None;
         }

@@ -1,10 +1,11 @@
 //! Skips rounds of a polling loop, with exactly the result of running them.
 //!
-//! A loop that was found is run on, instruction by instruction, with a look at everything each time that it passes the instruction at which
-//! it was found (several times a round, if that belongs to a loop within the loop): the core itself, the memory that the loop wrote, events to
-//! come, and the lists of the devices that it accessed. Once nothing has changed since the first look but times and totals, what lies between
-//! is a round, and the next rounds are the same, up to the next event, the core's horizon, or the first deadline that a device names; all of
-//! them but the last are put behind at once.
+//! A loop that was found is run on, instruction by instruction, with a look at everything each time that it passes the
+//! instruction at which it was found (several times a round, if that belongs to a loop within the loop): the core
+//! itself, the memory that the loop wrote, events to come, and the lists of the devices that it accessed. Once nothing
+//! has changed since the first look but times and totals, what lies between is a round, and the next rounds are the
+//! same, up to the next event, the core's horizon, or the first deadline that a device names; all of them but the last
+//! are put behind at once.
 
 use super::polls::Polls;
 use super::rounds::{LONGEST_ROUND, Lists, MOST_ENTRIES, MOST_PASSES, Round, TRIES, View};
@@ -66,8 +67,8 @@ pub(crate) trait Skips: Sized {
         self.pc() == head
     }
 
-    /// One instruction, or a wait for its fetch. What it writes is remembered in `round` first. `None` if something comes up that the outer loop
-    /// has to see before it, or if it changes more than registers and memory.
+    /// One instruction, or a wait for its fetch. What it writes is remembered in `round` first. `None` if something
+    /// comes up that the outer loop has to see before it, or if it changes more than registers and memory.
     fn walk_one(&mut self, bus: &mut Bus, round: &mut Round) -> Option<()>;
 
     /// True if it goes on now, in state `after`, as it did from `before` in cycle `since`.
@@ -79,7 +80,8 @@ pub(crate) trait Skips: Sized {
     /// Counts so many more rounds like the one from `before` to `after`, of so many cycles in all.
     fn put_behind(&mut self, before: &Self::State, after: &Self::State, round: &Round, rounds: u64, cycles: u64);
 
-    /// Runs a round or two, to see whether the registers come back to what they are: most loops that don't poll show it here.
+    /// Runs a round or two, to see whether the registers come back to what they are: most loops that don't poll show it
+    /// here.
     fn goes_round(&mut self, bus: &mut Bus) -> Option<()> {
         let (head, results, mut round) = (self.pc(), self.results(), Round::default());
         for _ in 0..MOST_PASSES {
@@ -118,7 +120,8 @@ fn try_to_skip<C: Skips>(core: &mut C, bus: &mut Bus) -> Option<()> {
     })
 }
 
-/// Runs until everything is again as it was, and will be so often that it is worth while: how often. `None` if that does not happen soon.
+/// Runs until everything is again as it was, and will be so often that it is worth while: how often. `None` if that
+/// does not happen soon.
 fn find_round<C: Skips>(core: &mut C, bus: &mut Bus, before: &Moment<C>) -> Option<(Moment<C>, Round, u64)> {
     core.forget_touched();
     let mut round = Round::default();
@@ -156,7 +159,8 @@ fn moment<C: Skips>(core: &C, bus: &mut Bus) -> Moment<C> {
     }
 }
 
-/// Runs until the core is back at `head`, one instruction at a time. `None` if something comes up that the outer loop has to see first.
+/// Runs until the core is back at `head`, one instruction at a time. `None` if something comes up that the outer loop
+/// has to see first.
 fn walk<C: Skips>(core: &mut C, bus: &mut Bus, head: u32, round: &mut Round) -> Option<()> {
     let begun = core.instructions();
     while round.steps < LONGEST_ROUND {

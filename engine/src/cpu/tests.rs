@@ -51,7 +51,8 @@ fn bases() -> [u32; 2] {
 /// Which core wrote what, and when.
 type Entry = (Option<usize>, u32, Ps);
 
-/// Keeps what is written; a write of n to offset 4 raises the core's interrupt n cycles later, any to 8 lowers it; reads give 1 for 10 us after a write to 12.
+/// Keeps what is written; a write of n to offset 4 raises the core's interrupt n cycles later, any to 8 lowers it;
+/// reads give 1 for 10 us after a write to 12.
 #[derive(Clone, Default)]
 struct Journal {
     entries: Arc<Mutex<Vec<Entry>>>,

@@ -157,7 +157,8 @@ pub fn read_node(
     build_node(from_node, port, properties)
 }
 
-/// As [`read_node`], for a device without a register port's timing: from a node with a clock of 100 MHz and these properties.
+/// As [`read_node`], for a device without a register port's timing: from a node with a clock of 100 MHz and these
+/// properties.
 pub fn read_plain_node(
     from_node: fn(&mut NodeReader) -> Box<dyn Device>,
     properties: &[(&str, &[u32])],

@@ -1,7 +1,7 @@
 //! Device models, by vendors: `devices/<vendor>/<device>.rs` is the model of the devicetree compatible of that name.
 //!
-//! A model's file has a constant `MODEL`, which says what it answers to, and its room's `mod.rs` a line for the file. The build script
-//! lists all that there are.
+//! A model's file has a constant `MODEL`, which says what it answers to, and its room's `mod.rs` a line for the file.
+//! The build script lists all that there are.
 
 use std::sync::LazyLock;
 
@@ -68,7 +68,8 @@ pub fn is_port(node: &Node) -> bool {
     node.property("gpio-controller").is_some() && node.compatibles().iter().any(is_port)
 }
 
-/// Builds the chip of a child node of an SPI controller; `None`, with a fault, if no model answers to any of its compatibles.
+/// Builds the chip of a child node of an SPI controller; `None`, with a fault, if no model answers to any of its
+/// compatibles.
 pub fn spi_chip(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
     let compatibles = reader.node.compatibles();
     let chip = |compatible: &&str| match find(compatible)?.model.kind {

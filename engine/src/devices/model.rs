@@ -61,7 +61,8 @@ impl Group {
 pub enum Kind {
     /// A device on a bus, with so many ranges of `reg` at least.
     Device(usize, fn(&mut NodeReader) -> Box<dyn Device>),
-    /// The same, with pins that wires can lead to: the bus keeps these ([`crate::wires`]), and an interrupt line that ends at it is one.
+    /// The same, with pins that wires can lead to: the bus keeps these ([`crate::wires`]), and an interrupt line that
+    /// ends at it is one.
     Port(usize, fn(&mut NodeReader) -> Box<dyn Device>),
     /// A chip on an SPI wire.
     SpiChip(fn(&mut NodeReader) -> Box<dyn SpiTarget>),

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use super::node::Node;
 
-/// Of controllers that have other inputs than most. Interrupts 0 to 15 of a GIC, and Cause.IP 0 and 1 of a MIPS core, are software's own; input
-/// 255 of an NVIC is the system timer's, those below are external interrupts.
+/// Of controllers that have other inputs than most. Interrupts 0 to 15 of a GIC, and Cause.IP 0 and 1 of a MIPS core,
+/// are software's own; input 255 of an NVIC is the system timer's, those below are external interrupts.
 const INPUTS: &[(&str, RangeInclusive<u32>)] = &[
     ("arm,armv7m-nvic", 0..=255),
     ("arm,cortex-a7-gic", 16..=287),
@@ -14,8 +14,8 @@ const INPUTS: &[(&str, RangeInclusive<u32>)] = &[
     ("mti,cpu-interrupt-controller", 2..=7),
     ("xlnx,xps-intc-1.00.a", 0..=31),
 ];
-/// Controllers whose specifiers are a kind (0: shared, 1: private to a processor), a number of that kind, and flags (Linux's binding of
-/// arm,gic).
+/// Controllers whose specifiers are a kind (0: shared, 1: private to a processor), a number of that kind, and flags
+/// (Linux's binding of arm,gic).
 const GICS: [&str; 2] = ["arm,cortex-a7-gic", "arm,gic-400"];
 /// First interrupts of a GIC that are private, and shared.
 const FIRST_PRIVATE: u32 = 16;

@@ -1,7 +1,8 @@
 //! The devicetree, as models read it: nodes with file and line, faults, typed properties with their sources.
 //!
-//! [`node::Node`] is raw; a model asks a [`reader::NodeReader`] for each property that it takes. Every fault is collected, and nothing is
-//! built while there is one. All that reads nodes uses this module; it knows time and nothing else.
+//! [`node::Node`] is raw; a model asks a [`reader::NodeReader`] for each property that it takes. Every fault is
+//! collected, and nothing is built while there is one. All that reads nodes uses this module; it knows time and nothing
+//! else.
 
 pub mod fault;
 pub mod inputs;

@@ -1,7 +1,8 @@
 //! Reading a node's properties, typed and checked.
 //!
-//! A device's `from_node` asks for each property that it takes. A faulty property gives a harmless stand-in and records the fault, so
-//! that one pass over the board finds them all; whoever drives the pass builds nothing while there are faults.
+//! A device's `from_node` asks for each property that it takes. A faulty property gives a harmless stand-in and records
+//! the fault, so that one pass over the board finds them all; whoever drives the pass builds nothing while there are
+//! faults.
 
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::inputs;
@@ -179,7 +180,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.get(name).map(|property| property.value.as_slice())
     }
 
-    /// A fixed number of cells, if there. `allowed` checks them; `meaning` tells what they say and what is allowed, as a clause.
+    /// A fixed number of cells, if there. `allowed` checks them; `meaning` tells what they say and what is allowed, as
+    /// a clause.
     pub fn cells<const N: usize>(
         &mut self,
         name: &str,
@@ -227,8 +229,9 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         (0..count).map(|index| self.interrupt(index, meaning)).collect()
     }
 
-    /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`; `None` where the
-    /// node has no such line, and where it leads to a core that is disabled. `meaning` tells what the line says.
+    /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`;
+    /// `None` where the node has no such line, and where it leads to a core that is disabled. `meaning` tells what the
+    /// line says.
     pub fn interrupt(&mut self, index: usize, meaning: &str) -> Option<IrqLine> {
         self.note_item("interrupts", "interrupts", index, false, meaning);
         let (property, specifiers) = self.specifiers()?;
@@ -255,8 +258,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         Some((property, interrupts::specifiers(self.board.root, self.node, property)))
     }
 
-    /// The node's DMA request line number `index` (`dmas`: a controller with one cell, whose bits 30 to 24 are the line, as in Linux's
-    /// binding of `atmel,sama5d4-dma`); `None` where the node has no such line.
+    /// The node's DMA request line number `index` (`dmas`: a controller with one cell, whose bits 30 to 24 are the
+    /// line, as in Linux's binding of `atmel,sama5d4-dma`); `None` where the node has no such line.
     pub fn dma_request(&mut self, index: usize, meaning: &str) -> Option<IrqLine> {
         self.note_item("dmas", "DMA requests", index, false, meaning);
         let property = self.get("dmas")?;

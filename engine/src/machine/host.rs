@@ -48,8 +48,9 @@ impl Machine {
         true
     }
 
-    /// Runs on until a pipe's goal is reached, until `until`, or to the end of the run. Unlike [`Machine::run`] it can be called
-    /// again, and leaves the machine as if there had been no step. `pause` is as for [`Machine::run`]. `None` if there is no such pipe.
+    /// Runs on until a pipe's goal is reached, until `until`, or to the end of the run. Unlike [`Machine::run`] it can
+    /// be called again, and leaves the machine as if there had been no step. `pause` is as for [`Machine::run`]. `None`
+    /// if there is no such pipe.
     pub fn advance(
         &mut self,
         port: &str,

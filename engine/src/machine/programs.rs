@@ -63,8 +63,9 @@ impl Machine {
         }
     }
 
-    /// Finds the programs that this one carries for further cores, as data between symbols that are named after them: cm4_firmware_start and
-    /// cm4_firmware_end. They are only looked into, for messages and functions to be watched: what is no ELF file is left to who loads it.
+    /// Finds the programs that this one carries for further cores, as data between symbols that are named after them:
+    /// cm4_firmware_start and cm4_firmware_end. They are only looked into, for messages and functions to be watched:
+    /// what is no ELF file is left to who loads it.
     fn find_carried(&mut self, image: &Image) {
         for core in 1..self.cores.len() {
             let name = self.cores[core].name();
@@ -81,8 +82,8 @@ impl Machine {
         }
     }
 
-    /// Tells what runs on a core whose program is loaded by another core's, where that does not tell it itself: for messages, and for functions to be
-    /// watched there. Nothing is loaded. False if the board has no such core.
+    /// Tells what runs on a core whose program is loaded by another core's, where that does not tell it itself: for
+    /// messages, and for functions to be watched there. Nothing is loaded. False if the board has no such core.
     ///
     /// # Errors
     /// [`ElfError`] if it is no program for the core.
@@ -98,8 +99,8 @@ impl Machine {
         self.cores.iter().position(|core| core.name() == name)
     }
 
-    /// Keeps a cycle stack of its own for the function called `name` ("cm4:main" for one of another core than the first). False if there is no such
-    /// function.
+    /// Keeps a cycle stack of its own for the function called `name` ("cm4:main" for one of another core than the
+    /// first). False if there is no such function.
     pub fn watch(&mut self, name: &str) -> bool {
         let found = self.find_function(name);
         found.map(|(core, function, addr)| self.watch_function(&function, core, addr, false)).is_some()

@@ -1,8 +1,8 @@
 //! Which core runs next, and how far: the run loop.
 //!
-//! The core that is furthest behind runs, up to a quantum before the others; what they may do to each other before is [`crate::order`]'s. A core that
-//! waits for an interrupt stays where it is until one of its inputs goes up: then it goes on from that time. Cores that all wait pass the time
-//! together, up to the next event.
+//! The core that is furthest behind runs, up to a quantum before the others; what they may do to each other before is
+//! [`crate::order`]'s. A core that waits for an interrupt stays where it is until one of its inputs goes up: then it
+//! goes on from that time. Cores that all wait pass the time together, up to the next event.
 
 use super::hand_over::Pause;
 use super::{Machine, Outcome};

@@ -1,7 +1,8 @@
 //! Windows: what every core did while a call of a watched function lasted.
 //!
-//! A core that comes to the begin or end of such a call stops there until no other that runs is behind it; then all of them are looked at. Another core
-//! may be ahead by an instruction, or by up to the quantum if it ran before: its share of a window is as exact as that.
+//! A core that comes to the begin or end of such a call stops there until no other that runs is behind it; then all of
+//! them are looked at. Another core may be ahead by an instruction, or by up to the quantum if it ran before: its share
+//! of a window is as exact as that.
 
 use super::Machine;
 use crate::core::{CallMark, CoreReport, SectionReport};

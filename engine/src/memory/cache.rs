@@ -1,5 +1,5 @@
-//! A cache's directory: which lines are present. The bytes themselves stay in the memory behind it, so contents are always
-//! coherent and only time depends on what is here.
+//! A cache's directory: which lines are present. The bytes themselves stay in the memory behind it, so contents are
+//! always coherent and only time depends on what is here.
 
 /// Largest cache: twice what the largest chips of the kind have, and a directory that fits a host.
 pub const MOST_BYTES: u32 = 16 << 20;
@@ -20,7 +20,8 @@ pub enum Replacement {
 /// What a store does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WritePolicy {
-    /// Stores stay in the cache; a dirty line is written back when it has to go. A store that misses fills the line first.
+    /// Stores stay in the cache; a dirty line is written back when it has to go. A store that misses fills the line
+    /// first.
     WriteBack,
     /// Each store goes on to memory; one that misses changes nothing here.
     WriteThrough,
@@ -143,8 +144,8 @@ impl Cache {
         self.counters
     }
 
-    /// True if it will do with any further accesses what `other`, a copy of it from another time, would have done: the same
-    /// lines, used in the same order.
+    /// True if it will do with any further accesses what `other`, a copy of it from another time, would have done: the
+    /// same lines, used in the same order.
     pub fn behaves_like(&self, other: &Cache) -> bool {
         if self.uses == other.uses {
             return true;
@@ -190,7 +191,8 @@ impl Cache {
         self.fill_unlocked(addr, store, 0)
     }
 
-    /// As [`Cache::fill`], but no way whose bit in `locked` is set gives up a line or takes one; one way at least is not locked.
+    /// As [`Cache::fill`], but no way whose bit in `locked` is set gives up a line or takes one; one way at least is
+    /// not locked.
     pub fn fill_unlocked(&mut self, addr: u32, store: bool, locked: u32) -> Option<Victim> {
         let dirty = store && self.shape.write == WritePolicy::WriteBack;
         self.uses += 1;

@@ -1,7 +1,8 @@
 //! The time of an SDRAM behind a controller that leaves rows open: banks, rows, refresh.
 //!
-//! A row stays open until another one of its bank is wanted, or until all are closed for a refresh. Times are in clocks of the controller's
-//! port, which is the memory's own clock; names are those of JEDEC's DDR3 standard (JESD79-3) and of the chips' datasheets.
+//! A row stays open until another one of its bank is wanted, or until all are closed for a refresh. Times are in clocks
+//! of the controller's port, which is the memory's own clock; names are those of JEDEC's DDR3 standard (JESD79-3) and
+//! of the chips' datasheets.
 
 use super::ram::Direction;
 
@@ -79,8 +80,8 @@ impl Dram {
         Dram { timing, banks: [bank; MOST_BANKS], free: 0, may_read: 0, next_refresh }
     }
 
-    /// What a transfer of so many clocks of data adds to its port's time: for a read, up to its first data. A write's data are taken as soon as
-    /// its command's turn comes.
+    /// What a transfer of so many clocks of data adds to its port's time: for a read, up to its first data. A write's
+    /// data are taken as soon as its command's turn comes.
     pub fn transfer(&mut self, from: u64, offset: u32, beats: u64, direction: Direction) -> u64 {
         let turn = self.free.saturating_sub(from);
         let at = self.command(from, offset, beats, direction);
@@ -90,7 +91,8 @@ impl Dram {
         }
     }
 
-    /// The clock of the read or write command for what is at `offset`, wanted at clock `from`. Each takes the time of its bursts.
+    /// The clock of the read or write command for what is at `offset`, wanted at clock `from`. Each takes the time of
+    /// its bursts.
     fn command(&mut self, from: u64, offset: u32, beats: u64, direction: Direction) -> u64 {
         let mut at = from.max(self.free);
         if at >= self.next_refresh {
@@ -117,7 +119,8 @@ impl Dram {
         at
     }
 
-    /// The latest refresh that has begun by clock `at` closes all rows: the clock from which there can be commands again.
+    /// The latest refresh that has begun by clock `at` closes all rows: the clock from which there can be commands
+    /// again.
     fn refresh(&mut self, at: u64) -> u64 {
         let interval = self.timing.refresh_interval_cycles.max(1);
         let begun = at / interval * interval;

@@ -1,10 +1,12 @@
-//! What is between a core and the bus: first-level caches, translation lookaside buffers, the store buffer, instruction fetches.
+//! What is between a core and the bus: first-level caches, translation lookaside buffers, the store buffer, instruction
+//! fetches.
 //!
-//! The caches are directories: bytes stay in the memories, so contents are always coherent, and only time depends on what is here. What an
-//! access costs beyond its instruction is worked out in the core's cycles by a [`meter::Meter`], which charges each of them to a cause: so
-//! causes sum to what the core waited.
+//! The caches are directories: bytes stay in the memories, so contents are always coherent, and only time depends on
+//! what is here. What an access costs beyond its instruction is worked out in the core's cycles by a [`meter::Meter`],
+//! which charges each of them to a cause: so causes sum to what the core waited.
 //!
-//! It was made after the Cortex-A5; other cores take of it what they have. "TRM" is the Cortex-A5 Technical Reference Manual (DDI 0433).
+//! It was made after the Cortex-A5; other cores take of it what they have. "TRM" is the Cortex-A5 Technical Reference
+//! Manual (DDI 0433).
 
 pub mod access;
 mod accounts;
@@ -142,7 +144,8 @@ impl Memory {
 
     // ---- Quick accesses
 
-    /// Where the bytes of an aligned load are, if it costs and changes nothing. For the privilege that [`Memory::privilege_changed`] told.
+    /// Where the bytes of an aligned load are, if it costs and changes nothing. For the privilege that
+    /// [`Memory::privilege_changed`] told.
     #[inline(always)]
     pub fn quick_load(&self, va: u32, bytes: u32) -> Option<*const u8> {
         self.quick.load(va, bytes)
@@ -181,7 +184,8 @@ impl Memory {
         self.state.tlb.flush_micro();
     }
 
-    /// What a TLB that software fills has, or which address space is the current one, has changed: what was worked out from it does not hold.
+    /// What a TLB that software fills has, or which address space is the current one, has changed: what was worked out
+    /// from it does not hold.
     pub fn forget_translations(&mut self, mmu: &impl Mmu) {
         self.state.tlb.invalidate(access::TlbEntries::All);
         self.translation_changed(mmu);
@@ -214,7 +218,8 @@ impl Memory {
         &self.state
     }
 
-    /// True if further accesses, the first of them at core cycle `now`, go as they did in the state `before`, `then` cycles after reset.
+    /// True if further accesses, the first of them at core cycle `now`, go as they did in the state `before`, `then`
+    /// cycles after reset.
     pub fn behaves_like(&self, now: u64, before: &State, then: u64) -> bool {
         let (state, alike) = (&self.state, |now: &Option<Cache>, before: &Option<Cache>| match (now, before) {
             (Some(now), Some(before)) => now.behaves_like(before),

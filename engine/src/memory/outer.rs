@@ -1,5 +1,6 @@
-//! A second-level cache between the cores and the interconnect, as the accesses that pass it see it: a directory and its latencies. Its
-//! registers are a device's (`arm,pl310-cache`), which finds it on the bus; one inside the cores' cluster (`cache`) has none.
+//! A second-level cache between the cores and the interconnect, as the accesses that pass it see it: a directory and
+//! its latencies. Its registers are a device's (`arm,pl310-cache`), which finds it on the bus; one inside the cores'
+//! cluster (`cache`) has none.
 
 use super::cache::{Cache, CacheShape, Replacement, Victim};
 use crate::time::{Cycles, Hz};
@@ -69,8 +70,8 @@ impl OuterCache {
         }
     }
 
-    /// It is inside the cores' cluster: on for accesses of a core whose data cache is on, and maintained by the core's operations. A look at its
-    /// tags, and one at its data, takes so many cycles.
+    /// It is inside the cores' cluster: on for accesses of a core whose data cache is on, and maintained by the core's
+    /// operations. A look at its tags, and one at its data, takes so many cycles.
     pub fn follow_core(&mut self, ram_cycles: [Cycles; 2]) {
         (self.enabled, self.follows_core, self.ram_cycles) = (true, true, ram_cycles);
     }

@@ -1,8 +1,9 @@
 //! A core's port to memory where no cache is in front of it: one request at a time, in the core's own cycles.
 //!
-//! A request is up from the start of cycle V and answered in cycle R; R = V is an answer in the same cycle. Instruction fetches and data
-//! share the port, so a core that wants both asks for one after the other. Memories that sit on the port itself (no interconnect, the
-//! core's clock, no other master) answer without a call to the bus; all else goes over it.
+//! A request is up from the start of cycle V and answered in cycle R; R = V is an answer in the same cycle. Instruction
+//! fetches and data share the port, so a core that wants both asks for one after the other. Memories that sit on the
+//! port itself (no interconnect, the core's clock, no other master) answer without a call to the bus; all else goes
+//! over it.
 
 use crate::bus::{Access, Bus, BusFault, Target};
 use crate::device::AccessSize;
@@ -88,7 +89,8 @@ impl Port {
         })
     }
 
-    /// Reads the word at `addr`, a multiple of 4, where it lies in a memory on the port itself; the request is up in cycle `begins`.
+    /// Reads the word at `addr`, a multiple of 4, where it lies in a memory on the port itself; the request is up in
+    /// cycle `begins`.
     #[inline(always)]
     pub fn read_direct(&self, addr: u32, begins: u64) -> Option<Answer> {
         self.direct.iter().find_map(|direct| {
@@ -132,7 +134,8 @@ impl Port {
             if let Some(word) = direct.host(addr & !3) {
                 let host = word.wrapping_add((addr & 3) as usize);
                 let bytes = value.to_le_bytes();
-                // SAFETY: the bytes lie inside a RAM that lives as long as the machine; nothing holds a reference into it.
+                // SAFETY: the bytes lie inside a RAM that lives as long as the machine; nothing holds a reference into
+                // it.
                 unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), size.bytes() as usize) };
                 let done_cycles = begins + direct.write_cycles;
                 return Ok(Answer { value: 0, done_cycles, entry: direct.entry, on_the_way_cycles: 0 });
@@ -202,7 +205,8 @@ mod tests {
         let mut bus = bus();
         let answers = accesses(&mut bus);
         let times: Vec<u64> = answers.iter().map(|answer| answer.done_cycles).collect();
-        // Behind the interconnect: a request of 1, the memory's 3, a response of 1 in the slow clock, from its next edge on.
+        // Behind the interconnect: a request of 1, the memory's 3, a response of 1 in the slow clock, from its next
+        // edge on.
         assert_eq!(times, [13, 33, 53, 74, 420, 440, 460, 482]);
         assert_eq!(answers[4].on_the_way_cycles, 4);
         assert_eq!(answers[7].on_the_way_cycles, 5);

@@ -12,15 +12,17 @@ pub const CODE_GRANULE_BYTES: u32 = 64;
 /// A reservation of an exclusive load ends with a store to the same so many bytes.
 const RESERVATION_BYTES: u32 = 64;
 
-/// Timing of a RAM's port, in its own clock. A transfer of n beats takes the first word's cycles and `(n - 1) * beat_cycles`, and
-/// the port serves one transfer at a time.
+/// Timing of a RAM's port, in its own clock. A transfer of n beats takes the first word's cycles and `(n - 1) *
+/// beat_cycles`, and the port serves one transfer at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortTiming {
     /// Clock of the port.
     pub clock: Hz,
-    /// From a read's request to its first beat; 0 only for tightly coupled memory, whose access fits the core's own cycle.
+    /// From a read's request to its first beat; 0 only for tightly coupled memory, whose access fits the core's own
+    /// cycle.
     pub first_word_cycles: Cycles,
-    /// From a write's request to the acceptance of its first beat: a controller may answer before the memory has the data.
+    /// From a write's request to the acceptance of its first beat: a controller may answer before the memory has the
+    /// data.
     pub write_first_word_cycles: Cycles,
     /// From one beat to the next of the same transfer.
     pub beat_cycles: Cycles,
@@ -126,7 +128,8 @@ impl Ram {
         self.timing
     }
 
-    /// True if no transfer is under way at `now`, and nothing comes by itself, as a refresh does: transfers take the same time again.
+    /// True if no transfer is under way at `now`, and nothing comes by itself, as a refresh does: transfers take the
+    /// same time again.
     pub fn is_idle(&self, now: Ps) -> bool {
         self.timing.clock.ps_at_floor(Cycles(self.free_edge)) <= now && self.dram.is_none()
     }
@@ -136,7 +139,8 @@ impl Ram {
         self.timing.first_word_cycles == Cycles(0)
     }
 
-    /// When a transfer of `bytes` from `offset` on that reaches the port at `at` is complete; the port is busy until then.
+    /// When a transfer of `bytes` from `offset` on that reaches the port at `at` is complete; the port is busy until
+    /// then.
     pub fn transfer(&mut self, at: Ps, offset: u32, bytes: u32, direction: Direction) -> Ps {
         if self.is_local() {
             return at;
@@ -194,7 +198,8 @@ impl Ram {
         self.code.fill(false);
     }
 
-    /// Where the bytes are on the host. Valid for as long as the RAM lives; nothing else may hold a reference into them.
+    /// Where the bytes are on the host. Valid for as long as the RAM lives; nothing else may hold a reference into
+    /// them.
     pub fn as_ptr(&self) -> *mut u8 {
         self.bytes.start.as_ptr()
     }

@@ -1,8 +1,8 @@
 //! Shortcuts: lines whose accesses cost nothing beyond the instruction itself, and where their bytes are on the host.
 //!
-//! They are what makes an access fast: one comparison tells alignment, presence and permission. A line is here only while
-//! an access to it changes nothing in the cache's directory: it is present and the most recently used of its set, and, for stores, already dirty
-//! and without decoded instructions. Whatever makes that untrue removes it.
+//! They are what makes an access fast: one comparison tells alignment, presence and permission. A line is here only
+//! while an access to it changes nothing in the cache's directory: it is present and the most recently used of its set,
+//! and, for stores, already dirty and without decoded instructions. Whatever makes that untrue removes it.
 
 use super::cache::NO_LINE;
 
@@ -54,7 +54,8 @@ impl Shortcuts {
             .then(|| slot.host_zero.wrapping_add(addr as usize) as *mut u8)
     }
 
-    /// For compiled code: address of the first slot, how many there are, and the shift that makes a slot's number from an address.
+    /// For compiled code: address of the first slot, how many there are, and the shift that makes a slot's number from
+    /// an address.
     pub fn layout(&self) -> (usize, usize, u32) {
         (self.slots.as_ptr().expose_provenance(), SLOTS, self.line_shift)
     }
@@ -85,8 +86,8 @@ impl Shortcuts {
         }
     }
 
-    /// Removes all lines whose bytes are the line at `host`, whatever their address; `low` is an address with the same low 12 bits, which no
-    /// translation changes.
+    /// Removes all lines whose bytes are the line at `host`, whatever their address; `low` is an address with the same
+    /// low 12 bits, which no translation changes.
     pub fn remove_host(&mut self, low: u32, host: *const u8) {
         let in_page = (low & 0xfff) >> self.line_shift;
         let step = (0x1000 >> self.line_shift).max(1) as usize;

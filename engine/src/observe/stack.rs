@@ -13,8 +13,8 @@ pub struct Share {
     pub time: Ps,
 }
 
-/// A stack from counted cycles: each share's time is the difference of two exact times of the running sum, so nothing is lost to
-/// rounding. Causes without cycles are left out.
+/// A stack from counted cycles: each share's time is the difference of two exact times of the running sum, so nothing
+/// is lost to rounding. Causes without cycles are left out.
 pub fn stack(clock: Hz, counted: impl IntoIterator<Item = (String, Cycles)>) -> Vec<Share> {
     let mut sum = Cycles(0);
     let mut shares = Vec::new();

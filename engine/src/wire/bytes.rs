@@ -1,8 +1,9 @@
 //! From clocks to bytes: for chips with one line in each direction that think in bytes, most significant bit first.
 //!
-//! [`single_lines`] takes a burst of any width apart into clocks as such a chip sees them, [`ByteLine`] makes bytes of these. A chip
-//! that needs no more implements [`ByteTarget`], and [`OnWire`] puts it on the wire. (A flash takes and gives bits on four lines, on both
-//! edges, and looks at the lines clock by clock where a controller errs: it keeps a side of the wire of its own.)
+//! [`single_lines`] takes a burst of any width apart into clocks as such a chip sees them, [`ByteLine`] makes bytes of
+//! these. A chip that needs no more implements [`ByteTarget`], and [`OnWire`] puts it on the wire. (A flash takes and
+//! gives bits on four lines, on both edges, and looks at the lines clock by clock where a controller errs: it keeps a
+//! side of the wire of its own.)
 
 use super::notes::Notes;
 use super::spi::{Burst, ControlPin, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
@@ -14,8 +15,9 @@ use crate::wire::host::INTERRUPT;
 /// IO1, on which a chip with single lines answers.
 pub const MISO: u8 = 0b10;
 
-/// The clocks of a burst as a chip sees them that has a line in and a line out: `clock` is told the level of IO0 on the rising edge and how
-/// many clocks come behind, and tells what the chip drives on IO1. The result is what the controller samples, as of [`SpiTarget::shift`].
+/// The clocks of a burst as a chip sees them that has a line in and a line out: `clock` is told the level of IO0 on the
+/// rising edge and how many clocks come behind, and tells what the chip drives on IO1. The result is what the
+/// controller samples, as of [`SpiTarget::shift`].
 pub fn single_lines(burst: Burst, mut clock: impl FnMut(bool, u32) -> bool) -> u32 {
     let Burst { lines, rate, drive, clocks, bits } = burst;
     let (width, mask) = (burst.bits_per_clock(), u32::from(lines.mask()));
@@ -88,8 +90,8 @@ impl ByteLine {
     }
 }
 
-/// A chip that takes and gives bytes while it is selected. Times are never earlier than in the call before. [`SpiTarget`] says more of the
-/// calls that both have.
+/// A chip that takes and gives bytes while it is selected. Times are never earlier than in the call before.
+/// [`SpiTarget`] says more of the calls that both have.
 pub trait ByteTarget: Send {
     /// Chip select goes active: what the chip shows during the first byte.
     fn select(&mut self, _now: Ps) -> u8 {
@@ -142,8 +144,8 @@ pub struct OnWire<T> {
 }
 
 impl<T: ByteTarget> OnWire<T> {
-    /// The chip of a node, not selected: what any chip's node says of the wire is read here (`reg`, `spi-max-frequency`, whose value without
-    /// it is `max_hz`).
+    /// The chip of a node, not selected: what any chip's node says of the wire is read here (`reg`,
+    /// `spi-max-frequency`, whose value without it is `max_hz`).
     pub fn from_node(chip: T, max_hz: u32, reader: &mut NodeReader) -> OnWire<T> {
         reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
         if chip.interrupt().is_some() {

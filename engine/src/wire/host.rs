@@ -1,9 +1,11 @@
-//! A chip on a wire together with what it has beyond the wire: an interrupt pin, pins that a port controls, an alarm for what it does by
-//! itself, and notes for the user. Every SPI controller holds its chips so, one ([`HostedChip`]) or one for each chip select ([`Chips`]).
+//! A chip on a wire together with what it has beyond the wire: an interrupt pin, pins that a port controls, an alarm
+//! for what it does by itself, and notes for the user. Every SPI controller holds its chips so, one ([`HostedChip`]) or
+//! one for each chip select ([`Chips`]).
 //!
-//! A controller calls [`HostedChip::start`] at reset and [`HostedChip::follow`] after all that it does to the chip, and passes on events and
-//! changes of pins. Some controllers work out what a word gives when it begins: the chip is told of clocks that lie ahead then, and what its
-//! interrupt pin does meanwhile shows at its own times. Others look at the wire only when something asks: they say when the next word ends.
+//! A controller calls [`HostedChip::start`] at reset and [`HostedChip::follow`] after all that it does to the chip, and
+//! passes on events and changes of pins. Some controllers work out what a word gives when it begins: the chip is told
+//! of clocks that lie ahead then, and what its interrupt pin does meanwhile shows at its own times. Others look at the
+//! wire only when something asks: they say when the next word ends.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -27,7 +29,8 @@ pub const CONTROLS: [(&str, &str, ControlPin, &str); 3] = [
     ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff, "a port's pin that switches the chip's supply off"),
 ];
 
-/// The token of a controller's own events: the chip on select n is woken by those with the token n, and no controller has so many selects.
+/// The token of a controller's own events: the chip on select n is woken by those with the token n, and no controller
+/// has so many selects.
 pub const CONTROLLER_EVENT: u32 = 32;
 
 /// A chip, hosted by the device that drives its wire.
@@ -39,7 +42,8 @@ pub struct HostedChip {
     level: bool,
     /// It has an interrupt pin: else nothing that it does shows beyond the wire.
     has_pin: bool,
-    /// Up to when it has been told by [`HostedChip::select`] and the like, and its pin's changes that are to be passed on.
+    /// Up to when it has been told by [`HostedChip::select`] and the like, and its pin's changes that are to be passed
+    /// on.
     told: Ps,
     changes: VecDeque<(Ps, bool)>,
     /// Pins of ports that lead to pins of the chip: with the name of the wire.
@@ -60,7 +64,8 @@ impl Deref for HostedChip {
 }
 
 impl HostedChip {
-    /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its host's.
+    /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its
+    /// host's.
     pub fn new(target: Box<dyn SpiTarget>, label: String, interrupt: Option<IrqLine>, token: u32) -> HostedChip {
         HostedChip {
             has_pin: target.interrupt().is_some(),
@@ -88,8 +93,8 @@ impl HostedChip {
         self
     }
 
-    /// The chip of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio`, the switch of
-    /// its supply. `None`, with a fault, if no model answers to the node's compatibles.
+    /// The chip of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`, `reset-gpio` and
+    /// `vdd-off-gpio`, the switch of its supply. `None`, with a fault, if no model answers to the node's compatibles.
     pub fn from_node(reader: &mut NodeReader, token: u32) -> Option<HostedChip> {
         let target = devices::spi_chip(reader)?;
         // A chip without such pins knows no such property.
@@ -195,8 +200,8 @@ impl HostedChip {
         self.has_pin
     }
 
-    /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm. `word_end` is when the
-    /// wire is to be looked at again, where the controller does so only when something asks.
+    /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm.
+    /// `word_end` is when the wire is to be looked at again, where the controller does so only when something asks.
     #[inline]
     pub fn follow(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
         if self.has_pin {
@@ -314,8 +319,8 @@ impl Chips {
         Chips { have_pins: selects.iter().flatten().any(HostedChip::has_pin), selects }
     }
 
-    /// The chips of a controller's node, each on the select that its `reg` names. A chip on a select that the controller does not have, or that
-    /// another has already, is a fault.
+    /// The chips of a controller's node, each on the select that its `reg` names. A chip on a select that the
+    /// controller does not have, or that another has already, is a fault.
     pub fn from_node(reader: &mut NodeReader, selects: u32) -> Chips {
         let mut chips: Vec<Option<HostedChip>> = (0..selects).map(|_| None).collect();
         let mut taken = vec![false; selects as usize];

@@ -1,9 +1,9 @@
 //! The SPI wire as single pins: for a controller whose lines firmware drives and reads by hand.
 //!
-//! For targets that take SPI modes 0 and 3: they sample on the rising edge of the clock (at the double rate on the falling one,
-//! too), and change their outputs on the falling one. The clock may rest at either level. An edge sees the lines as they
-//! were before: what changes together with the clock counts from the next edge on. In modes 1 and 2 these targets see what
-//! their own edges show them, as on a board.
+//! For targets that take SPI modes 0 and 3: they sample on the rising edge of the clock (at the double rate on the
+//! falling one, too), and change their outputs on the falling one. The clock may rest at either level. An edge sees the
+//! lines as they were before: what changes together with the clock counts from the next edge on. In modes 1 and 2 these
+//! targets see what their own edges show them, as on a board.
 //!
 //! A target hears of each clock with the times of its edges ([`SpiTarget::edges`]).
 
@@ -27,8 +27,8 @@ pub struct PinLevels {
 }
 
 impl PinLevels {
-    /// The levels of IO0 (bit 0) to IO3 as the controller would read them: its own where it drives, else the target's, else
-    /// 1, as pulled up. `risen`: the rising edge of the target's next clock has passed. Without side effects.
+    /// The levels of IO0 (bit 0) to IO3 as the controller would read them: its own where it drives, else the target's,
+    /// else 1, as pulled up. `risen`: the rising edge of the target's next clock has passed. Without side effects.
     pub fn read(self, target: &dyn SpiTarget, risen: bool) -> u8 {
         let outlook = if self.selected { target.outlook() } else { Outlook::default() };
         let chip = outlook.levels[usize::from(risen)];
@@ -66,7 +66,8 @@ impl Pins {
         Pins::default()
     }
 
-    /// Pins that something else in the controller has driven until now, and left so: if chip select is active, the frame goes on.
+    /// Pins that something else in the controller has driven until now, and left so: if chip select is active, the
+    /// frame goes on.
     pub fn taken_over(now: PinLevels) -> Pins {
         Pins { now, ..Pins::default() }
     }
@@ -76,8 +77,8 @@ impl Pins {
         self.now
     }
 
-    /// The controller sets all pins at once, at `at`. A clock reaches the target when it ends: on the falling edge, or where chip
-    /// select rises before that.
+    /// The controller sets all pins at once, at `at`. A clock reaches the target when it ends: on the falling edge, or
+    /// where chip select rises before that.
     pub fn set(&mut self, next: PinLevels, at: Ps, target: &mut dyn SpiTarget) {
         let before = std::mem::replace(&mut self.now, next);
         if before.clock && !next.clock || before.selected && !next.selected {
@@ -110,7 +111,8 @@ impl Pins {
         self.now.read(target, self.rising.is_some())
     }
 
-    /// What the target drives at `at`, and what it will drive once its outputs have settled: lines as a mask, and their levels.
+    /// What the target drives at `at`, and what it will drive once its outputs have settled: lines as a mask, and their
+    /// levels.
     pub fn driven(&self, target: &dyn SpiTarget, at: Ps) -> [(u8, u8); 2] {
         if !self.now.selected {
             return [(0, 0); 2];
@@ -146,8 +148,8 @@ fn seen(pins: PinLevels) -> u8 {
     (pins.levels | !pins.enables) & ALL
 }
 
-/// How the lines are used in a clock, from what the controller drives; where it drives nothing, from what the target does. IO2
-/// and IO3 alone are W# and HOLD#, and carry no data.
+/// How the lines are used in a clock, from what the controller drives; where it drives nothing, from what the target
+/// does. IO2 and IO3 alone are W# and HOLD#, and carry no data.
 fn direction(enables: u8, driven_by_target: u8) -> (Lines, Drive) {
     match (enables & ALL, driven_by_target) {
         (0b1111, _) => (Lines::Quad, Drive::Controller),

@@ -1,8 +1,8 @@
 //! The SPI wire: 1, 2 or 4 data lines, seen clock by clock.
 //!
 //! A controller drives a [`SpiTarget`] with bursts of clocks in which nothing about the lines changes. The target keeps
-//! its own idea of what each clock means (command, address, mode, dummy, data), as the chip does: a controller that sends too few
-//! dummy clocks, or on the wrong number of lines, reads wrong data, and nobody has to detect it.
+//! its own idea of what each clock means (command, address, mode, dummy, data), as the chip does: a controller that
+//! sends too few dummy clocks, or on the wrong number of lines, reads wrong data, and nobody has to detect it.
 
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
@@ -129,7 +129,8 @@ pub struct ReadOutlook {
 /// A pin of a chip beyond the wire, which a board may lead to an output of something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ControlPin {
-    /// Sends the chip to sleep, or starts what it does otherwise with the same pin; active high (a transceiver's SLP_TR).
+    /// Sends the chip to sleep, or starts what it does otherwise with the same pin; active high (a transceiver's
+    /// SLP_TR).
     Sleep,
     /// Reset, active low.
     Reset,
@@ -157,28 +158,31 @@ pub trait SpiTarget: Send {
     /// Chip select goes active.
     fn select(&mut self, now: Ps);
 
-    /// `burst.clocks` serial clocks pass, the last of them ending at `end`. Returns the bits that the controller samples
-    /// (right-aligned, first edge highest, `clocks * lines * rate` of them, of the last 32 if dummy clocks are more); a
-    /// line that nobody drives reads 1, as pulled up.
+    /// `burst.clocks` serial clocks pass, the last of them ending at `end`. Returns the bits that the controller
+    /// samples (right-aligned, first edge highest, `clocks * lines * rate` of them, of the last 32 if dummy clocks are
+    /// more); a line that nobody drives reads 1, as pulled up.
     fn shift(&mut self, burst: Burst, end: Ps) -> u32;
 
     /// Chip select goes inactive. What the chip does on this edge (program, erase) begins at `now`.
     fn deselect(&mut self, now: Ps);
 
-    /// Where the edges of the clocks lie that the next call of [`SpiTarget::shift`] brings. A controller that does not know them does not say.
+    /// Where the edges of the clocks lie that the next call of [`SpiTarget::shift`] brings. A controller that does not
+    /// know them does not say.
     fn edges(&mut self, _edges: Edges) {}
 
-    /// The clock, which was high as chip select went active (SPI modes 2 and 3), falls before it has risen in this frame.
+    /// The clock, which was high as chip select went active (SPI modes 2 and 3), falls before it has risen in this
+    /// frame.
     fn falls_first(&mut self, _now: Ps) {}
 
-    /// A pin beyond the wire has this level from `now` on. A chip that has no such pin, or whose pin has the level already, does nothing.
+    /// A pin beyond the wire has this level from `now` on. A chip that has no such pin, or whose pin has the level
+    /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
     /// What the chip does by itself up to `now` is done. All calls with a time imply it.
     fn advance(&mut self, _now: Ps) {}
 
-    /// When the chip next does something by itself that shows beyond the wire; `None` if that is never unless something is done to
-    /// it. Whoever hosts the chip calls [`SpiTarget::advance`] then.
+    /// When the chip next does something by itself that shows beyond the wire; `None` if that is never unless something
+    /// is done to it. Whoever hosts the chip calls [`SpiTarget::advance`] then.
     fn wakes_at(&self) -> Option<Ps> {
         None
     }
@@ -188,11 +192,12 @@ pub trait SpiTarget: Send {
         None
     }
 
-    /// `clocks` serial clocks pass while chip select is inactive, IO0 high, the last of them ending at `end`: a memory card counts them at power-up.
+    /// `clocks` serial clocks pass while chip select is inactive, IO0 high, the last of them ending at `end`: a memory
+    /// card counts them at power-up.
     fn idle_clocks(&mut self, _clocks: u32, _end: Ps) {}
 
-    /// False once a removable chip is out of its slot, as the slot's switch shows it. Where that changes at a fixed time,
-    /// [`SpiTarget::polled`] names the time as a deadline.
+    /// False once a removable chip is out of its slot, as the slot's switch shows it. Where that changes at a fixed
+    /// time, [`SpiTarget::polled`] names the time as a deadline.
     fn present(&self, _now: Ps) -> bool {
         true
     }
@@ -202,8 +207,9 @@ pub trait SpiTarget: Send {
         false
     }
 
-    /// Lists all state that answers can depend on, for skipping of polling loops, as [`crate::device::Device::polled`] does.
-    /// Deadlines are times of the wire. Clocks that have been shifted may lie ahead of the list: their end is for the controller to list.
+    /// Lists all state that answers can depend on, for skipping of polling loops, as [`crate::device::Device::polled`]
+    /// does. Deadlines are times of the wire. Clocks that have been shifted may lie ahead of the list: their end is for
+    /// the controller to list.
     fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
     }
@@ -214,8 +220,8 @@ pub trait SpiTarget: Send {
         Outlook::default()
     }
 
-    /// What the lines show at `now`, while the next clock has not come: a chip whose output takes its time still shows what
-    /// was before. Without side effects.
+    /// What the lines show at `now`, while the next clock has not come: a chip whose output takes its time still shows
+    /// what was before. Without side effects.
     fn outlook_at(&self, _now: Ps) -> Outlook {
         self.outlook()
     }
@@ -225,13 +231,14 @@ pub trait SpiTarget: Send {
         None
     }
 
-    /// The read that is going on, if its next clock at the single rate begins a stored byte and the ones behind it follow.
+    /// The read that is going on, if its next clock at the single rate begins a stored byte and the ones behind it
+    /// follow.
     fn outlook_of_read(&self) -> Option<ReadOutlook> {
         None
     }
 
-    /// What a user should know and the wire does not show (a frame that the chip ignored, a wait too short), as one line
-    /// each, taken away by the call.
+    /// What a user should know and the wire does not show (a frame that the chip ignored, a wait too short), as one
+    /// line each, taken away by the call.
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()
     }

@@ -191,7 +191,8 @@ fn faults_without_a_handler_end_the_run() {
 /// TTBR0, DACR.
 const TTBR0: (u32, u32, u32, u32) = (2, 0, 0, 0);
 const DACR: (u32, u32, u32, u32) = (3, 0, 0, 0);
-/// Descriptor bits of a section: it is one; AP for all, for privileged modes only, to read only; Normal write-back memory; Device.
+/// Descriptor bits of a section: it is one; AP for all, for privileged modes only, to read only; Normal write-back
+/// memory; Device.
 const SECTION: u32 = 2;
 const FOR_ALL: u32 = 3 << 10;
 const PRIVILEGED: u32 = 1 << 10;
@@ -199,8 +200,9 @@ const READ_ONLY: u32 = 1 << 15 | 3 << 10;
 const WRITE_BACK: u32 = 1 << 12 | 3 << 2;
 const DEVICE_MEMORY: u32 = 1 << 2;
 
-/// A machine with a translation table at the second half of DDR: everything where it is, DDR and slow RAM cached, the slow RAM at 0x12300000 as well
-/// (read only) and at 0x45600000 (for privileged modes). The program begins with MMU, caches and prediction on.
+/// A machine with a translation table at the second half of DDR: everything where it is, DDR and slow RAM cached, the
+/// slow RAM at 0x12300000 as well (read only) and at 0x45600000 (for privileged modes). The program begins with MMU,
+/// caches and prediction on.
 fn translated(program: &[u32]) -> cyclescope_engine::machine::Machine {
     translated_with(config(), program)
 }
@@ -316,7 +318,8 @@ fn an_interrupt_that_a_store_causes_comes_when_the_store_has_arrived() {
 
 #[test]
 fn an_interrupt_that_came_while_masked_is_pending_until_its_end_has_arrived() {
-    // The line rises at about the time of the load, and a store lowers it that is still on its way when interrupts are enabled.
+    // The line rises at about the time of the load, and a store lowers it that is still on its way when interrupts are
+    // enabled.
     let cpsid = 0xf10c_0080;
     let handler = [add(2, 2, 1), str(3, 3, 8), RETURN_FROM_IRQ];
     let program = |due| {
@@ -420,7 +423,8 @@ fn floating_point_computes_loads_and_stores() {
     let on = [ALLOW_VFP, ENABLE_VFP].concat();
     let program = [
         mov(2, 0x600),
-        // vmov.f64 d16, #1.0; vmov.f64 d1, #3.0; vdiv.f64 d0, d16, d1; vstmia r2!, {d0, d1}; vldr d20, [r2, #-16]; vmov r6, r7, d20.
+        // vmov.f64 d16, #1.0; vmov.f64 d1, #3.0; vdiv.f64 d0, d16, d1; vstmia r2!, {d0, d1}; vldr d20, [r2, #-16]; vmov
+        // r6, r7, d20.
         0xeef7_0b00,
         0xeeb0_1b08,
         0xee80_0b81,

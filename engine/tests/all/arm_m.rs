@@ -15,8 +15,8 @@ const FPCCR: u32 = 0xe000_ef34;
 const DEMCR: u32 = 0xe000_edfc;
 const DWT_CTRL: u32 = 0xe000_1000;
 
-/// r7 becomes the address of CYCCNT, which counts; r6 that of the interrupts' registers (pend at [r6 + 0x100] by [`pend`]); interrupts 0, 1 and 5
-/// are enabled, with the priorities 0x80, 0x80 and 0.
+/// r7 becomes the address of CYCCNT, which counts; r6 that of the interrupts' registers (pend at [r6 + 0x100] by
+/// [`pend`]); interrupts 0, 1 and 5 are enabled, with the priorities 0x80, 0x80 and 0.
 fn begin() -> Code {
     code![
         load_constant(0, DEMCR),
@@ -104,7 +104,8 @@ fn pending_interrupts_are_chained_in_6_cycles() {
     assert!(counters.contains(&("cm4.exceptions".to_owned(), 2)), "{counters:?}");
 }
 
-/// Interrupt 0 is pended, and the device's a growing number of cycles after something before that: when each stamped, counted from before the first.
+/// Interrupt 0 is pended, and the device's a growing number of cycles after something before that: when each stamped,
+/// counted from before the first.
 fn races() -> Vec<(u32, u32)> {
     let handlers = [(external(0), code![stamp(4), BX_LR]), (external(5), code![str(0, 2, 8), stamp(5), BX_LR])];
     let race = |after| {
@@ -121,7 +122,8 @@ fn what_comes_late_and_is_more_urgent_is_handled_first() {
     let races = races();
     // Tail-chaining follows: the load's other cycle, and 6.
     let late: Vec<u32> = races.iter().filter(|(first, late)| late + 2 + 6 == *first).map(|(_, late)| *late).collect();
-    // Alone, interrupt 0 would stamp 15 cycles after; the late one has a store before that. What comes in the last 6 cycles has the vector read again.
+    // Alone, interrupt 0 would stamp 15 cycles after; the late one has a store before that. What comes in the last 6
+    // cycles has the vector read again.
     assert_eq!(late, [16, 16, 16, 16, 16, 16, 16, 17, 18, 19, 20, 21], "{races:?}");
 }
 
@@ -130,7 +132,8 @@ fn what_comes_during_a_return_is_handled_without_ending_it() {
     let races = races();
     let nested = races.iter().position(|(first, late)| (16..1000).contains(late) && *first == 15).unwrap_or(0);
     let late: Vec<u32> = races[nested..].iter().map(|(_, late)| *late).take(12).collect();
-    // During the load; while the return is a jump yet; while the frame would be read: from there on it takes 6; in the program behind it.
+    // During the load; while the return is a jump yet; while the frame would be read: from there on it takes 6; in the
+    // program behind it.
     assert_eq!(late, [30, 30, 27, 27, 27, 28, 29, 30, 31, 32, 33, 40], "{races:?}");
 }
 
@@ -160,7 +163,8 @@ fn floating_point_state_is_stored_when_it_is_needed() {
 fn an_interrupt_wakes_and_is_taken_at_its_time() {
     let program = code![begin(), load_constant(2, DEVICE), movs(0, 200), stamp(3), str(0, 2, 4), WFI, stamp(5), exit()];
     let (report, registers) = run_with(&program, &[(external(5), code![str(0, 2, 8), stamp(4), BX_LR])]);
-    // The store begins 2 cycles after the first stamp and arrives 2 later; 200 later the interrupt comes. The handler has a store before its stamp.
+    // The store begins 2 cycles after the first stamp and arrives 2 later; 200 later the interrupt comes. The handler
+    // has a store before its stamp.
     assert_eq!(between(&registers, 3, 4), 2 + 2 + 200 + 12 + 2);
     assert!(cause(&report, "wait for interrupt") > 150);
 }

@@ -1,12 +1,13 @@
-//! Random programs on the Cortex-M4, with interrupts at any time: however they are run, in one go, in slices or instruction by instruction, all
-//! comes to the same.
+//! Random programs on the Cortex-M4, with interrupts at any time: however they are run, in one go, in slices or
+//! instruction by instruction, all comes to the same.
 
 use crate::support::arm_m::*;
 use crate::support::random;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 
-/// Registers for results are r0 to r3; r4 is the address of local data, r5 of the device, r6 of the interrupts' registers, r7 counts rounds.
+/// Registers for results are r0 to r3; r4 is the address of local data, r5 of the device, r6 of the interrupts'
+/// registers, r7 counts rounds.
 const RESULTS: u32 = 4;
 const DATA: u32 = LOCAL + 0x6000;
 /// NVIC_ISER0, and ISPR0 behind it.

@@ -62,7 +62,8 @@ fn cpu(store_buffer_entries: u32) -> Node {
     node("/cpus/cpu@0", None, properties, Vec::new())
 }
 
-/// A tightly coupled memory at 0, where the core begins, and DDR behind both caches: 10 cycles to the first word, 1 a further one.
+/// A tightly coupled memory at 0, where the core begins, and DDR behind both caches: 10 cycles to the first word, 1 a
+/// further one.
 fn board(store_buffer_entries: u32) -> Node {
     let frequency = vec![text("compatible", "fixed-clock"), cells("clock-frequency", &[100_000_000])];
     let clock = node("/clock", Some(CLOCK), vec![frequency, vec![cells("#clock-cells", &[0])]], Vec::new());

@@ -86,7 +86,8 @@ fn a_dirty_line_is_written_back_before_its_place_is_taken() {
 
 #[test]
 fn a_store_goes_through_to_memory_where_the_cache_keeps_none() {
-    // The first store misses and changes nothing in the cache, so the load fills; the second hits, and goes out as well.
+    // The first store misses and changes nothing in the cache, so the load fills; the second hits, and goes out as
+    // well.
     let program = then_exit(&[lui(5, DDR), sw(0, 5, 0), lw(6, 5, 0), sw(5, 5, 4), lw(7, 5, 4)]);
     let dcache = cache(1).map(|shape| CacheShape { write: WritePolicy::WriteThrough, ..shape });
     let (report, registers) = run_to_end(machine_of(config(cache(1), dcache), LOCAL, &program));
@@ -168,8 +169,8 @@ fn a_device_access_costs_the_way_and_the_device() {
 
 #[test]
 fn what_comes_due_on_the_way_to_a_device_comes_first() {
-    // The event is due n cycles after the write arrives. The load begins 2 cycles after that (response, its own cycle) and arrives
-    // after 2 more.
+    // The event is due n cycles after the write arrives. The load begins 2 cycles after that (response, its own cycle)
+    // and arrives after 2 more.
     for (after, seen) in [(3, 6), (4, 6), (5, 5)] {
         let program = [lui(5, DEVICE), addi(6, 0, 5), sw(6, 5, 0), addi(7, 0, after), sw(7, 5, 4), lw(8, 5, 0)];
         let (report, registers) = run_program(&then_exit(&program));
@@ -280,8 +281,8 @@ fn with_interrupt(after: i32, rest: &[u32]) -> Vec<u32> {
 
 #[test]
 fn an_interrupt_is_taken_at_the_first_instruction_after_its_time() {
-    // The write takes effect at cycle 7 + 2; the interrupt is due 20 cycles later, at 29, amid straight-line code. Of the 64 nops,
-    // those that issue at cycles 11 to 28 run: the next is the one that is interrupted.
+    // The write takes effect at cycle 7 + 2; the interrupt is due 20 cycles later, at 29, amid straight-line code. Of
+    // the 64 nops, those that issue at cycles 11 to 28 run: the next is the one that is interrupted.
     let mut machine = machine(LOCAL, &with_interrupt(20, &[NOP; 64]), 1);
     put(&mut machine, 0x800, &then_exit(&[csrrs(29, MEPC, 0), csrrs(28, MCAUSE, 0)]));
     let report = run(&mut machine);
@@ -306,8 +307,8 @@ fn wfi_sleeps_to_the_interrupt_and_the_time_is_charged() {
 
 // ---- Polling
 
-/// The table of decoded blocks has 65536 places, and each instruction of uncached code takes two: straight-line code leaves so few that
-/// the first look at the loop behind it may not find room for the loop's single instructions.
+/// The table of decoded blocks has 65536 places, and each instruction of uncached code takes two: straight-line code
+/// leaves so few that the first look at the loop behind it may not find room for the loop's single instructions.
 #[test]
 fn a_loop_is_skipped_when_the_table_of_blocks_is_nearly_full() {
     // Waits for the device's event, in a loop with 60 nops.

@@ -1,5 +1,5 @@
-//! PicoRV32 in a small machine: what each kind of instruction costs with a memory that answers in its second cycle, and with
-//! a slow one; the fetch of halves; interrupts; that no cycle is lost. The numbers are those of its RTL.
+//! PicoRV32 in a small machine: what each kind of instruction costs with a memory that answers in its second cycle, and
+//! with a slow one; the fetch of halves; interrupts; that no cycle is lost. The numbers are those of its RTL.
 
 use crate::support::riscv::*;
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
@@ -175,7 +175,8 @@ fn a_held_compressed_instruction_needs_no_fetch() {
 
 #[test]
 fn a_straddling_instruction_is_read_when_it_can_be_accepted() {
-    // c.addi, addi x6, x0, 1 (straddling), c.nop: the straddler's upper word is asked for one cycle after the core can accept it.
+    // c.addi, addi x6, x0, 1 (straddling), c.nop: the straddler's upper word is asked for one cycle after the core can
+    // accept it.
     let addi = addi(6, 0, 1);
     let words = [pair(C_ADDI_5, addi as u16), pair((addi >> 16) as u16, C_NOP)];
     // c.addi: X = L+2, V = L+3, D = L+4; addi: the held c.nop, D = L+2; c.nop: aligned.
@@ -197,7 +198,8 @@ fn slow_code_takes_the_time_of_its_words() {
 
 #[test]
 fn a_branch_to_an_odd_halfword_may_read_its_target_twice() {
-    // beq over an aligned fall-through whose upper half looks like the beginning of a 32-bit instruction: target at an odd halfword.
+    // beq over an aligned fall-through whose upper half looks like the beginning of a 32-bit instruction: target at an
+    // odd halfword.
     let target = pair(C_NOP, C_NOP);
     let plain = pair(C_NOP, C_NOP);
     let looks_long = pair(C_NOP, 0x0013);

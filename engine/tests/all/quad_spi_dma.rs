@@ -174,9 +174,9 @@ fn a_page_is_filled_by_dma_and_leaves_without_a_gap() {
     let start = board.now;
     board.start_dma(DMA0, 0x20, BRAM, DTR, 256);
     board.wait(DMA0 + 0x04, 1 << 1);
-    // Four register writes of 2 + 5 + 1 = 8 clocks; BTT is there at 26. Set-up 10, the first word's way 6, through 3, the
-    // address's way 2: the first beat at 47. 15 times 23 clocks (16 beats and the gap) and 15: the last at 407; its response
-    // at 413. Polls of 2 + 4 + 1 clocks from 32 on look at 34 + 7k: the one at 419 sees it and is back at 424.
+    // Four register writes of 2 + 5 + 1 = 8 clocks; BTT is there at 26. Set-up 10, the first word's way 6, through 3,
+    // the address's way 2: the first beat at 47. 15 times 23 clocks (16 beats and the gap) and 15: the last at 407; its
+    // response at 413. Polls of 2 + 4 + 1 clocks from 32 on look at 34 + 7k: the one at 419 sees it and is back at 424.
     assert_eq!((board.now - start).0 / 10_000, 424);
     board.begin();
     for index in 256..260 {
@@ -187,8 +187,8 @@ fn a_page_is_filled_by_dma_and_leaves_without_a_gap() {
     let seen = board.chip.0.lock().unwrap();
     assert_eq!(seen.bytes[..6], [0x32, 0, 0, 0, 4, 5]);
     assert_eq!((seen.bytes.len(), seen.bytes[259]), (260, 3));
-    // 8 + 24 + 256*8/4 = 544 clocks of 25 ns, without a gap; the wire starts a write access of 2 + 5 + 1 clocks after the
-    // select: 80 ns, seen at the next of its own edges, 87.5 or 75 ns later.
+    // 8 + 24 + 256*8/4 = 544 clocks of 25 ns, without a gap; the wire starts a write access of 2 + 5 + 1 clocks after
+    // the select: 80 ns, seen at the next of its own edges, 87.5 or 75 ns later.
     assert_eq!(seen.clocks, 544);
     let lead_ps = (seen.last - seen.first).0 - 544 * 25_000;
     assert!(lead_ps == 75_000 || lead_ps == 87_500, "{lead_ps}");

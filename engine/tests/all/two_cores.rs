@@ -1,5 +1,5 @@
-//! Two cores of different clocks: in which order they see each other's accesses, when they wake each other, and that nothing of it depends on how
-//! far one is run ahead of the other.
+//! Two cores of different clocks: in which order they see each other's accesses, when they wake each other, and that
+//! nothing of it depends on how far one is run ahead of the other.
 
 use crate::support::arm::*;
 use crate::support::pair::{CLOCKS, Entries, JOURNAL, PROGRAMS, SHARED, pair};
@@ -152,7 +152,8 @@ fn a_core_wakes_another_by_a_write() {
     let sleeps = [&[WFI, str(2, 9, 0x44), str(2, 9, 4)][..], &done].concat();
     let (_, entries) = run_alike([&program(&[&wakes]), &program(&[&sleeps])]);
     let [(Some(1), 0x44, 0, at), (Some(0), 0x40, 1, raised)] = entries[..] else { panic!("{entries:?}") };
-    // The core that wakes the other waits for the answer before its next store, of which the other's is half a cycle ahead.
+    // The core that wakes the other waits for the answer before its next store, of which the other's is half a cycle
+    // ahead.
     assert_eq!(Ps(raised.0 - at.0), Ps::from_ns(5));
 }
 

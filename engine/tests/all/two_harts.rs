@@ -1,5 +1,5 @@
-//! Two harts of different clocks: in which order they see each other's accesses, when they wake each other, and that nothing of it depends on how
-//! far one is run ahead of the other.
+//! Two harts of different clocks: in which order they see each other's accesses, when they wake each other, and that
+//! nothing of it depends on how far one is run ahead of the other.
 
 use crate::support::pair::{Entries, JOURNAL, SHARED, pair_of_harts};
 use crate::support::riscv::*;

@@ -1,7 +1,8 @@
 //! A toy instruction set: what an [`Isa`] has to supply, and no more.
 //!
-//! Instructions have four bytes: what it does, two registers a and b of sixteen, and a number from -128 to 127. Register 15 is the stack pointer, 14 holds
-//! the return address of calls, 13 that of the interrupt handler, which is at [`HANDLER`].
+//! Instructions have four bytes: what it does, two registers a and b of sixteen, and a number from -128 to 127.
+//! Register 15 is the stack pointer, 14 holds the return address of calls, 13 that of the interrupt handler, which is
+//! at [`HANDLER`].
 
 use crate::bus::Bus;
 use crate::core::{CoreFault, Stop};

@@ -1,11 +1,13 @@
-//! `altr,juart-1.0`: Altera's JTAG UART core (Embedded Peripherals IP User Guide, JTAG UART Core): a console through the JTAG cable.
+//! `altr,juart-1.0`: Altera's JTAG UART core (Embedded Peripherals IP User Guide, JTAG UART Core): a console through
+//! the JTAG cable.
 //!
-//! Modelled: the data and control registers, the write FIFO of 64 characters (the core's default), the write interrupt at its
-//! default threshold. A terminal on the host is attached all the time: it takes a character out of the FIFO every
-//! `cyclescope,character-us`, and it goes on doing so when the program has ended, so whatever the FIFO took is on the console.
-//! A character written to the full FIFO is lost, with a note.
+//! Modelled: the data and control registers, the write FIFO of 64 characters (the core's default), the write interrupt
+//! at its default threshold. A terminal on the host is attached all the time: it takes a character out of the FIFO
+//! every `cyclescope,character-us`, and it goes on doing so when the program has ended, so whatever the FIFO took is on
+//! the console. A character written to the full FIFO is lost, with a note.
 //!
-//! Not modelled: input. The host types nothing, so the read FIFO is empty, RVALID is 0 and the read interrupt never comes.
+//! Not modelled: input. The host types nothing, so the read FIFO is empty, RVALID is 0 and the read interrupt never
+//! comes.
 
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

@@ -1,18 +1,20 @@
-//! `altr,spi-1.0`: Altera's SPI core for Avalon as a master (Embedded Peripherals IP User Guide, 683130, SPI Core; the clock counts are those
-//! of the RTL that its generator writes).
+//! `altr,spi-1.0`: Altera's SPI core for Avalon as a master (Embedded Peripherals IP User Guide, 683130, SPI Core; the
+//! clock counts are those of the RTL that its generator writes).
 //!
-//! Modelled, to the clock: all registers, the end-of-packet value among them; one word held behind the one on the wire; slave selects by
-//! themselves or by SSO; transfers of 1 to 32 bits, either bit first; overrun flags; interrupts. A word starts three clocks after the
-//! access that writes it began. With a half of SCK's period of `h` clocks, the slave is selected `h` clocks later, SCK has its first edge
-//! after `h` more, the slave is let go `h` after SCK's last edge: `2 bits + 2` halves in all, and a clock more with CPHA 1. What the
-//! slave answers is known to the model when the word starts, and shown when its time has come.
+//! Modelled, to the clock: all registers, the end-of-packet value among them; one word held behind the one on the wire;
+//! slave selects by themselves or by SSO; transfers of 1 to 32 bits, either bit first; overrun flags; interrupts. A
+//! word starts three clocks after the access that writes it began. With a half of SCK's period of `h` clocks, the slave
+//! is selected `h` clocks later, SCK has its first edge after `h` more, the slave is let go `h` after SCK's last edge:
+//! `2 bits + 2` halves in all, and a clock more with CPHA 1. What the slave answers is known to the model when the word
+//! starts, and shown when its time has come.
 //!
-//! An access takes two clocks in the core (an Avalon transfer with one wait state, as `cyclescope,read-cycles` and `cyclescope,write-cycles`
-//! should say): what it reads is that of the first, what it changes changes with the end of the second.
+//! An access takes two clocks in the core (an Avalon transfer with one wait state, as `cyclescope,read-cycles` and
+//! `cyclescope,write-cycles` should say): what it reads is that of the first, what it changes changes with the end of
+//! the second.
 //!
-//! Not modelled: slave mode, the generator's option of a longer delay after the slave select, synchronisers at the data input. A clock
-//! polarity and phase that differ, which the slaves do not support, are noted, and shifted as if they did not. A write narrower
-//! than a word writes zeroes to the other lanes.
+//! Not modelled: slave mode, the generator's option of a longer delay after the slave select, synchronisers at the data
+//! input. A clock polarity and phase that differ, which the slaves do not support, are noted, and shifted as if they
+//! did not. A write narrower than a word writes zeroes to the other lanes.
 
 mod params;
 mod shifter;
@@ -61,7 +63,8 @@ mod st {
     pub const EOP: u32 = 1 << 9;
 }
 
-/// Bits of the control register: interrupt enables where the status has its bits, but for TMT, which raises none; and SSO.
+/// Bits of the control register: interrupt enables where the status has its bits, but for TMT, which raises none; and
+/// SSO.
 mod ctl {
     use super::st;
     pub const INTERRUPTS: u32 = st::ROE | st::TOE | st::TRDY | st::RRDY | st::E | st::EOP;
@@ -153,7 +156,8 @@ impl AltrSpi {
         }
     }
 
-    /// Clears flags at the end of the access that began in `cycle`. A word that ends right then sets RRDY again, and finds it set still.
+    /// Clears flags at the end of the access that began in `cycle`. A word that ends right then sets RRDY again, and
+    /// finds it set still.
     fn clear(&mut self, flags: u32, cycle: u64) {
         let edge = cycle + ACCESS_CYCLES;
         self.advance(edge - 1);
@@ -205,7 +209,8 @@ impl AltrSpi {
         }
     }
 
-    /// The interrupt line from the state, and an event for the end of the word on the wire, which may raise it a clock later.
+    /// The interrupt line from the state, and an event for the end of the word on the wire, which may raise it a clock
+    /// later.
     fn update_interrupt(&mut self, ctx: &mut Ctx) {
         let enabled = self.control & ctl::INTERRUPTS;
         let level = self.status() & enabled != 0;

@@ -1,9 +1,9 @@
-//! `altr,timer-1.0`: Altera's interval timer core (Embedded Peripherals IP User Guide, Interval Timer Core), 32 bits wide, with
-//! all registers: writeable period, snapshot, start and stop.
+//! `altr,timer-1.0`: Altera's interval timer core (Embedded Peripherals IP User Guide, Interval Timer Core), 32 bits
+//! wide, with all registers: writeable period, snapshot, start and stop.
 //!
-//! Modelled: counting down once or continuously, the reload from the period registers in the clock behind zero, the timeout flag
-//! (set with that reload) and its interrupt, snapshots. The counter is a function of time; there is an event only for a timeout that raises
-//! the interrupt. A write of both START and STOP, undefined in the guide, starts.
+//! Modelled: counting down once or continuously, the reload from the period registers in the clock behind zero, the
+//! timeout flag (set with that reload) and its interrupt, snapshots. The counter is a function of time; there is an
+//! event only for a timeout that raises the interrupt. A write of both START and STOP, undefined in the guide, starts.
 //!
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 

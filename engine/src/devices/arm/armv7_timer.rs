@@ -1,10 +1,10 @@
-//! `arm,armv7-timer`: the generic timer of a core (Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, DDI 0406C, chapter B8), whose
-//! registers the core's instructions name. It has no address.
+//! `arm,armv7-timer`: the generic timer of a core (Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, DDI
+//! 0406C, chapter B8), whose registers the core's instructions name. It has no address.
 //!
-//! Modelled: CNTFRQ, the physical counter and the virtual one, which is the same, as no hypervisor gives it an offset; the physical and the
-//! virtual timer, with their interrupts. The counter counts the node's clock from the beginning on, as it does where a boot loader has
-//! started it. There is one world: the physical timer is the secure one, whose interrupt is the first of the node's, as in
-//! Linux's binding; the virtual timer's is the third.
+//! Modelled: CNTFRQ, the physical counter and the virtual one, which is the same, as no hypervisor gives it an offset;
+//! the physical and the virtual timer, with their interrupts. The counter counts the node's clock from the beginning
+//! on, as it does where a boot loader has started it. There is one world: the physical timer is the secure one, whose
+//! interrupt is the first of the node's, as in Linux's binding; the virtual timer's is the third.
 //!
 //! Not modelled: the hypervisor's timer and offset, events for wfe.
 
@@ -45,7 +45,8 @@ pub struct GenericTimer {
     clock: Hz,
     frequency: u32,
     timers: [Timer; 2],
-    /// The latest time at which an access or event came: an event may run after an access that is later than it was due.
+    /// The latest time at which an access or event came: an event may run after an access that is later than it was
+    /// due.
     latest: Ps,
 }
 
@@ -178,7 +179,8 @@ impl Device for GenericTimer {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // Instructions that name its registers end a skip; what else there is to see of it are its interrupts, which are events.
+        // Instructions that name its registers end a skip; what else there is to see of it are its interrupts, which
+        // are events.
         for timer in &self.timers {
             poll.state(timer.compare_value);
             poll.state(timer.control);

@@ -1,10 +1,12 @@
-//! `arm,armv7m-systick`: the system timer of an M-profile core (ARMv7-M Architecture Reference Manual, DDI 0403E, B3.3).
+//! `arm,armv7m-systick`: the system timer of an M-profile core (ARMv7-M Architecture Reference Manual, DDI 0403E,
+//! B3.3).
 //!
-//! Modelled: all registers, both clocks. SYST_CVR counts down to 0, where COUNTFLAG is set, and with TICKINT the core told; a clock later it goes on
-//! from SYST_RVR. Reading SYST_CSR clears COUNTFLAG; writing SYST_CVR makes it 0, which is no tick. It is a function of time; there is an event
-//! only for a tick that interrupts.
+//! Modelled: all registers, both clocks. SYST_CVR counts down to 0, where COUNTFLAG is set, and with TICKINT the core
+//! told; a clock later it goes on from SYST_RVR. Reading SYST_CSR clears COUNTFLAG; writing SYST_CVR makes it 0, which
+//! is no tick. It is a function of time; there is an event only for a tick that interrupts.
 //!
-//! The first of `clocks` is the core's, the second, if there is one, the external reference. The interrupt line changes its level with each tick.
+//! The first of `clocks` is the core's, the second, if there is one, the external reference. The interrupt line changes
+//! its level with each tick.
 //!
 //! Not modelled: SYST_CALIB tells that no calibration is known (TENMS 0).
 

@@ -1,11 +1,11 @@
-//! `arm,gic-400`, `arm,cortex-a7-gic`: the Generic Interrupt Controller, version 2 (Arm Generic Interrupt Controller Architecture Specification,
-//! IHI 0048B, "IHI" below), as a Cortex-A7 cluster has it inside (Cortex-A7 MPCore TRM DDI 0464F, chapter 8). Its resets are those
-//! of ST's register descriptions of the STM32MP157.
+//! `arm,gic-400`, `arm,cortex-a7-gic`: the Generic Interrupt Controller, version 2 (Arm Generic Interrupt Controller
+//! Architecture Specification, IHI 0048B, "IHI" below), as a Cortex-A7 cluster has it inside (Cortex-A7 MPCore TRM DDI
+//! 0464F, chapter 8). Its resets are those of ST's register descriptions of the STM32MP157.
 //!
-//! Modelled: the distributor with 16 software generated, 16 private and 256 shared interrupts, level and edge sensitive, both groups,
-//! 32 priorities, targets; one CPU interface with preemption by binary points, both end-of-interrupt modes, the aliases for group 1,
-//! group 0 as FIQ. All accesses are secure ones: that is the world in which a core starts. A line takes the controller's cycles from its
-//! input to the core.
+//! Modelled: the distributor with 16 software generated, 16 private and 256 shared interrupts, level and edge
+//! sensitive, both groups, 32 priorities, targets; one CPU interface with preemption by binary points, both
+//! end-of-interrupt modes, the aliases for group 1, group 0 as FIQ. All accesses are secure ones: that is the world in
+//! which a core starts. A line takes the controller's cycles from its input to the core.
 //!
 //! Not modelled: further CPU interfaces (what goes to those goes nowhere, with a note), the virtual interfaces.
 

@@ -1,11 +1,12 @@
-//! `arm,pl310-cache`: the registers of a second-level cache controller, revision r3p2. The cache itself, which line fills and write-backs pass,
-//! is on the bus ([`crate::memory::outer`]).
+//! `arm,pl310-cache`: the registers of a second-level cache controller, revision r3p2. The cache itself, which line
+//! fills and write-backs pass, is on the bus ([`crate::memory::outer`]).
 //!
-//! Register map and behaviour: AMBA Level 2 Cache Controller (L2C-310) Technical Reference Manual (DDI 0246), chapter 3; which of its
-//! options are there: SAMA5D2 Series datasheet, L2 Cache Controller (no parity, no lockdown by line or master).
+//! Register map and behaviour: AMBA Level 2 Cache Controller (L2C-310) Technical Reference Manual (DDI 0246), chapter
+//! 3; which of its options are there: SAMA5D2 Series datasheet, L2 Cache Controller (no parity, no lockdown by line or
+//! master).
 //!
-//! Prefetching, double line fills and the exclusive configuration can be set, and change nothing. No interrupt ever comes: the events of the
-//! counters' overflow and of errors in its RAMs do not happen here.
+//! Prefetching, double line fills and the exclusive configuration can be set, and change nothing. No interrupt ever
+//! comes: the events of the counters' overflow and of errors in its RAMs do not happen here.
 
 mod counters;
 mod maintenance;

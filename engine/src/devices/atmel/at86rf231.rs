@@ -13,8 +13,9 @@
 //! The AT86RF230 is the older part: no dynamic buffer protection, no data rates above 250 kbit/s, no FORCE_PLL_ON, no
 //! interrupts for addresses and measurements, fewer registers, slower starts.
 //!
-//! A frame of one byte is received and sent like any other: that is the shortest that the chip supports (section 9.3.2), though IEEE 802.15.4 has
-//! none below 5. It has no FCS, so RX_CRC_VALID stays, and RX_SAFE_MODE does not protect it.
+//! A frame of one byte is received and sent like any other: that is the shortest that the chip supports (section
+//! 9.3.2), though IEEE 802.15.4 has none below 5. It has no FCS, so RX_CRC_VALID stays, and RX_SAFE_MODE does not
+//! protect it.
 //!
 //! Not modelled, and what then happens: RX_ON_NOCLK (the chip stays where it is, with a note), slotted operation (an
 //! acknowledgement goes out by itself), pending data at the peer (SUCCESS_DATA_PENDING does not come), CLKM, AES (SRAM

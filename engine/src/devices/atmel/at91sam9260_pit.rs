@@ -1,9 +1,9 @@
 //! `atmel,at91sam9260-pit`: Periodic Interval Timer (SAM9N12 datasheet 11063K, section 16; the same in SAMA5D2).
 //!
-//! Modelled: all registers. CPIV counts every 16 clocks from 0 to PIV and begins again at 0, where PITS is set and PICNT
-//! incremented; reading PIVR clears both. The prescaler starts when PITEN does. Clearing PITEN stops the counter at its next 0; a
-//! PIV below the count lets CPIV go round its 20 bits first. CPIV is a function of time; there is an event only for an overflow
-//! that raises the interrupt.
+//! Modelled: all registers. CPIV counts every 16 clocks from 0 to PIV and begins again at 0, where PITS is set and
+//! PICNT incremented; reading PIVR clears both. The prescaler starts when PITEN does. Clearing PITEN stops the counter
+//! at its next 0; a PIV below the count lets CPIV go round its 20 bits first. CPIV is a function of time; there is an
+//! event only for an overflow that raises the interrupt.
 //!
 //! Not modelled: the stop in debug state.
 

@@ -1,13 +1,13 @@
-//! `atmel,at91sam9260-usart` and `atmel,at91sam9260-dbgu` where the part is a UART: SAMA5D2's Universal Asynchronous Receiver
-//! Transmitter (datasheet DS60001476, section UART).
+//! `atmel,at91sam9260-usart` and `atmel,at91sam9260-dbgu` where the part is a UART: SAMA5D2's Universal Asynchronous
+//! Receiver Transmitter (datasheet DS60001476, section UART).
 //!
-//! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time that UART_BRGR,
-//! parity and the format of 8 data bits and a stop bit give; TXRDY, TXEMPTY, interrupts, write protection. A character is on the
-//! console when its stop bit has ended; what is still under way when the firmware ends is sent all the same
-//! ([`crate::serial`]). The bit clock is taken to start with the character.
+//! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time
+//! that UART_BRGR, parity and the format of 8 data bits and a stop bit give; TXRDY, TXEMPTY, interrupts, write
+//! protection. A character is on the console when its stop bit has ended; what is still under way when the firmware
+//! ends is sent all the same ([`crate::serial`]). The bit clock is taken to start with the character.
 //!
-//! Not modelled: the receive line, which stays idle, with time-out and comparison; echo and loopback; a baud rate from a
-//! programmable clock.
+//! Not modelled: the receive line, which stays idle, with time-out and comparison; echo and loopback; a baud rate from
+//! a programmable clock.
 
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};

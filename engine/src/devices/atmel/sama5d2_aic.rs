@@ -1,13 +1,14 @@
-//! `atmel,sama5d2-aic`: Advanced Interrupt Controller (SAMA5D2 datasheet DS60001476, section AIC; nesting and latencies as the
-//! SAM9 datasheets have them in more detail).
+//! `atmel,sama5d2-aic`: Advanced Interrupt Controller (SAMA5D2 datasheet DS60001476, section AIC; nesting and latencies
+//! as the SAM9 datasheets have them in more detail).
 //!
-//! Modelled: 128 sources selected by AIC_SSR, level and edge sensitive, set and cleared by software where edge sensitive;
-//! eight priorities with the stack of interrupts in service (reading AIC_IVR pushes, AIC_EOICR pops), the spurious vector, source 0
-//! as the FIQ, protection mode, the general mask, write protection. A source takes the AIC's clocks to reach the core.
+//! Modelled: 128 sources selected by AIC_SSR, level and edge sensitive, set and cleared by software where edge
+//! sensitive; eight priorities with the stack of interrupts in service (reading AIC_IVR pushes, AIC_EOICR pops), the
+//! spurious vector, source 0 as the FIQ, protection mode, the general mask, write protection. A source takes the AIC's
+//! clocks to reach the core.
 //!
-//! An input behind the sources, number 128, is what SFR_AICREDIR says: on the chip, as long as its NSAIC bit is 0, interrupts of
-//! secure peripherals go to a second controller, the secure AIC, which is not modelled. Here they come all the same, and a
-//! note says so.
+//! An input behind the sources, number 128, is what SFR_AICREDIR says: on the chip, as long as its NSAIC bit is 0,
+//! interrupts of secure peripherals go to a second controller, the secure AIC, which is not modelled. Here they come
+//! all the same, and a note says so.
 //!
 //! Not modelled: active-low external sources (there is nothing on those pins).
 

@@ -1,4 +1,5 @@
-//! `atmel,sama5d2-chipid`: Chip Identifier (SAMA5D2 datasheet DS60001476, section CHIPID): two registers that say ATSAMA5D27C.
+//! `atmel,sama5d2-chipid`: Chip Identifier (SAMA5D2 datasheet DS60001476, section CHIPID): two registers that say
+//! ATSAMA5D27C.
 
 use crate::device::Device;
 use crate::devices::model::{Group, Model};

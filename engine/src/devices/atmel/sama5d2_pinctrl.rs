@@ -1,8 +1,9 @@
-//! `atmel,sama5d2-pinctrl`: Parallel Input/Output Controller (SAMA5D2 datasheet DS60001476, section PIO): four groups of 32 lines.
+//! `atmel,sama5d2-pinctrl`: Parallel Input/Output Controller (SAMA5D2 datasheet DS60001476, section PIO): four groups
+//! of 32 lines.
 //!
-//! Modelled: the registers: configurations behind their mask, outputs and what a line reads (as driven, else as pulled), freezing,
-//! the secure view at 0x1000, write protection. Nothing depends on what a line is configured for. Lines that the board
-//! names have their levels in waveforms: as driven, else as pulled.
+//! Modelled: the registers: configurations behind their mask, outputs and what a line reads (as driven, else as
+//! pulled), freezing, the secure view at 0x1000, write protection. Nothing depends on what a line is configured for.
+//! Lines that the board names have their levels in waveforms: as driven, else as pulled.
 //!
 //! Not modelled: events on lines, and their interrupts: nothing on the board drives one.
 
@@ -16,7 +17,8 @@ use crate::observe::waves::SignalId;
 use crate::polling::Poll;
 use crate::time::Hz;
 
-/// The register map (PIO User Interface): the first group's registers, and those of all. The other groups' follow each 0x40 behind.
+/// The register map (PIO User Interface): the first group's registers, and those of all. The other groups' follow each
+/// 0x40 behind.
 pub const REGISTERS: &[Register] = &[
     Register::new("PIO_MSKR0", MSKR, AccessKind::Rw, 0, u32::MAX),
     Register::new("PIO_CFGR0", CFGR, AccessKind::Rw, CFGR_RESET, CFGR_MASK | CFGR_FROZEN),

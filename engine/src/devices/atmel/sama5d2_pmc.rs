@@ -1,11 +1,11 @@
 //! `atmel,sama5d2-pmc`: Power Management Controller (SAMA5D2 datasheet DS60001476, section PMC).
 //!
-//! Modelled: the registers, and what software waits for: oscillators, PLLA and the UTMI PLL become ready as many slow clocks after they are
-//! set as their registers say ([`sources`]), the master clock with its source. Enabled clocks are kept by number, generated
-//! clocks with their settings; the interrupt; write protection.
+//! Modelled: the registers, and what software waits for: oscillators, PLLA and the UTMI PLL become ready as many slow
+//! clocks after they are set as their registers say ([`sources`]), the master clock with its source. Enabled clocks are
+//! kept by number, generated clocks with their settings; the interrupt; write protection.
 //!
-//! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware selects others than these. A
-//! peripheral works whether its clock is enabled or not.
+//! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware selects others than
+//! these. A peripheral works whether its clock is enabled or not.
 //!
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 

@@ -1,21 +1,24 @@
 //! `atmel,sama5d2-qspi`: the QSPI controller of Atmel's (Microchip's) SAMA5D2.
 //!
-//! Documents: SAMA5D2 Series datasheet (DS60001476), "Quad Serial Peripheral Interface (QSPI)"; application note 44043, "SAMA5D2
-//! Quad SPI (QSPI) Performance". Facts that the datasheet shares with those of the same maker's later chips were read there.
+//! Documents: SAMA5D2 Series datasheet (DS60001476), "Quad Serial Peripheral Interface (QSPI)"; application note 44043,
+//! "SAMA5D2 Quad SPI (QSPI) Performance". Facts that the datasheet shares with those of the same maker's later chips
+//! were read there.
 //!
-//! Modelled: SPI mode with words of 8 to 16 bits (the register has no wider ones), all delays and chip select modes, loopback; serial
-//! memory mode with all seven widths, frames without data, with data through the window (SMRM 0) and through QSPI_RDR and QSPI_TDR
-//! (SMRM 1), memory reads and continuous read mode; scrambling; write protection; interrupts and DMA requests. All clocks pass on the
-//! wire: what the memory makes of them is what is read.
+//! Modelled: SPI mode with words of 8 to 16 bits (the register has no wider ones), all delays and chip select modes,
+//! loopback; serial memory mode with all seven widths, frames without data, with data through the window (SMRM 0) and
+//! through QSPI_RDR and QSPI_TDR (SMRM 1), memory reads and continuous read mode; scrambling; write protection;
+//! interrupts and DMA requests. All clocks pass on the wire: what the memory makes of them is what is read.
 //!
 //! The window is `reg` range 1, at 0xd0000000; range 2, at 0x90000000, is the same behind the AES bridge, which is off.
 //!
-//! Chosen where no document says: a read of the window while it is none is answered with an error, a write that no frame takes
-//! with none; each has a note. In frames through QSPI_RDR the write of QSPI_IFR fetches the first byte, and each read of QSPI_RDR
-//! the next, up to LASTXFER. An option code shorter than OPT is its low bits. The scrambling function is one of ours
-//!. CPOL and CPHA that differ shift data by a clock, as on the edges of a memory that samples when the clock rises.
+//! Chosen where no document says: a read of the window while it is none is answered with an error, a write that no
+//! frame takes with none; each has a note. In frames through QSPI_RDR the write of QSPI_IFR fetches the first byte, and
+//! each read of QSPI_RDR the next, up to LASTXFER. An option code shorter than OPT is its low bits. The scrambling
+//! function is one of ours . CPOL and CPHA that differ shift data by a clock, as on the edges of a memory that samples
+//! when the clock rises.
 //!
-//! Not modelled: pins (PIO), the AES bridge, a frame that is cut by a disable in the middle of a byte (it is completed).
+//! Not modelled: pins (PIO), the AES bridge, a frame that is cut by a disable in the middle of a byte (it is
+//! completed).
 
 mod look;
 mod params;

@@ -1,7 +1,8 @@
 //! `atmel,sama5d2-sfr`: Special Function Registers (SAMA5D2 datasheet DS60001476, section SFR).
 //!
-//! Modelled: the registers as such, the key of SFR_AICREDIR, and where that register's NSAIC bit leads: to an input of the interrupt
-//! controller (see `atmel,sama5d2-aic`). SFR_L2CC_HRAMC, which makes the second-level cache's memory a cache's, is kept and acts on nothing.
+//! Modelled: the registers as such, the key of SFR_AICREDIR, and where that register's NSAIC bit leads: to an input of
+//! the interrupt controller (see `atmel,sama5d2-aic`). SFR_L2CC_HRAMC, which makes the second-level cache's memory a
+//! cache's, is kept and acts on nothing.
 
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

@@ -1,14 +1,15 @@
-//! `atmel,sama5d2-tcb` and `atmel,at91sam9x5-tcb`: Timer Counter block of three 32-bit channels (SAMA5D2 datasheet DS60001476,
-//! section TC), as SAMA5D2 wires it: TIMER_CLOCK2 to 4 are the peripheral clock divided by 8, 32 and 128, TIMER_CLOCK5 is the slow
-//! clock; EMR.NODIVCLK selects the peripheral clock itself.
+//! `atmel,sama5d2-tcb` and `atmel,at91sam9x5-tcb`: Timer Counter block of three 32-bit channels (SAMA5D2 datasheet
+//! DS60001476, section TC), as SAMA5D2 wires it: TIMER_CLOCK2 to 4 are the peripheral clock divided by 8, 32 and 128,
+//! TIMER_CLOCK5 is the slow clock; EMR.NODIVCLK selects the peripheral clock itself.
 //!
 //! Modelled: capture mode as far as software sees it without signals on the pins, waveform mode with its four ways to
-//! count, compares with RA, RB and RC, stop and disable by RC, software triggers and SYNC, status and interrupts (one line for the block),
-//! write protection. A channel ([`channel`]) is a function of time; there is an event only for a flag that raises the interrupt.
-//! Dividers run freely from reset, so a trigger counts from the next edge of the channel's clock.
+//! count, compares with RA, RB and RC, stop and disable by RC, software triggers and SYNC, status and interrupts (one
+//! line for the block), write protection. A channel ([`channel`]) is a function of time; there is an event only for a
+//! flag that raises the interrupt. Dividers run freely from reset, so a trigger counts from the next edge of the
+//! channel's clock.
 //!
-//! Not modelled: pins (TIOA, TIOB, TCLK), the quadrature decoder, Gray and down counting, TIMER_CLOCK1, which is a clock that the PMC
-//! generates: a channel that waits for one of these stands, and a note says so.
+//! Not modelled: pins (TIOA, TIOB, TCLK), the quadrature decoder, Gray and down counting, TIMER_CLOCK1, which is a
+//! clock that the PMC generates: a channel that waits for one of these stands, and a note says so.
 
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -22,8 +23,8 @@ use channel::{CMR_MASK, Channel, FLAGS};
 
 mod channel;
 
-/// The register map (Timer Counter User Interface): the first channel's registers, and those of the block. The others' follow each 0x40
-/// behind.
+/// The register map (Timer Counter User Interface): the first channel's registers, and those of the block. The others'
+/// follow each 0x40 behind.
 pub const REGISTERS: &[Register] = &[
     Register::new("TC_CCR0", CCR, AccessKind::Wo, 0, CCR_CLKEN | CCR_CLKDIS | CCR_SWTRG),
     Register::new("TC_CMR0", CMR, AccessKind::Rw, 0, CMR_MASK),

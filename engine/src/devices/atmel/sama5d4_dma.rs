@@ -2,14 +2,14 @@
 //!
 //! Document: SAMA5D2 Series datasheet (DS60001476), "DMA Controller (XDMAC)".
 //!
-//! Modelled: single blocks of microblocks, linked lists with descriptors of all four views, all address modes and strides, memory
-//! sets, transfers between memories in bursts, transfers synchronised with a peripheral's request line or with
-//! software, suspension, disable and flush, bus errors, the interrupt. A device's request line is an input of this one, as an
-//! interrupt controller's is: `dmas` names it.
+//! Modelled: single blocks of microblocks, linked lists with descriptors of all four views, all address modes and
+//! strides, memory sets, transfers between memories in bursts, transfers synchronised with a peripheral's request line
+//! or with software, suspension, disable and flush, bus errors, the interrupt. A device's request line is an input of
+//! this one, as an interrupt controller's is: `dmas` names it.
 //!
-//! Not modelled: the FIFO that lets a channel read ahead of its writes, arbitration settings (XDMAC_GCFG and XDMAC_GWAC are kept, and do
-//! nothing; channels share buses as masters do), request overflow, MBR_UBC's data views beyond their registers, protection,
-//! bus interfaces (SIF, DIF). A datum of 64 bits is two words to a device.
+//! Not modelled: the FIFO that lets a channel read ahead of its writes, arbitration settings (XDMAC_GCFG and XDMAC_GWAC
+//! are kept, and do nothing; channels share buses as masters do), request overflow, MBR_UBC's data views beyond their
+//! registers, protection, bus interfaces (SIF, DIF). A datum of 64 bits is two words to a device.
 
 mod channel;
 mod registers;

@@ -13,8 +13,9 @@ pub fn mhz(value: u64) -> Hz {
     Hz::new(value * 1_000_000).unwrap()
 }
 
-/// A route of 2 and 1 clocks at 100 MHz to 8 KiB of memory at `ram`, whose port takes 3 clocks to the first word and 1 a beat, to the controller,
-/// which is device 0, and to `port`, which is device 1. Devices have 4 KiB at the address that stands with each.
+/// A route of 2 and 1 clocks at 100 MHz to 8 KiB of memory at `ram`, whose port takes 3 clocks to the first word and 1
+/// a beat, to the controller, which is device 0, and to `port`, which is device 1. Devices have 4 KiB at the address
+/// that stands with each.
 pub fn bus(ram: u32, controller: (u32, impl Device + 'static), port: (u32, impl Device + 'static)) -> Bus {
     let entry = |name: &str, base: u32, size: u32, target| MapEntry {
         name: name.into(),

@@ -1,8 +1,9 @@
-//! `cyclescope,avalon-performance-counter`: Altera's performance counter core (Embedded Peripherals IP User Guide, Performance Counter
-//! Unit Core): clocks spent in sections of a program, which it marks by writes.
+//! `cyclescope,avalon-performance-counter`: Altera's performance counter core (Embedded Peripherals IP User Guide,
+//! Performance Counter Unit Core): clocks spent in sections of a program, which it marks by writes.
 //!
-//! Section 0 is the global one: the others' clocks and starts count only while it runs. A section's time is the number of
-//! clocks from the write that starts it to the write that stops it. Linux has no binding for the core, hence our own compatible.
+//! Section 0 is the global one: the others' clocks and starts count only while it runs. A section's time is the number
+//! of clocks from the write that starts it to the write that stops it. Linux has no binding for the core, hence our own
+//! compatible.
 //!
 //! Everything is modelled. Sections beyond those that the core is built with read 0.
 
@@ -14,7 +15,8 @@ use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
 
-/// The register map (Performance Counter Unit Core, Register Map) of the global section: the others' follow every [`STRIDE`].
+/// The register map (Performance Counter Unit Core, Register Map) of the global section: the others' follow every
+/// [`STRIDE`].
 pub const REGISTERS: &[Register] = &[
     Register::new("T[0]lo", TIME_LOW, AccessKind::Rw, 0, u32::MAX),
     Register::new("T[0]hi", TIME_HIGH, AccessKind::Rw, 0, u32::MAX),
@@ -66,7 +68,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl PerformanceCounter {
-    /// The device after reset, with `sections` sections beside the global one; the port's clock is the one that is counted.
+    /// The device after reset, with `sections` sections beside the global one; the port's clock is the one that is
+    /// counted.
     pub fn new(port: AxiLitePort, sections: usize) -> PerformanceCounter {
         PerformanceCounter { port, sections: vec![Section::default(); 1 + sections], cycle: 0 }
     }

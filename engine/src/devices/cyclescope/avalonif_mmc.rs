@@ -1,14 +1,16 @@
-//! `cyclescope,avalonif-mmc`: the MMC/SD SPI interface for Avalon of J-7SYSTEM Works (S. Osafune; avalonif_mmc.vhd, revision of 3 April
-//! 2013). The revision of 2008 lacks the flag for a changed card and the register with the clock's frequency.
+//! `cyclescope,avalonif-mmc`: the MMC/SD SPI interface for Avalon of J-7SYSTEM Works (S. Osafune; avalonif_mmc.vhd,
+//! revision of 3 April 2013). The revision of 2008 lacks the flag for a changed card and the register with the clock's
+//! frequency.
 //!
-//! Modelled, to the clock: all four registers; the exchange of a byte (a clock of SCK has two halves of `divider + 1` clocks,
-//! and the state machine ends each byte with a half more: 17 halves a byte); writes that are lost while a byte is on the wire; what the
-//! receive register shows meanwhile; the down counter with its flag; the slot's switches behind their registers; the interrupt.
-//! SCK idles high, and both sides sample on its rising edge. The received byte is known to the model when the byte starts, and
-//! shown when its time has come.
+//! Modelled, to the clock: all four registers; the exchange of a byte (a clock of SCK has two halves of `divider + 1`
+//! clocks, and the state machine ends each byte with a half more: 17 halves a byte); writes that are lost while a byte
+//! is on the wire; what the receive register shows meanwhile; the down counter with its flag; the slot's switches
+//! behind their registers; the interrupt. SCK idles high, and both sides sample on its rising edge. The received byte
+//! is known to the model when the byte starts, and shown when its time has come.
 //!
-//! `cyclescope,read-cycles` and `cyclescope,write-cycles` are Avalon's wait states. A write is taken with the end of the first clock of its
-//! transfer, a read shows the last clock. No byte enables: a write narrower than a word writes zeroes to the other lanes.
+//! `cyclescope,read-cycles` and `cyclescope,write-cycles` are Avalon's wait states. A write is taken with the end of
+//! the first clock of its transfer, a read shows the last clock. No byte enables: a write narrower than a word writes
+//! zeroes to the other lanes.
 //!
 //! Not modelled: the switches' bouncing; the level of the write protection switch for the first clock after reset.
 

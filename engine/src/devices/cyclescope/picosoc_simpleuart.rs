@@ -1,14 +1,14 @@
 //! `cyclescope,picosoc-simpleuart`: the serial port of PicoSoC (YosysHQ/picorv32, picosoc/simpleuart.v and picosoc.v).
 //!
-//! Modelled, to the cycle: both registers, and the sender as the clock drives it. It has no FIFO and no status: a write of a
-//! byte is held on the bus until the sender is free. A bit takes the divider + 2 cycles, a byte ten of them. A write of the
-//! divider, and reset, order 15 idle bits, which come before the next byte. A byte is on the console when the sender takes
-//! it: nothing can stop it then, and the firmware has no way to learn when it has left.
+//! Modelled, to the cycle: both registers, and the sender as the clock drives it. It has no FIFO and no status: a write
+//! of a byte is held on the bus until the sender is free. A bit takes the divider + 2 cycles, a byte ten of them. A
+//! write of the divider, and reset, order 15 idle bits, which come before the next byte. A byte is on the console when
+//! the sender takes it: nothing can stop it then, and the firmware has no way to learn when it has left.
 //!
 //! Not modelled: the receive line, which stays idle. So a read of the data register always gives all ones: no byte.
 //!
-//! One range: the divider at 0, the data at 4 (PicoSoC has them at 0x02000004 and 0x02000008). All but a held write is answered
-//! in the cycle of the request; that is how the state machine is built, so the node has no timing properties.
+//! One range: the divider at 0, the data at 4 (PicoSoC has them at 0x02000004 and 0x02000008). All but a held write is
+//! answered in the cycle of the request; that is how the state machine is built, so the node has no timing properties.
 
 mod sender;
 

@@ -1,22 +1,24 @@
-//! `cyclescope,picosoc-spimemio`: the flash interface of PicoSoC (YosysHQ's example SoC around PicoRV32), cycle by cycle.
+//! `cyclescope,picosoc-spimemio`: the flash interface of PicoSoC (YosysHQ's example SoC around PicoRV32), cycle by
+//! cycle.
 //!
-//! A core runs in place from a window (`reg` range 1; the flash address is the bus address modulo 16 MiB). A register (range 0)
-//! chooses how the flash is read, or hands its pins to the firmware. All timing is the structure of its state machine, in cycles of
-//! its clock (`clocks`), as found by simulating the SoC's RTL: nothing of it is a parameter of the board. A request whose
-//! first cycle is `now` is answered in the cycle that begins at `done`; the register answers in the cycle of the request.
+//! A core runs in place from a window (`reg` range 1; the flash address is the bus address modulo 16 MiB). A register
+//! (range 0) chooses how the flash is read, or hands its pins to the firmware. All timing is the structure of its state
+//! machine, in cycles of its clock (`clocks`), as found by simulating the SoC's RTL: nothing of it is a parameter of
+//! the board. A request whose first cycle is `now` is answered in the cycle that begins at `done`; the register answers
+//! in the cycle of the request.
 //!
 //! The flash is the only child node. What it returns on the wire is what the core reads: a number of dummy clocks, a
 //! width or a continuous read mode that it is not set up for reads wrong data.
 //!
-//! The register's pin bits show the pins in the cycle of the read, while the interface is on, too; lines that nobody drives
-//! read 1. A look of another master while a request is up shows the pins in the cycle of its answer instead, and one in the
-//! two cycles behind a configuration write what the third has, where the hardware still ends what it was at.
+//! The register's pin bits show the pins in the cycle of the read, while the interface is on, too; lines that nobody
+//! drives read 1. A look of another master while a request is up shows the pins in the cycle of its answer instead, and
+//! one in the two cycles behind a configuration write what the third has, where the hardware still ends what it was at.
 //!
-//! Simplified: a read of the window while the pins are driven by hand is never answered by the hardware, and the core hangs;
-//! here it is answered with an error, and a note says why.
+//! Simplified: a read of the window while the pins are driven by hand is never answered by the hardware, and the core
+//! hangs; here it is answered with an error, and a note says why.
 
-// `mode` says how the flash is read, `stream` which word is there in which cycle, `wire` what that is on the lines, `look` how
-// these are in one cycle.
+// `mode` says how the flash is read, `stream` which word is there in which cycle, `wire` what that is on the lines,
+// `look` how these are in one cycle.
 
 mod look;
 pub mod mode;
@@ -171,7 +173,8 @@ impl PicosocSpimemio {
         self.window_base.wrapping_add(offset) & ADDRESS_MASK
     }
 
-    /// A span of the window in flash addresses: where it begins, and how many of its bytes lie before the addresses wrap.
+    /// A span of the window in flash addresses: where it begins, and how many of its bytes lie before the addresses
+    /// wrap.
     fn span(&self, offset: u32, bytes: usize) -> (u32, usize) {
         let address = self.address(offset);
         (address, bytes.min((ADDRESS_MASK + 1 - address) as usize))

@@ -1,13 +1,13 @@
 //! `cyclescope,result-port`: a peripheral to which a program hands its results, word by word.
 //!
-//! Not a real part: it stands where PicoSoC leaves its user peripheral (0x03000000 to 0x03ffffff) and does what the bench of
-//! the RTL simulation does there. A word written to offset 0 is a result of the run. A write of any width and value to the word
-//! at offset 4 ends the run after the storing instruction, with exit status 0: that the program came to its end is
-//! all that it says. Behind the whole range is one 32-bit register with byte lanes, as in PicoSoC's demo: each
-//! write goes to it, the two special ones too, and each read gives it.
+//! Not a real part: it stands where PicoSoC leaves its user peripheral (0x03000000 to 0x03ffffff) and does what the
+//! bench of the RTL simulation does there. A word written to offset 0 is a result of the run. A write of any width and
+//! value to the word at offset 4 ends the run after the storing instruction, with exit status 0: that the program came
+//! to its end is all that it says. Behind the whole range is one 32-bit register with byte lanes, as in PicoSoC's demo:
+//! each write goes to it, the two special ones too, and each read gives it.
 //!
-//! A run keeps the first 1048576 results; later ones are counted, and a note says so. A narrower write to offset 0 is no
-//! result, and a note says so too.
+//! A run keeps the first 1048576 results; later ones are counted, and a note says so. A narrower write to offset 0 is
+//! no result, and a note says so too.
 
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

@@ -4,14 +4,14 @@
 //! as card makers' manuals have it.
 //!
 //! Modelled, at the wire: the 74 clocks of power-up, the way into SPI mode, the initialisation by ACMD41 or CMD1 with
-//! its time, all commands of its table ([`commands`]), CRC on and off, the R1, R1b, R2, R3 and R7 responses, single and multiple
-//! reads and writes with their tokens, data responses and data error tokens, the busy signal (bit by bit), partial
-//! block reads of SDSC cards, erase, the registers, write protection, and faults that the board asks for. The contents
-//! are a raw image file or memory. A write is handed to the host's system before its data response goes out.
+//! its time, all commands of its table ([`commands`]), CRC on and off, the R1, R1b, R2, R3 and R7 responses, single and
+//! multiple reads and writes with their tokens, data responses and data error tokens, the busy signal (bit by bit),
+//! partial block reads of SDSC cards, erase, the registers, write protection, and faults that the board asks for. The
+//! contents are a raw image file or memory. A write is handed to the host's system before its data response goes out.
 //!
-//! How long the card is busy is worked out by a flash translation layer ([`translation`]). The card cannot know how fast the clock runs before a
-//! byte is over: it takes a byte to have begun eight periods of `spi-max-frequency` before its end, so that what it
-//! gets ready during a byte on a slower clock shows up to a byte earlier than on a card.
+//! How long the card is busy is worked out by a flash translation layer ([`translation`]). The card cannot know how
+//! fast the clock runs before a byte is over: it takes a byte to have begun eight periods of `spi-max-frequency` before
+//! its end, so that what it gets ready during a byte on a slower clock shows up to a byte earlier than on a card.
 //!
 //! Not modelled, and what then happens: SD mode (no answers before CMD0), locking, the write protection of groups,
 //! programming of the CSD and GEN_CMD (illegal commands), security (the SCR says that there is none), High Speed and

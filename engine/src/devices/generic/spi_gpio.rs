@@ -1,13 +1,14 @@
-//! `spi-gpio`: an SPI bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware makes clocks and bits by writing to the
-//! ports, and reads what the chips answer there.
+//! `spi-gpio`: an SPI bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware makes
+//! clocks and bits by writing to the ports, and reads what the chips answer there.
 //!
-//! Modelled: the bus as wires. A register write of a port is one change of all its pins; what changes together with the clock
-//! counts from the next edge on. A chip drives MISO while it is selected, with the delay that it has; what it drives is
-//! brought up to date when a port reads its pins. Of several selected chips that disagree on MISO, low wins. Any wiring works as it would on a
-//! board: a MOSI and MISO that are swapped drive against each other, and the other two ends float.
+//! Modelled: the bus as wires. A register write of a port is one change of all its pins; what changes together with the
+//! clock counts from the next edge on. A chip drives MISO while it is selected, with the delay that it has; what it
+//! drives is brought up to date when a port reads its pins. Of several selected chips that disagree on MISO, low wins.
+//! Any wiring works as it would on a board: a MOSI and MISO that are swapped drive against each other, and the other
+//! two ends float.
 //!
-//! A chip's `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio` are wires, too ([`crate::wire::host`]). Chip selects are active low,
-//! as the chips have them; the flags of `cs-gpios` tell a driver so, and change nothing here.
+//! A chip's `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio` are wires, too ([`crate::wire::host`]). Chip
+//! selects are active low, as the chips have them; the flags of `cs-gpios` tell a driver so, and change nothing here.
 //!
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
@@ -175,7 +176,8 @@ impl SpiGpio {
         self.looked = ctx.now;
     }
 
-    /// When, since it was looked at last, MISO came to be what it is at `now`: waveforms show the time, not that of the next look.
+    /// When, since it was looked at last, MISO came to be what it is at `now`: waveforms show the time, not that of the
+    /// next look.
     fn changed_at(&self, level: Option<bool>, now: Ps) -> Ps {
         let (mut before, mut after) = (self.looked, now);
         while after.0 > before.0 + 1 {

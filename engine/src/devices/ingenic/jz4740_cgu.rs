@@ -1,11 +1,12 @@
-//! `ingenic,jz4740-cgu`: the JZ4740's clock, reset and power control, CPM (Linux's jz4740-cgu.c; U-Boot's asm/jz4740.h for names).
+//! `ingenic,jz4740-cgu`: the JZ4740's clock, reset and power control, CPM (Linux's jz4740-cgu.c; U-Boot's asm/jz4740.h
+//! for names).
 //!
-//! Modelled: the registers, as a boot loader leaves them that has set the board's clocks: the PLL locked at cclk's frequency, the others divided
-//! from it. On a Ben NanoNote they are what U-Boot sets (arch/mips/cpu/xburst/jz4740.c with qi_lb60.h): 336 MHz, and a third of it for hclk, pclk
-//! and mclk. A PLL that is enabled is locked at once.
+//! Modelled: the registers, as a boot loader leaves them that has set the board's clocks: the PLL locked at cclk's
+//! frequency, the others divided from it. On a Ben NanoNote they are what U-Boot sets (arch/mips/cpu/xburst/jz4740.c
+//! with qi_lb60.h): 336 MHz, and a third of it for hclk, pclk and mclk. A PLL that is enabled is locked at once.
 //!
-//! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware sets others than these. A device works whether
-//! its clock is gated (CLKGR) or not. Only the SSI's clock is what SSICDR says.
+//! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware sets others than these.
+//! A device works whether its clock is gated (CLKGR) or not. Only the SSI's clock is what SSICDR says.
 //!
 //! Not modelled: sleep (LCR.LPM), the duty of doze mode.
 

@@ -1,15 +1,18 @@
-//! `ingenic,jz4740-gpio`: a port of 32 general-purpose pins of the JZ4740 and its kin (Linux's pinctrl-ingenic and arch/mips/jz4740/gpio.c have the
-//! register map and what the bits do). A node is one port, with its 0x100 bytes of registers.
+//! `ingenic,jz4740-gpio`: a port of 32 general-purpose pins of the JZ4740 and its kin (Linux's pinctrl-ingenic and
+//! arch/mips/jz4740/gpio.c have the register map and what the bits do). A node is one port, with its 0x100 bytes of
+//! registers.
 //!
-//! Modelled: all registers. A pin is an output where PxFUN and PxSEL are 0 and PxDIR is 1; an interrupt source where PxFUN is 0 and PxSEL
-//! is 1, by PxTRG on an edge or a level, by PxDIR the rising one or high, else the falling one or low. PxFLG is set by an
-//! interrupt source, masked or not, and stays set until it is cleared; a level sets it again at once. Writing
-//! ones at 0x14 sets PxDAT *and* clears the flags of interrupt sources: PxDATS and PxFLGC are one register. Pull-ups are on where PxPE is 0.
+//! Modelled: all registers. A pin is an output where PxFUN and PxSEL are 0 and PxDIR is 1; an interrupt source where
+//! PxFUN is 0 and PxSEL is 1, by PxTRG on an edge or a level, by PxDIR the rising one or high, else the falling one or
+//! low. PxFLG is set by an interrupt source, masked or not, and stays set until it is cleared; a level sets it again at
+//! once. Writing ones at 0x14 sets PxDAT *and* clears the flags of interrupt sources: PxDATS and PxFLGC are one
+//! register. Pull-ups are on where PxPE is 0.
 //!
-//! A write takes effect, and wires change, at the time at which it reaches the port; a read shows the wires at that time.
+//! A write takes effect, and wires change, at the time at which it reaches the port; a read shows the wires at that
+//! time.
 //!
-//! Not modelled: what a pin does for another device (PxFUN is 1); the port does not drive it then. Registers have 32 bits; of a narrower
-//! write the other lanes are zeroes.
+//! Not modelled: what a pin does for another device (PxFUN is 1); the port does not drive it then. Registers have 32
+//! bits; of a narrower write the other lanes are zeroes.
 
 use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::Model;

@@ -1,7 +1,9 @@
-//! `ingenic,jz4740-intc`: the JZ4740's interrupt controller (Linux's irq-ingenic.c and binding; U-Boot's asm/jz4740.h for names).
+//! `ingenic,jz4740-intc`: the JZ4740's interrupt controller (Linux's irq-ingenic.c and binding; U-Boot's asm/jz4740.h
+//! for names).
 //!
-//! Modelled: all registers. 32 sources, levels as their devices drive them; what is not masked is pending, and as long as anything is,
-//! the one line into the core is active. There are no priorities and no acknowledge: software asks ICPR, and serves the device.
+//! Modelled: all registers. 32 sources, levels as their devices drive them; what is not masked is pending, and as long
+//! as anything is, the one line into the core is active. There are no priorities and no acknowledge: software asks
+//! ICPR, and serves the device.
 //!
 //! Masked are all sources after reset.
 

@@ -1,10 +1,12 @@
-//! `ingenic,jz4740-nemc`: the registers of the JZ4740's external memory controller, with those of its SDRAM part, which Linux leaves to the boot
-//! loader (Linux's jz4740.dtsi; U-Boot's asm/jz4740.h for names).
+//! `ingenic,jz4740-nemc`: the registers of the JZ4740's external memory controller, with those of its SDRAM part, which
+//! Linux leaves to the boot loader (Linux's jz4740.dtsi; U-Boot's asm/jz4740.h for names).
 //!
-//! Modelled: the registers as such, as U-Boot leaves them on a Ben NanoNote (arch/mips/cpu/xburst/jz4740.c with qi_lb60.h, for an mclk of 112
-//! MHz). What firmware writes is kept and acts on nothing: the SDRAM answers from reset on, with the timing that its own node gives.
+//! Modelled: the registers as such, as U-Boot leaves them on a Ben NanoNote (arch/mips/cpu/xburst/jz4740.c with
+//! qi_lb60.h, for an mclk of 112 MHz). What firmware writes is kept and acts on nothing: the SDRAM answers from reset
+//! on, with the timing that its own node gives.
 //!
-//! Not modelled: static memories, NAND flash and its error correction. Their registers keep what is written; nothing is ever ready.
+//! Not modelled: static memories, NAND flash and its error correction. Their registers keep what is written; nothing is
+//! ever ready.
 
 use crate::device::Device;
 use crate::devices::model::{Group, Model};
@@ -34,8 +36,8 @@ const BANKS: &[Bank] = &[
     Bank::new("NFERR", 0x11c, 4, AccessKind::Ro, 0, u32::MAX),
 ];
 
-/// DMCR as set: 16 bits wide, 13 bits of row and 9 of column, 4 banks, refreshed; times of 5 (tRAS), 3 (tRCD), 3 (tRP), 1 (write latency), 9 (tRC)
-/// and a CAS latency of 2.
+/// DMCR as set: 16 bits wide, 13 bits of row and 9 of column, 4 banks, refreshed; times of 5 (tRAS), 3 (tRCD), 3 (tRP),
+/// 1 (write latency), 9 (tRC) and a CAS latency of 2.
 const DMCR_SET: u32 =
     1 << 31 | 1 << 26 | 1 << 24 | 1 << 23 | 2 << 20 | 1 << 19 | 1 << 17 | 1 << 13 | 2 << 11 | 2 << 8 | 4 << 2 | 1;
 /// RTCSR.CKS: a 64th of the clock is counted.

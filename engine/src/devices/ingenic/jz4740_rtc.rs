@@ -1,11 +1,13 @@
-//! `ingenic,jz4740-rtc`: the JZ4740's real-time clock with its hibernate control (Linux's rtc-jz4740.c; U-Boot's asm/jz4740.h for names).
+//! `ingenic,jz4740-rtc`: the JZ4740's real-time clock with its hibernate control (Linux's rtc-jz4740.c; U-Boot's
+//! asm/jz4740.h for names).
 //!
-//! Modelled: all registers. The seconds run while RTCCR.RTCE is set, NC1HZ + 1 clocks each, and set RTCCR.1HZ and, where they come to
-//! RTCSAR while RTCCR.AE is set, RTCCR.AF; both interrupt if they are let. After a write the registers take no other until RTCCR.WRDY is
-//! set again. Setting HCR.PD hibernates: the board's power goes, and the run ends with exit status 0.
+//! Modelled: all registers. The seconds run while RTCCR.RTCE is set, NC1HZ + 1 clocks each, and set RTCCR.1HZ and,
+//! where they come to RTCSAR while RTCCR.AE is set, RTCCR.AF; both interrupt if they are let. After a write the
+//! registers take no other until RTCCR.WRDY is set again. Setting HCR.PD hibernates: the board's power goes, and the
+//! run ends with exit status 0.
 //!
-//! Here the clock begins with 0 seconds, running, as a board that was never off does not. Not modelled: waking up, and RTCGR.ADJC, by which
-//! some seconds of 1024 are a clock longer.
+//! Here the clock begins with 0 seconds, running, as a board that was never off does not. Not modelled: waking up, and
+//! RTCGR.ADJC, by which some seconds of 1024 are a clock longer.
 
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

@@ -1,16 +1,17 @@
-//! `ingenic,jz4740-ssi`: the JZ4740's synchronous serial interface as an SPI controller (JZ4740 Programming Manual, chapter Synchronous Serial
-//! Interface).
+//! `ingenic,jz4740-ssi`: the JZ4740's synchronous serial interface as an SPI controller (JZ4740 Programming Manual,
+//! chapter Synchronous Serial Interface).
 //!
-//! Modelled: all registers; two FIFOs of 16 words; Motorola's format with words of 2 to 17 bits, either bit first, in all four modes, edge by
-//! edge: a chip that takes another mode sees what its own edges show it; both chip selects, active low or high; SCK, the device clock divided by
-//! 2 (CGV + 1); TFVCK and TCKFI, in clocks of SCK; UNFIN, which holds the frame open while the transmit FIFO is empty; overrun and underrun;
-//! interrupts; the internal loop. The device clock is what the CGU's SSICDR says: EXTAL, or the PLL's output divided.
+//! Modelled: all registers; two FIFOs of 16 words; Motorola's format with words of 2 to 17 bits, either bit first, in
+//! all four modes, edge by edge: a chip that takes another mode sees what its own edges show it; both chip selects,
+//! active low or high; SCK, the device clock divided by 2 (CGV + 1); TFVCK and TCKFI, in clocks of SCK; UNFIN, which
+//! holds the frame open while the transmit FIFO is empty; overrun and underrun; interrupts; the internal loop. The
+//! device clock is what the CGU's SSICDR says: EXTAL, or the PLL's output divided.
 //!
 //! MISO is sampled as it is half a period after a bit's time begins, by what the chip drives then.
 //!
-//! Not modelled, and what then happens: the other formats (frames are Motorola's, with a note), interval mode (words follow each other without a
-//! pause, with a note), receive-only transfers (RFINE, RFINC: every word that comes needs one that goes), MULTS, DMA, the clock gate in the
-//! CGU, and whether the GPIO port gives the pins to the SSI.
+//! Not modelled, and what then happens: the other formats (frames are Motorola's, with a note), interval mode (words
+//! follow each other without a pause, with a note), receive-only transfers (RFINE, RFINC: every word that comes needs
+//! one that goes), MULTS, DMA, the clock gate in the CGU, and whether the GPIO port gives the pins to the SSI.
 
 mod registers;
 #[cfg(test)]
@@ -223,7 +224,8 @@ impl Ssi {
         }
     }
 
-    /// After all that may have changed something: chips, the interrupt line, the event for the end of what is on the wire.
+    /// After all that may have changed something: chips, the interrupt line, the event for the end of what is on the
+    /// wire.
     fn settle(&mut self, ctx: &mut Ctx) {
         if !self.wire.is_busy() {
             self.wire.set_idle(self.settings, self.device_clock(ctx), ctx.now);

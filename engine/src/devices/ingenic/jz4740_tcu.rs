@@ -1,13 +1,14 @@
-//! `ingenic,jz4740-tcu`: the JZ4740's Timer/Counter Unit of eight 16-bit channels, and the watchdog at its start (Linux's
-//! ingenic-tcu.rst, its TCU and watchdog drivers; U-Boot's asm/jz4740.h for names).
+//! `ingenic,jz4740-tcu`: the JZ4740's Timer/Counter Unit of eight 16-bit channels, and the watchdog at its start
+//! (Linux's ingenic-tcu.rst, its TCU and watchdog drivers; U-Boot's asm/jz4740.h for names).
 //!
-//! Modelled: all registers; each channel ([`channel`]) counts PCLK, RTCCLK or EXTAL, divided by 1 to 1024, from 0 to TDFR and on from 0,
-//! while it is enabled (TER) and not stopped (TSR). Where it comes to TDFR and TDHR it sets its flags in TFR, and those that TMR does not
-//! mask interrupt: channel 0 and channel 1 on a line of their own, the others on a third. A watchdog that comes to TDR resets the board:
-//! the run ends, with exit status 1 and a note.
+//! Modelled: all registers; each channel ([`channel`]) counts PCLK, RTCCLK or EXTAL, divided by 1 to 1024, from 0 to
+//! TDFR and on from 0, while it is enabled (TER) and not stopped (TSR). Where it comes to TDFR and TDHR it sets its
+//! flags in TFR, and those that TMR does not mask interrupt: channel 0 and channel 1 on a line of their own, the others
+//! on a third. A watchdog that comes to TDR resets the board: the run ends, with exit status 1 and a note.
 //!
-//! That a period has TDFR + 1 ticks follows from Linux: its clock source runs with TDFR of 0xffff, and is taken for one of 16 bits. Dividers
-//! run freely from reset. What registers read before they are written, which no document says, is 0.
+//! That a period has TDFR + 1 ticks follows from Linux: its clock source runs with TDFR of 0xffff, and is taken for one
+//! of 16 bits. Dividers run freely from reset. What registers read before they are written, which no document says, is
+//! 0.
 //!
 //! A channel is a function of time; there is an event only for a flag that raises an interrupt.
 //!
@@ -28,7 +29,8 @@ mod channel;
 mod clocks;
 mod watchdog;
 
-/// The register map: the watchdog's registers, those of all channels, and the first channel's. The others' follow each 0x10 behind.
+/// The register map: the watchdog's registers, those of all channels, and the first channel's. The others' follow each
+/// 0x10 behind.
 pub const REGISTERS: &[Register] = &[
     Register::new("WDT_TDR", watchdog::TDR, AccessKind::Rw, 0, 0xffff),
     Register::new("WDT_TCER", watchdog::TCER, AccessKind::Rw, 0, 1),

@@ -1,30 +1,30 @@
 //! A SPI NOR flash (`jedec,spi-nor`) of one of two families, 128 Mbit:
 //!
-//! - Micron N25Q128A (`micron,n25q128a`). Document: Micron, "Micron Serial NOR Flash Memory, 3V, Multiple I/O, 4KB Sector
-//!   Erase, N25Q128A", n25q_128mb_3v_65nm, Rev. R.
-//! - Cypress (Spansion, Infineon) S25FL128L (`cypress,s25fl128l`). Document: Cypress, "S25FL256L/S25FL128L, 256-Mb/128-Mb,
-//!   3.0 V FL-L Flash Memory", 002-00124.
+//! - Micron N25Q128A (`micron,n25q128a`). Document: Micron, "Micron Serial NOR Flash Memory, 3V, Multiple I/O, 4KB
+//!   Sector Erase, N25Q128A", n25q_128mb_3v_65nm, Rev. R.
+//! - Cypress (Spansion, Infineon) S25FL128L (`cypress,s25fl128l`). Document: Cypress, "S25FL256L/S25FL128L,
+//!   256-Mb/128-Mb, 3.0 V FL-L Flash Memory", 002-00124.
 //!
 //! Their sections are cited by name. The facts were taken from drivers, models and dumps that quote them, not from the
 //! documents themselves.
 //!
-//! Modelled, clock by clock at the wire, on both edges where a read has double data rate: all commands of the family's table
-//! ([`commands`]); the N25Q's extended, dual and quad I/O protocols; dummy clocks by command and by configuration register;
-//! reads that continue without a command (XIP with its confirmation bit, continuous read with its mode byte); wrapped reads;
-//! the page buffer with its wrap; programming that only clears bits; busy times; the write enable latch; block
-//! protection and lock registers; suspend and resume; software reset; error bits, and the FL-L's busy state after an error;
-//! deep power-down; the N25Q's one-time programmable area; an image file.
+//! Modelled, clock by clock at the wire, on both edges where a read has double data rate: all commands of the family's
+//! table ([`commands`]); the N25Q's extended, dual and quad I/O protocols; dummy clocks by command and by configuration
+//! register; reads that continue without a command (XIP with its confirmation bit, continuous read with its mode byte);
+//! wrapped reads; the page buffer with its wrap; programming that only clears bits; busy times; the write enable latch;
+//! block protection and lock registers; suspend and resume; software reset; error bits, and the FL-L's busy state after
+//! an error; deep power-down; the N25Q's one-time programmable area; an image file.
 //!
 //! Not modelled, and what then happens: W#, HOLD#/RESET# and VPP are held inactive, so the bits that govern them can be
 //! written and read but do nothing; output drive strength likewise. Setup and hold times, the S# deselect time, the
-//! limit of READ (03h), the fastest SCK for a number of dummy clocks and the time that QUAD takes to come on are not checked
-//! (the board's `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets take no time; the
-//! rescue sequence that ends XIP with DQ0 high does not exist. The FL-L's QPI, 4-byte addresses, individual block and pointer
-//! region protection, security regions, data learning and SFDP do not exist; its bits for them stay 0, with a note. A program or
-//! erase changes the array at once when its
-//! cycle starts: the chip answers no read before the end, but a read of a suspended page or sector, undefined on the
-//! chip, shows the final contents. Nothing wears out, and the registers and OTP area are not kept in the image. A read
-//! past the end of READ ID or SFDP gives FFh.
+//! limit of READ (03h), the fastest SCK for a number of dummy clocks and the time that QUAD takes to come on are not
+//! checked (the board's `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets
+//! take no time; the rescue sequence that ends XIP with DQ0 high does not exist. The FL-L's QPI, 4-byte addresses,
+//! individual block and pointer region protection, security regions, data learning and SFDP do not exist; its bits for
+//! them stay 0, with a note. A program or erase changes the array at once when its cycle starts: the chip answers no
+//! read before the end, but a read of a suspended page or sector, undefined on the chip, shows the final contents.
+//! Nothing wears out, and the registers and OTP area are not kept in the image. A read past the end of READ ID or SFDP
+//! gives FFh.
 
 // `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
 // bits, `array` the contents, `contents` the file behind them; `commands`, `registers` and `parameters` hold what

@@ -1,9 +1,9 @@
 //! `riscv,clint0`, `sifive,clint0`: the core-local interruptor: software and timer interrupts of RISC-V cores.
 //!
-//! Layout and behaviour: SiFive FU540-C000 manual v1p4, chapter 9 (CLINT); meaning of `mtime` and `mtimecmp`: RISC-V Privileged
-//! Architecture, Machine Timer Registers. One `msip` and one `mtimecmp` for each pair of lines in `interrupts-extended`
-//! (software interrupt, then timer interrupt, hart after hart). `mtime` counts the edges of the second of `clocks`.
-//! `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
+//! Layout and behaviour: SiFive FU540-C000 manual v1p4, chapter 9 (CLINT); meaning of `mtime` and `mtimecmp`: RISC-V
+//! Privileged Architecture, Machine Timer Registers. One `msip` and one `mtimecmp` for each pair of lines in
+//! `interrupts-extended` (software interrupt, then timer interrupt, hart after hart). `mtime` counts the edges of the
+//! second of `clocks`. `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
 
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -52,7 +52,8 @@ pub struct Clint {
     harts: Vec<Hart>,
     /// `mtime` minus the edges of its clock since reset: software may write `mtime`.
     offset: u64,
-    /// The latest time at which an access or event came: an event may run after an access that is later than it was due.
+    /// The latest time at which an access or event came: an event may run after an access that is later than it was
+    /// due.
     latest: Ps,
 }
 

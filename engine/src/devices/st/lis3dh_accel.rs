@@ -1,11 +1,12 @@
-//! ST LIS3DH, an accelerometer (`st,lis3dh-accel`), as a chip on SPI in modes 0 and 3. Document: STMicroelectronics DocID17530 Rev 2, "LIS3DH,
-//! MEMS digital output motion sensor", from which sections and tables are cited.
+//! ST LIS3DH, an accelerometer (`st,lis3dh-accel`), as a chip on SPI in modes 0 and 3. Document: STMicroelectronics
+//! DocID17530 Rev 2, "LIS3DH, MEMS digital output motion sensor", from which sections and tables are cited.
 //!
-//! Modelled: accesses to one and to several registers (section 6.2); the register map (table 21); boot; all data rates and modes with their
-//! turn-on times (tables 10 and 11); outputs; STATUS_REG; the data-ready signal on INT1. The acceleration stands still.
+//! Modelled: accesses to one and to several registers (section 6.2); the register map (table 21); boot; all data rates
+//! and modes with their turn-on times (tables 10 and 11); outputs; STATUS_REG; the data-ready signal on INT1. The
+//! acceleration stands still.
 //!
-//! Not modelled: FIFO, filters, self-test, byte order, other interrupts, the auxiliary converter, three wires, reboot. Registers keep what
-//! is written, and a note says that it changes nothing.
+//! Not modelled: FIFO, filters, self-test, byte order, other interrupts, the auxiliary converter, three wires, reboot.
+//! Registers keep what is written, and a note says that it changes nothing.
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
 //! `st,stm32-hwspinlock`: the hardware semaphores of STM32MP1, HSEM (RM0436, "Hardware semaphore (HSEM)").
 //!
-//! 32 semaphores. A processor locks one by a write of HSEM_Rx with its own COREID and a PROCID, and reads back whether it got it (two steps); or by a
-//! read of HSEM_RLRx (one step, PROCID 0). Only who locked it frees it. A semaphore that is freed sets its bit in the status of both processors,
-//! which interrupts those that enabled it.
+//! 32 semaphores. A processor locks one by a write of HSEM_Rx with its own COREID and a PROCID, and reads back whether
+//! it got it (two steps); or by a read of HSEM_RLRx (one step, PROCID 0). Only who locked it frees it. A semaphore that
+//! is freed sets its bit in the status of both processors, which interrupts those that enabled it.
 //!
-//! Modelled: all registers, with the COREID of the core that makes the access (1 for the MPU, 2 for the MCU); the interrupts, of the MPU first; the
-//! clock gate. An access that is not of a core is discarded.
+//! Modelled: all registers, with the COREID of the core that makes the access (1 for the MPU, 2 for the MCU); the
+//! interrupts, of the MPU first; the clock gate. An access that is not of a core is discarded.
 
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

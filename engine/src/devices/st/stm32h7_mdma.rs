@@ -1,14 +1,14 @@
 //! `st,stm32h7-mdma`: the master DMA of STM32H7 and STM32MP1, MDMA (RM0436, "MDMA controller (MDMA)"), 32 channels.
 //!
-//! Modelled: transfers that software requests (MDMA_CxTCR.SWRM): buffers, blocks, repeated blocks and linked lists of them, with all
-//! address modes, data sizes, bursts and updates between blocks; errors of access, alignment and size; flags, the interrupt, the clock gate. Bytes are
-//! packed from the source's data size to the destination's.
+//! Modelled: transfers that software requests (MDMA_CxTCR.SWRM): buffers, blocks, repeated blocks and linked lists of
+//! them, with all address modes, data sizes, bursts and updates between blocks; errors of access, alignment and size;
+//! flags, the interrupt, the clock gate. Bytes are packed from the source's data size to the destination's.
 //!
-//! A buffer is read from the source into the FIFO, burst by burst, and then written to the destination. After each buffer another
-//! channel may come first.
+//! A buffer is read from the source into the FIFO, burst by burst, and then written to the destination. After each
+//! buffer another channel may come first.
 //!
-//! Not modelled: requests of peripherals, and with them the mask registers' writes; exchange of bytes (BEX, HEX, WEX) and padding
-//! (PAM); security; priorities (channels share the buses as masters do).
+//! Not modelled: requests of peripherals, and with them the mask registers' writes; exchange of bytes (BEX, HEX, WEX)
+//! and padding (PAM); security; priorities (channels share the buses as masters do).
 
 mod channel;
 mod transfer;

@@ -1,15 +1,17 @@
-//! `st,stm32h7-uart`: the UARTs of STM32H7 and STM32MP1 (RM0436, "Universal synchronous/asynchronous receiver transmitter (USART/UART)").
+//! `st,stm32h7-uart`: the UARTs of STM32H7 and STM32MP1 (RM0436, "Universal synchronous/asynchronous receiver
+//! transmitter (USART/UART)").
 //!
-//! Modelled: all registers; the transmitter with TDR or its FIFO of 16 characters and the shift register; word lengths, parity, stop bits;
-//! the baud rate from the kernel clock, its prescaler, USART_BRR and OVER8; the idle frame that TE sends first; TXE (TXFNF), TC, TXFE, TXFT,
-//! TEACK and REACK; interrupts; registers that are locked while UE is set. A bit takes whole clocks of the kernel clock; between a write of
-//! USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
+//! Modelled: all registers; the transmitter with TDR or its FIFO of 16 characters and the shift register; word lengths,
+//! parity, stop bits; the baud rate from the kernel clock, its prescaler, USART_BRR and OVER8; the idle frame that TE
+//! sends first; TXE (TXFNF), TC, TXFE, TXFT, TEACK and REACK; interrupts; registers that are locked while UE is set. A
+//! bit takes whole clocks of the kernel clock; between a write of USART_TDR and the start bit lie
+//! `cyclescope,start-cycles` of it.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same ([`crate::serial`]).
 //!
-//! Not modelled: the receive line, which stays idle; break, synchronous, smartcard, IrDA, LIN and half-duplex modes, hardware flow control,
-//! DMA requests, low-power modes.
+//! Not modelled: the receive line, which stays idle; break, synchronous, smartcard, IrDA, LIN and half-duplex modes,
+//! hardware flow control, DMA requests, low-power modes.
 
 mod frame;
 mod registers;

@@ -1,14 +1,16 @@
-//! `st,stm32mp1-ipcc`: the mailbox between an STM32MP1's processors, IPCC (RM0436, "Inter-processor communication controller (IPCC)").
+//! `st,stm32mp1-ipcc`: the mailbox between an STM32MP1's processors, IPCC (RM0436, "Inter-processor communication
+//! controller (IPCC)").
 //!
-//! Six channels in each direction. A processor sets its channel's flag to tell the other one that there is something for it (the channel
-//! is then occupied), and the other one clears the flag when it has taken that. An occupied channel interrupts its receiver, a free one its sender,
-//! each while its own mask bit is 0 and its kind of interrupt is enabled.
+//! Six channels in each direction. A processor sets its channel's flag to tell the other one that there is something
+//! for it (the channel is then occupied), and the other one clears the flag when it has taken that. An occupied channel
+//! interrupts its receiver, a free one its sender, each while its own mask bit is 0 and its kind of interrupt is
+//! enabled.
 //!
-//! Modelled: all registers, the four interrupt lines, the clock gate. The interrupts of the node are in the order processor 1 occupied, processor 1
-//! free, processor 2 occupied, processor 2 free.
+//! Modelled: all registers, the four interrupt lines, the clock gate. The interrupts of the node are in the order
+//! processor 1 occupied, processor 1 free, processor 2 occupied, processor 2 free.
 //!
-//! The counters tell, for each channel that was used, how often it was set, the longest time for which it was occupied, and whether
-//! it still is when the run ends: a message that nobody has acknowledged.
+//! The counters tell, for each channel that was used, how often it was set, the longest time for which it was occupied,
+//! and whether it still is when the run ends: a message that nobody has acknowledged.
 //!
 //! Not modelled: security (which processor may access what), and the wake-up lines to the EXTI.
 

@@ -1,14 +1,16 @@
 //! `st,stm32mp1-rcc`: the reset and clock control of STM32MP1 (RM0436, "Reset and clock control (RCC)").
 //!
 //! Modelled: the pairs of registers that set and clear bits, of which the clock enables gate peripherals (a peripheral
-//! has its clock if either processor enabled it); the boot of the MCU (RCC_MP_GCR.BOOT_MCU), its reset and the system's reset
-//! (RCC_MP_GRSTCSETR), which ends the run. While BOOT_MCU is 0, a reset of the MCU leaves it held; that it goes back to 0 does nothing to
-//! a running one.
+//! has its clock if either processor enabled it); the boot of the MCU (RCC_MP_GCR.BOOT_MCU), its reset and the system's
+//! reset (RCC_MP_GRSTCSETR), which ends the run. While BOOT_MCU is 0, a reset of the MCU leaves it held; that it goes
+//! back to 0 does nothing to a running one.
 //!
-//! Clocks are fixed, as the board has them. Selectors, dividers and PLLs read as TF-A sets them on ST's discovery boards ([`settings`]) and keep that:
-//! a write that would change them leaves a note. Registers that are not modelled read 0.
+//! Clocks are fixed, as the board has them. Selectors, dividers and PLLs read as TF-A sets them on ST's discovery
+//! boards ([`settings`]) and keep that: a write that would change them leaves a note. Registers that are not modelled
+//! read 0.
 //!
-//! Not modelled: resets of single peripherals (a note says so), low-power modes and enables, security, watchdogs, oscillators that stop.
+//! Not modelled: resets of single peripherals (a note says so), low-power modes and enables, security, watchdogs,
+//! oscillators that stop.
 
 mod settings;
 
@@ -23,7 +25,8 @@ use crate::polling::Poll;
 use crate::time::Hz;
 use settings::Setting;
 
-/// Registers that set bits, each followed by the one that clears them: offset of the first of a row, and how many there are.
+/// Registers that set bits, each followed by the one that clears them: offset of the first of a row, and how many there
+/// are.
 const PAIRS: [(u32, u32); 10] = [
     // RCC_OCENSETR.
     (0x00c, 1),

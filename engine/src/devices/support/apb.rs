@@ -1,6 +1,7 @@
-//! What the peripherals of a SAMA5D2 share, and in part those of other chips. They sit on an APB: a register is read or written within the one
-//! cycle in which the access reaches it, so an access takes its time on the way only, which the route has. Byte and halfword accesses use
-//! their lanes; the other lanes of a write are zeroes (an APB without strobes).
+//! What the peripherals of a SAMA5D2 share, and in part those of other chips. They sit on an APB: a register is read or
+//! written within the one cycle in which the access reaches it, so an access takes its time on the way only, which the
+//! route has. Byte and halfword accesses use their lanes; the other lanes of a write are zeroes (an APB without
+//! strobes).
 
 use crate::device::{AccessSize, Ctx, Reply};
 use crate::devices::support::axi_lite::on_lanes;

@@ -40,8 +40,8 @@ impl AxiLitePort {
     }
 }
 
-/// What the port hands to a register on a write at `offset`: the value on its byte lanes. The write strobes of an access
-/// narrower than the register are ignored, as these cores do: the other lanes write zeroes.
+/// What the port hands to a register on a write at `offset`: the value on its byte lanes. The write strobes of an
+/// access narrower than the register are ignored, as these cores do: the other lanes write zeroes.
 pub const fn on_lanes(value: u32, offset: u32, size: AccessSize) -> u32 {
     let lanes = u32::MAX >> (32 - 8 * size.bytes());
     (value & lanes) << (8 * (offset % 4))

@@ -1,5 +1,5 @@
-//! Peripherals of which software only sees that they keep what it writes: banks of registers with their resets, behind write
-//! protection where there is one.
+//! Peripherals of which software only sees that they keep what it writes: banks of registers with their resets, behind
+//! write protection where there is one.
 
 use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::support::apb::{self, WriteProtection};

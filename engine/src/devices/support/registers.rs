@@ -82,8 +82,8 @@ pub mod walk {
         }
     }
 
-    /// Each register of a device fresh from reset, but those in `special` (whose accesses have effects that their own tests
-    /// check): resets, reserved bits, and what a write of ones and then of zeroes leaves.
+    /// Each register of a device fresh from reset, but those in `special` (whose accesses have effects that their own
+    /// tests check): resets, reserved bits, and what a write of ones and then of zeroes leaves.
     pub fn device_keeps_its_table(map: &[Register], special: &[&str], port: &mut impl Port) {
         table_is_sound(map);
         for name in special {

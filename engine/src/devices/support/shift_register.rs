@@ -1,5 +1,6 @@
-//! The shift register of a UART's transmitter, which two kinds of UART have in common: the character on the line, the event at its
-//! end, and the count of those that have been sent. A character is on the console when its stop bits have ended.
+//! The shift register of a UART's transmitter, which two kinds of UART have in common: the character on the line, the
+//! event at its end, and the count of those that have been sent. A character is on the console when its stop bits have
+//! ended.
 
 use crate::device::{Alarm, Ctx, Unsent};
 use crate::devices::support::axi_lite::edge_in_reach;
@@ -14,7 +15,8 @@ struct Shifting {
     end_cycle: u64,
 }
 
-/// The shift register. The device has [`ShiftRegister::sent`] called until nothing more has been, before it looks at anything.
+/// The shift register. The device has [`ShiftRegister::sent`] called until nothing more has been, before it looks at
+/// anything.
 #[derive(Debug)]
 pub struct ShiftRegister {
     /// What bits are counted in.
@@ -82,7 +84,8 @@ impl ShiftRegister {
         self.alarm.rang(now);
     }
 
-    /// Tells its state. False if the character's end has to come first, which is an event, up to which nothing changes by itself.
+    /// Tells its state. False if the character's end has to come first, which is an event, up to which nothing changes
+    /// by itself.
     pub fn polled(&self, poll: &mut Poll) -> bool {
         if self.end().is_some_and(|end| end <= poll.now()) {
             return false;

@@ -1,8 +1,10 @@
-//! Clock gates of an STM32MP1's peripherals: the enable bits of its RCC (RM0436, "Reset and clock control (RCC)", enable registers).
+//! Clock gates of an STM32MP1's peripherals: the enable bits of its RCC (RM0436, "Reset and clock control (RCC)",
+//! enable registers).
 //!
 //! A peripheral whose clock no processor has enabled answers 0 and takes no writes. Its node says where its bit is:
-//! `cyclescope,clock-enable = <register bit>`, by the offset of the MPU's enable register (RCC_MP_xxxENSETR). Without that property it always
-//! has its clock, as on a board without an RCC. The register block that holds the bits tells of them in [`crate::clocks`].
+//! `cyclescope,clock-enable = <register bit>`, by the offset of the MPU's enable register (RCC_MP_xxxENSETR). Without
+//! that property it always has its clock, as on a board without an RCC. The register block that holds the bits tells of
+//! them in [`crate::clocks`].
 
 use crate::bus::Bus;
 use crate::device::Ctx;

@@ -1,12 +1,15 @@
-//! `virtio,mmio`: a virtio console (Virtual I/O Device (VIRTIO) Version 1.1) behind its MMIO transport (4.2.2, version 2).
+//! `virtio,mmio`: a virtio console (Virtual I/O Device (VIRTIO) Version 1.1) behind its MMIO transport (4.2.2, version
+//! 2).
 //!
-//! No part of a real board: by it a program on the host writes to the board's serial port and reads from it ([`crate::pipe`]). So it takes no
-//! time of its own: registers answer in the cycle in which an access reaches them, and buffers are read and written at once.
+//! No part of a real board: by it a program on the host writes to the board's serial port and reads from it
+//! ([`crate::pipe`]). So it takes no time of its own: registers answer in the cycle in which an access reaches them,
+//! and buffers are read and written at once.
 //!
-//! Modelled: the transport's registers, feature negotiation, device status with reset, split queues 0 (receiveq) and 1 (transmitq) of device
-//! id 3 (5.3 "Console Device"), interrupts with their suppression by the driver. A ring that breaks the rules sets DEVICE_NEEDS_RESET, interrupts,
-//! and leaves a note. A byte of the host is *taken* when the driver makes the receive buffer that it came in available again: then
-//! the driver is done with it. Offered of the features: VIRTIO_F_VERSION_1 alone, so no console size, no multiport, no emergency write.
+//! Modelled: the transport's registers, feature negotiation, device status with reset, split queues 0 (receiveq) and 1
+//! (transmitq) of device id 3 (5.3 "Console Device"), interrupts with their suppression by the driver. A ring that
+//! breaks the rules sets DEVICE_NEEDS_RESET, interrupts, and leaves a note. A byte of the host is *taken* when the
+//! driver makes the receive buffer that it came in available again: then the driver is done with it. Offered of the
+//! features: VIRTIO_F_VERSION_1 alone, so no console size, no multiport, no emergency write.
 
 mod queue;
 

@@ -1,12 +1,13 @@
 //! `xlnx,axi-cdma-1.00.a`: AMD's AXI Central DMA v4.1 (PG034; register space, "Programming Sequence"), in simple mode.
 //!
-//! A write to BTT starts a transfer of 32-bit words: bursts are read from the source into the engine's buffer, and written to the
-//! destination as soon as their first word is there (with store and forward: their last). What that takes is worked out cycle by cycle
-//! ([`transfer`]).
+//! A write to BTT starts a transfer of 32-bit words: bursts are read from the source into the engine's buffer, and
+//! written to the destination as soon as their first word is there (with store and forward: their last). What that
+//! takes is worked out cycle by cycle ([`transfer`]).
 //!
-//! Modelled: simple transfers, keyhole reads and writes (FIXED bursts), DataMover full and lite, all error bits of simple mode,
-//! the interrupt. Not modelled: scatter/gather (its registers are named below; touching one is noted), the realignment engine (an
-//! address that is not a word's gives an internal error), data widths but 32 bits, separate clocks of registers and data.
+//! Modelled: simple transfers, keyhole reads and writes (FIXED bursts), DataMover full and lite, all error bits of
+//! simple mode, the interrupt. Not modelled: scatter/gather (its registers are named below; touching one is noted), the
+//! realignment engine (an address that is not a word's gives an internal error), data widths but 32 bits, separate
+//! clocks of registers and data.
 
 pub mod transfer;
 
@@ -29,8 +30,8 @@ const BTT: u32 = 0x28;
 
 /// The register map (PG034 v4.1, "Register Space").
 pub const REGISTERS: &[Register] = &[
-    // TailPntrEn (bit 1) reads 1. Of scatter/gather alone, and not modelled: SGMode (3), CyclicBdEnable (6), Dly_IrqEn (13),
-    // IRQThreshold (16 to 23, resets to 1), IRQDelay (24 to 31).
+    // TailPntrEn (bit 1) reads 1. Of scatter/gather alone, and not modelled: SGMode (3), CyclicBdEnable (6), Dly_IrqEn
+    // (13), IRQThreshold (16 to 23, resets to 1), IRQDelay (24 to 31).
     Register::new("CDMACR", CDMACR, AccessKind::Rw, 0x0001_0002, 0xffff_707e),
     Register::new("CDMASR", CDMASR, AccessKind::W1c, 0x0001_0002, 0xffff_777a),
     Register::new("CURDESC_PNTR", 0x08, AccessKind::Rw, 0, 0xffff_ffc0),

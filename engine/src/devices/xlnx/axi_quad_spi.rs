@@ -1,13 +1,14 @@
-//! `xlnx,axi-quad-spi-1.00.a`: AMD's AXI Quad SPI v3.2 (PG153; register space, "Designing with the Core", command tables).
+//! `xlnx,axi-quad-spi-1.00.a`: AMD's AXI Quad SPI v3.2 (PG153; register space, "Designing with the Core", command
+//! tables).
 //!
-//! Modelled: legacy (AXI4-Lite) and enhanced (AXI4, FIXED bursts at the FIFOs) access; standard, dual and quad mode; FIFOs of
-//! 16 or 256 bytes or none; all SCK ratios; the command decoder for Micron memories; all status, interrupt and occupancy
-//! registers in master mode; loopback; the read window of XIP mode.
+//! Modelled: legacy (AXI4-Lite) and enhanced (AXI4, FIXED bursts at the FIFOs) access; standard, dual and quad mode;
+//! FIFOs of 16 or 256 bytes or none; all SCK ratios; the command decoder for Micron memories; all status, interrupt and
+//! occupancy registers in master mode; loopback; the read window of XIP mode.
 //!
-//! Not modelled: slave mode and mode faults (the core is the only master of its wire: with SPICR.Master 0 nothing moves, and
-//! a note says so), transfers of 16 and 32 bits, memories other than Micron's, 32-bit addresses, the STARTUP primitive, the dual
-//! quad mode. A clock phase or polarity that the memory does not support (CPOL and CPHA differ) in standard mode is noted,
-//! and shifted as if they did not differ.
+//! Not modelled: slave mode and mode faults (the core is the only master of its wire: with SPICR.Master 0 nothing
+//! moves, and a note says so), transfers of 16 and 32 bits, memories other than Micron's, 32-bit addresses, the STARTUP
+//! primitive, the dual quad mode. A clock phase or polarity that the memory does not support (CPOL and CPHA differ) in
+//! standard mode is noted, and shifted as if they did not differ.
 
 pub mod commands;
 pub mod fifo;

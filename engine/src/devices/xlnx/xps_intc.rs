@@ -1,11 +1,12 @@
-//! `xlnx,xps-intc-1.00.a`: AXI Interrupt Controller v4.1 (PG099): up to 32 inputs, bit 0 with the highest priority, one output.
+//! `xlnx,xps-intc-1.00.a`: AXI Interrupt Controller v4.1 (PG099): up to 32 inputs, bit 0 with the highest priority, one
+//! output.
 //!
 //! Modelled: standard interrupt mode, inputs level or rising-edge sensitive by `xlnx,kind-of-intr`, software interrupts
-//! through ISR until MER.HIE is set (after that a write to ISR has no effect). An input that is active while HIE is 0 is not
-//! captured; a level input is as soon as HIE is 1, and again right after its acknowledge if it is still active.
+//! through ISR until MER.HIE is set (after that a write to ISR has no effect). An input that is active while HIE is 0
+//! is not captured; a level input is as soon as HIE is 1, and again right after its acknowledge if it is still active.
 //!
-//! Not modelled: fast mode (IMR, IVAR) and nested interrupts (ILR), which a core built without them does not have: their
-//! registers read 0 and ignore writes.
+//! Not modelled: fast mode (IMR, IVAR) and nested interrupts (ILR), which a core built without them does not have:
+//! their registers read 0 and ignore writes.
 
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

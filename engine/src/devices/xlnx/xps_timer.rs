@@ -1,10 +1,11 @@
 //! `xlnx,xps-timer-1.00.a`: AXI Timer v2.0 (PG079): two counters of up to 32 bits, or one of 64.
 //!
-//! Modelled: generate mode (counting up or down, hold or auto reload, the interrupt at each rollover), capture mode as far
-//! as software sees it without a capture input (the counter runs round), cascade mode, ENALL. A counter's value is a
-//! function of time ([`counter`]); there is an event only for a rollover that raises the interrupt.
+//! Modelled: generate mode (counting up or down, hold or auto reload, the interrupt at each rollover), capture mode as
+//! far as software sees it without a capture input (the counter runs round), cascade mode, ENALL. A counter's value is
+//! a function of time ([`counter`]); there is an event only for a rollover that raises the interrupt.
 //!
-//! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; enabling them is noted.
+//! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; enabling them is
+//! noted.
 
 use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

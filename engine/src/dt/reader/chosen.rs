@@ -4,7 +4,8 @@ use super::NodeReader;
 use crate::dt::node::{Node, Property};
 
 impl NodeReader<'_, '_> {
-    /// True if `/chosen`'s stdout-path leads to the node: by its path or by an alias, with or without options behind a colon.
+    /// True if `/chosen`'s stdout-path leads to the node: by its path or by an alias, with or without options behind a
+    /// colon.
     pub fn is_stdout(&self) -> bool {
         stdout(self.board.root) == Some(self.node.path.as_str())
     }

@@ -36,7 +36,8 @@ impl NodeReader<'_, '_> {
         })
     }
 
-    /// A frequency in hertz that the node may leave out; then, and where it is faulty, it is `default`. `meaning` tells what has it.
+    /// A frequency in hertz that the node may leave out; then, and where it is faulty, it is `default`. `meaning` tells
+    /// what has it.
     pub fn frequency_or(&mut self, name: &str, default: Option<u32>, meaning: &str) -> Option<Hz> {
         let (least, most) = FREQUENCIES_HZ.into_inner();
         let known = default.map(|hz| hz.to_string());

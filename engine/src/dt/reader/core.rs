@@ -5,8 +5,8 @@ use super::super::node::Node;
 use super::{Declared, NodeReader};
 
 impl NodeReader<'_, '_> {
-    /// The index of the core whose node a property leads to; `None` where the node has no such property, and where the board does not use
-    /// that core.
+    /// The index of the core whose node a property leads to; `None` where the node has no such property, and where the
+    /// board does not use that core.
     pub fn core_index(&mut self, name: &str, meaning: &str) -> Option<usize> {
         self.note(|| Declared::new(name, "core", meaning));
         let property = self.get(name)?;

@@ -15,8 +15,9 @@ pub fn cells_of_pin(root: &Node, port: u32) -> usize {
 }
 
 impl NodeReader<'_, '_> {
-    /// The pin that the node has as number `index` of a property such as `sck-gpios` (a port and its cells, the first of which is the pin's number);
-    /// `None` where the node has no such pin, and, with a fault, where there is no such pin.
+    /// The pin that the node has as number `index` of a property such as `sck-gpios` (a port and its cells, the first
+    /// of which is the pin's number); `None` where the node has no such pin, and, with a fault, where there is no such
+    /// pin.
     pub fn gpio(&mut self, name: &str, index: usize, meaning: &str) -> Option<Pin> {
         self.note(|| Declared::new(name, "pins", meaning));
         self.pin(name, index)

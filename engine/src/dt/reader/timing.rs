@@ -56,7 +56,8 @@ impl NodeReader<'_, '_> {
         self.timing(name, allowed, meaning, &range).map_or(least, |cycles| cycles as u8)
     }
 
-    /// A timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour); it must be there.
+    /// A timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour); it must be
+    /// there.
     pub fn timing_ps(&mut self, name: &str, meaning: &str) -> Ps {
         let scale_ps = unit(name).map_or(1, |unit| unit.ps);
         Ps(self.timing_in_unit(name, meaning) * scale_ps)
@@ -84,8 +85,8 @@ impl NodeReader<'_, '_> {
         });
     }
 
-    /// A number, with its source if it has one; `None` where there is a fault. `meaning` is for one that is missing, `range` for one
-    /// that is not `allowed`.
+    /// A number, with its source if it has one; `None` where there is a fault. `meaning` is for one that is missing,
+    /// `range` for one that is not `allowed`.
     fn timing(&mut self, name: &str, allowed: impl Allowed, meaning: &str, range: &str) -> Option<u32> {
         self.declare_timing(name, &allowed, meaning);
         self.sourced.push(name.to_owned());

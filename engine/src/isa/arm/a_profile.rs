@@ -1,4 +1,5 @@
-//! The application profile, as the core sees it: exceptions with banked registers, modes that reach each other's registers, swaps.
+//! The application profile, as the core sees it: exceptions with banked registers, modes that reach each other's
+//! registers, swaps.
 
 use super::access::kind_of_access;
 use super::core::Arm;

@@ -1,7 +1,7 @@
 //! Accesses that cost more than their instruction, or may: the slow paths of fetch, load and store.
 //!
-//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is charged, is the
-//! memory's business.
+//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is
+//! charged, is the memory's business.
 
 use super::core::Arm;
 use super::op::{Code, Op};

@@ -1,7 +1,8 @@
 //! What arithmetic micro-operations compute, and conditions.
 //!
-//! ARM Architecture Reference Manual, ARMv7-A and ARMv7-R edition (ARM DDI 0406C), sections A2.2.1 (integer arithmetic) and A8.3 (conditional
-//! execution). The one table is a macro: an inner loop has to choose once between all micro-operations, these and its own.
+//! ARM Architecture Reference Manual, ARMv7-A and ARMv7-R edition (ARM DDI 0406C), sections A2.2.1 (integer arithmetic)
+//! and A8.3 (conditional execution). The one table is a macro: an inner loop has to choose once between all
+//! micro-operations, these and its own.
 
 use super::op::{Code, Op};
 use super::registers::{C, COUNT, GE, N_SOURCE, Q, V, Z_SOURCE};
@@ -9,7 +10,8 @@ use super::registers::{C, COUNT, GE, N_SOURCE, Q, V, Z_SOURCE};
 /// The register file, flags included.
 pub type Registers = [u32; COUNT];
 
-/// A `match` on the code of `$op`, a micro-operation: does the arithmetic ones on the registers `$x`, `$done` behind each; further arms follow.
+/// A `match` on the code of `$op`, a micro-operation: does the arithmetic ones on the registers `$x`, `$done` behind
+/// each; further arms follow.
 macro_rules! match_arithmetic {
     (($x:expr, $op:expr) done => $done:expr, $($further:tt)*) => {{
         use $crate::isa::arm::alu;
@@ -280,7 +282,8 @@ pub fn sdiv(a: u32, b: u32) -> u32 {
     if b == 0 { 0 } else { (a as i32).wrapping_div(b as i32) as u32 }
 }
 
-/// Where a bit field is, as bit field micro-operations have it in their immediate: first bit, and the ones of its width (1 to 32).
+/// Where a bit field is, as bit field micro-operations have it in their immediate: first bit, and the ones of its width
+/// (1 to 32).
 #[inline(always)]
 fn bit_field(imm: u32) -> (u32, u32) {
     (imm & 31, u32::MAX >> (32u32.wrapping_sub(imm >> 8) & 31))

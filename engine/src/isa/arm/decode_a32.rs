@@ -1,7 +1,7 @@
 //! Decoding of A32 instructions.
 //!
-//! ARM DDI 0406C, chapter A5 (encodings) and A8 (instructions). What the manual calls unpredictable means nothing here (it is undefined), but where
-//! QEMU's cores do something simple with it that came for free.
+//! ARM DDI 0406C, chapter A5 (encodings) and A8 (instructions). What the manual calls unpredictable means nothing here
+//! (it is undefined), but where QEMU's cores do something simple with it that came for free.
 
 mod block;
 mod data;
@@ -22,7 +22,8 @@ use super::summary;
 const ALWAYS: u32 = 14;
 const NONE: u32 = 15;
 
-/// Appends the micro-operations of the instruction at `pc` to `ops`. If it is conditional and no plain branch, the first of them skips the others.
+/// Appends the micro-operations of the instruction at `pc` to `ops`. If it is conditional and no plain branch, the
+/// first of them skips the others.
 pub fn decode(encoding: u32, pc: u32, features: Features, ops: &mut Vec<Op>) -> Instr {
     let start = ops.len();
     let condition = bits(encoding, 31, 28);

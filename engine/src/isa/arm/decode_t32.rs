@@ -1,10 +1,12 @@
 //! T32: the 16-bit and 32-bit instructions of Thumb-2, decoded into micro-operations.
 //!
-//! ARMv7-A/R Architecture Reference Manual, DDI 0406C.d, chapters A6 (encodings) and A8 (instructions); the groups here are those of A6.
-//! Of encodings that the manual calls unpredictable, those that name SP or set their fields to what is deprecated do what one would
-//! expect, as compilers' and assemblers' output may have them; others are undefined, so that a fault's message tells of them.
+//! ARMv7-A/R Architecture Reference Manual, DDI 0406C.d, chapters A6 (encodings) and A8 (instructions); the groups here
+//! are those of A6. Of encodings that the manual calls unpredictable, those that name SP or set their fields to what is
+//! deprecated do what one would expect, as compilers' and assemblers' output may have them; others are undefined, so
+//! that a fault's message tells of them.
 //!
-//! The M profile has the same but for what is for the system ([`m_control`]), A32, double precision and exclusive accesses to two words.
+//! The M profile has the same but for what is for the system ([`m_control`]), A32, double precision and exclusive
+//! accesses to two words.
 
 mod control;
 mod data;
@@ -28,7 +30,8 @@ use super::summary;
 
 /// The micro-operations of the instruction at `pc`, whose halfwords are `first` and, if it has two, `second`.
 ///
-/// They are appended to `ops`. `it` is ITSTATE as in the CPSR: that of this instruction before, of the next one afterwards.
+/// They are appended to `ops`. `it` is ITSTATE as in the CPSR: that of this instruction before, of the next one
+/// afterwards.
 pub fn decode(first: u16, second: u16, pc: u32, features: Features, it: &mut u8, ops: &mut Vec<Op>) -> Instr {
     let start = ops.len();
     let block = ItBlock::new(*it);

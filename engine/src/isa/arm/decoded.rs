@@ -32,8 +32,8 @@ impl Decoded {
         Decoded { instr, loaded, it, straddles: instr.len_bytes == 4 && at & 2 != 0 }
     }
 
-    /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that nothing is under way
-    /// any more when it has come.
+    /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that
+    /// nothing is under way any more when it has come.
     pub fn pass(&self, timing: &CoreTiming, fetch: Way, pending: &mut Pending) -> Cost {
         if fetch == Way::Uncached {
             *pending = Pending::NONE;

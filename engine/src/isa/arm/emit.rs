@@ -3,8 +3,8 @@
 use super::op::{Code, Features, Op};
 use super::registers::{PC, PC_VALUE, SINK, ZERO};
 
-/// The micro-operations of one instruction, under way. A decoding function gives nothing for an encoding that means nothing here; what it has
-/// appended by then is dropped.
+/// The micro-operations of one instruction, under way. A decoding function gives nothing for an encoding that means
+/// nothing here; what it has appended by then is dropped.
 #[derive(Debug)]
 pub struct Emit<'a> {
     /// Where they go.

@@ -13,8 +13,8 @@ impl<P: Profile> Arm<P> {
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
             let first = self.blocks.hot[index as usize].first_op as usize;
-            // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays among them, and skips
-            // stay in their instruction; `ops` only grows outside this function.
+            // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays
+            // among them, and skips stay in their instruction; `ops` only grows outside this function.
             let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
             let mut ip = begin;
             macro_rules! at {

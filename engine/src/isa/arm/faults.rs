@@ -73,7 +73,8 @@ impl Arm<System> {
         })
     }
 
-    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at. `nested`: in a handler of the same kind.
+    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at. `nested`: in a handler
+    /// of the same kind.
     fn why_fatal(&mut self, bus: &mut Bus, pc: u32, nested: bool) -> Option<&'static str> {
         if self.pc == pc {
             return Some("it happened at its own exception vector");

@@ -2,7 +2,8 @@
 
 use super::system::{Abort, FaultStatus, System};
 
-/// More about an undefined instruction; empty if there is nothing to say. `encoding` has the first halfword of T32 on top.
+/// More about an undefined instruction; empty if there is nothing to say. `encoding` has the first halfword of T32 on
+/// top.
 pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
     let features = system.config().features;
     match encoding {

@@ -63,8 +63,8 @@ impl<P: Profile> Arm<P> {
         self.isa.system.set_it(if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f });
     }
 
-    /// Accesses a register of the device beside the core. `None` where there is no such one. As no other core sees it, nothing has to have
-    /// happened before.
+    /// Accesses a register of the device beside the core. `None` where there is no such one. As no other core sees it,
+    /// nothing has to have happened before.
     fn device_register(&mut self, bus: &mut Bus, access: DeviceRegister) -> Option<()> {
         let value = bus.core_register(access.register, access.written, self.now())?;
         if access.written.is_none() {

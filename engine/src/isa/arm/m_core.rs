@@ -1,8 +1,10 @@
-//! The microcontroller profile, as the core sees it: exceptions whose entry and return go through memory, and take their time in steps.
+//! The microcontroller profile, as the core sees it: exceptions whose entry and return go through memory, and take
+//! their time in steps.
 //!
-//! An entry stores the frame, lets time pass up to the moment in which the handler's first instruction would issue, and only then decides
-//! what is handled: what became due meanwhile and is more urgent is taken instead (late arrival), and needs the time of another look at the vector
-//! table. A return that finds something due goes on as such an entry, with the frame that is there (tail-chaining).
+//! An entry stores the frame, lets time pass up to the moment in which the handler's first instruction would issue, and
+//! only then decides what is handled: what became due meanwhile and is more urgent is taken instead (late arrival), and
+//! needs the time of another look at the vector table. A return that finds something due goes on as such an entry, with
+//! the frame that is there (tail-chaining).
 
 mod faults;
 mod frames;
@@ -262,7 +264,8 @@ impl Profile for System {
 }
 
 impl Arm<System> {
-    /// After reset: the main stack pointer and the first address are the first words of the vector table, unless the program has been placed.
+    /// After reset: the main stack pointer and the first address are the first words of the vector table, unless the
+    /// program has been placed.
     fn start(&mut self, bus: &Bus) {
         self.isa.flow.started = true;
         self.x[usize::from(LR)] = u32::MAX;

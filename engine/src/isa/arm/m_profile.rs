@@ -1,14 +1,19 @@
-//! The system side of the M profile: exceptions, the interrupt controller, stacks, memory protection, and what is in the system control space.
+//! The system side of the M profile: exceptions, the interrupt controller, stacks, memory protection, and what is in
+//! the system control space.
 //!
-//! "ARM" below is the ARMv7-M Architecture Reference Manual (DDI 0403E); "TRM" the Cortex-M4 Technical Reference Manual (DDI 0439).
+//! "ARM" below is the ARMv7-M Architecture Reference Manual (DDI 0403E); "TRM" the Cortex-M4 Technical Reference Manual
+//! (DDI 0439).
 //!
 //! What happens to an exception, step by step, with the core's part between:
-//! 1. It becomes pending: [`System::set_inputs`] for interrupts, [`System::raise`] for what an instruction did. [`System::due`] tells that one may be taken.
-//! 2. [`System::begin_entry`] gives the frame; the core stores it, and tells of accesses that fail ([`System::stacking_failed`]).
-//! 3. [`System::activate`] chooses what is the most urgent *now* (so one that came meanwhile is taken with the frame there: late arrival), and gives
-//!    the address of its vector, which the core reads.
-//! 4. A jump to an [`exc_return`] value in Handler mode is [`System::begin_return`]: either something else is due, which is activated with the frame
-//!    that is there (tail-chaining), or the core reads the frame and hands it to [`System::finish_return`].
+//! 1. It becomes pending: [`System::set_inputs`] for interrupts, [`System::raise`] for what an instruction did.
+//!    [`System::due`] tells that one may be taken.
+//! 2. [`System::begin_entry`] gives the frame; the core stores it, and tells of accesses that fail
+//!    ([`System::stacking_failed`]).
+//! 3. [`System::activate`] chooses what is the most urgent *now* (so one that came meanwhile is taken with the frame
+//!    there: late arrival), and gives the address of its vector, which the core reads.
+//! 4. A jump to an [`exc_return`] value in Handler mode is [`System::begin_return`]: either something else is due,
+//!    which is activated with the frame that is there (tail-chaining), or the core reads the frame and hands it to
+//!    [`System::finish_return`].
 
 pub mod config;
 pub mod entry;
@@ -45,7 +50,8 @@ use nvic::Nvic;
 use scb::Scb;
 use trace::Trace;
 
-/// Levels of a core's 256 inputs ([`crate::inputs::Inputs::levels`]). External interrupt n is input n; [`SYSTICK_INPUT`] is the system timer's.
+/// Levels of a core's 256 inputs ([`crate::inputs::Inputs::levels`]). External interrupt n is input n;
+/// [`SYSTICK_INPUT`] is the system timer's.
 pub type Levels = [u32; 8];
 /// The input of the system timer. Each *change* of its level is a tick, so that none is lost on a core that looks late.
 pub const SYSTICK_INPUT: u32 = 255;
@@ -74,13 +80,15 @@ pub struct System {
     trace: Trace,
     /// An exclusive load has been done, and nothing that ends its claim since.
     reserved: bool,
-    /// What follows from the above, worked out again after each change: the exception to take now, and if one ends a wfi.
+    /// What follows from the above, worked out again after each change: the exception to take now, and if one ends a
+    /// wfi.
     due: Option<u8>,
     wakes: bool,
 }
 
 impl System {
-    /// After reset: Thread mode, privileged, main stack. The core reads SP and the first address from the vector table ([`System::vectors`]).
+    /// After reset: Thread mode, privileged, main stack. The core reads SP and the first address from the vector table
+    /// ([`System::vectors`]).
     pub fn new(config: SystemConfig) -> System {
         System {
             config,
@@ -131,7 +139,8 @@ impl System {
         self.it
     }
 
-    /// Sets ITSTATE: it has to be that of the instruction at hand whenever something here is called that reads xPSR or saves it.
+    /// Sets ITSTATE: it has to be that of the instruction at hand whenever something here is called that reads xPSR or
+    /// saves it.
     #[inline]
     pub fn set_it(&mut self, it: u8) {
         self.it = it;
@@ -202,7 +211,8 @@ impl System {
         self.process_stack && !self.in_handler()
     }
 
-    /// Calls `change`, which may change the mode or CONTROL.SPSEL, and has `x` show the stack pointer that is then in use.
+    /// Calls `change`, which may change the mode or CONTROL.SPSEL, and has `x` show the stack pointer that is then in
+    /// use.
     fn keep_stacks(&mut self, x: &mut X, change: impl FnOnce(&mut System)) {
         let sp = &mut x[usize::from(super::registers::SP)];
         let before = self.on_process_stack();
@@ -252,7 +262,8 @@ impl System {
         self.wakes = preempts(self.masks.but_primask(self.nvic.grouping())).is_some();
     }
 
-    /// The most urgent exception that is pending, enabled, and not held back by BASEPRI or FAULTMASK: what is active does not matter.
+    /// The most urgent exception that is pending, enabled, and not held back by BASEPRI or FAULTMASK: what is active
+    /// does not matter.
     fn best_unmasked(&self) -> Option<u8> {
         let mask = self.masks.but_primask(self.nvic.grouping());
         self.nvic.best().filter(|best| best.group < mask).map(|best| best.number)

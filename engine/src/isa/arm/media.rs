@@ -1,4 +1,5 @@
-//! What [`Code::Media`](super::op::Code::Media) does: saturating, parallel and packing instructions, and multiplications of halves.
+//! What [`Code::Media`](super::op::Code::Media) does: saturating, parallel and packing instructions, and
+//! multiplications of halves.
 //!
 //! ARM DDI 0406C, section A4.4 and chapter A8. In words of two halves or four bytes, each is a lane of its own.
 
@@ -155,8 +156,9 @@ fn top_word(value: u64, rounds: bool) -> u32 {
     (value.wrapping_add(half) >> 32) as u32
 }
 
-/// Parallel addition and subtraction: kind and operation in `imm`, as [`Media::Parallel`] tells. The plain kinds set GE: for signed ones where
-/// the result isn't negative, for unsigned ones where a sum carries or a difference doesn't borrow.
+/// Parallel addition and subtraction: kind and operation in `imm`, as [`Media::Parallel`] tells. The plain kinds set
+/// GE: for signed ones where the result isn't negative, for unsigned ones where a sum carries or a difference doesn't
+/// borrow.
 fn parallel(x: &mut Registers, a: u32, b: u32, imm: u32) -> u32 {
     const SIGNED: u32 = 0;
     const SIGNED_SATURATING: u32 = 1;

@@ -1,11 +1,12 @@
 //! Micro-operations: what A32 and T32 instructions are decoded into.
 //!
-//! An instruction becomes one micro-operation, or a few: a shifted operand is shifted first, an addressing mode with write-back adds its
-//! offset afterwards, a load of several registers is as many loads. So each micro-operation is simple, and there are few kinds of them. An
-//! instruction changes nothing that a fault in its middle would have to take back: write-back comes last, and a loaded base register after
-//! all others.
+//! An instruction becomes one micro-operation, or a few: a shifted operand is shifted first, an addressing mode with
+//! write-back adds its offset afterwards, a load of several registers is as many loads. So each micro-operation is
+//! simple, and there are few kinds of them. An instruction changes nothing that a fault in its middle would have to
+//! take back: write-back comes last, and a loaded base register after all others.
 //!
-//! In what follows, `a` is `x[rn]`, `b` is `x[rm] + imm`; an immediate operand has `rm` = [`super::registers::ZERO`], a register has `imm` = 0.
+//! In what follows, `a` is `x[rn]`, `b` is `x[rm] + imm`; an immediate operand has `rm` = [`super::registers::ZERO`], a
+//! register has `imm` = 0.
 
 use super::registers::RegisterSet;
 
@@ -41,7 +42,8 @@ pub enum Code {
     Mov,
     /// !b.
     Mvn,
-    // ---- With flags. Logical ones set N and Z (C is set by the shift before them), the others N, Z, C and V. Comparisons write to SINK.
+    // ---- With flags. Logical ones set N and Z (C is set by the shift before them), the others N, Z, C and V.
+    // Comparisons write to SINK.
     Ands,
     Eors,
     Subs,
@@ -57,8 +59,8 @@ pub enum Code {
     Mvns,
     /// C = imm: the carry out of a rotated immediate.
     SetC,
-    // ---- Shifts: x[rd] = x[rm] shifted by imm (Lsl 0 to 31, Lsr and Asr 1 to 32, Ror 1 to 31), or by the low byte of x[rn]. With the s: C is the carry out
-    // (unchanged for a shift by register of 0).
+    // ---- Shifts: x[rd] = x[rm] shifted by imm (Lsl 0 to 31, Lsr and Asr 1 to 32, Ror 1 to 31), or by the low byte of
+    // x[rn]. With the s: C is the carry out (unchanged for a shift by register of 0).
     LslImm,
     LsrImm,
     AsrImm,
@@ -128,7 +130,8 @@ pub enum Code {
     Bfi,
     /// The media instructions that are rare: what is in `imm` (a [`Media`]).
     Media,
-    // ---- Memory: the address is x[rn] + x[rm] + imm. `ra` has the flags of [`crate::memory::first_level::access::how`] ("how").
+    // ---- Memory: the address is x[rn] + x[rm] + imm. `ra` has the flags of
+    // [`crate::memory::first_level::access::how`] ("how").
     /// x[rd] = the word there; shorter ones are extended as their names say.
     Ldr,
     Ldrb,
@@ -139,8 +142,8 @@ pub enum Code {
     Str,
     Strb,
     Strh,
-    /// Said before a load or store of several words, which follow: `imm & 0xff` words from address x[rn] + (imm >> 8, signed) up. `ra` as for them, and
-    /// how::STORE. The memory may take it as one transfer.
+    /// Said before a load or store of several words, which follow: `imm & 0xff` words from address x[rn] + (imm >> 8,
+    /// signed) up. `ra` as for them, and how::STORE. The memory may take it as one transfer.
     Several,
     /// Exclusive load; `imm` 1, 2, 4 or 8 bytes at x[rn] (8: into x[rd] and x[ra]; here no how).
     Ldrex,
@@ -159,7 +162,8 @@ pub enum Code {
     Vldr,
     Vstr,
     // ---- Jumps. All but SkipUnless end a block.
-    /// If condition `rd` does not hold, goes on behind the next `imm` micro-operations; those belong to the same instruction.
+    /// If condition `rd` does not hold, goes on behind the next `imm` micro-operations; those belong to the same
+    /// instruction.
     SkipUnless,
     /// To `imm`; its bit 0 is the T bit.
     Jump,
@@ -172,8 +176,8 @@ pub enum Code {
     JumpTo,
     /// To x[rm], in the same instruction set.
     JumpToSame,
-    // ---- VFP: executed by what `imm` (the encoding, condition 1110, as in A32) says. `rd`, `rn`, `rm` are free. Moves between the register files take `rd` and
-    // `ra` as the general registers.
+    // ---- VFP: executed by what `imm` (the encoding, condition 1110, as in A32) says. `rd`, `rn`, `rm` are free. Moves
+    // between the register files take `rd` and `ra` as the general registers.
     Vfp,
     // ---- System. All of them end a block.
     /// Software interrupt `imm`.
@@ -185,15 +189,17 @@ pub enum Code {
     Undefined,
     /// x[rd] = CPSR, or SPSR if `imm` is 1. M profile: the special register with number `imm`.
     Mrs,
-    /// CPSR, or SPSR if `imm >> 8` is 1, from b's bits under the field mask `ra` (c 1, x 2, s 4, f 8); the operand is x[rm] for a register, else it has been moved
-    /// to [`super::registers::OPERAND`]. M profile: the special register with number `imm`; of the field mask, f is the flags, and s GE.
+    /// CPSR, or SPSR if `imm >> 8` is 1, from b's bits under the field mask `ra` (c 1, x 2, s 4, f 8); the operand is
+    /// x[rm] for a register, else it has been moved to [`super::registers::OPERAND`]. M profile: the special register
+    /// with number `imm`; of the field mask, f is the flags, and s GE.
     Msr,
-    /// Changes A, I, F (M profile: PRIMASK is I, FAULTMASK F) and the mode: `imm` has `mode` (bits 4:0), 1 << 5 if the mode changes, F 1 << 6, I 1 << 7, A 1 << 8, 1 << 9 to set (disable), 1 << 10 to clear them.
+    /// Changes A, I, F (M profile: PRIMASK is I, FAULTMASK F) and the mode: `imm` has `mode` (bits 4:0), 1 << 5 if the
+    /// mode changes, F 1 << 6, I 1 << 7, A 1 << 8, 1 << 9 to set (disable), 1 << 10 to clear them.
     Cps,
     /// Data endianness `imm`.
     Setend,
-    /// Coprocessor registers of cp14 and cp15: `imm` = the encoding's fields coproc (bits 3:0), opc1 (7:4), crn (11:8), crm (15:12), opc2 (19:16); x[rd] moves.
-    /// Mrc to register 15 sets the flags: `rd` is then PC.
+    /// Coprocessor registers of cp14 and cp15: `imm` = the encoding's fields coproc (bits 3:0), opc1 (7:4), crn (11:8),
+    /// crm (15:12), opc2 (19:16); x[rd] moves. Mrc to register 15 sets the flags: `rd` is then PC.
     Mrc,
     Mcr,
     /// As above with opc1 and crm; x[rd] and x[ra].
@@ -216,7 +222,8 @@ pub enum Code {
     ExceptionReturn,
     /// Rfe: the words at x[rn] + imm are pc and CPSR. Write-back: x[ra] += rd as i8 (ra = SINK for none).
     Rfe,
-    /// Srs: LR and SPSR of the current mode to the words at `imm >> 8` (signed) + SP of the mode `imm & 31`. Write-back: that SP += rd as i8.
+    /// Srs: LR and SPSR of the current mode to the words at `imm >> 8` (signed) + SP of the mode `imm & 31`.
+    /// Write-back: that SP += rd as i8.
     Srs,
     // ---- What only the block builder makes.
     /// Before an instruction that no cache holds: `rd` bytes at address `imm` are fetched.
@@ -243,7 +250,8 @@ pub struct Op {
     pub imm: u32,
 }
 
-/// What [`Code::Media`] does with a = x[rn], b = x[rm] (and c = x[ra]); `imm` has it in the low 8 bits, parameters above.
+/// What [`Code::Media`] does with a = x[rn], b = x[rm] (and c = x[ra]); `imm` has it in the low 8 bits, parameters
+/// above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -258,7 +266,8 @@ pub enum Media {
     Usat,
     Ssat16,
     Usat16,
-    /// Parallel arithmetic: `imm >> 8 & 7` is the kind (0 s, 1 q, 2 sh, 3 u, 4 uq, 5 uh), `imm >> 12 & 7` what (0 add16, 1 asx, 2 sax, 3 sub16, 4 add8, 5 sub8).
+    /// Parallel arithmetic: `imm >> 8 & 7` is the kind (0 s, 1 q, 2 sh, 3 u, 4 uq, 5 uh), `imm >> 12 & 7` what (0
+    /// add16, 1 asx, 2 sax, 3 sub16, 4 add8, 5 sub8).
     Parallel,
     /// Bytes of a where GE is set, of b elsewhere.
     Sel,
@@ -267,7 +276,8 @@ pub enum Media {
     /// Halves, from bytes 0 and 2 of x[rm] (rotated already), plus the halves of a (ZERO for sxtb16).
     Sxtab16,
     Uxtab16,
-    /// 16 x 16: `imm >> 8 & 1` takes the top half of a, `imm >> 9 & 1` of b; plus c, with Q on overflow (ZERO for smulxy).
+    /// 16 x 16: `imm >> 8 & 1` takes the top half of a, `imm >> 9 & 1` of b; plus c, with Q on overflow (ZERO for
+    /// smulxy).
     Smlaxy,
     /// 32 x 16 (bit 9 as above), the top 32 of 48; plus c, with Q (ZERO for smulwy).
     Smlawy,

@@ -1,8 +1,9 @@
 //! Branch prediction: a global history that chooses counters, a few targets of indirect jumps, a return stack.
 //!
-//! The shape is that of the Cortex-A5's prefetch unit (TRM DDI 0433, 2.1.3): a predictor "of the global type" with a 256-entry pattern
-//! history table, a branch target address cache of four entries, a return stack of four. How history and address are combined is not
-//! documented: here they are xored. A direct branch needs no target, as its own encoding has it.
+//! The shape is that of the Cortex-A5's prefetch unit (TRM DDI 0433, 2.1.3): a predictor "of the global type" with a
+//! 256-entry pattern history table, a branch target address cache of four entries, a return stack of four. How history
+//! and address are combined is not documented: here they are xored. A direct branch needs no target, as its own
+//! encoding has it.
 
 /// How a block's last instruction jumps, as far as prediction is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +67,8 @@ impl Predictor {
         *self = Predictor::default();
     }
 
-    /// A jump at `pc` was taken to `target` or not taken; `next` is the address behind it. True if that had been predicted.
+    /// A jump at `pc` was taken to `target` or not taken; `next` is the address behind it. True if that had been
+    /// predicted.
     #[inline(always)]
     pub fn resolve(&mut self, jump: Jump, pc: u32, taken: bool, target: u32, next: u32) -> bool {
         match jump {

@@ -1,8 +1,8 @@
 //! What a profile of the architecture adds to what all Arm cores have in common.
 //!
-//! [`SystemSide`] is the state beside the general registers, and answers for it alone; [`Profile`] is how a core of that profile enters and
-//! leaves exceptions, and the few instructions and addresses that it has of its own. Cores are made for one profile each: nothing here is decided
-//! while they run.
+//! [`SystemSide`] is the state beside the general registers, and answers for it alone; [`Profile`] is how a core of
+//! that profile enters and leaves exceptions, and the few instructions and addresses that it has of its own. Cores are
+//! made for one profile each: nothing here is decided while they run.
 
 use super::core::Arm;
 use super::op::{Features, Op};
@@ -14,7 +14,8 @@ use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Status};
 use crate::time::Ps;
 
-/// The state of a core beside its general and VFP registers. Where the memory asks it what addresses mean, it answers as an [`Mmu`].
+/// The state of a core beside its general and VFP registers. Where the memory asks it what addresses mean, it answers
+/// as an [`Mmu`].
 pub trait SystemSide: Mmu + Clone + PartialEq + Send {
     /// What the board says of it.
     type Config: Clone + Send;
@@ -36,7 +37,8 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
     /// ITSTATE of the next instruction.
     fn it(&self) -> u8;
 
-    /// Sets ITSTATE: that of the instruction at hand whenever something here is called that reads the status register or saves it.
+    /// Sets ITSTATE: that of the instruction at hand whenever something here is called that reads the status register
+    /// or saves it.
     fn set_it(&mut self, it: u8);
 
     /// The status register (CPSR, xPSR) with the flags of `x`, for the user.
@@ -53,7 +55,8 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
     /// Sets FPSCR, as far as its bits are there.
     fn set_fpscr(&mut self, value: u32);
 
-    /// True if a VFP instruction may be executed with nothing to be done before: else [`Profile::prepare_vfp`] is asked.
+    /// True if a VFP instruction may be executed with nothing to be done before: else [`Profile::prepare_vfp`] is
+    /// asked.
     fn vfp_is_ready(&self) -> bool;
 
     // ---- The local exclusive monitor
@@ -105,8 +108,8 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
 
     // ---- Instructions
 
-    /// Executes a system instruction that needs no memory: those from [`super::op::Code::Svc`] on. ITSTATE is that of the instruction. What it
-    /// asks of the core it returns.
+    /// Executes a system instruction that needs no memory: those from [`super::op::Code::Svc`] on. ITSTATE is that of
+    /// the instruction. What it asks of the core it returns.
     ///
     /// # Errors
     /// The exception that the instruction takes; it has changed nothing.
@@ -139,7 +142,8 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// The vector table is at `table` from reset on.
     fn set_vector_table(_core: &mut Arm<Self>, _table: u32) {}
 
-    /// An exception is being entered or left, which takes its time in steps: [`Profile::go_on`] is asked instead of running an instruction.
+    /// An exception is being entered or left, which takes its time in steps: [`Profile::go_on`] is asked instead of
+    /// running an instruction.
     #[inline(always)]
     fn is_between(_core: &Arm<Self>) -> bool {
         false
@@ -148,26 +152,27 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// Lets time pass in that, up to the core's limit or to its end.
     fn go_on(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
-    /// Takes an interrupt, or another exception that [`SystemSide::deliverable`] gave, before the instruction at the core's address. Accounts for
-    /// its time.
+    /// Takes an interrupt, or another exception that [`SystemSide::deliverable`] gave, before the instruction at the
+    /// core's address. Accounts for its time.
     fn take(core: &mut Arm<Self>, bus: &mut Bus, exception: Self::Exception);
 
     /// Takes the exception of the instruction at the core's address. Ends the run if nobody handles it.
     fn raise(core: &mut Arm<Self>, bus: &mut Bus, exception: Self::Exception);
 
-    /// An instruction has just jumped: if its target means the return from an exception, begins to return from it. That belongs to the
-    /// instruction: nothing is taken in between.
+    /// An instruction has just jumped: if its target means the return from an exception, begins to return from it. That
+    /// belongs to the instruction: nothing is taken in between.
     #[inline(always)]
     fn follow_jump(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
-    /// True where an instruction has jumped to a value that means a return, which [`Profile::follow_jump`] has yet to see.
+    /// True where an instruction has jumped to a value that means a return, which [`Profile::follow_jump`] has yet to
+    /// see.
     #[inline(always)]
     fn is_at_return(_core: &Arm<Self>) -> bool {
         false
     }
 
-    /// A VFP instruction is to be executed, which begins at `_begins`, and [`SystemSide::vfp_is_ready`] does not hold: does what has to be done
-    /// before. Gives the cycles that it takes, accounted for but not added to the core's.
+    /// A VFP instruction is to be executed, which begins at `_begins`, and [`SystemSide::vfp_is_ready`] does not hold:
+    /// does what has to be done before. Gives the cycles that it takes, accounted for but not added to the core's.
     ///
     /// # Errors
     /// The exception to be taken instead of the instruction; `None` for an undefined instruction.
@@ -180,8 +185,8 @@ pub trait Profile: SystemSide + Sized + 'static {
         false
     }
 
-    /// Loads from one of the core's own registers, in core cycle `_cycle`. What that takes beyond the instruction's own issue it adds to the
-    /// core's time.
+    /// Loads from one of the core's own registers, in core cycle `_cycle`. What that takes beyond the instruction's own
+    /// issue it adds to the core's time.
     ///
     /// # Errors
     /// The exception that the access takes.
@@ -203,8 +208,8 @@ pub trait Profile: SystemSide + Sized + 'static {
         Err(Self::data_abort(access.refused(true)))
     }
 
-    /// An operation in the middle of a block that only this profile has (swap, registers of another mode). True if the block goes on; else it has
-    /// been left.
+    /// An operation in the middle of a block that only this profile has (swap, registers of another mode). True if the
+    /// block goes on; else it has been left.
     fn special(core: &mut Arm<Self>, bus: &mut Bus, index: u32, at: u32, _op: Op) -> bool {
         core.raise_at(bus, index, at, Self::undefined(0))
     }

@@ -1,10 +1,12 @@
-//! The register file that micro-operations name: the general registers of the current mode, flags, and some that only micro-operations see.
+//! The register file that micro-operations name: the general registers of the current mode, flags, and some that only
+//! micro-operations see.
 
 /// Stack pointer.
 pub const SP: u8 = 13;
 /// Link register.
 pub const LR: u8 = 14;
-/// The program counter's number in encodings. No micro-operation reads or writes it: decoders make a value of [`PC_VALUE`], and jumps.
+/// The program counter's number in encodings. No micro-operation reads or writes it: decoders make a value of
+/// [`PC_VALUE`], and jumps.
 pub const PC: u8 = 15;
 /// Reads as 0; nothing writes it.
 pub const ZERO: u8 = 16;
@@ -37,7 +39,8 @@ pub const GE: u8 = 29;
 /// How many there are for every 8-bit number to be an index.
 pub const COUNT: usize = 256;
 
-/// A set of registers, for timing: bit n is register n; [`FLAGS`] stands for all flags. VFP registers are in a set of their own.
+/// A set of registers, for timing: bit n is register n; [`FLAGS`] stands for all flags. VFP registers are in a set of
+/// their own.
 pub type RegisterSet = u32;
 /// The flags, in a [`RegisterSet`].
 pub const FLAGS: RegisterSet = 1 << N_SOURCE;

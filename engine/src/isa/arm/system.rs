@@ -1,7 +1,9 @@
-//! What is not the general registers: modes and their banked registers, exceptions, coprocessor 15, translation, counters.
+//! What is not the general registers: modes and their banked registers, exceptions, coprocessor 15, translation,
+//! counters.
 //!
-//! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); "TRM" the Cortex-A5 Technical Reference
-//! Manual (DDI 0433). There is one world here: the secure one, in which a core starts. There is no monitor mode, and smc is undefined.
+//! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); "TRM" the Cortex-A5
+//! Technical Reference Manual (DDI 0433). There is one world here: the secure one, in which a core starts. There is no
+//! monitor mode, and smc is undefined.
 
 mod attributes;
 pub mod config;
@@ -98,7 +100,8 @@ impl System {
         self.it
     }
 
-    /// Sets ITSTATE: it has to be that of the instruction at hand whenever something here is called that reads the CPSR or saves it.
+    /// Sets ITSTATE: it has to be that of the instruction at hand whenever something here is called that reads the CPSR
+    /// or saves it.
     #[inline]
     pub fn set_it(&mut self, it: u8) {
         self.it = it;

@@ -1,7 +1,8 @@
-//! What instructions cost a core that issues one a cycle, in order, and waits: a table of a few numbers over both instruction sets.
+//! What instructions cost a core that issues one a cycle, in order, and waits: a table of a few numbers over both
+//! instruction sets.
 //!
-//! A direct branch may go down the pipeline together with the instruction before it. Memory adds its own costs, as they arise, and so
-//! does what the branch predictor got wrong.
+//! A direct branch may go down the pipeline together with the instruction before it. Memory adds its own costs, as they
+//! arise, and so does what the branch predictor got wrong.
 
 use super::decoded::Decoded;
 use super::op::{Instr, TimingClass};
@@ -27,7 +28,8 @@ pub struct CoreTiming {
     pub load_use: u8,
     /// The same behind a multiplication.
     pub multiply_use: u8,
-    /// The same behind an instruction that moves or compares VFP registers and has a general register or the flags as result.
+    /// The same behind an instruction that moves or compares VFP registers and has a general register or the flags as
+    /// result.
     pub vfp_move_use: u8,
     /// An operand shifted by a register.
     pub register_shift: u8,
@@ -215,7 +217,8 @@ impl CoreTiming {
         }
     }
 
-    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after it.
+    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after
+    /// it.
     pub fn step(&self, decoded: &Decoded, pending: &mut Pending) -> Cost {
         if let Some(stages) = &self.three_stage {
             return stages.step(self, decoded, pending);
@@ -238,8 +241,8 @@ impl CoreTiming {
     }
 }
 
-/// Results under way at an instruction boundary: in how many cycles each register can be read, and in how many it can be read early. The
-/// flags are in the place of the program counter.
+/// Results under way at an instruction boundary: in how many cycles each register can be read, and in how many it can
+/// be read early. The flags are in the place of the program counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pending {
     /// Four bits a register.

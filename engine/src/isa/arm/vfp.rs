@@ -1,7 +1,8 @@
 //! VFPv4: floating point in single and double precision.
 //!
-//! "ARM" is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); the arithmetic is that of its pseudocode (A2.7),
-//! in integers: results, NaNs and flags do not depend on the host. Exceptions trap nothing. Short vectors are undefined, as in a Cortex-A5.
+//! "ARM" is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); the arithmetic is that of
+//! its pseudocode (A2.7), in integers: results, NaNs and flags do not depend on the host. Exceptions trap nothing.
+//! Short vectors are undefined, as in a Cortex-A5.
 
 mod arithmetic;
 mod control;
@@ -24,8 +25,8 @@ pub type S = [u32; 64];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined;
 
-/// Executes a VFP instruction other than loads, stores, vmrs and vmsr: `encoding` with condition 1110, as in A32. Its general registers are
-/// in `x`. FPSCR gets the cumulative flags, and the condition flags of a comparison.
+/// Executes a VFP instruction other than loads, stores, vmrs and vmsr: `encoding` with condition 1110, as in A32. Its
+/// general registers are in `x`. FPSCR gets the cumulative flags, and the condition flags of a comparison.
 pub fn execute(encoding: u32, s: &mut S, x: &mut X, fpscr: &mut u32) -> Result<(), Undefined> {
     let bit = |n: u32| encoding >> n & 1 != 0;
     match (encoding >> 24 & 15, bit(4)) {

@@ -1,10 +1,10 @@
 //! What operations compute: arithmetic, the conditions of branches and traps, and words that are merged with registers.
 //!
-//! MIPS32 Architecture for Programmers, volume II, release 1. The one table is a macro: an inner loop has to choose once between all
-//! operations, these and its own.
+//! MIPS32 Architecture for Programmers, volume II, release 1. The one table is a macro: an inner loop has to choose
+//! once between all operations, these and its own.
 
-/// A `match` on an operation's code, with `$a` = x[rs], `$b` = x[rt], `$imm` (u32), `$old` = x[rd] before, and `$acc` = HI and LO (u64). The
-/// arms that follow have
+/// A `match` on an operation's code, with `$a` = x[rs], `$b` = x[rt], `$imm` (u32), `$old` = x[rd] before, and `$acc` =
+/// HI and LO (u64). The arms that follow have
 /// - `$value`: the result for x[rd];
 /// - `$checked`: the same, None on overflow (an exception);
 /// - `$product`: the new HI and LO;
@@ -100,8 +100,8 @@ pub(super) const fn signed_product(a: u32, b: u32) -> u64 {
     ((a as i32 as i64) * (b as i32 as i64)) as u64
 }
 
-/// div: remainder and quotient, as HI and LO. The manual leaves open what a division by zero gives, and the one that overflows: here the
-/// dividend, and remainder 0, as QEMU has it.
+/// div: remainder and quotient, as HI and LO. The manual leaves open what a division by zero gives, and the one that
+/// overflows: here the dividend, and remainder 0, as QEMU has it.
 #[inline(always)]
 pub(super) const fn signed_quotient(a: u32, b: u32) -> u64 {
     let (a, b) = (a as i32, if b == 0 { 1 } else { b as i32 });
@@ -121,8 +121,8 @@ pub const fn hi_lo(hi: u32, lo: u32) -> u64 {
     (hi as u64) << 32 | lo as u64
 }
 
-/// lwl: the register that held `old`, after the bytes from `address` down to its word's first one came to its upper end. `word` is the
-/// aligned word in memory, as in the next three.
+/// lwl: the register that held `old`, after the bytes from `address` down to its word's first one came to its upper
+/// end. `word` is the aligned word in memory, as in the next three.
 #[inline(always)]
 pub const fn load_left(address: u32, word: u32, old: u32) -> u32 {
     let shift = 24 - (address & 3) * 8;

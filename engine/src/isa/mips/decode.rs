@@ -1,8 +1,9 @@
 //! Decoding: the tables of an encoding's group give the operation and its format, the format gives the operands.
 //!
-//! MIPS32 Architecture for Programmers, volume II, release 1, and volume I for the tables of encodings. What has a meaning in later releases
-//! or extensions only is reserved here. So is an instruction whose fields that have to be zero are not: the manual leaves open what happens
-//! (volume II, section 2.1.2), and it is mostly another instruction of a later release (rotr for srl, an accumulator of the DSP extension).
+//! MIPS32 Architecture for Programmers, volume II, release 1, and volume I for the tables of encodings. What has a
+//! meaning in later releases or extensions only is reserved here. So is an instruction whose fields that have to be
+//! zero are not: the manual leaves open what happens (volume II, section 2.1.2), and it is mostly another instruction
+//! of a later release (rotr for srl, an accumulator of the DSP extension).
 
 mod tables;
 

@@ -140,8 +140,8 @@ impl Mips {
         }
     }
 
-    /// `cache`: operations of the first-level caches (MIPS32 Architecture for Programmers, volume II, cache). Those with tags do nothing but for
-    /// Index Store Tag, which empties a line as software has it do.
+    /// `cache`: operations of the first-level caches (MIPS32 Architecture for Programmers, volume II, cache). Those
+    /// with tags do nothing but for Index Store Tag, which empties a line as software has it do.
     fn cache(&mut self, bus: &mut Bus, op: Op) {
         let addr = self.x[usize::from(op.rs)].wrapping_add(op.offset() as u32);
         let dcache = |lines, clean, invalidate| Some(Maintenance::Dcache { lines, clean, invalidate });

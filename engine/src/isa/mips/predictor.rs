@@ -1,7 +1,8 @@
 //! Branch prediction: a branch target buffer, with a two-bit counter for each branch that it knows.
 //!
-//! That XBurst cores have such a buffer is told by what software does to it: Config7 bit 1 empties it (U-Boot, arch/mips/mach-jz47xx/start.S), and
-//! bit 4 keeps loops from going past it (Linux, cpu_probe_ingenic). Its size and its counters are not documented.
+//! That XBurst cores have such a buffer is told by what software does to it: Config7 bit 1 empties it (U-Boot,
+//! arch/mips/mach-jz47xx/start.S), and bit 4 keeps loops from going past it (Linux, cpu_probe_ingenic). Its size and
+//! its counters are not documented.
 
 /// Counters run from 0 to 3; taken is predicted from 2.
 const LIKELY: u8 = 2;
@@ -36,7 +37,8 @@ impl Predictor {
         self.entries.fill(EMPTY);
     }
 
-    /// The branch or jump at `pc` went to `target`, or was not taken. True if that had been predicted. Only what is taken comes to be known.
+    /// The branch or jump at `pc` went to `target`, or was not taken. True if that had been predicted. Only what is
+    /// taken comes to be known.
     #[inline(always)]
     pub fn resolve(&mut self, pc: u32, taken: bool, target: u32) -> bool {
         let mask = self.entries.len().wrapping_sub(1);

@@ -1,8 +1,8 @@
 //! What is not the general registers: coprocessor 0, the TLB, exceptions.
 //!
-//! "PRA" below is the MIPS32 Privileged Resource Architecture (MD00090), by its chapters; release 1 of it. There is no supervisor mode, no
-//! watch register, no debug mode and no shadow set. Coprocessor 0 of an XBurst has no timer: Count and Compare read as 0 (Linux,
-//! arch/mips/kernel/cpu-probe.c, cpu_probe_ingenic).
+//! "PRA" below is the MIPS32 Privileged Resource Architecture (MD00090), by its chapters; release 1 of it. There is no
+//! supervisor mode, no watch register, no debug mode and no shadow set. Coprocessor 0 of an XBurst has no timer: Count
+//! and Compare read as 0 (Linux, arch/mips/kernel/cpu-probe.c, cpu_probe_ingenic).
 
 pub mod config;
 pub mod effect;

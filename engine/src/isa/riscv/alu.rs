@@ -1,12 +1,12 @@
 //! What operations compute: arithmetic on two registers or a register and an immediate, and the conditions of branches.
 //!
-//! Unprivileged specification, chapters 2 and 13. The one table is a macro: an inner loop has to choose once between all operations, these
-//! and its own.
+//! Unprivileged specification, chapters 2 and 13. The one table is a macro: an inner loop has to choose once between
+//! all operations, these and its own.
 
 use super::op::Code;
 
-/// A `match` on an operation's code: `$value` is the result of an arithmetic one on `$a` (rs1), `$b` (rs2) and `$imm`, `$taken` whether a
-/// branch is taken; further arms follow.
+/// A `match` on an operation's code: `$value` is the result of an arithmetic one on `$a` (rs1), `$b` (rs2) and `$imm`,
+/// `$taken` whether a branch is taken; further arms follow.
 macro_rules! match_operation {
     (
         ($code:expr, $a:expr, $b:expr, $imm:expr)

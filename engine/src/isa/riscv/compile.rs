@@ -1,9 +1,9 @@
 //! The second tier: blocks that have run often, as host code.
 //!
 //! Time inside a block is known when it is decoded, so compiled code keeps every count of the interpreter and has to do
-//! nothing more than add constants. It never calls anything: whatever is not simply done (an access without a shortcut, a CSR, a
-//! successor that may not be entered) ends it, with word of where the interpreter has to go on. So registers, cycles and counters
-//! are the interpreter's at every point that can be observed.
+//! nothing more than add constants. It never calls anything: whatever is not simply done (an access without a shortcut,
+//! a CSR, a successor that may not be entered) ends it, with word of where the interpreter has to go on. So registers,
+//! cycles and counters are the interpreter's at every point that can be observed.
 //!
 //! [`emit`] translates; [`memory`] holds the code; [`stubs`] leads in and out of it.
 
@@ -43,7 +43,8 @@ pub enum Ending {
         /// The exit.
         exit: usize,
     },
-    /// A block comes next, but not all of its lines are known to be in the instruction cache, or it does not fit before the limit.
+    /// A block comes next, but not all of its lines are known to be in the instruction cache, or it does not fit before
+    /// the limit.
     Check {
         /// The block that comes next.
         index: u32,
@@ -117,7 +118,8 @@ impl Compiler {
         self.stubs.uncompiled
     }
 
-    /// Compiles a block; gives the address of its code. `None` if there is nothing in it to compile, or that can't be done now.
+    /// Compiles a block; gives the address of its code. `None` if there is nothing in it to compile, or that can't be
+    /// done now.
     pub fn compile(&mut self, blocks: &Blocks, shortcuts: &Shortcuts, index: u32) -> Option<usize> {
         if matches!(blocks.ops_from(index).first()?.code.class(), TimingClass::Csr | TimingClass::System) {
             return None;
@@ -140,11 +142,12 @@ impl Compiler {
     pub fn run(hart: &mut Hart, index: u32) -> Ending {
         let enter = hart.isa.code.enter;
         let hot = &raw mut hart.blocks.hot[index as usize];
-        // SAFETY: the address is that of the stub of that type, in memory that lives until the hart gives its compiler up; with it
-        // it forgets that blocks are compiled.
+        // SAFETY: the address is that of the stub of that type, in memory that lives until the hart gives its compiler
+        // up; with it it forgets that blocks are compiled.
         let enter = unsafe { std::mem::transmute::<*const (), stubs::Enter>(std::ptr::with_exposed_provenance(enter)) };
-        // SAFETY: the code touches the hart, its tables of blocks, shortcuts and fetched lines, and RAM behind shortcuts. The
-        // hart is borrowed exclusively, and its tables don't move while there is code (see `Blocks::hot`).
+        // SAFETY: the code touches the hart, its tables of blocks, shortcuts and fetched lines, and RAM behind
+        // shortcuts. The hart is borrowed exclusively, and its tables don't move while there is code (see
+        // `Blocks::hot`).
         Ending::from_bits(unsafe { enter(hart, hot) })
     }
 

@@ -69,7 +69,8 @@ const fn row(mask: u16, bits: u16, format: Format, code: Code, mnemonic: &'stati
     Row { mask, bits, format, code, mnemonic }
 }
 
-/// All 16-bit encodings, in the manual's order but for this: what lies inside another row's code points stands before it.
+/// All 16-bit encodings, in the manual's order but for this: what lies inside another row's code points stands before
+/// it.
 #[rustfmt::skip]
 pub static ROWS: [Row; 30] = [
     // Quadrant 0.

@@ -117,8 +117,8 @@ pub const PRIORITY: [Interrupt; 3] = [Interrupt::External, Interrupt::Software, 
 /// The bits of mip and mie of the machine interrupts above.
 pub const MACHINE_INTERRUPTS: u32 = 1 << 3 | 1 << 7 | 1 << 11;
 
-/// The bits of mip and mie that the specification leaves to the platform (section 3.1.9): up to sixteen lines of a core's own, taken
-/// before all others, the lowest number first.
+/// The bits of mip and mie that the specification leaves to the platform (section 3.1.9): up to sixteen lines of a
+/// core's own, taken before all others, the lowest number first.
 pub const PLATFORM_INTERRUPTS: u32 = 0xffff_0000;
 
 impl Hart {

@@ -1,5 +1,5 @@
-//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look. Those that have run often are
-//! compiled, and run as host code.
+//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look. Those that have run
+//! often are compiled, and run as host code.
 
 use super::alu::match_operation;
 use super::compile::{Compiler, Ending};
@@ -56,8 +56,8 @@ impl Hart {
                 }
             }
             let first = self.blocks.hot[index as usize].first_op as usize;
-            // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays among them;
-            // `ops` only grows outside this function.
+            // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays
+            // among them; `ops` only grows outside this function.
             let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
             // SAFETY: compiled code names operations of the block, and else it is the first.
             let mut ip = unsafe { begin.add(std::mem::take(&mut first_at) as usize) };

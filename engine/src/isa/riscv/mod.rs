@@ -1,8 +1,8 @@
 //! RV32IMC with Zicsr and Zifencei, machine mode.
 //!
-//! [`decode`] turns an encoding into an [`op::Op`]; [`core`] is what the core that all share ([`crate::cpu`]) has to know, static
-//! [`timing`] included; [`execute`] runs blocks, and [`compile`] turns what is hot of them into host code; [`access`] is loads and stores
-//! that may cost more than their instruction.
+//! [`decode`] turns an encoding into an [`op::Op`]; [`core`] is what the core that all share ([`crate::cpu`]) has to
+//! know, static [`timing`] included; [`execute`] runs blocks, and [`compile`] turns what is hot of them into host code;
+//! [`access`] is loads and stores that may cost more than their instruction.
 
 pub mod access;
 pub mod alu;

@@ -1,17 +1,18 @@
 //! PicoRV32: a multi-cycle core without caches, one instruction at a time, with interrupt instructions of its own.
 //!
-//! Documents: PicoRV32's README ("Cycles per Instruction Performance", "Custom Instructions for IRQ Handling") and its RTL, release of
-//! commit 87c89acc; docs/picosoc.md has the timing rules, which hold to the cycle.
+//! Documents: PicoRV32's README ("Cycles per Instruction Performance", "Custom Instructions for IRQ Handling") and its
+//! RTL, release of commit 87c89acc; docs/picosoc.md has the timing rules, which hold to the cycle.
 //!
-//! An instruction is *launched* in a cycle L; the next is fetched meanwhile through the port that data uses as well, by the
-//! policy [`crate::memory::fetch::prefetch_next`]. Nothing else delays it: there are no hazards, and no operation ends early. What differs
-//! between configurations (multiplier, divider, shifter) is in the timing table and the instruction set of its `cpu` node.
+//! An instruction is *launched* in a cycle L; the next is fetched meanwhile through the port that data uses as well, by
+//! the policy [`crate::memory::fetch::prefetch_next`]. Nothing else delays it: there are no hazards, and no operation
+//! ends early. What differs between configurations (multiplier, divider, shifter) is in the timing table and the
+//! instruction set of its `cpu` node.
 //!
-//! `decoded` is what is kept of an instruction, `run` launches them, `next` fetches the next one, `data` is loads and stores, `stops` what ends
-//! a run, `interrupts` the interrupt state, `config` the node.
+//! `decoded` is what is kept of an instruction, `run` launches them, `next` fetches the next one, `data` is loads and
+//! stores, `stops` what ends a run, `interrupts` the interrupt state, `config` the node.
 //!
-//! Not modelled: the coprocessor and trace interfaces, configurations without interrupts or with q registers, a two-cycle
-//! ALU, and a single register port; a board can't ask for them.
+//! Not modelled: the coprocessor and trace interfaces, configurations without interrupts or with q registers, a
+//! two-cycle ALU, and a single register port; a board can't ask for them.
 
 mod config;
 mod data;
@@ -55,7 +56,8 @@ pub struct Picorv32 {
     cycles: u64,
     /// Instructions launched, as rdinstret counts them.
     instructions: u64,
-    /// The instruction decoded last, before the one to be launched, was a compressed one: the flag in an interrupt's return address.
+    /// The instruction decoded last, before the one to be launched, was a compressed one: the flag in an interrupt's
+    /// return address.
     was_compressed: bool,
     /// The fetch unit.
     unit: PrefetchNext,

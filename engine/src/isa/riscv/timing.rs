@@ -20,7 +20,8 @@ pub struct CoreTiming {
     pub divide: u8,
     /// A taken branch; one that was predicted, where branches are.
     pub taken_branch: u8,
-    /// A branch that goes the other way than predicted: backward is predicted taken, forward not taken. `None` without prediction.
+    /// A branch that goes the other way than predicted: backward is predicted taken, forward not taken. `None` without
+    /// prediction.
     pub mispredicted_branch: Option<u8>,
     /// jal.
     pub jump: u8,
@@ -149,7 +150,8 @@ impl Pending {
 }
 
 impl CoreTiming {
-    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after it.
+    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after
+    /// it.
     pub fn step(&self, instr: &Instr, pending: &mut Pending) -> Cost {
         let (stall_cycles, cycles) = (pending.stall_cycles(instr), self.issue_cycles(instr.op.code));
         pending.pass(stall_cycles + cycles);

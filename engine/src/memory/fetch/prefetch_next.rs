@@ -1,11 +1,13 @@
 //! The next instruction is fetched while the current one executes.
 //!
-//! The fetch unit reads words through the core's only port and keeps one halfword: the upper half of the word read last, where that
-//! has not been used up. A prefetch is never called back: a taken branch waits for the fall-through's, and data accesses come after it. These are
-//! the rules of PicoRV32's memory interface; any core that fetches one instruction ahead through one port can use them.
+//! The fetch unit reads words through the core's only port and keeps one halfword: the upper half of the word read
+//! last, where that has not been used up. A prefetch is never called back: a taken branch waits for the fall-through's,
+//! and data accesses come after it. These are the rules of PicoRV32's memory interface; any core that fetches one
+//! instruction ahead through one port can use them.
 //!
-//! Times are cycles of the core. An instruction is *wanted* from cycle I on; a request that has to go out is up in I + 1. The core
-//! *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is *done* in cycle D.
+//! Times are cycles of the core. An instruction is *wanted* from cycle I on; a request that has to go out is up in I +
+//! 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is
+//! *done* in cycle D.
 
 use super::super::port::Answer;
 
@@ -41,8 +43,9 @@ impl PrefetchNext {
         self.held = None;
     }
 
-    /// Fetches the instruction at `addr`, an even address: wanted from cycle `wanted` on, accepted from `accepts` on. `is_short` tells
-    /// whether a halfword is an instruction by itself, `read` reads the word at an address with the request up in a cycle.
+    /// Fetches the instruction at `addr`, an even address: wanted from cycle `wanted` on, accepted from `accepts` on.
+    /// `is_short` tells whether a halfword is an instruction by itself, `read` reads the word at an address with the
+    /// request up in a cycle.
     ///
     /// # Errors
     /// What `read` gives.

@@ -1,7 +1,8 @@
-//! Accesses as a core's memory management sees them: what is asked, where it leads, why it is refused; and maintenance of what is remembered.
+//! Accesses as a core's memory management sees them: what is asked, where it leads, why it is refused; and maintenance
+//! of what is remembered.
 //!
-//! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C), whose terms these are; other instruction
-//! sets use those that fit.
+//! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C), whose terms these
+//! are; other instruction sets use those that fit.
 
 use crate::bus::BusFaultKind;
 
@@ -134,8 +135,8 @@ pub enum Lines {
     All,
     /// The one of this virtual address, if it is there.
     At(u32),
-    /// The one in this set and way of level 1, as the operation's register value says: the way is in the top bits, the set above the
-    /// line's offset, the level less one in bits 3:1.
+    /// The one in this set and way of level 1, as the operation's register value says: the way is in the top bits, the
+    /// set above the line's offset, the level less one in bits 3:1.
     SetWay(u32),
 }
 

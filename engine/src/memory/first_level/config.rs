@@ -42,8 +42,8 @@ pub struct MemoryConfig {
     pub several_beat_bytes: u32,
     /// A maintenance operation on one line, or on all of a TLB.
     pub maintenance_cycles: u64,
-    /// Bytes that quick accesses are remembered by where no data cache has lines: no more than those among which access rights don't change.
-    /// It changes nothing but the speed of the simulation.
+    /// Bytes that quick accesses are remembered by where no data cache has lines: no more than those among which access
+    /// rights don't change. It changes nothing but the speed of the simulation.
     pub granule_bytes: u32,
 }
 
@@ -118,8 +118,8 @@ impl MemoryConfig {
 }
 
 impl MemoryConfig {
-    /// That of a core without translation, and without buffers of any kind: it waits for each store, for a line's write-back before the
-    /// fill that takes its place, and for each word of code that no cache holds.
+    /// That of a core without translation, and without buffers of any kind: it waits for each store, for a line's
+    /// write-back before the fill that takes its place, and for each word of code that no cache holds.
     pub const fn unbuffered(clock: Hz, icache: Option<CacheShape>, dcache: Option<CacheShape>) -> MemoryConfig {
         MemoryConfig {
             clock,

@@ -153,8 +153,8 @@ impl Memory {
         Ok(())
     }
 
-    /// A store to Strongly-ordered or Device memory: it begins when all before it are done. The core waits for the response of a
-    /// Strongly-ordered one, and goes on with the other unless there is no store buffer.
+    /// A store to Strongly-ordered or Device memory: it begins when all before it are done. The core waits for the
+    /// response of a Strongly-ordered one, and goes on with the other unless there is no store buffer.
     fn store_in_order(
         &mut self,
         bus: &mut Bus,
@@ -204,8 +204,8 @@ impl Memory {
         }
     }
 
-    /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer), but the next miss
-    /// waits for the end of that.
+    /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer),
+    /// but the next miss waits for the end of that.
     pub(super) fn use_line(
         &mut self,
         bus: &mut Bus,
@@ -252,7 +252,8 @@ impl Memory {
         Ok(())
     }
 
-    /// A miss's fill, which waits for the write-back of what has to go. The line that went is gone even if the fill fails.
+    /// A miss's fill, which waits for the write-back of what has to go. The line that went is gone even if the fill
+    /// fails.
     fn write_back_then_fill(
         &mut self,
         bus: &mut Bus,
@@ -367,8 +368,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Where the words lie that hold an unaligned access: one or two. Only Normal memory allows such, and only if software doesn't want them
-    /// refused.
+    /// Where the words lie that hold an unaligned access: one or two. Only Normal memory allows such, and only if
+    /// software doesn't want them refused.
     fn split_places<M: Mmu>(
         &mut self,
         bus: &mut Bus,

@@ -1,5 +1,6 @@
-//! Accesses while the MMU is off, or of a core without translation, caches and store buffer, to memories that keep time with the core: nothing
-//! translates, nothing keeps, so there is little to ask. All of it comes to the same as the long way; what is not as simple as that takes it, which is what `None` says.
+//! Accesses while the MMU is off, or of a core without translation, caches and store buffer, to memories that keep time
+//! with the core: nothing translates, nothing keeps, so there is little to ask. All of it comes to the same as the long
+//! way; what is not as simple as that takes it, which is what `None` says.
 
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
@@ -29,8 +30,8 @@ struct Asked {
 }
 
 impl Memory {
-    /// Fetches the instruction from `pc` up to `end_pc` : how many cycles that takes, if no event can come before the request has
-    /// arrived.
+    /// Fetches the instruction from `pc` up to `end_pc` : how many cycles that takes, if no event can come before the
+    /// request has arrived.
     pub fn fetch_direct(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
         let prefetch = &self.state.prefetch;
         let FetchPolicy::Chunks(Chunks { bytes, ahead: false }) = self.config.fetch else { return None };
@@ -56,7 +57,8 @@ impl Memory {
         Some(done - quiet.now)
     }
 
-    /// The same for an instruction that runs by itself: how many cycles that takes, and whether it can run then; else there is more to fetch.
+    /// The same for an instruction that runs by itself: how many cycles that takes, and whether it can run then; else
+    /// there is more to fetch.
     #[inline]
     pub fn fetch_one_direct(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<(u64, bool)> {
         if self.config.fetch != FetchPolicy::OnDemand {
@@ -116,7 +118,8 @@ impl Memory {
         self.data_direct(bus, quiet, addr, bytes, purpose)
     }
 
-    /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the core waits for it.
+    /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the
+    /// core waits for it.
     fn data_direct(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, purpose: Purpose) -> Option<u64> {
         let begins = quiet.now.max(self.state.stores.all_done());
         let quiet_then = Quiet { now: begins, ..quiet };

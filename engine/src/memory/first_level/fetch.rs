@@ -106,8 +106,8 @@ pub(super) struct Ahead {
     passed: Passed,
 }
 
-/// What the prefetch unit holds where no cache holds the instructions. It follows the flow of instructions; where that goes elsewhere, all
-/// is dropped and fetched anew.
+/// What the prefetch unit holds where no cache holds the instructions. It follows the flow of instructions; where that
+/// goes elsewhere, all is dropped and fetched anew.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prefetch {
     pub chunk: Option<Chunk>,
@@ -242,8 +242,8 @@ impl Memory {
         self.state.prefetch.flush();
     }
 
-    /// Fetches the instruction from `pc` up to `end_pc` past the cache. True if nothing had to be waited for; else the caller looks whether an
-    /// interrupt has come, and asks again before the instruction runs.
+    /// Fetches the instruction from `pc` up to `end_pc` past the cache. True if nothing had to be waited for; else the
+    /// caller looks whether an interrupt has come, and asks again before the instruction runs.
     pub fn fetch_uncached<M: Mmu>(
         &mut self,
         bus: &mut Bus,
@@ -302,8 +302,8 @@ impl Memory {
         Done { cycles: meter.spent(), result: result.map(|()| meter.spent() == 0) }
     }
 
-    /// The instruction at `pc`, whose fetch was waited for, runs later: it will be asked for again. Words that were fetched on demand are
-    /// kept anyway.
+    /// The instruction at `pc`, whose fetch was waited for, runs later: it will be asked for again. Words that were
+    /// fetched on demand are kept anyway.
     pub fn keep_fetched(&mut self, pc: u32) {
         if self.config.fetch != FetchPolicy::OnDemand {
             self.state.prefetch.granted = Some(pc);

@@ -10,7 +10,8 @@ pub trait Mmu {
     /// False where all addresses are physical, and what the board's map says of one holds: see [`Identity`].
     const TRANSLATES: bool = true;
 
-    /// Where `va` leads, or why it doesn't. `read` gives the descriptor at a physical address, or `None` where nothing answers.
+    /// Where `va` leads, or why it doesn't. `read` gives the descriptor at a physical address, or `None` where nothing
+    /// answers.
     ///
     /// # Errors
     /// The abort that the access takes.
@@ -48,9 +49,9 @@ pub trait Mmu {
     fn keeps_shareable(&self) -> bool;
 }
 
-/// No translation: of a core whose addresses are physical. What the board's map says may be cached is Normal memory, written back
-/// where the data cache does so, and what is in the range of a device happens in order (RISC-V privileged specification, section 3.6,
-/// physical memory attributes). Misaligned accesses are refused.
+/// No translation: of a core whose addresses are physical. What the board's map says may be cached is Normal memory,
+/// written back where the data cache does so, and what is in the range of a device happens in order (RISC-V privileged
+/// specification, section 3.6, physical memory attributes). Misaligned accesses are refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity;
 

@@ -1,5 +1,5 @@
-//! Memories whose port and whose way there keep time with the core: a transfer is worked out in whole cycles. It comes to the same as over the
-//! bus, only sooner.
+//! Memories whose port and whose way there keep time with the core: a transfer is worked out in whole cycles. It comes
+//! to the same as over the bus, only sooner.
 
 use super::meter::{Meter, Passed};
 use super::outward::Transfer;

@@ -17,7 +17,8 @@ pub(super) enum Transfer {
     /// So many bytes, for their timing.
     ReadBurst(u32),
     WriteBurst(u32),
-    /// The same for a store or a line that had to wait: it comes after the core's own time, and its events may still be to come.
+    /// The same for a store or a line that had to wait: it comes after the core's own time, and its events may still be
+    /// to come.
     LateWriteBurst(u32),
     /// A line fill right behind the write-back of the line that made room for it: no event comes between the two.
     ReadBurstBehind(u32),

@@ -1,4 +1,5 @@
-//! Loads and stores of several registers where no cache holds the memory: one transfer for what lies in the same 32 bytes.
+//! Loads and stores of several registers where no cache holds the memory: one transfer for what lies in the same 32
+//! bytes.
 
 use super::access::how;
 use super::access::{Access, Kind};
@@ -15,8 +16,8 @@ use crate::time::Ps;
 const LONGEST_BYTES: u32 = 32;
 
 impl Memory {
-    /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::TOLD`]), which then cost nothing where
-    /// it was made. It never fails: what an access meets, it says itself.
+    /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::TOLD`]), which then
+    /// cost nothing where it was made. It never fails: what an access meets, it says itself.
     #[allow(clippy::too_many_arguments)]
     pub fn several<M: Mmu>(
         &mut self,

@@ -1,7 +1,8 @@
-//! Translation lookaside buffers: one of a few entries each for instructions and data, and a main one behind both (TRM, TLB organization).
+//! Translation lookaside buffers: one of a few entries each for instructions and data, and a main one behind both (TRM,
+//! TLB organization).
 //!
-//! Entries hold what a walk found, and stay until software invalidates them. Permissions are looked up once for each kind of access, and
-//! remembered.
+//! Entries hold what a walk found, and stay until software invalidates them. Permissions are looked up once for each
+//! kind of access, and remembered.
 
 use super::access::{Access, Kind, TlbEntries, Translation};
 

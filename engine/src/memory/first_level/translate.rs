@@ -58,7 +58,8 @@ impl Memory {
 
     pub(super) fn code_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
         let place = self.place_of(bus, mmu, to, self.config.icache.is_some() && mmu.icache_is_on());
-        // Instructions are not written: how does not matter to their cache (ARM, B3.2.1, has them write-through without the MMU).
+        // Instructions are not written: how does not matter to their cache (ARM, B3.2.1, has them write-through without
+        // the MMU).
         let normal = matches!(to.memory, MemoryType::Normal { inner, .. } if inner != Cacheability::NonCacheable);
         let cacheable = bus.entry_at(to.physical).is_some_and(|entry| bus.map[entry].cacheable);
         match place.way {
@@ -69,7 +70,8 @@ impl Memory {
         }
     }
 
-    /// TRM, memory types: data that is write-through is treated as non-cacheable, and so is shareable memory unless ACTLR.SMP is set.
+    /// TRM, memory types: data that is write-through is treated as non-cacheable, and so is shareable memory unless
+    /// ACTLR.SMP is set.
     fn place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation, has_cache: bool) -> Place {
         let keeps = |level| matches!(level, Cacheability::WriteBack | Cacheability::WriteBackAllocate);
         let (inner, outer, ordered) = match to.memory {
@@ -170,8 +172,8 @@ impl Memory {
         Ok(())
     }
 
-    /// The time of reading a descriptor (TRM, Main TLB: walks look into the data cache if the tables are cacheable). What answers with an
-    /// error is an abort of the translation.
+    /// The time of reading a descriptor (TRM, Main TLB: walks look into the data cache if the tables are cacheable).
+    /// What answers with an error is an abort of the translation.
     fn walk<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, physical: u32, memory: MemoryType) {
         let to = Translation {
             physical,
@@ -195,7 +197,8 @@ impl Memory {
     }
 }
 
-/// What an access to a physical address costs; `cached` says whether there is a cache that may keep it, if the map allows.
+/// What an access to a physical address costs; `cached` says whether there is a cache that may keep it, if the map
+/// allows.
 #[inline]
 fn way_to(bus: &Bus, physical: u32, cached: bool) -> Way {
     match bus.entry_at(physical) {

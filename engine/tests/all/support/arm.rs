@@ -1,4 +1,5 @@
-//! A small machine with an Arm core: local memory at 0, DDR behind caches, a device that answers late and can interrupt, slow RAM.
+//! A small machine with an Arm core: local memory at 0, DDR behind caches, a device that answers late and can
+//! interrupt, slow RAM.
 use super::late::Late;
 pub use super::rig::{put_physical as put, *};
 use cyclescope_engine::core::Core;
@@ -159,7 +160,8 @@ pub const RETURN_FROM_IRQ: u32 = 0xe25e_f004;
 /// movs pc, lr
 pub const RETURN: u32 = 0xe1b0_f00e;
 
-/// Ends the run with status 0: r0 = SYS_EXIT, r1 = ADP_Stopped_ApplicationExit, then the semihosting call: 4 instructions.
+/// Ends the run with status 0: r0 = SYS_EXIT, r1 = ADP_Stopped_ApplicationExit, then the semihosting call: 4
+/// instructions.
 pub const EXIT: [u32; 4] = [0xe3a0_0018, 0xe300_1026, 0xe340_1002, 0xef12_3456];
 
 /// A program followed by `EXIT`.

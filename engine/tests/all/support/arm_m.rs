@@ -1,4 +1,5 @@
-//! A small machine with a Cortex-M4: local memory at 0 with the vector table, a device that answers late and can interrupt.
+//! A small machine with a Cortex-M4: local memory at 0 with the vector table, a device that answers late and can
+//! interrupt.
 use super::late::Late;
 pub use super::rig::*;
 use cyclescope_engine::isa::arm::config::CoreConfig;
@@ -14,7 +15,8 @@ pub const DEVICE: u32 = 0x4000_0000;
 const LAYOUT: Layout = Layout { route: "ahb", device: DEVICE, ddr: 0x8000_0000, slow: ("slow", 0x6000_0000, false) };
 pub const DEVICE_INTERRUPT: u32 = 5;
 
-/// Where programs begin, and handlers: that of exception n is at `HANDLERS + 0x40 * n`, and does nothing unless a test puts something there.
+/// Where programs begin, and handlers: that of exception n is at `HANDLERS + 0x40 * n`, and does nothing unless a test
+/// puts something there.
 pub const PROGRAM: u32 = LOCAL + 0x400;
 const HANDLERS: u32 = LOCAL + 0x2000;
 /// The stack goes down from here.
@@ -101,7 +103,8 @@ pub fn put_code(machine: &mut Machine, at: u32, code: &[u16]) {
     assert!(machine.bus().poke(at, &bytes));
 }
 
-/// Runs a program, which has to end with [`exit`]: the report, and the registers at the end (pc, r0 to r14, xPSR, s0 ...).
+/// Runs a program, which has to end with [`exit`]: the report, and the registers at the end (pc, r0 to r14, xPSR, s0
+/// ...).
 pub fn run_with(program: &[u16], handlers: &[(u32, Code)]) -> (RunReport, Vec<u32>) {
     let (report, registers) = run_to_end(machine(program, handlers));
     assert_exit(&report);

@@ -1,4 +1,5 @@
-//! A small machine with a MIPS core: local memory at 0, DDR behind caches, a device that answers late and can interrupt, slow RAM.
+//! A small machine with a MIPS core: local memory at 0, DDR behind caches, a device that answers late and can
+//! interrupt, slow RAM.
 use super::late::Late;
 pub use super::rig::*;
 use cyclescope_engine::core::Core;

@@ -1,4 +1,5 @@
-//! A machine with two cores of different clocks: local memory for their programs, memory that they share, and a device that keeps a journal.
+//! A machine with two cores of different clocks: local memory for their programs, memory that they share, and a device
+//! that keeps a journal.
 
 use std::sync::{Arc, Mutex};
 
@@ -27,9 +28,10 @@ pub const CLOCKS: [u64; 2] = [650_000_000, 200_000_000];
 /// What the journal holds: core, offset, value, time.
 pub type Entries = Vec<(Option<usize>, u32, u32, Ps)>;
 
-/// Keeps what is written from offset 0x40 on, and when. A write to offset 4 n, for core n, raises the interrupt of that core, or lowers it if
-/// the value is 0; one to 0x10 + 4 n raises it so many nanoseconds later; to 0x20 + 4 n lets the core out of reset, or holds it if the value is 0. After
-/// a write of n to 0x30, reads there give 0 for n nanoseconds, then 1.
+/// Keeps what is written from offset 0x40 on, and when. A write to offset 4 n, for core n, raises the interrupt of that
+/// core, or lowers it if the value is 0; one to 0x10 + 4 n raises it so many nanoseconds later; to 0x20 + 4 n lets the
+/// core out of reset, or holds it if the value is 0. After a write of n to 0x30, reads there give 0 for n nanoseconds,
+/// then 1.
 pub struct Journal {
     entries: Arc<Mutex<Entries>>,
     ready_at: Ps,

@@ -1,4 +1,5 @@
-//! What the small machines have in common, whatever their core: memories, the way to the device, and what is asked of a run.
+//! What the small machines have in common, whatever their core: memories, the way to the device, and what is asked of a
+//! run.
 
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::device::{Device, DeviceId};

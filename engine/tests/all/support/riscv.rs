@@ -1,4 +1,5 @@
-//! A small machine for tests of the core: local memory at 0, DDR behind caches, a device that answers late and can interrupt.
+//! A small machine for tests of the core: local memory at 0, DDR behind caches, a device that answers late and can
+//! interrupt.
 use super::late::Late;
 pub use super::rig::{put_physical as put, *};
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart, SystemConfig};
@@ -147,8 +148,9 @@ pub const MTVAL: u32 = 0x343;
 pub const MCYCLE: u32 = 0xb00;
 pub const MINSTRET: u32 = 0xb02;
 
-/// Ends the run with status 0: a0 = SYS_EXIT, a1 = ADP_Stopped_ApplicationExit, then the semihosting call: 6 instructions; the three that
-/// set registers, the first mark and the call itself take a cycle each and run, so 5 cycles.
+/// Ends the run with status 0: a0 = SYS_EXIT, a1 = ADP_Stopped_ApplicationExit, then the semihosting call: 6
+/// instructions; the three that set registers, the first mark and the call itself take a cycle each and run, so 5
+/// cycles.
 pub const EXIT: [u32; 6] = [0x0180_0513, 0x0002_05b7, 0x0265_8593, 0x01f0_1013, EBREAK, 0x4070_5013];
 /// Cycles of `EXIT`.
 pub const EXIT_CYCLES: u64 = 5;

@@ -91,7 +91,8 @@ impl Shifter {
         self.select_holding = selects;
     }
 
-    /// Takes a word from txdata at `edge`, where [`Shifter::takes_word`]: it starts with the next edge if nothing is on the wire.
+    /// Takes a word from txdata at `edge`, where [`Shifter::takes_word`]: it starts with the next edge if nothing is on
+    /// the wire.
     pub fn take_word(&mut self, word: u32, edge: Cycles) {
         match self.word {
             Some(_) => self.held = Some(word),
@@ -152,7 +153,8 @@ impl Shifter {
     /// Puts a word on the wire: it is in the shift register from `edge` on.
     fn start(&mut self, word: u32, edge: Cycles) {
         let Params { bits, half_cycles, lsb_first, clock_phase, .. } = self.params;
-        // The RTL's counter of halves goes from 0 to 2 bits + 1; SCK moves at the end of all but the first and the last.
+        // The RTL's counter of halves goes from 0 to 2 bits + 1; SCK moves at the end of all but the first and the
+        // last.
         let halves = u64::from(2 * bits + 2) - self.first_state();
         self.select = self.select_holding;
         let select_halves = if self.select_output { 0 } else { 1 - self.first_state() };
@@ -165,8 +167,8 @@ impl Shifter {
         self.words += 1;
     }
 
-    /// What the counter of halves starts from. With CPHA 1 the core takes a clock to notice a word's end, and where SCK has half the
-    /// clock's frequency, the counter moves on with that clock: from the second word on it starts from 1.
+    /// What the counter of halves starts from. With CPHA 1 the core takes a clock to notice a word's end, and where SCK
+    /// has half the clock's frequency, the counter moves on with that clock: from the second word on it starts from 1.
     fn first_state(&self) -> u64 {
         u64::from(self.params.clock_phase && self.params.half_cycles == 1 && self.words > 0)
     }
@@ -230,7 +232,8 @@ impl Shifter {
         }
     }
 
-    /// The time of an edge that the chips get to know; none is before the last one, which a word on the wire may have ahead.
+    /// The time of an edge that the chips get to know; none is before the last one, which a word on the wire may have
+    /// ahead.
     fn time(&mut self, edge: Cycles) -> Ps {
         self.last_edge = self.last_edge.max(edge);
         self.params.port.clock.ps_at_floor(self.last_edge)

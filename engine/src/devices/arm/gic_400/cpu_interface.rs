@@ -113,7 +113,8 @@ impl CpuInterface {
         }
     }
 
-    /// What a register without effects reads; `as_read` is how acknowledge registers would tell of the highest pending interrupt.
+    /// What a register without effects reads; `as_read` is how acknowledge registers would tell of the highest pending
+    /// interrupt.
     pub fn register(&self, word: u32, highest: Option<Candidate>, as_read: u32) -> u32 {
         match word {
             CTLR => self.ctlr,

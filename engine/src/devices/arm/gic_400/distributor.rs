@@ -90,7 +90,8 @@ impl Distributor {
         }
     }
 
-    /// The pending interrupt of the highest priority, of equals the first, that is enabled, not active, and in an enabled group.
+    /// The pending interrupt of the highest priority, of equals the first, that is enabled, not active, and in an
+    /// enabled group.
     pub fn highest(&self) -> Option<Candidate> {
         let mut first: Option<Candidate> = None;
         for word in 0..WORDS {
@@ -109,7 +110,8 @@ impl Distributor {
         first
     }
 
-    /// An interrupt is taken: it is active, and no longer pending unless its line says so. What its acknowledge register reads.
+    /// An interrupt is taken: it is active, and no longer pending unless its line says so. What its acknowledge
+    /// register reads.
     pub fn acknowledge(&mut self, id: u32) -> u32 {
         let (value, (word, bit)) = (self.acknowledged_as(id), place(id));
         self.active[word] |= bit;

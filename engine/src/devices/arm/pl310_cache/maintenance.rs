@@ -1,5 +1,5 @@
-//! Maintenance operations. Each is done at once; how long it takes is worked out and shown in its register. One that comes while another
-//! goes on is done behind it.
+//! Maintenance operations. Each is done at once; how long it takes is worked out and shown in its register. One that
+//! comes while another goes on is done behind it.
 
 use super::{CIIR, CIPALR, CIR, CIWR, CPALR, CSR, CWR, IPALR, IWR, Pl310};
 use crate::device::Ctx;

@@ -18,7 +18,8 @@ pub(super) enum Access {
     Command,
     RegisterRead,
     RegisterWrite(u8),
-    /// A frame buffer read: bytes behind the PHR that are through or under way, and whether the last of them is not yet there.
+    /// A frame buffer read: bytes behind the PHR that are through or under way, and whether the last of them is not yet
+    /// there.
     FrameRead {
         index: usize,
         early: bool,

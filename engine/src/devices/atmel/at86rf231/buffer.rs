@@ -1,7 +1,7 @@
 //! The frame buffer: 128 bytes that SPI and the radio share (datasheet, section 9.3).
 //!
-//! A frame to be sent begins with its PHR at address 0. Of a received one the PSDU begins there, and its LQI follows; the PHR is kept apart, and
-//! a frame buffer read shows it first.
+//! A frame to be sent begins with its PHR at address 0. Of a received one the PSDU begins there, and its LQI follows;
+//! the PHR is kept apart, and a frame buffer read shows it first.
 
 use super::BUFFER_BYTES;
 
@@ -39,8 +39,8 @@ impl FrameBuffer {
         self.received.unwrap_or(self.bytes[0])
     }
 
-    /// Byte `index` behind the PHR of a frame buffer read: the PSDU, and then the LQI of a received frame. A frame that was written
-    /// has none, and the chip shows what is behind it; beyond all that it shows 0.
+    /// Byte `index` behind the PHR of a frame buffer read: the PSDU, and then the LQI of a received frame. A frame that
+    /// was written has none, and the chip shows what is behind it; beyond all that it shows 0.
     pub fn frame(&self, index: usize) -> u8 {
         let address = if self.received.is_some() { index } else { index + 1 };
         self.bytes.get(address).copied().filter(|_| index <= usize::from(self.phr() & 0x7f)).unwrap_or(0)

@@ -1,5 +1,5 @@
-//! The frame check sequence of IEEE 802.15.4: the ITU-T CRC of 16 bits, from 0, least significant bit first, in the last two
-//! bytes of the PSDU, the lower one first (AT86RF231 datasheet, section 8.2).
+//! The frame check sequence of IEEE 802.15.4: the ITU-T CRC of 16 bits, from 0, least significant bit first, in the
+//! last two bytes of the PSDU, the lower one first (AT86RF231 datasheet, section 8.2).
 
 /// The check sequence of `bytes`.
 pub fn fcs(bytes: &[u8]) -> [u8; 2] {
@@ -30,7 +30,8 @@ mod tests {
 
     #[test]
     fn the_standards_example_has_its_check_sequence() {
-        // IEEE 802.15.4-2006, 7.2.1.9: an acknowledgement, 0100 0000 0000 0000 0101 0110 on the air, gives 0010 0111 1001 1110.
+        // IEEE 802.15.4-2006, 7.2.1.9: an acknowledgement, 0100 0000 0000 0000 0101 0110 on the air, gives 0010 0111
+        // 1001 1110.
         let frame = [0x02, 0x00, 0x6a];
         assert_eq!(fcs(&frame), [0xe4, 0x79]);
         assert!(is_valid(&[0x02, 0x00, 0x6a, 0xe4, 0x79]));

@@ -1,4 +1,5 @@
-//! Limits of the SPI wire: t1 to t9 of the datasheet's section 12.4, held against the edges that the controller tells of.
+//! Limits of the SPI wire: t1 to t9 of the datasheet's section 12.4, held against the edges that the controller tells
+//! of.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! What the board says about the chip.
 //!
-//! Linux's `atmel,at86rf231` binding: `compatible`, `reg`, `spi-max-frequency`, `interrupts`, `reset-gpio`, `sleep-gpio`, `xtal-trim`. Ours:
-//! times, limits of the wire, and what is on the air.
+//! Linux's `atmel,at86rf231` binding: `compatible`, `reg`, `spi-max-frequency`, `interrupts`, `reset-gpio`,
+//! `sleep-gpio`, `xtal-trim`. Ours: times, limits of the wire, and what is on the air.
 
 use super::air::{LEAST_ADDRESSED_BYTES, Others, Peer};
 use crate::dt::fault::FaultKind;

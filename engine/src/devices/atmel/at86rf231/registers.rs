@@ -1,5 +1,6 @@
-//! The register map: addresses, values after reset, and the bits that software may write, as the datasheet's chapters describe their registers. Reset
-//! values of whole registers are also in Avrora's simulation of the chip, and agree but for the random bits of PHY_RSSI.
+//! The register map: addresses, values after reset, and the bits that software may write, as the datasheet's chapters
+//! describe their registers. Reset values of whole registers are also in Avrora's simulation of the chip, and agree but
+//! for the random bits of PHY_RSSI.
 
 use super::part::Part;
 

@@ -1,7 +1,9 @@
-//! The bytes that a read of the window would get, without the read: for instructions, which are decoded before they are fetched.
+//! The bytes that a read of the window would get, without the read: for instructions, which are decoded before they are
+//! fetched.
 //!
-//! Where the memory takes a frame as the controller means it, these are the stored bytes. Otherwise (wrong dummy clocks, wrong
-//! lines, a command that the memory does not know) they are what a copy of the memory answers to a frame at that address.
+//! Where the memory takes a frame as the controller means it, these are the stored bytes. Otherwise (wrong dummy
+//! clocks, wrong lines, a command that the memory does not know) they are what a copy of the memory answers to a frame
+//! at that address.
 
 use std::cell::Cell;
 
@@ -13,8 +15,8 @@ use crate::wire::spi::{Burst, Rate};
 
 /// An address that all memories have and that is none by chance: for a trial.
 const TRIAL_ADDRESS: u32 = 0x1a64;
-/// After a change of settings, what the memory makes of a frame may change with the first one (it goes into continuous read) and with
-/// the second (it did so, but gets an instruction).
+/// After a change of settings, what the memory makes of a frame may change with the first one (it goes into continuous
+/// read) and with the second (it did so, but gets an instruction).
 const UNSETTLED_FRAMES: u8 = 2;
 
 /// How the memory takes frames.

@@ -12,13 +12,15 @@ const RANDOM: u32 = 0x5a3d_2d51;
 pub struct Params {
     /// Peripheral clock: that of the registers, of the window, and the one that the serial clock is divided from.
     pub clock: Hz,
-    /// What a register's access takes more than its way to the controller: registers are behind a peripheral bridge, the window is not.
+    /// What a register's access takes more than its way to the controller: registers are behind a peripheral bridge,
+    /// the window is not.
     pub register_cycles: Cycles,
     /// From an access's arrival at the window to the frame's or the data's first clock.
     pub request_cycles: Cycles,
     /// From the data's last clock to the answer.
     pub response_cycles: Cycles,
-    /// A read of the window behind the last one goes on in its frame; else the frame ends with the bus's transfer, a burst or a single read.
+    /// A read of the window behind the last one goes on in its frame; else the frame ends with the bus's transfer, a
+    /// burst or a single read.
     pub reads_go_on: bool,
     /// The device's own value in the scrambling function.
     pub random: u32,

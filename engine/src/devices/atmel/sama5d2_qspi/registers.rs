@@ -72,7 +72,8 @@ pub const fn is_protected(offset: u32) -> bool {
     matches!(offset, QSPI_MR | QSPI_SCR | QSPI_SMR | QSPI_SKR)
 }
 
-/// When the chip select goes inactive in SPI mode (QSPI_MR.CSMODE). In serial memory mode it is LASTXFER, whatever the field says.
+/// When the chip select goes inactive in SPI mode (QSPI_MR.CSMODE). In serial memory mode it is LASTXFER, whatever the
+/// field says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectMode {
     /// If the next word is not there when a transfer ends.
@@ -156,8 +157,9 @@ impl SerialClock {
         (self.0 >> 8 & 0xff) as u64 + 1
     }
 
-    /// From chip select to the first clock's period. DLYBS counts to the first edge; 0 is half a period of the serial clock. With CPHA
-    /// 0 that edge is in the middle of the first bit, whose first half is part of the wait; with CPHA 1 it begins the first bit.
+    /// From chip select to the first clock's period. DLYBS counts to the first edge; 0 is half a period of the serial
+    /// clock. With CPHA 0 that edge is in the middle of the first bit, whose first half is part of the wait; with CPHA
+    /// 1 it begins the first bit.
     pub const fn before_clock_cycles(self) -> u64 {
         let half = self.period_cycles().div_ceil(2);
         let to_edge = match (self.0 >> 16 & 0xff) as u64 {
@@ -192,7 +194,8 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// WIDTH (application note 44043, table 2-1): lines of the instruction, of address and option, of data. 7 is reserved, and counts as 6.
+    /// WIDTH (application note 44043, table 2-1): lines of the instruction, of address and option, of data. 7 is
+    /// reserved, and counts as 6.
     pub const fn lines(self) -> (Lines, Lines, Lines) {
         match self.ifr & 7 {
             0 => (Lines::Single, Lines::Single, Lines::Single),

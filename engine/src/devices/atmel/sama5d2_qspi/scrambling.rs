@@ -1,8 +1,8 @@
 //! Scrambling of what TRSFR_READ_MEMORY and TRSFR_WRITE_MEMORY transfer (QSPI_SMR, QSPI_SKR).
 //!
-//! The chip's function is not public. Here a byte is combined by exclusive or with one that depends on its address, the key and,
-//! unless QSPI_SMR.RVDIS is set, a value that differs between devices: so each address has its own permutation of bytes,
-//! reading is the inverse of writing with the same settings, and without them the contents look random.
+//! The chip's function is not public. Here a byte is combined by exclusive or with one that depends on its address, the
+//! key and, unless QSPI_SMR.RVDIS is set, a value that differs between devices: so each address has its own permutation
+//! of bytes, reading is the inverse of writing with the same settings, and without them the contents look random.
 
 /// A keystream by address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! QSPI_TDR and QSPI_RDR: words in SPI mode, bytes of a frame in serial memory mode with SMRM, and frames without data.
 //!
-//! The state is brought up to an edge of the peripheral clock by [`Serial::advance`]. A transfer's clocks pass on the wire when it
-//! begins.
+//! The state is brought up to an edge of the peripheral clock by [`Serial::advance`]. A transfer's clocks pass on the
+//! wire when it begins.
 
 use super::registers::{Instruction, Mode, SelectMode, sr};
 use super::wire::Wire;

@@ -1,9 +1,9 @@
 //! The memory window (AHB, and its alias behind the AES bridge): data of instruction frames.
 //!
-//! With TRSFR_READ_MEMORY, reads at consecutive addresses go on in one frame, clock by clock as they come; any other address ends
-//! the frame and begins a new one. Nothing is read ahead. With the other types one frame goes on until QSPI_CR.LASTXFER, and
-//! only the address of its first access counts (SAMA5D2 Series datasheet, "Instruction Frame Transmission", "Read Memory
-//! Transfer").
+//! With TRSFR_READ_MEMORY, reads at consecutive addresses go on in one frame, clock by clock as they come; any other
+//! address ends the frame and begins a new one. Nothing is read ahead. With the other types one frame goes on until
+//! QSPI_CR.LASTXFER, and only the address of its first access counts (SAMA5D2 Series datasheet, "Instruction Frame
+//! Transmission", "Read Memory Transfer").
 
 use super::Sama5d2Qspi;
 use super::registers::Transfer;

@@ -16,7 +16,8 @@ pub struct Totals {
     pub sck_clocks: u64,
 }
 
-/// What goes wrong where CPOL and CPHA differ: the memory samples on the rising edge and changes its data on the falling one.
+/// What goes wrong where CPOL and CPHA differ: the memory samples on the rising edge and changes its data on the
+/// falling one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Skew {
     /// Nothing: they are equal.

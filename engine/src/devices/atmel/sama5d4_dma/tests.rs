@@ -40,8 +40,8 @@ fn params() -> Params {
     }
 }
 
-/// A data register that asks for one access every 20 clocks of 100 MHz on request line 4, `asks` times in all. It gives a count,
-/// and shifts the digits in that it gets.
+/// A data register that asks for one access every 20 clocks of 100 MHz on request line 4, `asks` times in all. It gives
+/// a count, and shifts the digits in that it gets.
 struct Port {
     asks: u32,
     value: u32,

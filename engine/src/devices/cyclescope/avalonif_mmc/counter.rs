@@ -43,8 +43,8 @@ impl DownCounter {
         u64::from(self.loaded).saturating_sub(elapsed) as u32
     }
 
-    /// Lists the state in `cycle`. While it counts, a loop may look at the flag alone, which changes at a fixed time: one that
-    /// reads or loads the counter is in another state each round.
+    /// Lists the state in `cycle`. While it counts, a loop may look at the flag alone, which changes at a fixed time:
+    /// one that reads or loads the counter is in another state each round.
     pub fn polled(&self, clock: Hz, cycle: Cycles, poll: &mut Poll) {
         let flagged = Cycles(self.loaded_at.0 + u64::from(self.loaded) + 1);
         if cycle < flagged {

@@ -7,8 +7,8 @@ pub const BYTE_BITS: u32 = 10;
 /// Idle bits after reset and after a write of the divider.
 const IDLE_BITS: u32 = 15;
 
-/// The registers as they stand in one cycle; those of later cycles follow from them. Calls come in the order of cycles: one for
-/// an earlier cycle counts as made in the latest that was reached.
+/// The registers as they stand in one cycle; those of later cycles follow from them. Calls come in the order of cycles:
+/// one for an earlier cycle counts as made in the latest that was reached.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
     /// The cycle, from reset.
@@ -52,7 +52,8 @@ impl Sender {
         self.cycle += 1;
     }
 
-    /// The divider is written at `at` and orders idle bits. A bit under way compares with the new divider from the next cycle on.
+    /// The divider is written at `at` and orders idle bits. A bit under way compares with the new divider from the next
+    /// cycle on.
     pub fn set_divider(&mut self, at: Cycles, divider: u32) {
         self.advance(at.0);
         // In the very cycle in which ordered bits start, the RTL clears the order, and a new one with it.
@@ -66,8 +67,8 @@ impl Sender {
         self.bits == 0 && !self.idle_ordered
     }
 
-    /// Cycles to the end of the bit under way: it ends with the first cycle whose counter exceeds the divider. `None`: never,
-    /// as no counter exceeds the greatest divider.
+    /// Cycles to the end of the bit under way: it ends with the first cycle whose counter exceeds the divider. `None`:
+    /// never, as no counter exceeds the greatest divider.
     fn bit_cycles(&self) -> Option<u64> {
         let last = self.divider.checked_add(1)?.max(self.counter);
         Some(u64::from(last - self.counter) + 1)
@@ -105,8 +106,8 @@ mod tests {
     }
 
     impl Clocked {
-        /// A cycle with what is asked for in it; true if the byte is taken. All registers change together at its end, each by
-        /// what they held before.
+        /// A cycle with what is asked for in it; true if the byte is taken. All registers change together at its end,
+        /// each by what they held before.
         fn cycle(&mut self, divider: Option<u32>, byte: bool) -> bool {
             let idle = self.bits == 0;
             let (begins_idle, takes) = (idle && self.idle_ordered, idle && !self.idle_ordered && byte);
@@ -188,8 +189,8 @@ mod tests {
 
     #[test]
     fn a_divider_written_as_ordered_bits_start_orders_nothing_more() {
-        // From reset, idle bits of 3 cycles are under way in cycles 1 to 45. The first write orders 15 more, which start in 46;
-        // so the second is lost but for its value: 15 bits of 5 cycles, 47 to 121.
+        // From reset, idle bits of 3 cycles are under way in cycles 1 to 45. The first write orders 15 more, which
+        // start in 46; so the second is lost but for its value: 15 bits of 5 cycles, 47 to 121.
         let mut sender = Sender::after_reset(1);
         sender.set_divider(Cycles(20), 1);
         sender.set_divider(Cycles(46), 3);
@@ -211,8 +212,8 @@ mod tests {
         assert_eq!(sender.free_at(Cycles(200)), None);
         let wrapped = 102 + (1 << 32);
         sender.set_divider(Cycles(wrapped + 5), 10);
-        // It exceeds 10 six cycles later, in wrapped + 11; 14 bits of 12 cycles follow, from there to wrapped + 179. The order
-        // starts in wrapped + 180, and its 15 bits end with wrapped + 360.
+        // It exceeds 10 six cycles later, in wrapped + 11; 14 bits of 12 cycles follow, from there to wrapped + 179.
+        // The order starts in wrapped + 180, and its 15 bits end with wrapped + 360.
         assert_eq!(sender.free_at(Cycles(wrapped + 6)), Some(Cycles(wrapped + 361)));
     }
 }

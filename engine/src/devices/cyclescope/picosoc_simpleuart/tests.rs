@@ -64,10 +64,10 @@ fn bytes_follow_each_other_after_ten_bits_of_divider_plus_2() {
 
 #[test]
 fn a_program_that_sends_five_bytes_waits_as_on_the_rtl() {
-    // The register program of the RTL's cases, from SRAM, begun in cycle 1000. It asks for the divider 48 cycles later, and
-    // for the first byte after 52 more. From an answer to the next request: launch 1, two additions 8, branch 7, store 5.
-    // The last answer is in 1329; launch 1, six additions, li and the branch 4 * 8, divider 6 + 6, ret 7, second mark 4 make
-    // 1385: the RTL took 385 cycles.
+    // The register program of the RTL's cases, from SRAM, begun in cycle 1000. It asks for the divider 48 cycles later,
+    // and for the first byte after 52 more. From an answer to the next request: launch 1, two additions 8, branch 7,
+    // store 5. The last answer is in 1329; launch 1, six additions, li and the branch 4 * 8, divider 6 + 6, ret 7,
+    // second mark 4 make 1385: the RTL took 385 cycles.
     let mut bench = uart();
     bench.write(cycle(1048), REG_DIV, 3).unwrap();
     let mut answered = 1100 - 21;
@@ -81,12 +81,13 @@ fn a_program_that_sends_five_bytes_waits_as_on_the_rtl() {
 fn a_new_divider_acts_on_the_bit_under_way() {
     let mut bench = uart();
     bench.write(cycle(100), REG_DAT, 0x41).unwrap();
-    // With divider 1 the first bit is cycles 101 to 103, the second 104 to 106. From 106 on its counter, 2, is compared with 8: it
-    // exceeds that with 9, in 113; 8 bits of 10 cycles, 114 to 193; 15 idle bits, ordered in 105, start in 194: 195 to 344.
+    // With divider 1 the first bit is cycles 101 to 103, the second 104 to 106. From 106 on its counter, 2, is compared
+    // with 8: it exceeds that with 9, in 113; 8 bits of 10 cycles, 114 to 193; 15 idle bits, ordered in 105, start in
+    // 194: 195 to 344.
     bench.write(cycle(105), REG_DIV, 8).unwrap();
     assert_eq!(bench.write(cycle(106), REG_DAT, 0x42), Ok(cycle(345)));
-    // Its first bit begins with 346; in 351 the counter is 5, in 352 it exceeds 2 already and the bit ends: 9 of 4 cycles,
-    // 353 to 388; idle bits start in 389: 390 to 449.
+    // Its first bit begins with 346; in 351 the counter is 5, in 352 it exceeds 2 already and the bit ends: 9 of 4
+    // cycles, 353 to 388; idle bits start in 389: 390 to 449.
     bench.write(cycle(351), REG_DIV, 2).unwrap();
     assert_eq!(bench.write(cycle(352), REG_DAT, 0x43), Ok(cycle(450)));
 }

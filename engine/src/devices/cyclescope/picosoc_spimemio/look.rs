@@ -1,7 +1,8 @@
 //! The lines in one cycle, as the configuration register shows them while the interface is on.
 //!
-//! Words pass on the wire when they are complete. If firmware looks before that, the clocks that are over pass at once, and the
-//! chip tells what it does in the next one: so the register shows what the interface reads, with wrong settings, too.
+//! Words pass on the wire when they are complete. If firmware looks before that, the clocks that are over pass at once,
+//! and the chip tells what it does in the next one: so the register shows what the interface reads, with wrong
+//! settings, too.
 
 use super::mode::Width;
 use super::stream::{COMMAND_CYCLES, Position};
@@ -34,8 +35,8 @@ impl Ahead {
 }
 
 impl Wire {
-    /// What the interface does with the pins in cycle `at`, in which the stream is at `position`, and the levels of IO0 (bit
-    /// 0) to IO3.
+    /// What the interface does with the pins in cycle `at`, in which the stream is at `position`, and the levels of IO0
+    /// (bit 0) to IO3.
     pub fn look(&mut self, position: Position, at: u64) -> (PinLevels, u8) {
         let pins = match position {
             Position::Preamble { ready } => self.look_at_preamble(ready, at),

@@ -1,7 +1,7 @@
 //! The stream of words: which word the interface holds in which cycle, as arithmetic on cycles of the SoC's clock.
 //!
-//! The interface holds one word, answers a request for it at once, and reads on by itself: the word behind a jump's, and
-//! three bytes more. A word that came while nobody asked *holds back* the last byte of its successor until the next
+//! The interface holds one word, answers a request for it at once, and reads on by itself: the word behind a jump's,
+//! and three bytes more. A word that came while nobody asked *holds back* the last byte of its successor until the next
 //! request. A request for neither the held word nor its successor cuts the stream off and starts a new one (a *jump*).
 //!
 //! All is worked out when a request comes: what has happened since the last one, then the answer. This works because
@@ -9,8 +9,8 @@
 
 use super::mode::Mode;
 
-/// Cycles from a configuration write to the end of the preamble (FFh, ABh, and the command, with gaps between them): the
-/// first in which an address can begin.
+/// Cycles from a configuration write to the end of the preamble (FFh, ABh, and the command, with gaps between them):
+/// the first in which an address can begin.
 pub const PREAMBLE_CYCLES: u64 = 55;
 /// Cycles of a byte on one line.
 pub const COMMAND_CYCLES: u64 = 16;
@@ -23,7 +23,8 @@ const HELD_BACK: u64 = u64::MAX;
 
 /// What the stream does with the lines, in the order of time. Cycles as in [`Stream`].
 pub trait Frames {
-    /// FFh, ABh and the command are sent, the command to its end at `ready`, and what is not over by `until` is cut off.
+    /// FFh, ABh and the command are sent, the command to its end at `ready`, and what is not over by `until` is cut
+    /// off.
     fn preamble(&mut self, ready: u64, until: u64);
     /// A new frame begins at `start`, with the command if `command` is set.
     fn frame(&mut self, start: u64, command: bool);
@@ -48,8 +49,8 @@ pub enum Position {
     },
     /// In the word behind the held one.
     Word {
-        /// Cycles of the word that have stood on the pins before this one. An odd number: SCK is high. All of the word's: the one
-        /// behind it is beginning, and it is not held yet.
+        /// Cycles of the word that have stood on the pins before this one. An odd number: SCK is high. All of the
+        /// word's: the one behind it is beginning, and it is not held yet.
         passed: u64,
         /// The last whole clock of these was over at this cycle, at the latest.
         over: u64,
@@ -116,8 +117,8 @@ impl Stream {
         }
     }
 
-    /// A request for the word at `address` (a multiple of 4 below 2^24) is up from cycle `at` on: the cycle in which it is
-    /// answered. Should another master's request still be up, this one waits for its answer.
+    /// A request for the word at `address` (a multiple of 4 below 2^24) is up from cycle `at` on: the cycle in which it
+    /// is answered. Should another master's request still be up, this one waits for its answer.
     #[inline]
     pub fn request(&mut self, at: u64, address: u32, frames: &mut impl Frames) -> u64 {
         if !self.streaming {
@@ -143,8 +144,8 @@ impl Stream {
         self.answered
     }
 
-    /// Where the stream is on the lines in cycle `at`. Should another master's request still be up: where it is in the cycle of
-    /// the answer.
+    /// Where the stream is on the lines in cycle `at`. Should another master's request still be up: where it is in the
+    /// cycle of the answer.
     pub fn look(&mut self, at: u64, frames: &mut impl Frames) -> Position {
         if !self.streaming {
             return Position::Preamble { ready: self.ready };

@@ -14,8 +14,8 @@ use crate::wire::host::HostedChip;
 use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Burst, Lines, Rate};
 
-/// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and the
-/// next, chip select is still active.
+/// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and
+/// the next, chip select is still active.
 const PREAMBLE_STARTS: [u64; 3] = [52, 34, 16];
 /// From a cycle of the stream to the one in which the pins show it.
 const PIN_CYCLES: u64 = 1;
@@ -112,8 +112,8 @@ impl Wire {
         std::array::from_fn(|index| (ready - PREAMBLE_STARTS[index], commands[index]))
     }
 
-    /// The commands of the preamble that begin before `until`, with those of their clocks that are over at `over`, but for
-    /// what has passed already. A command under way has begun by `over`.
+    /// The commands of the preamble that begin before `until`, with those of their clocks that are over at `over`, but
+    /// for what has passed already. A command under way has begun by `over`.
     pub(super) fn send_preamble(&mut self, ready: u64, until: u64, over: u64) {
         let passed = self.ahead.frames.saturating_sub(1);
         for (index, (start, command)) in self.preamble_frames(ready).into_iter().enumerate().skip(passed) {

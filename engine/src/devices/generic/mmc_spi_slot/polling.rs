@@ -92,9 +92,9 @@ impl Card {
         }
     }
 
-    /// What goes out changes with the clock that ends at `at`. A byte under way may have seen that before `poll` is made: its controller
-    /// says how far it is ahead. One that ends later is taken to have begun no earlier than a byte at the fastest clock before, and may
-    /// for so long see both sides of the change.
+    /// What goes out changes with the clock that ends at `at`. A byte under way may have seen that before `poll` is
+    /// made: its controller says how far it is ahead. One that ends later is taken to have begun no earlier than a byte
+    /// at the fastest clock before, and may for so long see both sides of the change.
     fn change_at(&self, poll: &mut Poll, at: Ps) {
         let now = poll.now();
         if now < at {

@@ -113,7 +113,8 @@ impl Card {
             // The host has to stop it.
             (_, Some(_)) => self.data = Data::Sending(Sending { at: 0, ready: Ps::MAX, ..sending }),
         }
-        // Errors are cleared when they are read, whatever tells them (SanDisk, SD Card Product Manual, Clearing Status Bits).
+        // Errors are cleared when they are read, whatever tells them (SanDisk, SD Card Product Manual, Clearing Status
+        // Bits).
         self.status &= !sending.error.map_or(0, error_token::in_r2);
     }
 

@@ -1,21 +1,22 @@
 //! The flash translation layer of an SD card, as timing: how long the card is busy, and why.
 //!
-//! Modelled is a small card of 2008: one NAND flash, a controller with two page buffers, and a map from logical to flash blocks.
-//! A *sector* is the host's block of 512 bytes; a *page* is what the flash programs at once; a *block* is what it
-//! erases at once.
+//! Modelled is a small card of 2008: one NAND flash, a controller with two page buffers, and a map from logical to
+//! flash blocks. A *sector* is the host's block of 512 bytes; a *page* is what the flash programs at once; a *block* is
+//! what it erases at once.
 //!
-//! - Sectors gather in a page buffer. The page is programmed when it is complete, when all announced sectors have come, or when
-//!   the command ends. Sectors of the page that the host did not supply are moved from the page that held them.
-//! - While one page is programmed the other buffer takes sectors. The card is busy after a sector while no buffer is free, and
-//!   after the last one until everything is programmed.
+//! - Sectors gather in a page buffer. The page is programmed when it is complete, when all announced sectors have come,
+//!   or when the command ends. Sectors of the page that the host did not supply are moved from the page that held them.
+//! - While one page is programmed the other buffer takes sectors. The card is busy after a sector while no buffer is
+//!   free, and after the last one until everything is programmed.
 //! - Logical blocks are mapped as wholes. Only open ones take writes, sector after sector in order; a write
 //!   elsewhere makes the card complete one block with copies from its predecessor and begin another: see [`mapping`].
-//! - The first bytes of the card, where file systems have their tables, are mapped page by page: nothing is ever copied there
-//!   but the rest of a page.
+//! - The first bytes of the card, where file systems have their tables, are mapped page by page: nothing is ever copied
+//!   there but the rest of a page.
 //! - The flash does one thing after the other; copies come before the program of the page that caused them.
 //!
 //! Not modelled: wear levelling, bad blocks, garbage collection of the pages mapped one by one, the time that moving
-//! sectors between host and buffers takes inside the card, and any work while the card is idle. Contents are not kept here.
+//! sectors between host and buffers takes inside the card, and any work while the card is idle. Contents are not kept
+//! here.
 
 mod mapping;
 mod parameters;
@@ -83,8 +84,8 @@ impl Translation {
         }
     }
 
-    /// A write command begins at sector `lba`; `announced` sectors will come: 1 for WRITE_BLOCK, for WRITE_MULTIPLE_BLOCK the number
-    /// of SET_WR_BLK_ERASE_COUNT, 0 if unknown.
+    /// A write command begins at sector `lba`; `announced` sectors will come: 1 for WRITE_BLOCK, for
+    /// WRITE_MULTIPLE_BLOCK the number of SET_WR_BLK_ERASE_COUNT, 0 if unknown.
     pub fn begin_write(&mut self, lba: u32, announced: u32, now: Ps) {
         self.calls += 1;
         self.program(now);
@@ -117,7 +118,8 @@ impl Translation {
         now.max(self.flash_free).saturating_add(stop)
     }
 
-    /// Sector `lba` is asked for at `now`, as the next one of a running command if `sequential`: when its data can come.
+    /// Sector `lba` is asked for at `now`, as the next one of a running command if `sequential`: when its data can
+    /// come.
     pub fn read(&mut self, lba: u32, sequential: bool, now: Ps) -> Ps {
         self.calls += 1;
         let page = self.geometry.page(lba);

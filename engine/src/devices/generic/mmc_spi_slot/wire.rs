@@ -38,8 +38,8 @@ impl Pace {
         self.last_edge = now;
     }
 
-    /// A burst of clocks ends: their frequency at least, in hertz, if that is above the maximum for the first time. Spans
-    /// of as many clocks differ by a picosecond, and so would the frequencies of later ones.
+    /// A burst of clocks ends: their frequency at least, in hertz, if that is above the maximum for the first time.
+    /// Spans of as many clocks differ by a picosecond, and so would the frequencies of later ones.
     #[inline]
     pub(super) fn too_fast(&mut self, clocks: u32, end: Ps) -> Option<u64> {
         let span = end.saturating_sub(self.last_edge);

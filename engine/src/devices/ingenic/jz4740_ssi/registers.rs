@@ -1,4 +1,5 @@
-//! The register map (JZ4740 Programming Manual, chapter Synchronous Serial Interface; names of bits as in Rockbox's jz4740.h).
+//! The register map (JZ4740 Programming Manual, chapter Synchronous Serial Interface; names of bits as in Rockbox's
+//! jz4740.h).
 
 use crate::devices::support::registers::{AccessKind, Register};
 

@@ -194,8 +194,8 @@ impl Wire {
         self.settings.ordered(word.received)
     }
 
-    /// Half number `word.step` of the word's halves of a period begins. With CPHA 0 a bit is set in the first half of its clock and
-    /// sampled as the second begins; with CPHA 1 the clock is half a period ahead of that.
+    /// Half number `word.step` of the word's halves of a period begins. With CPHA 0 a bit is set in the first half of
+    /// its clock and sampled as the second begins; with CPHA 1 the clock is half a period ahead of that.
     fn half_step(&mut self, word: &mut Word, at: Ps) {
         let (step, bits) = (word.step, self.settings.bits());
         let second = step % 2 == 1;

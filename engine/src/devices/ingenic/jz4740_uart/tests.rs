@@ -46,7 +46,8 @@ fn has(bench: &mut Bench, at: u64) -> (u32, String) {
 
 #[test]
 fn the_device_keeps_its_table() {
-    // A write of ones to ULCR puts the divisor latch in front, one to UIER makes the transmitter ask, one to UIIR is one to UFCR.
+    // A write of ones to ULCR puts the divisor latch in front, one to UIER makes the transmitter ask, one to UIIR is
+    // one to UFCR.
     walk::device_keeps_its_table(REGISTERS, &["UIER", "UIIR", "ULCR"], &mut after_reset());
     let mut bench = after_reset();
     bench.write(cycle(0), UIER, 0x1d).unwrap();

@@ -1,8 +1,8 @@
 //! What the board says about the chip.
 //!
 //! Linux's `jedec,spi-nor` binding: `compatible`, `reg`, `spi-max-frequency`, `spi-tx-bus-width`, `spi-rx-bus-width`,
-//! `m25p,fast-read`; `size` (bits) as in Zephyr's. Ours: busy times, typical and maximum, each under its datasheet's name,
-//! and the image.
+//! `m25p,fast-read`; `size` (bits) as in Zephyr's. Ours: busy times, typical and maximum, each under its datasheet's
+//! name, and the image.
 
 use super::array::Array;
 use super::commands::EraseUnit;
@@ -155,7 +155,8 @@ fn column(reader: &mut NodeReader, choice: BusyTimes, name: &str, unit: &str, me
     if choice == BusyTimes::Typical { typical } else { maximum }
 }
 
-/// What a Micron N25Q's node says: bytes of a page are programmed eight at once, typically; the maximum is the same for any number.
+/// What a Micron N25Q's node says: bytes of a page are programmed eight at once, typically; the maximum is the same for
+/// any number.
 pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
     let nonvolatile = reader.u32_or(
         "cyclescope,nonvolatile-configuration-register",

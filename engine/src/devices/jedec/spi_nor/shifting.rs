@@ -1,7 +1,8 @@
 //! The lines: how bits get in and out, clock by clock.
 //!
 //! Whole bytes on the right lines at the right rate in the right direction take [`Flash::byte`]; all else goes clock by
-//! clock through [`Flash::clock`], which looks at the level of each line on each edge. Both give the same result (a test compares them).
+//! clock through [`Flash::clock`], which looks at the level of each line on each edge. Both give the same result (a
+//! test compares them).
 
 use super::Flash;
 use super::commands::Source;
@@ -245,8 +246,9 @@ impl Flash {
         Outlook { rate, driven, levels: [first, if rate == Rate::Double { second } else { first }] }
     }
 
-    /// Counts the clocks after the address for which the controller does not listen. When it begins to, that number tells
-    /// how many dummy clocks it believes in, unless it let go before the dummy clocks or after a mode nibble or byte.
+    /// Counts the clocks after the address for which the controller does not listen. When it begins to, that number
+    /// tells how many dummy clocks it believes in, unless it let go before the dummy clocks or after a mode nibble or
+    /// byte.
     pub(super) fn count_turn(&mut self, drive: Drive, clocks: u32) {
         let frame = &mut self.frame;
         if frame.turned {

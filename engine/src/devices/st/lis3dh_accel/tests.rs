@@ -144,7 +144,8 @@ fn addresses_count_up_where_the_access_says_so() {
 /// The first data comes after the turn-on time of its mode, the next ones at the data rate.
 #[test]
 fn data_is_ready_at_its_time() {
-    // CTRL_REG1 and CTRL_REG4, turn-on time and period in nanoseconds: 1.6 ms and 1 s / 100; 1 ms and 1 s / 5376; 7 and 1 s / 1344.
+    // CTRL_REG1 and CTRL_REG4, turn-on time and period in nanoseconds: 1.6 ms and 1 s / 100; 1 ms and 1 s / 5376; 7 and
+    // 1 s / 1344.
     let cases = [
         (0x57, 0x00, 1_600_000_000, 10_000_000_000),
         (0x9f, 0x00, 1_000_000_000, 186_011_905),
@@ -227,7 +228,8 @@ fn an_access_before_boot_and_a_cut_byte_are_noted() {
     assert!(rig.chip.take_notes()[0].contains("within a byte"));
 }
 
-/// A controller's node, with what the models need among themselves: what one does not know is a fault that does not count here.
+/// A controller's node, with what the models need among themselves: what one does not know is a fault that does not
+/// count here.
 fn controller(entry: &Entry) -> Bench {
     let properties = vec![
         ("compatible", [entry.compatible.as_bytes(), &[0]].concat()),

@@ -216,8 +216,8 @@ impl Channel {
         self.block & BNDT
     }
 
-    /// MDMA_CxESR for settings that do not fit: addresses that are not aligned, offsets that are smaller than data, counts that leave a part of
-    /// a datum.
+    /// MDMA_CxESR for settings that do not fit: addresses that are not aligned, offsets that are smaller than data,
+    /// counts that leave a part of a datum.
     pub fn faults(&self) -> u32 {
         let (reads, writes) = (self.reads(), self.writes());
         let is_off = |side: Side, address: u32| {

@@ -137,8 +137,8 @@ fn a_block_is_copied_in_bursts_and_buffers() {
     let mut rig = rig();
     rig.store(RAM, &count(1, 48));
     rig.copy(RAM, RAM + 0x1000, 40 * 4, COPY | BLOCK);
-    // A burst of n words: 2 clocks there, 3 and n - 1 at the port, 1 back. A buffer of 32 words, and one of 8; the last event is the
-    // last write.
+    // A burst of n words: 2 clocks there, 3 and n - 1 at the port, 1 back. A buffer of 32 words, and one of 8; the last
+    // event is the last write.
     let burst = |words: u64| 2 + 3 + words - 1 + 1;
     assert_eq!(rig.run(0, START), 10 + 4 * burst(16) + 2 + burst(8));
     assert_eq!(rig.words(RAM + 0x1000, 41), [count(1, 40), vec![0]].concat());

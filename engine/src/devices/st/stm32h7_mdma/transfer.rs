@@ -1,7 +1,7 @@
 //! How data move: bursts into the buffer, and bursts out of it, each at its own time.
 //!
-//! A side whose data follow each other in memory is accessed in bursts; everything else goes datum by datum, so that a device gets each
-//! access in order with those of the other masters. A datum of 64 bits is two words to a device.
+//! A side whose data follow each other in memory is accessed in bursts; everything else goes datum by datum, so that a
+//! device gets each access in order with those of the other masters. A datum of 64 bits is two words to a device.
 
 use super::channel::{Side, Stage, Trigger};
 use super::{Mdma, cesr, cisr};

@@ -1,5 +1,5 @@
-//! Clock settings that are there when a program begins: those that TF-A makes on ST's discovery boards (fdts/stm32mp15xx-dkx.dtsi: st,clksrc,
-//! st,clkdiv, st,pkcs and the PLLs' cfg and frac), in the fields of RM0436.
+//! Clock settings that are there when a program begins: those that TF-A makes on ST's discovery boards
+//! (fdts/stm32mp15xx-dkx.dtsi: st,clksrc, st,clkdiv, st,pkcs and the PLLs' cfg and frac), in the fields of RM0436.
 
 /// A register that keeps its value.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +109,8 @@ pub fn at(offset: u32) -> Option<&'static Setting> {
     ALL.iter().find(|setting| setting.offset == offset)
 }
 
-/// What the settings make of `hse_hz`: mpuss_ck, axiss_ck and mcuss_ck, which come from the P outputs of PLL1 to PLL3, in hertz.
+/// What the settings make of `hse_hz`: mpuss_ck, axiss_ck and mcuss_ck, which come from the P outputs of PLL1 to PLL3,
+/// in hertz.
 pub fn frequencies(hse_hz: u64) -> [u64; 3] {
     let value = |offset: u32| at(offset).map_or(0, |setting| u64::from(setting.value));
     // RCC_PLLxCFGR1. PLL1 and PLL2 double, and halve what comes out at P.

@@ -1,7 +1,7 @@
 //! The device's side of a split virtqueue (Virtual I/O Device (VIRTIO) Version 1.1, 2.6 "Split Virtqueues").
 //!
-//! The rings lie in the board's memory, which is read and written here without time. What a driver puts there is checked before it is used: a
-//! broken ring is told with its numbers, and never followed.
+//! The rings lie in the board's memory, which is read and written here without time. What a driver puts there is
+//! checked before it is used: a broken ring is told with its numbers, and never followed.
 
 use crate::bus::Bus;
 
@@ -54,7 +54,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Checks what the driver set up, when it says that the queue is ready: size, alignment (2.6) and that the rings are in memory.
+    /// Checks what the driver set up, when it says that the queue is ready: size, alignment (2.6) and that the rings
+    /// are in memory.
     ///
     /// # Errors
     /// What is wrong, for a note.
@@ -131,7 +132,8 @@ impl Queue {
         }
     }
 
-    /// Gives a buffer back, of which the device has written `len_bytes` (2.6.8). True if the driver wants an interrupt for it.
+    /// Gives a buffer back, of which the device has written `len_bytes` (2.6.8). True if the driver wants an interrupt
+    /// for it.
     ///
     /// # Errors
     /// What is wrong with the ring, for a note.

@@ -146,8 +146,8 @@ fn memory_to_fifo_takes_a_beat_a_clock_and_a_gap_a_burst() {
     let (end, status) = rig.transfer(cr::KEYHOLE_WRITE, RAM, FIFO, 20 * 4);
     assert_eq!(status, IDLE_IOC);
     assert_eq!(rig.values(), (0..20).collect::<Vec<u32>>());
-    // BTT at 0; read address at 100 ns, at the RAM at 120; its first word at 150, here at 160. Through at 190, and there with the
-    // address at 210. 16 beats, 7 clocks, 4 beats: 360 + 10 + 70 ns.
+    // BTT at 0; read address at 100 ns, at the RAM at 120; its first word at 150, here at 160. Through at 190, and
+    // there with the address at 210. 16 beats, 7 clocks, 4 beats: 360 + 10 + 70 ns.
     let times = rig.times_ns();
     assert_eq!((times[0], times[1], times[15]), (210, 220, 360));
     assert_eq!((times[16], times[19]), (440, 470));

@@ -1,11 +1,11 @@
 //! How a transfer passes through the engine: a reading side, a buffer of two bursts, a writing side.
 //!
 //! The reading side asks for a burst as soon as its address channel is free and the buffer has room, so that the
-//! latency of a memory overlaps with its data. The writing side sends a burst's address when its first word (with store and
-//! forward: its last) has passed through, and then a beat a clock where words are there and the target keeps up.
+//! latency of a memory overlaps with its data. The writing side sends a burst's address when its first word (with store
+//! and forward: its last) has passed through, and then a beat a clock where words are there and the target keeps up.
 //!
-//! Memory is read and written by whole bursts, whose timing is the RAM's. A device gets each beat at the beat's own time, one
-//! event a beat, in order with the accesses of all other masters.
+//! Memory is read and written by whole bursts, whose timing is the RAM's. A device gets each beat at the beat's own
+//! time, one event a beat, in order with the accesses of all other masters.
 
 use super::{AxiCdma, Due, Params};
 use crate::bus::{BusFault, BusFaultKind, Target};
@@ -181,7 +181,8 @@ impl AxiCdma {
         self.schedule(self.edge(ready.max(self.write.not_before).max(ctx.now)), Due::Write, ctx);
     }
 
-    /// When the words that the writing side needs for its next step have passed through; `None` if they are not there yet.
+    /// When the words that the writing side needs for its next step have passed through; `None` if they are not there
+    /// yet.
     fn write_ready(&self, ctx: &Ctx) -> Option<Ps> {
         let forward = self.params.forward_cycles;
         let passed = |arrived: Ps| self.params.port.clock.after(arrived, forward);

@@ -1,10 +1,11 @@
-//! Which lines a frame uses: the core's command decoder in dual and quad mode (PG153 v3.2, "AXI Quad SPI Core Behavior in
-//! Legacy and Enhanced Mode", slave device Micron; "XIP Mode Commands", table of supported commands).
+//! Which lines a frame uses: the core's command decoder in dual and quad mode (PG153 v3.2, "AXI Quad SPI Core Behavior
+//! in Legacy and Enhanced Mode", slave device Micron; "XIP Mode Commands", table of supported commands).
 //!
-//! In these modes the first byte of a frame is a command, sent on one line. From its own table the core knows how many address and
-//! dummy bytes follow, and on how many lines and in which direction the rest goes. Dummy bytes in the transmit FIFO are not
-//! sent: they count clocks, at the width of the data. The number of dummy clocks is the one of a Micron N25Q with its
-//! configuration registers at their defaults (PG153, "Micron Memory"; N25Q128A data sheet, command set and dummy cycles).
+//! In these modes the first byte of a frame is a command, sent on one line. From its own table the core knows how many
+//! address and dummy bytes follow, and on how many lines and in which direction the rest goes. Dummy bytes in the
+//! transmit FIFO are not sent: they count clocks, at the width of the data. The number of dummy clocks is the one of a
+//! Micron N25Q with its configuration registers at their defaults (PG153, "Micron Memory"; N25Q128A data sheet, command
+//! set and dummy cycles).
 
 use crate::wire::spi::Lines;
 

@@ -1,8 +1,8 @@
 //! The core's two FIFOs, each between the AXI clock and the SPI clock.
 //!
-//! Both sides see the same bytes at different times, as with a real FIFO of independent clocks. A slot therefore carries the
-//! edge of EXT_SPI_CLK at which the other side comes to know of it, and each FIFO three pointers: two for the sides' own
-//! accesses, one for what the AXI side has come to know.
+//! Both sides see the same bytes at different times, as with a real FIFO of independent clocks. A slot therefore
+//! carries the edge of EXT_SPI_CLK at which the other side comes to know of it, and each FIFO three pointers: two for
+//! the sides' own accesses, one for what the AXI side has come to know.
 
 /// Depth of the deepest FIFO that the core has.
 const SLOTS: u64 = 256;

@@ -1,5 +1,5 @@
-//! What the core's node says: the generator's options under the names that Xilinx's devicetree generator gives them, and our
-//! timing.
+//! What the core's node says: the generator's options under the names that Xilinx's devicetree generator gives them,
+//! and our timing.
 
 use crate::device::IrqLine;
 use crate::devices::support::axi_lite::AxiLitePort;
@@ -23,7 +23,8 @@ pub struct Params {
     pub fifo_depth: u32,
     /// `xlnx,num-ss-bits`: slave selects.
     pub slaves: u32,
-    /// `xlnx,type-of-axi4-interface`: an AXI4 port that takes FIXED bursts at the FIFOs (enhanced mode), not AXI4-Lite (legacy).
+    /// `xlnx,type-of-axi4-interface`: an AXI4 port that takes FIXED bursts at the FIFOs (enhanced mode), not AXI4-Lite
+    /// (legacy).
     pub enhanced: bool,
     /// `xlnx,xip-mode`: the second `reg` range reads the memory.
     pub xip: bool,
@@ -106,8 +107,8 @@ fn fifo_depth(reader: &mut NodeReader, lines: Lines) -> u32 {
     reader.u32_or("xlnx,fifo-depth", 16, |depth| matches!(depth, 16 | 256) || (standard && depth == 0), meaning)
 }
 
-/// The clock at index 1; or, where `clock-frequency` is there and not 0, whatever EXT_SPI_CLK gives that SCK: a knob for
-/// the user, as the core itself divides by a fixed ratio.
+/// The clock at index 1; or, where `clock-frequency` is there and not 0, whatever EXT_SPI_CLK gives that SCK: a knob
+/// for the user, as the core itself divides by a fixed ratio.
 fn ext_spi_clock(reader: &mut NodeReader, sck_ratio: u32) -> Hz {
     let wired = reader.clock(1, "EXT_SPI_CLK, which the core divides by its ratio to SCK");
     let sck_hz = reader.u32_or(

@@ -1,8 +1,8 @@
 //! The SPI side of the core: its shift engine, slave selects and lines, in EXT_SPI_CLK's domain.
 //!
-//! Times are edges of EXT_SPI_CLK; SCK takes `ratio` of them and runs only while a byte is shifted. Bytes follow each other
-//! without a gap as long as the transmit FIFO has one; else SCK stalls. The engine is brought up to date lazily: [`Wire::advance`] does
-//! all that is complete by an edge.
+//! Times are edges of EXT_SPI_CLK; SCK takes `ratio` of them and runs only while a byte is shifted. Bytes follow each
+//! other without a gap as long as the transmit FIFO has one; else SCK stalls. The engine is brought up to date lazily:
+//! [`Wire::advance`] does all that is complete by an edge.
 
 use super::commands::{self, Command, Data};
 use super::fifo::{RxFifo, TxFifo};
@@ -261,8 +261,8 @@ impl Wire {
         self.signals.shift(chip, burst, now, clock)
     }
 
-    /// One frame of the execute-in-place window, from `edge` on: `command`, `address`, its dummies, and `into.len()` bytes of data.
-    /// Returns the edge after its last clock.
+    /// One frame of the execute-in-place window, from `edge` on: `command`, `address`, its dummies, and `into.len()`
+    /// bytes of data. Returns the edge after its last clock.
     pub fn read_frame(&mut self, command: &Command, address: u32, bytes: u32, into: &mut [u8], edge: u64) -> u64 {
         self.free_edge = self.free_edge.max(edge);
         self.select(Some(0), self.free_edge);

@@ -1,6 +1,7 @@
-//! XIP mode (PG153 v3.2, "XIP Mode", "XIP Configuration Register", "XIP Status Register", "XIP Mode Commands"): two registers on
-//! AXI4-Lite, and a window on AXI4 whose every read transaction is one frame of the fast read of the core's width: 0Bh, BBh
-//! or EBh. The beats of a burst are more clocks of the same frame. The memory is on slave select 0.
+//! XIP mode (PG153 v3.2, "XIP Mode", "XIP Configuration Register", "XIP Status Register", "XIP Mode Commands"): two
+//! registers on AXI4-Lite, and a window on AXI4 whose every read transaction is one frame of the fast read of the
+//! core's width: 0Bh, BBh or EBh. The beats of a burst are more clocks of the same frame. The memory is on slave select
+//! 0.
 
 use super::commands::{self, Command};
 use super::{AxiQuadSpi, flag};
@@ -104,7 +105,8 @@ impl AxiQuadSpi {
         self.xip_frame(offset, bytes, &mut [], ctx)
     }
 
-    /// One read transaction: `bytes` from `offset` on, as many of them as fit copied to `into`. When its last beat is there.
+    /// One read transaction: `bytes` from `offset` on, as many of them as fit copied to `into`. When its last beat is
+    /// there.
     fn xip_frame(&mut self, offset: u32, bytes: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, SlaveError> {
         let differ = matches!(self.xip.config, 0b01 | 0b10);
         if differ {

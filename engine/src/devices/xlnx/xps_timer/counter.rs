@@ -1,9 +1,9 @@
 //! A counter of the AXI Timer as a function of time.
 //!
-//! In generate mode a rollover is a cycle of its own: counting up, the counter passes from all ones to 0 and shows 0 for that
-//! cycle; with auto reload the load register's value follows in the next. So a period has `MAX - TLR + 2` cycles counting
-//! up and `TLR + 2` counting down, as PG079 gives it (Generate Mode). Without auto reload the counter holds
-//! the value that it rolled over to.
+//! In generate mode a rollover is a cycle of its own: counting up, the counter passes from all ones to 0 and shows 0
+//! for that cycle; with auto reload the load register's value follows in the next. So a period has `MAX - TLR + 2`
+//! cycles counting up and `TLR + 2` counting down, as PG079 gives it (Generate Mode). Without auto reload the counter
+//! holds the value that it rolled over to.
 
 /// How a counter counts, from its registers.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +77,8 @@ impl Counter {
         self.rolled = setting.reloads;
         self.held = !setting.reloads;
         if setting.reloads {
-            // The remainder is less than a period of 64 bits and a cycle: it fits, but for the cycle before a rollover of
-            // the longest period, which takes 5800 years at 100 MHz.
+            // The remainder is less than a period of 64 bits and a cycle: it fits, but for the cycle before a rollover
+            // of the longest period, which takes 5800 years at 100 MHz.
             self.count(setting, (past % (1 + setting.until_rollover(setting.reload))) as u64);
         }
         true

@@ -4,7 +4,8 @@ use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, RESULT, SINK, ZERO};
 
-/// Micro-operations by opcode (bits 24:21), without flags and with them: and, eor, sub, rsb, add, adc, sbc, rsc, tst, teq, cmp, cmn, orr, mov, bic, mvn.
+/// Micro-operations by opcode (bits 24:21), without flags and with them: and, eor, sub, rsb, add, adc, sbc, rsc, tst,
+/// teq, cmp, cmn, orr, mov, bic, mvn.
 #[rustfmt::skip]
 const CODES: [(Code, Code); 16] = [
     (Code::And, Code::Ands), (Code::Eor, Code::Eors), (Code::Sub, Code::Subs), (Code::Rsb, Code::Rsbs),

@@ -132,7 +132,8 @@ fn one(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> TimingClass {
     }
 }
 
-/// Base and what to add to it for the access (never to be subtracted), and where the sum is, if it has been worked out, as it is if `now` says so.
+/// Base and what to add to it for the access (never to be subtracted), and where the sum is, if it has been worked out,
+/// as it is if `now` says so.
 fn address(emit: &mut Emit, mode: &Mode, now: bool) -> (u8, Offset, Option<u8>) {
     const NO_OFFSET: Offset = Offset::Immediate(0);
     match (mode.is_indexed, mode.rn, mode.offset) {

@@ -1,4 +1,5 @@
-//! What is for the system in the M profile: 32-bit instructions of A5.3.4 of its manual (DDI 0403E), and the stack pointer's low bits.
+//! What is for the system in the M profile: 32-bit instructions of A5.3.4 of its manual (DDI 0403E), and the stack
+//! pointer's low bits.
 
 use super::control::barrier;
 use super::short_control::hint;

@@ -23,7 +23,8 @@ impl Operand {
     }
 }
 
-/// Shift of `rm` into `rd` as a type (two bits) and an amount (five) say, 0 standing for what it does in each type (A8.4.3). With `carry`, C is the carry out.
+/// Shift of `rm` into `rd` as a type (two bits) and an amount (five) say, 0 standing for what it does in each type
+/// (A8.4.3). With `carry`, C is the carry out.
 pub fn shift(emit: &mut Emit, carry: bool, rd: u8, rm: u8, kind: u32, amount: u32) {
     let (plain, with_carry, imm) = match (kind, amount) {
         (0, _) => (Code::LslImm, Code::LslImms, amount),

@@ -1,4 +1,5 @@
-//! Tests of what encodings become, and over all 16-bit ones. What they do is compared with another simulator in `tests/differential`.
+//! Tests of what encodings become, and over all 16-bit ones. What they do is compared with another simulator in
+//! `tests/differential`.
 
 use super::*;
 use crate::isa::arm::registers::{FLAGS, LR, PC_VALUE, RESULT, SINK, SP, ZERO};

@@ -48,7 +48,8 @@ impl Arm<System> {
         }
     }
 
-    /// What is said when the address of a handler can't be read, for an exception that has something to say itself or not.
+    /// What is said when the address of a handler can't be read, for an exception that has something to say itself or
+    /// not.
     pub(super) fn fault_of_vector(&self, vector: u32, fault: Option<CoreFault>) -> CoreFault {
         let access = FaultedAccess { addr: vector, kind: "load of an exception's vector", answer: NOTHING };
         fault.unwrap_or(CoreFault { pc: self.pc, what: "HardFault", access: Some(access), ..CoreFault::default() })

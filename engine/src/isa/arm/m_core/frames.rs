@@ -1,4 +1,5 @@
-//! Frames of exceptions, and of floating-point state: stored and loaded, with the time that memory takes beyond the core's own.
+//! Frames of exceptions, and of floating-point state: stored and loaded, with the time that memory takes beyond the
+//! core's own.
 
 use super::super::core::Arm;
 use super::super::m_profile::exceptions::During;
@@ -41,8 +42,8 @@ impl Arm<System> {
         }
     }
 
-    /// Loads a frame, and floating-point state into its registers if it has that. What memory takes is added to the core's time, and what
-    /// floating-point state takes further.
+    /// Loads a frame, and floating-point state into its registers if it has that. What memory takes is added to the
+    /// core's time, and what floating-point state takes further.
     pub(super) fn load_frame(&mut self, bus: &mut Bus, frame: &Unstack) -> [u32; WORDS] {
         let mut words = [0; WORDS];
         self.load_words(bus, frame.address, &mut words);
@@ -78,8 +79,8 @@ impl Arm<System> {
         }
     }
 
-    /// A floating-point instruction comes: if the registers still hold the state of the code that an exception interrupted, that is stored first
-    /// (lazy preservation). Gives what that takes.
+    /// A floating-point instruction comes: if the registers still hold the state of the code that an exception
+    /// interrupted, that is stored first (lazy preservation). Gives what that takes.
     pub(super) fn prepare_floating(&mut self, bus: &mut Bus, begins: Ps) -> Result<u64, Option<Exception>> {
         if !self.isa.system.floating_is_allowed() {
             return Err(None);

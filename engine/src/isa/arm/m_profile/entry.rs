@@ -14,7 +14,8 @@ pub(super) const FRAME_ALIGNED: u32 = 1 << 9;
 pub mod exc_return {
     /// What they have in common: a jump there in Handler mode is a return.
     pub const PREFIX: u32 = 0xf000_0000;
-    /// Returns to Handler mode, to Thread mode on the main stack, and on the process stack; the frame has no floating-point state.
+    /// Returns to Handler mode, to Thread mode on the main stack, and on the process stack; the frame has no
+    /// floating-point state.
     pub const HANDLER: u32 = 0xffff_fff1;
     /// See [`HANDLER`].
     pub const THREAD_MAIN: u32 = 0xffff_fff9;
@@ -65,7 +66,8 @@ pub struct Activated {
 }
 
 impl System {
-    /// The frame of an exception that is taken now, with `pc` as the address to return to. The stack pointer is already below it.
+    /// The frame of an exception that is taken now, with `pc` as the address to return to. The stack pointer is already
+    /// below it.
     pub fn begin_entry(&mut self, x: &mut X, pc: u32) -> Frame {
         let floating = self.floating_frame();
         let extended = floating != Floating::None;

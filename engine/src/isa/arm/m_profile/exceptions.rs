@@ -1,4 +1,5 @@
-//! What an instruction can do wrong or ask for, how it is recorded, and which exception that is (ARM, B1.5.6, B1.5.14 and B3.2.15 on).
+//! What an instruction can do wrong or ask for, how it is recorded, and which exception that is (ARM, B1.5.6, B1.5.14
+//! and B3.2.15 on).
 
 use super::System;
 use super::nvic::LEAST_URGENT;
@@ -103,8 +104,8 @@ pub enum During {
 }
 
 impl System {
-    /// Records an exception of the instruction at `pc` and makes it pending, escalated if it has to be; then [`System::due`] has it, or something still
-    /// more urgent. Gives the address to return to.
+    /// Records an exception of the instruction at `pc` and makes it pending, escalated if it has to be; then
+    /// [`System::due`] has it, or something still more urgent. Gives the address to return to.
     ///
     /// # Errors
     /// [`Lockup`].
@@ -136,7 +137,8 @@ impl System {
         })
     }
 
-    /// An access of an exception's entry or return failed: records that, and makes the fault pending. The entry or return goes on.
+    /// An access of an exception's entry or return failed: records that, and makes the fault pending. The entry or
+    /// return goes on.
     ///
     /// # Errors
     /// [`Lockup`].
@@ -150,7 +152,8 @@ impl System {
         self.pend_escalated(wanted, false)
     }
 
-    /// The vector of `exception`, which has just been activated, could not be read: HardFault is pending, to be activated in its place.
+    /// The vector of `exception`, which has just been activated, could not be read: HardFault is pending, to be
+    /// activated in its place.
     ///
     /// # Errors
     /// [`Lockup`] if it was HardFault's or NMI's.

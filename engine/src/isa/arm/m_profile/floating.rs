@@ -59,7 +59,8 @@ impl System {
         self.floating.fpscr = value & FPSCR_MASK;
     }
 
-    /// True if a floating-point instruction may be executed with nothing to be done before ([`System::begin_floating`]).
+    /// True if a floating-point instruction may be executed with nothing to be done before
+    /// ([`System::begin_floating`]).
     #[inline]
     pub fn floating_is_ready(&self) -> bool {
         self.floating.ready
@@ -75,8 +76,8 @@ impl System {
             }
     }
 
-    /// Address for the state of the code that an exception interrupted, to be stored before the first instruction that uses the registers:
-    /// S0 to S15 and FPSCR; afterwards [`System::floating_is_saved`].
+    /// Address for the state of the code that an exception interrupted, to be stored before the first instruction that
+    /// uses the registers: S0 to S15 and FPSCR; afterwards [`System::floating_is_saved`].
     pub fn lazy_address(&self) -> Option<u32> {
         self.is_floating_lazy().then_some(self.floating.fpcar)
     }
@@ -92,7 +93,8 @@ impl System {
         self.follow_privilege();
     }
 
-    /// A floating-point instruction is allowed, and comes now: the code has floating-point state from now on (ARM, ExecuteFPCheck).
+    /// A floating-point instruction is allowed, and comes now: the code has floating-point state from now on (ARM,
+    /// ExecuteFPCheck).
     pub fn begin_floating(&mut self) {
         if self.floating.fpccr & fpccr::ASPEN != 0 && !self.floating.context {
             self.floating.fpscr = self.floating.fpscr & !FPDSCR_MASK | self.floating.fpdscr;

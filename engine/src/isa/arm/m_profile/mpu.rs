@@ -188,7 +188,8 @@ impl System {
         })
     }
 
-    /// The region of `va`; `Some(None)` if it has to be one and there is none; `None` where the map without regions holds.
+    /// The region of `va`; `Some(None)` if it has to be one and there is none; `None` where the map without regions
+    /// holds.
     fn region(&self, va: u32, privileged: bool) -> Option<Option<Region>> {
         if self.protection() == Protection::Off || va >= SYSTEM_BASE {
             return None;

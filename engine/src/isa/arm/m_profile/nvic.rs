@@ -68,7 +68,8 @@ impl Nvic {
         self.inputs == *inputs
     }
 
-    /// The levels of the interrupt lines. True if that made something pending: a line that rises does, and the system timer's by any change.
+    /// The levels of the interrupt lines. True if that made something pending: a line that rises does, and the system
+    /// timer's by any change.
     pub fn set_inputs(&mut self, inputs: &Levels) -> bool {
         if self.knows(inputs) {
             return false;

@@ -69,12 +69,12 @@ impl System {
         Ok(Return::Unstack(Unstack { address, floating: has_floating && !self.is_floating_lazy(), link }))
     }
 
-    /// Goes back to what a frame's words say. If it had floating-point state that was read, the core has put S0 to S15 and FPSCR back. Gives the
-    /// address to go on at; with [`System::sleeps_on_exit`] the core then waits as for wfi.
+    /// Goes back to what a frame's words say. If it had floating-point state that was read, the core has put S0 to S15
+    /// and FPSCR back. Gives the address to go on at; with [`System::sleeps_on_exit`] the core then waits as for wfi.
     ///
     /// # Errors
-    /// [`Exception::InvalidReturn`], if the frame is of another mode than the return: nothing has been changed, and it is raised as by
-    /// [`System::begin_return`].
+    /// [`Exception::InvalidReturn`], if the frame is of another mode than the return: nothing has been changed, and it
+    /// is raised as by [`System::begin_return`].
     pub fn finish_return(&mut self, x: &mut X, frame: Unstack, words: &[u32; 8]) -> Result<u32, Exception> {
         let [r0, r1, r2, r3, r12, lr, pc, status] = *words;
         let basic = frame.link | exc_return::BASIC_FRAME;

@@ -1,6 +1,8 @@
-//! Debug and trace: DEMCR, the cycle counter of the data watchpoint unit, and the instrumentation macrocell (ARM, C1.6 to C1.8).
+//! Debug and trace: DEMCR, the cycle counter of the data watchpoint unit, and the instrumentation macrocell (ARM, C1.6
+//! to C1.8).
 //!
-//! There are no comparators and no profiling counters, which DWT_CTRL says. What is written to stimulus ports goes nowhere.
+//! There are no comparators and no profiling counters, which DWT_CTRL says. What is written to stimulus ports goes
+//! nowhere.
 
 /// DEMCR.
 pub(super) const DEMCR_TRCENA: u32 = 1 << 24;

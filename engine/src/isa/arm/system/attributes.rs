@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn remapped_attributes_come_from_prrr_and_nmrr() {
-        // Linux's: region 1 non-cacheable Normal, 2 write-through, 3 write-back, 7 allocating; 0 strongly ordered, 4 Device.
+        // Linux's: region 1 non-cacheable Normal, 2 write-through, 3 write-back, 7 allocating; 0 strongly ordered, 4
+        // Device.
         let (prrr, nmrr) = (0xff0a_81a8, 0x40e0_40e0);
         let of = |n: u32, s| MemoryType::remapped(n >> 2, n & 2 != 0, n & 1 != 0, s, prrr, nmrr);
         use Cacheability::*;

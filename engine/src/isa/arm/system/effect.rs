@@ -15,8 +15,8 @@ pub struct Now<'a> {
     pub pending: u32,
 }
 
-/// What is to be done next. Any of the instructions may have changed the mode, the masks of interrupts and the privilege: look at them
-/// afterwards ([`super::System::is_privileged`], [`super::System::deliverable`]).
+/// What is to be done next. Any of the instructions may have changed the mode, the masks of interrupts and the
+/// privilege: look at them afterwards ([`super::System::is_privileged`], [`super::System::deliverable`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Go on behind the instruction.

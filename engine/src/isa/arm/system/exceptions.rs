@@ -122,8 +122,8 @@ impl Exception {
 }
 
 impl System {
-    /// Takes an exception of the instruction at `pc`; an interrupt is taken before it. Gives the address of the handler; the instruction set
-    /// has been chosen. [`System::it`] has to be that of the instruction at `pc`.
+    /// Takes an exception of the instruction at `pc`; an interrupt is taken before it. Gives the address of the
+    /// handler; the instruction set has been chosen. [`System::it`] has to be that of the instruction at `pc`.
     pub fn enter(&mut self, x: &mut X, exception: Exception, pc: u32) -> u32 {
         self.note_fault(exception);
         if let Exception::Svc(_) = exception {
@@ -141,7 +141,8 @@ impl System {
         self.vectors().wrapping_add(offset)
     }
 
-    /// Goes back to where an exception came from: CPSR becomes `cpsr`; gives the address, `pc` as the instruction set has it.
+    /// Goes back to where an exception came from: CPSR becomes `cpsr`; gives the address, `pc` as the instruction set
+    /// has it.
     pub fn leave(&mut self, x: &mut X, pc: u32, cpsr: u32) -> u32 {
         self.restore_cpsr(x, cpsr);
         pc & if self.thumb { !1 } else { !3 }

@@ -54,8 +54,8 @@ impl Coprocessor {
 }
 
 impl System {
-    /// Executes a system instruction, other than those that use memory (rfe, srs, swap, exclusive ones, accesses to User registers). What is
-    /// no system instruction does nothing.
+    /// Executes a system instruction, other than those that use memory (rfe, srs, swap, exclusive ones, accesses to
+    /// User registers). What is no system instruction does nothing.
     pub fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
         let barrier = |barrier| Ok(Effect::Maintain(Maintenance::Barrier(barrier)));
         match op.code {
@@ -120,8 +120,8 @@ impl System {
         self.leave(x, target, cpsr)
     }
 
-    /// An interrupt ends the wait only if it is not masked (ARM, B1.8). With all masked nothing could end it here: it does not begin, as
-    /// it need not.
+    /// An interrupt ends the wait only if it is not masked (ARM, B1.8). With all masked nothing could end it here: it
+    /// does not begin, as it need not.
     fn wait_for_event(&mut self) -> Effect {
         let happened = std::mem::replace(&mut self.event, false);
         if happened || self.masked(psr::I | psr::F) { Effect::Next } else { Effect::Wait }

@@ -92,8 +92,9 @@ impl Leaf {
 }
 
 impl System {
-    /// What virtual address `va` means for an access. `read` gives the word at a physical address, `None` if nothing answers there. It is
-    /// worked out from the tables in memory each time: there are no stale translations, and which walks take time is for others to say.
+    /// What virtual address `va` means for an access. `read` gives the word at a physical address, `None` if nothing
+    /// answers there. It is worked out from the tables in memory each time: there are no stale translations, and which
+    /// walks take time is for others to say.
     pub fn translate(
         &self,
         va: u32,

@@ -15,8 +15,8 @@ impl System {
         self.monitor.reserved = Some((physical, bytes));
     }
 
-    /// Before an exclusive store: true if it is to be done. The reservation is gone afterwards. A store to another address or of another
-    /// size than that of the load fails.
+    /// Before an exclusive store: true if it is to be done. The reservation is gone afterwards. A store to another
+    /// address or of another size than that of the load fails.
     pub fn claim(&mut self, physical: u32, bytes: u32) -> bool {
         self.monitor.reserved.take() == Some((physical, bytes))
     }

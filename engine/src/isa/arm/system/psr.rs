@@ -44,8 +44,8 @@ impl System {
         flags | (it & 3) << 25 | (it >> 2) << 10 | self.masks | u32::from(self.thumb) << 5 | self.mode as u32
     }
 
-    /// As msr does: the bytes under the field mask (c 1, x 2, s 4, f 8), as far as the mode allows. The instruction set and ITSTATE stay; a
-    /// mode that there is not is not entered.
+    /// As msr does: the bytes under the field mask (c 1, x 2, s 4, f 8), as far as the mode allows. The instruction set
+    /// and ITSTATE stay; a mode that there is not is not entered.
     pub fn write_cpsr(&mut self, x: &mut X, value: u32, fields: u8) {
         let mask = field_mask(fields);
         if mask & 0xff00_0000 != 0 {

@@ -176,8 +176,8 @@ impl System {
         self.registers.sctlr & SCTLR_I != 0
     }
 
-    /// True if data caches are on (SCTLR.C); they keep nothing without the MMU. A Cortex-A7 caches no data outside the coherent ones
-    /// (Cortex-A7 TRM, Auxiliary Control Register, SMP).
+    /// True if data caches are on (SCTLR.C); they keep nothing without the MMU. A Cortex-A7 caches no data outside the
+    /// coherent ones (Cortex-A7 TRM, Auxiliary Control Register, SMP).
     pub fn dcache_is_on(&self) -> bool {
         self.registers.sctlr & SCTLR_C != 0 && (self.keeps_shareable() || !self.config.caches_need_smp)
     }

@@ -1,4 +1,5 @@
-//! The generic timer's registers, c14 (ARM, chapter B8 and B4.1): they are in a device, which counts; who may use them is said here.
+//! The generic timer's registers, c14 (ARM, chapter B8 and B4.1): they are in a device, which counts; who may use them
+//! is said here.
 
 use super::System;
 use super::effect::{DeviceRegister, Effect};
@@ -17,7 +18,8 @@ pub(super) const CNTKCTL_MASK: u32 = PL0PCTEN | PL0VCTEN | PL0VTEN | PL0PTEN;
 pub(super) const CNTKCTL: Number = (14, 0, 1, 0);
 
 impl System {
-    /// An access by mrc or mcr (`written`) to a register of 32 bits; `None` for one that is not the timer's, or not in this mode.
+    /// An access by mrc or mcr (`written`) to a register of 32 bits; `None` for one that is not the timer's, or not in
+    /// this mode.
     pub(super) fn timer_register(&self, number: Number, written: Option<u32>, to: u8, encoding: u32) -> Option<Effect> {
         let (crn, opc1, crm, opc2) = number;
         let bit = match (crm, opc2) {

@@ -8,8 +8,8 @@ use super::effect::Effect;
 const CPACR_WRITABLE: u32 = 0xf << 20 | 3 << 30;
 /// FPEXC.EN.
 const FPEXC_EN: u32 = 1 << 30;
-/// What FPSCR keeps: flags, QC (which only Advanced SIMD would set), AHP, DN, FZ, rounding mode, Stride, Len, and the cumulative exceptions.
-/// Exceptions trap nothing, so their enables are not there.
+/// What FPSCR keeps: flags, QC (which only Advanced SIMD would set), AHP, DN, FZ, rounding mode, Stride, Len, and the
+/// cumulative exceptions. Exceptions trap nothing, so their enables are not there.
 pub const FPSCR_MASK: u32 = 0xfff7_009f;
 /// Number of FPSCR in vmrs and vmsr.
 const FPSCR: u32 = 1;
@@ -21,7 +21,8 @@ pub(super) struct VfpControl {
     fpexc: u32,
 }
 
-/// Identification: with 16 or 32 registers; both precisions, division, square root, no trapped exceptions; no Advanced SIMD.
+/// Identification: with 16 or 32 registers; both precisions, division, square root, no trapped exceptions; no Advanced
+/// SIMD.
 fn identification(number: u32, [fpsid, mvfr1, mvfr0]: [u32; 3], features: Features) -> Option<u32> {
     Some(match number {
         0 => fpsid,
@@ -42,7 +43,8 @@ impl System {
         self.vfp.fpscr = value & FPSCR_MASK;
     }
 
-    /// True if VFP instructions may be executed: CPACR allows it in this mode, and FPEXC.EN is set. Else they are undefined.
+    /// True if VFP instructions may be executed: CPACR allows it in this mode, and FPEXC.EN is set. Else they are
+    /// undefined.
     #[inline]
     pub fn vfp_is_on(&self) -> bool {
         self.vfp.fpexc & FPEXC_EN != 0 && self.cpacr_allows_vfp()

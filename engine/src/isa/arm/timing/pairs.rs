@@ -1,13 +1,14 @@
-//! Which instructions go down the pipeline together, in a core that issues up to two a cycle: the first way takes any instruction, the second
-//! one a direct branch, or, in some cores, arithmetic with one register operand (GCC's pipeline description of the Cortex-A7,
-//! gcc/config/arm/cortex-a7.md).
+//! Which instructions go down the pipeline together, in a core that issues up to two a cycle: the first way takes any
+//! instruction, the second one a direct branch, or, in some cores, arithmetic with one register operand (GCC's pipeline
+//! description of the Cortex-A7, gcc/config/arm/cortex-a7.md).
 
 use super::{CoreTiming, Pending};
 use crate::dt::reader::NodeReader;
 use crate::isa::arm::op::{Instr, TimingClass};
 use crate::isa::arm::registers::{FLAGS, PC, RegisterSet};
 
-/// What the next instruction may not need if it is to go with the last one: registers read as usual, and early. The flags are number 15.
+/// What the next instruction may not need if it is to go with the last one: registers read as usual, and early. The
+/// flags are number 15.
 pub type Busy = [u16; 2];
 
 /// Words of a load or store of several that pass in one step: 1 where the node says nothing.
@@ -31,7 +32,8 @@ impl CoreTiming {
             && with_flags(instr.reads_early) & busy_early == 0
     }
 
-    /// Behind an instruction that was the first of its cycle, and took no other: what it takes along. `busy` is what was under way when it issued.
+    /// Behind an instruction that was the first of its cycle, and took no other: what it takes along. `busy` is what
+    /// was under way when it issued.
     pub(super) fn lead(&self, instr: &Instr, busy: Busy, pending: &mut Pending) {
         let room = self.leaves_room(instr);
         let takes_any = self.dual_issue && instr.class != TimingClass::Branch;

@@ -1,8 +1,8 @@
 //! What instructions cost a core of three stages without forwarding to addresses: a Cortex-M4.
 //!
-//! A load or store of one register has its address cycle, then its data cycle. The address cycle of one right behind a load goes along with
-//! that one's data cycle, if it doesn't need the loaded register for its address. A store to an immediate offset has its data cycle while the next
-//! instruction executes. (Cortex-M4 TRM, Load/store timings.)
+//! A load or store of one register has its address cycle, then its data cycle. The address cycle of one right behind a
+//! load goes along with that one's data cycle, if it doesn't need the loaded register for its address. A store to an
+//! immediate offset has its data cycle while the next instruction executes. (Cortex-M4 TRM, Load/store timings.)
 
 use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending};
 use crate::dt::reader::NodeReader;
@@ -26,7 +26,8 @@ pub struct ThreeStage {
     pub straddled_target: u8,
     /// Floating-point state that goes to or comes from the stack in an exception, or later.
     pub floating_frame: u8,
-    /// From a return to the next exception's handler: tail-chaining. Also, of an exception's entry, what reading its vector takes.
+    /// From a return to the next exception's handler: tail-chaining. Also, of an exception's entry, what reading its
+    /// vector takes.
     pub tail_chain: u8,
 }
 

@@ -4,7 +4,8 @@ use super::control::{Control, DIVISION_BY_ZERO};
 use super::format::{Finite, Format, Value};
 use super::round::{Mode, shift_jammed};
 
-/// The leading bit of significands that are to be added: room for a carry above, and for more bits than a product has below.
+/// The leading bit of significands that are to be added: room for a carry above, and for more bits than a product has
+/// below.
 const ADDEND_TOP: i32 = 125;
 
 /// How two numbers compare.
@@ -75,7 +76,8 @@ impl Control {
         }
     }
 
-    /// The sum of two numbers, rounded. A sum of 0 has the sign that both have; if they differ, it is negative only if rounding goes down.
+    /// The sum of two numbers, rounded. A sum of 0 has the sign that both have; if they differ, it is negative only if
+    /// rounding goes down.
     pub fn round_sum(&mut self, format: Format, a: Finite, b: Finite) -> u64 {
         let value = sum(a, b);
         if value.significand == 0 {

@@ -59,7 +59,8 @@ impl Control {
         to.signed(from.is_negative(bits), to.default_nan() | fraction)
     }
 
-    /// A number as fixed point, in the low bits; sign-extended to 64 bits if signed. What is too large becomes the largest, a NaN 0.
+    /// A number as fixed point, in the low bits; sign-extended to 64 bits if signed. What is too large becomes the
+    /// largest, a NaN 0.
     pub fn fixed_of(&mut self, format: Format, bits: u64, to: Fixed, mode: Mode) -> u64 {
         let bits = self.operand(format, bits);
         let (negative, magnitude) = match format.unpack(bits) {

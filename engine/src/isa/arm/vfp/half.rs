@@ -1,4 +1,5 @@
-//! Half precision, as IEEE 754 has it or the alternative one, which has larger numbers in the place of infinities and NaNs (ARM, A2.7).
+//! Half precision, as IEEE 754 has it or the alternative one, which has larger numbers in the place of infinities and
+//! NaNs (ARM, A2.7).
 
 use super::control::{Control, INEXACT, INVALID, UNDERFLOW};
 use super::format::{Finite, Format, HALF, SINGLE, Value};

@@ -65,7 +65,8 @@ pub struct Rounded {
     pub tiny: bool,
 }
 
-/// Rounds a number other than 0. Its significand's last bit may stand for more that is lost, if it is well below what the format keeps.
+/// Rounds a number other than 0. Its significand's last bit may stand for more that is lost, if it is well below what
+/// the format keeps.
 pub fn rounded(format: Format, value: Finite, mode: Mode) -> Rounded {
     let exponent = value.exponent + 127 - value.significand.leading_zeros() as i32;
     let kept_exponent = exponent.max(format.min_exponent());

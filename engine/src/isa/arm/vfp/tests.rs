@@ -1,4 +1,5 @@
-//! Arithmetic against another implementation of IEEE 754 (a port of LLVM's), where that says something; else against the manual.
+//! Arithmetic against another implementation of IEEE 754 (a port of LLVM's), where that says something; else against
+//! the manual.
 
 mod instructions;
 mod oracle;

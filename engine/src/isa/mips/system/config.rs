@@ -2,10 +2,12 @@
 
 use crate::memory::cache::CacheShape;
 
-/// PRId of a JZ4720 and JZ4740: company 0xd0 (Ingenic), implementation 2 (XBurst with MXU) (Linux, arch/mips/include/asm/cpu.h).
+/// PRId of a JZ4720 and JZ4740: company 0xd0 (Ingenic), implementation 2 (XBurst with MXU) (Linux,
+/// arch/mips/include/asm/cpu.h).
 const PRID_JZ4740: u32 = 0x0ad0_024f;
-/// Config of a JZ4720, as a boot loader leaves it: Config1 follows (M), a TLB (MT = 1), kseg0 is cached (K0 = 3). It says release 2 (AR =
-/// 1) though the core has only the instructions of release 1 (Linux, arch/mips/kernel/cpu-probe.c).
+/// Config of a JZ4720, as a boot loader leaves it: Config1 follows (M), a TLB (MT = 1), kseg0 is cached (K0 = 3). It
+/// says release 2 (AR = 1) though the core has only the instructions of release 1 (Linux,
+/// arch/mips/kernel/cpu-probe.c).
 const CONFIG_JZ4740: u32 = 0x8000_0483;
 /// Pairs of pages in the TLB of an XBurst.
 const TLB_ENTRIES: u32 = 32;
@@ -31,8 +33,8 @@ impl SystemConfig {
         SystemConfig {
             prid: PRID_JZ4740,
             config: CONFIG_JZ4740,
-            // No Config2 behind it, no coprocessor 2, no counters, no MIPS16, no floating point. A real one has watch registers and a debug unit, too
-            // (0x3e63318a: Rockbox's wiki, IngenicJz47xx).
+            // No Config2 behind it, no coprocessor 2, no counters, no MIPS16, no floating point. A real one has watch
+            // registers and a debug unit, too (0x3e63318a: Rockbox's wiki, IngenicJz47xx).
             config1: (TLB_ENTRIES - 1) << 25 | cache_shape(icache) << 16 | cache_shape(dcache) << 7,
             tlb_entries: TLB_ENTRIES,
             branch_targets: 0,

@@ -14,8 +14,10 @@ pub struct Now {
 pub enum Effect {
     /// Go on behind the instruction.
     Next,
-    /// Look anew at the privilege ([`super::System::is_privileged`]) and at interrupts ([`super::System::deliverable`]).
+    /// Look anew at the privilege ([`super::System::is_privileged`]) and at interrupts
+    /// ([`super::System::deliverable`]).
     Look,
-    /// What addresses mean has changed: forget every translation, and what was worked out from it. Then as [`Effect::Look`].
+    /// What addresses mean has changed: forget every translation, and what was worked out from it. Then as
+    /// [`Effect::Look`].
     TranslationChanged,
 }

@@ -119,8 +119,8 @@ impl Exception {
 }
 
 impl System {
-    /// Takes an exception of the instruction at `pc`, which may be in the delay slot of the branch before it; an interrupt is taken before the
-    /// instruction. Gives the address of the handler.
+    /// Takes an exception of the instruction at `pc`, which may be in the delay slot of the branch before it; an
+    /// interrupt is taken before the instruction. Gives the address of the handler.
     pub fn enter(&mut self, exception: Exception, pc: u32, in_delay_slot: bool) -> u32 {
         let vector = self.vector(exception);
         self.note_address(exception);

@@ -53,7 +53,8 @@ impl Status for TlbFault {
     const EXTERNAL: TlbFault = TlbFault::External;
 }
 
-/// The memory keeps what it is told until it is told otherwise: see [`super::Effect::TranslationChanged`]. There are no tables to walk.
+/// The memory keeps what it is told until it is told otherwise: see [`super::Effect::TranslationChanged`]. There are no
+/// tables to walk.
 impl Mmu for System {
     type Status = TlbFault;
 
@@ -148,8 +149,9 @@ impl System {
     }
 }
 
-/// What a cacheability stands for. 2 and 3 are the architecture's: uncached and cached. 1 is XBurst's uncached accelerated, whose stores
-/// need not be waited for (Linux, arch/mips/include/asm/pgtable-bits.h). The rest is not told of: cached.
+/// What a cacheability stands for. 2 and 3 are the architecture's: uncached and cached. 1 is XBurst's uncached
+/// accelerated, whose stores need not be waited for (Linux, arch/mips/include/asm/pgtable-bits.h). The rest is not told
+/// of: cached.
 fn memory_type(cacheability: u32) -> MemoryType {
     match cacheability {
         UNCACHED => MemoryType::StronglyOrdered,

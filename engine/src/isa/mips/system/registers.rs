@@ -64,7 +64,8 @@ fn cache_register(register: u8, select: u8) -> Option<usize> {
 }
 
 impl System {
-    /// Reads a register, as `mfc0` does. Those that are not there read as 0. `None` if coprocessor 0 is not usable in this mode.
+    /// Reads a register, as `mfc0` does. Those that are not there read as 0. `None` if coprocessor 0 is not usable in
+    /// this mode.
     pub fn read(&self, register: u8, select: u8, now: Now) -> Option<u32> {
         self.may_use_cp0().then(|| self.register(register, select, now))
     }
@@ -93,7 +94,8 @@ impl System {
         }
     }
 
-    /// Writes a register, as `mtc0` does; what can not be written stays. `None` if coprocessor 0 is not usable in this mode.
+    /// Writes a register, as `mtc0` does; what can not be written stays. `None` if coprocessor 0 is not usable in this
+    /// mode.
     pub fn write(&mut self, register: u8, select: u8, value: u32, now: Now) -> Option<Effect> {
         if !self.may_use_cp0() {
             return None;

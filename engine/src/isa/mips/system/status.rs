@@ -16,7 +16,8 @@ pub(super) const ERL: u32 = 1 << 2;
 pub(super) const EXL: u32 = 1 << 1;
 /// Status: interrupts enabled.
 pub(super) const IE: u32 = 1 << 0;
-/// What can be written of Status: coprocessors 1 to 3 are not there, nor reduced power, 64-bit segments, reversed endianness.
+/// What can be written of Status: coprocessors 1 to 3 are not there, nor reduced power, 64-bit segments, reversed
+/// endianness.
 pub(super) const STATUS_WRITABLE: u32 = CU0 | BEV | IM | UM | ERL | EXL | IE;
 /// Cause: the exception was in a branch delay slot.
 pub(super) const BD: u32 = 1 << 31;
@@ -35,7 +36,8 @@ impl System {
         status & UM == 0 || status & (EXL | ERL) != 0
     }
 
-    /// True if instructions of coprocessor 0 (and `cache`, `eret`, `wait`) may be run; else they are [`super::Exception::CopUnusable`].
+    /// True if instructions of coprocessor 0 (and `cache`, `eret`, `wait`) may be run; else they are
+    /// [`super::Exception::CopUnusable`].
     #[inline]
     pub fn may_use_cp0(&self) -> bool {
         self.is_privileged() || self.registers.status & CU0 != 0

@@ -1,6 +1,7 @@
 //! The translation lookaside buffer, which software fills (PRA, TLB-based virtual memory management).
 //!
-//! An entry maps a pair of pages. That two entries match one address is an error of software, and undefined: the first is taken.
+//! An entry maps a pair of pages. That two entries match one address is an error of software, and undefined: the first
+//! is taken.
 
 use super::System;
 use super::effect::{Effect, Now};

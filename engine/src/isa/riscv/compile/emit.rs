@@ -140,7 +140,8 @@ impl Emitter<'_> {
         self.finish(Kind::Interpret, self.index, at);
     }
 
-    /// Goes on only if `condition` holds; else does what `otherwise` says, far from the hot path, with what is in registers now.
+    /// Goes on only if `condition` holds; else does what `otherwise` says, far from the hot path, with what is in
+    /// registers now.
     fn unless(&mut self, condition: Value, otherwise: impl FnOnce(&mut Self)) {
         let (on, off) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(condition, on, &[], off, &[]);
@@ -216,7 +217,8 @@ impl Emitter<'_> {
         sum
     }
 
-    /// True if the block whose [`Hot`] is at `hot + offset` fits before the limit, and is known to be in the instruction cache.
+    /// True if the block whose [`Hot`] is at `hot + offset` fits before the limit, and is known to be in the
+    /// instruction cache.
     fn may_enter(&mut self, hot: Value, offset: i32, longest: Value, cycles: Value) -> Value {
         let end = self.b.ins().iadd(cycles, longest);
         let limit = self.b.ins().load(I64, own(), self.hart, offset_of!(Hart, deadline.limit) as i32);

@@ -31,14 +31,16 @@ pub struct Extensions {
     pub divide: bool,
 }
 
-/// The timing table: for most instructions, the cycles from their launch to the first in which the next instruction can be accepted.
+/// The timing table: for most instructions, the cycles from their launch to the first in which the next instruction can
+/// be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Arithmetic, fences, loads, stores, branches.
     pub execute: u8,
     /// A shift; by no bits where the shifter is a serial one.
     pub shift: u8,
-    /// Bits that a serial shifter moves in one cycle, as long as that many are left; then one a cycle. 0: a barrel shifter.
+    /// Bits that a serial shifter moves in one cycle, as long as that many are left; then one a cycle. 0: a barrel
+    /// shifter.
     pub shift_stage_bits: u8,
     /// mul.
     pub multiply: u8,
@@ -128,7 +130,8 @@ fn read_timing(reader: &mut NodeReader, extensions: Extensions) -> Timing {
     timing
 }
 
-/// `riscv,isa-extensions`: i and c always, m or zmmul as configured. Counters and interrupts are PicoRV32's own subsets.
+/// `riscv,isa-extensions`: i and c always, m or zmmul as configured. Counters and interrupts are PicoRV32's own
+/// subsets.
 fn read_extensions(reader: &mut NodeReader) -> Extensions {
     let extensions = reader.isa_extensions("PicoRV32", &["i", "m", "c", "zmmul"]);
     let divide = extensions.contains(&"m");

@@ -1,4 +1,5 @@
-//! Decoded instructions, kept by address and encoding: whatever a store or the flash does to the code, what was fetched is run.
+//! Decoded instructions, kept by address and encoding: whatever a store or the flash does to the code, what was fetched
+//! is run.
 
 use super::config::{Extensions, Timing};
 use crate::isa::riscv::core::{resolve, taken_pc};

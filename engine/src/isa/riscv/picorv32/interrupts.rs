@@ -1,7 +1,7 @@
 //! Interrupts in PicoRV32's own way: pending and masked bits, a down-counter, no nesting.
 //!
-//! Bit 0 is the timer, bit 1 an environment call, a breakpoint or an unknown encoding, bit 2 a misaligned access to data; all bits can be
-//! raised from outside. What is raised stays pending until a handler is entered for it.
+//! Bit 0 is the timer, bit 1 an environment call, a breakpoint or an unknown encoding, bit 2 a misaligned access to
+//! data; all bits can be raised from outside. What is raised stays pending until a handler is entered for it.
 
 /// Pending bit of the timer.
 const TIMER: u32 = 1 << 0;

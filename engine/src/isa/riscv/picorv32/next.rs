@@ -56,7 +56,8 @@ impl Picorv32 {
         if let Some(half) = prefetched.late_upper_half(accepts).filter(|_| target & 2 != 0) {
             self.was_compressed = true;
             if !is_compressed(half) {
-                // The fetch unit takes the late answer for the first half of the target: it reads the target for nothing, and once more.
+                // The fetch unit takes the late answer for the first half of the target: it reads the target for
+                // nothing, and once more.
                 let dropped = match self.fetch(bus, next) {
                     Ok(dropped) => dropped,
                     Err(fault) => return self.unanswered_fetch(fault, next.accepts),

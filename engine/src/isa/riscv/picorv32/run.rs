@@ -1,7 +1,7 @@
 //! The inner loop: launches one instruction after the other.
 //!
-//! An instruction is launched in cycle L; `accepts` (N) is the first in which the next can be accepted. The fetch of the next
-//! ends in D, and it is launched in D + 1. Names and rules: docs/picosoc.md.
+//! An instruction is launched in cycle L; `accepts` (N) is the first in which the next can be accepted. The fetch of
+//! the next ends in D, and it is launched in D + 1. Names and rules: docs/picosoc.md.
 
 use super::Picorv32;
 use super::decoded::{Decoded, Kind, serial_cycles};

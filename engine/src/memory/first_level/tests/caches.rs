@@ -152,7 +152,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Values are those of plain memory; a quick access is one that the directory would have let pass in no time and with no change.
+    /// Values are those of plain memory; a quick access is one that the directory would have let pass in no time and
+    /// with no change.
     #[test]
     fn accesses_do_what_plain_memory_does(steps in steps(), outer: bool, lru: bool, buffer in 0u32..5) {
         let mut config = MemoryConfig { store_buffer_entries: buffer, ..config() };

@@ -40,7 +40,8 @@ fn stepped(registers: Registers, buffer: u32, ahead: bool) -> Rig {
 #[test]
 fn a_request_waits_for_the_edge_of_the_bus() {
     let mut rig = stepped(all_off(), 0, false);
-    // Edge 1040 of the bus, some time behind refresh 8 at 1032: its row is opened, then it is open. There 4, tRCD 3, CL 5, port 2, back 2.
+    // Edge 1040 of the bus, some time behind refresh 8 at 1032: its row is opened, then it is open. There 4, tRCD 3, CL
+    // 5, port 2, back 2.
     rig.now = 3300;
     assert_eq!(rig.word(RAM).0, 3 * (4 + 3 + 5 + 2 + 2));
     for late in 0..3 {

@@ -7,8 +7,8 @@ fn a_block_is_copied_in_bursts() {
     let mut rig = rig(0);
     rig.store(RAM, &count(1, 40));
     rig.set(2, &[(XDMAC_CSA, RAM), (XDMAC_CDA, RAM + 0x1000), (XDMAC_CUBC, 40), (XDMAC_CC, COPY)]);
-    // A burst of n words: 2 clocks there, 3 and n - 1 at the port, 1 back; read and then written. With the last write's address the
-    // last event is over.
+    // A burst of n words: 2 clocks there, 3 and n - 1 at the port, 1 back; read and then written. With the last write's
+    // address the last event is over.
     let burst = |words: u64| 2 + 3 + words - 1 + 1;
     assert_eq!(rig.run(2), 10 + 4 * burst(16) + burst(8));
     assert_eq!(rig.words(RAM + 0x1000, 41), [count(1, 40), vec![0]].concat());
@@ -33,8 +33,8 @@ fn widths_and_fixed_addresses() {
 fn strides_and_microblocks() {
     let mut rig = rig(0);
     rig.store(RAM, &count(1, 16));
-    // Two microblocks of two words. Source: 4 bytes left out behind each word, 4 back behind each microblock; destination: 8 left out
-    // behind each microblock.
+    // Two microblocks of two words. Source: 4 bytes left out behind each word, 4 back behind each microblock;
+    // destination: 8 left out behind each microblock.
     let config = WORDS | 3 << 16 | 2 << 18;
     rig.set(1, &[(XDMAC_CSA, RAM), (XDMAC_CDA, RAM + 0x100), (XDMAC_CUBC, 2), (0x24, 1), (XDMAC_CC, config)]);
     rig.set(1, &[(XDMAC_CDS_MSP, 4), (XDMAC_CSUS, 0x00ff_fffc), (XDMAC_CDUS, 8)]);

@@ -5,7 +5,8 @@ use super::*;
 /// By hand, chip select high, clock low, nothing driven.
 pub const IDLE: u32 = 0x20;
 
-/// Sends the high `bits` of `data` on IO0 by hand, as the boards' firmware does: data with the clock low, then high, then low.
+/// Sends the high `bits` of `data` on IO0 by hand, as the boards' firmware does: data with the clock low, then high,
+/// then low.
 pub fn send(soc: &mut Soc, data: u32, bits: u32) {
     for bit in 0..bits {
         let level = 0x100 | data << bit >> 31;
@@ -77,7 +78,8 @@ fn frames_by_hand_reach_the_flash_and_the_stream_goes_on_behind_them() {
 fn a_frame_that_is_on_the_wire_goes_on_by_hand() {
     let mut soc = Soc::new();
     soc.word(0x1000);
-    // In the cycle behind the answer the next word's first clock has passed. Chip select stays low: its other bits follow.
+    // In the cycle behind the answer the next word's first clock has passed. Chip select stays low: its other bits
+    // follow.
     soc.configure(0x100);
     assert_eq!(receive(&mut soc, 7), word_at(0x1004) & 0x7f);
     soc.configure(IDLE);

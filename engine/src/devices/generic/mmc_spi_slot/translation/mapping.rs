@@ -1,10 +1,10 @@
 //! The map from logical blocks to blocks of the flash, as work: what a write or an erase makes the card copy and erase.
 //!
-//! A logical block lives in one flash block. To write in it, the card *opens* it: it takes an empty flash block, copies the pages
-//! before the written one from the old flash block, and programs. From there on the open block takes sectors in order at no
-//! further cost. It is *closed* when it is complete, or when something else must be opened: the pages after the last written one
-//! are copied, and the old flash block is erased. A write that continues no open block, an *address break*, so
-//! costs about a block's worth of copies, wherever it goes.
+//! A logical block lives in one flash block. To write in it, the card *opens* it: it takes an empty flash block, copies
+//! the pages before the written one from the old flash block, and programs. From there on the open block takes sectors
+//! in order at no further cost. It is *closed* when it is complete, or when something else must be opened: the pages
+//! after the last written one are copied, and the old flash block is erased. A write that continues no open block, an
+//! *address break*, so costs about a block's worth of copies, wherever it goes.
 //!
 //! A page that is written in parts is programmed once a part, as if the open block had room for that: cards keep such
 //! pages aside, and nothing is known of it here.
@@ -98,8 +98,8 @@ impl Mapping {
         work
     }
 
-    /// Sectors `first` to `last` are erased. Blocks that keep pages are written anew with those; in the area mapped page by page
-    /// nothing needs to be copied.
+    /// Sectors `first` to `last` are erased. Blocks that keep pages are written anew with those; in the area mapped
+    /// page by page nothing needs to be copied.
     pub fn erase(&mut self, first: u32, last: u32) -> Work {
         let mut work = Work::default();
         let size = self.geometry.block;
@@ -126,7 +126,8 @@ impl Mapping {
         work
     }
 
-    /// Takes the open block that continues with sector `offset` of `block` out of the list; if there is none, opens one.
+    /// Takes the open block that continues with sector `offset` of `block` out of the list; if there is none, opens
+    /// one.
     fn take(&mut self, block: u32, offset: u32, work: &mut Work) -> Open {
         let own = self.position(|open| open.block == block);
         if let Some(open) = own.and_then(|index| self.open.get(index).copied().filter(|open| open.next == offset)) {

@@ -249,8 +249,8 @@ impl Registers {
     }
 }
 
-/// Continuous read: after Axh as the mode byte, at the double rate after any whose halves are each other's complement. A frame
-/// that ends before its data ends it (section "Mode Bit Reset" relies on that).
+/// Continuous read: after Axh as the mode byte, at the double rate after any whose halves are each other's complement.
+/// A frame that ends before its data ends it (section "Mode Bit Reset" relies on that).
 pub(super) fn continues(end: ReadEnd) -> bool {
     match (end.mode, end.rate) {
         (Some(mode), Rate::Single) => mode >> 4 == 0xa,

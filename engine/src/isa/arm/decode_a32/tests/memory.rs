@@ -150,8 +150,8 @@ fn exclusive_accesses() {
 
 #[test]
 fn loads_and_stores_that_mean_nothing() {
-    // Write-back to pc; pc as offset; ldrb pc; ldrt pc; ldrd of an odd register, of lr; ldrd as from User mode; ldm of nothing, from pc,
-    // of its base register with write-back.
+    // Write-back to pc; pc as offset; ldrb pc; ldrt pc; ldrd of an odd register, of lr; ldrd as from User mode; ldm of
+    // nothing, from pc, of its base register with write-back.
     undefined(&[0xe5bf_0004, 0xe791_000f, 0xe5d1_f000, 0xe4b1_f004, 0xe1c1_30d0, 0xe1c1_e0d0, 0xe0e1_20d0]);
     undefined(&[0xe891_0000, 0xe89f_0001, 0xe8b1_0003]);
 }

@@ -24,7 +24,8 @@ fn all_are_decoded_in_and_outside_it_blocks() {
     }
 }
 
-/// The undefined ones: what the manual calls so (A6.2), and of the unpredictable ones empty register lists, and fields that should be zero.
+/// The undefined ones: what the manual calls so (A6.2), and of the unpredictable ones empty register lists, and fields
+/// that should be zero.
 #[test]
 fn undefined_ones_are_those_of_the_manual() {
     let expected = |half: u32| match half {

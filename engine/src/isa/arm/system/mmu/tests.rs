@@ -12,7 +12,8 @@ const EXECUTE: Access = Access { kind: Kind::Execute, privileged: true };
 /// Section attributes: normal memory, write-back, allocating.
 const WBWA: u32 = 1 << 12 | 3 << 2;
 
-/// A system with its MMU on (and `sctlr` more), the first table at 0x4000, domain 0 client and 1 manager; the rest denied.
+/// A system with its MMU on (and `sctlr` more), the first table at 0x4000, domain 0 client and 1 manager; the rest
+/// denied.
 fn mapped(sctlr: u32) -> System {
     let (mut system, mut x) = system();
     set_cp15(&mut system, &mut x, (2, 0, 0, 0), 0x4000);

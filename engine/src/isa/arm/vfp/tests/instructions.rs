@@ -137,7 +137,8 @@ fn moves_between_the_register_files() {
     let (mut s, mut x) = ([0; 64], [0; 256]);
     (x[2], x[3]) = (0x1111, 0x2222);
     let mut run = |encoding, x: &mut X| execute(encoding, &mut s, x, &mut 0).unwrap();
-    // vmov s9, r2; vmov d20[1], r3; vmov d20[0], r2; vmov r4, r5, d20; vmov s30, s31, r3, r2; vmov r6, s31; vmov r7, d20[1].
+    // vmov s9, r2; vmov d20[1], r3; vmov d20[0], r2; vmov r4, r5, d20; vmov s30, s31, r3, r2; vmov r6, s31; vmov r7,
+    // d20[1].
     run(0xee04_2a90, &mut x);
     run(0xee24_3b90, &mut x);
     run(0xee04_2b90, &mut x);

@@ -36,8 +36,8 @@ fn flags(status: Status) -> u32 {
     rows.iter().filter(|row| status.contains(row.0)).fold(0, |all, row| all | row.1)
 }
 
-/// Compares a result with that of the other implementation. That one tells of an overflow only if infinity results, and of an underflow only if
-/// what is rounded is still less than all normal numbers; Arm of both before.
+/// Compares a result with that of the other implementation. That one tells of an overflow only if infinity results, and
+/// of an underflow only if what is rounded is still less than all normal numbers; Arm of both before.
 fn same<F: Float>(format: Format, (result, raised): (u64, u32), expected: StatusAnd<F>) {
     if expected.value.is_nan() {
         assert_eq!((result, raised), (format.default_nan(), INVALID));
@@ -66,7 +66,8 @@ fn check<F: Float>(format: Format, [a, b, addend]: [u64; 3]) {
     }
 }
 
-/// The root's square, and those of its neighbours, on the right sides of the number: exactly, with four times the precision.
+/// The root's square, and those of its neighbours, on the right sides of the number: exactly, with four times the
+/// precision.
 fn check_root<F: Float + FloatConvert<Quad>>(format: Format, a: u64) {
     let wide = |bits: u64| F::from_bits(u128::from(bits)).convert(&mut false).value;
     let squared = |x: Quad| (x * x).value;

@@ -1,4 +1,5 @@
-//! Which encodings PicoRV32 knows, written down once more by the fields of an encoding, as its decoder tells them apart.
+//! Which encodings PicoRV32 knows, written down once more by the fields of an encoding, as its decoder tells them
+//! apart.
 
 use super::*;
 use crate::isa::riscv::decode::tests::mix;

@@ -1,4 +1,5 @@
-//! The same machine, taken one cycle at a time and with every request remembered: slow, and as close to the rules as can be.
+//! The same machine, taken one cycle at a time and with every request remembered: slow, and as close to the rules as
+//! can be.
 
 use super::super::super::mode::Mode;
 

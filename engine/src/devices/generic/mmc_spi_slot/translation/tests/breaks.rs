@@ -4,7 +4,8 @@ use super::*;
 
 /// Time of the lone sector itself.
 const LONE: u64 = 2_330;
-/// The two breaks of a late flush in the orders below: they cut and copy pages so that they take 126.5 copies on average.
+/// The two breaks of a late flush in the orders below: they cut and copy pages so that they take 126.5 copies on
+/// average.
 const TWO_BREAKS: u64 = 1_265 * 110 + 2 * 1_500;
 
 #[test]
