@@ -4,8 +4,9 @@
 //! interconnect, then the RAM's port or the device, then the response.
 
 mod contents;
+pub mod path;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use crate::clocks::Clocks;
 use crate::core::CoreFault;
@@ -22,6 +23,7 @@ use crate::semihosting::host::Host;
 use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
+use path::{Path, Paths, View};
 
 /// Notes of devices that tell the user enough.
 const MOST_NOTES: usize = 1000;
@@ -37,15 +39,6 @@ pub struct Route {
     pub request_cycles: Cycles,
     /// From the target's answer to the master.
     pub response_cycles: Cycles,
-}
-
-/// What a map entry is to one core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct View {
-    /// Index of the interconnect on the core's way there, if any.
-    pub route: Option<usize>,
-    /// A memory whose accesses fit the core's own cycles.
-    pub local: bool,
 }
 
 /// What answers at an address.
@@ -68,7 +61,7 @@ pub struct MapEntry {
     pub last: u32,
     /// What answers.
     pub target: Target,
-    /// Index of the interconnect on the way, if any: for devices that are masters, and cores that have no view of their
+    /// Index of the interconnect on the path, if any: for devices that are masters, and cores that have no view of their
     /// own.
     pub route: Option<usize>,
     /// Cores may keep it in their caches.
@@ -167,6 +160,9 @@ pub struct Bus {
     pub traps: Traps,
     /// What happens too often.
     pub storms: Storms,
+    /// The cores' clocks, by which paths to memories are priced, and the paths, once someone asks.
+    core_clocks: Vec<Hz>,
+    paths: OnceCell<Paths>,
     /// Where the last address was: the next one is mostly there, too.
     last_entry: Cell<usize>,
     /// Up to when each device has been told what happens, where several cores may come to it.
@@ -205,9 +201,9 @@ impl Bus {
     /// [`BusFault`] if nothing or an error answers.
     pub fn read(&mut self, at: Ps, addr: u32, size: AccessSize) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
-        let arrived = self.request(entry, at);
+        let arrived = self.path(entry).request(at);
         let (value, answered) = self.read_beat(entry, arrived, addr, size)?;
-        Ok(Access { value, entry, arrived, answered, done: self.response(entry, answered) })
+        Ok(Access { value, entry, arrived, answered, done: self.path(entry).response(answered) })
     }
 
     /// A store as a master sees it, up to its response.
@@ -216,9 +212,9 @@ impl Bus {
     /// [`BusFault`] if nothing or an error answers.
     pub fn write(&mut self, at: Ps, addr: u32, size: AccessSize, value: u32) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
-        let arrived = self.request(entry, at);
+        let arrived = self.path(entry).request(at);
         let answered = self.write_beat(entry, arrived, addr, size, value)?;
-        Ok(Access { value: 0, entry, arrived, answered, done: self.response(entry, answered) })
+        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
     }
 
     /// A burst read of `bytes` from memory or an execute-in-place window (a line fill, a DMA read), for its timing: see
@@ -228,7 +224,7 @@ impl Bus {
     /// [`BusFault`] if nothing, registers, or an error answers.
     pub fn read_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
-        let arrived = self.request(entry, at);
+        let arrived = self.path(entry).request(at);
         let offset = addr - self.map[entry].base;
         let answered = match self.map[entry].target {
             Target::Ram(ram) => self.rams[ram].transfer(arrived, offset, bytes, Direction::Read),
@@ -236,7 +232,7 @@ impl Bus {
                 .with_device(id, arrived, |device, ctx| device.burst(range, offset, bytes, ctx))
                 .map_err(|error| self.slave_fault(entry, addr, error.done))?,
         };
-        Ok(Access { value: 0, entry, arrived, answered, done: self.response(entry, answered) })
+        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
     }
 
     /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the
@@ -246,13 +242,13 @@ impl Bus {
     /// [`BusFault`] unless a RAM answers.
     pub fn write_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
-        let arrived = self.request(entry, at);
+        let arrived = self.path(entry).request(at);
         let Target::Ram(ram) = self.map[entry].target else {
             return Err(self.slave_fault(entry, addr, arrived));
         };
         let offset = addr - self.map[entry].base;
         let answered = self.rams[ram].transfer(arrived, offset, bytes, Direction::Write);
-        Ok(Access { value: 0, entry, arrived, answered, done: self.response(entry, answered) })
+        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
     }
 
     /// One beat of a read at the target itself, when the route has been paid for: its value, and when it was answered.
@@ -291,8 +287,7 @@ impl Bus {
         match self.map[entry].target {
             Target::Ram(ram) => {
                 let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Write);
-                let met_code = self.rams[ram].write(offset, &value.to_le_bytes()[..size.bytes() as usize]);
-                self.code_epoch += u64::from(met_code);
+                self.write_ram(ram, offset, &value.to_le_bytes()[..size.bytes() as usize]);
                 Ok(done)
             }
             Target::Device(id, range) => self
@@ -302,25 +297,24 @@ impl Bus {
         }
     }
 
-    /// The interconnect on the way of the present master to `entry`.
+    /// Writes to a memory, without time; cores notice where that was decoded code.
     #[inline]
-    pub fn route(&self, entry: usize) -> Option<usize> {
-        self.view(entry).map_or(self.map[entry].route, |view| view.route)
+    pub(crate) fn write_ram(&mut self, ram: usize, offset: u32, bytes: &[u8]) {
+        let met_code = self.rams[ram].write(offset, bytes);
+        self.code_epoch += u64::from(met_code);
     }
 
-    /// True if `entry` is a memory whose accesses cost the present master nothing.
-    #[inline]
-    pub fn is_local(&self, entry: usize) -> bool {
-        let Target::Ram(ram) = self.map[entry].target else { return false };
-        self.view(entry).map_or(self.rams[ram].is_local() && self.map[entry].route.is_none(), |view| view.local)
+    /// Tells the cores' clocks. What masters meet on their paths is worked out when they are first used: neither the
+    /// map nor what is behind it changes then.
+    pub fn set_core_clocks(&mut self, clocks: Vec<Hz>) {
+        self.core_clocks = clocks;
+        self.paths.take();
     }
 
+    /// The path of the present master to a map entry.
     #[inline]
-    fn view(&self, entry: usize) -> Option<&View> {
-        if self.views.is_empty() {
-            return None;
-        }
-        self.views.get(self.master?).map(|views| &views[entry])
+    pub fn path(&self, entry: usize) -> &Path {
+        self.paths.get_or_init(|| Paths::new(self, &self.core_clocks)).of(self.master, entry)
     }
 
     /// The second-level cache that the present master's accesses pass.
@@ -338,22 +332,6 @@ impl Bus {
 
     fn passes_outer(&self) -> bool {
         self.past_outer == 0 || self.master.is_none_or(|core| self.past_outer >> core & 1 == 0)
-    }
-
-    /// When a request made at `at` reaches the target of `entry`.
-    pub fn request(&self, entry: usize, at: Ps) -> Ps {
-        self.route(entry).map_or(at, |route| {
-            let route = &self.routes[route];
-            route.clock.after(at, route.request_cycles)
-        })
-    }
-
-    /// When an answer given at `at` reaches the master.
-    pub fn response(&self, entry: usize, at: Ps) -> Ps {
-        self.route(entry).map_or(at, |route| {
-            let route = &self.routes[route];
-            route.clock.after(at, route.response_cycles)
-        })
     }
 
     /// Runs the events that are due at `now` or earlier, each at the time at which it was due. Nothing happens any more
@@ -379,7 +357,7 @@ impl Bus {
         if self.events.next_due() == Ps::MAX {
             return;
         }
-        let arrives = self.entry_at(addr).map_or(at, |entry| self.request(entry, at));
+        let arrives = self.entry_at(addr).map_or(at, |entry| self.path(entry).request(at));
         self.run_events(arrives);
     }
 
@@ -419,10 +397,7 @@ impl Bus {
 
     /// True if other cores can see what is done to a physical address: a device's, or memory that is shared.
     pub fn is_ordered(&self, physical: u32) -> bool {
-        self.entry_at(physical).is_some_and(|entry| match self.map[entry].target {
-            Target::Ram(ram) => self.rams[ram].is_shared(),
-            Target::Device(..) => true,
-        })
+        self.entry_at(physical).is_some_and(|entry| self.path(entry).ordered)
     }
 
     /// Remembers that core number `core` has loaded exclusively from a physical address.
@@ -535,7 +510,7 @@ impl Bus {
     }
 
     fn slave_fault(&self, entry: usize, addr: u32, done: Ps) -> BusFault {
-        BusFault { addr, kind: BusFaultKind::Slave, done: self.response(entry, done), entry: Some(entry) }
+        BusFault { addr, kind: BusFaultKind::Slave, done: self.path(entry).response(done), entry: Some(entry) }
     }
 }
 

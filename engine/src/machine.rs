@@ -152,7 +152,8 @@ pub struct Machine {
 
 impl Machine {
     /// Puts a machine together; [`crate::board::build`] does that from a devicetree.
-    pub fn new(bus: Bus, cores: Vec<Box<dyn Core>>, description: Description) -> Machine {
+    pub fn new(mut bus: Bus, cores: Vec<Box<dyn Core>>, description: Description) -> Machine {
+        bus.set_core_clocks(cores.iter().map(|core| core.clock()).collect());
         Machine {
             bus,
             programs: cores.iter().map(|_| None).collect(),

@@ -17,7 +17,8 @@
 //! ```
 
 use super::build::{read_route, read_with};
-use crate::bus::{Bus, MapEntry, Route, Target, View};
+use crate::bus::path::View;
+use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::dt::fault::{BoardFault, FaultKind};
 use crate::dt::node::{Node, Property};
 use crate::dt::reader::{Board, Declared, NodeReader};
@@ -161,9 +162,11 @@ mod tests {
     fn what_is_on_a_cores_own_bus_is_near() {
         let mut bus = bus();
         let ways = Ways { seats: vec![None, Some(1)], ways: vec![(1, 2, 3)] };
-        bus.views = ways.views(&bus, &[Hz::new(600 * MHZ).unwrap(), Hz::new(200 * MHZ).unwrap()]);
-        let routes = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.route(entry));
-        let local = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.is_local(entry));
+        let clocks = [600, 200].map(|mhz| Hz::new(mhz * MHZ).unwrap());
+        bus.views = ways.views(&bus, &clocks);
+        bus.set_core_clocks(clocks.to_vec());
+        let routes = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.path(entry).route);
+        let local = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.path(entry).local);
         for master in [None, Some(0)] {
             bus.master = master;
             assert_eq!((routes(&bus), local(&bus)), ([Some(0), Some(1), Some(1), Some(2)], [false; 4]), "{master:?}");

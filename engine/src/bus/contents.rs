@@ -25,8 +25,7 @@ impl Bus {
     pub fn poke(&mut self, addr: u32, from: &[u8]) -> bool {
         let Some((entry, offset)) = self.span(addr, from.len()) else { return false };
         let Target::Ram(ram) = self.map[entry].target else { return false };
-        let met_code = self.rams[ram].write(offset, from);
-        self.code_epoch += u64::from(met_code);
+        self.write_ram(ram, offset, from);
         true
     }
 

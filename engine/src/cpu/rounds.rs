@@ -105,7 +105,7 @@ impl View {
         let period = after.cycles - before.cycles;
         self.accessed(bus).all(|index| {
             let entry = &bus.map[index];
-            if bus.route(index).is_some_and(|route| !self.keeps_phase(bus.routes[route].clock, period)) {
+            if bus.path(index).route.is_some_and(|route| !self.keeps_phase(bus.routes[route].clock, period)) {
                 return false;
             }
             match entry.target {

@@ -17,7 +17,6 @@ mod fetch;
 mod maintain;
 mod meter;
 mod mmu;
-mod near;
 mod outward;
 mod several;
 mod stores;
@@ -39,7 +38,6 @@ use crate::time::Ps;
 use access::{Abort, Status};
 use fetch::{FetchLines, Prefetch};
 use meter::Meter;
-use near::Near;
 use stores::StoreBuffer;
 use tlb::Tlb;
 
@@ -87,8 +85,6 @@ pub struct Memory {
     flat: bool,
     /// Instructions are uncached, too.
     flat_fetch: bool,
-    /// Memories whose transfers are worked out here, by map entry.
-    near: Vec<Option<Near>>,
 }
 
 /// What accesses to come depend on.
@@ -132,7 +128,6 @@ impl Memory {
             translates: true,
             flat: true,
             flat_fetch: true,
-            near: Vec::new(),
             config,
         }
     }

@@ -78,8 +78,8 @@ impl Port {
         let Target::Ram(ram) = entry.target else { return None };
         let (ram, timing) = (&bus.rams[ram], bus.rams[ram].timing());
         let whole_words = entry.base.is_multiple_of(4) && entry.last - entry.base >= 3;
-        let at_once = bus.route(index).is_none() && timing.clock == self.clock && timing.beat_bytes >= 4;
-        (whole_words && at_once).then(|| Direct {
+        let one_beat = bus.path(index).is_on_port() && timing.beat_bytes >= 4;
+        (whole_words && one_beat).then(|| Direct {
             base: entry.base,
             last_word: entry.last - 3,
             host_zero: ram.as_ptr().expose_provenance().wrapping_sub(entry.base as usize),
@@ -151,7 +151,7 @@ impl Port {
     fn answer(&self, bus: &Bus, access: Access, begins: u64) -> Answer {
         let edge = |time| self.clock.cycles_until_ceil(time).0;
         let done_cycles = edge(access.done);
-        let on_the_way_cycles = match bus.route(access.entry) {
+        let on_the_way_cycles = match bus.path(access.entry).route {
             None => 0,
             Some(_) => done_cycles - begins - (edge(access.answered) - edge(access.arrived)),
         };
@@ -183,6 +183,8 @@ mod tests {
             bus.map.push(MapEntry { name: name.into(), base, last: base + 0xff, target, route, cacheable: false });
         }
         bus.add_core();
+        bus.set_core_clocks(vec![clock]);
+        bus.master = Some(0);
         bus
     }
 

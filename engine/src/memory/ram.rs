@@ -26,7 +26,7 @@ pub struct PortTiming {
     pub write_first_word_cycles: Cycles,
     /// From one beat to the next of the same transfer.
     pub beat_cycles: Cycles,
-    /// Bytes a beat carries.
+    /// Bytes a beat carries: a power of two.
     pub beat_bytes: u32,
 }
 
@@ -153,7 +153,8 @@ impl Ram {
     /// The same in edges of the port's clock, for memory that is not tightly coupled.
     #[inline]
     pub fn transfer_at_edge(&mut self, at: u64, offset: u32, bytes: u32, direction: Direction) -> u64 {
-        let beats = u64::from(bytes.div_ceil(self.timing.beat_bytes).max(1));
+        let beat_bytes = self.timing.beat_bytes;
+        let beats = u64::from((bytes + (beat_bytes - 1)) >> beat_bytes.trailing_zeros()).max(1);
         let first_word_cycles = match direction {
             Direction::Read => self.timing.first_word_cycles,
             Direction::Write => self.timing.write_first_word_cycles,

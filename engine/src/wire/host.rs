@@ -163,11 +163,14 @@ impl HostedChip {
         self.tell(end, |chip, end| chip.idle_clocks(clocks, end));
     }
 
-    #[inline]
+    #[inline(always)]
     fn tell<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
-        if !self.has_pin {
-            return call(self.target.as_mut(), at);
-        }
+        if self.has_pin { self.tell_and_look(at, call) } else { call(self.target.as_mut(), at) }
+    }
+
+    /// The same of a chip with an interrupt pin, at which this looks before and after.
+    #[inline(never)]
+    fn tell_and_look<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
         let at = at.max(self.told);
         self.pass_to(at);
         let result = call(self.target.as_mut(), at);

@@ -85,7 +85,7 @@ impl Accounts {
             for (purpose, cycles) in PURPOSES.into_iter().zip(cycles) {
                 causes.push((format!("{purpose}: {}", entry.name), *cycles));
             }
-            if let Some(route) = bus.route(index) {
+            if let Some(route) = bus.path(index).route {
                 on_the_way[route] += cycles[ON_THE_WAY];
             }
         }
@@ -129,14 +129,14 @@ impl Accounts {
 
     /// Goes on to the end of a transfer. A part of it may have passed already.
     #[inline]
-    pub(super) fn charge(&mut self, meter: &mut Meter, bus: &Bus, purpose: Purpose, passed: &Passed) {
-        let cycles = &mut self.entries[passed.entry];
-        if bus.route(passed.entry).is_some() {
-            cycles[ON_THE_WAY] += meter.pass(passed.arrived);
-            cycles[purpose as usize] += meter.pass(passed.answered);
-            cycles[ON_THE_WAY] += meter.pass(passed.done);
+    pub(super) fn charge(&mut self, meter: &mut Meter, purpose: Purpose, passed: &Passed) {
+        let (cycles, times) = (&mut self.entries[passed.entry], passed.times);
+        if passed.routed {
+            cycles[ON_THE_WAY] += meter.pass(times.arrived);
+            cycles[purpose as usize] += meter.pass(times.answered);
+            cycles[ON_THE_WAY] += meter.pass(times.done);
         } else {
-            cycles[purpose as usize] += meter.pass(passed.done);
+            cycles[purpose as usize] += meter.pass(times.done);
         }
     }
 }

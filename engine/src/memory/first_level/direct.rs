@@ -5,7 +5,7 @@
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
 use super::{Chunks, FetchPolicy, Memory};
-use crate::bus::Bus;
+use crate::bus::{Bus, Target};
 use crate::memory::ram::Direction;
 
 /// No transfer of several registers crosses a multiple of this (a line).
@@ -101,8 +101,7 @@ impl Memory {
     ) -> Option<u64> {
         let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
         let cycles = if told { 0 } else { self.data_direct(bus, quiet, addr, bytes, Purpose::Store)? };
-        let met_code = bus.rams[ram].write(offset, &value.to_le_bytes()[..bytes as usize]);
-        bus.code_epoch += u64::from(met_code);
+        bus.write_ram(ram, offset, &value.to_le_bytes()[..bytes as usize]);
         Some(cycles)
     }
 
@@ -134,9 +133,9 @@ impl Memory {
         if !self.flat || !addr.is_multiple_of(bytes) {
             return None;
         }
-        let entry = bus.entry_at(addr)?;
-        let near = self.near.get(entry)?.as_ref()?;
-        (bus.map[entry].last - addr >= bytes - 1).then_some((near.ram, addr - near.base))
+        let path = bus.path(bus.entry_at(addr)?);
+        let Target::Ram(ram) = path.target else { return None };
+        (path.keeps_time() && path.last - addr >= bytes - 1).then_some((ram, addr - path.base))
     }
 
     /// A transfer: the core cycle in which its answer is there.
@@ -147,23 +146,18 @@ impl Memory {
             return None;
         }
         let entry = bus.entry_at(asked.physical)?;
-        let near = (*self.near.get(entry)?)?;
+        let path = *bus.path(entry);
         let outer = self.outer_cycles(bus)?;
         let sent = asked.quiet.now + outer.0;
-        let arrived = sent.div_ceil(near.core_cycles) + near.request_cycles;
-        if arrived * near.core_cycles >= asked.quiet.until {
-            return None;
-        }
         let direction = if asked.purpose == Purpose::Store { Direction::Write } else { Direction::Read };
-        let offset = asked.physical - near.base;
-        let answered = bus.rams[near.ram].transfer_at_edge(arrived, offset, asked.bytes, direction) * near.core_cycles;
-        let back = answered + near.response_cycles * near.core_cycles;
+        let is_next = |arrives| arrives < asked.quiet.until;
+        let times = path.transfer(&mut bus.rams, sent, asked.physical, asked.bytes, direction, is_next)?;
         self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
-        let arrived = arrived * near.core_cycles;
+        self.accounts.follow(bus);
         self.accounts.add(Part::Outer, outer.0 + outer.1);
-        let there = if near.routed { answered - arrived } else { back - sent };
-        self.accounts.add_at(entry, asked.purpose, there, back - sent - there);
-        Some(back + outer.1)
+        let there = if path.route.is_some() { times.answered - times.arrived } else { times.done - sent };
+        self.accounts.add_at(entry, asked.purpose, there, times.done - sent - there);
+        Some(times.done + outer.1)
     }
 
     /// Cycles in the second-level cache's controller, there and back, if it runs on the core's clock.

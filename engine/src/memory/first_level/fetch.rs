@@ -135,9 +135,9 @@ impl Prefetch {
     pub fn move_on(&mut self, cycles: u64) {
         if let Some(ahead) = &mut self.ahead {
             ahead.ends += cycles;
-            ahead.passed.arrived += cycles;
-            ahead.passed.answered += cycles;
-            ahead.passed.done += cycles;
+            ahead.passed.times.arrived += cycles;
+            ahead.passed.times.answered += cycles;
+            ahead.passed.times.done += cycles;
         }
     }
 }
@@ -333,7 +333,7 @@ impl Memory {
         let in_flow = prefetch.chunk.is_some();
         let ahead = prefetch.ahead.take();
         if let Some(ahead) = &ahead {
-            self.accounts.charge(meter, bus, Purpose::Fetch, &ahead.passed);
+            self.accounts.charge(meter, Purpose::Fetch, &ahead.passed);
             self.accounts.spend(meter, Part::Outer, ahead.ends);
         }
         let chunk = match ahead {

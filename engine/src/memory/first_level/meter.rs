@@ -1,21 +1,20 @@
 //! How far an access has come, in the core's cycles.
 
 use crate::bus::Access;
+use crate::bus::path::Times;
 use crate::time::{Cycles, Hz, Ps};
 
-/// A transfer that was made, with the core cycles in which it passed from one cause of waiting to the next.
+/// A transfer that was made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
     /// What was read; 0 for a write.
     pub value: u32,
     /// The map entry that answered.
     pub entry: usize,
-    /// The request reached the memory or device.
-    pub arrived: u64,
-    /// It answered.
-    pub answered: u64,
-    /// The answer reached the master.
-    pub done: u64,
+    /// There is an interconnect on its path.
+    pub routed: bool,
+    /// When it passed what.
+    pub times: Times,
 }
 
 /// The time of an access: when it began, and how far it has come.
@@ -65,15 +64,14 @@ impl Meter {
         self.begun_at.saturating_add(Ps((cycle.saturating_sub(self.first) + 1).saturating_mul(longest.0)))
     }
 
-    /// What an access over the bus came to.
-    pub fn passed(&self, access: &Access) -> Passed {
-        Passed {
-            value: access.value,
-            entry: access.entry,
+    /// What an access over the bus came to; `routed` if there is an interconnect on its path.
+    pub fn passed(&self, access: &Access, routed: bool) -> Passed {
+        let times = Times {
             arrived: self.edge(access.arrived),
             answered: self.edge(access.answered),
             done: self.edge(access.done),
-        }
+        };
+        Passed { value: access.value, entry: access.entry, routed, times }
     }
 
     /// The core cycle that begins at `at` or later.

@@ -3,10 +3,10 @@
 use super::Memory;
 use super::accounts::{Part, Purpose};
 use super::meter::{Meter, Passed};
-use super::near::Near;
 use super::translate::Place;
-use crate::bus::{Bus, BusFault};
+use crate::bus::{Bus, BusFault, Target};
 use crate::device::AccessSize;
+use crate::memory::ram::Direction;
 use crate::time::Cycles;
 
 /// A transfer on the bus.
@@ -25,6 +25,17 @@ pub(super) enum Transfer {
 }
 
 impl Transfer {
+    /// How many bytes it moves, and where to.
+    #[inline]
+    fn shape(self) -> (u32, Direction) {
+        match self {
+            Transfer::Read(size) => (size.bytes(), Direction::Read),
+            Transfer::Write(size, _) => (size.bytes(), Direction::Write),
+            Transfer::ReadBurst(bytes) | Transfer::ReadBurstBehind(bytes) => (bytes, Direction::Read),
+            Transfer::WriteBurst(bytes) | Transfer::LateWriteBurst(bytes) => (bytes, Direction::Write),
+        }
+    }
+
     /// True if events that are due before it come first.
     #[inline]
     pub fn follows_events(self) -> bool {
@@ -134,6 +145,9 @@ impl Memory {
         physical: u32,
         transfer: Transfer,
     ) -> Result<u32, BusFault> {
+        if bus.outer().is_none() {
+            return self.over_bus(bus, meter, purpose, physical, transfer).map(|access| access.value);
+        }
         self.transfer_access(bus, meter, purpose, physical, transfer).map(|access| access.value)
     }
 
@@ -161,16 +175,10 @@ impl Memory {
         physical: u32,
         transfer: Transfer,
     ) -> Result<Passed, BusFault> {
-        if self.near.len() != bus.map.len() {
-            self.near = Near::of(bus, self.config.clock);
-            self.accounts.follow(bus);
-        }
-        if let Some(entry) = bus.entry_at(physical)
-            && let Some(near) = self.near[entry]
-            && let Some(passed) = near.transfer(bus, meter, entry, physical, transfer)
-        {
-            self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
-            self.accounts.charge(meter, bus, purpose, &passed);
+        self.accounts.follow(bus);
+        if let Some(passed) = in_cycles(bus, meter, physical, transfer) {
+            self.touched |= 1_u64.checked_shl(passed.entry as u32).unwrap_or(0);
+            self.accounts.charge(meter, purpose, &passed);
             return Ok(passed);
         }
         let at = meter.at();
@@ -185,9 +193,9 @@ impl Memory {
         };
         match result {
             Ok(access) => {
-                let passed = meter.passed(&access);
+                let passed = meter.passed(&access, bus.path(access.entry).route.is_some());
                 self.touched |= 1_u64.checked_shl(access.entry as u32).unwrap_or(0);
-                self.accounts.charge(meter, bus, purpose, &passed);
+                self.accounts.charge(meter, purpose, &passed);
                 Ok(passed)
             }
             Err(fault) => {
@@ -220,6 +228,31 @@ impl Memory {
     fn outer_line(&self, bus: &Bus, physical: u32) -> u32 {
         bus.outer().map_or(physical, |cache| physical & !(cache.shape().line_bytes - 1))
     }
+}
+
+/// A transfer to a memory that keeps time with the core, priced in the core's cycles. `None` if it is none, or if an
+/// event comes before it.
+#[inline]
+fn in_cycles(bus: &mut Bus, meter: &Meter, physical: u32, transfer: Transfer) -> Option<Passed> {
+    let entry = bus.entry_at(physical)?;
+    let (path, next_due) = (*bus.path(entry), bus.events.next_due());
+    let (bytes, direction) = transfer.shape();
+    let is_next = |arrives| !transfer.follows_events() || next_due > meter.not_before(arrives);
+    let times = path.transfer(&mut bus.rams, meter.now(), physical, bytes, direction, is_next)?;
+    // As wide accesses are aligned, and memories are whole words, none leaves the memory.
+    let inside = path.last - physical >= bytes - 1;
+    let mut value = [0; 4];
+    match (transfer, path.target) {
+        (Transfer::Read(size), Target::Ram(ram)) if inside => {
+            bus.rams[ram].read(physical - path.base, &mut value[..size.bytes() as usize]);
+        }
+        (Transfer::Write(size, value), Target::Ram(ram)) if inside => {
+            bus.write_ram(ram, physical - path.base, &value.to_le_bytes()[..size.bytes() as usize]);
+        }
+        _ => {}
+    }
+    let (value, routed) = (u32::from_le_bytes(value), path.route.is_some());
+    Some(Passed { value, entry, routed, times })
 }
 
 /// True if the second-level cache is on, and may keep what is at a physical address.

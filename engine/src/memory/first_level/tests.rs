@@ -221,6 +221,8 @@ pub(super) fn rig(registers: Registers, config: MemoryConfig) -> Rig {
     bus.rams = vec![Ram::new(0x2_0000, port(core(2))), Ram::new(0x1_0000, port(Cycles(0)))];
     bus.device_names = vec!["device".into()];
     bus.add_core();
+    bus.set_core_clocks(vec![config.clock]);
+    bus.master = Some(0);
     bus.devices.push(Some(Box::new(Keeper(0))));
     Rig { bus, memory: Memory::new(config), registers, now: 3000, waited: 0 }
 }

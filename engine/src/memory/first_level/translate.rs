@@ -202,7 +202,7 @@ impl Memory {
 #[inline]
 fn way_to(bus: &Bus, physical: u32, cached: bool) -> Way {
     match bus.entry_at(physical) {
-        Some(entry) if bus.is_local(entry) => Way::Local,
+        Some(entry) if bus.path(entry).local => Way::Local,
         Some(entry) if cached && bus.map[entry].cacheable => Way::Cached,
         _ => Way::Uncached,
     }

@@ -261,7 +261,7 @@ impl AxiCdma {
             let device = ctx.bus.devices[id.0 as usize].as_ref().ok_or((Failure::Slave, ctx.now))?;
             streams = device.streams(range, addr - ctx.bus.map[entry].base);
         }
-        let arrival = ctx.bus.request(entry, ctx.now);
+        let arrival = ctx.bus.path(entry).request(ctx.now);
         let side = if reads { &mut self.read } else { &mut self.write };
         side.travel = arrival.saturating_sub(ctx.now);
         (side.entry, side.burst_left, side.streams, side.not_before) = (entry, beats, streams, arrival);
@@ -271,7 +271,7 @@ impl AxiCdma {
     fn read_device_beat(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
         let (entry, addr) = (self.read.entry, self.read.addr);
         let (word, answered) = ctx.bus.read_beat(entry, ctx.now, addr, AccessSize::Word).map_err(failed)?;
-        self.buffer.push(word, ctx.bus.response(entry, answered));
+        self.buffer.push(word, ctx.bus.path(entry).response(answered));
         self.read.not_before = self.next_beat(self.read.streams, ctx.now, answered);
         self.read.burst_left -= 1;
         self.read.advance(self.read.bytes_of(1));
@@ -294,7 +294,7 @@ impl AxiCdma {
         if self.write.burst_left == 0 {
             // As the engine sees it: the target sees each beat later, by the way to it.
             let last_beat = if self.write.streams { ctx.now } else { answered };
-            self.end_write_burst(last_beat.saturating_sub(self.write.travel), ctx.bus.response(entry, answered));
+            self.end_write_burst(last_beat.saturating_sub(self.write.travel), ctx.bus.path(entry).response(answered));
         }
         Ok(())
     }

@@ -1,0 +1,175 @@
+//! Paths: how a transfer of one master reaches what answers at a map entry, and how the answer comes back.
+//!
+//! There is one for each master (each core, and all devices together) and each map entry, worked out from the board
+//! once. It prices every transfer: the interconnect's request latency, the time of the RAM's port or the device, the
+//! response latency. Where interconnect and port run at a clock that divides the master's, that is done in the master's
+//! cycles ([`Path::transfer`]), else in picoseconds ([`Path::request`], [`Path::response`]), with the same result.
+
+use super::{Bus, MapEntry, Route, Target};
+use crate::memory::ram::{Direction, Ram};
+use crate::time::{Cycles, Hz, Ps};
+
+/// What a core that sits on a bus of its own meets on the path to a map entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Index of the interconnect on the path, if any.
+    pub route: Option<usize>,
+    /// A memory whose accesses fit the core's own cycles.
+    pub local: bool,
+}
+
+/// The path of one master to one map entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// What answers.
+    pub target: Target,
+    /// First address of the map entry.
+    pub base: u32,
+    /// Last address of the map entry.
+    pub last: u32,
+    /// Index of the interconnect on it, if any.
+    pub route: Option<usize>,
+    /// To tightly coupled memory: an access costs nothing beyond the master's own cycle.
+    pub local: bool,
+    /// Others see what is done there (a device's registers, shared memory): accesses of all cores have one order.
+    pub ordered: bool,
+    /// The interconnect's clock, if there is one, and its cycles there and back.
+    clock: Option<Hz>,
+    request_cycles: u64,
+    response_cycles: u64,
+    /// Cycles of the master in one of the interconnect and of the RAM's port, where these keep time with it; else 0.
+    ratio: u64,
+}
+
+/// The master's cycles in which a transfer passed from one cause of waiting to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// The request reached the port.
+    pub arrived: u64,
+    /// The memory answered.
+    pub answered: u64,
+    /// The answer reached the master.
+    pub done: u64,
+}
+
+impl Path {
+    /// The path to `entry` of a master with this clock, if it is a core, and this view, if it has one of its own.
+    fn new(bus: &Bus, entry: &MapEntry, clock: Option<Hz>, view: Option<&View>) -> Path {
+        let ram = match entry.target {
+            Target::Ram(ram) => Some(&bus.rams[ram]),
+            Target::Device(..) => None,
+        };
+        let route = view.map_or(entry.route, |view| view.route);
+        let at_once = ram.is_some_and(Ram::is_local);
+        let local = view.map_or(at_once && entry.route.is_none(), |view| view.local);
+        let interconnect = route.map(|route| &bus.routes[route]);
+        let ratio = match (ram, clock) {
+            (Some(ram), Some(clock)) if !local && !at_once => ratio(clock, ram.timing().clock, interconnect),
+            _ => 0,
+        };
+        Path {
+            target: entry.target,
+            base: entry.base,
+            last: entry.last,
+            route,
+            local,
+            ordered: ram.is_none_or(Ram::is_shared),
+            clock: interconnect.map(|route| route.clock),
+            request_cycles: interconnect.map_or(0, |route| route.request_cycles.0),
+            response_cycles: interconnect.map_or(0, |route| route.response_cycles.0),
+            ratio,
+        }
+    }
+
+    /// True if transfers are priced in the master's cycles.
+    #[inline]
+    pub fn keeps_time(&self) -> bool {
+        self.ratio != 0
+    }
+
+    /// True if the memory is on the master's own port: no interconnect, and its clock.
+    pub fn is_on_port(&self) -> bool {
+        self.ratio == 1 && self.route.is_none()
+    }
+
+    /// When a request made at `at` reaches the target.
+    #[inline]
+    pub fn request(&self, at: Ps) -> Ps {
+        self.clock.map_or(at, |clock| clock.after(at, Cycles(self.request_cycles)))
+    }
+
+    /// When an answer given at `at` reaches the master.
+    #[inline]
+    pub fn response(&self, at: Ps) -> Ps {
+        self.clock.map_or(at, |clock| clock.after(at, Cycles(self.response_cycles)))
+    }
+
+    /// A transfer of `bytes` that the master begins in its cycle `now`, to a memory that keeps time with it. `None` if
+    /// the memory does not, or if `is_next` says that something comes before the request, which arrives in the cycle
+    /// that it is given.
+    #[inline(always)]
+    pub fn transfer(
+        &self,
+        rams: &mut [Ram],
+        now: u64,
+        physical: u32,
+        bytes: u32,
+        direction: Direction,
+        is_next: impl FnOnce(u64) -> bool,
+    ) -> Option<Times> {
+        let Target::Ram(ram) = self.target else { return None };
+        let edge = match self.ratio {
+            0 => return None,
+            1 => now + self.request_cycles,
+            ratio => now.div_ceil(ratio) + self.request_cycles,
+        };
+        let arrived = edge * self.ratio;
+        if !is_next(arrived) {
+            return None;
+        }
+        let answered = rams[ram].transfer_at_edge(edge, physical - self.base, bytes, direction);
+        Some(Times { arrived, answered: answered * self.ratio, done: (answered + self.response_cycles) * self.ratio })
+    }
+}
+
+/// Cycles of `clock` in one of a port and of the interconnect before it, if these run at one clock that divides it.
+fn ratio(clock: Hz, port: Hz, interconnect: Option<&Route>) -> u64 {
+    let in_step = interconnect.is_none_or(|route| route.clock == port) && clock.get().is_multiple_of(port.get());
+    if in_step { clock.get() / port.get() } else { 0 }
+}
+
+/// All paths of a bus.
+#[derive(Debug)]
+pub(super) struct Paths {
+    /// Those of each core, in the map's order, then those of devices.
+    paths: Vec<Path>,
+    /// Where devices' begin.
+    of_devices: usize,
+    entries: usize,
+}
+
+impl Paths {
+    /// The paths of cores with these clocks, and of devices.
+    pub fn new(bus: &Bus, clocks: &[Hz]) -> Paths {
+        let of = |core: Option<usize>| {
+            let views = core.and_then(|core| bus.views.get(core));
+            let clock = core.map(|core| clocks[core]);
+            bus.map
+                .iter()
+                .enumerate()
+                .map(move |(index, entry)| Path::new(bus, entry, clock, views.map(|views| &views[index])))
+        };
+        Paths {
+            paths: (0..clocks.len()).map(Some).chain([None]).flat_map(of).collect(),
+            of_devices: clocks.len() * bus.map.len(),
+            entries: bus.map.len(),
+        }
+    }
+
+    /// The path of a core, or of devices, to a map entry.
+    #[inline]
+    pub fn of(&self, core: Option<usize>, entry: usize) -> &Path {
+        let first = core.map_or(self.of_devices, |core| (core * self.entries).min(self.of_devices));
+        &self.paths[first + entry]
+    }
+}
