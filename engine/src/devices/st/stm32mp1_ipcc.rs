@@ -173,7 +173,8 @@ impl Ipcc {
             channel.kicks += 1;
             if channel.since.is_some() {
                 ctx.note(&format!(
-                    "processor {} set channel {} while it was still occupied: the other processor sees no second message",
+                    "processor {} set channel {} while it was still occupied: the other processor sees no second \
+                     message",
                     processor + 1,
                     index + 1
                 ));

@@ -234,7 +234,8 @@ impl Device for Rcc {
         let board = [mpu, axi, mcu].map(Hz::get);
         if selected.iter().zip(board).any(|(selected, board)| selected.abs_diff(board) > 1) {
             ctx.note(&format!(
-                "its PLLs read as if set to {selected:?} Hz for the MPU, the AXI and the MCU; the board's clocks are {board:?} Hz"
+                "its PLLs read as if set to {selected:?} Hz for the MPU, the AXI and the MCU; the board's clocks are \
+                 {board:?} Hz"
             ));
         }
     }

@@ -2,7 +2,9 @@
 
 pub mod apb;
 pub mod axi_lite;
+pub mod byte_registers;
 pub mod register_file;
 pub mod registers;
+pub mod sampler;
 pub mod shift_register;
 pub mod stm32_clock_gate;

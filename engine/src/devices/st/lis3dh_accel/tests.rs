@@ -122,7 +122,7 @@ fn registers_are_those_of_the_sheet() {
     }
     for address in (0..0x40).filter(|address| *address != CTRL_REG1) {
         let reset = rig.read(address as u8);
-        let mask = address.checked_sub(0x1e).map_or(0, |index| WRITABLE[index]);
+        let mask = MAP.writable(address);
         for written in [0xff, 0, 0xff] {
             rig.write(address, written);
             assert_eq!(rig.read(address as u8), reset & !mask | written & mask, "{address:#x}");
