@@ -23,7 +23,8 @@ pub const COMMON: [(&str, &str); 16] = [
 /// What any memory or device may have beside, with its meaning.
 pub const CACHEABLE: (&str, &str) = (
     "cyclescope,cacheable",
-    "of a memory or a device: caches keep what is there; of a device, only what is in its windows, from its second range on",
+    "of a memory or a device: caches keep what is there; of a device, only what is in its windows, from its second \
+     range on",
 );
 
 /// Properties that models take because Linux's bindings have them, with their meanings there. What acts here says so.

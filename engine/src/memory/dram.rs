@@ -230,7 +230,9 @@ mod tests {
     proptest! {
         /// Commands are given in order, none before it is wanted, and a row that is open costs nothing.
         #[test]
-        fn commands_keep_their_distance(wanted in prop::collection::vec((0u64..60, 0u32..1 << 17, any::<bool>()), 1..200)) {
+        fn commands_keep_their_distance(
+            wanted in prop::collection::vec((0u64..60, 0u32..1 << 17, any::<bool>()), 1..200),
+        ) {
             let (mut dram, mut now, mut last) = (dram(), 0, None);
             for (gap, offset, write) in wanted {
                 now += gap;

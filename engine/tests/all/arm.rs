@@ -141,9 +141,8 @@ fn an_undefined_instruction_with_a_handler_is_a_note() {
     assert_eq!(machine.registers()[1 + 2], 0x11);
     assert_eq!(
         report.notes,
-        [
-            "pc 0x00000100: undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put there; lr 0x00000000 (the firmware's trap handler took it)"
-        ]
+        ["pc 0x00000100: undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put there; \
+             lr 0x00000000 (the firmware's trap handler took it)"]
     );
 }
 
@@ -160,7 +159,8 @@ fn fault_of(program: &[u32], vector: u32, at_vector: u32) -> String {
 fn faults_without_a_handler_end_the_run() {
     assert_eq!(
         fault_of(&[0xe7f0_00f0], 4, 0),
-        "cpu0: pc 0x00000100: undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put there; lr 0x00000000; its exception vector leads to no instruction"
+        "cpu0: pc 0x00000100: undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put \
+         there; lr 0x00000000; its exception vector leads to no instruction"
     );
     let forever = b(0);
     assert_eq!(
@@ -181,8 +181,8 @@ fn faults_without_a_handler_end_the_run() {
     assert_eq!(
         fault_of(&[movt(3, 0x4000), ldr(2, 3, 1)], 0x10, 0),
         "cpu0: pc 0x00000104: data abort: 4-byte load at 0x40000001: alignment fault: all memory is strongly \
-         ordered while the MMU is off, and takes no address that is not a multiple of the size; its exception vector leads \
-         to no instruction"
+         ordered while the MMU is off, and takes no address that is not a multiple of the size; its exception vector \
+         leads to no instruction"
     );
 }
 
@@ -411,7 +411,8 @@ fn vfp_is_undefined_until_it_is_on() {
         assert_exit(&report);
         let pc = PROGRAM + 4 * before.len() as u32;
         let note = format!(
-            "pc {pc:#010x}: undefined instruction {encoding:#010x}: floating point, which CPACR or FPEXC has off; lr 0x00000000 (the firmware's trap handler took it)"
+            "pc {pc:#010x}: undefined instruction {encoding:#010x}: floating point, which CPACR or FPEXC has off; lr \
+             0x00000000 (the firmware's trap handler took it)"
         );
         assert_eq!(report.notes, [note]);
         assert_eq!(machine.registers()[1 + 2], 0, "no write-back");

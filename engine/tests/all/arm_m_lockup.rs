@@ -39,7 +39,8 @@ fn a_call_in_the_handler_of_hard_fault_is_named() {
     assert_eq!(
         fault_of(&code![UDF], &hard_fault(code![NOP, svc(1)])),
         "cm4: pc 0x000020c2: supervisor call (svc): what runs is as urgent as its exception, or PRIMASK, \
-         BASEPRI or FAULTMASK holds that back; it locks the core up: HardFault is being handled; HFSR: FORCED, CFSR: UNDEFINSTR, VTOR 0x00000000"
+         BASEPRI or FAULTMASK holds that back; it locks the core up: HardFault is being handled; HFSR: FORCED, CFSR: \
+         UNDEFINSTR, VTOR 0x00000000"
     );
 }
 

@@ -219,8 +219,8 @@ fn faults_without_a_handler_end_the_run() {
     let text = |program: &[u32], handler: &[u32]| fault_text(&run(&mut with_handler(program, handler))).to_owned();
     assert_eq!(
         text(&[0x7000_0002 | 0x3c], &[]),
-        "cpu0: pc 0x80000404: reserved instruction 0x7000003e: MXU, the media extension of XBurst, which is not modelled; lr 0x00000000; \
-         there is no handler at its exception vector"
+        "cpu0: pc 0x80000404: reserved instruction 0x7000003e: MXU, the media extension of XBurst, which is not \
+         modelled; lr 0x00000000; there is no handler at its exception vector"
     );
     assert_eq!(
         text(&[la(S0, KSEG1 + 0x1800_0000), lw(T0, S0, 8)], &[beq(ZERO, ZERO, -1)]),

@@ -170,8 +170,8 @@ impl Aic {
         if lines != self.lines {
             if !self.redirected && (lines.0 || lines.1) {
                 ctx.note(
-                    "an interrupt comes while SFR_AICREDIR.NSAIC is 0: on the chip, secure peripherals then interrupt by \
-                     the secure AIC, as an FIQ",
+                    "an interrupt comes while SFR_AICREDIR.NSAIC is 0: on the chip, secure peripherals then interrupt \
+                     by the secure AIC, as an FIQ",
                 );
             }
             self.lines = lines;

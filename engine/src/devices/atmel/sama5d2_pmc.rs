@@ -273,8 +273,8 @@ impl Pmc {
         if selected != board {
             let [processor, master, h32mx] = selected;
             ctx.note(&format!(
-                "PMC_MCKR selects {processor} Hz for the processor, MCK of {master} Hz and {h32mx} Hz for the 32-bit matrix; time \
-                 goes on by the board's fixed clocks, {}, {} and {} Hz",
+                "PMC_MCKR selects {processor} Hz for the processor, MCK of {master} Hz and {h32mx} Hz for the 32-bit \
+                 matrix; time goes on by the board's fixed clocks, {}, {} and {} Hz",
                 board[0], board[1], board[2]
             ));
         }

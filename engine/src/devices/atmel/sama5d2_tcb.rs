@@ -287,7 +287,10 @@ impl Tcb {
         if value & CCR_SWTRG != 0 && self.channels[index].enabled {
             self.channels[index].trigger();
             if self.source(index) == Source::Nothing {
-                ctx.note("a channel is to count TIMER_CLOCK1 (GCLK) or a pin (TC_CMR.TCCLKS), which are not modelled: it stands");
+                ctx.note(
+                    "a channel is to count TIMER_CLOCK1 (GCLK) or a pin (TC_CMR.TCCLKS), which are not modelled: it \
+                     stands",
+                );
             }
             if self.channels[index].smmr != 0 {
                 ctx.note("Gray and down counting (TC_SMMR) are not modelled: the counter counts up");

@@ -89,7 +89,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         let hertz: Vec<String> = board.iter().map(|clock| clock.get().to_string()).collect();
         let value = format!("{} Hz for cclk, hclk, pclk and mclk", hertz.join(", "));
         let allowed = format!(
-            "cclk is half of 2 to {MOST_M} times EXTAL's {} Hz, and the others are it divided by 1, 2, 3, 4, 6, 8, 12, 16, 24 or 32",
+            "cclk is half of 2 to {MOST_M} times EXTAL's {} Hz, and the others are it divided by 1, 2, 3, 4, 6, 8, \
+             12, 16, 24 or 32",
             ext.get()
         );
         reader.fault_at("clocks", FaultKind::OutOfRange { property: "clocks".into(), value, allowed });

@@ -193,7 +193,10 @@ impl Ssi {
             SSICR0 => self.set_control(value, ctx),
             SSICR1 => {
                 if value & cr1::FMAT != 0 {
-                    ctx.note("SSICR1.FMAT selects another format than Motorola's, which is not modelled: frames are Motorola's");
+                    ctx.note(
+                        "SSICR1.FMAT selects another format than Motorola's, which is not modelled: frames are \
+                         Motorola's",
+                    );
                 }
                 self.settings.cr1 = value;
             }

@@ -30,8 +30,8 @@ impl ClockGate {
         let open = ctx.bus.clocks.is_running(register, bit);
         if !open {
             ctx.note(&format!(
-                "it was accessed while its clock is off (bit {bit} of the RCC's enable register at {register:#x}): reads give 0, writes do \
-                 nothing"
+                "it was accessed while its clock is off (bit {bit} of the RCC's enable register at {register:#x}): \
+                 reads give 0, writes do nothing"
             ));
         }
         open

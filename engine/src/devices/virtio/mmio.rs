@@ -236,7 +236,10 @@ impl VirtioMmio {
 
     fn notified(&mut self, queue: u32, ctx: &mut Ctx) {
         if !self.is_live() {
-            ctx.note("a queue is notified before the driver is ready (Status.DRIVER_OK), or after an error: nothing comes of it");
+            ctx.note(
+                "a queue is notified before the driver is ready (Status.DRIVER_OK), or after an error: nothing comes \
+                 of it",
+            );
             return;
         }
         match queue as usize {

@@ -22,7 +22,12 @@ macro_rules! match_arithmetic {
         macro_rules! ra { () => { $x[usize::from($op.ra)] }; }
         macro_rules! rd { () => { $x[usize::from($op.rd)] }; }
         macro_rules! plain { ($value:expr) => {{ rd!() = $value; $done }}; }
-        macro_rules! logical { ($value:expr) => {{ let value = $value; rd!() = value; alu::set_nz($x, value); $done }}; }
+        macro_rules! logical { ($value:expr) => {{
+            let value = $value;
+            rd!() = value;
+            alu::set_nz($x, value);
+            $done
+        }}; }
         macro_rules! sum { ($a:expr, $b:expr, $carry:expr) => {{
             let (a, b, carry) = ($a, $b, $carry);
             rd!() = alu::add_with_flags($x, a, b, carry);

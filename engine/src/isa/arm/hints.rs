@@ -27,7 +27,8 @@ pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static s
     match abort.status {
         FaultStatus::Alignment if system.checks_alignment() => "SCTLR.A is set",
         FaultStatus::Alignment if !system.mmu_is_on() => {
-            "all memory is strongly ordered while the MMU is off, and takes no address that is not a multiple of the size"
+            "all memory is strongly ordered while the MMU is off, and takes no address that is not a multiple of the \
+             size"
         }
         FaultStatus::Alignment => "this memory or this instruction takes no address that is not a multiple of the size",
         FaultStatus::TranslationSection | FaultStatus::TranslationPage => "the translation table has no entry for it",

@@ -85,7 +85,8 @@ impl CoreTiming {
             .flag("cyclescope,dual-issue-branches", "a direct branch issues in the cycle of the instruction before it");
         let dual_issue_immediates = reader.flag(
             "cyclescope,dual-issue-immediates",
-            "arithmetic with one register operand issues in the cycle of the instruction before it, where that leaves it room",
+            "arithmetic with one register operand issues in the cycle of the instruction before it, where that leaves \
+             it room",
         );
         let transfer_words = pairs::read_transfer_words(reader);
         let mut cycles = |name: &str, least: u8, meaning: &str| {

@@ -57,9 +57,15 @@ macro_rules! match_operation {
             Code::Addi => { let $checked = ($a as i32).checked_add($imm as i32); $may_overflow }
             Code::Mult => { let $product = $crate::isa::mips::alu::signed_product($a, $b); $multiplied }
             Code::Multu => { let $product = u64::from($a) * u64::from($b); $multiplied }
-            Code::Madd => { let $product = $acc.wrapping_add($crate::isa::mips::alu::signed_product($a, $b)); $multiplied }
+            Code::Madd => {
+                let $product = $acc.wrapping_add($crate::isa::mips::alu::signed_product($a, $b));
+                $multiplied
+            }
             Code::Maddu => { let $product = $acc.wrapping_add(u64::from($a) * u64::from($b)); $multiplied }
-            Code::Msub => { let $product = $acc.wrapping_sub($crate::isa::mips::alu::signed_product($a, $b)); $multiplied }
+            Code::Msub => {
+                let $product = $acc.wrapping_sub($crate::isa::mips::alu::signed_product($a, $b));
+                $multiplied
+            }
             Code::Msubu => { let $product = $acc.wrapping_sub(u64::from($a) * u64::from($b)); $multiplied }
             Code::Div => { let $product = $crate::isa::mips::alu::signed_quotient($a, $b); $multiplied }
             Code::Divu => { let $product = $crate::isa::mips::alu::quotient($a, $b); $multiplied }

@@ -92,8 +92,8 @@ impl Code {
         use Code::*;
         matches!(
             self,
-            Addu | Subu | And | Or | Xor | Nor | Slt | Sltu | Sllv | Srlv | Srav | Movz | Movn | Clz | Clo | Mfhi | Mflo |
-            Addiu | Slti | Sltiu | Andi | Ori | Xori | Li | Sll | Srl | Sra
+            Addu | Subu | And | Or | Xor | Nor | Slt | Sltu | Sllv | Srlv | Srav | Movz | Movn | Clz | Clo |
+            Mfhi | Mflo | Addiu | Slti | Sltiu | Andi | Ori | Xori | Li | Sll | Srl | Sra
         )
     }
 }

@@ -114,14 +114,15 @@ impl Mips {
                         self.isa.delayed = Some(if branch.taken { branch.target } else { branch.pc.wrapping_add(8) });
                     }};
                 }
-                match_operation! { (op.code, a, b, imm, self.x[rd], hi_lo(self.x[usize::from(HI)], self.x[usize::from(LO)]))
+                let (hi, lo) = (usize::from(HI), usize::from(LO));
+                match_operation! { (op.code, a, b, imm, self.x[rd], hi_lo(self.x[hi], self.x[lo]))
                     value => self.x[rd] = value,
                     checked => match checked {
                         Some(value) => self.x[rd] = value as u32,
                         None => raise!(Exception::Overflow),
                     },
                     product => {
-                        (self.x[usize::from(HI)], self.x[usize::from(LO)]) = ((product >> 32) as u32, product as u32);
+                        (self.x[hi], self.x[lo]) = ((product >> 32) as u32, product as u32);
                     },
                     taken => {
                         if matches!(op.code, Code::Bltzal | Code::Bgezal) {

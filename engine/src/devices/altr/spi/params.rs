@@ -33,8 +33,8 @@ impl Params {
         let target_hz = reader.u32(
             "clock-frequency",
             FREQUENCIES_HZ,
-            "the most that SCK may have, in hertz and above 0: it gets the nearest even part of the clock below that, half the \
-             clock at the most",
+            "the most that SCK may have, in hertz and above 0: it gets the nearest even part of the clock below that, \
+             half the clock at the most",
         );
         let mut option = |name: &str, meaning: &str| reader.u32_or(name, 0, 0..=1, meaning) == 1;
         let lsb_first = option("altr,lsbfirst", "0 is the highest bit first, 1 the lowest");

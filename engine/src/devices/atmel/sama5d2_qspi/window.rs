@@ -72,7 +72,8 @@ impl Sama5d2Qspi {
         match self.window.access {
             Access::Memory => {}
             Access::Read => ctx.note(
-                "a burst (a cacheable read) in a TRSFR_READ frame: its clocks pass, but the data seen is that of the memory",
+                "a burst (a cacheable read) in a TRSFR_READ frame: its clocks pass, but the data seen is that of the \
+                 memory",
             ),
             _ => return Err(self.refuse_read(ctx)),
         }
@@ -161,8 +162,8 @@ impl Sama5d2Qspi {
     fn go_on_elsewhere(&mut self, ctx: &mut Ctx) {
         self.window.continued += 1;
         ctx.note(
-            "an access to the memory window is not behind the last one: a frame that is no memory read goes on all the same, up to \
-             QSPI_CR.LASTXFER",
+            "an access to the memory window is not behind the last one: a frame that is no memory read goes on all \
+             the same, up to QSPI_CR.LASTXFER",
         );
     }
 
@@ -170,8 +171,8 @@ impl Sama5d2Qspi {
     fn begin(&mut self, offset: u32, at: u64, ctx: &mut Ctx) {
         if std::mem::take(&mut self.window.unsynchronised) {
             ctx.note(
-                "the memory window was accessed without a read of QSPI_IFR after its write: on the chip the access may come before \
-                 the new settings; here they hold",
+                "the memory window was accessed without a read of QSPI_IFR after its write: on the chip the access \
+                 may come before the new settings; here they hold",
             );
         }
         self.serial.end_frame(at, &mut self.wire);

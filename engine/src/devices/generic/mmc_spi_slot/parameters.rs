@@ -133,7 +133,9 @@ fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<Ho
 /// One cell, or two for more than 4 GiB.
 fn capacity_bytes(reader: &mut NodeReader) -> Option<u64> {
     const NAME: &str = "cyclescope,capacity-bytes";
-    match *reader.bytes(NAME, "the card's size in one cell, or two for 4 GiB and more: needed without `cyclescope,image`, whose size counts else")? {
+    let meaning = "the card's size in one cell, or two for 4 GiB and more: needed without `cyclescope,image`, whose \
+                   size counts else";
+    match *reader.bytes(NAME, meaning)? {
         [a, b, c, d] => Some(u64::from(u32::from_be_bytes([a, b, c, d]))),
         [a, b, c, d, e, f, g, h] => Some(u64::from_be_bytes([a, b, c, d, e, f, g, h])),
         _ => {

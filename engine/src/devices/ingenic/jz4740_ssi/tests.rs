@@ -292,7 +292,9 @@ fn switching_off_ends_the_frame() {
 
 proptest! {
     #[test]
-    fn nothing_upsets_it(steps in proptest::collection::vec((0u32..0x20, any::<u32>(), 0u64..3000, any::<bool>()), 0..80)) {
+    fn nothing_upsets_it(
+        steps in proptest::collection::vec((0u32..0x20, any::<u32>(), 0u64..3000, any::<bool>()), 0..80),
+    ) {
         let mut wired = wired();
         let mut now = 0;
         for (offset, value, pause, write) in steps {

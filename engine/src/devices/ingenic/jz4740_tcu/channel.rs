@@ -95,12 +95,13 @@ mod tests {
         fn flags_come_when_foretold(full: u16, half: u16, value: u16) {
             let channel = Channel { full, half, value, ..Channel::default() };
             let tick = channel.tick_of(full).unwrap();
-            prop_assert_eq!((channel.clone().settle(tick - 1).0, channel.clone().settle(tick).0), (false, true));
+            let settled = |tick| channel.clone().settle(tick);
+            prop_assert_eq!((settled(tick - 1).0, settled(tick).0), (false, true));
             match channel.tick_of(half) {
                 Some(tick) => {
-                    prop_assert_eq!((channel.clone().settle(tick - 1).1, channel.clone().settle(tick).1), (false, true));
+                    prop_assert_eq!((settled(tick - 1).1, settled(tick).1), (false, true));
                 }
-                None => prop_assert!(!channel.clone().settle(1 << 20).1),
+                None => prop_assert!(!settled(1 << 20).1),
             }
         }
     }

@@ -56,11 +56,11 @@ pub enum Source {
     /// The lock register of the addressed sector.
     Lock,
     /// The nonvolatile configuration register, low byte first.
-    NonvolatileConfiguration,
+    Nonvolatile,
     /// The volatile configuration register.
-    VolatileConfiguration,
+    Volatile,
     /// The enhanced volatile configuration register.
-    EnhancedVolatileConfiguration,
+    EnhancedVolatile,
     /// The one-time programmable area.
     Otp,
     /// Status register 2, over and over.
@@ -91,13 +91,13 @@ pub enum Target {
     /// The lock register of the addressed sector.
     Lock,
     /// The nonvolatile configuration register, low byte first.
-    NonvolatileConfiguration,
+    Nonvolatile,
     /// The volatile configuration register.
-    VolatileConfiguration,
+    Volatile,
     /// The enhanced volatile configuration register.
-    EnhancedVolatileConfiguration,
+    EnhancedVolatile,
     /// Status register 1, then configuration registers 1, 2 and 3, as many as there are bytes.
-    StatusAndConfiguration,
+    Registers,
     /// The addressed register.
     AnyRegister,
 }
@@ -106,8 +106,8 @@ impl Target {
     /// The fewest and the most bytes that the command takes, and how to say that.
     pub const fn bytes(self) -> (u32, u32, &'static str) {
         match self {
-            Target::NonvolatileConfiguration => (2, 2, "after exactly two bytes of data"),
-            Target::StatusAndConfiguration => (1, 4, "after one to four bytes of data"),
+            Target::Nonvolatile => (2, 2, "after exactly two bytes of data"),
+            Target::Registers => (1, 4, "after one to four bytes of data"),
             _ => (1, 1, "after exactly one byte of data"),
         }
     }

@@ -175,7 +175,7 @@ impl Flash {
     fn may_write(&self, action: Action) -> bool {
         match self.latch {
             Latch::Closed => false,
-            Latch::Volatile => action == Action::Write(Target::StatusAndConfiguration),
+            Latch::Volatile => action == Action::Write(Target::Registers),
             Latch::Open => true,
         }
     }

@@ -63,15 +63,22 @@ static N25Q128A_3V_ID: [u8; 20] = n25q_id(0xba, 0x18);
 static N25Q128A_1V8_ID: [u8; 20] = n25q_id(0xbb, 0x18);
 static S25FL128L_ID: [u8; 3] = [0x01, 0x60, 0x18];
 
+const fn n25q(compatible: &'static str, name: &'static str, id: &'static [u8]) -> Part {
+    Part { compatible, name, family: &N25Q, id, size_bytes: 1 << 24, sfdp: &sfdp::N25Q128A }
+}
+
+const fn fl_l(compatible: &'static str, name: &'static str, id: &'static [u8]) -> Part {
+    Part { compatible, name, family: &FL_L, id, size_bytes: 1 << 24, sfdp: &[] }
+}
+
 /// All parts. `micron,n25q128a` without a voltage is the 3 V part.
-#[rustfmt::skip]
 pub static PARTS: [Part; 6] = [
-    Part { compatible: "micron,n25q128a",    name: "N25Q128A",   family: &N25Q, id: &N25Q128A_3V_ID,  size_bytes: 1 << 24, sfdp: &sfdp::N25Q128A },
-    Part { compatible: "micron,n25q128a13",  name: "N25Q128A13", family: &N25Q, id: &N25Q128A_3V_ID,  size_bytes: 1 << 24, sfdp: &sfdp::N25Q128A },
-    Part { compatible: "micron,n25q128a11",  name: "N25Q128A11", family: &N25Q, id: &N25Q128A_1V8_ID, size_bytes: 1 << 24, sfdp: &sfdp::N25Q128A },
-    Part { compatible: "cypress,s25fl128l",  name: "S25FL128L",  family: &FL_L, id: &S25FL128L_ID,    size_bytes: 1 << 24, sfdp: &[] },
-    Part { compatible: "infineon,s25fl128l", name: "S25FL128L",  family: &FL_L, id: &S25FL128L_ID,    size_bytes: 1 << 24, sfdp: &[] },
-    Part { compatible: "spansion,s25fl128l", name: "S25FL128L",  family: &FL_L, id: &S25FL128L_ID,    size_bytes: 1 << 24, sfdp: &[] },
+    n25q("micron,n25q128a", "N25Q128A", &N25Q128A_3V_ID),
+    n25q("micron,n25q128a13", "N25Q128A13", &N25Q128A_3V_ID),
+    n25q("micron,n25q128a11", "N25Q128A11", &N25Q128A_1V8_ID),
+    fl_l("cypress,s25fl128l", "S25FL128L", &S25FL128L_ID),
+    fl_l("infineon,s25fl128l", "S25FL128L", &S25FL128L_ID),
+    fl_l("spansion,s25fl128l", "S25FL128L", &S25FL128L_ID),
 ];
 
 /// The part of the first compatible that names one.

@@ -114,7 +114,8 @@ impl System {
         match abort.status {
             FaultStatus::Alignment if self.scb.traps_unaligned() => "CCR.UNALIGN_TRP is set",
             FaultStatus::Alignment => {
-                "this memory (Device, Strongly-ordered) or this instruction takes no address that is not a multiple of the size"
+                "this memory (Device, Strongly-ordered) or this instruction takes no address that is not a multiple \
+                 of the size"
             }
             FaultStatus::Permission => "no region of the MPU allows it in this mode",
             _ => "",

@@ -9,7 +9,8 @@ impl Control {
     pub fn multiply_add(&mut self, format: Format, addend: u64, a: u64, b: u64) -> u64 {
         let [addend, a, b] = [addend, a, b].map(|bits| self.operand(format, bits));
         let (infinite, zero) = (format.infinity, 0);
-        let product_is_invalid = matches!((format.magnitude(a), format.magnitude(b)), (x, y) if (x, y) == (infinite, zero) || (x, y) == (zero, infinite));
+        let factors = (format.magnitude(a), format.magnitude(b));
+        let product_is_invalid = factors == (infinite, zero) || factors == (zero, infinite);
         let nan = self.nan_of(format, &[addend, a, b]);
         match nan {
             // A quiet NaN does not hide that the product is invalid.

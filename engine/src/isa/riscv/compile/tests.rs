@@ -76,7 +76,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         16 => (0u32..8, register(), register(), any::<u32>())
             .prop_map(|(funct3, rd, rs1, imm)| Step::Immediate { funct3, rd, rs1, imm }),
         32 => (0usize..8, register(), 0u32..2000, any::<bool>(), prop::bool::weighted(0.97))
-            .prop_map(|(kind, register, offset, local, aligned)| Step::Access { kind, register, offset, local, aligned }),
+            .prop_map(|(kind, register, offset, local, aligned)| {
+                Step::Access { kind, register, offset, local, aligned }
+            }),
         3 => register().prop_map(|rd| Step::Poll { rd }),
         12 => (0usize..6, register(), register(), 1u32..6)
             .prop_map(|(funct3, rs1, rs2, skip)| Step::Branch { funct3, rs1, rs2, skip }),

@@ -233,7 +233,8 @@ proptest! {
             // Behind all write-backs.
             rig.now += 1000;
             let va = RAM + 32 * line;
-            let quick = if store { rig.memory.quick_store(va, 4).is_some() } else { rig.memory.quick_load(va, 4).is_some() };
+            let memory = &mut rig.memory;
+            let quick = if store { memory.quick_store(va, 4).is_some() } else { memory.quick_load(va, 4).is_some() };
             prop_assert!(!quick || hit);
             if !quick {
                 let cycles = if store { rig.put(va, line) } else { rig.word(va).0 };

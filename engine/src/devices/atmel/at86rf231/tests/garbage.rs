@@ -63,7 +63,10 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn nothing_upsets_the_chip(steps in proptest::collection::vec(step(), 0..60), lengths in proptest::collection::vec(1u8..=127, 0..3)) {
+    fn nothing_upsets_the_chip(
+        steps in proptest::collection::vec(step(), 0..60),
+        lengths in proptest::collection::vec(1u8..=127, 0..3),
+    ) {
         let mut bench = Bench::cold(&lengths, 700);
         for step in steps {
             match step {

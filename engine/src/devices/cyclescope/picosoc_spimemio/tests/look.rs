@@ -214,7 +214,10 @@ proptest! {
         bits in 0..=WIDE.len(),
         latency in 0..=15u32,
         wrong in 0..8u32,
-        steps in proptest::collection::vec((0..10u8, 0..6u32, 0..90u64, proptest::collection::vec(1..30u64, 0..4)), 1..40),
+        steps in proptest::collection::vec(
+            (0..10u8, 0..6u32, 0..90u64, proptest::collection::vec(1..30u64, 0..4)),
+            1..40,
+        ),
     ) {
         let bits = WIDE.get(bits).copied().unwrap_or(0);
         let config = Setup { bits, latency: if wrong == 0 { latency ^ 1 } else { latency } }.config();

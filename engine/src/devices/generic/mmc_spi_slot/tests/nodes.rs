@@ -34,12 +34,14 @@ fn faults_name_the_place_and_what_to_do() {
         (
             "cyclescope,capacity-bytes",
             cell(70_000_128),
-            "cyclescope,capacity-bytes is 70000128; an SDSC card's CSD can't say that; the next size that it can is 70025216 bytes",
+            "cyclescope,capacity-bytes is 70000128; an SDSC card's CSD can't say that; the next size that it can is \
+             70025216 bytes",
         ),
         (
             "cyclescope,capacity-bytes",
             ((2_u64 << 30) + 512).to_be_bytes().to_vec(),
-            "cyclescope,capacity-bytes is 2147484160; an SDHC card's CSD can't say that; the next size that it can is 2148007936 bytes",
+            "cyclescope,capacity-bytes is 2147484160; an SDHC card's CSD can't say that; the next size that it can is \
+             2148007936 bytes",
         ),
         (
             "cyclescope,capacity-bytes",
@@ -64,7 +66,8 @@ fn faults_name_the_place_and_what_to_do() {
         (
             "cyclescope,au-bytes",
             cell(100),
-            "cyclescope,au-bytes is 100; an allocation unit has 16384 to 4194304 bytes, a power of two, or 0 for not defined",
+            "cyclescope,au-bytes is 100; an allocation unit has 16384 to 4194304 bytes, a power of two, or 0 for not \
+             defined",
         ),
         ("reg", cell(32), "reg is 32; the chip select line, 0 to 31"),
     ];

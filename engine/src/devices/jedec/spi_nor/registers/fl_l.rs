@@ -172,7 +172,7 @@ impl Registers {
             note = registers.write_pair(pair, value, volatile_only).or(note.take());
         };
         let volatile = match writing.target {
-            Target::StatusAndConfiguration => {
+            Target::Registers => {
                 for (pair, value) in Pair::ALL.into_iter().zip(writing.data) {
                     write(self, pair, *value, writing.volatile_only);
                 }

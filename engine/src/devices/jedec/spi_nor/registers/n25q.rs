@@ -164,9 +164,9 @@ impl Registers {
                     | if condition.program_suspended { PROGRAM_SUSPENDED } else { 0 }
             }
             Source::Lock => self.lock(address),
-            Source::NonvolatileConfiguration => self.nonvolatile.to_le_bytes()[index as usize % 2],
-            Source::VolatileConfiguration => self.volatile,
-            Source::EnhancedVolatileConfiguration => self.enhanced,
+            Source::Nonvolatile => self.nonvolatile.to_le_bytes()[index as usize % 2],
+            Source::Volatile => self.volatile,
+            Source::EnhancedVolatile => self.enhanced,
             _ => 0xff,
         }
     }
@@ -180,7 +180,7 @@ impl Registers {
                 self.status = value & STATUS_WRITABLE;
                 written.time = WriteTime::Status;
             }
-            Target::NonvolatileConfiguration => {
+            Target::Nonvolatile => {
                 self.nonvolatile = u16::from_le_bytes([value, writing.data[1]]);
                 written.time = WriteTime::Nonvolatile;
             }
@@ -190,9 +190,9 @@ impl Registers {
                     written.note = Some(Note::LockedDown { address });
                 }
             }
-            Target::VolatileConfiguration => self.volatile = value & 0xfb,
-            Target::EnhancedVolatileConfiguration => self.enhanced = value & 0xdf,
-            Target::StatusAndConfiguration | Target::AnyRegister => {}
+            Target::Volatile => self.volatile = value & 0xfb,
+            Target::EnhancedVolatile => self.enhanced = value & 0xdf,
+            Target::Registers | Target::AnyRegister => {}
         }
         written
     }

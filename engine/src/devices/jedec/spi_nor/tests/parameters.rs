@@ -39,8 +39,8 @@ fn faults_name_the_place_and_what_is_allowed() {
         (
             "cyclescope,nonvolatile-configuration-register",
             cell(0x1_0000),
-            "board.dts:7: flash@0: cyclescope,nonvolatile-configuration-register is 65536; the nonvolatile configuration \
-             register at the start has 16 bits",
+            "board.dts:7: flash@0: cyclescope,nonvolatile-configuration-register is 65536; the nonvolatile \
+             configuration register at the start has 16 bits",
         ),
         (
             "cyclescope,image",

@@ -160,7 +160,10 @@ proptest! {
         use super::super::convert::Fixed;
         let scaled = Double::from_bits(u128::from(bits)).scalbn(fraction_bits as i32);
         for (mode, round) in MODES {
-            let to = |signed| run(rounding(mode), |c| c.fixed_of(DOUBLE, bits, Fixed { bits: 32, signed, fraction_bits }, mode));
+            let to = |signed| {
+                let fixed = Fixed { bits: 32, signed, fraction_bits };
+                run(rounding(mode), |c| c.fixed_of(DOUBLE, bits, fixed, mode))
+            };
             let (signed, unsigned) = (scaled.to_i128_r(32, round, &mut false), scaled.to_u128_r(32, round, &mut false));
             prop_assert_eq!(to(true), (signed.value as i64 as u64, flags(signed.status)));
             prop_assert_eq!(to(false), (unsigned.value as u64, flags(unsigned.status)));

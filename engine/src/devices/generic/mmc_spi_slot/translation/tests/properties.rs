@@ -68,7 +68,8 @@ proptest! {
     #[test]
     fn time_goes_forward_and_totals_explain_it(operations in operations(), open_blocks in 1..4_usize) {
         let geometry = Geometry { card: CARD, open_blocks, ..GEOMETRY };
-        let mut card = Translation::new(geometry, Times { stop: Ps::ZERO, read_access: Ps::ZERO, page_read: Ps::ZERO, ..TIMES });
+        let times = Times { stop: Ps::ZERO, read_access: Ps::ZERO, page_read: Ps::ZERO, ..TIMES };
+        let mut card = Translation::new(geometry, times);
         let (mut now, mut waited) = (Ps::ZERO, Ps::ZERO);
         for operation in &operations {
             let end = carry_out(&mut card, operation, now);
