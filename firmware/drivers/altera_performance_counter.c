@@ -47,8 +47,8 @@ static uint64_t power_of_ten(int exponent)
     return power;
 }
 
-/* The quotient to so many significant digits, without zeros behind its last decimal (printf's %g, but never with an exponent). A
-   dividend up to 10^12 and a divisor up to 10^11 don't overflow. */
+/* The quotient to so many significant digits, without zeros behind its last decimal (printf's %g, but never with an
+   exponent). A dividend up to 10^12 and a divisor up to 10^11 don't overflow. */
 static struct decimal significant(uint64_t dividend, uint64_t divisor, int digits)
 {
     struct decimal result = {0, 0};

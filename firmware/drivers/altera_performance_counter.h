@@ -1,5 +1,5 @@
-/* Performance counter core (Embedded Peripherals IP User Guide), under the names that programs for Nios use: clocks spent in
-   sections 1 to 7 of a program. `base` is the core's address, a number or a pointer. */
+/* Performance counter core (Embedded Peripherals IP User Guide), under the names that programs for Nios use: clocks
+   spent in sections 1 to 7 of a program. `base` is the core's address, a number or a pointer. */
 #ifndef ALTERA_PERFORMANCE_COUNTER_H
 #define ALTERA_PERFORMANCE_COUNTER_H
 
@@ -33,8 +33,8 @@ uint64_t perf_get_section_time(void *base, int section);
 /* How often a section was begun. */
 uint32_t perf_get_num_starts(void *base, int section);
 
-/* Stops measuring and prints a table of sections 1 to `sections`: share of the total in percent, seconds, clocks at `clock_hz`, and
-   how often each was begun. Each section's name (const char *) follows. Gives 0. */
+/* Stops measuring and prints a table of sections 1 to `sections`: share of the total in percent, seconds, clocks at
+   `clock_hz`, and how often each was begun. Each section's name (const char *) follows. Gives 0. */
 int perf_print_formatted_report(void *base, uint32_t clock_hz, int sections, ...);
 
 #endif

@@ -7,8 +7,8 @@
 /* Milliseconds a second. */
 #define TICK_HZ 1000u
 
-/* Starts counting milliseconds from 0, by the interrupt of the timer at BOARD_TIMER_BASE: each lasts BOARD_CLOCK_HZ / TICK_HZ clocks, rounded
-   down. Lets interrupts in. */
+/* Starts counting milliseconds from 0, by the interrupt of the timer at BOARD_TIMER_BASE: each lasts BOARD_CLOCK_HZ /
+   TICK_HZ clocks, rounded down. Lets interrupts in. */
 void tick_start(void);
 
 /* Stops the timer and its interrupt; the count stays. */

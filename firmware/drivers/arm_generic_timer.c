@@ -75,7 +75,8 @@ void clock_sleep_until(uint64_t ticks)
 {
     clock_set_alarm(ticks);
     for (;;) {
-        /* An interrupt between the look and the wfi would be slept over: it ends the wfi if it is kept out until then. */
+        /* An interrupt between the look and the wfi would be slept over: it ends the wfi if it is kept out until
+         * then. */
         arm_disable_interrupts();
         if (clock_ticks() >= ticks) {
             break;

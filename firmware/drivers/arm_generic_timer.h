@@ -1,4 +1,5 @@
-/* The generic timer of an Arm core (ARM ARM, ARMv7-A and ARMv7-R edition, B8): runtime/clock.h by its virtual timer, as Linux uses it. */
+/* The generic timer of an Arm core (ARM ARM, ARMv7-A and ARMv7-R edition, B8): runtime/clock.h by its virtual timer, as
+ * Linux uses it. */
 #ifndef ARM_GENERIC_TIMER_H
 #define ARM_GENERIC_TIMER_H
 

@@ -10,7 +10,8 @@
 #define CHANNEL_FIRST 11
 #define CHANNEL_LAST 26
 
-/* A change of state takes at most 1 ms (data sheet, State Transition Timing), a read of the state several microseconds. */
+/* A change of state takes at most 1 ms (data sheet, State Transition Timing), a read of the state several
+ * microseconds. */
 #define STATE_READS_MAX 1000
 /* The longest frame takes 4.3 ms. */
 #define TX_LIMIT_US 100000u
@@ -35,7 +36,9 @@ static int read_status(struct at86rf230 *chip, uint8_t *status)
 
 static int change_state(struct at86rf230 *chip, uint8_t command)
 {
-    uint8_t wanted = command == STATE_FORCE_PLL_ON ? STATE_PLL_ON : command == STATE_FORCE_TRX_OFF ? STATE_TRX_OFF : command;
+    uint8_t wanted = command == STATE_FORCE_PLL_ON ? STATE_PLL_ON
+        : command == STATE_FORCE_TRX_OFF           ? STATE_TRX_OFF
+                                                   : command;
     uint8_t status;
 
     int error = read_status(chip, &status);
@@ -161,7 +164,8 @@ static void receive_frame(struct at86rf230 *chip)
         return;
     }
     if (chip->receive) {
-        uint8_t bytes = chip->length < AT86RF230_CHECKSUM_BYTES ? 0 : (uint8_t)(chip->length - AT86RF230_CHECKSUM_BYTES);
+        uint8_t bytes =
+            chip->length < AT86RF230_CHECKSUM_BYTES ? 0 : (uint8_t)(chip->length - AT86RF230_CHECKSUM_BYTES);
         chip->receive(chip, chip->frame, bytes, lqi);
     }
 }

@@ -30,7 +30,8 @@ struct at86rf230_counts {
 
 struct at86rf230;
 
-/* Gets a frame without its checksum, from the driver's thread. `bytes` is 0 for a frame that is nothing but a checksum, or less: at86rf230.length. */
+/* Gets a frame without its checksum, from the driver's thread. `bytes` is 0 for a frame that is nothing but a checksum,
+ * or less: at86rf230.length. */
 typedef void at86rf230_receive(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes, uint8_t lqi);
 
 /* Points in the driver's work, for those who measure it. */
@@ -69,14 +70,16 @@ struct at86rf230 {
 #endif
 };
 
-/* Makes the driver's part of a device, whose transceiver is left alone. ERROR_INVALID for a device without interrupt or platform data. */
+/* Makes the driver's part of a device, whose transceiver is left alone. ERROR_INVALID for a device without interrupt or
+ * platform data. */
 int at86rf230_attach(struct at86rf230 *chip, struct spi_device *spi);
 
 /* By the board's function. After this it answers. */
 void at86rf230_reset(struct at86rf230 *chip);
 
-/* Of an attached device: resets the transceiver, looks whether it is one, sets it up and takes its interrupt. Errors are printed: ERROR_NO_RADIO if none answers,
-   ERROR_RADIO_SUPPLY, ERROR_RADIO_STATE, those of pins, interrupts and SPI. */
+/* Of an attached device: resets the transceiver, looks whether it is one, sets it up and takes its interrupt. Errors
+   are printed: ERROR_NO_RADIO if none answers, ERROR_RADIO_SUPPLY, ERROR_RADIO_STATE, those of pins, interrupts and
+   SPI. */
 int at86rf230_probe(struct at86rf230 *chip);
 
 /* Receives from now on. ERROR_RADIO_STATE. */
@@ -91,8 +94,8 @@ int at86rf230_set_address(struct at86rf230 *chip, uint16_t pan, uint16_t address
 /* Channel 11 to 26. ERROR_INVALID. */
 int at86rf230_channel(struct at86rf230 *chip, uint8_t channel);
 
-/* Sends a frame of up to 125 bytes, to which the transceiver adds its checksum, and receives again. Sleeps until it is on the air. ERROR_RADIO_BUSY while
-   an interrupt is served, ERROR_TOO_LONG, ERROR_RADIO_STATE. */
+/* Sends a frame of up to 125 bytes, to which the transceiver adds its checksum, and receives again. Sleeps until it is
+   on the air. ERROR_RADIO_BUSY while an interrupt is served, ERROR_TOO_LONG, ERROR_RADIO_STATE. */
 int at86rf230_xmit(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes);
 
 /* Registers, as they are. */
@@ -102,7 +105,8 @@ int at86rf230_write_register(struct at86rf230 *chip, uint8_t address, uint8_t va
 /* Writes the frame buffer: `length` for its first byte, then `bytes` of data. */
 int at86rf230_write_buffer(struct at86rf230 *chip, uint8_t length, const uint8_t *data, uint8_t bytes);
 
-/* Reads the frame buffer into data[AT86RF230_FRAME_BYTES + 1]: as many bytes as its length says, which `length` gets, and the frame's LQI. */
+/* Reads the frame buffer into data[AT86RF230_FRAME_BYTES + 1]: as many bytes as its length says, which `length` gets,
+ * and the frame's LQI. */
 int at86rf230_read_buffer(struct at86rf230 *chip, uint8_t *data, uint8_t *length, uint8_t *lqi);
 
 #endif

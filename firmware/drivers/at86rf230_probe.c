@@ -31,8 +31,9 @@ static int identify(struct at86rf230 *chip)
     }
     if (manufacturer[0] != MAN_ID_0_ATMEL || manufacturer[1] != MAN_ID_1_ATMEL ||
         chip->part_number != PART_NUM_WANTED) {
-        console_print(AT86RF230_NAME ": no AT86RF23x answers: part number 0x%02x, version 0x%02x, manufacturer 0x%02x%02x\n",
-                      chip->part_number, chip->version_number, manufacturer[1], manufacturer[0]);
+        console_print(AT86RF230_NAME
+            ": no AT86RF23x answers: part number 0x%02x, version 0x%02x, manufacturer 0x%02x%02x\n",
+            chip->part_number, chip->version_number, manufacturer[1], manufacturer[0]);
         return ERROR_NO_RADIO;
     }
     return 0;

@@ -15,7 +15,8 @@
 /* Its bit in registers of the port. */
 #define ATBEN_BIT(pin) (1u << ((pin) & 31u))
 
-/* The fastest that the transceiver takes while its clock output is not the SPI clock (AT86RF231, SPI timing, asynchronous). */
+/* The fastest that the transceiver takes while its clock output is not the SPI clock (AT86RF231, SPI timing,
+ * asynchronous). */
 #define ATBEN_SPI_HZ 7500000u
 
 #endif

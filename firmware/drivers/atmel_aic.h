@@ -13,8 +13,8 @@ typedef void aic_handler(void);
 
 enum aic_trigger { AIC_LEVEL, AIC_EDGE };
 
-/* All sources off, all of them, those of secure peripherals too, sent to this controller; what nobody asked for goes to a handler that does
- * nothing. */
+/* All sources off, all of them, those of secure peripherals too, sent to this controller; what nobody asked for goes to
+ * a handler that does nothing. */
 void aic_start(void);
 
 /* `handler` gets the interrupts of a source from now on. Priorities are 0 to 7, 7 is the highest. */

@@ -33,8 +33,9 @@
 #define CR_UNALIGNED (1u << 23)
 
 /* Times in cycles of 166 MHz (6.02 ns): MT41K128M16 data sheet, and the least that the controller allows. */
-#define TPR0 (6u << 0 /* TRAS */ | 3u << 4 /* TRCD */ | 4u << 8 /* TWR */ | 9u << 12 /* TRC */ | 3u << 16 /* TRP */ | 4u << 20 /* TRRD */ | \
-              4u << 24 /* TWTR */ | 4u << 28 /* TMRD */)
+#define TPR0 \
+    (6u << 0 /* TRAS */ | 3u << 4 /* TRCD */ | 4u << 8 /* TWR */ | 9u << 12 /* TRC */ | 3u << 16 /* TRP */ | \
+        4u << 20 /* TRRD */ | 4u << 24 /* TWTR */ | 4u << 28 /* TMRD */)
 #define TPR1 (27u << 0 /* TRFC */ | 29u << 8 /* TXSNR */ | 15u << 24 /* TXP */)
 #define TPR2 (4u << 12 /* TRTP */ | 7u << 16 /* TFAW */)
 /* 64 ms / 8192 rows. */
@@ -74,7 +75,8 @@ static BOARD_BOOT_CODE void configure(void)
     mmio_write(BOARD_MPDDRC_BASE, MPDDRC_RD_DATA_PATH, RD_DATA_PATH_SHIFT_2);
     mmio_write(BOARD_MPDDRC_BASE, MPDDRC_MD, MD_DDR3_32_BITS);
     mmio_write(BOARD_MPDDRC_BASE, MPDDRC_CR,
-               CR_COLUMNS_10 | CR_ROWS_14 | CR_CAS_5 | CR_DRIVE_RZQ_7 | CR_DISABLE_DLL | CR_BANKS_8 | CR_INTERLEAVED | CR_UNALIGNED);
+        CR_COLUMNS_10 | CR_ROWS_14 | CR_CAS_5 | CR_DRIVE_RZQ_7 | CR_DISABLE_DLL | CR_BANKS_8 | CR_INTERLEAVED |
+            CR_UNALIGNED);
     mmio_write(BOARD_MPDDRC_BASE, MPDDRC_TPR0, TPR0);
     mmio_write(BOARD_MPDDRC_BASE, MPDDRC_TPR1, TPR1);
     mmio_write(BOARD_MPDDRC_BASE, MPDDRC_TPR2, TPR2);

@@ -7,7 +7,15 @@
 
 enum pio_group { PIO_A, PIO_B, PIO_C, PIO_D };
 
-enum pio_function { PIO_GPIO, PIO_FUNCTION_A, PIO_FUNCTION_B, PIO_FUNCTION_C, PIO_FUNCTION_D, PIO_FUNCTION_E, PIO_FUNCTION_F };
+enum pio_function {
+    PIO_GPIO,
+    PIO_FUNCTION_A,
+    PIO_FUNCTION_B,
+    PIO_FUNCTION_C,
+    PIO_FUNCTION_D,
+    PIO_FUNCTION_E,
+    PIO_FUNCTION_F
+};
 
 /* Gives pins of a group, one bit each, to a peripheral. For the boot stub and later. */
 void pio_select(enum pio_group group, uint32_t pins, enum pio_function function);

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Core at 498 MHz, MCK at 166 MHz, the 32-bit matrix at half of it, from the 12 MHz crystal by PLLA. For the boot stub. */
+/* Core at 498 MHz, MCK at 166 MHz, the 32-bit matrix at half of it, from the 12 MHz crystal by PLLA. For the boot
+ * stub. */
 void pmc_set_clocks(void);
 
 /* Lets the clock of a peripheral run. For the boot stub and later. */

@@ -73,7 +73,8 @@ BOARD_BOOT_CODE void qspi_map(bool continuous)
         instruction_with_byte(FLASH_WRITE_VOLATILE_CONFIGURATION, FLASH_VCR_XIP);
         mmio_write(BOARD_QSPI_BASE, QSPI_ICR, ICR_OPT(FLASH_XIP_CONFIRMATION) | ICR_INST(FLASH_QUAD_IO_FAST_READ));
         /* The option takes one of the dummy clocks. */
-        mmio_write(BOARD_QSPI_BASE, QSPI_IFR, frame | IFR_OPTEN | IFR_OPTL_4BIT | IFR_CRM | IFR_NBDUM(FLASH_QUAD_IO_DUMMIES - 1u));
+        mmio_write(BOARD_QSPI_BASE, QSPI_IFR,
+            frame | IFR_OPTEN | IFR_OPTL_4BIT | IFR_CRM | IFR_NBDUM(FLASH_QUAD_IO_DUMMIES - 1u));
     } else {
         mmio_write(BOARD_QSPI_BASE, QSPI_ICR, ICR_INST(FLASH_QUAD_IO_FAST_READ));
         mmio_write(BOARD_QSPI_BASE, QSPI_IFR, frame | IFR_NBDUM(FLASH_QUAD_IO_DUMMIES));

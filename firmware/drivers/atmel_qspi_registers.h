@@ -1,4 +1,5 @@
-/* Registers of the SAMA5D2's QSPI controller (data sheet, chapter Quad Serial Peripheral Interface), as far as its drivers use them. */
+/* Registers of the SAMA5D2's QSPI controller (data sheet, chapter Quad Serial Peripheral Interface), as far as its
+ * drivers use them. */
 #ifndef ATMEL_QSPI_REGISTERS_H
 #define ATMEL_QSPI_REGISTERS_H
 

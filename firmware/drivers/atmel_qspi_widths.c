@@ -111,7 +111,8 @@ BOARD_BOOT_CODE void qspi_map_width(enum qspi_width width, bool continuous)
                        width == QSPI_DUAL_CMD ? FLASH_EVCR_DUAL : FLASH_EVCR_QUAD);
     }
     if (continuous) {
-        set_frame(ICR_OPT(OPTION_STAYS) | qspi_read_instruction(width), continuous_frame(width) | IFR_INSTEN | IFR_CRM | IFR_TFRTYP_READ_MEMORY);
+        set_frame(ICR_OPT(OPTION_STAYS) | qspi_read_instruction(width),
+            continuous_frame(width) | IFR_INSTEN | IFR_CRM | IFR_TFRTYP_READ_MEMORY);
     } else {
         set_frame(qspi_read_instruction(width), qspi_read_frame(width) | IFR_TFRTYP_READ_MEMORY);
     }

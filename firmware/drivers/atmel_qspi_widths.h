@@ -17,12 +17,12 @@ enum qspi_width {
     QSPI_WIDTHS
 };
 
-/* Lets the window be read, and run from, by the fast read of a width, from a flash as it is after power-up. With `continuous` only
- * the first frame has an instruction. For the boot stub and later. */
+/* Lets the window be read, and run from, by the fast read of a width, from a flash as it is after power-up. With
+ * `continuous` only the first frame has an instruction. For the boot stub and later. */
 void qspi_map_width(enum qspi_width width, bool continuous);
 
-/* Behind qspi_map_width with the same arguments, and if they were continuous behind a read: the flash takes all instructions again,
- * on one line. */
+/* Behind qspi_map_width with the same arguments, and if they were continuous behind a read: the flash takes all
+ * instructions again, on one line. */
 void qspi_unmap_width(enum qspi_width width, bool continuous);
 
 /* QSPI_ICR and QSPI_IFR of a read that has an instruction in each frame, but for QSPI_IFR.TFRTYP. */

@@ -1,4 +1,5 @@
-/* The end of a program: the SAMA5D2's shutdown and reset controllers (data sheet, chapters Shutdown Controller and Reset Controller). */
+/* The end of a program: the SAMA5D2's shutdown and reset controllers (data sheet, chapters Shutdown Controller and
+ * Reset Controller). */
 #include "arm.h"
 #include "board.h"
 #include "console.h"

@@ -9,8 +9,8 @@
 
 #define TC_CHANNELS 3u
 
-/* Cycles of the core in so many ticks. A tick is one of TIMER_CLOCK2, an eighth of the peripheral clock; without a division where it is a whole
- * number of cycles. */
+/* Cycles of the core in so many ticks. A tick is one of TIMER_CLOCK2, an eighth of the peripheral clock; without a
+ * division where it is a whole number of cycles. */
 #define TC_CORE_CYCLES(ticks)                                                                      \
     (8ull * BOARD_CORE_HZ % BOARD_PERIPHERAL_HZ                                                    \
          ? (uint64_t)(ticks) * 8u * BOARD_CORE_HZ / BOARD_PERIPHERAL_HZ                            \

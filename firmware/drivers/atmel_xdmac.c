@@ -57,7 +57,8 @@ static uint32_t config_of(enum xdmac_kind kind, uint32_t line)
     }
 }
 
-void xdmac_set_channel(uint32_t channel, enum xdmac_kind kind, uint32_t line, uintptr_t from, uintptr_t to, uint32_t bytes)
+void xdmac_set_channel(
+    uint32_t channel, enum xdmac_kind kind, uint32_t line, uintptr_t from, uintptr_t to, uint32_t bytes)
 {
     uintptr_t base = base_of(channel);
 

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a channel moves: bytes between a peripheral's register and memory, one a request, or words between memories in bursts of 16. */
+/* What a channel moves: bytes between a peripheral's register and memory, one a request, or words between memories in
+ * bursts of 16. */
 enum xdmac_kind {
     XDMAC_FROM_PERIPHERAL,
     XDMAC_TO_PERIPHERAL,       /* the byte at `from`, again and again */
@@ -15,8 +16,10 @@ enum xdmac_kind {
 /* Lets the controller's clock run. */
 void xdmac_start(void);
 
-/* Sets a channel up; `line` is the peripheral's request line (data sheet, peripheral connections), `bytes` a whole number of data. */
-void xdmac_set_channel(uint32_t channel, enum xdmac_kind kind, uint32_t line, uintptr_t from, uintptr_t to, uint32_t bytes);
+/* Sets a channel up; `line` is the peripheral's request line (data sheet, peripheral connections), `bytes` a whole
+ * number of data. */
+void xdmac_set_channel(
+    uint32_t channel, enum xdmac_kind kind, uint32_t line, uintptr_t from, uintptr_t to, uint32_t bytes);
 
 /* Lets channels go, a bit each. */
 void xdmac_enable(uint32_t channels);

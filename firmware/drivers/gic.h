@@ -1,4 +1,5 @@
-/* Generic Interrupt Controller, architecture version 2 (Arm IHI 0048B), as its GIC-400 has it: interrupts of one core, in group 0. */
+/* Generic Interrupt Controller, architecture version 2 (Arm IHI 0048B), as its GIC-400 has it: interrupts of one core,
+ * in group 0. */
 #ifndef GIC_H
 #define GIC_H
 

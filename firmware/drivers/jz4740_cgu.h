@@ -1,5 +1,5 @@
-/* Clock Reset and Power Controller of the JZ4740 (programming manual, chapter Clock Reset and Power Controller): clocks of devices. The boot loader has set the
- * PLL. */
+/* Clock Reset and Power Controller of the JZ4740 (programming manual, chapter Clock Reset and Power Controller): clocks
+ * of devices. The boot loader has set the PLL. */
 #ifndef JZ4740_CGU_H
 #define JZ4740_CGU_H
 

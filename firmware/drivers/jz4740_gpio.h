@@ -1,4 +1,5 @@
-/* GPIO ports of the JZ4740 (programming manual, chapter General-Purpose I/O Ports): port 0 to 3 are A to D, 32 pins each. */
+/* GPIO ports of the JZ4740 (programming manual, chapter General-Purpose I/O Ports): port 0 to 3 are A to D, 32 pins
+ * each. */
 #ifndef JZ4740_GPIO_H
 #define JZ4740_GPIO_H
 

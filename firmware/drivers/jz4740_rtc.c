@@ -1,5 +1,5 @@
-/* The end of a program: the JZ4740's real-time clock turns the power off, its watchdog resets (programming manual, chapters Real-Time Clock and
- * Watchdog Timer). */
+/* The end of a program: the JZ4740's real-time clock turns the power off, its watchdog resets (programming manual,
+ * chapters Real-Time Clock and Watchdog Timer). */
 #include "board.h"
 #include "console.h"
 #include "exit.h"
@@ -16,7 +16,8 @@
 #define RTCCR_WRDY (1u << 7)
 #define HCR_PD (1u << 0)
 
-/* In clocks of 32768 Hz: how long a key must be held to wake, 100 ms, and how long the reset lasts, 60 ms. Their low bits do not exist. */
+/* In clocks of 32768 Hz: how long a key must be held to wake, 100 ms, and how long the reset lasts, 60 ms. Their low
+ * bits do not exist. */
 #define HWFCR_WAKE_UP (BOARD_RTCLK_HZ / 10u & ~0x1Fu)
 #define HRCR_RESET (BOARD_RTCLK_HZ * 6u / 100u & ~0x1Fu)
 

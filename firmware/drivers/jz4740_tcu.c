@@ -67,8 +67,8 @@ uint64_t clock_ticks(void)
     uint32_t coarse = mmio_read(BOARD_TCU_BASE, TCU_TCNT(COARSE)) << COARSE_SHIFT;
     uint32_t fine = tcu_stamp();
 
-    /* The number next to the coarse one that ends as the fine one does: they are read one after the other, and their prescalers need not be in
-     * step. */
+    /* The number next to the coarse one that ends as the fine one does: they are read one after the other, and their
+     * prescalers need not be in step. */
     uint32_t low = (coarse + (uint32_t)(int32_t)(int16_t)(fine - coarse)) & mask;
     last_ticks += (low - (uint32_t)last_ticks) & mask;
     uint64_t ticks = last_ticks;

@@ -1,4 +1,5 @@
-/* UART of the JZ4740 (programming manual, chapter UART Interface), a 16550 with registers four bytes apart: the console. */
+/* UART of the JZ4740 (programming manual, chapter UART Interface), a 16550 with registers four bytes apart: the
+ * console. */
 #ifndef JZ4740_UART_H
 #define JZ4740_UART_H
 

@@ -14,7 +14,8 @@
 #define CONTROL_ENABLE (1u << 0)
 #define WAYS 0xFFu
 
-/* The set-up of Atmel's own software package: both prefetches, double line fills on both kinds of bursts, drops, offset 31. */
+/* The set-up of Atmel's own software package: both prefetches, double line fills on both kinds of bursts, drops,
+ * offset 31. */
 #define PREFETCH_OFFSET_31 31u
 #define PREFETCH_INCR_DOUBLE_LINEFILL (1u << 23)
 #define PREFETCH_DROP (1u << 24)
@@ -44,8 +45,8 @@ void l2x0_enable(void)
     mmio_write(BOARD_L2CC_BASE, L2_CONTROL, 0);
 #if APP_L2_PREFETCH_ON
     mmio_write(BOARD_L2CC_BASE, L2_PREFETCH_CONTROL,
-               PREFETCH_DOUBLE_LINEFILL | PREFETCH_INSTRUCTION | PREFETCH_DATA | PREFETCH_DROP | PREFETCH_INCR_DOUBLE_LINEFILL |
-                   PREFETCH_OFFSET_31);
+        PREFETCH_DOUBLE_LINEFILL | PREFETCH_INSTRUCTION | PREFETCH_DATA | PREFETCH_DROP |
+            PREFETCH_INCR_DOUBLE_LINEFILL | PREFETCH_OFFSET_31);
 #else
     mmio_write(BOARD_L2CC_BASE, L2_PREFETCH_CONTROL, 0);
 #endif

@@ -1,5 +1,5 @@
-/* PicoSoC's serial port (picosoc/simpleuart.v of YosysHQ/picorv32): a write of a byte waits until the sender is free, so
-   there is nothing to poll, and no way to learn when the last byte has left. */
+/* PicoSoC's serial port (picosoc/simpleuart.v of YosysHQ/picorv32): a write of a byte waits until the sender is free,
+   so there is nothing to poll, and no way to learn when the last byte has left. */
 #include "board.h"
 #include "console.h"
 #include "mmio.h"

@@ -20,7 +20,8 @@ struct picosoc_spimemio_mode {
     uint8_t leave_lines;
 };
 
-/* Goes from a mode with `from_dummy` dummy clocks (1 to 15) to another one. Runs from SRAM; the flash is back at its return. */
+/* Goes from a mode with `from_dummy` dummy clocks (1 to 15) to another one. Runs from SRAM; the flash is back at its
+ * return. */
 void picosoc_spimemio_set(const struct picosoc_spimemio_mode *from, uint32_t from_dummy,
                           const struct picosoc_spimemio_mode *to, uint32_t to_dummy);
 

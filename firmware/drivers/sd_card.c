@@ -61,8 +61,8 @@ static int command(struct sd_card *card, uint8_t index, uint32_t argument, uint8
     return 0;
 }
 
-/* Byte addresses end at 4 GiB: past that they would mean the card's first blocks, and a damaged volume may ask for such a
-   block. */
+/* Byte addresses end at 4 GiB: past that they would mean the card's first blocks, and a damaged volume may ask for such
+   a block. */
 static int block_command(struct sd_card *card, uint8_t index, uint32_t block)
 {
     if (!card->has_block_addresses && block > UINT32_MAX / SD_BLOCK_BYTES) {
@@ -217,8 +217,8 @@ static bool is_refusal(int error)
     return error == ERROR_SD_CRC || error == ERROR_SD_WRITE;
 }
 
-/* Ends a write of more than one block, which waits for more blocks after an error just the same. An SD card that refused
-   one must be told so by CMD12 (7.3.3.1); an MMC knows the token only. */
+/* Ends a write of more than one block, which waits for more blocks after an error just the same. An SD card that
+   refused one must be told so by CMD12 (7.3.3.1); an MMC knows the token only. */
 static int stop_writing(struct sd_card *card, const uint8_t *last_block, int error)
 {
     if (card->kind == SD_MMC || !is_refusal(error)) {

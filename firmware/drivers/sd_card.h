@@ -21,8 +21,8 @@ struct sd_card {
 };
 
 /* All that can fail give 0 or an error; ERROR_SD_COMMAND, ERROR_SD_BUSY and ERROR_SD_SILENT can come from each,
-   ERROR_SD_NO_BLOCK where blocks are named. Time is tick_ms's: without tick_start, a card that is not ready is waited for
-   without end. */
+   ERROR_SD_NO_BLOCK where blocks are named. Time is tick_ms's: without tick_start, a card that is not ready is waited
+   for without end. */
 
 /* Powers a card up and sets the fast clock; `crc` switches the CRC checks on in both directions (CMD59).
    ERROR_SD_NO_CARD, ERROR_SD_POWER_UP. */
@@ -33,8 +33,9 @@ int sd_init(struct sd_card *card, const struct sd_port *port, bool crc);
 int sd_read(struct sd_card *card, uint32_t first, uint8_t *to, uint32_t count);
 int sd_write(struct sd_card *card, uint32_t first, const uint8_t *from, uint32_t count);
 
-/* For what goes below blocks: selects the card and sends it a command with a block's address, then deselects it, whatever
-   came between; `error` is kept for messages and given back. sd_end belongs to each sd_begin, failed ones too. */
+/* For what goes below blocks: selects the card and sends it a command with a block's address, then deselects it,
+   whatever came between; `error` is kept for messages and given back. sd_end belongs to each sd_begin, failed ones
+   too. */
 int sd_begin(struct sd_card *card, uint8_t index, uint32_t block);
 int sd_end(struct sd_card *card, int error);
 

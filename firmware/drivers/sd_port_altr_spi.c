@@ -1,5 +1,5 @@
-/* SPI core with Avalon interface (Embedded Peripherals IP User Guide, SPI Core), host with 8 data bits. Its clock is set
-   when the system is generated, so a card is powered up at full speed too, and the slot has no switches. */
+/* SPI core with Avalon interface (Embedded Peripherals IP User Guide, SPI Core), host with 8 data bits. Its clock is
+   set when the system is generated, so a card is powered up at full speed too, and the slot has no switches. */
 #include "board.h"
 #include "mmio.h"
 #include "sd_port.h"

@@ -21,11 +21,12 @@
 
 #define ERROR_TOKEN_MASK 0xE0 /* the bits that an error token has clear */
 
-/* Bit by bit: the report doesn't print its routine, but 117 to 134 clocks a byte are those of a loop over bits, not of a
-   table. In the form that is shortest to write, by xor of whole bytes, Clang knows the loop for a CRC and makes a table of
-   it, which takes a tenth of that. In this form, which compares the top bit with the data's, it stays a loop, if it may not
-   be unrolled. Others have 7 to 12 instructions a bit, this one 13: which stands here was decided with the report's
-   clocks in view, so it counts as fitted to them. An app may set the shortest form, kept from being a table. */
+/* Bit by bit: the report doesn't print its routine, but 117 to 134 clocks a byte are those of a loop over bits, not of
+   a table. In the form that is shortest to write, by xor of whole bytes, Clang knows the loop for a CRC and makes a
+   table of it, which takes a tenth of that. In this form, which compares the top bit with the data's, it stays a loop,
+   if it may not be unrolled. Others have 7 to 12 instructions a bit, this one 13: which stands here was decided with
+   the report's clocks in view, so it counts as fitted to them. An app may set the shortest form, kept from being a
+   table. */
 #ifdef APP_CRC_FORM_XOR
 SECTION uint16_t sd_crc16(const uint8_t *data, uint32_t bytes)
 {
@@ -130,7 +131,8 @@ int sd_stop_reading(const struct sd_link *link)
     xmit_frame(link, CMD12, 0);
     sd_rcvr(link); /* what the card was sending */
     int response = rcvr_response(link);
-    /* Errors in it are no concern: they are those of blocks behind the last wanted one, which the card has read ahead. */
+    /* Errors in it are no concern: they are those of blocks behind the last wanted one, which the card has read
+     * ahead. */
     return response < 0 ? response : sd_wait_ready(link);
 }
 
@@ -162,7 +164,8 @@ static int xmit_data(const struct sd_link *link, const uint8_t *block, uint8_t t
     return data_response_error(sd_rcvr(link));
 }
 
-/* An app may set that no CRC is computed, as the report's driver does without its _CALC_CRC: two bytes of 0xFF go out. */
+/* An app may set that no CRC is computed, as the report's driver does without its _CALC_CRC: two bytes of 0xFF go
+ * out. */
 static SECTION int xmit_datablock(const struct sd_link *link, const uint8_t *block, uint8_t token)
 {
 #ifdef APP_CRC_OFF

@@ -1,4 +1,5 @@
-/* Framework for the ATBEN with one of the transports. Structure: the driver of that name that a report measured (published/atben_spi_drivers.toml). */
+/* Framework for the ATBEN with one of the transports. Structure: the driver of that name that a report measured
+ * (published/atben_spi_drivers.toml). */
 #include "spi_atben_gpio.h"
 
 #include "at86rf230.h"
@@ -11,10 +12,12 @@
 #define CHARGE_MS 10u
 #define SETTLE_MS 10u
 
-/* The card slot's lines feed the transceiver through its pins' protection: while it has no power they must be low, too. */
+/* The card slot's lines feed the transceiver through its pins' protection: while it has no power they must be low,
+ * too. */
 static void reset(void *unused)
 {
-    const uint32_t outputs = ATBEN_BIT(ATBEN_MOSI) | ATBEN_BIT(ATBEN_SLP_TR) | ATBEN_BIT(ATBEN_SCLK) | ATBEN_BIT(ATBEN_NSEL);
+    const uint32_t outputs =
+        ATBEN_BIT(ATBEN_MOSI) | ATBEN_BIT(ATBEN_SLP_TR) | ATBEN_BIT(ATBEN_SCLK) | ATBEN_BIT(ATBEN_NSEL);
     const uint32_t inputs = ATBEN_BIT(ATBEN_IRQ) | ATBEN_BIT(ATBEN_MISO);
     const uint32_t power_off = ATBEN_BIT(ATBEN_VDD_OFF);
 

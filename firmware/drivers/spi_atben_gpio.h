@@ -4,8 +4,8 @@
 
 #include "spi_gpio.h"
 
-/* Makes the transport's master, and on it the transceiver's device with at86rf230's platform data. Errors of the transport and of the SPI
-   core. */
+/* Makes the transport's master, and on it the transceiver's device with at86rf230's platform data. Errors of the
+   transport and of the SPI core. */
 int spi_atben_gpio_probe(spi_transport_probe *transport, uint16_t mode, uint32_t speed_hz, struct spi_device **device);
 
 #endif

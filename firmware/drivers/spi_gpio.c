@@ -1,5 +1,6 @@
-/* SPI over four pins of any kind, bit by bit: two calls down the pins' table for each edge of the clock. Structure: Linux 3.8, spi-gpio. Another
-   source can define SPI_GPIO_NAME and what depends on it, and include this one (spi_gpio_atben.c). */
+/* SPI over four pins of any kind, bit by bit: two calls down the pins' table for each edge of the clock. Structure:
+   Linux 3.8, spi-gpio. Another source can define SPI_GPIO_NAME and what depends on it, and include this one
+   (spi_gpio_atben.c). */
 #include "spi_gpio.h"
 
 #include "console.h"

@@ -1,5 +1,5 @@
-/* The same over the ATBEN's pins of the Ben NanoNote: with pins that the compiler knows, each access is one instruction. Structure: the driver of that
-   name that a report measured (published/atben_spi_drivers.toml). */
+/* The same over the ATBEN's pins of the Ben NanoNote: with pins that the compiler knows, each access is one
+   instruction. Structure: the driver of that name that a report measured (published/atben_spi_drivers.toml). */
 #include "atben.h"
 #include "gpiolib.h"
 #include "jz4740_gpio.h"

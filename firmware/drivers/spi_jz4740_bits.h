@@ -1,6 +1,7 @@
-/* Bytes over three pins of one JZ4740 port, in straight code: SPI mode 0, highest bit first. Its users have these functions in line, so that pins that a
-   user knows are constants of its code, and others are in registers. The port's address is in memory and loaded for each access, as in the published
-   drivers: they keep it in their structure, and in a kernel built with -fno-strict-aliasing a store to a register may have changed it. */
+/* Bytes over three pins of one JZ4740 port, in straight code: SPI mode 0, highest bit first. Its users have these
+   functions in line, so that pins that a user knows are constants of its code, and others are in registers. The port's
+   address is in memory and loaded for each access, as in the published drivers: they keep it in their structure, and in
+   a kernel built with -fno-strict-aliasing a store to a register may have changed it. */
 #ifndef SPI_JZ4740_BITS_H
 #define SPI_JZ4740_BITS_H
 
@@ -49,8 +50,8 @@ SPI_IN_LINE void spi_receive_bytes(struct spi_lines lines, uint8_t *to, unsigned
     }
 }
 
-/* The clock's pulse for bit `bit`, then MOSI for the one behind it: code of its own for each level that MOSI has, so that nothing is written that
-   is so already. A fall of MOSI goes with the clock's. */
+/* The clock's pulse for bit `bit`, then MOSI for the one behind it: code of its own for each level that MOSI has, so
+   that nothing is written that is so already. A fall of MOSI goes with the clock's. */
 #define SPI_SEND_BIT(bit, next)                   \
     one_##bit:                                    \
     spi_raise(lines, lines.sck);                  \
@@ -90,7 +91,8 @@ SPI_IN_LINE void spi_send_bytes(struct spi_lines lines, const uint8_t *from, uns
     zero_0:
         spi_raise(lines, lines.sck);
         spi_lower(lines, lines.sck);
-        spi_lower(lines, lines.sck); /* it is low: without one more access the next byte would come before 250 ns are over (AT86RF231, SPI timing, t5) */
+        spi_lower(lines, lines.sck); /* it is low: without one more access the next byte would come before 250 ns are
+                                        over (AT86RF231, SPI timing, t5) */
     }
 }
 

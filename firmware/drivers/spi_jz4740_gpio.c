@@ -1,5 +1,5 @@
-/* SPI over pins of one JZ4740 port: bits in straight code, a message at once and in the caller's thread. Mode 0. Structure: the driver of that name that a
-   report measured (published/atben_spi_drivers.toml). */
+/* SPI over pins of one JZ4740 port: bits in straight code, a message at once and in the caller's thread. Mode 0.
+   Structure: the driver of that name that a report measured (published/atben_spi_drivers.toml). */
 #include "spi_gpio.h"
 
 #include "console.h"

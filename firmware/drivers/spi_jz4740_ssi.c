@@ -1,5 +1,5 @@
-/* SPI by the JZ4740's serial controller (programming manual, chapter Synchronous Serial Interface): words from FIFO to FIFO, polled, in the caller's
-   thread. */
+/* SPI by the JZ4740's serial controller (programming manual, chapter Synchronous Serial Interface): words from FIFO to
+   FIFO, polled, in the caller's thread. */
 #include "spi_gpio.h"
 
 #include "error.h"
@@ -39,8 +39,8 @@
 static struct spi_master bus;
 static uint32_t control; /* CR1 between frames */
 
-/* With `ahead` words at most on their way. If that is one, the pause between two is the accesses between the end of the first and the second's write:
-   three, of some 80 ns each. */
+/* With `ahead` words at most on their way. If that is one, the pause between two is the accesses between the end of the
+   first and the second's write: three, of some 80 ns each. */
 static void transfer_bytes(const struct spi_transfer *transfer, unsigned ahead)
 {
     const uint8_t *from = transfer->tx_buf;
@@ -119,7 +119,8 @@ static int setup(struct spi_device *spi)
     if (error) {
         return error;
     }
-    control = CR1_TFVCK_1 | CR1_TCKFI_1 | CR1_FLEN_8 | (spi->mode & SPI_CPHA ? CR1_PHA : 0) | (spi->mode & SPI_CPOL ? CR1_POL : 0);
+    control = CR1_TFVCK_1 | CR1_TCKFI_1 | CR1_FLEN_8 | (spi->mode & SPI_CPHA ? CR1_PHA : 0) |
+        (spi->mode & SPI_CPOL ? CR1_POL : 0);
     mmio_write(BOARD_SSI_BASE, SSI_CR1, control);
     mmio_write(BOARD_SSI_BASE, SSI_ITR, 0);
     mmio_write(BOARD_SSI_BASE, SSI_CR0, CR0_SSIE | CR0_TFLUSH | CR0_RFLUSH);

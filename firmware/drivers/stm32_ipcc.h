@@ -1,5 +1,5 @@
-/* IPCC, the mailbox between the A7s and the M4 (RM0436, IPCC). Six channels each way; one is occupied from its message on until the receiver
- * acknowledges. The message itself is in memory that both cores see. */
+/* IPCC, the mailbox between the A7s and the M4 (RM0436, IPCC). Six channels each way; one is occupied from its message
+ * on until the receiver acknowledges. The message itself is in memory that both cores see. */
 #ifndef STM32_IPCC_H
 #define STM32_IPCC_H
 

@@ -1,4 +1,5 @@
-/* The M4's log: UART7, on the Arduino connector of an STM32MP157C-DK2 (D1), polled, with levels and time stamps as STM32Cube's openamp_log.h has them. */
+/* The M4's log: UART7, on the Arduino connector of an STM32MP157C-DK2 (D1), polled, with levels and time stamps as
+ * STM32Cube's openamp_log.h has them. */
 #ifndef STM32_LOG_H
 #define STM32_LOG_H
 
@@ -11,7 +12,8 @@ void log_start(void);
 /* One line of the log: "[00000.008][INFO ]text". With the setting log off there is none, and nothing is left of it. */
 #if APP_LOG_ON
 #define log_line(level, format, ...) \
-    format_log("[%05ld.%03ld][" level "]" format, (long)(systick_ms() / 1000), (long)(systick_ms() % 1000), ##__VA_ARGS__)
+    format_log( \
+        "[%05ld.%03ld][" level "]" format, (long)(systick_ms() / 1000), (long)(systick_ms() % 1000), ##__VA_ARGS__)
 #else
 #define log_line(level, format, ...)                                                                     \
     ((void)(0 && (format_log("[%05ld.%03ld][" level "]" format, 0L, 0L, ##__VA_ARGS__), 0)))

@@ -13,7 +13,8 @@
 /* Turns the clock on. */
 void mdma_start(void);
 
-/* Begins a transfer of up to MDMA_BLOCK_BYTES on a channel that is idle. It moves 8, 4, 2 or 1 bytes at a time, as addresses and length allow. */
+/* Begins a transfer of up to MDMA_BLOCK_BYTES on a channel that is idle. It moves 8, 4, 2 or 1 bytes at a time, as
+ * addresses and length allow. */
 void mdma_begin(uint32_t channel, void *to, const void *from, uint32_t bytes);
 
 /* True when the transfer of a channel has ended, well or not. */

@@ -38,7 +38,8 @@ uint32_t rcc_selected(uint32_t selection_register)
 
 void rcc_start_mcu(void)
 {
-    /* The bit has an effect while the M4 waits behind a reset; cleared, it holds the next one (Linux, stm32_rproc_start). */
+    /* The bit has an effect while the M4 waits behind a reset; cleared, it holds the next one (Linux,
+     * stm32_rproc_start). */
     mmio_write(BOARD_RCC_BASE, RCC_MP_GCR, MP_GCR_BOOT_MCU);
     mmio_write(BOARD_RCC_BASE, RCC_MP_GCR, 0);
 }

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* An enable register of the A7s' and a bit: a peripheral's clock runs as long as one of the processors has it enabled. */
+/* An enable register of the A7s' and a bit: a peripheral's clock runs as long as one of the processors has it
+ * enabled. */
 #define RCC_CLOCK(set_register, bit) ((set_register) << 8 | (bit))
 #define RCC_CLOCK_MDMA RCC_CLOCK(0x218u, 0u)
 #define RCC_CLOCK_UART4 RCC_CLOCK(0xA00u, 16u)
@@ -24,7 +25,8 @@ void rcc_enable(uint32_t clock);
 void rcc_select(uint32_t selection_register, uint32_t choice);
 uint32_t rcc_selected(uint32_t selection_register);
 
-/* Lets the M4 go, once: it takes its stack and its first address from the vectors at 0, which are RETRAM's. Behind its next reset it waits again. */
+/* Lets the M4 go, once: it takes its stack and its first address from the vectors at 0, which are RETRAM's. Behind its
+ * next reset it waits again. */
 void rcc_start_mcu(void);
 
 /* Resets the M4, which then waits for rcc_start_mcu. */

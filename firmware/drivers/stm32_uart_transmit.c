@@ -19,8 +19,10 @@ static int give_up(struct uart_handle *uart)
     return ERROR_TIMEOUT;
 }
 
-/* A call of its own, as in the HAL: each round reads the flag, the tick, and whether the receiver has been silent for too long. */
-__attribute__((noinline)) static int wait_for(struct uart_handle *uart, uint32_t flag, uint32_t start_ms, uint32_t timeout_ms)
+/* A call of its own, as in the HAL: each round reads the flag, the tick, and whether the receiver has been silent for
+ * too long. */
+__attribute__((noinline)) static int wait_for(
+    struct uart_handle *uart, uint32_t flag, uint32_t start_ms, uint32_t timeout_ms)
 {
     while (!(mmio_read(uart->base, USART_ISR) & flag)) {
         if (timeout_ms == UART_WAIT_FOREVER) {

@@ -13,7 +13,8 @@ static void wait_for(uintptr_t base, uint32_t mask)
     }
 }
 
-/* The division, rounded. With 8 samples bits 3 to 1 are in BRR[2:0], and bit 0 is nowhere (RM0436, USART baud rate register). */
+/* The division, rounded. With 8 samples bits 3 to 1 are in BRR[2:0], and bit 0 is nowhere (RM0436, USART baud rate
+ * register). */
 static uint32_t divider(uint32_t clock_hz, uint32_t baud, enum usart_oversampling oversampling)
 {
     if (oversampling == USART_SAMPLES_8) {

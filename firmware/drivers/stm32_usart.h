@@ -31,8 +31,8 @@
 /* Samples per bit. */
 enum usart_oversampling { USART_SAMPLES_16, USART_SAMPLES_8 };
 
-/* Sets up transmitter and receiver, for a kernel clock of `clock_hz`. The rate is `clock_hz` divided by a whole number; with 8 samples, twice
- * `clock_hz` by a number that is even. */
+/* Sets up transmitter and receiver, for a kernel clock of `clock_hz`. The rate is `clock_hz` divided by a whole number;
+ * with 8 samples, twice `clock_hz` by a number that is even. */
 void usart_start(uintptr_t base, uint32_t clock_hz, uint32_t baud, enum usart_oversampling oversampling);
 
 /* Sends one character, or drops it if the USART is stuck. */

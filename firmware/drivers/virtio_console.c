@@ -51,7 +51,8 @@ static void set_up(struct virtio_console *console, struct virtqueue_driver *queu
     queue->context = console;
     queue->notify = notify;
     queue->callback = NULL;
-    virtqueue_driver_start(queue, name, console->monitor, VIRTIO_CONSOLE_BUFFERS, (uintptr_t)console->rings[index], sizeof(uint32_t));
+    virtqueue_driver_start(
+        queue, name, console->monitor, VIRTIO_CONSOLE_BUFFERS, (uintptr_t)console->rings[index], sizeof(uint32_t));
     mmio_write(base, QUEUE_SEL, index);
     mmio_write(base, QUEUE_NUM, VIRTIO_CONSOLE_BUFFERS);
     mmio_write(base, QUEUE_DESC_LOW, (uint32_t)(uintptr_t)queue->vring.desc);
@@ -69,7 +70,8 @@ static bool negotiate(struct virtio_console *console)
 {
     uintptr_t base = console->base;
 
-    if (mmio_read(base, MAGIC_VALUE) != MAGIC || mmio_read(base, VERSION) != MMIO_VERSION || mmio_read(base, DEVICE_ID) != ID_CONSOLE) {
+    if (mmio_read(base, MAGIC_VALUE) != MAGIC || mmio_read(base, VERSION) != MMIO_VERSION ||
+        mmio_read(base, DEVICE_ID) != ID_CONSOLE) {
         link_fault(console->monitor, "virtio: there is no console at 0x%x", (unsigned int)base);
         return false;
     }
@@ -101,7 +103,8 @@ bool virtio_console_start(struct virtio_console *console, uintptr_t base, struct
     virtqueue_want_interrupts(&console->transmit, false);
     mmio_write(base, STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK | STATUS_DRIVER_OK);
     for (uint32_t i = 0; i < VIRTIO_CONSOLE_BUFFERS; i++) {
-        virtqueue_add(&console->receive, (uintptr_t)console->buffers[i], VIRTIO_CONSOLE_BUFFER_BYTES, true, console->buffers[i]);
+        virtqueue_add(
+            &console->receive, (uintptr_t)console->buffers[i], VIRTIO_CONSOLE_BUFFER_BYTES, true, console->buffers[i]);
     }
     virtqueue_kick(&console->receive);
     return true;

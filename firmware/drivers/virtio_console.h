@@ -1,4 +1,5 @@
-/* A virtio console (VIRTIO 1.1, 5.3) behind MMIO registers (4.2.2): a serial port to the host of a virtual board. Needs rpmsg/virtqueue_driver.c. */
+/* A virtio console (VIRTIO 1.1, 5.3) behind MMIO registers (4.2.2): a serial port to the host of a virtual board. Needs
+ * rpmsg/virtqueue_driver.c. */
 #ifndef VIRTIO_CONSOLE_H
 #define VIRTIO_CONSOLE_H
 
@@ -21,7 +22,8 @@ struct virtio_console {
     uint8_t buffers[VIRTIO_CONSOLE_BUFFERS][VIRTIO_CONSOLE_BUFFER_BYTES];
 };
 
-/* Sets up the device with registers at `base`: from then on it has buffers for the host's bytes. A fault and false if it is none. */
+/* Sets up the device with registers at `base`: from then on it has buffers for the host's bytes. A fault and false if
+ * it is none. */
 bool virtio_console_start(struct virtio_console *console, uintptr_t base, struct link_monitor *monitor);
 
 /* The next bytes that the host wrote: how many, 0 if there are none, and where. */

@@ -324,7 +324,8 @@ static int advance_sending(const struct xlnx_axi_quad_spi *spi, struct frame *fr
     return 0;
 }
 
-/* How much must have come back to be drained: whatever is there; after an interrupt half a FIFO, or the frame's rest. */
+/* How much must have come back to be drained: whatever is there; after an interrupt half a FIFO, or the frame's
+ * rest. */
 static uint32_t least_drained(const struct xlnx_axi_quad_spi *spi, const struct frame *frame)
 {
 #if APP_COMPLETION_INTERRUPTS

@@ -1,5 +1,6 @@
-/* Pins by number, whatever controller they are on: each controller is a chip in a table, and each pin has a descriptor. The
-   structure is that of Linux's gpiolib as of 3.9, which works with descriptors: a pin's number on its chip is worked out from where its descriptor is. */
+/* Pins by number, whatever controller they are on: each controller is a chip in a table, and each pin has a descriptor.
+   The structure is that of Linux's gpiolib as of 3.9, which works with descriptors: a pin's number on its chip is
+   worked out from where its descriptor is. */
 #ifndef GPIOLIB_H
 #define GPIOLIB_H
 
@@ -26,7 +27,8 @@ struct gpio_chip {
     int (*to_irq)(struct gpio_chip *chip, unsigned offset);
 };
 
-/* Makes a chip's pins known. ERROR_NO_PIN if they are beyond GPIOLIB_COUNT, ERROR_BUSY if another chip has one of them. */
+/* Makes a chip's pins known. ERROR_NO_PIN if they are beyond GPIOLIB_COUNT, ERROR_BUSY if another chip has one of
+ * them. */
 int gpiolib_chip_add(struct gpio_chip *chip);
 
 static inline bool gpiolib_is_valid(int gpio)
@@ -44,7 +46,8 @@ const char *gpiolib_label(unsigned gpio);
 /* Of a pin that was taken; ERROR_NO_PIN for any other. */
 int gpiolib_direction_input(unsigned gpio);
 int gpiolib_direction_output(unsigned gpio, int value);
-/* Which levels an output drives; the other one is the line's own, by a resistor. Holds from the next gpiolib_set_value on. */
+/* Which levels an output drives; the other one is the line's own, by a resistor. Holds from the next gpiolib_set_value
+ * on. */
 int gpiolib_set_drive(unsigned gpio, enum gpio_drive drive);
 
 /* A pin's level now. */

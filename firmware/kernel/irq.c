@@ -36,7 +36,8 @@ static void mask(uint32_t irq)
     }
 }
 
-/* A level's flag stays after the level is gone: what was served meanwhile must not come again. If the level is still there, the flag is set anew. */
+/* A level's flag stays after the level is gone: what was served meanwhile must not come again. If the level is still
+ * there, the flag is set anew. */
 static void unmask(uint32_t irq)
 {
     if (is_pin(irq)) {

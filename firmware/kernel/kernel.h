@@ -1,8 +1,9 @@
 /* A small kernel for one core: threads with stacks of their own and fixed priorities.
  *
- * The runnable thread of the highest priority runs; among equals, the one that became runnable first. A thread that an interrupt wakes takes
- * over when the interrupt's handler is done, if its priority is higher than that of the interrupted one. A thread that another thread wakes waits until that one
- * sleeps or yields, or until an interrupt: a kernel without pre-emption inside itself. */
+ * The runnable thread of the highest priority runs; among equals, the one that became runnable first. A thread that an
+ * interrupt wakes takes over when the interrupt's handler is done, if its priority is higher than that of the
+ * interrupted one. A thread that another thread wakes waits until that one sleeps or yields, or until an interrupt: a
+ * kernel without pre-emption inside itself. */
 #ifndef KERNEL_H
 #define KERNEL_H
 
@@ -49,13 +50,14 @@ struct thread {
 /* A thread's stack: at file level, THREAD_STACK(name, bytes); passed on as name, sizeof name. */
 #define THREAD_STACK(name, bytes) static uint64_t name[(bytes) / sizeof(uint64_t)]
 
-/* Starts the kernel: interrupts, clock, calibrated delays, the idle thread, and a thread of PRIORITY_MAIN for `program`, whose value is the
- * program's exit status. */
+/* Starts the kernel: interrupts, clock, calibrated delays, the idle thread, and a thread of PRIORITY_MAIN for
+ * `program`, whose value is the program's exit status. */
 _Noreturn void kernel_start(int (*program)(void));
 
-/* Makes a runnable thread. Its function may return: the thread ends. `stack` of `stack_bytes` and the thread itself must last until then. */
-void thread_create(struct thread *thread, const char *name, thread_function *function, void *arg, void *stack, uint32_t stack_bytes,
-                   uint32_t priority);
+/* Makes a runnable thread. Its function may return: the thread ends. `stack` of `stack_bytes` and the thread itself
+ * must last until then. */
+void thread_create(struct thread *thread, const char *name, thread_function *function, void *arg, void *stack,
+    uint32_t stack_bytes, uint32_t priority);
 
 /* The thread that runs. */
 struct thread *thread_current(void);
@@ -66,15 +68,16 @@ bool thread_wake(struct thread *thread);
 /* Lets others of the same priority run. */
 void thread_yield(void);
 
-/* Says what the running thread will be at its next schedule(): set THREAD_SLEEPING *before* looking at what is waited for, so that a wake-up in
- * between is not lost. */
+/* Says what the running thread will be at its next schedule(): set THREAD_SLEEPING *before* looking at what is waited
+ * for, so that a wake-up in between is not lost. */
 void thread_set_state(enum thread_state state);
 
-/* Leaves the processor to the runnable thread of the highest priority. One that has set THREAD_SLEEPING goes on after its wake-up. */
+/* Leaves the processor to the runnable thread of the highest priority. One that has set THREAD_SLEEPING goes on after
+ * its wake-up. */
 void schedule(void);
 
-/* For irq_handle, at the end of an interrupt: leaves the processor to what a handler has made runnable, if it is to be preferred. With interrupts
- * kept out. */
+/* For irq_handle, at the end of an interrupt: leaves the processor to what a handler has made runnable, if it is to be
+ * preferred. With interrupts kept out. */
 void preempt_schedule_irq(void);
 
 /* Whether an interrupt's handler runs. irq_handle tells. */

@@ -164,8 +164,8 @@ static void thread_fill(struct thread *thread, const char *name, uint32_t priori
     list_init(&thread->run_list);
 }
 
-void thread_create(struct thread *thread, const char *name, thread_function *function, void *arg, void *stack, uint32_t stack_bytes,
-                   uint32_t priority)
+void thread_create(struct thread *thread, const char *name, thread_function *function, void *arg, void *stack,
+    uint32_t stack_bytes, uint32_t priority)
 {
     thread_fill(thread, name, priority, stack);
     thread->function = function;

@@ -1,5 +1,5 @@
-# void switch_to(struct thread_context *from, const struct thread_context *to): leaves one thread in the middle of its call of this function and goes
-# on in the middle of another's. With interrupts kept out.
+# void switch_to(struct thread_context *from, const struct thread_context *to): leaves one thread in the middle of its
+# call of this function and goes on in the middle of another's. With interrupts kept out.
 #include "mips.h"
 
     .set noreorder

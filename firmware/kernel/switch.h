@@ -4,8 +4,8 @@
 
 #include "kernel.h"
 
-/* Leaves `from` in the middle of this call and goes on with `to` where it left; a thread that has not run begins at its context's ra. With
- * interrupts kept out. */
+/* Leaves `from` in the middle of this call and goes on with `to` where it left; a thread that has not run begins at its
+ * context's ra. With interrupts kept out. */
 void switch_to(struct thread_context *from, const struct thread_context *to);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include "delay.h"
 
-/* What a kernel as large as Linux spends on the wake-up of a worker beyond what this one does: the setting wakeup_ns. It is spent here and nowhere
- * else. */
+/* What a kernel as large as Linux spends on the wake-up of a worker beyond what this one does: the setting wakeup_ns.
+ * It is spent here and nowhere else. */
 static void spend_wakeup(void)
 {
 #if APP_WAKEUP_NS

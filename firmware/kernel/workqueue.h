@@ -25,8 +25,8 @@ void work_init(struct work *work, work_function *function);
 /* Starts the queue's worker thread. */
 void workqueue_init(struct workqueue *queue, const char *name, void *stack, uint32_t stack_bytes, uint32_t priority);
 
-/* Has the worker run a work's function. False if it is queued already: it then runs once. From the moment its function begins on, it may be
- * queued anew, by itself too. Threads and interrupt handlers may call it. */
+/* Has the worker run a work's function. False if it is queued already: it then runs once. From the moment its function
+ * begins on, it may be queued anew, by itself too. Threads and interrupt handlers may call it. */
 bool queue_work(struct workqueue *queue, struct work *work);
 
 #endif

@@ -69,8 +69,10 @@ bool elf32_check(const struct elf32_image *image)
         !is_inside(image, header->phoff, header->phnum * (uint32_t)sizeof(struct program_header))) {
         return refuse(image, "program headers outside of the file", header->phoff);
     }
-    if (header->shnum && (header->shentsize != sizeof(struct section_header) || (header->shoff & 3) || header->shstrndx >= header->shnum ||
-                             !is_inside(image, header->shoff, header->shnum * (uint32_t)sizeof(struct section_header)))) {
+    if (header->shnum &&
+        (header->shentsize != sizeof(struct section_header) || (header->shoff & 3) ||
+            header->shstrndx >= header->shnum ||
+            !is_inside(image, header->shoff, header->shnum * (uint32_t)sizeof(struct section_header)))) {
         return refuse(image, "section headers outside of the file", header->shoff);
     }
     return true;
@@ -83,7 +85,8 @@ unsigned int elf32_segments(const struct elf32_image *image)
 
 bool elf32_segment(const struct elf32_image *image, unsigned int index, struct elf32_part *part)
 {
-    const struct program_header *segment = (const struct program_header *)(const void *)(image->data + header_of(image)->phoff) + index;
+    const struct program_header *segment =
+        (const struct program_header *)(const void *)(image->data + header_of(image)->phoff) + index;
 
     if (segment->type != SEGMENT_LOAD || segment->memsz == 0) {
         return false;
@@ -109,8 +112,9 @@ static bool is_named(const struct elf32_image *image, const struct section_heade
     const struct section_header *strings = &sections_of(image)[header_of(image)->shstrndx];
     uint32_t bytes = (uint32_t)strlen(name) + 1;
 
-    return is_inside(image, strings->offset, strings->size) && section->name <= strings->size && bytes <= strings->size - section->name &&
-           memcmp(image->data + strings->offset + section->name, name, bytes) == 0;
+    return is_inside(image, strings->offset, strings->size) && section->name <= strings->size &&
+        bytes <= strings->size - section->name &&
+        memcmp(image->data + strings->offset + section->name, name, bytes) == 0;
 }
 
 bool elf32_section(const struct elf32_image *image, const char *name, struct elf32_part *part)

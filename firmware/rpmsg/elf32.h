@@ -1,4 +1,5 @@
-/* Firmware of a remote processor as an ELF32 file in memory (System V ABI, chapters 4 and 5), checked before anything of it is used. */
+/* Firmware of a remote processor as an ELF32 file in memory (System V ABI, chapters 4 and 5), checked before anything
+ * of it is used. */
 #ifndef ELF32_H
 #define ELF32_H
 
@@ -19,7 +20,8 @@ struct elf32_part {
     uint32_t address, file_bytes, memory_bytes;
 };
 
-/* Whether it is an executable for a 32-bit little-endian Arm whose tables are inside of the file; a fault says why not. */
+/* Whether it is an executable for a 32-bit little-endian Arm whose tables are inside of the file; a fault says why
+ * not. */
 bool elf32_check(const struct elf32_image *image);
 
 /* How many program headers there are. */

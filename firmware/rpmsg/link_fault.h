@@ -1,5 +1,5 @@
-/* What is wrong with a link, as the side says that sees it. Data that the other side wrote is checked before it is used; what cannot be
- * is a fault: a line of text with the numbers, and nothing goes over the link from then on. */
+/* What is wrong with a link, as the side says that sees it. Data that the other side wrote is checked before it is
+ * used; what cannot be is a fault: a line of text with the numbers, and nothing goes over the link from then on. */
 #ifndef LINK_FAULT_H
 #define LINK_FAULT_H
 

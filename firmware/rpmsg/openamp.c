@@ -23,7 +23,11 @@ static char trace[LINK_FAULT_BYTES];
 static volatile struct resource_table table __attribute__((section(".resource_table"), used)) = {
     .header = {.ver = 1, .num = 2},
     .offset = {offsetof(struct resource_table, vdev), offsetof(struct resource_table, trace)},
-    .vdev = {.type = RSC_VDEV, .id = VIRTIO_ID_RPMSG, .dfeatures = 1u << VIRTIO_RPMSG_F_NS, .num_of_vrings = 2, .vring = {RING(0), RING(1)}},
+    .vdev = {.type = RSC_VDEV,
+        .id = VIRTIO_ID_RPMSG,
+        .dfeatures = 1u << VIRTIO_RPMSG_F_NS,
+        .num_of_vrings = 2,
+        .vring = {RING(0), RING(1)}},
     .trace = {.type = RSC_TRACE, .da = (uint32_t)trace, .len = sizeof trace, .name = "cm4_log"},
 };
 

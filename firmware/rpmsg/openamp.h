@@ -1,4 +1,5 @@
-/* The M4's side of the link, with the structure of STM32Cube's application of OpenAMP: openamp.c, mbox_ipcc.c, rsc_table.c. */
+/* The M4's side of the link, with the structure of STM32Cube's application of OpenAMP: openamp.c, mbox_ipcc.c,
+ * rsc_table.c. */
 #ifndef OPENAMP_H
 #define OPENAMP_H
 
@@ -10,7 +11,8 @@
 /* The remote, for endpoints and sending. */
 extern struct rpmsg_remote openamp_remote;
 
-/* Waits until the host has its driver, and takes up the rings. Any fault of the link is told to the host, and the M4 stops. */
+/* Waits until the host has its driver, and takes up the rings. Any fault of the link is told to the host, and the M4
+ * stops. */
 void openamp_start(void);
 
 /* Serves what the mailbox has brought since the last time; for the main loop. */

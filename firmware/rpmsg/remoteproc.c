@@ -20,8 +20,8 @@ static bool load_segment(struct remoteproc *rproc, const struct elf32_part *segm
     uintptr_t here = remoteproc_da_to_here(rproc, segment->address, segment->memory_bytes);
 
     if (!here) {
-        link_fault(rproc->monitor, "firmware: a segment of %u bytes at 0x%x, where the processor has no memory", segment->memory_bytes,
-            segment->address);
+        link_fault(rproc->monitor, "firmware: a segment of %u bytes at 0x%x, where the processor has no memory",
+            segment->memory_bytes, segment->address);
         return false;
     }
     memcpy((void *)here, segment->data, segment->file_bytes);
@@ -67,11 +67,13 @@ static bool take_table(struct remoteproc *rproc, const struct elf32_part *sectio
     const volatile struct resource_table_header *header = (const volatile struct resource_table_header *)table;
 
     if (!table || section->file_bytes < sizeof *header) {
-        link_fault(rproc->monitor, "firmware: a resource table of %u bytes at 0x%x", section->file_bytes, section->address);
+        link_fault(
+            rproc->monitor, "firmware: a resource table of %u bytes at 0x%x", section->file_bytes, section->address);
         return false;
     }
     if (header->ver != 1 || header->num > (section->file_bytes - sizeof *header) / sizeof(uint32_t)) {
-        link_fault(rproc->monitor, "firmware: a resource table of version %u with %u entries", header->ver, header->num);
+        link_fault(
+            rproc->monitor, "firmware: a resource table of version %u with %u entries", header->ver, header->num);
         return false;
     }
     for (uint32_t i = 0; i < header->num; i++) {
@@ -114,14 +116,15 @@ static bool is_sound(struct remoteproc *rproc, volatile struct resource_vring *v
 
     if (num == 0 || num > VRING_MAX || (num & (num - 1)) || align < 4 || align > 4096 || (align & (align - 1)) ||
         vring_bytes(num, align) > bytes) {
-        link_fault(rproc->monitor, "firmware: a ring of %u descriptors aligned to %u does not fit %u bytes", num, align, bytes);
+        link_fault(rproc->monitor, "firmware: a ring of %u descriptors aligned to %u does not fit %u bytes", num, align,
+            bytes);
         return false;
     }
     return true;
 }
 
-bool remoteproc_place_vrings(
-    struct remoteproc *rproc, const struct remoteproc_carveout *carveout, uint32_t buffer_bytes, struct rpmsg_host_memory *memory)
+bool remoteproc_place_vrings(struct remoteproc *rproc, const struct remoteproc_carveout *carveout,
+    uint32_t buffer_bytes, struct rpmsg_host_memory *memory)
 {
     volatile struct resource_vdev *vdev = rproc->vdev;
 
@@ -129,12 +132,13 @@ bool remoteproc_place_vrings(
         link_fault(rproc->monitor, "firmware: no RPMsg device with two rings in the resource table");
         return false;
     }
-    if (!is_sound(rproc, &vdev->vring[0], carveout->vring_bytes) || !is_sound(rproc, &vdev->vring[1], carveout->vring_bytes)) {
+    if (!is_sound(rproc, &vdev->vring[0], carveout->vring_bytes) ||
+        !is_sound(rproc, &vdev->vring[1], carveout->vring_bytes)) {
         return false;
     }
     if (vdev->vring[0].num != vdev->vring[1].num || 2 * vdev->vring[0].num * buffer_bytes > carveout->buffers_bytes) {
-        link_fault(rproc->monitor, "firmware: rings of %u and %u buffers of %u bytes do not fit %u bytes", vdev->vring[0].num,
-            vdev->vring[1].num, buffer_bytes, carveout->buffers_bytes);
+        link_fault(rproc->monitor, "firmware: rings of %u and %u buffers of %u bytes do not fit %u bytes",
+            vdev->vring[0].num, vdev->vring[1].num, buffer_bytes, carveout->buffers_bytes);
         return false;
     }
     vdev->vring[0].da = (uint32_t)carveout->vring0;

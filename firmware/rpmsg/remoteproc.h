@@ -1,5 +1,5 @@
-/* Bringing up a remote processor: its firmware into its memory, what it asks for, its virtio device. Structure after Linux's
- * drivers/remoteproc; nothing here knows what starts the processor. */
+/* Bringing up a remote processor: its firmware into its memory, what it asks for, its virtio device. Structure after
+ * Linux's drivers/remoteproc; nothing here knows what starts the processor. */
 #ifndef REMOTEPROC_H
 #define REMOTEPROC_H
 
@@ -31,12 +31,13 @@ struct remoteproc {
     uint32_t trace_bytes;
 };
 
-/* Loads an ELF file's segments and finds its resource table, with one RPMsg device. A fault and false if either can't be. */
+/* Loads an ELF file's segments and finds its resource table, with one RPMsg device. A fault and false if either can't
+ * be. */
 bool remoteproc_load(struct remoteproc *rproc, const uint8_t *image, uint32_t bytes);
 
 /* Gives the device's rings their addresses, and says where everything is. `buffer_bytes` is the host's choice. */
-bool remoteproc_place_vrings(
-    struct remoteproc *rproc, const struct remoteproc_carveout *carveout, uint32_t buffer_bytes, struct rpmsg_host_memory *memory);
+bool remoteproc_place_vrings(struct remoteproc *rproc, const struct remoteproc_carveout *carveout,
+    uint32_t buffer_bytes, struct rpmsg_host_memory *memory);
 
 /* Features are agreed on, the driver is there: the remote may begin. */
 void remoteproc_driver_ok(struct remoteproc *rproc);

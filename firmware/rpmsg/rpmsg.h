@@ -1,4 +1,5 @@
-/* RPMsg: messages between endpoints over two virtqueues (Linux, Documentation/staging/rpmsg.rst). Both sides have this header. */
+/* RPMsg: messages between endpoints over two virtqueues (Linux, Documentation/staging/rpmsg.rst). Both sides have this
+ * header. */
 #ifndef RPMSG_H
 #define RPMSG_H
 
@@ -66,9 +67,11 @@ enum rpmsg_error {
 struct rpmsg_endpoint *rpmsg_find_endpoint(struct rpmsg_endpoint *list, uint32_t addr);
 
 /* Whether a message's header fits its buffer of `bytes`; a fault of `ring` if not. */
-int rpmsg_header_fits(struct link_monitor *monitor, const char *ring, const volatile struct rpmsg_header *header, uint32_t bytes);
+int rpmsg_header_fits(
+    struct link_monitor *monitor, const char *ring, const volatile struct rpmsg_header *header, uint32_t bytes);
 
 /* Delivers a message to its endpoint in a list; a fault if there is none. */
-void rpmsg_deliver(struct link_monitor *monitor, const char *ring, struct rpmsg_endpoint *list, struct rpmsg_header *header);
+void rpmsg_deliver(
+    struct link_monitor *monitor, const char *ring, struct rpmsg_endpoint *list, struct rpmsg_header *header);
 
 #endif

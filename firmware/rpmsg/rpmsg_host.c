@@ -45,13 +45,13 @@ static void announced(struct rpmsg_endpoint *name_service, void *data, uint32_t 
     struct rpmsg_endpoint *endpoint;
 
     if (bytes != sizeof *message) {
-        link_fault(host->monitor, "%s: name service: %u bytes from 0x%x, an announcement has %u", host->rx.name, bytes, src,
-            (uint32_t)sizeof *message);
+        link_fault(host->monitor, "%s: name service: %u bytes from 0x%x, an announcement has %u", host->rx.name, bytes,
+            src, (uint32_t)sizeof *message);
         return;
     }
     if (!ends_within(message->name, RPMSG_NAME_BYTES)) {
-        link_fault(host->monitor, "%s: name service: the name of 0x%x does not end within %u bytes", host->rx.name, message->addr,
-            (uint32_t)RPMSG_NAME_BYTES);
+        link_fault(host->monitor, "%s: name service: the name of 0x%x does not end within %u bytes", host->rx.name,
+            message->addr, (uint32_t)RPMSG_NAME_BYTES);
         return;
     }
     if (message->flags & RPMSG_NS_DESTROY) {
@@ -80,8 +80,8 @@ static void fill_receive_ring(struct rpmsg_host *host, const struct rpmsg_host_m
     }
 }
 
-void rpmsg_host_start(
-    struct rpmsg_host *host, struct link_monitor *monitor, const struct rpmsg_host_ops *ops, const struct rpmsg_host_memory *memory)
+void rpmsg_host_start(struct rpmsg_host *host, struct link_monitor *monitor, const struct rpmsg_host_ops *ops,
+    const struct rpmsg_host_memory *memory)
 {
     host->monitor = monitor;
     host->ops = ops;
@@ -99,8 +99,8 @@ void rpmsg_host_start(
     host->rx.context = host->tx.context = host;
     fill_receive_ring(host, memory);
     virtqueue_want_interrupts(&host->tx, false);
-    host->name_service =
-        (struct rpmsg_endpoint){.name = "", .addr = RPMSG_NS_ADDR, .dest = RPMSG_ADDR_ANY, .received = announced, .context = host};
+    host->name_service = (struct rpmsg_endpoint){
+        .name = "", .addr = RPMSG_NS_ADDR, .dest = RPMSG_ADDR_ANY, .received = announced, .context = host};
     rpmsg_host_add_endpoint(host, &host->name_service);
 }
 
@@ -143,8 +143,8 @@ static uint8_t *wait_for_tx_buffer(struct rpmsg_host *host)
             break;
         }
         if (ops->now_ms(ops->context) >= until_ms) {
-            link_fault(host->monitor, "%s: no free buffer for %u ms: the other side has all %u and returns none", host->tx.name,
-                RPMSG_SEND_WAIT_MS, host->buffers);
+            link_fault(host->monitor, "%s: no free buffer for %u ms: the other side has all %u and returns none",
+                host->tx.name, RPMSG_SEND_WAIT_MS, host->buffers);
             break;
         }
         ops->sleep(ops->context, seen, until_ms);

@@ -1,4 +1,5 @@
-/* The host's side of RPMsg: it owns the rings and the buffers. Structure after Linux's drivers/rpmsg/virtio_rpmsg_bus.c. */
+/* The host's side of RPMsg: it owns the rings and the buffers. Structure after Linux's
+ * drivers/rpmsg/virtio_rpmsg_bus.c. */
 #ifndef RPMSG_HOST_H
 #define RPMSG_HOST_H
 
@@ -10,7 +11,8 @@
 
 /* What the host needs of the program around it. */
 struct rpmsg_host_ops {
-    /* The other side announced a channel: an endpoint that shall have it, with name, callback and context, or null for none. */
+    /* The other side announced a channel: an endpoint that shall have it, with name, callback and context, or null for
+     * none. */
     struct rpmsg_endpoint *(*channel)(void *context, const char *name, uint32_t addr);
     /* Milliseconds of any clock. */
     uint64_t (*now_ms)(void *context);
@@ -45,15 +47,16 @@ struct rpmsg_host_memory {
     uint32_t buffer_bytes;
 };
 
-/* Sets up the rings, and makes all receive buffers available without a word to the other side. The notifications of `rx` and `tx` are the
- * caller's to set before. */
-void rpmsg_host_start(
-    struct rpmsg_host *host, struct link_monitor *monitor, const struct rpmsg_host_ops *ops, const struct rpmsg_host_memory *memory);
+/* Sets up the rings, and makes all receive buffers available without a word to the other side. The notifications of
+ * `rx` and `tx` are the caller's to set before. */
+void rpmsg_host_start(struct rpmsg_host *host, struct link_monitor *monitor, const struct rpmsg_host_ops *ops,
+    const struct rpmsg_host_memory *memory);
 
 /* Adds an endpoint; an address of RPMSG_ADDR_ANY is replaced by the next free one from 1024 on. */
 void rpmsg_host_add_endpoint(struct rpmsg_host *host, struct rpmsg_endpoint *endpoint);
 
-/* Sends to the endpoint's destination; waits for a free buffer if there is none, at most 15 s, after which it is a fault. 0 or an rpmsg_error. */
+/* Sends to the endpoint's destination; waits for a free buffer if there is none, at most 15 s, after which it is a
+ * fault. 0 or an rpmsg_error. */
 int rpmsg_host_send(struct rpmsg_host *host, struct rpmsg_endpoint *endpoint, const void *data, uint32_t bytes);
 
 /* The same, but does not wait: RPMSG_NO_BUFFER. */

@@ -22,7 +22,8 @@ static void received(struct virtqueue_device *queue)
     }
 }
 
-void rpmsg_remote_start(struct rpmsg_remote *remote, struct link_monitor *monitor, const struct rpmsg_remote_memory *memory)
+void rpmsg_remote_start(
+    struct rpmsg_remote *remote, struct link_monitor *monitor, const struct rpmsg_remote_memory *memory)
 {
     remote->monitor = monitor;
     remote->window = memory->window;
@@ -46,8 +47,8 @@ static bool tx_buffer(struct rpmsg_remote *remote, struct virtqueue_buffer *buff
             return false;
         }
         if (waited_ms == RPMSG_SEND_WAIT_MS) {
-            link_fault(remote->monitor, "%s: no free buffer for %u ms: the other side has all %u and returns none", remote->tx.name,
-                RPMSG_SEND_WAIT_MS, remote->tx.vring.num);
+            link_fault(remote->monitor, "%s: no free buffer for %u ms: the other side has all %u and returns none",
+                remote->tx.name, RPMSG_SEND_WAIT_MS, remote->tx.vring.num);
             return false;
         }
         remote->wait_ms();

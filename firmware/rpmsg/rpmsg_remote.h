@@ -1,4 +1,5 @@
-/* The remote's side of RPMsg: rings and buffers are the host's. Structure after OpenAMP's rpmsg_virtio.c (role RPMSG_REMOTE) and rpmsg.c. */
+/* The remote's side of RPMsg: rings and buffers are the host's. Structure after OpenAMP's rpmsg_virtio.c (role
+ * RPMSG_REMOTE) and rpmsg.c. */
 #ifndef RPMSG_REMOTE_H
 #define RPMSG_REMOTE_H
 
@@ -28,15 +29,17 @@ struct rpmsg_remote_memory {
     bool name_service;
 };
 
-/* Takes up the host's rings; it must have set them up. The notifications of `tx` and `rx` and wait_ms are the caller's to set before. */
-void rpmsg_remote_start(struct rpmsg_remote *remote, struct link_monitor *monitor, const struct rpmsg_remote_memory *memory);
+/* Takes up the host's rings; it must have set them up. The notifications of `tx` and `rx` and wait_ms are the caller's
+ * to set before. */
+void rpmsg_remote_start(
+    struct rpmsg_remote *remote, struct link_monitor *monitor, const struct rpmsg_remote_memory *memory);
 
-/* Adds an endpoint with a name, and announces it to the host; an address of RPMSG_ADDR_ANY is replaced by the next free one from 0 on, as
- * OpenAMP gives them. 0 or an rpmsg_error. */
+/* Adds an endpoint with a name, and announces it to the host; an address of RPMSG_ADDR_ANY is replaced by the next free
+ * one from 0 on, as OpenAMP gives them. 0 or an rpmsg_error. */
 int rpmsg_remote_create_endpoint(struct rpmsg_remote *remote, struct rpmsg_endpoint *endpoint);
 
-/* Sends to the endpoint's destination; waits for a free buffer if there is none, looking each millisecond for 15 s, after which it is a fault.
- * 0 or an rpmsg_error. */
+/* Sends to the endpoint's destination; waits for a free buffer if there is none, looking each millisecond for 15 s,
+ * after which it is a fault. 0 or an rpmsg_error. */
 int rpmsg_remote_send(struct rpmsg_remote *remote, struct rpmsg_endpoint *endpoint, const void *data, uint32_t bytes);
 
 #endif

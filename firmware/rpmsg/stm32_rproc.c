@@ -191,14 +191,16 @@ static void start_mailbox(void)
     ipcc_on_message(MAILBOX_CRASH, crashed);
 }
 
-bool stm32_rproc_boot(uint32_t buffer_bytes, struct rpmsg_endpoint *(*channel)(void *context, const char *name, uint32_t addr))
+bool stm32_rproc_boot(
+    uint32_t buffer_bytes, struct rpmsg_endpoint *(*channel)(void *context, const char *name, uint32_t addr))
 {
     static struct rpmsg_host_ops ops = {.now_ms = now_ms, .events = host_events, .sleep = host_sleep};
     struct rpmsg_host_memory memory;
 
     ops.channel = channel;
     monitor.report = end_with_fault;
-    m4 = (struct remoteproc){.monitor = &monitor, .memories = memories, .memory_count = sizeof memories / sizeof memories[0]};
+    m4 = (struct remoteproc){
+        .monitor = &monitor, .memories = memories, .memory_count = sizeof memories / sizeof memories[0]};
     if (!remoteproc_load(&m4, cm4_firmware_start, (uint32_t)(cm4_firmware_end - cm4_firmware_start)) ||
         !remoteproc_place_vrings(&m4, &carveout, buffer_bytes, &memory)) {
         return false;

@@ -1,5 +1,5 @@
-/* The Cortex-M4 of an STM32MP157 as the A7 sees it: a remote processor with one RPMsg device, kicked through the IPCC. Structure after Linux's
- * drivers/remoteproc/stm32_rproc.c, drivers/mailbox/stm32-ipcc.c and the mailbox framework. */
+/* The Cortex-M4 of an STM32MP157 as the A7 sees it: a remote processor with one RPMsg device, kicked through the IPCC.
+ * Structure after Linux's drivers/remoteproc/stm32_rproc.c, drivers/mailbox/stm32-ipcc.c and the mailbox framework. */
 #ifndef STM32_RPROC_H
 #define STM32_RPROC_H
 
@@ -20,9 +20,10 @@
 /* The host, for sending. */
 extern struct rpmsg_host stm32_rproc_host;
 
-/* Loads the M4's program, which this one carries, starts it, and serves its interrupts from then on. `channel` is rpmsg_host_ops'. False if the
- * program can't be used. Any fault of the link ends this program with status 1. */
-bool stm32_rproc_boot(uint32_t buffer_bytes, struct rpmsg_endpoint *(*channel)(void *context, const char *name, uint32_t addr));
+/* Loads the M4's program, which this one carries, starts it, and serves its interrupts from then on. `channel` is
+ * rpmsg_host_ops'. False if the program can't be used. Any fault of the link ends this program with status 1. */
+bool stm32_rproc_boot(
+    uint32_t buffer_bytes, struct rpmsg_endpoint *(*channel)(void *context, const char *name, uint32_t addr));
 
 /* How many of the M4's interrupts were served; see rpmsg_host_ops. */
 uint32_t stm32_rproc_events(void);

@@ -22,7 +22,8 @@ static void received(struct rpmsg_endpoint *endpoint, void *data, uint32_t bytes
 struct rpmsg_endpoint *tty_probe(struct tty *tty, struct rpmsg_host *host)
 {
     tty->host = host;
-    tty->endpoint = (struct rpmsg_endpoint){.name = TTY_CHANNEL, .addr = RPMSG_ADDR_ANY, .received = received, .context = tty};
+    tty->endpoint =
+        (struct rpmsg_endpoint){.name = TTY_CHANNEL, .addr = RPMSG_ADDR_ANY, .received = received, .context = tty};
     return &tty->endpoint;
 }
 

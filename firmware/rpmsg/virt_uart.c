@@ -16,8 +16,11 @@ static void received(struct rpmsg_endpoint *endpoint, void *data, uint32_t bytes
 
 int virt_uart_start(struct virt_uart *uart)
 {
-    uart->endpoint = (struct rpmsg_endpoint){
-        .name = "rpmsg-tty-channel", .addr = RPMSG_ADDR_ANY, .dest = RPMSG_ADDR_ANY, .received = received, .context = uart};
+    uart->endpoint = (struct rpmsg_endpoint){.name = "rpmsg-tty-channel",
+        .addr = RPMSG_ADDR_ANY,
+        .dest = RPMSG_ADDR_ANY,
+        .received = received,
+        .context = uart};
     return rpmsg_remote_create_endpoint(&openamp_remote, &uart->endpoint);
 }
 

@@ -18,7 +18,8 @@ static bool avail_index(struct virtqueue_device *queue, uint16_t *index)
     uint16_t most = (uint16_t)(queue->vring.num - here);
 
     if ((uint16_t)(idx - queue->last_avail) > most) {
-        link_fault(queue->monitor, "%s: available index went from %u to %u, at most %u may be new", queue->name, queue->last_avail, idx, most);
+        link_fault(queue->monitor, "%s: available index went from %u to %u, at most %u may be new", queue->name,
+            queue->last_avail, idx, most);
         return false;
     }
     *index = idx;
@@ -39,12 +40,14 @@ static bool is_sound(struct virtqueue_device *queue, uint16_t head)
     desc = &queue->vring.desc[head];
     bytes = desc->len;
     if (bytes > window->longest) {
-        link_fault(queue->monitor, "%s: descriptor %u has %u bytes, a buffer has at most %u", queue->name, head, bytes, window->longest);
+        link_fault(queue->monitor, "%s: descriptor %u has %u bytes, a buffer has at most %u", queue->name, head, bytes,
+            window->longest);
         return false;
     }
     address = (uint32_t)desc->addr;
     if (address < window->base || address - window->base > window->bytes - bytes) {
-        link_fault(queue->monitor, "%s: descriptor %u is at 0x%x, outside of the shared memory", queue->name, head, address);
+        link_fault(
+            queue->monitor, "%s: descriptor %u is at 0x%x, outside of the shared memory", queue->name, head, address);
         return false;
     }
     return true;

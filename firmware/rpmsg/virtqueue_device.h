@@ -1,4 +1,5 @@
-/* The device's side of a split virtqueue: it takes available buffers and gives them back used. Structure after OpenAMP's virtqueue.c. */
+/* The device's side of a split virtqueue: it takes available buffers and gives them back used. Structure after
+ * OpenAMP's virtqueue.c. */
 #ifndef VIRTQUEUE_DEVICE_H
 #define VIRTQUEUE_DEVICE_H
 
@@ -37,7 +38,8 @@ struct virtqueue_device {
 void virtqueue_device_start(struct virtqueue_device *queue, const char *name, struct link_monitor *monitor,
     const struct virtqueue_window *window, unsigned int num, uintptr_t base, size_t align);
 
-/* The next available buffer. False if there is none, or if the available ring or the descriptor makes no sense, which is a fault. */
+/* The next available buffer. False if there is none, or if the available ring or the descriptor makes no sense, which
+ * is a fault. */
 bool virtqueue_take(struct virtqueue_device *queue, struct virtqueue_buffer *buffer);
 
 /* Gives a buffer back, `bytes` of which were written. */

@@ -1,7 +1,7 @@
 #include "virtqueue_driver.h"
 
-void virtqueue_driver_start(
-    struct virtqueue_driver *queue, const char *name, struct link_monitor *monitor, unsigned int num, uintptr_t base, size_t align)
+void virtqueue_driver_start(struct virtqueue_driver *queue, const char *name, struct link_monitor *monitor,
+    unsigned int num, uintptr_t base, size_t align)
 {
     volatile uint8_t *byte = (volatile uint8_t *)base;
 
@@ -48,7 +48,8 @@ static bool used_index(struct virtqueue_driver *queue, uint16_t *index)
     uint16_t in_use = (uint16_t)(queue->vring.num - queue->free_count);
 
     if ((uint16_t)(idx - queue->last_used) > in_use) {
-        link_fault(queue->monitor, "%s: used index went from %u to %u, at most %u may be new", queue->name, queue->last_used, idx, in_use);
+        link_fault(queue->monitor, "%s: used index went from %u to %u, at most %u may be new", queue->name,
+            queue->last_used, idx, in_use);
         return false;
     }
     *index = idx;
@@ -71,7 +72,8 @@ void *virtqueue_get(struct virtqueue_driver *queue, uint32_t *bytes)
     id = used->id;
     *bytes = used->len;
     if (id >= vring->num || !queue->cookies[id]) {
-        link_fault(queue->monitor, "%s: used descriptor %u of %u, which the device does not have", queue->name, id, vring->num);
+        link_fault(queue->monitor, "%s: used descriptor %u of %u, which the device does not have", queue->name, id,
+            vring->num);
         return NULL;
     }
     cookie = queue->cookies[id];

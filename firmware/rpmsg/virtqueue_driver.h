@@ -1,5 +1,5 @@
-/* The driver's side of a split virtqueue: it owns the descriptors and the buffers, and makes them available. Structure and names after Linux's
- * drivers/virtio/virtio_ring.c, with one descriptor a buffer. */
+/* The driver's side of a split virtqueue: it owns the descriptors and the buffers, and makes them available. Structure
+ * and names after Linux's drivers/virtio/virtio_ring.c, with one descriptor a buffer. */
 #ifndef VIRTQUEUE_DRIVER_H
 #define VIRTQUEUE_DRIVER_H
 
@@ -25,16 +25,17 @@ struct virtqueue_driver {
     void *context;                                    /* of whoever has the callbacks */
 };
 
-/* Clears a queue of `num` descriptors at `base`, which may be what the other side sees at `base`. Callbacks and context are not touched. */
-void virtqueue_driver_start(
-    struct virtqueue_driver *queue, const char *name, struct link_monitor *monitor, unsigned int num, uintptr_t base, size_t align);
+/* Clears a queue of `num` descriptors at `base`, which may be what the other side sees at `base`. Callbacks and context
+ * are not touched. */
+void virtqueue_driver_start(struct virtqueue_driver *queue, const char *name, struct link_monitor *monitor,
+    unsigned int num, uintptr_t base, size_t align);
 
-/* Makes a buffer available, one that the device reads or, `writable`, one that it writes. `cookie`, not null, comes back with it. False if all
- * descriptors are in use. */
+/* Makes a buffer available, one that the device reads or, `writable`, one that it writes. `cookie`, not null, comes
+ * back with it. False if all descriptors are in use. */
 bool virtqueue_add(struct virtqueue_driver *queue, uintptr_t address, uint32_t bytes, bool writable, void *cookie);
 
-/* The cookie of the next buffer that the device is done with, and how much it wrote; null if there is none, or if the used ring makes no sense,
- * which is a fault. */
+/* The cookie of the next buffer that the device is done with, and how much it wrote; null if there is none, or if the
+ * used ring makes no sense, which is a fault. */
 void *virtqueue_get(struct virtqueue_driver *queue, uint32_t *bytes);
 
 /* Whether the device has used a buffer that was not taken yet. */

@@ -13,7 +13,8 @@ static size_t used_offset(unsigned int num, size_t align)
 
 size_t vring_bytes(unsigned int num, size_t align)
 {
-    return used_offset(num, align) + sizeof(struct vring_used) + num * sizeof(struct vring_used_elem) + sizeof(uint16_t);
+    return used_offset(num, align) + sizeof(struct vring_used) + num * sizeof(struct vring_used_elem) +
+        sizeof(uint16_t);
 }
 
 void vring_place(struct vring *vring, unsigned int num, uintptr_t base, size_t align)

@@ -36,7 +36,8 @@ struct vring_used {
     struct vring_used_elem ring[];
 };
 
-/* Where a queue's parts are. The number of descriptors is a power of two; the other side changes what it owns at any time. */
+/* Where a queue's parts are. The number of descriptors is a power of two; the other side changes what it owns at any
+ * time. */
 struct vring {
     unsigned int num;
     volatile struct vring_desc *desc;
@@ -44,7 +45,8 @@ struct vring {
     volatile struct vring_used *used;
 };
 
-/* The memory of a queue of `num` descriptors whose used ring is aligned to `align` bytes, a power of two (2.6.2, legacy layout). */
+/* The memory of a queue of `num` descriptors whose used ring is aligned to `align` bytes, a power of two (2.6.2, legacy
+ * layout). */
 size_t vring_bytes(unsigned int num, size_t align);
 
 /* The parts of a queue at `base`; nothing is written. */

@@ -1,5 +1,5 @@
-/* Time of the machine timer (CLINT: mtime, mtimecmp). The JZ4740's has its first two functions, in ticks of EXTAL (drivers/jz4740_tcu.h); an Arm
- * core's generic timer has all (drivers/arm_generic_timer.h). */
+/* Time of the machine timer (CLINT: mtime, mtimecmp). The JZ4740's has its first two functions, in ticks of EXTAL
+ * (drivers/jz4740_tcu.h); an Arm core's generic timer has all (drivers/arm_generic_timer.h). */
 #ifndef CLOCK_H
 #define CLOCK_H
 

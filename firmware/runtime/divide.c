@@ -20,5 +20,6 @@ uint64_t __udivdi3(uint64_t dividend, uint64_t divisor)
 
 uint64_t __umoddi3(uint64_t dividend, uint64_t divisor)
 {
-    return fit_32_bits(dividend, divisor) ? (uint32_t)dividend % (uint32_t)divisor : divide64(dividend, divisor).remainder;
+    return fit_32_bits(dividend, divisor) ? (uint32_t)dividend % (uint32_t)divisor
+                                          : divide64(dividend, divisor).remainder;
 }

@@ -29,7 +29,8 @@ static void put_padding(struct stream *stream, char character, int count)
 }
 
 /* Sign, zeros and digits or text, with spaces before or behind. */
-static void put_field(struct stream *stream, const struct conversion *conversion, char sign, int zeros, const char *text, int count)
+static void put_field(struct stream *stream, const struct conversion *conversion, char sign, int zeros,
+    const char *text, int count)
 {
     int spaces = conversion->width - (sign != 0) - zeros - count;
 
@@ -46,18 +47,17 @@ static void put_field(struct stream *stream, const struct conversion *conversion
     }
 }
 
-static void put_number(struct stream *stream, const struct conversion *conversion, char sign, uint32_t value, uint32_t base, const char *digits)
+static void put_number(struct stream *stream, const struct conversion *conversion, char sign, uint32_t value,
+    uint32_t base, const char *digits)
 {
     char text[DIGITS_LONGEST];
-    char *end = text + sizeof text;
-    char *at = end;
+    char *end = text + sizeof text, *at = end;
 
     do {
         *--at = digits[value % base];
         value /= base;
     } while (value);
-    int count = (int)(end - at);
-    int zeros = conversion->precision - count;
+    int count = (int)(end - at), zeros = conversion->precision - count;
     if (conversion->precision < 0 && conversion->zero && !conversion->left) {
         zeros = conversion->width - (sign != 0) - count;
     }

@@ -1,5 +1,5 @@
-/* printf as embedded C libraries have it, with the structure of newlib's small one: each conversion makes its digits in a buffer and hands padding,
- * sign and digits to the stream character by character. */
+/* printf as embedded C libraries have it, with the structure of newlib's small one: each conversion makes its digits in
+ * a buffer and hands padding, sign and digits to the stream character by character. */
 #ifndef FORMAT_H
 #define FORMAT_H
 

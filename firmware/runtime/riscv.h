@@ -1,5 +1,5 @@
-/* Machine-mode CSRs and fields, as in the RISC-V Privileged Architecture, chapter 3, and the counters of the unprivileged one, which cores
-   without machine mode have as well. */
+/* Machine-mode CSRs and fields, as in the RISC-V Privileged Architecture, chapter 3, and the counters of the
+   unprivileged one, which cores without machine mode have as well. */
 #ifndef RISCV_H
 #define RISCV_H
 

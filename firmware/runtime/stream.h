@@ -1,5 +1,5 @@
-/* A text stream that is buffered by lines, with the structure of newlib's stdout on a terminal: characters go into a buffer one by one, and each end of
- * a line has the buffer written, so a line is formatted before its first character leaves. */
+/* A text stream that is buffered by lines, like newlib's stdout on a terminal: characters go into a buffer one by one,
+ * and each end of a line has the buffer written, so a line is formatted before its first character leaves. */
 #ifndef STREAM_H
 #define STREAM_H
 

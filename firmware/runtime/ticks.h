@@ -1,5 +1,5 @@
-/* Ticks of a clock as time, and back. Where a microsecond has a whole number of ticks, nothing is multiplied that need not be: both forms are
- * constants but for the count. Up to 18e12 ticks. */
+/* Ticks of a clock as time, and back. Where a microsecond has a whole number of ticks, nothing is multiplied that need
+ * not be: both forms are constants but for the count. Up to 18e12 ticks. */
 #ifndef TICKS_H
 #define TICKS_H
 

@@ -17,7 +17,8 @@ typedef void trap_interrupt_handler(void);
 /* `handler` gets every exception from now on; 0 brings the default back, which reports and exits. */
 void trap_on_exception(trap_exception_handler *handler);
 
-/* `handler` gets interrupt `number` (3 software, 7 timer, 11 external, 16 to 31 the platform's) from now on; 0 takes it away. */
+/* `handler` gets interrupt `number` (3 software, 7 timer, 11 external, 16 to 31 the platform's) from now on; 0 takes it
+ * away. */
 void trap_on_interrupt(uint32_t number, trap_interrupt_handler *handler);
 
 /* Lets interrupts in, or keeps them out; gives the state before, for trap_restore_interrupts. */

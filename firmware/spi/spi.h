@@ -1,5 +1,6 @@
-/* SPI: masters, devices, messages. A message is a list of transfers during which the device stays selected. The structure is
-   that of Linux's SPI core (3.8): a master gets whole messages, and may carry them out at once or put them in a queue. */
+/* SPI: masters, devices, messages. A message is a list of transfers during which the device stays selected. The
+   structure is that of Linux's SPI core (3.8): a master gets whole messages, and may carry them out at once or put them
+   in a queue. */
 #ifndef SPI_H
 #define SPI_H
 
@@ -56,7 +57,7 @@ struct spi_device {
     uint8_t chip_select;
     uint8_t bits_per_word; /* 0: 8 */
     uint16_t mode;
-    bool word_gap;         /* it needs a pause between words: a controller's FIFO must not send them one after the other */
+    bool word_gap; /* it needs a pause between words: a controller's FIFO must not send them one after the other */
     int irq;               /* irq.h */
     int chip_select_gpio;  /* for masters that have no line of their own; -1 if none */
     void *controller_state;
@@ -90,8 +91,8 @@ void spi_master_init(struct spi_master *master, const char *name, void *data);
 /* Checks a master's functions. ERROR_INVALID. */
 int spi_master_register(struct spi_master *master);
 
-/* Adds a device to its master and sets it up. ERROR_INVALID for a chip select or a mode that the master does not have, or the
-   master's error. */
+/* Adds a device to its master and sets it up. ERROR_INVALID for a chip select or a mode that the master does not have,
+   or the master's error. */
 int spi_device_add(struct spi_device *spi);
 
 /* After a change of mode, speed or bits per word. */

@@ -9,7 +9,8 @@
 /* Around changes of the chip select. */
 #define CHIPSELECT_NSECS 100u
 
-/* Before a message's first transfer the word size and speed are set; after that only for transfers that bring their own. */
+/* Before a message's first transfer the word size and speed are set; after that only for transfers that bring their
+ * own. */
 enum setup { SETUP_DONE, SETUP_FIRST, SETUP_EACH };
 
 #define TXRX_BUFS(name, type)                                                                                        \

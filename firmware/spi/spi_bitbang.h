@@ -1,13 +1,13 @@
-/* Masters that are driven word by word: a queue of messages and the thread that works it off, as in Linux's spi-bitbang (3.8). The
-   driver has a function for the chip select, and for each mode one that sends and receives a word. */
+/* Masters that are driven word by word: a queue of messages and the thread that works it off, as in Linux's spi-bitbang
+   (3.8). The driver has a function for the chip select, and for each mode one that sends and receives a word. */
 #ifndef SPI_BITBANG_H
 #define SPI_BITBANG_H
 
 #include "spi.h"
 #include "workqueue.h"
 
-/* Sends the lowest `bits` of `word`, its upper bit first, and gives what came. `nsecs` is half a clock period, `flags` are
-   SPI_MASTER_NO_RX and SPI_MASTER_NO_TX. */
+/* Sends the lowest `bits` of `word`, its upper bit first, and gives what came. `nsecs` is half a clock period, `flags`
+   are SPI_MASTER_NO_RX and SPI_MASTER_NO_TX. */
 typedef uint32_t spi_txrx_word(struct spi_device *spi, unsigned nsecs, unsigned flags, uint32_t word, uint8_t bits);
 
 struct spi_bitbang {
@@ -28,7 +28,8 @@ struct spi_bitbang {
 struct spi_bitbang_device {
     unsigned nsecs; /* half a clock period */
     spi_txrx_word *txrx_word;
-    unsigned (*txrx_bufs)(struct spi_device *spi, spi_txrx_word *txrx_word, unsigned nsecs, const struct spi_transfer *transfer);
+    unsigned (*txrx_bufs)(
+        struct spi_device *spi, spi_txrx_word *txrx_word, unsigned nsecs, const struct spi_transfer *transfer);
 };
 
 /* Mode, word size and speed of a device, whose controller_state is there; deselects it. ERROR_INVALID. */

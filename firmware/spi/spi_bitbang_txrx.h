@@ -3,7 +3,8 @@
      static inline void put_mosi(const struct spi_device *spi, int level);
      static inline int take_miso(const struct spi_device *spi);    0 or 1
      half_period(nsecs)
-   Which of them are calls and which are single instructions is its own affair. Structure: Linux 3.8, spi-bitbang's words of either phase. */
+   Which of them are calls and which are single instructions is its own affair. Structure: Linux 3.8, spi-bitbang's
+   words of either phase. */
 #ifndef SPI_BITBANG_TXRX_H
 #define SPI_BITBANG_TXRX_H
 
@@ -11,9 +12,10 @@
 
 #define WORD_BITS 32u
 
-/* Modes 0 and 2: MOSI is there before the clock leaves its idle level, MISO is taken when it has. What is still to be sent leaves `word` at its upper
-   end, what came enters at the lower one. */
-static inline uint32_t bitbang_first_edge(struct spi_device *spi, unsigned nsecs, int idle, unsigned flags, uint32_t word, uint8_t bits)
+/* Modes 0 and 2: MOSI is there before the clock leaves its idle level, MISO is taken when it has. What is still to be
+   sent leaves `word` at its upper end, what came enters at the lower one. */
+static inline uint32_t bitbang_first_edge(
+    struct spi_device *spi, unsigned nsecs, int idle, unsigned flags, uint32_t word, uint8_t bits)
 {
     word <<= WORD_BITS - bits;
 #pragma clang loop unroll(disable)
@@ -32,7 +34,8 @@ static inline uint32_t bitbang_first_edge(struct spi_device *spi, unsigned nsecs
 }
 
 /* Modes 1 and 3: MOSI changes when the clock leaves its idle level, MISO is taken when it is back. */
-static inline uint32_t bitbang_second_edge(struct spi_device *spi, unsigned nsecs, int idle, unsigned flags, uint32_t word, uint8_t bits)
+static inline uint32_t bitbang_second_edge(
+    struct spi_device *spi, unsigned nsecs, int idle, unsigned flags, uint32_t word, uint8_t bits)
 {
     word <<= WORD_BITS - bits;
 #pragma clang loop unroll(disable)

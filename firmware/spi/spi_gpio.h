@@ -12,8 +12,8 @@ struct spi_gpio_pins {
     uint16_t chip_selects;
 };
 
-/* Makes and registers the master of `device`, whose platform_data are struct spi_gpio_pins. Errors of gpiolib_request for the pins, ERROR_INVALID
-   if the transport cannot have them. */
+/* Makes and registers the master of `device`, whose platform_data are struct spi_gpio_pins. Errors of gpiolib_request
+   for the pins, ERROR_INVALID if the transport cannot have them. */
 typedef int spi_transport_probe(struct device *device, struct spi_master **master);
 
 spi_transport_probe spi_gpio_probe;        /* spi_gpio.c: any pins, a call for each access */

@@ -1,4 +1,5 @@
-/* The M4's formatted output on the machine that runs the tests: one line a case, written with the stream's own buffering, then how often it wrote. */
+/* The M4's formatted output on the machine that runs the tests: one line a case, written with the stream's own
+ * buffering, then how often it wrote. */
 #include "format.h"
 
 #include <unistd.h>

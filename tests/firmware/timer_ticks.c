@@ -21,11 +21,13 @@ int main(void)
     tick_stop();
 
     uint32_t counted = tick_ms();
-    for (uint32_t end = (uint32_t)riscv_cycles() + BOARD_CLOCK_HZ / 200; (int32_t)(end - (uint32_t)riscv_cycles()) > 0;) {
+    for (uint32_t end = (uint32_t)riscv_cycles() + BOARD_CLOCK_HZ / 200;
+        (int32_t)(end - (uint32_t)riscv_cycles()) > 0;) {
     }
     console_print("%u ticks, %u and %u clocks\n", tick_ms(), asleep, busy);
 
     /* To the interrupt's few dozen clocks. */
     uint32_t expected = 5 * (BOARD_CLOCK_HZ / TICK_HZ);
-    return tick_ms() == counted && counted == 12 && asleep - expected + 100 < 200 && busy - expected + 200 < 400 ? 0 : 1;
+    return tick_ms() == counted && counted == 12 && asleep - expected + 100 < 200 && busy - expected + 200 < 400 ? 0
+                                                                                                                 : 1;
 }

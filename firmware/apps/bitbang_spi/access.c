@@ -55,7 +55,8 @@ static int write_buffer(struct at86rf230 *chip, uint8_t bytes)
 
 typedef int access_function(struct at86rf230 *chip, uint8_t bytes);
 
-static int measure(struct at86rf230 *chip, const char *metric, access_function *access, uint8_t bytes, uint64_t *each_ns)
+static int measure(
+    struct at86rf230 *chip, const char *metric, access_function *access, uint8_t bytes, uint64_t *each_ns)
 {
     int error = access(chip, bytes);
     uint64_t start = clock_ticks();

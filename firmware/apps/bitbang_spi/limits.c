@@ -1,5 +1,5 @@
-/* What the wire still carries: how many answers are right in each SPI mode that the stack has, at clocks below and above the transceiver's greatest. Wrong
-   answers are results here, no errors. */
+/* What the wire still carries: how many answers are right in each SPI mode that the stack has, at clocks below and
+   above the transceiver's greatest. Wrong answers are results here, no errors. */
 #include "at86rf230_registers.h"
 #include "clock.h"
 #include "console.h"
@@ -93,8 +93,8 @@ static int print_rate(struct at86rf230 *chip)
     int error = time_message(chip, &each_ns);
 
     if (!error) {
-        console_print("{\"metric\":\"rate_at_clock\",\"sck_khz\":%u,\"unit\":\"kbps\",\"value\":%u}\n", chip->spi->sck_hz / 1000u,
-                      (uint32_t)(8u * READ_BYTES * 1000000u / each_ns));
+        console_print("{\"metric\":\"rate_at_clock\",\"sck_khz\":%u,\"unit\":\"kbps\",\"value\":%u}\n",
+            chip->spi->sck_hz / 1000u, (uint32_t)(8u * READ_BYTES * 1000000u / each_ns));
     }
     return error;
 }
@@ -114,8 +114,8 @@ static int measure_setting(struct at86rf230 *chip)
         right_answers += right;
     }
     uint32_t tenths = (uint32_t)((uint64_t)right_answers * 1000u / APP_LOOPS);
-    console_print("{\"metric\":\"right_answers\",\"spi_mode\":%u,\"sck_khz\":%u,\"unit\":\"%%\",\"value\":%u.%u}\n", chip->spi->mode,
-                  chip->spi->sck_hz / 1000u, tenths / 10, tenths % 10);
+    console_print("{\"metric\":\"right_answers\",\"spi_mode\":%u,\"sck_khz\":%u,\"unit\":\"%%\",\"value\":%u.%u}\n",
+        chip->spi->mode, chip->spi->sck_hz / 1000u, tenths / 10, tenths % 10);
     return chip->spi->mode == SPI_MODE_0 && chip->spi->sck_hz ? print_rate(chip) : 0;
 }
 

@@ -1,4 +1,5 @@
-/* How much of its time the processor is busy: a thread of the lowest priority looks at the clock all the time; what it does not see is what others took. */
+/* How much of its time the processor is busy: a thread of the lowest priority looks at the clock all the time; what it
+ * does not see is what others took. */
 #ifndef LOAD_H
 #define LOAD_H
 

@@ -1,4 +1,5 @@
-/* Costs of frames that a peer sends: from the moment at which the driver's thread begins to serve the interrupt until the frame is handed over. */
+/* Costs of frames that a peer sends: from the moment at which the driver's thread begins to serve the interrupt until
+ * the frame is handed over. */
 #include "completion.h"
 #include "console.h"
 #include "exit.h"

@@ -25,7 +25,8 @@ static struct moment moment_of(const struct at86rf230 *chip)
     return (struct moment){clock_ticks(), load_busy_ticks(), chip->counts};
 }
 
-static void add_counts(struct at86rf230_counts *sum, const struct at86rf230_counts *before, const struct at86rf230_counts *now)
+static void add_counts(
+    struct at86rf230_counts *sum, const struct at86rf230_counts *before, const struct at86rf230_counts *now)
 {
     sum->register_reads += now->register_reads - before->register_reads;
     sum->register_writes += now->register_writes - before->register_writes;
@@ -56,8 +57,8 @@ static void print_percent(const char *metric, uint8_t frame_bytes, uint64_t part
 {
     uint32_t hundredths = (uint32_t)((part * 10000 + whole / 2) / whole);
 
-    console_print("{\"metric\":\"%s\",\"" FRAME "\":%u,\"unit\":\"%%\",\"value\":%u.%02u}\n", metric, frame_bytes, hundredths / 100,
-                  hundredths % 100);
+    console_print("{\"metric\":\"%s\",\"" FRAME "\":%u,\"unit\":\"%%\",\"value\":%u.%02u}\n", metric, frame_bytes,
+        hundredths / 100, hundredths % 100);
 }
 
 static void print_length(const char *metric, uint8_t frame_bytes, const struct frame_costs *of_length)

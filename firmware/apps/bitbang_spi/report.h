@@ -24,7 +24,8 @@ void report_begin(const struct at86rf230 *chip);
 /* A frame of `frame_bytes` has taken the driver `cost_ticks`; the next one begins. */
 void report_frame(const struct at86rf230 *chip, uint8_t frame_bytes, uint64_t cost_ticks);
 
-/* Prints all. `metric` is the cost's name. The load is what the longest frames would take of the processor if one came every APP_PERIOD_US. */
+/* Prints all. `metric` is the cost's name. The load is what the longest frames would take of the processor if one came
+ * every APP_PERIOD_US. */
 void report_print(const char *metric);
 
 #endif

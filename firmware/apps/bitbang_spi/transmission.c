@@ -1,4 +1,5 @@
-/* Costs of frames that the program sends: at86rf230_xmit without the time that it sleeps, and the interrupt's service in the driver's thread. */
+/* Costs of frames that the program sends: at86rf230_xmit without the time that it sleeps, and the interrupt's service
+ * in the driver's thread. */
 #include "clock.h"
 #include "exit.h"
 #include "load.h"

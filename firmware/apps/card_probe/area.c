@@ -3,7 +3,8 @@
 /* The cluster that holds byte `offset` of the file. */
 static FRESULT cluster_at(FIL *file, uint32_t offset, uint32_t *cluster)
 {
-    FRESULT result = f_lseek(file, offset + 1); /* at a cluster's very beginning, the pointer is still in the one before */
+    FRESULT result =
+        f_lseek(file, offset + 1); /* at a cluster's very beginning, the pointer is still in the one before */
 
     *cluster = file->clust;
     return result;

@@ -24,9 +24,9 @@ int probe_single_writes(struct sd_card *card, const struct area *area, struct sp
 /* From the answer to CMD17 until the data block's token, for blocks here and there. */
 int probe_reads(struct sd_card *card, const struct area *area, struct spread *access);
 
-/* How much the card buffers: the most blocks that it takes as fast as the host sends them, while it makes ready to write
-   elsewhere than before. PROBE_BUFFER_LIMIT_BLOCKS if it never holds the host back then: such a card does not show it. A
-   write in order is no measure: a card may keep up with it for as long as it has erased blocks. */
+/* How much the card buffers: the most blocks that it takes as fast as the host sends them, while it makes ready to
+   write elsewhere than before. PROBE_BUFFER_LIMIT_BLOCKS if it never holds the host back then: such a card does not
+   show it. A write in order is no measure: a card may keep up with it for as long as it has erased blocks. */
 #define PROBE_BUFFER_LIMIT_BLOCKS 256u
 int probe_write_buffer(struct sd_card *card, const struct area *area, uint32_t *blocks);
 

@@ -52,7 +52,8 @@ static void report(struct link_monitor *monitor)
 int main(void)
 {
     struct link_monitor monitor = {.report = report};
-    struct remoteproc m4 = {.monitor = &monitor, .memories = memories, .memory_count = sizeof memories / sizeof memories[0]};
+    struct remoteproc m4 = {
+        .monitor = &monitor, .memories = memories, .memory_count = sizeof memories / sizeof memories[0]};
     uint16_t crc = 0xFFFF, after_same = 0;
 
     if (!remoteproc_load(&m4, cm4_firmware_start, (uint32_t)(cm4_firmware_end - cm4_firmware_start))) {

@@ -1,6 +1,6 @@
-/* The f_write benchmark of a report (published/fatfs_write_nios2.toml): for each size of a call, delete a file, create it, write it from memory and time
- * that, wait, close it. The file's bytes are those of a linear congruential generator, so that they can be checked on
- * another machine. */
+/* The f_write benchmark of a report (published/fatfs_write_nios2.toml): for each size of a call, delete a file, create
+ * it, write it from memory and time that, wait, close it. The file's bytes are those of a linear congruential
+ * generator, so that they can be checked on another machine. */
 #include "altera_performance_counter.h"
 #include "altera_timer.h"
 #include "board.h"

@@ -1,4 +1,5 @@
-/* The thin path through everything that two cores need: a program that is loaded and started, consoles, the mailbox with its interrupts, the timer. */
+/* The thin path through everything that two cores need: a program that is loaded and started, consoles, the mailbox
+ * with its interrupts, the timer. */
 #include "arm_generic_timer.h"
 #include "board.h"
 #include "clock.h"
@@ -62,7 +63,8 @@ int main(void)
 {
     volatile uint32_t *mailbox = (volatile uint32_t *)BOARD_SHARED_SRAM_BASE;
     struct link_monitor monitor = {.report = report};
-    struct remoteproc m4 = {.monitor = &monitor, .memories = memories, .memory_count = sizeof memories / sizeof memories[0]};
+    struct remoteproc m4 = {
+        .monitor = &monitor, .memories = memories, .memory_count = sizeof memories / sizeof memories[0]};
 
     console_print("hello from the A7 of %s\n", BOARD_NAME);
     if (!remoteproc_load(&m4, cm4_firmware_start, (uint32_t)(cm4_firmware_end - cm4_firmware_start))) {

@@ -1,4 +1,5 @@
-/* Times of blocks between the cores: one alone (from the sender's first access to it until the A7 knows that it has arrived), and many. */
+/* Times of blocks between the cores: one alone (from the sender's first access to it until the A7 knows that it has
+ * arrived), and many. */
 #include "arm_generic_timer.h"
 #include "clock.h"
 #include "console.h"
@@ -96,7 +97,8 @@ static bool measure(uint32_t bytes)
         console_print("ipc_modes: %u bytes of a block of %u are wrong\n", wrong, bytes);
         return false;
     }
-    console_print("{\"metric\":\"latency\",\"block_bytes\":%u,\"unit\":\"ns\",\"value\":%llu}\n", bytes, single_ns / rounds);
+    console_print(
+        "{\"metric\":\"latency\",\"block_bytes\":%u,\"unit\":\"ns\",\"value\":%llu}\n", bytes, single_ns / rounds);
     console_print("{\"metric\":\"throughput\",\"block_bytes\":%u,\"unit\":\"B/s\",\"value\":%llu}\n", bytes,
         (uint64_t)bytes * blocks * NS_PER_S / all_ns);
     return true;

@@ -1,5 +1,6 @@
-/* How fast the flash is read: by each way of the controller, at each width, with and without continuous read and scrambling, and with SPCK
- * changed between measurements as Atmel's application note 44043 does it (3.3). Each reads what no other has read: no cache has it. */
+/* How fast the flash is read: by each way of the controller, at each width, with and without continuous read and
+ * scrambling, and with SPCK changed between measurements as Atmel's application note 44043 does it (3.3). Each reads
+ * what no other has read: no cache has it. */
 #include "atmel_qspi.h"
 #include "atmel_qspi_widths.h"
 #include "atmel_tc.h"
@@ -77,10 +78,11 @@ static void report(const struct reading *reading, uint32_t ticks)
 {
     uint64_t rate = (uint64_t)APP_BYTES * BOARD_CORE_HZ / TC_CORE_CYCLES(ticks);
 
-    console_print("{\"metric\":\"throughput\",\"path\":\"%s\",\"width\":\"%s\",\"continuous_read\":\"%s\",\"scrambling\":\"%s\","
-                  "\"spck_divider\":%u,\"unit\":\"B/s\",\"value\":%llu}\n",
-                  reading->path->name, width_names[reading->width], on_off(reading->continuous), on_off(reading->scrambled),
-                  reading->divider, (unsigned long long)rate);
+    console_print(
+        "{\"metric\":\"throughput\",\"path\":\"%s\",\"width\":\"%s\",\"continuous_read\":\"%s\",\"scrambling\":\"%s\","
+        "\"spck_divider\":%u,\"unit\":\"B/s\",\"value\":%llu}\n",
+        reading->path->name, width_names[reading->width], on_off(reading->continuous), on_off(reading->scrambled),
+        reading->divider, (unsigned long long)rate);
 }
 
 /* In the flash's own terms: SPCK is set at run time, the window opened and closed again. */
@@ -103,7 +105,8 @@ static bool measure(const struct reading *reading)
         buffer[i] = 0;
     }
     if (!read_once(reading, &ticks) || !contents_are_there(buffer, reading->address, APP_BYTES)) {
-        console_print("%s, %s: what was read is not what was written\n", reading->path->name, width_names[reading->width]);
+        console_print(
+            "%s, %s: what was read is not what was written\n", reading->path->name, width_names[reading->width]);
         return false;
     }
     report(reading, ticks);

@@ -1,6 +1,7 @@
-/* The ways by which the controller gives the flash's data (Atmel's application note 44043, 2.1 and 2.2). Each reads `bytes`, a multiple of 64,
- * from `address` on into `to`; those of serial memory mode at a width, in frames that have an instruction each or, once qspi_map_width has
- * begun them, in continuous ones. They end with chip select inactive, and are false if a transfer failed. */
+/* The ways by which the controller gives the flash's data (Atmel's application note 44043, 2.1 and 2.2). Each reads
+ * `bytes`, a multiple of 64, from `address` on into `to`; those of serial memory mode at a width, in frames that have
+ * an instruction each or, once qspi_map_width has begun them, in continuous ones. They end with chip select inactive,
+ * and are false if a transfer failed. */
 #ifndef PATHS_H
 #define PATHS_H
 

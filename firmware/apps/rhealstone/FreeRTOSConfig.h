@@ -1,5 +1,6 @@
-/* FreeRTOS as its own demonstration for Atmel's Cortex-A5 boards is configured (FreeRTOS/Demo/CORTEX_A5_SAMA5D3x_Xplained_IAR), as far as
- * what that runs is here: no hooks, no co-routines. What an option means: www.freertos.org, Customisation. */
+/* FreeRTOS as its own demonstration for Atmel's Cortex-A5 boards is configured
+ * (FreeRTOS/Demo/CORTEX_A5_SAMA5D3x_Xplained_IAR), as far as what that runs is here: no hooks, no co-routines. What an
+ * option means: www.freertos.org, Customisation. */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
 
@@ -55,7 +56,8 @@
 #define INCLUDE_xTimerPendFunctionCall 1
 
 #if APP_RUN_TIME_STATS_ON
-/* The demonstration counts in an interrupt at 20 kHz, which the full one of its two variants has; nothing counts here. */
+/* The demonstration counts in an interrupt at 20 kHz, which the full one of its two variants has; nothing counts
+ * here. */
 #define configGENERATE_RUN_TIME_STATS 1
 extern volatile uint32_t run_time_count;
 #define portCONFIGURE_TIMER_FOR_RUN_TIME_STATS()
@@ -68,7 +70,8 @@ void pins_task(const void *task, bool runs);
 #define traceTASK_SWITCHED_IN() pins_task(pxCurrentTCB, true)
 #endif
 
-/* 1: a task has floating-point registers of its own if it says so; 2: each has, and a switch saves and restores them. */
+/* 1: a task has floating-point registers of its own if it says so; 2: each has, and a switch saves and restores
+ * them. */
 #if APP_FPU_CONTEXT_ON
 #define configUSE_TASK_FPU_SUPPORT 2
 #else

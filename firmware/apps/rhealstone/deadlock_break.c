@@ -1,6 +1,6 @@
-/* Deadlock break: a task of low priority holds a mutex that one of high priority waits for, while one of middle priority could run. The low one
- * inherits the high priority, gives the mutex back and so breaks the deadlock. The same turns without the mutex are taken off; `overhead` is
- * taking the mutex when it is free, once. */
+/* Deadlock break: a task of low priority holds a mutex that one of high priority waits for, while one of middle
+ * priority could run. The low one inherits the high priority, gives the mutex back and so breaks the deadlock. The same
+ * turns without the mutex are taken off; `overhead` is taking the mutex when it is free, once. */
 #include "measure.h"
 
 #include <semphr.h>

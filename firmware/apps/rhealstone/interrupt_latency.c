@@ -1,5 +1,6 @@
-/* Interrupt latency: from making an interrupt pending in the controller to the first instruction of its handler, as the kernel calls it. Each has
- * the timer started before and read in the handler; `loop` is what starting and reading take by themselves, for all. */
+/* Interrupt latency: from making an interrupt pending in the controller to the first instruction of its handler, as the
+ * kernel calls it. Each has the timer started before and read in the handler; `loop` is what starting and reading take
+ * by themselves, for all. */
 #include "atmel_aic.h"
 #include "board.h"
 #include "measure.h"

@@ -1,4 +1,5 @@
-/* The Rhealstone benchmark (R. P. Kar, Implementing the Rhealstone Real-Time Benchmark, Dr. Dobb's Journal, April 1990) on FreeRTOS. */
+/* The Rhealstone benchmark (R. P. Kar, Implementing the Rhealstone Real-Time Benchmark, Dr. Dobb's Journal, April 1990)
+ * on FreeRTOS. */
 #include "atmel_tc.h"
 #include "board_support.h"
 #include "console.h"

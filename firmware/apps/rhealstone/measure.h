@@ -1,7 +1,8 @@
-/* How operations are measured: by the ticks of a timer that is started before a loop of them and read behind. The method is that of the Rhealstone
- * programs that come with RTEMS (testsuites/rhealstone there), which the loop counts of Atmel-44043A follow: N loops are 2N - 1 switches,
- * N - 1 pre-emptions. But unless it is asked for (less_loops), the loops' own ticks, and the timer's, are not taken off: that note's single
- * loops take longer than its averages even without caches, where there is nothing else that a first loop could be slower by. */
+/* How operations are measured: by the ticks of a timer that is started before a loop of them and read behind. The
+ * method is that of the Rhealstone programs that come with RTEMS (testsuites/rhealstone there), which the loop counts
+ * of Atmel-44043A follow: N loops are 2N - 1 switches, N - 1 pre-emptions. But unless it is asked for (less_loops), the
+ * loops' own ticks, and the timer's, are not taken off: that note's single loops take longer than its averages even
+ * without caches, where there is nothing else that a first loop could be slower by. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -47,7 +48,8 @@ extern struct measurement measured;
 /* The loops' counter, volatile as all that tasks share: so a loop has the same cost with and without the operation. */
 extern volatile uint32_t measure_count;
 
-/* Starts the timer; gives its ticks since. Functions, so that a simulator can tell where a measurement begins and ends. */
+/* Starts the timer; gives its ticks since. Functions, so that a simulator can tell where a measurement begins and
+ * ends. */
 void measure_begin(void);
 uint32_t measure_end(void);
 
@@ -69,10 +71,12 @@ int measure_place(const void *task);
 /* By the task that has the result: the `total` of it, for the task in measure_wait. */
 _Noreturn void measure_finish(uint32_t total);
 
-/* By the controlling task: runs when no other can, until measure_finish was called; then ends the tasks that measure_create made. */
+/* By the controlling task: runs when no other can, until measure_finish was called; then ends the tasks that
+ * measure_create made. */
 void measure_wait(void);
 
-/* The operations: each makes its tasks, measures APP_LOOPS of it, and leaves the result in `measured`. Called by the controlling task. */
+/* The operations: each makes its tasks, measures APP_LOOPS of it, and leaves the result in `measured`. Called by the
+ * controlling task. */
 void measure_task_switch(void);
 void measure_task_preempt(void);
 void measure_interrupt_latency(void);

@@ -1,5 +1,5 @@
-/* Inter-task message: a task sends 16 bytes through a queue of one entry to a task of higher priority that waits for them. `overhead` is
- * receiving a message that is there already, once. */
+/* Inter-task message: a task sends 16 bytes through a queue of one entry to a task of higher priority that waits for
+ * them. `overhead` is receiving a message that is there already, once. */
 #include "measure.h"
 
 #include <queue.h>

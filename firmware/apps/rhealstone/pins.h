@@ -1,5 +1,5 @@
-/* What runs, on pins for a logic analyser: PD24 is low while something is measured, PD25 to PD27 are high while the first, second or third
- * task runs that measure_create made, PD28 while the interrupt's handler does. */
+/* What runs, on pins for a logic analyser: PD24 is low while something is measured, PD25 to PD27 are high while the
+ * first, second or third task runs that measure_create made, PD28 while the interrupt's handler does. */
 #ifndef PINS_H
 #define PINS_H
 

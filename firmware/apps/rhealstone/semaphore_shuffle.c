@@ -1,5 +1,5 @@
-/* Semaphore shuffle: two tasks of one priority take and give a binary semaphore, so that each waits for the other. The same turns without the
- * semaphore are taken off. */
+/* Semaphore shuffle: two tasks of one priority take and give a binary semaphore, so that each waits for the other. The
+ * same turns without the semaphore are taken off. */
 #include "measure.h"
 
 #include <semphr.h>

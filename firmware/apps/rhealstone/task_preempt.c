@@ -1,11 +1,13 @@
-/* Pre-emption: a task makes one of higher priority ready, which takes over and suspends itself again. An operation is the way there and back,
- * less a task switch, as RTEMS has it; `base` is what those switches take. Atmel-44043A takes none off a single loop, by its numbers: its
- * average and its task switch together are its single loop. `overhead` is the way back alone, once. */
+/* Pre-emption: a task makes one of higher priority ready, which takes over and suspends itself again. An operation is
+ * the way there and back, less a task switch, as RTEMS has it; `base` is what those switches take. Atmel-44043A takes
+ * none off a single loop, by its numbers: its average and its task switch together are its single loop. `overhead` is
+ * the way back alone, once. */
 #include "measure.h"
 
 #include "unoptimised.h"
 
-/* The first loop only gets the high task to where it suspends itself; a single loop measures one operation all the same. */
+/* The first loop only gets the high task to where it suspends itself; a single loop measures one operation all the
+ * same. */
 #define OPERATIONS (APP_LOOPS > 1 ? APP_LOOPS - 1 : 1)
 
 #if APP_LESS_SWITCHES_ALWAYS || (APP_LESS_SWITCHES_OF_MANY && APP_LOOPS > 1)

@@ -1,5 +1,6 @@
-/* Task switch: two tasks of one priority yield to each other. Neither waits for anything. `overhead` is a yield that leads back to the same
- * task; it is no part of a switch that could be taken off, for the kernel does in it all that it does in a switch. */
+/* Task switch: two tasks of one priority yield to each other. Neither waits for anything. `overhead` is a yield that
+ * leads back to the same task; it is no part of a switch that could be taken off, for the kernel does in it all that it
+ * does in a switch. */
 #include "measure.h"
 
 #include "unoptimised.h"

@@ -20,8 +20,9 @@ static uint8_t tx_buffer[CLIENT_BUFFER_BYTES] __attribute__((aligned(4)));
 /*
  * CRC-16/ARC, bit by bit: polynomial 0x8005 with the 1 that the report's constant has for the bit that is shifted out.
  *
- * The report's client is GCC's, which at -O2 goes round once a bit and branches by the bit that is shifted out. Left to itself, clang takes all
- * eight bits of a byte in a row and makes the branch a conditional instruction, which is three times as fast: crc_loop=byte.
+ * The report's client is GCC's, which at -O2 goes round once a bit and branches by the bit that is shifted out. Left to
+ * itself, clang takes all eight bits of a byte in a row and makes the branch a conditional instruction, which is three
+ * times as fast: crc_loop=byte.
  */
 __attribute__((noinline)) static uint16_t crc16(const uint8_t *data, uint16_t bytes)
 {

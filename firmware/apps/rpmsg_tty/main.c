@@ -1,5 +1,5 @@
-/* The report's tests (published/stm32mp1_rpmsg_tty.toml): a client on the A7 writes blocks to ttyRPMSG0, the M4 logs each message that it gets of
- * them and acknowledges the last. */
+/* The report's tests (published/stm32mp1_rpmsg_tty.toml): a client on the A7 writes blocks to ttyRPMSG0, the M4 logs
+ * each message that it gets of them and acknowledges the last. */
 #include "arm_generic_timer.h"
 #include "client.h"
 #include "clock.h"
@@ -47,14 +47,15 @@ static bool test(uint32_t block_bytes, uint32_t blocks)
         return false;
     }
     if (test.acknowledged != bytes) {
-        console_print("tty-test-client: b: %u, n: %u: %u bytes sent, %u acknowledged\n", block_bytes, blocks, bytes, test.acknowledged);
+        console_print("tty-test-client: b: %u, n: %u: %u bytes sent, %u acknowledged\n", block_bytes, blocks, bytes,
+            test.acknowledged);
         return false;
     }
 #if APP_TRANSCRIPT_ON
     transcript_ended(&test);
 #else
-    console_print("{\"metric\":\"time\",\"block_bytes\":%u,\"blocks\":%u,\"unit\":\"ns\",\"value\":%llu}\n", block_bytes, blocks,
-        clock_ns_of_ticks(test.ticks));
+    console_print("{\"metric\":\"time\",\"block_bytes\":%u,\"blocks\":%u,\"unit\":\"ns\",\"value\":%llu}\n",
+        block_bytes, blocks, clock_ns_of_ticks(test.ticks));
 #endif
     return true;
 }

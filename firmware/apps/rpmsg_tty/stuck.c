@@ -27,9 +27,12 @@ void stuck(struct tty *tty)
     sleep_without_waker();
     returned = (uint16_t)(host->tx.vring.used->idx - host->tx.last_used);
     console_print("hang: nobody has woken the client's write() for %u ms\n", APP_HANG_MS);
-    console_print("hang: a7: write() waits until its driver has room for %u bytes more; rpmsg_tty never tells the tty layer of free buffers\n",
+    console_print("hang: a7: write() waits until its driver has room for %u bytes more; rpmsg_tty never tells the tty "
+                  "layer of free buffers\n",
         bytes - tty->accepted);
-    console_print("hang: vring1: the M4 has returned %u of %u buffers, nobody on the A7 takes them\n", returned, host->buffers);
-    console_print("hang: m4: was sent %u of %u bytes, waits for the others, and acknowledges only all of them\n", tty->sent, bytes);
+    console_print(
+        "hang: vring1: the M4 has returned %u of %u buffers, nobody on the A7 takes them\n", returned, host->buffers);
+    console_print("hang: m4: was sent %u of %u bytes, waits for the others, and acknowledges only all of them\n",
+        tty->sent, bytes);
     program_exit(EXIT_FAILED);
 }

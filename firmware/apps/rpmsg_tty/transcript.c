@@ -81,16 +81,16 @@ static void print_event(const struct event *event)
     case ADDED: console_print("-> Add test: block=%u, blocks: %u\n", test->block_bytes, test->blocks); break;
     case STARTING: console_print("---- Starting tests ----\n"); break;
     case ENDED:
-        console_print("-> b: %u, n:%u, nsec: %llu, bytes sent: %u\n", test->block_bytes, test->blocks, clock_ns_of_ticks(test->ticks),
-            test->acknowledged);
+        console_print("-> b: %u, n:%u, nsec: %llu, bytes sent: %u\n", test->block_bytes, test->blocks,
+            clock_ns_of_ticks(test->ticks), test->acknowledged);
         break;
     }
 }
 
 static void print_result(const struct client_test *test)
 {
-    console_print("{\"metric\":\"time\",\"block_bytes\":%u,\"blocks\":%u,\"unit\":\"ns\",\"value\":%llu}\n", test->block_bytes, test->blocks,
-        clock_ns_of_ticks(test->ticks));
+    console_print("{\"metric\":\"time\",\"block_bytes\":%u,\"blocks\":%u,\"unit\":\"ns\",\"value\":%llu}\n",
+        test->block_bytes, test->blocks, clock_ns_of_ticks(test->ticks));
 }
 
 void transcript_print(void)

@@ -4,8 +4,8 @@
 
 #include "client.h"
 
-/* Lines get the time at which they are kept, and are printed by transcript_print: Linux takes what a program prints into a
-   buffer, and its console sends it meanwhile. Here the console would hold the client up. */
+/* Lines get the time at which they are kept, and are printed by transcript_print: Linux takes what a program prints
+   into a buffer, and its console sends it meanwhile. Here the console would hold the client up. */
 void transcript_started(void);
 void transcript_connected(void);
 void transcript_filled(uint16_t crc);

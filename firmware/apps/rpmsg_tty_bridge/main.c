@@ -1,5 +1,6 @@
-/* What Linux's tty is between a program and the M4, for a program on the host of a virtual board: its blocks come by a virtio console. A block's
- * memory goes back to the console when write() would return, so the host's program goes on when one on the board would. */
+/* What Linux's tty is between a program and the M4, for a program on the host of a virtual board: its blocks come by a
+ * virtio console. A block's memory goes back to the console when write() would return, so the host's program goes on
+ * when one on the board would. */
 #include "arm.h"
 #include "arm_generic_timer.h"
 #include "board.h"
@@ -33,7 +34,9 @@ static void host_calling(void)
 /* The writer sleeps, and nobody wakes it. */
 static void sleep_for_ever(struct tty *tty)
 {
-    console_print("write: sleeps; %u bytes accepted, %u sent, no buffer is free, and nobody tells the tty layer of one\n", tty->accepted, tty->sent);
+    console_print(
+        "write: sleeps; %u bytes accepted, %u sent, no buffer is free, and nobody tells the tty layer of one\n",
+        tty->accepted, tty->sent);
     for (;;) {
         stm32_rproc_sleep(stm32_rproc_events(), UINT64_MAX);
     }

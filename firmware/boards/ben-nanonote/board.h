@@ -1,5 +1,5 @@
-/* Ben NanoNote: addresses and interrupt numbers of its JZ4720, a JZ4740 in a smaller package (JZ4740 programming manual: Memory Map,
- * Interrupt Controller). Registers are reached through kseg1. */
+/* Ben NanoNote: addresses and interrupt numbers of its JZ4720, a JZ4740 in a smaller package (JZ4740 programming
+ * manual: Memory Map, Interrupt Controller). Registers are reached through kseg1. */
 #ifndef BOARD_H
 #define BOARD_H
 

@@ -1,5 +1,5 @@
-/* The KC705 system of XAPP797 (its table 3). BOARD_AXI_HZ is the clock of the processor, of the AXI interconnect and so of the AXI timer,
- * BOARD_MTIME_HZ that of mtime: board.toml has where they come from. */
+/* The KC705 system of XAPP797 (its table 3). BOARD_AXI_HZ is the clock of the processor, of the AXI interconnect and so
+ * of the AXI timer, BOARD_MTIME_HZ that of mtime: board.toml has where they come from. */
 #ifndef BOARD_H
 #define BOARD_H
 

@@ -1,4 +1,5 @@
-/* The board for first steps with a Cortex-M4: core, memories, console. Addresses are those of boards/minimal-armv7m.dts. */
+/* The board for first steps with a Cortex-M4: core, memories, console. Addresses are those of
+ * boards/minimal-armv7m.dts. */
 #ifndef BOARD_H
 #define BOARD_H
 

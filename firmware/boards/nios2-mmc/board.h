@@ -1,5 +1,5 @@
-/* The Nios system with an SD card: addresses and interrupts of boards/nios2-mmc.dts. BOARD_CLOCK_HZ is the clock of the core, the fabric and all
- * peripherals. */
+/* The Nios system with an SD card: addresses and interrupts of boards/nios2-mmc.dts. BOARD_CLOCK_HZ is the clock of the
+ * core, the fabric and all peripherals. */
 #ifndef BOARD_H
 #define BOARD_H
 

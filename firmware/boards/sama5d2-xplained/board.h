@@ -1,6 +1,7 @@
-/* SAMA5D2 Xplained Ultra: addresses and interrupt numbers (SAMA5D2 Series data sheet: Memory Mapping, Peripheral Identifiers). Clocks: what the boot
- * stub makes of the crystal, BOARD_MAIN_XTAL_HZ, is BOARD_CORE_HZ of the core, BOARD_MCK_HZ of the 64-bit matrix with memories and QSPI, and
- * BOARD_PERIPHERAL_HZ of the 32-bit matrix with the peripherals. */
+/* SAMA5D2 Xplained Ultra: addresses and interrupt numbers (SAMA5D2 Series data sheet: Memory Mapping, Peripheral
+ * Identifiers). Clocks: what the boot stub makes of the crystal, BOARD_MAIN_XTAL_HZ, is BOARD_CORE_HZ of the core,
+ * BOARD_MCK_HZ of the 64-bit matrix with memories and QSPI, and BOARD_PERIPHERAL_HZ of the 32-bit matrix with the
+ * peripherals. */
 #ifndef BOARD_H
 #define BOARD_H
 

@@ -1,4 +1,5 @@
-@ Where the SoC's ROM code leaves off: the first instruction of the program, in SRAM. Supervisor mode, MMU and caches off; asks for nothing else.
+@ Where the SoC's ROM code leaves off: the first instruction of the program, in SRAM. Supervisor mode, MMU and caches
+@ off; asks for nothing else.
     .syntax unified
     .arm
 

@@ -1,5 +1,5 @@
-/* What the ROM code and a first-stage loader do before a program runs: clocks, DDR3L if the program is there, the flash to be read in place. In SRAM: it uses
- * nothing of the program proper. */
+/* What the ROM code and a first-stage loader do before a program runs: clocks, DDR3L if the program is there, the flash
+ * to be read in place. In SRAM: it uses nothing of the program proper. */
 #include "atmel_mpddrc.h"
 #include "atmel_pio4.h"
 #include "atmel_pmc.h"

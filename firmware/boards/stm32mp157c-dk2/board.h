@@ -1,6 +1,7 @@
-/* STM32MP157C-DK2: addresses and interrupt numbers (RM0436, memory map and interrupt tables). Both cores see the peripherals at the same
- * addresses; what is a core's own goes by BOARD_CORE_CPU0, the Cortex-A7, and BOARD_CORE_CM4. Clocks: BOARD_MCU_HZ is the M4's, BOARD_UART_HZ the
- * kernel clock of UART4 and UART7, hsi_ck, and BOARD_TIMER_HZ what STGEN counts for the generic timer, hse_ck. */
+/* STM32MP157C-DK2: addresses and interrupt numbers (RM0436, memory map and interrupt tables). Both cores see the
+ * peripherals at the same addresses; what is a core's own goes by BOARD_CORE_CPU0, the Cortex-A7, and BOARD_CORE_CM4.
+ * Clocks: BOARD_MCU_HZ is the M4's, BOARD_UART_HZ the kernel clock of UART4 and UART7, hsi_ck, and BOARD_TIMER_HZ what
+ * STGEN counts for the generic timer, hse_ck. */
 #ifndef BOARD_H
 #define BOARD_H
 

@@ -1,4 +1,5 @@
-@ Where TF-A leaves off: the first instruction of the program, in DDR3L. Clocks, memory and the generic timer's frequency are set; MMU and caches off.
+@ Where TF-A leaves off: the first instruction of the program, in DDR3L. Clocks, memory and the generic timer's
+@ frequency are set; MMU and caches off.
     .syntax unified
     .arm
 

@@ -15,7 +15,8 @@ void board_start(void);
 #define SHARED_MEMORY MMU_NORMAL_UNCACHED
 #endif
 
-/* As Linux maps them: the M4's memories and the rings uncached (ioremap_wc, dma_alloc_coherent), registers as devices. */
+/* As Linux maps them: the M4's memories and the rings uncached (ioremap_wc, dma_alloc_coherent), registers as
+ * devices. */
 static void start_caches(void)
 {
     static const uint32_t devices[] = {

@@ -116,9 +116,26 @@ DRESULT disk_ioctl(BYTE drive, BYTE request, void *value)
 }
 
 static const char *const result_names[] = {
-    "FR_OK", "FR_DISK_ERR", "FR_INT_ERR", "FR_NOT_READY", "FR_NO_FILE", "FR_NO_PATH", "FR_INVALID_NAME", "FR_DENIED",
-    "FR_EXIST", "FR_INVALID_OBJECT", "FR_WRITE_PROTECTED", "FR_INVALID_DRIVE", "FR_NOT_ENABLED", "FR_NO_FILESYSTEM",
-    "FR_MKFS_ABORTED", "FR_TIMEOUT", "FR_LOCKED", "FR_NOT_ENOUGH_CORE", "FR_TOO_MANY_OPEN_FILES", "FR_INVALID_PARAMETER",
+    "FR_OK",
+    "FR_DISK_ERR",
+    "FR_INT_ERR",
+    "FR_NOT_READY",
+    "FR_NO_FILE",
+    "FR_NO_PATH",
+    "FR_INVALID_NAME",
+    "FR_DENIED",
+    "FR_EXIST",
+    "FR_INVALID_OBJECT",
+    "FR_WRITE_PROTECTED",
+    "FR_INVALID_DRIVE",
+    "FR_NOT_ENABLED",
+    "FR_NO_FILESYSTEM",
+    "FR_MKFS_ABORTED",
+    "FR_TIMEOUT",
+    "FR_LOCKED",
+    "FR_NOT_ENOUGH_CORE",
+    "FR_TOO_MANY_OPEN_FILES",
+    "FR_INVALID_PARAMETER",
 };
 
 void disk_print_result(FRESULT result)

@@ -20,7 +20,8 @@ DRESULT disk_write_through(BYTE drive, const BYTE *from, LBA_t sector, UINT coun
 /* Prints the name and number of a result of FatFs: "FR_DISK_ERR (1)". */
 void disk_print_result(FRESULT result);
 
-/* Prints what a drive's card said when it last failed, "; card: timed out waiting for ready"; nothing if it never did. */
+/* Prints what a drive's card said when it last failed, "; card: timed out waiting for ready"; nothing if it never
+ * did. */
 void disk_print_card_error(BYTE drive);
 
 #endif

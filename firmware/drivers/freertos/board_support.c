@@ -44,7 +44,8 @@ void vApplicationIRQHandler(void)
 {
     aic_handler *handler = (aic_handler *)mmio_read(BOARD_AIC_BASE, AIC_IVR);
 
-    /* In the controller's protect mode, which a debugger may have set, the write is what acknowledges; it does nothing else. */
+    /* In the controller's protect mode, which a debugger may have set, the write is what acknowledges; it does nothing
+     * else. */
     mmio_write(BOARD_AIC_BASE, AIC_IVR, (uint32_t)handler);
     /* The controller lets only higher priorities through until AIC_EOICR is written. */
     arm_dsb();

@@ -11,8 +11,8 @@
 #include <portASM.S>
 #undef end
 
-@ A supervisor call yields, whatever its number. The port of FreeRTOS 11 reads the number out of the instruction first; that of FreeRTOS 8 for
-@ Cortex-A5 without a GIC, which the published numbers are of, does not.
+@ A supervisor call yields, whatever its number. The port of FreeRTOS 11 reads the number out of the instruction first;
+@ that of FreeRTOS 8 for Cortex-A5 without a GIC, which the published numbers are of, does not.
     .type   arm_svc_entry, %function
 arm_svc_entry:
     portSAVE_CONTEXT

@@ -1,5 +1,6 @@
-/* The port's own portmacro.h, with interrupts, yields and the search for the highest priority in line. So FreeRTOS 8's port for Cortex-A5 without a
- * GIC has them (portable/IAR/ARM_CA5_No_GIC), where the port that is used here calls functions: a call costs more than what it does. */
+/* The port's own portmacro.h, with interrupts, yields and the search for the highest priority in line. So FreeRTOS 8's
+ * port for Cortex-A5 without a GIC has them (portable/IAR/ARM_CA5_No_GIC), where the port that is used here calls
+ * functions: a call costs more than what it does. */
 #ifndef FREERTOS_PORTMACRO_H
 #define FREERTOS_PORTMACRO_H
 

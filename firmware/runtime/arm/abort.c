@@ -36,12 +36,13 @@ _Noreturn void abort_report(enum abort_kind kind, uint32_t pc, uint32_t psr)
     case ABORT_UNDEFINED: console_print("\nundefined instruction at pc 0x%08x, psr 0x%08x\n", pc, psr); break;
     case ABORT_SVC: console_print("\nsupervisor call without a handler at pc 0x%08x, psr 0x%08x\n", pc, psr); break;
     case ABORT_PREFETCH:
-        console_print("\nprefetch abort: %s (IFSR 0x%08x) at pc 0x%08x, IFAR 0x%08x, psr 0x%08x\n", fault_text(arm_read_ifsr()),
-                      arm_read_ifsr(), pc, arm_read_ifar(), psr);
+        console_print("\nprefetch abort: %s (IFSR 0x%08x) at pc 0x%08x, IFAR 0x%08x, psr 0x%08x\n",
+            fault_text(arm_read_ifsr()), arm_read_ifsr(), pc, arm_read_ifar(), psr);
         break;
     case ABORT_DATA:
-        console_print("\ndata abort: %s (DFSR 0x%08x, %s) at pc 0x%08x, DFAR 0x%08x, psr 0x%08x\n", fault_text(arm_read_dfsr()),
-                      arm_read_dfsr(), arm_read_dfsr() & (1u << 11) ? "write" : "read", pc, arm_read_dfar(), psr);
+        console_print("\ndata abort: %s (DFSR 0x%08x, %s) at pc 0x%08x, DFAR 0x%08x, psr 0x%08x\n",
+            fault_text(arm_read_dfsr()), arm_read_dfsr(), arm_read_dfsr() & (1u << 11) ? "write" : "read", pc,
+            arm_read_dfar(), psr);
         break;
     case ABORT_IRQ: console_print("\ninterrupt without a handler at pc 0x%08x, psr 0x%08x\n", pc, psr); break;
     case ABORT_FIQ: console_print("\nfast interrupt without a handler at pc 0x%08x, psr 0x%08x\n", pc, psr); break;

@@ -17,8 +17,8 @@ enum abort_kind {
 /* The exit status of the first kind; the others count on from it. */
 #define ABORT_EXIT 64
 
-/* Prints the kind, the address of the instruction, the program status and the fault's address and status, and ends the program with
- * status 64 + kind. */
+/* Prints the kind, the address of the instruction, the program status and the fault's address and status, and ends the
+ * program with status 64 + kind. */
 _Noreturn void abort_report(enum abort_kind kind, uint32_t pc, uint32_t psr);
 
 #endif

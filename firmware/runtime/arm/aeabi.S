@@ -1,4 +1,5 @@
-@ What compilers call by the names of the run-time ABI for the ARM architecture (IHI 0043), where it is no C function's calling convention.
+@ What compilers call by the names of the run-time ABI for the ARM architecture (IHI 0043), where it is no C function's
+@ calling convention.
     .syntax unified
     .arm
     .text

@@ -1,6 +1,6 @@
-/* Integer division, by the names of the run-time ABI for the ARM architecture (IHI 0043, 4.2 and 4.3.1): a Cortex-A5 has no instruction for it, other
- * cores none for 64 bits.
- * 32-bit quotient and remainder leave in r0 and r1, which are those of a 64-bit value. */
+/* Integer division, by the names of the run-time ABI for the ARM architecture (IHI 0043, 4.2 and 4.3.1): a Cortex-A5
+ * has no instruction for it, other cores none for 64 bits. 32-bit quotient and remainder leave in r0 and r1, which are
+ * those of a 64-bit value. */
 #include "long_division.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Instructions and CP15 registers of an ARMv7-A core that C has no words for. Names: ARM Architecture Reference Manual, ARMv7-A and ARMv7-R
- * edition, B3.17 and B4.1. */
+/* Instructions and CP15 registers of an ARMv7-A core that C has no words for. Names: ARM Architecture Reference Manual,
+ * ARMv7-A and ARMv7-R edition, B3.17 and B4.1. */
 #ifndef ARM_H
 #define ARM_H
 

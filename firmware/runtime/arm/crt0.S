@@ -1,5 +1,6 @@
-@ Start of the program proper, in the memory that it was linked for: the boot stub has set up clocks and memories, the ELF is loaded as a debugger's
-@ download or a flash programmer does it (.data is in place, .bss is not cleared). MMU and caches are off.
+@ Start of the program proper, in the memory that it was linked for: the boot stub has set up clocks and memories, the
+@ ELF is loaded as a debugger's download or a flash programmer does it (.data is in place, .bss is not cleared). MMU and
+@ caches are off.
     .syntax unified
     .arm
 

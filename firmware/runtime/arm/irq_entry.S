@@ -1,4 +1,5 @@
-@ Interrupts: arm_handle_irq runs in supervisor mode on the stack of what was interrupted, with interrupts off; it is the interrupt controller's.
+@ Interrupts: arm_handle_irq runs in supervisor mode on the stack of what was interrupted, with interrupts off; it is
+@ the interrupt controller's.
     .syntax unified
     .arm
 

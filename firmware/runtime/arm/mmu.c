@@ -16,8 +16,8 @@
 /* Domain 0: accesses are checked against the permissions. */
 #define DACR_CLIENT 1u
 
-/* The L1 data cache of a Cortex-A5 (TRM, 7.1): four ways, lines of 32 bytes; these are the sets of one of 32 KB. A Cortex-A7's (TRM, 6.1) has half
- * as many sets of 64 bytes: each of them is met twice. */
+/* The L1 data cache of a Cortex-A5 (TRM, 7.1): four ways, lines of 32 bytes; these are the sets of one of 32 KB. A
+ * Cortex-A7's (TRM, 6.1) has half as many sets of 64 bytes: each of them is met twice. */
 #define DATA_CACHE_WAYS 4u
 #define DATA_CACHE_SETS 256u
 #define WAY_SHIFT 30

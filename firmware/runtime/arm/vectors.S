@@ -1,5 +1,5 @@
-@ The exception vectors, and what reports an exception that nobody expects. A kernel defines arm_svc_entry and arm_irq_entry; without one, both
-@ are reported as well.
+@ The exception vectors, and what reports an exception that nobody expects. A kernel defines arm_svc_entry and
+@ arm_irq_entry; without one, both are reported as well.
     .syntax unified
     .arm
 
@@ -24,8 +24,8 @@ data_abort_address:     .word data_abort_entry
 irq_address:            .word arm_irq_entry
 fiq_address:            .word fiq_entry
 
-@ Each gives abort_report the kind, the address of the instruction and the status register of the interrupted code: the link register is ahead by
-@ the bytes of ARM ARM, table B1-7.
+@ Each gives abort_report the kind, the address of the instruction and the status register of the interrupted code: the
+@ link register is ahead by the bytes of ARM ARM, table B1-7.
     .macro report name kind thumb_offset arm_offset
     .weak \name
 \name:

@@ -1,4 +1,5 @@
-/* Instructions and registers of an ARMv7-M core that C has no words for. Names: ARMv7-M Architecture Reference Manual (DDI 0403E), B3. */
+/* Instructions and registers of an ARMv7-M core that C has no words for. Names: ARMv7-M Architecture Reference Manual
+ * (DDI 0403E), B3. */
 #ifndef ARMV7M_H
 #define ARMV7M_H
 

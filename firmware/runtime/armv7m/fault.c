@@ -82,6 +82,7 @@ _Noreturn void fault_report(const struct fault_frame *frame, uint32_t exc_return
             console_print(": vector read failed");
         }
     }
-    console_print(", pc 0x%08x, lr 0x%08x, psr 0x%08x, EXC_RETURN 0x%08x\n", frame->pc, frame->lr, frame->psr, exc_return);
+    console_print(
+        ", pc 0x%08x, lr 0x%08x, psr 0x%08x, EXC_RETURN 0x%08x\n", frame->pc, frame->lr, frame->psr, exc_return);
     program_exit(FAULT_EXIT + (int)exception);
 }

@@ -12,8 +12,8 @@ struct fault_frame {
 /* The exit status of exception 0; the others count on from it. */
 #define FAULT_EXIT 64
 
-/* Prints the exception, its causes, the address of the instruction and of the access, and ends the program with status 64 + the exception's
- * number: a hard fault, which all faults are that are not enabled, 67. */
+/* Prints the exception, its causes, the address of the instruction and of the access, and ends the program with status
+ * 64 + the exception's number: a hard fault, which all faults are that are not enabled, 67. */
 _Noreturn void fault_report(const struct fault_frame *frame, uint32_t exc_return);
 
 #endif

@@ -1,4 +1,5 @@
-/* The interrupt controller of an ARMv7-M core (DDI 0403E, B3.4). Handlers are entries of the vector table, by their names there. */
+/* The interrupt controller of an ARMv7-M core (DDI 0403E, B3.4). Handlers are entries of the vector table, by their
+ * names there. */
 #ifndef NVIC_H
 #define NVIC_H
 

@@ -1,4 +1,5 @@
-@ The first instruction of an ARMv7-M program. The stack is that of the vector table; the loader has put .data where it is used.
+@ The first instruction of an ARMv7-M program. The stack is that of the vector table; the loader has put .data where it
+@ is used.
     .syntax unified
     .thumb
 

@@ -1,5 +1,5 @@
-# Start-up. The ELF is loaded as a debugger's download does it: .data and the vectors are in place, .bss is not cleared. The core is as it leaves
-# reset: error level, boot vectors, caches with whatever tags.
+# Start-up. The ELF is loaded as a debugger's download does it: .data and the vectors are in place, .bss is not cleared.
+# The core is as it leaves reset: error level, boot vectors, caches with whatever tags.
 #include "board.h"
 #include "mips.h"
 

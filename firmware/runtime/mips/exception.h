@@ -25,7 +25,8 @@ struct exception {
     uint32_t ra;
 };
 
-/* Prints the cause, the address of the instruction and that of the access, and ends the program with status 64 + ExcCode. */
+/* Prints the cause, the address of the instruction and that of the access, and ends the program with status 64 +
+ * ExcCode. */
 _Noreturn void exception_report(const struct exception *exception);
 
 #endif

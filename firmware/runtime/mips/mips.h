@@ -1,5 +1,5 @@
-/* Registers of coprocessor 0 and instructions of a MIPS32 release 1 core that C has no words for. Names: MIPS32 Architecture for Programmers,
- * volume III (MD00090). Included by assembly too. */
+/* Registers of coprocessor 0 and instructions of a MIPS32 release 1 core that C has no words for. Names: MIPS32
+ * Architecture for Programmers, volume III (MD00090). Included by assembly too. */
 #ifndef MIPS_H
 #define MIPS_H
 
@@ -52,8 +52,8 @@ static inline uint32_t mips_read_status(void)
     return value;
 }
 
-/* What it says about interrupts holds for the instructions behind it: the release has no barrier for that but three ssnop (chapter CP0
- * Hazards). */
+/* What it says about interrupts holds for the instructions behind it: the release has no barrier for that but three
+ * ssnop (chapter CP0 Hazards). */
 static inline void mips_write_status(uint32_t value)
 {
     __asm__ volatile("mtc0 %0, $12\n\tssnop\n\tssnop\n\tssnop" : : "r"(value) : "memory");

@@ -1,5 +1,5 @@
-# The exception vectors for Status.BEV = 0, from 0x80000000 on, and what is behind them: interrupts go to irq_handle; whatever else comes, nobody
-# expects, and is reported.
+# The exception vectors for Status.BEV = 0, from 0x80000000 on, and what is behind them: interrupts go to irq_handle;
+# whatever else comes, nobody expects, and is reported.
 #include "mips.h"
 
     .set noreorder
@@ -30,8 +30,8 @@ mips_vectors:
     j       interrupt
     nop
 
-    # Makes the struct exception of exception.h on a stack of its own, whatever became of the program's. Status.EXL stays set: no interrupt comes
-    # in between.
+    # Makes the struct exception of exception.h on a stack of its own, whatever became of the program's. Status.EXL
+    # stays set: no interrupt comes in between.
     .text
 report:
     la      $k1, __exception_stack_top - 48
@@ -51,8 +51,8 @@ report:
     j       exception_report
     addiu   $a0, $k1, 16
 
-    # On the stack of the interrupted code: what a C function may overwrite, with its 16 bytes for arguments below. Status.EXL is cleared, so that an
-    # exception in a handler is reported where it happens.
+    # On the stack of the interrupted code: what a C function may overwrite, with its 16 bytes for arguments below.
+    # Status.EXL is cleared, so that an exception in a handler is reported where it happens.
     .set FRAME, 104
 interrupt:
     addiu   $sp, $sp, -FRAME

@@ -1,5 +1,6 @@
-/* What others would bring: a program with start-up, linker script and drivers of its own, newlib and libgcc, built by GCC for a SAMA5D2. Registers
- * and bits: SAMA5D2 Series data sheet; the performance monitor: ARM Architecture Reference Manual, ARMv7-A edition, C12.8. */
+/* What others would bring: a program with start-up, linker script and drivers of its own, newlib and libgcc, built by
+ * GCC for a SAMA5D2. Registers and bits: SAMA5D2 Series data sheet; the performance monitor: ARM Architecture Reference
+ * Manual, ARMv7-A edition, C12.8. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,7 +53,8 @@ static uint32_t translation_table[4096] __attribute__((aligned(16384)));
 void on_svc(void);
 void on_undefined(void);
 
-/* newlib is built for processors that may access words at any address: they may in normal memory, and there is none without the MMU. */
+/* newlib is built for processors that may access words at any address: they may in normal memory, and there is none
+ * without the MMU. */
 static void memory_start(void)
 {
     translation_table[0x002] = SECTION(0x002) | SECTION_NORMAL_WRITE_BACK;
@@ -182,7 +184,8 @@ static void print_floats(void)
     float far = distance(x, y, POINTS);
     uint32_t took = cycles() - before;
     printf("pi %.12f, distance %.4f\n", series_pi(), (double)far);
-    /* Per point two loads, a subtraction, a multiplication with an addition, and the loop, all of it in the caches but the first time. */
+    /* Per point two loads, a subtraction, a multiplication with an addition, and the loop, all of it in the caches but
+     * the first time. */
     printf("cycles %s\n", took > 4u * POINTS && took < 50u * POINTS ? "plausible" : "odd");
 }
 

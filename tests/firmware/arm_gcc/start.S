@@ -1,5 +1,5 @@
-@ From the debugger's jump to the entry up to main: vectors, stacks, the floating-point unit, .bss. In the instruction set that GCC is told to
-@ build for; the vectors are A32, as SCTLR.TE is 0.
+@ From the debugger's jump to the entry up to main: vectors, stacks, the floating-point unit, .bss. In the instruction
+@ set that GCC is told to build for; the vectors are A32, as SCTLR.TE is 0.
     .syntax unified
 
     .set MODE_SVC, 0x13

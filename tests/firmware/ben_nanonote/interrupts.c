@@ -1,4 +1,5 @@
-/* Interrupts by way of the INTC: sleep (TCU channel 2), the clock's own counter as it wraps (channel 0), and the RTC's seconds. */
+/* Interrupts by way of the INTC: sleep (TCU channel 2), the clock's own counter as it wraps (channel 0), and the RTC's
+ * seconds. */
 #include "board.h"
 #include "clock.h"
 #include "console.h"

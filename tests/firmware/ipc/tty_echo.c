@@ -1,5 +1,5 @@
-/* The other end of the report's protocol at a virtio console: takes a packet, answers with its bytes and, if ANSWER_BYTES is 4, its CRC. What it does
- * wrong (FAULT) it does at the second packet. */
+/* The other end of the report's protocol at a virtio console: takes a packet, answers with its bytes and, if
+ * ANSWER_BYTES is 4, its CRC. What it does wrong (FAULT) it does at the second packet. */
 #include "board.h"
 #include "console.h"
 #include "mmio.h"

@@ -30,7 +30,9 @@ int main(void)
 #elif EXCEPTION_TRAP
     __asm__ volatile("teq $0, $0");
 #elif EXCEPTION_DELAY_SLOT
-    __asm__ volatile(".set push\n\t.set noreorder\n\tb 1f\n\tlw %0, 0(%1)\n1:\n\t.set pop" : "=r"(value) : "r"(nowhere));
+    __asm__ volatile(".set push\n\t.set noreorder\n\tb 1f\n\tlw %0, 0(%1)\n1:\n\t.set pop"
+        : "=r"(value)
+        : "r"(nowhere));
 #endif
     (void)nowhere;
     return (int)(value + words[0]);

@@ -78,7 +78,8 @@ static void priorities_count(void)
 /* More live values than a call may keep in registers that it overwrites. */
 static void count_with_registers(void *arg)
 {
-    uint32_t a = (uint32_t)arg, b = a + 1, c = a * 3, d = a ^ 0x55555555u, e = ~a, f = a << 7, g = a + 99, h = a * a, i = a - 5;
+    uint32_t a = (uint32_t)arg, b = a + 1, c = a * 3, d = a ^ 0x55555555u, e = ~a, f = a << 7, g = a + 99, h = a * a,
+             i = a - 5;
 
     for (uint32_t round = 0; round < 100; round++) {
         thread_yield();
@@ -90,7 +91,8 @@ static void count_with_registers(void *arg)
         A += 3, B ^= A, C += B, D -= C, E ^= D, F += E, G ^= F, H += G, I ^= H;
         __asm__ volatile("" : "+r"(A));
     }
-    expect(a == A && b == B && c == C && d == D && e == E && f == F && g == G && h == H && i == I, "registers are kept");
+    expect(
+        a == A && b == B && c == C && d == D && e == E && f == F && g == G && h == H && i == I, "registers are kept");
     note('k');
 }
 

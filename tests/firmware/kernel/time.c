@@ -20,7 +20,8 @@ static uint32_t ticks_of(void (*wait)(uint32_t), uint32_t amount)
     return (uint32_t)(clock_ticks() - start);
 }
 
-/* Not too short, but for ticks that had begun, and as much longer as calls, the clock's reads and their resolution take. */
+/* Not too short, but for ticks that had begun, and as much longer as calls, the clock's reads and their resolution
+ * take. */
 static void delays(void)
 {
     expect_between(ticks_of(ndelay, 1000), 12, 24, "ticks of 1 us");
@@ -71,7 +72,8 @@ static void clock_against_seconds(void)
     uint32_t seconds = mmio_read(BOARD_RTC_BASE, RTC_RTCSR) - second;
     uint32_t ticks = (uint32_t)(clock_ticks() - start);
     expect(seconds == 13, "13 s are 13 s");
-    expect_between(ticks, 13 * TICKS_A_SECOND - 2 * TICKS_A_SECOND / 1000, 13 * TICKS_A_SECOND + 2 * TICKS_A_SECOND / 1000, "ticks of 13 s");
+    expect_between(ticks, 13 * TICKS_A_SECOND - 2 * TICKS_A_SECOND / 1000,
+        13 * TICKS_A_SECOND + 2 * TICKS_A_SECOND / 1000, "ticks of 13 s");
 }
 
 static void clocks(void)

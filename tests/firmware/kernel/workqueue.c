@@ -1,4 +1,5 @@
-/* Workqueues. `worker_ticks` on the console is the time from queue_work to the end of waiting for what the work completes. */
+/* Workqueues. `worker_ticks` on the console is the time from queue_work to the end of waiting for what the work
+ * completes. */
 #include "workqueue.h"
 
 #include "clock.h"

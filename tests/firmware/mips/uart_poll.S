@@ -1,4 +1,5 @@
-# Prints a text through UART0 of a JZ4740 and waits for its end, in loops that count nothing; the start-up is the core's alone.
+# Prints a text through UART0 of a JZ4740 and waits for its end, in loops that count nothing; the start-up is the core's
+# alone.
 
     .set noreorder
     .set mips32

@@ -1,9 +1,10 @@
-# A kernel in little, and a program for user mode whose pages it maps as they are touched: a TLB refill handler over linear page tables, one table
-# an address space; pages that become valid with the first access and writable with the first store; two system calls. Any other exception is
-# counted, and its instruction skipped.
+# A kernel in little, and a program for user mode whose pages it maps as they are touched: a TLB refill handler over
+# linear page tables, one table an address space; pages that become valid with the first access and writable with the
+# first store; two system calls. Any other exception is counted, and its instruction skipped.
 #
-# Physical memory: 0x4000 counters by exception code, 0x4080 refills, 0x4100 the handlers' save area, 0x10000 page tables of 8 KiB for addresses
-# below 8 MiB, 0x40000 the program's 64 pages, 0x80000 the first of the other address space.
+# Physical memory: 0x4000 counters by exception code, 0x4080 refills, 0x4100 the handlers' save area, 0x10000 page
+# tables of 8 KiB for addresses below 8 MiB, 0x40000 the program's 64 pages, 0x80000 the first of the other address
+# space.
 
     .set noreorder
     .set noat

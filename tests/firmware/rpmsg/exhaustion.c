@@ -1,4 +1,5 @@
-/* Sixteen messages fill the ring; the next one is refused, or waits until the remote has read one, or ends in a fault. */
+/* Sixteen messages fill the ring; the next one is refused, or waits until the remote has read one, or ends in a
+ * fault. */
 #include "console.h"
 #include "loopback.h"
 
@@ -35,7 +36,8 @@ int main(void)
     result = rpmsg_host_trysend(&link.host, &link.host_endpoint, "x", 1);
     console_print("trysend %d, remote has %u\n", result, at_remote);
     result = rpmsg_host_send(&link.host, &link.host_endpoint, "x", 1);
-    console_print("send %d, remote has %u, waits %u, told of %u returned\n", result, at_remote, link.host.waits, link.remote_kicks[1]);
+    console_print("send %d, remote has %u, waits %u, told of %u returned\n", result, at_remote, link.host.waits,
+        link.remote_kicks[1]);
     loopback_serve(&link);
     console_print("then %u, told of %u returned\n", at_remote, link.remote_kicks[1]);
     fill();

@@ -67,9 +67,12 @@ static void make_image(void)
     image.header[10] = 32u << 16 | 52u;
     image.header[11] = 40u << 16 | 1u;
     image.header[12] = 2u << 16 | 3u;
-    memcpy(image.program, (uint32_t[8]){1, offsetof(struct image, code), REMOTE_BASE, REMOTE_BASE, CODE_BYTES, 2 * CODE_BYTES, 5, 4}, 32);
+    memcpy(image.program,
+        (uint32_t[8]){1, offsetof(struct image, code), REMOTE_BASE, REMOTE_BASE, CODE_BYTES, 2 * CODE_BYTES, 5, 4}, 32);
     memcpy(image.sections[1],
-        (uint32_t[10]){1, 1, 3, REMOTE_BASE + TABLE_OFFSET, offsetof(struct image, code) + TABLE_OFFSET, sizeof(struct resource_table)}, 40);
+        (uint32_t[10]){1, 1, 3, REMOTE_BASE + TABLE_OFFSET, offsetof(struct image, code) + TABLE_OFFSET,
+            sizeof(struct resource_table)},
+        40);
     memcpy(image.sections[2], (uint32_t[10]){17, 3, 0, 0, offsetof(struct image, names), sizeof image.names}, 40);
     memcpy(image.names, names, sizeof names);
     for (uint32_t i = 0; i < CODE_BYTES; i++) {
@@ -100,8 +103,11 @@ static void ring_sizes(void) { table_of(&image)->vdev.vring[1].num = 8; }
 
 static void try(const char *name, void (*damage)(void))
 {
-    static const struct remoteproc_carveout carveout = {
-        .vring0 = 0x10040000u, .vring1 = 0x10041000u, .buffers = 0x10042000u, .vring_bytes = 0x1000u, .buffers_bytes = 0x4000u};
+    static const struct remoteproc_carveout carveout = {.vring0 = 0x10040000u,
+        .vring1 = 0x10041000u,
+        .buffers = 0x10042000u,
+        .vring_bytes = 0x1000u,
+        .buffers_bytes = 0x4000u};
     struct rpmsg_host_memory host = {0};
     bool loaded, placed;
 
@@ -114,9 +120,11 @@ static void try(const char *name, void (*damage)(void))
     placed = loaded && remoteproc_place_vrings(&rproc, &carveout, 512, &host);
     if (placed) {
         remoteproc_driver_ok(&rproc);
-        console_print("  code %x %x %x, vrings %x %x of %u, status %u, features %u, trace at %x\n", remote[0], remote[CODE_BYTES - 1],
-            remote[CODE_BYTES], table_of((struct image *)(remote - offsetof(struct image, code)))->vdev.vring[0].da, rproc.vdev->vring[1].da,
-            host.num, rproc.vdev->status, rproc.vdev->gfeatures, (uint32_t)((uintptr_t)rproc.trace - (uintptr_t)remote));
+        console_print("  code %x %x %x, vrings %x %x of %u, status %u, features %u, trace at %x\n", remote[0],
+            remote[CODE_BYTES - 1], remote[CODE_BYTES],
+            table_of((struct image *)(remote - offsetof(struct image, code)))->vdev.vring[0].da,
+            rproc.vdev->vring[1].da, host.num, rproc.vdev->status, rproc.vdev->gfeatures,
+            (uint32_t)((uintptr_t)rproc.trace - (uintptr_t)remote));
     }
 }
 

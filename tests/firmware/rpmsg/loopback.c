@@ -68,7 +68,8 @@ static void host_kicks(struct virtqueue_driver *queue)
 
 static void remote_kicks(struct virtqueue_device *queue)
 {
-    struct loopback *link = queue->context ? (struct loopback *)((uint8_t *)queue->context - offsetof(struct loopback, remote)) : NULL;
+    struct loopback *link =
+        queue->context ? (struct loopback *)((uint8_t *)queue->context - offsetof(struct loopback, remote)) : NULL;
 
     if (queue == &link->remote.tx) {
         link->remote_kicks[0]++;
@@ -96,10 +97,18 @@ void loopback_start(struct loopback *link, void (*at_host)(struct rpmsg_endpoint
     void (*at_remote)(struct rpmsg_endpoint *, void *, uint32_t, uint32_t))
 {
     static struct rpmsg_host_ops ops = {.channel = channel, .now_ms = now_ms, .events = events, .sleep = host_sleep};
-    struct rpmsg_host_memory host_memory = {.vring0 = (uintptr_t)rings[0], .vring1 = (uintptr_t)rings[1], .num = BUFFERS, .align = 16,
-        .buffers = (uintptr_t)buffers, .buffer_bytes = BUFFER_BYTES};
-    struct rpmsg_remote_memory remote_memory = {.vring0 = (uintptr_t)rings[0], .vring1 = (uintptr_t)rings[1], .num = BUFFERS, .align = 16,
-        .window = {.base = (uint32_t)(uintptr_t)buffers, .bytes = sizeof buffers, .longest = BUFFER_BYTES}, .name_service = true};
+    struct rpmsg_host_memory host_memory = {.vring0 = (uintptr_t)rings[0],
+        .vring1 = (uintptr_t)rings[1],
+        .num = BUFFERS,
+        .align = 16,
+        .buffers = (uintptr_t)buffers,
+        .buffer_bytes = BUFFER_BYTES};
+    struct rpmsg_remote_memory remote_memory = {.vring0 = (uintptr_t)rings[0],
+        .vring1 = (uintptr_t)rings[1],
+        .num = BUFFERS,
+        .align = 16,
+        .window = {.base = (uint32_t)(uintptr_t)buffers, .bytes = sizeof buffers, .longest = BUFFER_BYTES},
+        .name_service = true};
 
     memset(link, 0, sizeof *link);
     ops.context = link;
@@ -108,9 +117,10 @@ void loopback_start(struct loopback *link, void (*at_host)(struct rpmsg_endpoint
     link->host.rx.notify = link->host.tx.notify = host_kicks;
     link->remote.rx.notify = link->remote.tx.notify = remote_kicks;
     link->remote.wait_ms = remote_wait_ms;
-    link->host_endpoint = (struct rpmsg_endpoint){.name = "loop", .addr = RPMSG_ADDR_ANY, .received = at_host, .context = link};
-    link->remote_endpoint =
-        (struct rpmsg_endpoint){.name = "loop", .addr = RPMSG_ADDR_ANY, .dest = RPMSG_ADDR_ANY, .received = at_remote, .context = link};
+    link->host_endpoint =
+        (struct rpmsg_endpoint){.name = "loop", .addr = RPMSG_ADDR_ANY, .received = at_host, .context = link};
+    link->remote_endpoint = (struct rpmsg_endpoint){
+        .name = "loop", .addr = RPMSG_ADDR_ANY, .dest = RPMSG_ADDR_ANY, .received = at_remote, .context = link};
     rpmsg_host_start(&link->host, &link->host_monitor, &ops, &host_memory);
     rpmsg_remote_start(&link->remote, &link->remote_monitor, &remote_memory);
     if (rpmsg_remote_create_endpoint(&link->remote, &link->remote_endpoint) != 0) {

@@ -1,4 +1,5 @@
-/* Messages of all lengths go both ways, in order and unchanged, until all indices have gone round; and what there is of buffers is used. */
+/* Messages of all lengths go both ways, in order and unchanged, until all indices have gone round; and what there is of
+ * buffers is used. */
 #include "console.h"
 #include "loopback.h"
 
@@ -65,7 +66,8 @@ int main(void)
         }
         loopback_serve(&link);
     }
-    console_print("sent %u, at the remote %u, back at the host %u, wrong %u, waits %u\n", sent, at_remote, at_host, wrong, link.host.waits);
+    console_print("sent %u, at the remote %u, back at the host %u, wrong %u, waits %u\n", sent, at_remote, at_host,
+        wrong, link.host.waits);
     wrong += rpmsg_host_send(&link.host, &link.host_endpoint, data, PAYLOAD_BYTES + 1) != RPMSG_TOO_LONG;
     return sent == at_remote && sent == at_host && !wrong ? 0 : 1;
 }

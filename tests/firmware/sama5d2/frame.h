@@ -1,4 +1,5 @@
-/* Frames that read the flash through the window, right ones and wrong ones. The program runs from the flash: what changes the frame is in SRAM. */
+/* Frames that read the flash through the window, right ones and wrong ones. The program runs from the flash: what
+ * changes the frame is in SRAM. */
 #ifndef FRAME_H
 #define FRAME_H
 

@@ -1,4 +1,5 @@
-/* Registers of the QSPI controller (SAMA5D2 Series data sheet, Quad Serial Peripheral Interface), as far as the programs here use them. */
+/* Registers of the QSPI controller (SAMA5D2 Series data sheet, Quad Serial Peripheral Interface), as far as the
+ * programs here use them. */
 #ifndef QSPI_H
 #define QSPI_H
 

@@ -1,4 +1,5 @@
-/* The flash's identification (READ ID, 9Fh) in the controller's SPI mode: words moved by polling, by interrupts, by DMA. */
+/* The flash's identification (READ ID, 9Fh) in the controller's SPI mode: words moved by polling, by interrupts, by
+ * DMA. */
 #include "arm.h"
 #include "atmel_aic.h"
 #include "atmel_pmc.h"
@@ -141,7 +142,8 @@ static void by_dma(void)
     done = false;
     pmc_enable_peripheral(ID_XDMAC0);
     qspi_restart(MR_CSMODE_LASTXFER | MR_NBBITS(8u), SCR_MODE_0);
-    start_channel(RECEIVER, BOARD_QSPI_BASE + QSPI_RDR, (uintptr_t)received, CC_DAM_INCREMENTED | CC_PERID(QSPI0_RX_LINE));
+    start_channel(
+        RECEIVER, BOARD_QSPI_BASE + QSPI_RDR, (uintptr_t)received, CC_DAM_INCREMENTED | CC_PERID(QSPI0_RX_LINE));
     start_channel(SENDER, (uintptr_t)sent, BOARD_QSPI_BASE + QSPI_TDR,
                   CC_DSYNC_MEM2PER | CC_SAM_INCREMENTED | CC_PERID(QSPI0_TX_LINE));
     mmio_write(XDMAC_CHANNEL(RECEIVER), XDMAC_CIE, CIS_BIS);

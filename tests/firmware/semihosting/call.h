@@ -1,7 +1,7 @@
 /* The instruction by which a program calls its debugger, on each instruction set.
 
-   Arm and RISC-V have semihosting (Semihosting for AArch32 and AArch64, 2.0; RISC-V Semihosting, 0.4): an operation with
-   one parameter, mostly the address of a block of words. MIPS has its Unified Hosting Interface (MD01069). */
+   Arm and RISC-V have semihosting (Semihosting for AArch32 and AArch64, 2.0; RISC-V Semihosting, 0.4): an operation
+   with one parameter, mostly the address of a block of words. MIPS has its Unified Hosting Interface (MD01069). */
 #ifndef CALL_H
 #define CALL_H
 

@@ -1,4 +1,5 @@
-/* Sleeps until given times, with an interrupt to be served meanwhile, and prints how late it woke up, in ticks of the generic timer. */
+/* Sleeps until given times, with an interrupt to be served meanwhile, and prints how late it woke up, in ticks of the
+ * generic timer. */
 #include "arm_generic_timer.h"
 #include "board.h"
 #include "clock.h"

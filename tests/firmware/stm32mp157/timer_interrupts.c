@@ -1,4 +1,5 @@
-/* Takes interrupts of the virtual timer through the GIC while it sleeps; then a loop that the caches hold, by the cycle counter. */
+/* Takes interrupts of the virtual timer through the GIC while it sleeps; then a loop that the caches hold, by the cycle
+ * counter. */
 #include <stdint.h>
 
 #include "arm.h"

@@ -85,9 +85,11 @@ static void send_requested(void)
 }
 #endif
 
-static void open(struct rpmsg_endpoint *endpoint, const char *name, void (*received)(struct rpmsg_endpoint *, void *, uint32_t, uint32_t))
+static void open(struct rpmsg_endpoint *endpoint, const char *name,
+    void (*received)(struct rpmsg_endpoint *, void *, uint32_t, uint32_t))
 {
-    *endpoint = (struct rpmsg_endpoint){.name = name, .addr = RPMSG_ADDR_ANY, .dest = RPMSG_ADDR_ANY, .received = received};
+    *endpoint =
+        (struct rpmsg_endpoint){.name = name, .addr = RPMSG_ADDR_ANY, .dest = RPMSG_ADDR_ANY, .received = received};
     rpmsg_remote_create_endpoint(&openamp_remote, endpoint);
 }
 

@@ -27,7 +27,8 @@ static void break_link(struct rpmsg_endpoint *endpoint)
 
     if (virtqueue_take(queue, &buffer)) {
         header = buffer.data;
-        *header = (struct rpmsg_header){.src = endpoint->addr, .dst = endpoint->dest, .len = (uint16_t)(buffer.bytes + 88u)};
+        *header =
+            (struct rpmsg_header){.src = endpoint->addr, .dst = endpoint->dest, .len = (uint16_t)(buffer.bytes + 88u)};
         virtqueue_give_back(queue, buffer.head, buffer.bytes);
         virtqueue_notify_used(queue);
     }

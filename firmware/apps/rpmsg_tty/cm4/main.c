@@ -1,4 +1,5 @@
-/* The M4's firmware of the report: a virtual UART that counts the bytes of a block, logs each message, and acknowledges the block. */
+/* The M4's firmware of the report: a virtual UART that counts the bytes of a block, logs each message, and acknowledges
+ * the block. */
 #include <stdint.h>
 
 #include "breach.h"
