@@ -161,7 +161,7 @@ class Machine:
         """Blocks become host code after this many runs; 0: never. Results do not depend on it."""
 
     def skip_polling(self, skip: bool) -> None:
-        """Rounds of polling loops are skipped, or not. Results do not depend on it."""
+        """Iterations of polling loops are skipped, or not. Results do not depend on it."""
 
     def wave_signals(self) -> list[tuple[str, str, bool]]:
         """The wires that can be recorded: scope, name, and level at rest."""

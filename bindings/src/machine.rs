@@ -295,7 +295,7 @@ impl Machine {
         })
     }
 
-    /// Rounds of polling loops are skipped, or not. Results do not depend on it.
+    /// Iterations of polling loops are skipped, or not. Results do not depend on it.
     fn skip_polling(&self, skip: Arg<bool>) -> PyResult<()> {
         self.with(|engine| {
             engine.skip_polling(skip.0);

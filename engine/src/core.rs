@@ -192,7 +192,7 @@ pub trait Core: Send {
     /// the speed of the simulation. A core that can do it chooses a number by itself.
     fn compile_after(&mut self, _runs: u16) {}
 
-    /// Has rounds of polling loops skipped, where that can be done exactly. It changes nothing but the speed of the
+    /// Has iterations of polling loops skipped, where that can be done exactly. It changes nothing but the speed of the
     /// simulation; on after reset in a core that can do it.
     fn skip_polling(&mut self, _skip: bool) {}
 

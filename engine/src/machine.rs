@@ -205,7 +205,7 @@ impl Machine {
         self.cores.iter_mut().for_each(|core| core.compile_after(runs));
     }
 
-    /// Has rounds of polling loops skipped or not. It changes nothing but the speed of the simulation.
+    /// Has iterations of polling loops skipped or not. It changes nothing but the speed of the simulation.
     pub fn skip_polling(&mut self, skip: bool) {
         self.cores.iter_mut().for_each(|core| core.skip_polling(skip));
     }

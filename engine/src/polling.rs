@@ -1,10 +1,10 @@
 //! Skipping of polling loops: how a device tells that nothing but time passes in it.
 //!
-//! A core that goes round the same loop of device accesses again and again, in the same state each time, can be moved
-//! on by many rounds at once, with exactly the same result, for as long as no device changes what it answers. For that,
-//! each device (and each chip behind one) lists its state to a [`Poll`] at two points of the loop, one round apart. If
-//! what both lists say is the same, rounds can be skipped up to the first of the deadlines that they name; then the
-//! same list moves on what moves with time: ends of transfers under way, and totals.
+//! A core that runs the same loop of device accesses again and again, in the same state each time, can be
+//! fast-forwarded by many iterations at once, with exactly the same result, for as long as no device changes what it
+//! answers. For that, each device (and each chip behind one) lists its state to a [`Poll`] at two points of the loop,
+//! one iteration apart. If both lists say the same, iterations can be skipped up to the first of the deadlines that
+//! they name. The same list then changes what changes with time: ends of transfers under way, and totals.
 
 use crate::time::{Cycles, Hz, Ps};
 
@@ -13,8 +13,8 @@ use crate::time::{Cycles, Hz, Ps};
 enum Purpose {
     /// To write down the state.
     Look,
-    /// To move on by so many rounds of so many cycles.
-    Skip { rounds: u64, cycles: Cycles },
+    /// To fast-forward by so many iterations of so many cycles.
+    Skip { iterations: u64, cycles: Cycles },
 }
 
 /// A list of state, made by [`crate::device::Device::polled`] and [`crate::wire::spi::SpiTarget::polled`].
@@ -30,7 +30,7 @@ pub struct Poll {
     /// When something ends; zero if it has.
     ends: Vec<Cycles>,
     counters: Vec<u64>,
-    /// Which of the ends move along with the loop, and how much each counter grows in a round; in order.
+    /// Which of the ends move along with the loop, and how much each counter grows in an iteration; in order.
     moving: Vec<bool>,
     growth: Vec<u64>,
     next_end: usize,
@@ -68,7 +68,7 @@ impl Poll {
         self.clock.ps_at_floor(self.now)
     }
 
-    /// State that has to be the same one round later.
+    /// State that has to be the same one iteration later.
     pub fn state(&mut self, value: impl Into<u64>) {
         if self.purpose == Purpose::Look {
             self.state.push(value.into());
@@ -76,7 +76,7 @@ impl Poll {
     }
 
     /// The device's accesses happen on the edges of `clock`, which [`Poll::clock`] may outpace a whole number of times:
-    /// where between them the loop is, is state. On any other clock each round waits for other edges.
+    /// where between them the loop is, is state. On any other clock each iteration waits for other edges.
     pub fn phase(&mut self, clock: Hz) {
         if self.clock.get().is_multiple_of(clock.get()) {
             self.state(self.now.0 % (self.clock.get() / clock.get()));
@@ -86,14 +86,14 @@ impl Poll {
     }
 
     /// A time, in cycles of [`Poll::clock`], at which something comes to its end that the firmware started: a transfer,
-    /// say. If the loop starts one each round, the end moves along with it; else it is a deadline. Once it has passed,
-    /// all that counts is that it has.
+    /// say. If the loop starts one each iteration, the end moves along with it; else it is a deadline. Once it has
+    /// passed, all that counts is that it has.
     pub fn end(&mut self, at: &mut Cycles) {
         match self.purpose {
             Purpose::Look => self.ends.push(if *at > self.now { *at } else { Cycles(0) }),
-            Purpose::Skip { rounds, cycles } => {
+            Purpose::Skip { iterations, cycles } => {
                 if self.moving.get(self.next_end) == Some(&true) {
-                    at.0 += rounds * cycles.0;
+                    at.0 += iterations * cycles.0;
                 }
                 self.next_end += 1;
             }
@@ -113,12 +113,12 @@ impl Poll {
         }
     }
 
-    /// A total since reset, which may grow by the same number each round.
+    /// A total since reset, which may grow by the same number each iteration.
     pub fn counter(&mut self, total: &mut u64) {
         match self.purpose {
             Purpose::Look => self.counters.push(*total),
-            Purpose::Skip { rounds, .. } => {
-                *total += rounds * self.growth.get(self.next_counter).copied().unwrap_or(0);
+            Purpose::Skip { iterations, .. } => {
+                *total += iterations * self.growth.get(self.next_counter).copied().unwrap_or(0);
                 self.next_counter += 1;
             }
         }
@@ -132,14 +132,14 @@ impl Poll {
         }
     }
 
-    /// The state can't be listed: no round may be skipped.
+    /// The state can't be listed: no iteration may be skipped.
     pub fn refuse(&mut self) {
         self.sound = false;
     }
 
-    /// True if a round that began as `before` says and ended as `self` does changed nothing but times and totals.
+    /// True if an iteration that began as `before` says and ended as `self` does changed nothing but times and totals.
     pub fn repeats(&self, before: &Poll) -> bool {
-        // A deadline that passed within the round may have come after the last access that could tell.
+        // A deadline that passed within the iteration may have come after the last access that could tell.
         self.sound
             && before.sound
             && before.until > self.now()
@@ -154,7 +154,7 @@ impl Poll {
             && self.counters.iter().zip(&before.counters).all(|(after, before)| after >= before)
     }
 
-    /// The first deadline: one that was named, or an end that stayed where it was in the round since `before`.
+    /// The first deadline: one that was named, or an end that stayed where it was in the iteration since `before`.
     pub fn deadline(&self, before: &Poll) -> Ps {
         let ends = self.ends.iter().zip(&before.ends);
         let staying = ends.filter(|(after, before)| after == before && after.0 != 0).map(|(after, _)| *after);
@@ -166,17 +166,17 @@ impl Poll {
         self.ends.iter().copied().max().unwrap_or_default()
     }
 
-    /// True if an end to come lies as far ahead as its predecessor did one round before.
+    /// True if an end to come lies as far ahead as its predecessor did one iteration before.
     fn moves(&self, after: Cycles, earlier: Cycles, before: &Poll) -> bool {
         after.0 != 0 && earlier.0 != 0 && after.0 - self.now.0 == earlier.0 - before.now.0
     }
 
-    /// The list with which `rounds` more rounds of the loop are put behind, each like the one from `before` to `self`.
-    pub fn skip(mut self, before: &Poll, rounds: u64) -> Poll {
+    /// The list that fast-forwards the loop by `iterations`, each like the one from `before` to `self`.
+    pub fn skip(mut self, before: &Poll, iterations: u64) -> Poll {
         let cycles = Cycles(self.now.0 - before.now.0);
         self.growth = self.counters.iter().zip(&before.counters).map(|(after, before)| after - before).collect();
         self.moving = self.ends.iter().zip(&before.ends).map(|(after, end)| self.moves(*after, *end, before)).collect();
-        self.purpose = Purpose::Skip { rounds, cycles };
+        self.purpose = Purpose::Skip { iterations, cycles };
         self
     }
 }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_rounds_are_put_behind_all_at_once() {
+    fn equal_iterations_are_fast_forwarded() {
         let (before, mut after) = (look(&mut part(1000, 5), 1000), part(1060, 7));
         let list = look(&mut after, 1060);
         assert!(list.repeats(&before));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_repeat_between_the_same_edges_of_a_slower_clock() {
+    fn iterations_repeat_between_the_same_edges_of_a_slower_clock() {
         let at = |now: u64, slower: u64| {
             let mut poll = Poll::look(Hz::new(498_000_000).unwrap(), Cycles(now));
             poll.phase(Hz::new(slower).unwrap());

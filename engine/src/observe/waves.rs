@@ -138,7 +138,8 @@ impl Waves {
         changes(&mut |signal, at, level| recording.set(signal, at, level));
     }
 
-    /// How many changes were told so far: a round of a loop in which a wire moves is not one that could be skipped.
+    /// How many changes were told so far: an iteration of a loop in which a wire moves is not one that could be
+    /// skipped.
     pub fn told(&self) -> u64 {
         if !self.is_on() {
             return 0;

@@ -18,7 +18,7 @@ fn cycles_of(program: &[u32]) -> u64 {
 
 #[test]
 fn a_loop_without_prediction_pays_for_its_taken_branches() {
-    // 10 rounds of subs and bne; taken 9 times at 1 + 5 cycles, once not at 1.
+    // 10 iterations of subs and bne; taken 9 times at 1 + 5 cycles, once not at 1.
     assert_eq!(cycles_of(&[mov(2, 10), subs(2, 2, 1), when(NE, b(-4))]), 1 + 10 + 9 * 6 + 1);
 }
 
@@ -103,8 +103,8 @@ fn uncached_code_is_fetched_word_by_word() {
 fn code_is_fetched_by_lines_once_the_cache_is_on() {
     // Cache on, then a barrier; the loop of three instructions lies in one line.
     let on = [mrc(5, SCTLR), ORR_I, mcr(5, SCTLR), ISB, NOP, NOP, NOP, NOP];
-    let round = [mov(2, 50), NOP, NOP, NOP, NOP, NOP, subs(2, 2, 1), when(NE, b(-4))];
-    let mut machine = machine(DDR, &[&on[..], &round, &EXIT].concat());
+    let iteration = [mov(2, 50), NOP, NOP, NOP, NOP, NOP, subs(2, 2, 1), when(NE, b(-4))];
+    let mut machine = machine(DDR, &[&on[..], &iteration, &EXIT].concat());
     let report = run(&mut machine);
     assert_exit(&report);
     // Four words uncached, then three lines: that of the barrier's end, the loop's, the exit's.
@@ -323,9 +323,9 @@ fn an_interrupt_that_came_while_masked_is_pending_until_its_end_has_arrived() {
     let cpsid = 0xf10c_0080;
     let handler = [add(2, 2, 1), str(3, 3, 8), RETURN_FROM_IRQ];
     let program = |due| {
-        let round = [cpsid, str(4, 3, 4), b(4), NOP, NOP, NOP, NOP, ldr(7, 3, 0), b(4), str(3, 3, 8), ENABLE, NOP];
-        let rounds = [subs(8, 8, 1), when(NE, b(-4 * 13))];
-        then_exit(&[&[movt(3, DEVICE >> 16), mov(4, due), mov(8, 4)], &round[..], &rounds[..]].concat())
+        let iteration = [cpsid, str(4, 3, 4), b(4), NOP, NOP, NOP, NOP, ldr(7, 3, 0), b(4), str(3, 3, 8), ENABLE, NOP];
+        let iterations = [subs(8, 8, 1), when(NE, b(-4 * 13))];
+        then_exit(&[&[movt(3, DEVICE >> 16), mov(4, due), mov(8, 4)], &iteration[..], &iterations[..]].concat())
     };
     let machine = |due| {
         let mut core = config();

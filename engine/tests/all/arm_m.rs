@@ -65,10 +65,10 @@ fn a_run_begins_where_the_vector_table_says() {
 }
 
 #[test]
-fn a_loop_takes_three_cycles_a_round() {
+fn a_loop_takes_three_cycles_an_iteration() {
     // Taken nine times, at 1 + 2; once not taken.
-    let cycles = |rounds| {
-        let (report, _) = run_with(&code![movs(2, rounds), subs(2, 1), bne_back(1), exit()], &[]);
+    let cycles = |iterations| {
+        let (report, _) = run_with(&code![movs(2, iterations), subs(2, 1), bne_back(1), exit()], &[]);
         report.cores[0].cycles.0
     };
     assert_eq!(cycles(10) - cycles(1), 9 * 3);

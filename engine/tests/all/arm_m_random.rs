@@ -7,7 +7,7 @@ use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 
 /// Registers for results are r0 to r3; r4 is the address of local data, r5 of the device, r6 of the interrupts'
-/// registers, r7 counts rounds.
+/// registers, r7 counts iterations.
 const RESULTS: u32 = 4;
 const DATA: u32 = LOCAL + 0x6000;
 /// NVIC_ISER0, and ISPR0 behind it.

@@ -1,7 +1,7 @@
 //! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on two cores,
 //! and from a program that does nothing else. [`crate::conformance`] has it for each core.
 
-use crate::conformance::{ROUNDS, run_alike};
+use crate::conformance::{ITERATIONS, run_alike};
 use crate::support::arm::*;
 use crate::support::pair::{JOURNAL, SHARED, pair};
 use crate::support::printer::add_printer;
@@ -14,22 +14,22 @@ const TEXT: u32 = 0x4000;
 fn two_cores_that_wake_each_other() {
     // Each prints, adds to a shared word without care, and raises and lowers the other's interrupt; core 1 sleeps
     // between.
-    let round = |core: u32| {
-        let mut round =
+    let iteration = |core: u32| {
+        let mut iteration =
             vec![mov(0, 3), mov(1, TEXT + 4 * core), 0xef12_3456, str(6, 10, 0), ldr(3, 8, 0), add(3, 3, 1)];
-        round.extend([str(3, 8, 0), str(3, 9, 0x40 + 4 * core), mov(7, 9 + core), subs(7, 7, 1), when(NE, b(-4))]);
+        iteration.extend([str(3, 8, 0), str(3, 9, 0x40 + 4 * core), mov(7, 9 + core), subs(7, 7, 1), when(NE, b(-4))]);
         if core == 0 {
-            round.extend([mov(4, 1), str(4, 9, 4)]);
+            iteration.extend([mov(4, 1), str(4, 9, 4)]);
         } else {
-            round.extend([WFI, mov(4, 0), str(4, 9, 4)]);
+            iteration.extend([WFI, mov(4, 0), str(4, 9, 4)]);
         }
-        round
+        iteration
     };
-    let begin = [mov(6, ROUNDS), mov(8, 0), movt(8, SHARED >> 16), mov(9, 0), movt(9, JOURNAL >> 16)];
+    let begin = [mov(6, ITERATIONS), mov(8, 0), movt(8, SHARED >> 16), mov(9, 0), movt(9, JOURNAL >> 16)];
     let program = |core: u32, end: &[u32]| {
-        let round = [round(core), vec![subs(6, 6, 1)]].concat();
-        let back = when(NE, b(-4 * round.len() as i32));
-        [&begin[..], &[mov(10, 0), movt(10, 0x5000)], &round, &[back], end].concat()
+        let iteration = [iteration(core), vec![subs(6, 6, 1)]].concat();
+        let back = when(NE, b(-4 * iteration.len() as i32));
+        [&begin[..], &[mov(10, 0), movt(10, 0x5000)], &iteration, &[back], end].concat()
     };
     let programs = [program(0, &EXIT), program(1, &[WFI, b(-4)])];
     for quantum in [Ps::from_ns(10), Ps::from_us(1)] {
@@ -43,9 +43,9 @@ fn two_cores_that_wake_each_other() {
             machine
         };
         let (_, text) = run_alike(build);
-        assert_eq!(text.console.iter().filter(|byte| **byte == b'0').count(), ROUNDS as usize);
+        assert_eq!(text.console.iter().filter(|byte| **byte == b'0').count(), ITERATIONS as usize);
         let journals: Vec<_> = journals.borrow().iter().map(|journal| journal.lock().unwrap().clone()).collect();
-        assert!(journals[0].len() > ROUNDS as usize && journals.iter().all(|journal| *journal == journals[0]));
+        assert!(journals[0].len() > ITERATIONS as usize && journals.iter().all(|journal| *journal == journals[0]));
     }
 }
 

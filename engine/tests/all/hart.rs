@@ -11,7 +11,7 @@ use cyclescope_engine::memory::first_level::MemoryConfig;
 
 #[test]
 fn a_loop_pays_for_its_taken_branches() {
-    // 10 rounds of addi and bne; the branch is taken 9 times at 3 cycles, once not at 1.
+    // 10 iterations of addi and bne; the branch is taken 9 times at 3 cycles, once not at 1.
     let (report, _) = run_program(&then_exit(&[addi(5, 0, 10), addi(5, 5, -1), bne(5, 0, -4)]));
     assert_exit(&report);
     assert_eq!(report.cores[0].cycles.0, 1 + 10 + 9 * 3 + 1 + EXIT_CYCLES);
@@ -312,8 +312,8 @@ fn wfi_sleeps_to_the_interrupt_and_the_time_is_charged() {
 #[test]
 fn a_loop_is_skipped_when_the_table_of_blocks_is_nearly_full() {
     // Waits for the device's event, in a loop with 60 nops.
-    let round = [vec![lw(10, 8, 0)], vec![NOP; 60], vec![beq(10, 0, -4 * 61)]].concat();
-    let wait = then_exit(&[&[lui(8, DEVICE), lui(5, 0x18000), addi(5, 5, 1696), sw(5, 8, 4)], &round[..]].concat());
+    let iteration = [vec![lw(10, 8, 0)], vec![NOP; 60], vec![beq(10, 0, -4 * 61)]].concat();
+    let wait = then_exit(&[&[lui(8, DEVICE), lui(5, 0x18000), addi(5, 5, 1696), sw(5, 8, 4)], &iteration[..]].concat());
     const C_NOP_TWICE: u32 = 0x0001_0001;
     for shorter in [0, 4, 8, 12, 16, 20] {
         let mut filler = vec![C_NOP_TWICE; 0x1_0000 / 4 - 2 - shorter];

@@ -16,8 +16,8 @@ fn cycles_of(program: &[u32]) -> u64 {
 
 #[test]
 fn a_loop_pays_for_the_branches_that_were_not_expected() {
-    // Ten rounds of three instructions. The first time round the branch is not known, the last time it is expected to
-    // be taken.
+    // Ten iterations of three instructions. The first time round the branch is not known, the last time it is expected
+    // to be taken.
     let program = [addiu(T0, ZERO, 10), addiu(T0, T0, -1), bne(T0, ZERO, -2), addiu(T1, T1, 1)];
     let (report, registers) = run_program(&then_exit(&program));
     assert_exit(&report);
@@ -403,10 +403,10 @@ fn an_interrupt_is_taken_at_its_time_and_returned_from() {
     let report = run(&mut machine);
     assert_exit(&report);
     assert!(report.counters.contains(&("cpu0.exceptions".into(), 1)));
-    // The store's answer comes one cycle after the device has it. The first round, with a wrong prediction, takes 8
+    // The store's answer comes one cycle after the device has it. The first iteration, with a wrong prediction, takes 8
     // cycles, others 2: the interrupt comes before a delay slot, whose branch is run again, and falls through.
-    let rounds = machine.registers()[1 + T2 as usize];
-    assert_eq!(rounds, 1 + (100 - 1 - 8) / 2 + 1);
+    let iterations = machine.registers()[1 + T2 as usize];
+    assert_eq!(iterations, 1 + (100 - 1 - 8) / 2 + 1);
 }
 
 #[test]

@@ -23,8 +23,8 @@ fn both_ways(mhz: u64, at: u32, program: &[u32]) -> (RunReport, u64) {
     conformance::both_ways(|| machine_with(core_at(mhz), at, program))
 }
 
-/// Waits for an event that comes after so many cycles of the bus. A round has `body`, and `slot` in the branch's delay
-/// slot.
+/// Waits for an event that comes after so many cycles of the bus. An iteration has `body`, and `slot` in the branch's
+/// delay slot.
 fn wait_for_event(cycles: u32, body: &[u32], slot: u32) -> Vec<u32> {
     let mut program = vec![NORMAL, la(S0, KSEG1 + DEVICE), la(S1, KSEG0 + DDR), ori(S1, S1, 0x8000)];
     program.extend([lui(T0, cycles >> 16), ori(T0, T0, cycles & 0xffff), sw(T0, S0, 4)]);
@@ -56,7 +56,7 @@ fn a_loop_that_links_a_load_is_run() {
 }
 
 #[test]
-fn a_look_at_random_is_no_round() {
+fn a_look_at_random_is_no_iteration() {
     // This one finds the same entry each time, as its 32 instructions are as many as there are entries; others would
     // not.
     let mut body = vec![mfc0(T1, 1)];
@@ -83,7 +83,7 @@ fn interrupts_are_taken_at_the_same_instruction() {
     }
 }
 
-/// Instructions that a round may have: results that come late, memory of all kinds, branches and coprocessor 0.
+/// Instructions that an iteration may have: results that come late, memory of all kinds, branches and coprocessor 0.
 fn body() -> impl Strategy<Value = Vec<u32>> {
     let one = prop::sample::select(vec![
         vec![NOP],

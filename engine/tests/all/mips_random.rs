@@ -19,8 +19,8 @@ const BASES: [(u32, u32); 5] = [
     (19, KSEG1 + DEVICE),
     (20, 0x0040_0000),
 ];
-/// Counts the rounds of the program's loop.
-const ROUNDS: u32 = 21;
+/// Counts the iterations of the program's loop.
+const ITERATIONS: u32 = 21;
 /// A second one, so that branches go both ways.
 const STEPS: u32 = 22;
 /// Counts the iterations of a loop in the loop.
@@ -133,7 +133,7 @@ impl Random {
         let functions = FUNCTIONS.map(|offset| (at & !(PAGE_BYTES - 1)) + offset);
         let function = functions[1];
         code.extend([la(FUNCTION, function), ori(FUNCTION, FUNCTION, function & 0xffff)]);
-        code.extend([addiu(ROUNDS, ZERO, 3), ori(K0, ZERO, ENABLED), mtc0(K0, STATUS)]);
+        code.extend([addiu(ITERATIONS, ZERO, 3), ori(K0, ZERO, ENABLED), mtc0(K0, STATUS)]);
         let top = code.len();
         code.push(addiu(STEPS, STEPS, 23));
         for _ in 0..20 {
@@ -146,9 +146,9 @@ impl Random {
                 _ => code.push(self.simple()),
             }
         }
-        code.push(addiu(ROUNDS, ROUNDS, -1));
+        code.push(addiu(ITERATIONS, ITERATIONS, -1));
         let by = top as i32 - code.len() as i32 - 1;
-        code.extend([bne(ROUNDS, ZERO, by), self.simple()]);
+        code.extend([bne(ITERATIONS, ZERO, by), self.simple()]);
         let mut code = then_exit(&code);
         let length = (functions[0] - at) as usize / 4;
         assert!(code.len() < length, "{}", code.len());

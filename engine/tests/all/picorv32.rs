@@ -296,8 +296,8 @@ fn no_two_memories_differ_but_in_time() {
     // The same program from both, data in both: same registers.
     let body = |data: u32| {
         let set = [lui(5, data), addi(5, 5, 0x200), addi(6, 0, 20)];
-        let round = [sw(6, 5, 0), lw(7, 5, 0), add(8, 8, 7), addi(6, 6, -1), bne(6, 0, -16)];
-        [&set[..], &round, &[EBREAK]].concat()
+        let iteration = [sw(6, 5, 0), lw(7, 5, 0), add(8, 8, 7), addi(6, 6, -1), bne(6, 0, -16)];
+        [&set[..], &iteration, &[EBREAK]].concat()
     };
     let mut seen = Vec::new();
     for code in [FAST, SLOW] {

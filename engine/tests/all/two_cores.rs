@@ -29,7 +29,7 @@ fn program(parts: &[&[u32]]) -> Vec<u32> {
     [&bases(), parts.concat().as_slice()].concat()
 }
 
-/// Takes n rounds of two cycles, or three.
+/// Takes n iterations of two cycles, or three.
 fn delay(n: u32) -> [u32; 3] {
     [mov(7, n), subs(7, 7, 1), when(NE, b(-4))]
 }
@@ -70,17 +70,18 @@ fn endings() -> (Vec<u32>, Vec<u32>) {
 #[test]
 fn messages_go_back_and_forth_in_order() {
     let (last, done) = endings();
-    let rounds = 200;
+    let iterations = 200;
     // r2 counts; each core writes what it has got into the journal.
     let asks = [&[add(2, 2, 1), str(2, 8, 0)][..], &until_equal(4), &[str(3, 9, 0x40)], &delay(7)].concat();
     let back = b(-4 * (asks.len() as i32 + 1));
-    let ping = program(&[&asks, &[cmp(2, rounds), when(NE, back)], &last]);
+    let ping = program(&[&asks, &[cmp(2, iterations), when(NE, back)], &last]);
     let answers =
-        [&[add(2, 2, 1)][..], &until_equal(0), &[str(3, 9, 0x44)], &delay(3), &[str(2, 8, 4), cmp(2, rounds)]].concat();
+        [&[add(2, 2, 1)][..], &until_equal(0), &[str(3, 9, 0x44)], &delay(3), &[str(2, 8, 4), cmp(2, iterations)]]
+            .concat();
     let back = b(-4 * answers.len() as i32);
     let pong = program(&[&answers, &[when(NE, back)], &done]);
     let (_, entries) = run_alike([&ping, &pong]);
-    let expected = (1..=rounds).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
+    let expected = (1..=iterations).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
     let told: Vec<_> = entries.iter().map(|(core, offset, value, _)| (*core, *offset, *value)).collect();
     assert_eq!(told, expected.collect::<Vec<_>>());
     assert!(entries.is_sorted_by_key(|entry| entry.3));
@@ -91,9 +92,9 @@ fn adds(times: u32, exclusively: bool, offset: u32, pause: u32) -> Vec<u32> {
     let careless = [ldr(3, 8, 0), add(3, 3, 1), str(3, 8, 0)];
     let careful = [ldrex(3, 8), add(3, 3, 1), strex(4, 3, 8), cmp(4, 0), when(NE, b(-16))];
     let body = if exclusively { &careful[..] } else { &careless[..] };
-    let round = [body, &[str(3, 9, offset)], &delay(pause), &[subs(5, 5, 1)]].concat();
-    let back = b(-4 * round.len() as i32);
-    [&[mov(5, times)], round.as_slice(), &[when(NE, back)]].concat()
+    let iteration = [body, &[str(3, 9, offset)], &delay(pause), &[subs(5, 5, 1)]].concat();
+    let back = b(-4 * iteration.len() as i32);
+    [&[mov(5, times)], iteration.as_slice(), &[when(NE, back)]].concat()
 }
 
 #[test]
@@ -114,9 +115,10 @@ fn careless_additions_are_lost_in_the_same_way_each_time() {
 fn accesses_of_both_come_as_if_each_were_alone() {
     let (_, done) = endings();
     let of = |core: usize, end: &[u32]| {
-        let round = [&[str(5, 9, 0x40 + 4 * core as u32)][..], &delay(1 + 2 * core as u32), &[subs(5, 5, 1)]].concat();
-        let back = b(-4 * round.len() as i32);
-        program(&[&[mov(5, 300)], &round, &[when(NE, back)], end])
+        let iteration =
+            [&[str(5, 9, 0x40 + 4 * core as u32)][..], &delay(1 + 2 * core as u32), &[subs(5, 5, 1)]].concat();
+        let back = b(-4 * iteration.len() as i32);
+        program(&[&[mov(5, 300)], &iteration, &[when(NE, back)], end])
     };
     // Alone, while the other sleeps: core 1 for good, core 0 until it ends the run.
     let sleeps = [WFI, b(-4)];

@@ -35,8 +35,8 @@ fn until_equal(offset: i32) -> [u32; 2] {
 
 /// `body`, until x5 has been counted from `times` down to 0.
 fn repeat(times: i32, body: &[u32]) -> Vec<u32> {
-    let round = [body, &[addi(5, 5, -1)]].concat();
-    [&[addi(5, 0, times)], round.as_slice(), &[again_if_not(5, 0, &round)]].concat()
+    let iteration = [body, &[addi(5, 5, -1)]].concat();
+    [&[addi(5, 0, times)], iteration.as_slice(), &[again_if_not(5, 0, &iteration)]].concat()
 }
 
 fn run_pair(programs: [&[u32]; 2], quantum: Ps) -> (RunReport, Entries) {
@@ -69,14 +69,14 @@ fn endings() -> (Vec<u32>, Vec<u32>) {
 #[test]
 fn messages_go_back_and_forth_in_order() {
     let (last, done) = endings();
-    let rounds = 200;
+    let iterations = 200;
     // x2 counts; each core writes what it has got into the journal.
     let asks = [&[addi(2, 2, 1), sw(2, 8, 0)][..], &until_equal(4), &[sw(3, 9, 0x40)], &delay(7)].concat();
-    let ping = program(&[&[addi(6, 0, rounds)], &asks, &[again_if_not(2, 6, &asks)], &last]);
+    let ping = program(&[&[addi(6, 0, iterations)], &asks, &[again_if_not(2, 6, &asks)], &last]);
     let answers = [&[addi(2, 2, 1)][..], &until_equal(0), &[sw(3, 9, 0x44)], &delay(3), &[sw(2, 8, 4)]].concat();
-    let pong = program(&[&[addi(6, 0, rounds)], &answers, &[again_if_not(2, 6, &answers)], &done]);
+    let pong = program(&[&[addi(6, 0, iterations)], &answers, &[again_if_not(2, 6, &answers)], &done]);
     let (_, entries) = run_alike([&ping, &pong]);
-    let expected = (1..=rounds as u32).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
+    let expected = (1..=iterations as u32).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
     let told: Vec<_> = entries.iter().map(|(core, offset, value, _)| (*core, *offset, *value)).collect();
     assert_eq!(told, expected.collect::<Vec<_>>());
     assert!(entries.is_sorted_by_key(|entry| entry.3));

@@ -218,7 +218,7 @@ impl Device for IntervalTimer {
         match self.counter {
             Counter::Stopped(value) => poll.state(value),
             Counter::Running { reload_cycle } => {
-                // A round that moved it (by a reload of its own) is not like the next one.
+                // An iteration that moved it (by a reload of its own) is not like the next one.
                 poll.state(reload_cycle);
                 if let Some(due) = edge_in_reach(self.port.clock, reload_cycle) {
                     poll.until(due);

@@ -69,7 +69,7 @@ pub struct SysTick {
     /// Level of the interrupt line.
     level: bool,
     alarm: Alarm,
-    /// Reads of SYST_CVR so far: a loop with one is in another state each round.
+    /// Reads of SYST_CVR so far: a loop with one is in another state each iteration.
     counter_reads: u64,
 }
 

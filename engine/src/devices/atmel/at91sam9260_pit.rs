@@ -37,7 +37,7 @@ const SR_PITS: u32 = 1 << 0;
 /// Clocks of a count.
 const PRESCALER: u64 = 16;
 /// Counts until CPIV, which has 20 bits, comes back to 0 by itself.
-const ROUND: u64 = 1 << 20;
+const WRAP: u64 = 1 << 20;
 const PICNT_MASK: u32 = 0xfff;
 
 /// A lap of CPIV.
@@ -71,7 +71,7 @@ pub struct Pit {
     picnt: u32,
     pits: bool,
     alarm: Alarm,
-    /// Reads of PIVR and PIIR so far: a loop with one is in another state each round.
+    /// Reads of PIVR and PIIR so far: a loop with one is in another state each iteration.
     counter_reads: u64,
 }
 
@@ -111,7 +111,7 @@ impl Pit {
             && lap.end_cycle() <= cycle
         {
             let next = Lap::of(lap.end_cycle(), self.mode);
-            // Of equal laps, all but the last are put behind at once.
+            // All but the last of equal laps are passed at once.
             let behind = (cycle - lap.end_cycle()) / (next.counts * PRESCALER) * u64::from(self.mode & MR_PITEN != 0);
             if lap.overflows || behind > 0 {
                 self.pits = true;
@@ -134,7 +134,7 @@ impl Pit {
             Some(lap) => {
                 let wanted = u64::from(self.mode & MR_PIV) + 1;
                 lap.overflows = cpiv < wanted;
-                lap.counts = if lap.overflows { wanted } else { ROUND };
+                lap.counts = if lap.overflows { wanted } else { WRAP };
             }
         }
     }

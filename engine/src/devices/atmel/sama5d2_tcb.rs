@@ -109,7 +109,7 @@ pub struct Tcb {
     fault_mode: u32,
     protection: WriteProtection,
     alarm: Alarm,
-    /// Writes, and reads of a counter, so far: a loop with one of them is in another state each round.
+    /// Writes, and reads of a counter, so far: a loop with one of them is in another state each iteration.
     moving_accesses: u64,
 }
 

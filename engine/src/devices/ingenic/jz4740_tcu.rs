@@ -99,7 +99,7 @@ pub struct Tcu {
     masked: u32,
     flags: u32,
     alarm: Alarm,
-    /// Writes, and reads of a counter, so far: a loop with one of them is in another state each round.
+    /// Writes, and reads of a counter, so far: a loop with one of them is in another state each iteration.
     moving_accesses: u64,
 }
 

@@ -116,7 +116,7 @@ pub struct VirtioMmio {
     free: VecDeque<Buffer>,
     /// Receive buffers with bytes that the driver has not given again: the first descriptor, and how many.
     unread: Vec<(u16, u64)>,
-    /// Accesses with effects and events so far: a loop with one is in another state each round.
+    /// Accesses with effects and events so far: a loop with one is in another state each iteration.
     changes: u64,
 }
 

@@ -75,7 +75,7 @@ pub struct XpsTimer {
     timers: [Timer; 2],
     /// The earliest event asked for and not yet run; later ones are asked for when it comes.
     alarm: Alarm,
-    /// Writes, and reads of a counter's value, so far: a loop with one of them is in another state each round.
+    /// Writes, and reads of a counter's value, so far: a loop with one of them is in another state each iteration.
     moving_accesses: u64,
 }
 
@@ -276,7 +276,7 @@ impl Device for XpsTimer {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // On another clock, each round's accesses would wait for other edges.
+        // On another clock, each iteration's accesses would wait for other edges.
         if poll.clock() != self.params.port.clock {
             return false;
         }

@@ -245,7 +245,7 @@ impl Device for Uartlite {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // On another clock, each round's accesses would wait for other edges.
+        // On another clock, each iteration's accesses would wait for other edges.
         if poll.clock() != self.params.port.clock {
             return false;
         }
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_that_sends_repeats_nothing() {
+    fn an_iteration_that_sends_repeats_nothing() {
         let mut bench = uart();
         bench.write(Ps(10_000), TX_FIFO, u32::from(b'A')).unwrap();
         let before = look(&mut bench, 10).unwrap();

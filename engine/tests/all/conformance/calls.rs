@@ -3,7 +3,7 @@
 use super::program::*;
 use super::target::*;
 
-/// Two calls of the function at label 1, which takes 20 rounds in the second.
+/// Two calls of the function at label 1, which takes 20 iterations in the second.
 const CALLS: [Step; 15] = [
     Set(A, 1),
     Call(1),

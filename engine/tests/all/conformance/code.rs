@@ -34,11 +34,11 @@ pub fn code_that_is_written_runs_as_written<T: Target>() {
 pub fn a_store_to_the_next_instructions_takes_effect<T: Target>() {
     // Twice, so that what follows the store has been decoded the second time.
     let Prepared { mut machine, .. } = with_address::<T>(1, |next| {
-        let round = [Label(0), Store(C, B, 0), Nop, Nop, Nop, Nop, Label(1), Add(A, 1), AddTo(C, D), Add(E, -1)];
+        let iteration = [Label(0), Store(C, B, 0), Nop, Nop, Nop, Nop, Label(1), Add(A, 1), AddTo(C, D), Add(E, -1)];
         let new = word::<T>(Add(A, 2));
         let once_more = word::<T>(Add(A, 3)).wrapping_sub(new);
         let begin = [Begin, Set(B, next), Set(C, new), Set(D, once_more), Set(E, 2)];
-        [&begin[..], &round, &[IfNotZero(E, 0), Exit]].concat()
+        [&begin[..], &iteration, &[IfNotZero(E, 0), Exit]].concat()
     });
     run_to_exit(&mut machine);
     assert_eq!(register::<T>(&machine, A), 2 + 3);

@@ -16,7 +16,7 @@ mod targets;
 
 pub use code::sweep;
 pub use polling::both_ways;
-pub use running::{ROUNDS, run_alike};
+pub use running::{ITERATIONS, run_alike};
 pub use target::{Target, prepared};
 pub use targets::{arm, riscv};
 

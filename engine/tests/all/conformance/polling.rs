@@ -1,4 +1,4 @@
-//! Polling loops: skipping their rounds changes nothing that anyone can see.
+//! Polling loops: skipping their iterations changes nothing that anyone can see.
 
 use super::program::*;
 use super::target::*;
@@ -36,8 +36,8 @@ fn after<T: Target>(cycles: u32, register: u32, steps: &[Step]) -> Vec<Step> {
 }
 
 fn wait_for_event<T: Target>(cycles: u32, padding: usize) -> Vec<Step> {
-    let round = [vec![Label(0), Load(D, A, VALUE)], vec![Nop; padding], vec![IfZero(D, 0)]];
-    after::<T>(cycles, RAISE_LATER, &round.concat())
+    let iteration = [vec![Label(0), Load(D, A, VALUE)], vec![Nop; padding], vec![IfZero(D, 0)]];
+    after::<T>(cycles, RAISE_LATER, &iteration.concat())
 }
 
 fn wait_until_ready<T: Target>(cycles: u32) -> Vec<Step> {
@@ -55,13 +55,13 @@ fn exchange_until_ready<T: Target>(cycles: u32, byte_cycles: u32) -> Vec<Step> {
 
 /// The same in a loop that sees the byte's end and the answer in one register.
 fn exchange_in_one_register<T: Target>(cycles: u32, byte_cycles: u32) -> Vec<Step> {
-    let round = [Label(0), Store(E, A, TRANSFER), Label(1), Load(D, A, BOTH), And(F, D, 1), IfNotZero(F, 1)];
-    after::<T>(cycles, READY, &[&[Set(E, byte_cycles)], &round[..], &[IfZero(D, 0)]].concat())
+    let iteration = [Label(0), Store(E, A, TRANSFER), Label(1), Load(D, A, BOTH), And(F, D, 1), IfNotZero(F, 1)];
+    after::<T>(cycles, READY, &[&[Set(E, byte_cycles)], &iteration[..], &[IfZero(D, 0)]].concat())
 }
 
 pub fn a_wait_for_an_event_is_skipped<T: Target>() {
     for at in T::CODE {
-        // With rounds that are longer than a small cache, too.
+        // With iterations that are longer than a small cache, too.
         let events = [0, 60].map(|padding| wait_for_event::<T>(500_000, padding));
         for program in events.into_iter().chain([wait_until_ready::<T>(500_000)]) {
             let (report, skipped) = both_ways_of::<T>(at, &program);
@@ -87,8 +87,8 @@ pub fn an_exchange_of_bytes_is_skipped<T: Target>() {
 pub fn a_loop_that_counts_is_run<T: Target>() {
     let in_memory = [Load(E, B, 0), Add(E, 1), Store(E, B, 0), Set(E, 0)];
     for body in [&in_memory[..], &[Add(E, 1)]] {
-        let round = [&[Label(0), Load(D, A, VALUE)], body, &[IfZero(D, 0)]].concat();
-        let (_, skipped) = both_ways_of::<T>(T::CODE[0], &after::<T>(50_000, RAISE_LATER, &round));
+        let iteration = [&[Label(0), Load(D, A, VALUE)], body, &[IfZero(D, 0)]].concat();
+        let (_, skipped) = both_ways_of::<T>(T::CODE[0], &after::<T>(50_000, RAISE_LATER, &iteration));
         assert_eq!(skipped, 0, "{body:?}");
     }
 }
@@ -96,8 +96,8 @@ pub fn a_loop_that_counts_is_run<T: Target>() {
 pub fn a_loop_that_writes_beside_its_code_is_run<T: Target>() {
     // The word is so near that what was decoded of the loop may be dropped.
     for at in &T::CODE[..2] {
-        let round = [Jump(1), Label(2), Nop, Nop, Label(1), Load(D, A, VALUE), Store(C, B, 0), IfZero(D, 1)];
-        let program = |word| after::<T>(50_000, RAISE_LATER, &[&[Set(B, word)], &round[..]].concat());
+        let iteration = [Jump(1), Label(2), Nop, Nop, Label(1), Load(D, A, VALUE), Store(C, B, 0), IfZero(D, 1)];
+        let program = |word| after::<T>(50_000, RAISE_LATER, &[&[Set(B, word)], &iteration[..]].concat());
         let word = assemble::<T>(*at, &program(0)).1[&2];
         let (_, skipped) = both_ways_of::<T>(*at, &program(word));
         assert_eq!(skipped, 0);
@@ -117,8 +117,8 @@ pub fn a_watched_loop_keeps_its_stack<T: Target>() {
 pub fn interrupts_come_at_the_same_instruction<T: Target>() {
     // Each so many cycles one counts up a word of memory; the program polls the device and that word, until it is 5.
     for cycles in [977, 10_000, 12_345] {
-        let round = [Label(0), Load(D, A, READY), Load(D, B, 0), Add(D, -5), IfNotZero(D, 0)];
-        let program = after::<T>(cycles, RAISE_LATER, &[&[Enable], &round[..]].concat());
+        let iteration = [Label(0), Load(D, A, READY), Load(D, B, 0), Add(D, -5), IfNotZero(D, 0)];
+        let program = after::<T>(cycles, RAISE_LATER, &[&[Enable], &iteration[..]].concat());
         let count = [Load(E, B, 0), Add(E, 1), Store(E, B, 0)];
         let handler = [&[Store(A, A, LOWER)], &count[..], &[Store(C, A, RAISE_LATER), ReturnFromInterrupt]].concat();
         let (_, skipped) = both_ways(|| handled::<T>(T::CODE[0], &program, &handler));

@@ -105,14 +105,14 @@ pub fn an_access_to_nothing_says_what_and_where<T: Target>() {
 }
 
 /// How often programs print at least.
-pub const ROUNDS: u32 = 300;
+pub const ITERATIONS: u32 = 300;
 /// At once, soon, by bytes alone, and at the end of a slice.
 const HAND_OVERS: [(usize, u64); 5] = [(1, 1), (1 << 20, 7), (1 << 20, 1000), (10, 1 << 40), (1 << 20, 1 << 40)];
 
 pub fn what_is_printed_is_handed_over_at_any_time<T: Target>() {
-    // A character by semihosting, one by a device at once and one by its event later, and some rounds between.
+    // A character by semihosting, one by a device at once and one by its event later, and some iterations between.
     let program = [
-        [Set(A, T::DEVICE + 0x100), Set(C, ROUNDS), Label(0), Print(TEXT), Store(C, A, 0), Set(D, 20)],
+        [Set(A, T::DEVICE + 0x100), Set(C, ITERATIONS), Label(0), Print(TEXT), Store(C, A, 0), Set(D, 20)],
         [Label(1), Add(D, -1), IfNotZero(D, 1), Add(C, -1), IfNotZero(C, 0), Exit],
     ];
     let build = || {
@@ -122,8 +122,8 @@ pub fn what_is_printed_is_handed_over_at_any_time<T: Target>() {
         machine
     };
     let (_, text) = run_alike(build);
-    let round: &[u8] = if T::PRINTS { b"c!" } else { b"!" };
-    assert_eq!(text.console, round.repeat(ROUNDS as usize));
+    let iteration: &[u8] = if T::PRINTS { b"c!" } else { b"!" };
+    assert_eq!(text.console, iteration.repeat(ITERATIONS as usize));
 }
 
 /// What was printed, and in how many pieces.
@@ -157,7 +157,7 @@ pub fn run_alike(build: impl Fn() -> Machine) -> (RunReport, Text) {
         assert_eq!((last, &again.console, &again.stream), (registers.clone(), &text.console, &text.stream));
         pieces.push(again.pieces);
     }
-    assert!(pieces[0] > ROUNDS as usize && pieces[1] > pieces[2] && pieces[4] == 1, "{pieces:?}");
+    assert!(pieces[0] > ITERATIONS as usize && pieces[1] > pieces[2] && pieces[4] == 1, "{pieces:?}");
     assert!(pieces[3] >= (text.console.len() + text.stream.len()) / 12, "{pieces:?}");
     (first, text)
 }

@@ -44,7 +44,7 @@ impl DownCounter {
     }
 
     /// Lists the state in `cycle`. While it counts, a loop may look at the flag alone, which changes at a fixed time:
-    /// one that reads or loads the counter is in another state each round.
+    /// one that reads or loads the counter is in another state each iteration.
     pub fn polled(&self, clock: Hz, cycle: Cycles, poll: &mut Poll) {
         let flagged = Cycles(self.loaded_at.0 + u64::from(self.loaded) + 1);
         if cycle < flagged {

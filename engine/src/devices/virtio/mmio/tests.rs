@@ -220,9 +220,9 @@ fn what_the_driver_sends_goes_to_the_host() {
     driver.make_available(TRANSMIT, 1);
     driver.put(QUEUE_NOTIFY, TRANSMIT as u32);
     assert_eq!((driver.used(TRANSMIT, 0), driver.bench.bus.paused), ((1, 0), false));
-    for round in 1..7 {
+    for iteration in 1..7 {
         driver.send(0, b"e");
-        assert_eq!(driver.used(TRANSMIT, round), (0, 0));
+        assert_eq!(driver.used(TRANSMIT, iteration), (0, 0));
     }
     assert_eq!(driver.pipe(Pipe::drain), b"abcdeeeeee");
     assert!(driver.bench.bus.paused);

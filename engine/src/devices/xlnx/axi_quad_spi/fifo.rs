@@ -171,13 +171,13 @@ mod tests {
     #[test]
     fn fifos_go_round() {
         let (mut tx, mut rx) = (TxFifo::new(256), RxFifo::new(256));
-        for round in 0..1000u64 {
-            assert!(tx.push(round as u8, round));
-            assert_eq!(tx.front(), Some((round as u8, round)));
-            tx.complete(round);
-            assert!(tx.free_one(round));
-            assert!(rx.push(round as u8, round) && rx.see_one(round));
-            assert_eq!(rx.pop(), Some(round as u8));
+        for iteration in 0..1000u64 {
+            assert!(tx.push(iteration as u8, iteration));
+            assert_eq!(tx.front(), Some((iteration as u8, iteration)));
+            tx.complete(iteration);
+            assert!(tx.free_one(iteration));
+            assert!(rx.push(iteration as u8, iteration) && rx.see_one(iteration));
+            assert_eq!(rx.pop(), Some(iteration as u8));
         }
     }
 }

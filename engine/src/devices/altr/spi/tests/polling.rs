@@ -1,4 +1,4 @@
-//! Rounds of polling loops that are put behind at once leave what running them leaves.
+//! Iterations of polling loops that are fast-forwarded leave what running them leaves.
 
 use super::*;
 
@@ -25,11 +25,11 @@ fn rig() -> Rig {
     Rig { bench: Bench::new(AltrSpi::new(params(1), chips)), saw: Arc::default() }
 }
 
-const ROUND_CYCLES: u64 = 60;
+const ITERATION_CYCLES: u64 = 60;
 
 /// Two words, the second held behind the first, and all reads.
-fn round(rig: &mut Rig, index: u64) -> Vec<u32> {
-    let cycle = 1000 + index * ROUND_CYCLES;
+fn iteration(rig: &mut Rig, index: u64) -> Vec<u32> {
+    let cycle = 1000 + index * ITERATION_CYCLES;
     rig.put(cycle, TXDATA, 0xff);
     rig.put(cycle + 2, TXDATA, 0xff);
     let first = rig.get(cycle + 24, RXDATA);
@@ -49,20 +49,20 @@ fn totals(rig: &mut Rig) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn rounds_that_are_skipped_leave_what_running_them_leaves() {
+fn iterations_that_are_skipped_leave_what_running_them_leaves() {
     let (mut run, mut skipped) = (rig(), rig());
     for rig in [&mut run, &mut skipped] {
-        (0..3).for_each(|index| drop(round(rig, index)));
+        (0..3).for_each(|index| drop(iteration(rig, index)));
     }
-    let cycle = 1000 + 2 * ROUND_CYCLES + 52;
+    let cycle = 1000 + 2 * ITERATION_CYCLES + 52;
     let before = look(&mut skipped, cycle).unwrap();
-    round(&mut skipped, 3);
-    let after = look(&mut skipped, cycle + ROUND_CYCLES).unwrap();
+    iteration(&mut skipped, 3);
+    let after = look(&mut skipped, cycle + ITERATION_CYCLES).unwrap();
     assert!(after.repeats(&before));
     assert_eq!(after.deadline(&before), Ps::from_us(900));
-    list(&mut skipped, cycle + ROUND_CYCLES, after.skip(&before, 100)).unwrap();
-    (3..104).for_each(|index| drop(round(&mut run, index)));
-    assert_eq!(round(&mut run, 104), round(&mut skipped, 104));
+    list(&mut skipped, cycle + ITERATION_CYCLES, after.skip(&before, 100)).unwrap();
+    (3..104).for_each(|index| drop(iteration(&mut run, index)));
+    assert_eq!(iteration(&mut run, 104), iteration(&mut skipped, 104));
     assert_eq!(totals(&mut run), totals(&mut skipped));
 }
 
@@ -75,10 +75,10 @@ fn words_under_way_move_along() {
         look(&mut rig, start + 10).unwrap()
     };
     let (first, before, after) = (look_behind_two(100), look_behind_two(160), look_behind_two(220));
-    assert!(!before.repeats(&first), "nothing had been received before the first round");
+    assert!(!before.repeats(&first), "nothing had been received before the first iteration");
     assert!(after.repeats(&before));
     list(&mut rig, 230, after.skip(&before, 10)).unwrap();
-    // In the shift register at 223, 18 clocks, one more, 18 clocks; ten rounds of 60 later.
+    // In the shift register at 223, 18 clocks, one more, 18 clocks; ten iterations of 60 later.
     let end = 223 + 18 + 1 + 18 + 600;
     assert_eq!(rig.get(end - 2, STATUS) & st::TMT, 0);
     assert_eq!(rig.get(end, STATUS) & st::TMT, st::TMT);

@@ -1,4 +1,4 @@
-//! Rounds of a polling loop that are skipped, and rounds that are run.
+//! Iterations of a polling loop that are skipped, and iterations that are run.
 
 use super::*;
 use crate::polling::Poll;
@@ -15,42 +15,42 @@ fn look(rig: &mut Rig) -> Poll {
 }
 
 /// The loop's code comes from the window, its last access goes elsewhere.
-fn round(rig: &mut Rig) {
+fn iteration(rig: &mut Rig) {
     for offset in [0x100, 0x104, 0x108] {
         assert_eq!(rig.word(offset), word_at(offset));
     }
     rig.get(QSPI_SR);
 }
 
-/// What can be seen of the rig, and how its next round goes.
+/// What can be seen of the rig, and how its next iteration goes.
 fn seen(rig: &mut Rig) -> (Vec<(String, u64)>, Ps, u32) {
-    round(rig);
+    iteration(rig);
     let status = rig.get(QSPI_SR);
     (rig.device(|device, _| device.counters()), rig.now, status)
 }
 
 #[test]
-fn skipped_rounds_are_as_if_they_were_run() {
+fn skipped_iterations_are_as_if_they_were_run() {
     let rig = || {
         let mut rig = Rig::reading(ifr::QUAD_READ);
-        round(&mut rig);
-        round(&mut rig);
+        iteration(&mut rig);
+        iteration(&mut rig);
         rig
     };
     let mut run = rig();
-    (0..50).for_each(|_| round(&mut run));
+    (0..50).for_each(|_| iteration(&mut run));
     let mut skipped = rig();
     let before = look(&mut skipped);
     let begun = skipped.now;
-    round(&mut skipped);
+    iteration(&mut skipped);
     let after = look(&mut skipped);
     assert!(after.repeats(&before));
     assert_eq!(after.deadline(&before), Ps::MAX);
     let mut list = after.skip(&before, 49);
     assert!(skipped.device(|device, _| device.polled(&mut list)));
     let edges = |at: Ps| clock().cycles_until_ceil(at).0;
-    let round_cycles = edges(skipped.now) - edges(begun);
-    skipped.now = clock().ps_at_floor(Cycles(edges(skipped.now) + 49 * round_cycles));
+    let iteration_cycles = edges(skipped.now) - edges(begun);
+    skipped.now = clock().ps_at_floor(Cycles(edges(skipped.now) + 49 * iteration_cycles));
     assert_eq!(seen(&mut skipped), seen(&mut run));
 }
 

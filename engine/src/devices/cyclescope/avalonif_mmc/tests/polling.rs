@@ -1,11 +1,11 @@
-//! Rounds of polling loops that are put behind at once leave what running them leaves.
+//! Iterations of polling loops that are fast-forwarded leave what running them leaves.
 
 use super::*;
 
-/// Rounds of a loop that sends a byte and asks twice.
-const ROUND_CYCLES: u64 = 40;
+/// Iterations of a loop that sends a byte and asks twice.
+const ITERATION_CYCLES: u64 = 40;
 
-fn round(rig: &mut Rig, cycle: u64) -> Vec<u32> {
+fn iteration(rig: &mut Rig, cycle: u64) -> Vec<u32> {
     rig.put(cycle, CONTROL, SELECTED | 0xff);
     vec![rig.get(cycle + 9, CONTROL), rig.get(cycle + 20, CONTROL)]
 }
@@ -56,28 +56,28 @@ fn still_rig() -> Rig {
 }
 
 #[test]
-fn rounds_that_are_skipped_leave_what_running_them_leaves() {
+fn iterations_that_are_skipped_leave_what_running_them_leaves() {
     // Lists made at any point of the loop.
-    for offset in 0..ROUND_CYCLES - 21 {
+    for offset in 0..ITERATION_CYCLES - 21 {
         let (mut run, mut skipped) = (still_rig(), still_rig());
         let mut cycle = 1000;
         for rig in [&mut run, &mut skipped] {
             for index in 0..3 {
-                round(rig, cycle + index * ROUND_CYCLES);
+                iteration(rig, cycle + index * ITERATION_CYCLES);
             }
         }
-        cycle += 2 * ROUND_CYCLES + 21 + offset;
+        cycle += 2 * ITERATION_CYCLES + 21 + offset;
         let before = look(&mut skipped, cycle).unwrap();
-        round(&mut skipped, 1000 + 3 * ROUND_CYCLES);
-        let after = look(&mut skipped, cycle + ROUND_CYCLES).unwrap();
+        iteration(&mut skipped, 1000 + 3 * ITERATION_CYCLES);
+        let after = look(&mut skipped, cycle + ITERATION_CYCLES).unwrap();
         assert!(after.repeats(&before));
         assert_eq!(after.deadline(&before), Ps::from_us(900));
-        list(&mut skipped, at(cycle + ROUND_CYCLES), after.skip(&before, 100)).unwrap();
+        list(&mut skipped, at(cycle + ITERATION_CYCLES), after.skip(&before, 100)).unwrap();
         for index in 3..104 {
-            round(&mut run, 1000 + index * ROUND_CYCLES);
+            iteration(&mut run, 1000 + index * ITERATION_CYCLES);
         }
-        let next = 1000 + 104 * ROUND_CYCLES;
-        assert_eq!(round(&mut run, next), round(&mut skipped, next));
+        let next = 1000 + 104 * ITERATION_CYCLES;
+        assert_eq!(iteration(&mut run, next), iteration(&mut skipped, next));
         assert_eq!(totals(&mut run), totals(&mut skipped));
     }
 }
@@ -91,7 +91,7 @@ fn a_byte_under_way_moves_along() {
     let after = look(&mut rig, 150).unwrap();
     assert!(after.repeats(&before));
     list(&mut rig, at(150), after.skip(&before, 10)).unwrap();
-    // Taken at edge 141, 17 clocks, and ten rounds of 40.
+    // Taken at edge 141, 17 clocks, and ten iterations of 40.
     assert!(!rig.is_idle(141 + 17 + 400 - 1) && rig.is_idle(141 + 17 + 400));
 }
 
@@ -139,9 +139,9 @@ fn a_change_on_its_way_from_the_slot_refuses() {
 fn what_differs_is_not_skipped() {
     let mut rig = rig(Ps::MAX);
     rig.put(5, DIVIDER, 0);
-    round(&mut rig, 100);
+    iteration(&mut rig, 100);
     let before = look(&mut rig, 130).unwrap();
-    round(&mut rig, 140);
+    iteration(&mut rig, 140);
     // The chip's next answer is another, and so is what the register shows.
     assert!(!look(&mut rig, 170).unwrap().repeats(&before));
 }

@@ -1,4 +1,4 @@
-//! The card behind a controller: whatever the firmware does again and again, rounds that are put behind all at once
+//! The card behind a controller: whatever the firmware does again and again, iterations that are fast-forwarded
 //! leave what running them leaves.
 
 use super::*;
@@ -19,10 +19,10 @@ const CDALTER: u32 = 1 << 13;
 const IDLE: u32 = 1 << 9;
 const NCS: u32 = 1 << 8;
 
-/// Rounds that are skipped at the most: all of them are run, too.
-const MOST_ROUNDS: u64 = 300;
+/// Iterations that are skipped at the most: all of them are run, too.
+const MOST_ITERATIONS: u64 = 300;
 
-/// What firmware may do in a round.
+/// What firmware may do in an iteration.
 #[derive(Clone, Debug)]
 enum Step {
     /// Sends a byte, and reads what came back after so many clocks, whether the byte is over or not.
@@ -113,7 +113,7 @@ impl Rig {
         Vec::new()
     }
 
-    fn round(&mut self, steps: &[Step]) -> Vec<u32> {
+    fn iteration(&mut self, steps: &[Step]) -> Vec<u32> {
         steps.iter().flat_map(|step| self.step(step)).collect()
     }
 
@@ -131,14 +131,14 @@ impl Rig {
     }
 }
 
-/// Runs `steps` over and over in both rigs; rounds that may be skipped are, in one of them. How many that were.
+/// Runs `steps` over and over in both rigs; iterations that may be skipped are, in one of them. How many that were.
 fn run_and_skip(run: &mut Rig, skip: &mut Rig, steps: &[Step]) -> u64 {
     let mut skipped = 0;
     for _ in 0..12 {
         let before = skip.look();
         let (began, selected) = (skip.cycle, skip.selected);
-        let seen = skip.round(steps);
-        assert_eq!(run.round(steps), seen);
+        let seen = skip.iteration(steps);
+        assert_eq!(run.iteration(steps), seen);
         let (Some(before), Some(after)) = (before, skip.look()) else { continue };
         let period = skip.cycle - began;
         // The firmware's own state is the same, too.
@@ -148,12 +148,12 @@ fn run_and_skip(run: &mut Rig, skip: &mut Rig, steps: &[Step]) -> u64 {
         // As the core does it.
         let ahead = after.latest_end().0.saturating_sub(skip.cycle);
         let until = clock().cycles_until_floor(after.deadline(&before)).0.saturating_sub(ahead);
-        let rounds = (until.saturating_sub(skip.cycle) / period).saturating_sub(1).min(MOST_ROUNDS);
-        skip.list(after.skip(&before, rounds)).unwrap();
-        skip.cycle += rounds * period;
-        skipped += rounds;
-        for round in 0..rounds {
-            assert_eq!(run.round(steps), seen, "round {round} of {rounds}");
+        let iterations = (until.saturating_sub(skip.cycle) / period).saturating_sub(1).min(MOST_ITERATIONS);
+        skip.list(after.skip(&before, iterations)).unwrap();
+        skip.cycle += iterations * period;
+        skipped += iterations;
+        for iteration in 0..iterations {
+            assert_eq!(run.iteration(steps), seen, "iteration {iteration} of {iterations}");
         }
         assert_eq!(run.totals(), skip.totals());
     }
@@ -194,13 +194,13 @@ fn start(rig: &mut Rig, start: Start) {
     if matches!(start, Start::Cold) {
         return;
     }
-    rig.round(&initialise);
-    rig.round(&ready);
+    rig.iteration(&initialise);
+    rig.iteration(&ready);
     if matches!(start, Start::Initialising) {
         return;
     }
     rig.step(&Step::Pause(150_000));
-    rig.round(&ready);
+    rig.iteration(&ready);
     let (index, token) = match start {
         Start::Reading => (17, None),
         Start::Writing => (24, Some(0xfe)),
@@ -224,7 +224,7 @@ fn a_wait_for_the_end_of_busy_is_skipped() {
         rig
     };
     let (mut run, mut skip) = (rig(), rig());
-    assert_eq!(run_and_skip(&mut run, &mut skip, &[Step::Exchange(0xff, 34)]), 10 * MOST_ROUNDS);
+    assert_eq!(run_and_skip(&mut run, &mut skip, &[Step::Exchange(0xff, 34)]), 10 * MOST_ITERATIONS);
 }
 
 proptest! {
@@ -248,7 +248,7 @@ proptest! {
         let rig = || {
             let mut rig = Rig::new(&changes, divider);
             start(&mut rig, from);
-            rig.round(&approach);
+            rig.iteration(&approach);
             rig
         };
         run_and_skip(&mut rig(), &mut rig(), &steps);

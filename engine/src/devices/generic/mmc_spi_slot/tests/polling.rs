@@ -9,7 +9,7 @@ fn clock() -> Hz {
     Hz::new(100_000_000).unwrap()
 }
 
-const ROUND_CYCLES: u64 = 32;
+const ITERATION_CYCLES: u64 = 32;
 
 impl Bench {
     fn cycle(&self) -> Cycles {
@@ -21,8 +21,8 @@ impl Bench {
         self.card.polled(&mut poll).then_some(poll)
     }
 
-    /// Waits for a byte other than `usual` with a byte a round, skipping where that is allowed: the byte, and how many
-    /// were skipped.
+    /// Waits for a byte other than `usual` with a byte an iteration, skipping where that is allowed: the byte, and how
+    /// many were skipped.
     fn poll(&mut self, usual: u8, skipping: bool) -> (u8, u64) {
         let mut skipped = 0;
         loop {
@@ -36,11 +36,11 @@ impl Bench {
                 continue;
             }
             let until = clock().cycles_until_floor(after.deadline(&before)).0;
-            // The last round before the deadline runs.
-            let rounds = (until.saturating_sub(self.cycle().0) / ROUND_CYCLES).saturating_sub(1);
-            self.card.polled(&mut after.skip(&before, rounds));
-            self.now += Ps(rounds * BYTE_PS);
-            skipped += rounds;
+            // The last iteration before the deadline runs.
+            let iterations = (until.saturating_sub(self.cycle().0) / ITERATION_CYCLES).saturating_sub(1);
+            self.card.polled(&mut after.skip(&before, iterations));
+            self.now += Ps(iterations * BYTE_PS);
+            skipped += iterations;
         }
     }
 }
@@ -62,7 +62,7 @@ fn busy_time_is_skipped_exactly() {
         bench.block(0xfe, &pattern(1));
         bench
     };
-    // 2330 us of 320 ns; the rounds near the end run.
+    // 2330 us of 320 ns; the iterations near the end run.
     let skipped = assert_exact(start, 0);
     assert!(skipped > 7_200, "{skipped}");
 }
