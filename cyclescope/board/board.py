@@ -147,7 +147,7 @@ class Board:
         keeps the first 16 MiB of the console and of each stream. Each function named in `sections`
         gets a cycle stack of its own; "cm4:main" is one of another core than the first. The result
         has a window for each call of each of the first core's functions named in `windows`. Without
-        `skip_polling`, all iterations of polling loops are run: that takes longer and changes nothing
+        `skip_polling`, polling loops are run in full: that takes longer and changes nothing
         else. `vcd` is a file for the waveforms of the board's wires (SPI buses, interrupt and
         control lines), as a Value Change Dump; `vcd_signals` are patterns such as "spi0.*" of those
         to record, and `vcd_timescale` is the file's unit of time, such as "10ns", in place of the

@@ -21,12 +21,12 @@ TABLE = "fatfs_write_nios2"
 ODD_SIZES = (768, 1280, 1636)
 
 # What is timed, and the one function below it whose reads and writes are those of the FAT.
-_LOOP, _STRETCH = "write_file", "create_chain"
+_LOOP, _CHAIN = "write_file", "create_chain"
 _CALL, _LOOK_UP, _COPY = "f_write", "get_fat", "memcpy"
 _READ, _WRITE, _WRITTEN = "disk_read", "disk_write", "sd_write"
 _BLOCK, _STOP = "sd_xmit_block", "sd_xmit_stop"
-WATCHED = (_CALL, _STRETCH, _LOOK_UP, _COPY, _READ, _WRITE, _WRITTEN, _BLOCK, _STOP)
-WINDOWS = (_LOOP, _STRETCH)
+WATCHED = (_CALL, _CHAIN, _LOOK_UP, _COPY, _READ, _WRITE, _WRITTEN, _BLOCK, _STOP)
+WINDOWS = (_LOOP, _CHAIN)
 
 # What the rows that follow are called, by metric.
 _COUNT_WORDS = {
@@ -141,7 +141,7 @@ class _Windows:
     """What was timed of a size, and the calls of `create_chain` in it."""
 
     loop: Window
-    stretches: tuple[Window, ...]
+    chains: tuple[Window, ...]
 
     def calls(self, function: str) -> int:
         """How often a function ran."""
@@ -149,7 +149,7 @@ class _Windows:
 
     def of_fat(self, function: str) -> int:
         """How often it ran for the FAT."""
-        return sum(_calls(window, function) for window in self.stretches)
+        return sum(_calls(window, function) for window in self.chains)
 
     @property
     def copying_ps(self) -> int:
@@ -167,13 +167,13 @@ def _windows(totals: Mapping[int, Row]) -> Mapping[int, _Windows]:
     result = next(iter(totals.values())).run.result
     kept = result.windows if result else ()
     loops = [window for window in kept if window.section == _LOOP]
-    stretches = [window for window in kept if window.section == _STRETCH]
+    chains = [window for window in kept if window.section == _CHAIN]
     if len(loops) != len(totals):
         return {}
     found = {}
     for size, loop in zip(totals, loops, strict=True):
-        inside = tuple(one for one in stretches if loop.begin_ps <= one.begin_ps < loop.end_ps)
-        if len(inside) == _calls(loop, _STRETCH):
+        inside = tuple(one for one in chains if loop.begin_ps <= one.begin_ps < loop.end_ps)
+        if len(inside) == _calls(loop, _CHAIN):
             found[size] = _Windows(loop, inside)
     return found
 
@@ -187,7 +187,7 @@ def _counts(total: Row, old: _Windows, new: _Windows) -> Iterator[Row]:
     is_late = int(total.settings["transfer"]) in ODD_SIZES
     counted = (
         _Counted("f_write_calls", old.calls(_CALL), "derived_calls"),
-        _Counted("clusters", old.calls(_STRETCH)),
+        _Counted("clusters", old.calls(_CHAIN)),
         _Counted("fat_lookups", old.calls(_LOOK_UP)),
         _Counted("multi_writes", multi, "derived_multi_commands"),
         _Counted(

@@ -1,6 +1,6 @@
 """Random programs for an M-profile core, all in T32, with special registers.
 
-The last stretch of each runs without privilege.
+The last part of each runs without privilege.
 """
 
 from __future__ import annotations

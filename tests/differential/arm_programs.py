@@ -1,6 +1,6 @@
-"""Random Arm programs that end: loops over stretches of A32 and of T32, with system instructions.
+"""Random Arm programs that end: loops over parts of A32 and of T32, with system instructions.
 
-`Set` is what an instruction set's generator has to offer; the stretches of a program take turns.
+`Set` is what an instruction set's generator has to offer; the parts of a program take turns.
 """
 
 from __future__ import annotations
@@ -122,9 +122,9 @@ SETS = (A32, T32)
 
 
 def generate(
-    seed: int, sets: Sequence[Set] = (A32,), stretches: int = 8, units: int = 30, rounds: int = 8
+    seed: int, sets: Sequence[Set] = (A32,), parts: int = 8, units: int = 30, rounds: int = 8
 ) -> Program:
-    """A program whose stretches of `units` units run `rounds` times.
+    """A program whose parts of `units` units run `rounds` times.
 
     Three of four have the MMU on, every other one has floating point.
     """
@@ -143,7 +143,7 @@ def generate(
         # vldm of all registers, from r7 on.
         items += [word(0xEC970B20), word(0xECD70B20)]
     items += [word(0xE3A00000 | OUTER << 12 | rounds), again]
-    items += body(rng, sets, stretches, units)
+    items += body(rng, sets, parts, units)
     # subs and bne.
     items += [word(0xE2500001 | OUTER << 16 | OUTER << 12), control.branch(1, again)]
     items += [end, *map(word, EXIT)]
@@ -156,11 +156,11 @@ def any_datum(rng: Rng) -> int:
     return vfp.any_word(rng) if rng.random() < 0.7 else any_value(rng)
 
 
-def body(rng: Rng, sets: Sequence[Set], stretches: int, units: int) -> list[Item]:
-    """Stretches of the sets in turn, from A32 to A32."""
+def body(rng: Rng, sets: Sequence[Set], parts: int, units: int) -> list[Item]:
+    """Parts of the sets in turn, from A32 to A32."""
     items: list[Item] = []
     current = A32
-    for _ in range(stretches):
+    for _ in range(parts):
         following = rng.choice(sets)
         items += go_to(rng, current, following)
         items += sequence(rng, following, units)
@@ -169,7 +169,7 @@ def body(rng: Rng, sets: Sequence[Set], stretches: int, units: int) -> list[Item
 
 
 def go_to(rng: Rng, current: Set, following: Set) -> list[Item]:
-    """What is between stretches of two sets."""
+    """What is between parts of two sets."""
     target = Label()
     jump = current.switch(rng, target, following.bit) if current is not following else []
     return [*jump, asm.ALIGN, target]

@@ -1,13 +1,13 @@
 //! The reference of bindings: what each model says of the properties that it reads.
 //!
 //! Each model reads a node that has nothing but its compatible, on a board that takes down what is declared, and goes
-//! all ways that depend on what nodes say. So the reference is what the readers do.
+//! all branches that depend on what nodes say. So the reference is what the readers do.
 
 use super::build::{read_held, read_route, read_with};
 use super::cores;
 use super::memories;
 use super::passive::PASSIVE;
-use super::ways;
+use super::routes;
 use crate::devices::jedec::spi_nor;
 use crate::devices::{self, Entry, Group, Kind};
 use crate::dt::linux;
@@ -48,7 +48,7 @@ pub fn common() -> Vec<(&'static str, &'static str)> {
 fn cores() -> impl Iterator<Item = Binding> {
     cores::TYPES.iter().map(|core| {
         let properties = declared(core.compatible, |reader| {
-            ways::declare_seat(reader);
+            routes::declare_core_bus(reader);
             read_held(reader);
             cores::from_node(reader, 0);
         });
@@ -82,14 +82,14 @@ fn buses() -> impl Iterator<Item = Binding> {
                 back.",
         properties: declared("simple-bus", |reader| drop(read_route(reader))),
     };
-    let way = Binding {
-        compatible: ways::COMPATIBLE,
+    let route = Binding {
+        compatible: routes::COMPATIBLE,
         group: Group::Bus,
         about: "A child of a bus: the way to it from another bus, on which a core sits (`cyclescope,bus` of the \
                 `cpu` node), where that differs from the way that the board's other masters have.",
-        properties: declared(ways::COMPATIBLE, |reader| drop(ways::read_way(reader, "", ""))),
+        properties: declared(routes::COMPATIBLE, |reader| drop(routes::read_between(reader, "", ""))),
     };
-    [bus, way].into_iter()
+    [bus, route].into_iter()
 }
 
 /// Devices and chips on wires; of flashes, each part has properties of its own.

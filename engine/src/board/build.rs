@@ -9,7 +9,7 @@ use super::images;
 use super::memories::{self, RamPlan};
 use super::passive;
 use super::pins;
-use super::ways;
+use super::routes;
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
 use crate::device::{DeviceId, IrqLine};
@@ -35,7 +35,7 @@ enum Kind {
     Device(&'static Entry, DeviceId),
 }
 
-struct Place<'a> {
+struct MappedNode<'a> {
     node: &'a Node,
     kind: Kind,
     route: Option<usize>,
@@ -49,10 +49,10 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let mut faults = Vec::new();
     common::check(root, &mut faults);
     let mut buses = Vec::new();
-    let mut places = Vec::new();
-    collect(root, None, &mut buses, &mut places, &mut faults);
+    let mut mapped_nodes = Vec::new();
+    collect(root, None, &mut buses, &mut mapped_nodes, &mut faults);
     let cpus = cpu_nodes(root);
-    let controllers = interrupt_controllers(&cpus, &places);
+    let controllers = interrupt_controllers(&cpus, &mapped_nodes);
     let resolve = |phandle: u32, cells: &[u32]| resolve_interrupt(&controllers, phandle, cells);
     let mut board = Board {
         root,
@@ -66,13 +66,13 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     for node in &buses {
         read_with(node, &mut board, |reader| bus.routes.push(read_route(reader)));
     }
-    let ways = ways::read(&buses, &mut board, &mut bus);
+    let routes = routes::read(&buses, &mut board, &mut bus);
     let mut cores: Vec<Box<dyn Core>> = Vec::new();
     let mut held = Vec::new();
     let mut description = Description { model: model_of(root), clocks: clocks_of(root), ..Description::default() };
     for (index, node) in cpus.iter().enumerate() {
         let (core, info) = read_with(node, &mut board, |reader| {
-            ways::declare_seat(reader);
+            routes::declare_core_bus(reader);
             held.push(read_held(reader));
             cores::from_node(reader, index as u32)
         });
@@ -93,8 +93,8 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
         }
     }
     let (mut entries, mut rams) = (Vec::new(), Vec::new());
-    for place in &places {
-        add_place(place, &mut board, &mut bus, &mut rams, &mut entries, &mut description);
+    for mapped in &mapped_nodes {
+        add_node(mapped, &mut board, &mut bus, &mut rams, &mut entries, &mut description);
     }
     if cores.is_empty() {
         let what = "the board has no enabled cpu: add one under /cpus".to_owned();
@@ -109,7 +109,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     pins::check_claims(root, &mut board.faults);
     images::check_distinct(&mut bus.devices, &mut board.faults);
     if board.faults.is_empty() {
-        let memories = places.iter().filter(|place| matches!(place.kind, Kind::Ram)).map(|place| place.node);
+        let memories = mapped_nodes.iter().filter(|mapped| matches!(mapped.kind, Kind::Ram)).map(|mapped| mapped.node);
         add_rams(&rams, memories, &mut bus, &mut board.faults);
     }
     if !board.faults.is_empty() {
@@ -121,7 +121,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     description.parameters = board.parameters;
     bus.map = entries.into_iter().map(|(entry, _)| entry).collect();
     let clocks: Vec<Hz> = cores.iter().map(|core| core.clock()).collect();
-    bus.views = ways.views(&bus, &clocks);
+    bus.views = routes.views(&bus, &clocks);
     for index in 0..bus.devices.len() {
         bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
     }
@@ -148,19 +148,19 @@ fn collect<'a>(
     node: &'a Node,
     route: Option<usize>,
     buses: &mut Vec<&'a Node>,
-    places: &mut Vec<Place<'a>>,
+    mapped_nodes: &mut Vec<MappedNode<'a>>,
     faults: &mut Vec<BoardFault>,
 ) {
     for child in node.children.iter().filter(|child| child.is_enabled() && child.name != "cpus") {
         let compatibles = child.compatibles();
         if compatibles.contains(&"simple-bus") {
             buses.push(child);
-            collect(child, Some(buses.len() - 1), buses, places, faults);
+            collect(child, Some(buses.len() - 1), buses, mapped_nodes, faults);
         } else if is_ram(child) {
-            places.push(Place { node: child, kind: Kind::Ram, route });
+            mapped_nodes.push(MappedNode { node: child, kind: Kind::Ram, route });
         } else if let Some(model) = compatibles.iter().find_map(|compatible| model_for(compatible)) {
-            let devices = places.iter().filter(|place| matches!(place.kind, Kind::Device(..))).count();
-            places.push(Place { node: child, kind: Kind::Device(model, DeviceId(devices as u32)), route });
+            let devices = mapped_nodes.iter().filter(|mapped| matches!(mapped.kind, Kind::Device(..))).count();
+            mapped_nodes.push(MappedNode { node: child, kind: Kind::Device(model, DeviceId(devices as u32)), route });
         } else if let Some(first) = compatibles.first() {
             if !compatibles.iter().any(|compatible| passive::is_passive(compatible)) {
                 let devices = devices::entries().iter().filter(|entry| ranges_of(entry).is_some());
@@ -170,7 +170,7 @@ fn collect<'a>(
                 faults.push(BoardFault { at, node: child.name.clone(), kind });
             }
         } else {
-            collect(child, route, buses, places, faults);
+            collect(child, route, buses, mapped_nodes, faults);
         }
     }
 }
@@ -219,7 +219,7 @@ fn clocks_of(root: &Node) -> Vec<(String, u64)> {
 /// What an interrupt specifier can lead to: a line without its number, and the numbers that there are.
 type Controllers = BTreeMap<u32, (IrqLine, RangeInclusive<u32>)>;
 
-fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> Controllers {
+fn interrupt_controllers(cpus: &[&Node], mapped_nodes: &[MappedNode]) -> Controllers {
     let mut controllers = Controllers::new();
     for (core, cpu) in cpus.iter().enumerate() {
         for child in &cpu.children {
@@ -229,13 +229,13 @@ fn interrupt_controllers(cpus: &[&Node], places: &[Place]) -> Controllers {
             }
         }
     }
-    for place in places {
-        if let (Kind::Device(_, device), Some(phandle)) = (place.kind, place.node.phandle)
-            && (devices::is_port(place.node)
-                || ["interrupt-controller", "#dma-cells"].iter().any(|name| place.node.property(name).is_some()))
+    for mapped in mapped_nodes {
+        if let (Kind::Device(_, device), Some(phandle)) = (mapped.kind, mapped.node.phandle)
+            && (devices::is_port(mapped.node)
+                || ["interrupt-controller", "#dma-cells"].iter().any(|name| mapped.node.property(name).is_some()))
         {
             let line = IrqLine::Device { device, input: 0 };
-            controllers.insert(phandle, (line, inputs::of(place.node).unwrap_or(MOST_INPUTS)));
+            controllers.insert(phandle, (line, inputs::of(mapped.node).unwrap_or(MOST_INPUTS)));
         }
     }
     controllers
@@ -262,39 +262,39 @@ pub(super) fn read_route(reader: &mut NodeReader) -> Route {
     }
 }
 
-fn add_place<'a>(
-    place: &Place<'a>,
+fn add_node<'a>(
+    mapped: &MappedNode<'a>,
     board: &mut Board<'a>,
     bus: &mut Bus,
     rams: &mut Vec<RamPlan>,
     entries: &mut Vec<(MapEntry, &'a Node)>,
     description: &mut Description,
 ) {
-    let name = place.node.label().to_owned();
-    let mut reader = NodeReader::new(place.node, board);
+    let name = mapped.node.label().to_owned();
+    let mut reader = NodeReader::new(mapped.node, board);
     let cacheable = reader.flag(linux::CACHEABLE.0, linux::CACHEABLE.1);
-    let ranges: Vec<(u32, u32)> = match place.kind {
+    let ranges: Vec<(u32, u32)> = match mapped.kind {
         Kind::Ram => memories::read_ranges(&mut reader),
         Kind::Device(entry, _) => memories::read_device_ranges(&mut reader, ranges_of(entry).unwrap_or(0)),
     };
     for (index, (base, last)) in ranges.iter().enumerate() {
-        let target = match place.kind {
+        let target = match mapped.kind {
             Kind::Ram => Target::Ram(rams.len()),
             Kind::Device(_, id) => Target::Device(id, index),
         };
         // Of a device, only windows behind its registers can be kept in caches.
-        let cacheable = cacheable && (matches!(place.kind, Kind::Ram) || index > 0);
+        let cacheable = cacheable && (matches!(mapped.kind, Kind::Ram) || index > 0);
         let entry = MapEntry {
-            name: entry_name(&name, place.kind, index),
+            name: entry_name(&name, mapped.kind, index),
             base: *base,
             last: *last,
             target,
-            route: place.route,
+            route: mapped.route,
             cacheable,
         };
-        entries.push((entry, place.node));
+        entries.push((entry, mapped.node));
     }
-    match place.kind {
+    match mapped.kind {
         Kind::Ram => {
             let mut plan = memories::read(&mut reader, &ranges);
             // To a single core, that is nothing special.
@@ -313,7 +313,7 @@ fn add_place<'a>(
             }
             bus.devices.push(Some(device));
             bus.device_names.push(name.clone());
-            let (compatible, path) = (entry.compatible.to_owned(), place.node.path.clone());
+            let (compatible, path) = (entry.compatible.to_owned(), mapped.node.path.clone());
             description.devices.push(DeviceInfo { name, compatible, path, ranges });
         }
     }

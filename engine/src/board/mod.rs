@@ -8,4 +8,4 @@ mod images;
 mod memories;
 mod passive;
 pub mod pins;
-pub mod ways;
+pub mod routes;

@@ -1,6 +1,6 @@
 //! Nodes that are no devices: others refer to them, or they only hold others together.
 
-use super::ways;
+use super::routes;
 use crate::dt::reader::{NodeReader, declare_clock};
 
 /// Such a node.
@@ -13,7 +13,7 @@ pub struct Passive {
     pub declare: fn(&mut NodeReader),
 }
 
-/// All of them but `simple-bus` and ways, which have properties of their own.
+/// All of them but `simple-bus` and routes, which have properties of their own.
 pub const PASSIVE: [Passive; 5] = [
     Passive {
         compatible: "fixed-clock",
@@ -46,5 +46,7 @@ pub const PASSIVE: [Passive; 5] = [
 
 /// True for a compatible of a node that is no device.
 pub fn is_passive(compatible: &str) -> bool {
-    compatible == "simple-bus" || compatible == ways::COMPATIBLE || PASSIVE.iter().any(|it| it.compatible == compatible)
+    compatible == "simple-bus"
+        || compatible == routes::COMPATIBLE
+        || PASSIVE.iter().any(|it| it.compatible == compatible)
 }

@@ -34,8 +34,8 @@ impl HostImage {
             return Err(ImageError::Unchanged(io::Error::other(reason)));
         }
         match write_beside(taken, real, contents) {
-            Err(Obstacle::Place(_)) if is_same(&taken.file, real) => write_in_place(&taken.file, contents)?,
-            Err(Obstacle::Place(error) | Obstacle::Contents(error)) => return Err(ImageError::Unchanged(error)),
+            Err(Obstacle::Beside(_)) if is_same(&taken.file, real) => write_in_place(&taken.file, contents)?,
+            Err(Obstacle::Beside(error) | Obstacle::Contents(error)) => return Err(ImageError::Unchanged(error)),
             Ok(()) => {}
         }
         taken.is_new = false;
@@ -46,15 +46,15 @@ impl HostImage {
 /// What keeps a file from being replaced.
 enum Obstacle {
     /// No other file can be made, or none put in its place.
-    Place(io::Error),
+    Beside(io::Error),
     /// The contents could not be written: the disk is full, say.
     Contents(io::Error),
 }
 
 fn write_beside(taken: &Taken, real: &Path, contents: Contents) -> Result<(), Obstacle> {
-    let mut scratch = Scratch::beside(real, 0o600).map_err(Obstacle::Place)?;
+    let mut scratch = Scratch::beside(real, 0o600).map_err(Obstacle::Beside)?;
     scratch.fill(contents).and_then(|()| scratch.look_like(&taken.file)).map_err(Obstacle::Contents)?;
-    scratch.rename(real).map_err(Obstacle::Place)
+    scratch.rename(real).map_err(Obstacle::Beside)
 }
 
 fn write_in_place(file: &File, contents: Contents) -> Result<(), ImageError> {

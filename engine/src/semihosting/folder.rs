@@ -97,7 +97,7 @@ pub struct Folder {
 }
 
 /// Where a path ends: a name in a folder that is there. Whether it is there itself is another question.
-struct Place {
+struct Entry {
     /// Its folder; `None` for the root.
     parent: Option<OwnedFd>,
     name: Vec<u8>,
@@ -129,11 +129,11 @@ impl Folder {
     /// # Errors
     /// If it is not there, is something else, or the host refuses.
     pub fn open_file(&self, path: &[u8], opening: Opening) -> Result<File, Refusal> {
-        let place = self.find(path, true)?;
-        if let Ok(kind) = self.kind(&place) {
+        let entry = self.find(path, true)?;
+        if let Ok(kind) = self.kind(&entry) {
             only_regular(kind)?;
         }
-        let (parent, name) = (self.parent(&place), OsStr::from_bytes(&place.name));
+        let (parent, name) = (self.parent(&entry), OsStr::from_bytes(&entry.name));
         let fd = rustix::fs::openat(parent, name, opening.flags(), Mode::from_raw_mode(NEW_FILE))?;
         // It may have become another since.
         only_regular(FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode))?;
@@ -148,9 +148,9 @@ impl Folder {
     /// # Errors
     /// If it is not there, is something else, or the host refuses.
     pub fn remove(&self, path: &[u8]) -> Result<(), Refusal> {
-        let place = self.find(path, false)?;
-        only_replaceable(self.kind(&place)?)?;
-        Ok(rustix::fs::unlinkat(self.parent(&place), OsStr::from_bytes(&place.name), AtFlags::empty())?)
+        let entry = self.find(path, false)?;
+        only_replaceable(self.kind(&entry)?)?;
+        Ok(rustix::fs::unlinkat(self.parent(&entry), OsStr::from_bytes(&entry.name), AtFlags::empty())?)
     }
 
     /// Gives a regular file, or a symbolic link itself, another name. A file of that name is replaced.
@@ -167,18 +167,18 @@ impl Folder {
         Ok(rustix::fs::renameat(self.parent(&from), names.0, self.parent(&to), names.1)?)
     }
 
-    fn parent<'a>(&'a self, place: &'a Place) -> BorrowedFd<'a> {
-        place.parent.as_ref().unwrap_or(&self.root).as_fd()
+    fn parent<'a>(&'a self, entry: &'a Entry) -> BorrowedFd<'a> {
+        entry.parent.as_ref().unwrap_or(&self.root).as_fd()
     }
 
-    fn kind(&self, place: &Place) -> Result<FileType, Refusal> {
-        let name = OsStr::from_bytes(&place.name);
-        let stat = rustix::fs::statat(self.parent(place), name, AtFlags::SYMLINK_NOFOLLOW)?;
+    fn kind(&self, entry: &Entry) -> Result<FileType, Refusal> {
+        let name = OsStr::from_bytes(&entry.name);
+        let stat = rustix::fs::statat(self.parent(entry), name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(FileType::from_raw_mode(stat.st_mode))
     }
 
     /// Walks to the end of a path. A symbolic link there is followed or not.
-    fn find(&self, path: &[u8], follow_last: bool) -> Result<Place, Refusal> {
+    fn find(&self, path: &[u8], follow_last: bool) -> Result<Entry, Refusal> {
         if path.len() > LONGEST_PATH_BYTES {
             return Err(Errno::NAME_TOO_LONG.into());
         }
@@ -204,7 +204,7 @@ impl Folder {
                 }
                 ahead.extend(parts(&target, true));
             } else if last {
-                return Ok(Place { parent: behind.pop(), name: part.name });
+                return Ok(Entry { parent: behind.pop(), name: part.name });
             } else {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 behind.push(rustix::fs::openat(here, OsStr::from_bytes(&part.name), flags, Mode::empty())?);

@@ -195,7 +195,7 @@ const PLACES: [(u32, u32); 4] =
     [(KSEG0 + 0x3000, 0x3000), (KSEG0 + DDR, DDR), (KSEG1 + SLOW, SLOW), (0x0050_0000, DDR + 0x8000)];
 
 /// A core's table in which hardly anything takes time, and one in which all takes long but for the way to an exception.
-const QUICK: CoreTiming = CoreTiming {
+const FAST: CoreTiming = CoreTiming {
     load_use: 0,
     multiply: 1,
     multiply_use: 0,
@@ -218,7 +218,7 @@ const SLOW_BUT_FOR_EXCEPTIONS: CoreTiming = CoreTiming {
     taken_branch: 3,
     unpredicted_jump: 1,
     mispredicted_branch: 4,
-    ..QUICK
+    ..FAST
 };
 
 /// The machine, whose core goes to the program when it has left the state after reset.
@@ -262,7 +262,7 @@ fn programs_take_the_same_time_however_they_are_run() {
         let offset = 4 * random.below(8) + if physical == DDR + 0x8000 { 0x100 } else { 0 };
         let place = (at + offset, physical + offset);
         let program = random.program(place.0);
-        let timing = [timing(), timing(), QUICK, SLOW_BUT_FOR_EXCEPTIONS][number / 4 % 4];
+        let timing = [timing(), timing(), FAST, SLOW_BUT_FOR_EXCEPTIONS][number / 4 % 4];
         let system = SystemConfig { branch_targets: [0, 4, 64][number / 3 % 3], ..config().system };
         let core = CoreConfig { system, timing, ..config() };
         let mut machines = [0; 3].map(|_| machine_of(&core, place, &program));

@@ -40,9 +40,9 @@ pub struct Wiring {
     pub selects: Vec<Pin>,
 }
 
-/// A place for a chip on one of the chip selects.
-struct Place {
-    select: Pin,
+/// A chip select, and the chip on it.
+struct ChipSelect {
+    line: Pin,
     pins: Pins,
     chip: Option<HostedChip>,
 }
@@ -53,7 +53,7 @@ pub struct SpiGpio {
     sck: Pin,
     mosi: Pin,
     miso: Pin,
-    places: Vec<Place>,
+    chips: Vec<ChipSelect>,
     /// What the port's side of the bus is at; `selected` means nothing here.
     lines: PinLevels,
     /// What the chips drive MISO to.
@@ -103,13 +103,13 @@ fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
 impl SpiGpio {
     /// The bus with the label of its node, and a chip, or none, on each chip select.
     pub fn new(label: String, wiring: Wiring, chips: Chips) -> SpiGpio {
-        let places = wiring.selects.into_iter().zip(chips.into_selects());
+        let chips = wiring.selects.into_iter().zip(chips.into_selects());
         SpiGpio {
             label,
             sck: wiring.sck,
             mosi: wiring.mosi,
             miso: wiring.miso,
-            places: places.map(|(select, chip)| Place { select, pins: Pins::new(), chip }).collect(),
+            chips: chips.map(|(line, chip)| ChipSelect { line, pins: Pins::new(), chip }).collect(),
             lines: PinLevels { selected: false, clock: true, enables: 1, levels: 1 },
             driven: None,
             looked: Ps::ZERO,
@@ -126,13 +126,13 @@ impl SpiGpio {
         self.lines.clock = level(self.sck).unwrap_or(self.lines.clock);
         self.lines.levels = level(self.mosi).map_or(self.lines.levels, u8::from);
         let mut clocked = false;
-        for place in &mut self.places {
-            let was_selected = place.pins.levels().selected;
-            let selected = level(place.select).map_or(was_selected, |level| !level);
+        for select in &mut self.chips {
+            let was_selected = select.pins.levels().selected;
+            let selected = level(select.line).map_or(was_selected, |level| !level);
             self.frames += u64::from(selected && !was_selected);
             clocked |= selected && rose;
-            if let Some(chip) = &mut place.chip {
-                place.pins.set(PinLevels { selected, ..self.lines }, now, chip.target());
+            if let Some(chip) = &mut select.chip {
+                select.pins.set(PinLevels { selected, ..self.lines }, now, chip.target());
             }
         }
         self.sck_clocks += u64::from(clocked);
@@ -141,9 +141,9 @@ impl SpiGpio {
     /// What the chips drive MISO to at `at`, and once their outputs have settled.
     fn miso_at(&self, at: Ps) -> [Option<bool>; 2] {
         let mut miso = [None; 2];
-        for place in &self.places {
-            let Some(chip) = &place.chip else { continue };
-            let driven = place.pins.driven(&**chip, at);
+        for select in &self.chips {
+            let Some(chip) = &select.chip else { continue };
+            let driven = select.pins.driven(&**chip, at);
             for (miso, (lines, levels)) in miso.iter_mut().zip(driven) {
                 if lines & IO1 != 0 {
                     *miso = Some(levels & IO1 != 0 && *miso != Some(false));
@@ -206,19 +206,19 @@ impl Device for SpiGpio {
         for (pin, name) in [(self.sck, "sck"), (self.mosi, "mosi"), (self.miso, "miso")] {
             self.declare(pin, name, ctx);
         }
-        for (index, place) in self.places.iter().enumerate() {
-            self.declare(place.select, &format!("cs{index}"), ctx);
-            ctx.bus.wires.watch(place.select, ctx.id, false);
+        for (index, select) in self.chips.iter().enumerate() {
+            self.declare(select.line, &format!("cs{index}"), ctx);
+            ctx.bus.wires.watch(select.line, ctx.id, false);
         }
         ctx.bus.wires.watch(self.sck, ctx.id, false);
         ctx.bus.wires.watch(self.mosi, ctx.id, false);
         ctx.bus.wires.watch(self.miso, ctx.id, true);
-        for chip in self.places.iter_mut().filter_map(|place| place.chip.as_mut()) {
+        for chip in self.chips.iter_mut().filter_map(|select| select.chip.as_mut()) {
             chip.start(ctx);
         }
         // What the wires are at: ports that drive them later tell of it.
         let pins: Vec<Pin> =
-            [self.sck, self.mosi].into_iter().chain(self.places.iter().map(|place| place.select)).collect();
+            [self.sck, self.mosi].into_iter().chain(self.chips.iter().map(|select| select.line)).collect();
         for pin in pins {
             self.take_lines(pin.port, pin.mask(), ctx.bus.wires.levels(pin.port), ctx.now);
         }
@@ -228,7 +228,7 @@ impl Device for SpiGpio {
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.settle_miso(ctx);
         self.take_lines(port, changed, levels, ctx.now);
-        for chip in self.places.iter_mut().filter_map(|place| place.chip.as_mut()) {
+        for chip in self.chips.iter_mut().filter_map(|select| select.chip.as_mut()) {
             chip.pins_changed(port, changed, levels, ctx);
             chip.settle(ctx);
         }
@@ -241,19 +241,19 @@ impl Device for SpiGpio {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.settle_miso(ctx);
-        if let Some(chip) = self.places.get_mut(token as usize).and_then(|place| place.chip.as_mut()) {
+        if let Some(chip) = self.chips.get_mut(token as usize).and_then(|select| select.chip.as_mut()) {
             chip.event(ctx);
         }
         self.drive_miso(ctx);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.places.iter_mut().filter_map(|place| Some(place.chip.as_mut()?.target())).collect()
+        self.chips.iter_mut().filter_map(|select| Some(select.chip.as_mut()?.target())).collect()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
         let mut counters = vec![("sck_clocks".to_owned(), self.sck_clocks), ("frames".to_owned(), self.frames)];
-        counters.extend(self.places.iter().filter_map(|place| place.chip.as_ref()).flat_map(HostedChip::counters));
+        counters.extend(self.chips.iter().filter_map(|select| select.chip.as_ref()).flat_map(HostedChip::counters));
         counters
     }
 }

@@ -62,9 +62,9 @@ const FLG: u32 = 0x80;
 /// From a register to the one that sets its bits, and the one that clears them.
 const SET: u32 = 0x4;
 const CLEAR: u32 = 0x8;
-/// What of an offset names the register, and what the way of writing it.
+/// What of an offset names the register, and what the kind of write.
 const REGISTER: u32 = 0xf0;
-const WAY: u32 = 0x0f;
+const WRITE_KIND: u32 = 0x0f;
 
 /// The port.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ impl Gpio {
         if offset == DAT | SET {
             self.flg &= !(value & self.sources());
         }
-        match (self.held(offset & REGISTER), offset & WAY) {
+        match (self.held(offset & REGISTER), offset & WRITE_KIND) {
             (Some(held), SET) if offset <= FLG => *held |= value,
             (Some(held), CLEAR) if offset <= FLG => *held &= !value,
             _ => ctx.note(&format!("a write to offset {offset:#x}, where no register to write is, has no effect")),

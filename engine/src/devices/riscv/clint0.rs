@@ -101,24 +101,24 @@ impl Clint {
     }
 
     fn register(&self, offset: u32, now: Ps) -> Option<u32> {
-        match self.place(offset)? {
-            Place::Msip(hart) => Some(u32::from(self.harts[hart].msip)),
-            Place::Mtimecmp(hart, half) => Some(half.of(self.harts[hart].mtimecmp)),
-            Place::Mtime(half) => Some(half.of(self.mtime(now))),
+        match self.find(offset)? {
+            ClintRegister::Msip(hart) => Some(u32::from(self.harts[hart].msip)),
+            ClintRegister::Mtimecmp(hart, half) => Some(half.of(self.harts[hart].mtimecmp)),
+            ClintRegister::Mtime(half) => Some(half.of(self.mtime(now))),
         }
     }
 
-    fn set_register(&mut self, place: Place, value: u32, ctx: &mut Ctx) {
-        match place {
-            Place::Msip(hart) => {
+    fn set_register(&mut self, register: ClintRegister, value: u32, ctx: &mut Ctx) {
+        match register {
+            ClintRegister::Msip(hart) => {
                 self.harts[hart].msip = value & 1 != 0;
                 ctx.set_irq(self.harts[hart].software, value & 1 != 0);
             }
-            Place::Mtimecmp(hart, half) => {
+            ClintRegister::Mtimecmp(hart, half) => {
                 self.harts[hart].mtimecmp = half.replaced(self.harts[hart].mtimecmp, value);
                 self.update_timer(hart, ctx);
             }
-            Place::Mtime(half) => {
+            ClintRegister::Mtime(half) => {
                 let mtime = self.mtime(ctx.now);
                 self.offset = self.offset.wrapping_add(half.replaced(mtime, value).wrapping_sub(mtime));
                 (0..self.harts.len()).for_each(|hart| self.update_timer(hart, ctx));
@@ -127,17 +127,17 @@ impl Clint {
     }
 
     /// What is at `offset`; `None` where nothing is.
-    fn place(&self, offset: u32) -> Option<Place> {
+    fn find(&self, offset: u32) -> Option<ClintRegister> {
         let harts = self.harts.len() as u32;
         let word = offset & !3;
         let half = if word & 4 == 0 { Half::Low } else { Half::High };
         match word {
-            _ if word < MSIP + 4 * harts => Some(Place::Msip((word / 4) as usize)),
+            _ if word < MSIP + 4 * harts => Some(ClintRegister::Msip((word / 4) as usize)),
             _ if (MTIMECMP..MTIMECMP + 8 * harts).contains(&word) => {
-                Some(Place::Mtimecmp(((word - MTIMECMP) / 8) as usize, half))
+                Some(ClintRegister::Mtimecmp(((word - MTIMECMP) / 8) as usize, half))
             }
             // 0xbff8 is a multiple of 8.
-            _ if word & !7 == MTIME => Some(Place::Mtime(half)),
+            _ if word & !7 == MTIME => Some(ClintRegister::Mtime(half)),
             _ => None,
         }
     }
@@ -145,7 +145,7 @@ impl Clint {
 
 /// A register of this device.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum ClintRegister {
     Msip(usize),
     Mtimecmp(usize, Half),
     Mtime(Half),
@@ -187,8 +187,8 @@ impl Device for Clint {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if let Some(place) = self.place(offset) {
-            self.set_register(place, on_lanes(value, offset, size), ctx);
+        if let Some(register) = self.find(offset) {
+            self.set_register(register, on_lanes(value, offset, size), ctx);
         }
         Ok(self.params.port.written(ctx.now))
     }

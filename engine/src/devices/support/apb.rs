@@ -1,5 +1,5 @@
 //! What the peripherals of a SAMA5D2 share, and in part those of other chips. They sit on an APB: a register is read or
-//! written within the one cycle in which the access reaches it, so an access takes its time on the way only, which the
+//! written within the one cycle in which the access reaches it, so an access takes its time on the bus only, which the
 //! route has. Byte and halfword accesses use their lanes; the other lanes of a write are zeroes (an APB without
 //! strobes).
 

@@ -18,7 +18,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use self::queue::{Buffer, MOST_DESCRIPTORS, Queue, Way};
+use self::queue::{Buffer, Direction, MOST_DESCRIPTORS, Queue};
 use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
@@ -259,7 +259,7 @@ impl VirtioMmio {
 
     fn find_free(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         while self.queues[RECEIVE].ready
-            && let Some(buffer) = self.queues[RECEIVE].pop(Way::In, ctx.bus)?
+            && let Some(buffer) = self.queues[RECEIVE].pop(Direction::In, ctx.bus)?
         {
             if self.free.len() as u32 >= self.queues[RECEIVE].size {
                 return Err(format!("buffer {} is available again before it was used", buffer.head));
@@ -305,7 +305,7 @@ impl VirtioMmio {
 
     fn send(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         while self.queues[TRANSMIT].ready
-            && let Some(buffer) = self.queues[TRANSMIT].pop(Way::Out, ctx.bus)?
+            && let Some(buffer) = self.queues[TRANSMIT].pop(Direction::Out, ctx.bus)?
         {
             let mut total_bytes = 0;
             for (addr, len) in &buffer.parts {

@@ -1,7 +1,7 @@
 //! What models say of the properties that they read: what the reference of bindings is made of.
 //!
 //! A reader declares a property as it reads it, so that there is one place for both. A board that is built only to
-//! learn that ([`super::Board::documenting`]) also goes the ways that depend on what a node says.
+//! learn that ([`super::Board::documenting`]) also takes the branches that depend on what a node says.
 
 use super::NodeReader;
 use super::allowed::either;

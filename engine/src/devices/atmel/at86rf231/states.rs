@@ -122,7 +122,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// A way from one state to another.
+/// A change of state that is under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transition {
     pub at: Ps,

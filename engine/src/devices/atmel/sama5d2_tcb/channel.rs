@@ -1,7 +1,7 @@
 //! One channel, in ticks of the clock that it counts.
 //!
 //! A compare with RC that triggers takes the tick in which the counter would become RC and makes it 0: a period has RC
-//! ticks, as software counts on. In the ways without, the counter becomes RC in the tick of the compare.
+//! ticks, as software counts on. In the modes without, the counter becomes RC in the tick of the compare.
 
 /// TC_CMR.TCCLKS: the clock.
 pub const CMR_TCCLKS: u32 = 7;
@@ -193,7 +193,7 @@ impl Channel {
         ticks
     }
 
-    /// The counter comes to the end of its way.
+    /// The counter comes to its end.
     fn turn(&mut self, before: u64) {
         if self.down {
             (self.value, self.down) = (0, false);

@@ -125,7 +125,7 @@ impl Rig {
     /// Enables a channel and waits for it: the clocks from the enable's arrival to the last event.
     fn run(&mut self, channel: u32) -> u64 {
         self.put(XDMAC_GE, 1 << channel);
-        // The response's way is one clock.
+        // The response takes one clock.
         let begun = mhz(100).cycles_until_ceil(self.now).0 - 1;
         let mut last = self.now;
         while self.bus.events.next_due() != Ps::MAX {

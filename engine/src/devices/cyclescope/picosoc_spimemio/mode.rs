@@ -15,7 +15,7 @@ pub enum Width {
     QuadDdr,
 }
 
-/// A way to read the flash.
+/// How the flash is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     /// The command.

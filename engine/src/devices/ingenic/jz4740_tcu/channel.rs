@@ -74,7 +74,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The short way is that of counting tick by tick.
+        /// The shortcut gives what counting tick by tick gives.
         #[test]
         fn many_ticks_are_as_many_single_ones(full: u16, half: u16, value: u16, near: bool, ticks in 1u64..300) {
             // Close together where anything is to happen within so few ticks.

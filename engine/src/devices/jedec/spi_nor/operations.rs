@@ -41,7 +41,7 @@ pub(super) enum Cycle {
     WriteRegister,
     /// The wait until a suspended cycle has stopped.
     Suspend,
-    /// The way out of deep power-down.
+    /// Leaving deep power-down.
     Release,
     /// An error that must be cleared first.
     Failed,

@@ -98,7 +98,7 @@ impl Rig {
     /// Writes MDMA_CxCR and waits: the clocks from its arrival to the last event.
     fn run(&mut self, channel: u32, control: u32) -> u64 {
         self.set(channel, &[(CCR, control)]);
-        // The response's way is one clock.
+        // The response takes one clock.
         let begun = mhz(100).cycles_until_ceil(self.now).0 - 1;
         let mut last = self.now;
         while self.bus.events.next_due() != Ps::MAX {

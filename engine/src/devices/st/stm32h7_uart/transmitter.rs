@@ -1,4 +1,4 @@
-//! The way of characters: they wait, and are shifted out one after the other. Times are cycles of the kernel clock.
+//! Characters to send: they wait, and are shifted out one after the other. Times are cycles of the kernel clock.
 
 use std::collections::VecDeque;
 

@@ -27,7 +27,7 @@ pub struct Buffer {
 
 /// Who uses the buffers of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// The device writes them.
     In,
     /// The device reads them.
@@ -86,7 +86,7 @@ impl Queue {
     ///
     /// # Errors
     /// What is wrong with the ring, for a note.
-    pub fn pop(&mut self, way: Way, bus: &Bus) -> Result<Option<Buffer>, String> {
+    pub fn pop(&mut self, direction: Direction, bus: &Bus) -> Result<Option<Buffer>, String> {
         let index = half(bus, self.available, 2)?;
         let new = index.wrapping_sub(self.seen);
         if u32::from(new) > self.size {
@@ -101,10 +101,10 @@ impl Queue {
         let slot = u32::from(self.seen) % self.size;
         let head = half(bus, self.available, 4 + 2 * slot)?;
         self.seen = self.seen.wrapping_add(1);
-        self.chain(head, way, bus).map(Some)
+        self.chain(head, direction, bus).map(Some)
     }
 
-    fn chain(&self, head: u16, way: Way, bus: &Bus) -> Result<Buffer, String> {
+    fn chain(&self, head: u16, direction: Direction, bus: &Bus) -> Result<Buffer, String> {
         let mut parts = Vec::new();
         let mut next = head;
         loop {
@@ -120,8 +120,9 @@ impl Queue {
             if high != 0 || flags & !(DESC_NEXT | DESC_WRITE) != 0 {
                 return Err(format!("descriptor {next} has address {high:#x}{addr:08x} and flags {flags:#x}"));
             }
-            if (flags & DESC_WRITE != 0) != (way == Way::In) {
-                let (wanted, given) = if way == Way::In { ("written", "read") } else { ("read", "written") };
+            if (flags & DESC_WRITE != 0) != (direction == Direction::In) {
+                let (wanted, given) =
+                    if direction == Direction::In { ("written", "read") } else { ("read", "written") };
                 return Err(format!("descriptor {next} is to be {given}, in a queue whose buffers are {wanted}"));
             }
             parts.push((addr, len));

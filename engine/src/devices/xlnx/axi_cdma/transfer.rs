@@ -292,7 +292,7 @@ impl AxiCdma {
         self.totals.bytes += u64::from(bytes);
         self.write.not_before = self.next_beat(self.write.streams, ctx.now, answered);
         if self.write.burst_left == 0 {
-            // As the engine sees it: the target sees each beat later, by the way to it.
+            // As the engine sees it: the target sees each beat later, by the route to it.
             let last_beat = if self.write.streams { ctx.now } else { answered };
             self.end_write_burst(last_beat.saturating_sub(self.write.travel), ctx.bus.path(entry).response(answered));
         }

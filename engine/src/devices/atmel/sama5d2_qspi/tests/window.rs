@@ -3,26 +3,26 @@
 use super::*;
 
 /// Peripheral clocks of an access apart from its serial clocks.
-const WAY: u64 = 5 + 3;
+const ACCESS: u64 = 5 + 3;
 
 #[test]
 fn sequential_words_cost_their_data_alone() {
     let mut rig = Rig::reading(ifr::QUAD_READ);
     // Instruction 8, address 6, dummies 10, data 8.
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x100), word_at(0x100))), WAY + 32 * PERIOD);
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x104), word_at(0x104))), WAY + 8 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x100), word_at(0x100))), ACCESS + 32 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x104), word_at(0x104))), ACCESS + 8 * PERIOD);
     assert_eq!(
         rig.cycles(|rig| assert_eq!(rig.load(0x108, AccessSize::Half).unwrap(), 0xffff & word_at(0x108))),
-        WAY + 4 * PERIOD
+        ACCESS + 4 * PERIOD
     );
     assert_eq!(
         rig.cycles(|rig| assert_eq!(rig.load(0x10a, AccessSize::Byte).unwrap(), 0xff & word_at(0x10a))),
-        WAY + 2 * PERIOD
+        ACCESS + 2 * PERIOD
     );
     assert_eq!((rig.counter("frames"), rig.counter("continued_accesses")), (1, 3));
     // Elsewhere: chip select is inactive for a clock, then the whole frame again.
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x10c), word_at(0x10c))), WAY + 1 + 32 * PERIOD);
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x100), word_at(0x100))), WAY + 1 + 32 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x10c), word_at(0x10c))), ACCESS + 1 + 32 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x100), word_at(0x100))), ACCESS + 1 + 32 * PERIOD);
     assert_eq!(rig.counter("sck_clocks"), 3 * 32 + 8 + 4 + 2);
     assert_eq!(rig.notes(), "");
 }
@@ -30,8 +30,8 @@ fn sequential_words_cost_their_data_alone() {
 #[test]
 fn a_line_fill_is_one_frame() {
     let mut rig = Rig::reading(ifr::QUAD_READ);
-    assert_eq!(rig.cycles(|rig| rig.burst(0x40, 32)), WAY + (8 + 6 + 10 + 64) * PERIOD);
-    assert_eq!(rig.cycles(|rig| rig.burst(0x60, 32)), WAY + 64 * PERIOD);
+    assert_eq!(rig.cycles(|rig| rig.burst(0x40, 32)), ACCESS + (8 + 6 + 10 + 64) * PERIOD);
+    assert_eq!(rig.cycles(|rig| rig.burst(0x60, 32)), ACCESS + 64 * PERIOD);
     assert_eq!(rig.peek(0x44), word_at(0x44));
 }
 
@@ -40,11 +40,11 @@ fn each_single_transfer_may_have_its_frame() {
     let mut rig = Rig::with(Params { reads_go_on: false, ..params() }).in_memory_mode();
     rig.frame(0xeb, ifr::QUAD_READ);
     const WORD: u64 = 32 * PERIOD;
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x100), word_at(0x100))), WAY + WORD);
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x104), word_at(0x104))), WAY + 1 + WORD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x100), word_at(0x100))), ACCESS + WORD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x104), word_at(0x104))), ACCESS + 1 + WORD);
     // A beat of the 64-bit matrix is two transfers; a line is a burst, whose beats go on.
-    assert_eq!(rig.cycles(|rig| rig.burst(0x108, 8)), WAY + 2 * (1 + WORD));
-    assert_eq!(rig.cycles(|rig| rig.burst(0x120, 32)), WAY + 1 + (8 + 6 + 10 + 64) * PERIOD);
+    assert_eq!(rig.cycles(|rig| rig.burst(0x108, 8)), ACCESS + 2 * (1 + WORD));
+    assert_eq!(rig.cycles(|rig| rig.burst(0x120, 32)), ACCESS + 1 + (8 + 6 + 10 + 64) * PERIOD);
     assert_eq!((rig.counter("frames"), rig.counter("continued_accesses")), (5, 0));
 }
 
@@ -53,15 +53,15 @@ fn delays_are_in_peripheral_clocks() {
     let mut rig = Rig::reading(ifr::QUAD_READ);
     rig.word(0);
     rig.put(QSPI_MR, SMM | 7 << 24);
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x80), word_at(0x80))), WAY + 7 + 32 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x80), word_at(0x80))), ACCESS + 7 + 32 * PERIOD);
     // To the first edge, half a period into the first bit (rounded up: 2 of 3 clocks).
     rig.put(QSPI_SCR, THIRD | 9 << 16);
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0), word_at(0))), WAY + 7 + 7 + 32 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0), word_at(0))), ACCESS + 7 + 7 + 32 * PERIOD);
     // The time between two accesses is chip select's time, too.
     rig.now += Ps::from_us(1);
     rig.put(QSPI_CR, cr::LASTXFER);
     rig.now += Ps::from_us(1);
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0), word_at(0))), WAY + 7 + 32 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0), word_at(0))), ACCESS + 7 + 32 * PERIOD);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_serial_clock_is_divided_from_the_peripheral_clock() {
         let mut rig = Rig::reading(ifr::QUAD_READ);
         rig.put(QSPI_SCR, scbr << 8);
         rig.word(0);
-        assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(4), word_at(4))), WAY + 8 * (u64::from(scbr) + 1));
+        assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(4), word_at(4))), ACCESS + 8 * (u64::from(scbr) + 1));
     }
 }
 
@@ -86,7 +86,7 @@ fn all_widths_read_with_their_commands() {
         rig.frame(opcode, width | ifr::QUAD_READ & !7 & !ifr::dummies(31) | ifr::dummies(dummies));
         assert_eq!(
             rig.cycles(|rig| assert_eq!(rig.word(0x230), word_at(0x230))),
-            WAY + clocks * PERIOD,
+            ACCESS + clocks * PERIOD,
             "width {width}"
         );
         assert_eq!((rig.peek(0x200), rig.notes()), (word_at(0x200), String::new()), "width {width}");
@@ -100,7 +100,7 @@ fn all_widths_read_with_their_commands() {
         rig.frame(0x0b, width | ifr::QUAD_READ & !7 & !ifr::dummies(31) | ifr::dummies(dummies));
         assert_eq!(
             rig.cycles(|rig| assert_eq!(rig.word(0x230), word_at(0x230))),
-            WAY + clocks * PERIOD,
+            ACCESS + clocks * PERIOD,
             "width {width}"
         );
         assert_eq!(rig.peek(0x200), word_at(0x200), "width {width}");
@@ -117,15 +117,15 @@ fn continuous_read_mode_leaves_the_instruction_out() {
     let frame = ifr::QUAD_READ & !ifr::dummies(31) | ifr::dummies(9) | ifr::OPTEN | ifr::OPTL_4BIT | ifr::CRM;
     rig.frame(0xeb, frame);
     assert_eq!(rig.peek(0x300), word_at(0x300));
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x300), word_at(0x300))), WAY + 32 * PERIOD);
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x200), word_at(0x200))), WAY + 1 + 24 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x300), word_at(0x300))), ACCESS + 32 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x200), word_at(0x200))), ACCESS + 1 + 24 * PERIOD);
     assert_eq!(rig.peek(0x308), word_at(0x308));
-    assert_eq!(rig.cycles(|rig| rig.burst(0x100, 32)), WAY + 1 + 80 * PERIOD);
+    assert_eq!(rig.cycles(|rig| rig.burst(0x100, 32)), ACCESS + 1 + 80 * PERIOD);
     // A frame with the confirmation bit high ends it. It has no instruction: the flash would take it for address.
     rig.frame(0xf << 16 | 0xeb, frame & !ifr::INSTEN & !ifr::CRM);
     assert_eq!(rig.word(0x400), word_at(0x400));
     rig.frame(0xeb, ifr::QUAD_READ);
-    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x404), word_at(0x404))), WAY + 1 + 32 * PERIOD);
+    assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x404), word_at(0x404))), ACCESS + 1 + 32 * PERIOD);
     assert_eq!(rig.notes(), "");
 }
 

@@ -45,7 +45,7 @@ impl Bench {
     }
 }
 
-/// Both ways, from the same start: the same byte at the same time, and the same totals.
+/// Run and fast-forwarded, from the same start: the same byte at the same time, and the same totals.
 fn assert_exact(start: impl Fn() -> Bench, usual: u8) -> u64 {
     let (mut run, mut skip) = (start(), start());
     let (byte, _) = run.poll(usual, false);

@@ -1,4 +1,4 @@
-//! The two ways through the wire, and arbitrary signals.
+//! Whole bytes and single clocks on the wire, and arbitrary signals.
 
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ fn pieces(commands: &'static [Command]) -> impl Strategy<Value = Vec<Piece>> {
     proptest::collection::vec(any_piece, 1..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Plays the pieces; with `by_clock` each burst clock by clock, which never takes the way of whole bytes.
+/// Plays the pieces; with `by_clock` each burst clock by clock, which never takes the path for whole bytes.
 fn play(bench: &mut Bench, pieces: &[Piece], by_clock: bool) -> Vec<u32> {
     let mut seen = Vec::new();
     for piece in pieces {
@@ -123,7 +123,7 @@ proptest! {
     }
 }
 
-/// The two ways through an FL-L, with QUAD set and a short latency.
+/// The same of an FL-L, with QUAD set and a short latency.
 fn compare_fl_l(pieces: &[Piece]) -> Result<(), TestCaseError> {
     let (mut whole, mut single) = (fl_l::bench(), fl_l::bench());
     for bench in [&mut whole, &mut single] {

@@ -1,10 +1,9 @@
-//! Where cores sit, and what their ways are: a core may sit on a bus of its own, from which other buses are nearer or
-//! farther than from where the board's other masters are.
+//! Routes from cores to buses: a core may be on a bus of its own, from which other buses are nearer or farther than
+//! for the board's other masters.
 //!
-//! `cyclescope,bus = <&mlahb>` of a `cpu` node says on which bus the core sits. What is on that bus needs no
-//! interconnect; a memory there that answers in one cycle of the core's own clock costs nothing, as an instruction that
-//! accesses it has that cycle. Another bus takes the time that its own node says, unless it has a child that says
-//! otherwise:
+//! `cyclescope,bus = <&mlahb>` of a `cpu` node names the core's bus. What is on that bus needs no interconnect; a
+//! memory there that answers in one cycle of the core's own clock costs nothing, as an instruction that accesses it has
+//! that cycle. Another bus takes the time that its own node says, unless it has a child that says otherwise:
 //!
 //! ```text
 //! from-mlahb {
@@ -25,54 +24,54 @@ use crate::dt::reader::{Board, Declared, NodeReader};
 use crate::memory::ram::PortTiming;
 use crate::time::{Cycles, Hz};
 
-/// The compatible of a bus's child that is a way there.
+/// The compatible of a bus's child that is a route to it.
 pub const COMPATIBLE: &str = "cyclescope,way";
-/// The property of a `cpu` node that says where it sits.
-pub const SEAT: &str = "cyclescope,bus";
-/// The property of a way that says where it begins.
+/// The property of a `cpu` node that names its bus.
+pub const CORE_BUS: &str = "cyclescope,bus";
+/// The property of a route that says where it begins.
 const FROM: &str = "cyclescope,from";
 
-/// The seats of cores, and the ways from there.
+/// The buses of cores, and the routes from there.
 #[derive(Debug, Default)]
-pub struct Ways {
-    /// The bus on which each core sits, by its index among the routes.
-    seats: Vec<Option<usize>>,
+pub struct Routes {
+    /// The bus of each core that has one of its own, by its index among the routes.
+    core_buses: Vec<Option<usize>>,
     /// From a bus, to a bus: the route.
-    ways: Vec<(usize, usize, usize)>,
+    between: Vec<(usize, usize, usize)>,
 }
 
-/// Reads the ways to `buses`, which are the first routes of the bus in their order, and adds routes for them.
-pub fn read<'a>(buses: &[&'a Node], board: &mut Board<'a>, bus: &mut Bus) -> Ways {
-    let mut ways = Ways::default();
+/// Reads the routes to `buses`, which are the first routes of the bus in their order, and adds routes for them.
+pub fn read<'a>(buses: &[&'a Node], board: &mut Board<'a>, bus: &mut Bus) -> Routes {
+    let mut routes = Routes::default();
     for (to, node) in buses.iter().enumerate() {
-        let is_way = |child: &&Node| child.is_enabled() && child.compatibles().contains(&COMPATIBLE);
-        for way in node.children.iter().filter(is_way) {
-            let from = bus_of(buses, way, FROM, board);
+        let is_route = |child: &&Node| child.is_enabled() && child.compatibles().contains(&COMPATIBLE);
+        for child in node.children.iter().filter(is_route) {
+            let from = bus_of(buses, child, FROM, board);
             let name = from.map_or("", |from| buses[from].label());
-            let route = read_with(way, board, |reader| read_way(reader, node.label(), name));
+            let route = read_with(child, board, |reader| read_between(reader, node.label(), name));
             bus.routes.push(route);
-            ways.ways.extend(from.map(|from| (from, to, bus.routes.len() - 1)));
+            routes.between.extend(from.map(|from| (from, to, bus.routes.len() - 1)));
         }
     }
     let cpus = board.root.children.iter().filter(|node| node.name == "cpus").flat_map(|cpus| &cpus.children);
     for cpu in cpus.filter(|node| node.is_enabled() && node.name.starts_with("cpu@")) {
-        let seat = cpu.property(SEAT).and_then(|_| bus_of(buses, cpu, SEAT, board));
-        ways.seats.push(seat);
+        let core_bus = cpu.property(CORE_BUS).and_then(|_| bus_of(buses, cpu, CORE_BUS, board));
+        routes.core_buses.push(core_bus);
     }
-    ways
+    routes
 }
 
-/// Says that a `cpu` node may name the bus that it sits on.
-pub fn declare_seat(reader: &mut NodeReader) {
-    declare(reader, SEAT, "the bus that the core sits on, if not where the board's other masters are", false);
+/// Says that a `cpu` node may name its bus.
+pub fn declare_core_bus(reader: &mut NodeReader) {
+    declare(reader, CORE_BUS, "the bus that the core sits on, if not where the board's other masters are", false);
 }
 
 fn declare(reader: &mut NodeReader, name: &str, meaning: &str, required: bool) {
     reader.declare(Declared { required, ..Declared::new(name, "bus", meaning) });
 }
 
-/// Reads a way whose other end has a name.
-pub fn read_way(reader: &mut NodeReader, to: &str, from: &str) -> Route {
+/// Reads a route between two buses, by their names.
+pub fn read_between(reader: &mut NodeReader, to: &str, from: &str) -> Route {
     declare(reader, FROM, "the bus that the way leads from", true);
     Route { name: format!("{to} from {from}"), ..read_route(reader) }
 }
@@ -91,35 +90,35 @@ fn bus_of(buses: &[&Node], node: &Node, property: &str, board: &mut Board) -> Op
     bus
 }
 
-impl Ways {
-    /// What each map entry is to each core, of these clocks; empty where no core has a seat of its own.
+impl Routes {
+    /// What each map entry is to each core, of these clocks; empty where no core has a bus of its own.
     pub fn views(&self, bus: &Bus, clocks: &[Hz]) -> Vec<Vec<View>> {
-        if self.seats.iter().all(Option::is_none) {
+        if self.core_buses.iter().all(Option::is_none) {
             return Vec::new();
         }
-        let of_core = |(seat, clock): (&Option<usize>, &Hz)| {
-            bus.map.iter().map(|entry| self.view(bus, entry, *seat, *clock)).collect()
+        let of_core = |(core_bus, clock): (&Option<usize>, &Hz)| {
+            bus.map.iter().map(|entry| self.view(bus, entry, *core_bus, *clock)).collect()
         };
-        self.seats.iter().zip(clocks).map(of_core).collect()
+        self.core_buses.iter().zip(clocks).map(of_core).collect()
     }
 
-    fn view(&self, bus: &Bus, entry: &MapEntry, seat: Option<usize>, clock: Hz) -> View {
+    fn view(&self, bus: &Bus, entry: &MapEntry, core_bus: Option<usize>, clock: Hz) -> View {
         let timing = match entry.target {
             Target::Ram(ram) => Some(bus.rams[ram].timing()),
             Target::Device(..) => None,
         };
-        let Some(seat) = seat else {
+        let Some(core_bus) = core_bus else {
             let local = timing.is_some_and(|timing| timing.first_word_cycles == Cycles(0)) && entry.route.is_none();
             return View { route: entry.route, local };
         };
-        if entry.route == Some(seat) {
+        if entry.route == Some(core_bus) {
             let at_once = |timing: PortTiming| {
                 timing.clock == clock && timing.first_word_cycles.max(timing.write_first_word_cycles) <= Cycles(1)
             };
             return View { route: None, local: timing.is_some_and(at_once) };
         }
-        let way = self.ways.iter().find(|(from, to, _)| (*from, Some(*to)) == (seat, entry.route));
-        View { route: way.map_or(entry.route, |(.., route)| Some(*route)), local: false }
+        let between = self.between.iter().find(|(from, to, _)| (*from, Some(*to)) == (core_bus, entry.route));
+        View { route: between.map_or(entry.route, |(.., route)| Some(*route)), local: false }
     }
 }
 
@@ -132,7 +131,7 @@ mod tests {
 
     const MHZ: u64 = 1_000_000;
 
-    /// Three buses and a way from the second to the third; on each a memory or a device.
+    /// Three buses and a route from the second to the third; on each a memory or a device.
     fn bus() -> Bus {
         let mut bus = Bus::default();
         let clock = Hz::new(200 * MHZ).unwrap();
@@ -161,25 +160,25 @@ mod tests {
     #[test]
     fn what_is_on_a_cores_own_bus_is_near() {
         let mut bus = bus();
-        let ways = Ways { seats: vec![None, Some(1)], ways: vec![(1, 2, 3)] };
+        let routes = Routes { core_buses: vec![None, Some(1)], between: vec![(1, 2, 3)] };
         let clocks = [600, 200].map(|mhz| Hz::new(mhz * MHZ).unwrap());
-        bus.views = ways.views(&bus, &clocks);
+        bus.views = routes.views(&bus, &clocks);
         bus.set_core_clocks(clocks.to_vec());
-        let routes = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.path(entry).route);
+        let taken = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.path(entry).route);
         let local = |bus: &Bus| [0, 1, 2, 3].map(|entry| bus.path(entry).local);
         for master in [None, Some(0)] {
             bus.master = master;
-            assert_eq!((routes(&bus), local(&bus)), ([Some(0), Some(1), Some(1), Some(2)], [false; 4]), "{master:?}");
+            assert_eq!((taken(&bus), local(&bus)), ([Some(0), Some(1), Some(1), Some(2)], [false; 4]), "{master:?}");
         }
         bus.master = Some(1);
-        assert_eq!((routes(&bus), local(&bus)), ([Some(0), None, None, Some(3)], [false, true, false, false]));
+        assert_eq!((taken(&bus), local(&bus)), ([Some(0), None, None, Some(3)], [false, true, false, false]));
     }
 
     #[test]
-    fn cores_without_seats_see_the_map_as_it_is() {
+    fn cores_without_buses_of_their_own_see_the_map_as_it_is() {
         let bus = bus();
-        let ways = Ways { seats: vec![None, None], ways: vec![(1, 2, 3)] };
+        let routes = Routes { core_buses: vec![None, None], between: vec![(1, 2, 3)] };
         let clock = Hz::new(200 * MHZ).unwrap();
-        assert_eq!(ways.views(&bus, &[clock, clock]), Vec::<Vec<View>>::new());
+        assert_eq!(routes.views(&bus, &[clock, clock]), Vec::<Vec<View>>::new());
     }
 }
