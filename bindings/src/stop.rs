@@ -1,6 +1,6 @@
 //! The class `Stop`.
 
-use cyclescope_engine::machine::stop::StopRequest;
+use cyclescope_engine::machine::ending::StopRequest;
 use pyo3::prelude::*;
 
 /// A wish to stop: any thread, or a signal handler, may ask a run for it.

@@ -1,9 +1,11 @@
-//! ELF files: the segments to load, the entry, and the symbols for messages.
+//! ELF files: the segments to load, the entry, and for messages symbols and source lines.
 
+use addr2line::Context;
+use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
 use object::Endianness;
 use object::elf;
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::one_line::one_line;
 
@@ -290,4 +292,18 @@ fn machine_name(machine: elf::Machine) -> String {
         elf::EM_MICROBLAZE => "MicroBlaze".into(),
         other => format!("machine number {}", other.0),
     }
+}
+
+/// "drivers/spi.c:88" for an address, if the file's debug information tells. Reads that anew: it is for messages, which
+/// are few.
+pub fn line_of(elf: &[u8], addr: u32) -> Option<String> {
+    let file = object::File::parse(elf).ok()?;
+    let load = |id: gimli::SectionId| -> Result<EndianSlice<RunTimeEndian>, gimli::Error> {
+        let section = file.section_by_name(id.name()).and_then(|section| section.data().ok());
+        Ok(EndianSlice::new(section.unwrap_or(&[]), RunTimeEndian::Little))
+    };
+    let dwarf = gimli::Dwarf::load(load).ok()?;
+    let context = Context::from_dwarf(dwarf).ok()?;
+    let location = context.find_location(u64::from(addr)).ok()??;
+    Some(format!("{}:{}", one_line(location.file?), location.line?))
 }

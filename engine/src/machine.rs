@@ -1,13 +1,11 @@
 //! The machine: cores, bus and events on one time line.
 
-mod ending;
-mod hand_over;
+pub mod ending;
 pub mod host;
 mod images;
 mod messages;
 mod programs;
 mod progress;
-pub mod stop;
 mod storms;
 mod vectors;
 pub mod windows;
@@ -18,9 +16,9 @@ use crate::bus::Bus;
 use crate::core::{Core, CoreReport, Stop};
 use crate::dt::params::Parameter;
 use crate::time::{Cycles, Hz, Ps};
+use ending::StopRequest;
 use programs::Program;
 use progress::{Activity, Progress};
-use stop::StopRequest;
 use windows::{Window, Windows};
 
 /// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to

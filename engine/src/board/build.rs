@@ -5,20 +5,20 @@ use std::ops::RangeInclusive;
 
 use super::common;
 use super::cores;
-use super::images;
 use super::memories::{self, RamPlan};
 use super::passive;
 use super::pins;
 use super::routes;
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
-use crate::device::{DeviceId, IrqLine};
+use crate::device::{Device, DeviceId, IrqLine};
 use crate::devices::{self, Entry, Kind as ModelKind};
 use crate::dt::fault::{BoardFault, FaultKind, near_matches};
 use crate::dt::inputs;
 use crate::dt::linux;
 use crate::dt::node::{Node, Property};
 use crate::dt::reader::{self, Board, NodeReader};
+use crate::host_image::{HostImage, ImageError};
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::Ram;
 use crate::time::{Hz, Ps};
@@ -107,7 +107,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     entries.sort_by_key(|(entry, _): &(MapEntry, &Node)| (entry.base, entry.last));
     find_overlaps(&entries, &mut board.faults);
     pins::check_claims(root, &mut board.faults);
-    images::check_distinct(&mut bus.devices, &mut board.faults);
+    check_images(&mut bus.devices, &mut board.faults);
     if board.faults.is_empty() {
         let memories = mapped_nodes.iter().filter(|mapped| matches!(mapped.kind, Kind::Ram)).map(|mapped| mapped.node);
         add_rams(&rams, memories, &mut bus, &mut board.faults);
@@ -362,5 +362,16 @@ fn find_overlaps(entries: &[(MapEntry, &Node)], faults: &mut Vec<BoardFault>) {
             let at = node.property("reg").map_or(&node.at, |property| &property.at).clone();
             faults.push(BoardFault { at, node: node.name.clone(), kind });
         }
+    }
+}
+
+/// Two chips with one image, unless both only read it, are a fault of the second.
+fn check_images(devices: &mut [Option<Box<dyn Device>>], faults: &mut Vec<BoardFault>) {
+    let mut seen: Vec<&mut HostImage> = Vec::new();
+    for image in devices.iter_mut().flatten().flat_map(|device| device.chips()).filter_map(|chip| chip.image()) {
+        if let Some(other) = seen.iter().find(|other| image.clashes_with(other)) {
+            faults.push(image.fault(&ImageError::Shared { other: other.label().to_owned() }));
+        }
+        seen.push(image);
     }
 }

@@ -4,7 +4,6 @@ pub mod bindings;
 pub mod build;
 mod common;
 mod cores;
-mod images;
 mod memories;
 mod passive;
 pub mod pins;

@@ -13,17 +13,15 @@ use super::params::Parameter;
 use super::wiring::IrqLine;
 
 mod allowed;
-mod chosen;
 mod clock;
-mod core;
 mod declared;
-mod gpio;
+mod references;
 mod timing;
 
 pub use allowed::{ANY, Allowed, MultipleOf, PowerOfTwo};
 pub use clock::{FREQUENCIES_HZ, declare_clock, frequency_property};
 pub use declared::Declared;
-pub use gpio::cells_of_pin;
+pub use references::cells_of_pin;
 use timing::sources;
 
 /// What all readers of a board share.

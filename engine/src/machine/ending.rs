@@ -1,4 +1,4 @@
-//! The end of a run: files are written, and serial lines send what is still under way on them.
+//! The end of a run: the user asks for it, files are written, and serial lines send what is still under way on them.
 //!
 //! A firmware that writes its last line to a UART and ends does not wait for the line, nor does a board: the UART goes
 //! on by itself. So the characters are sent, each at its time, where the firmware has ended or can't go on; power that
@@ -6,9 +6,31 @@
 //! counters and waveforms are those of its end. Nothing is sent where all of the board is reset, or where the run was
 //! cut off and the firmware might have gone on: a note then tells what is missing.
 
-use super::hand_over::Pause;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::host::Pause;
 use super::{Machine, Outcome, RunReport};
-use crate::device::DeviceId;
+use crate::bus::Bus;
+use crate::device::{DeviceId, Unsent};
+use crate::time::Ps;
+
+/// A wish to stop, shared with who may have it. The run loop looks at it between runs of cores: within some tenths of a
+/// second of host time.
+#[derive(Clone, Debug, Default)]
+pub struct StopRequest(Arc<AtomicBool>);
+
+impl StopRequest {
+    /// Asks all runs that follow this request to stop. It is never taken back.
+    pub fn make(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// True if someone asked.
+    pub fn is_made(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 impl Machine {
     /// Ends a run.
@@ -46,5 +68,23 @@ impl Machine {
                 self.end_notes.push(format!("{name}: {} {were} {why}: \"{text}\"", unsent.len()));
             }
         }
+    }
+}
+
+impl Bus {
+    /// What is still under way on a device's serial line.
+    pub fn unsent(&self, id: DeviceId) -> Unsent {
+        self.devices[id.0 as usize].as_ref().map_or_else(Unsent::default, |device| device.unsent())
+    }
+
+    /// Brings the serial line on which something happens next up to that time, which is after `end`: gives it, or
+    /// `None` if nothing will happen any more.
+    pub fn send_next(&mut self, end: Ps) -> Option<Ps> {
+        let ids = (0..self.devices.len() as u32).map(DeviceId);
+        let (at, id) = ids.filter_map(|id| Some((self.unsent(id).next_change?, id))).min()?;
+        let before = self.unsent(id);
+        self.with_device(id, at.max(end), |device, ctx| device.send_on(ctx));
+        // A device that stays where it is would have the run last for ever.
+        (self.unsent(id) != before).then_some(at)
     }
 }

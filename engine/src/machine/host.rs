@@ -1,7 +1,13 @@
-//! A machine that is run in steps, with a program on the host at a pipe of one of its devices.
+//! What a machine exchanges with the host.
+//!
+//! What was printed goes to the host at the end of each slice, and between when it is due. Then the core goes on as if
+//! it had not come back, so that nothing depends on when that was. With a program on the host at a pipe of one of its
+//! devices, a machine is run in steps.
 
 use super::{Machine, Outcome, Printed, RunReport, SLICE_CYCLES};
+use crate::core::Stop;
 use crate::device::DeviceId;
+use crate::observe::output::HandOver;
 use crate::pipe::{Goal, Pipe};
 use crate::time::Ps;
 
@@ -10,6 +16,10 @@ const FED: u32 = 0;
 /// Nothing but the end of a step: while a core waits for the host's bytes, something is still due.
 const STEP_END: u32 = 1;
 
+/// Gets what was printed since the last call. False if the user wants to stop. It may take its time: the simulation
+/// waits.
+pub(super) type Pause<'a> = &'a mut dyn FnMut(&Printed) -> bool;
+
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -17,6 +27,54 @@ pub struct Step {
     pub reached: Option<Ps>,
     /// The firmware or the user ended the run with it: what it gave.
     pub ended: Option<RunReport>,
+}
+
+impl Machine {
+    /// When the host gets what was printed; the end of a slice comes as well. It changes nothing else.
+    pub fn set_hand_over(&mut self, hand_over: HandOver) {
+        self.bus.output.hand_over = hand_over;
+    }
+
+    /// Runs a core up to `horizon`, with what it prints handed over when that is due. `None` if the user wants to stop.
+    pub(super) fn run_printing(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Stop> {
+        loop {
+            if let Some(at) = self.hand_over_at {
+                self.bus.order.break_off(at);
+            }
+            let stop = self.cores[core].run(&mut self.bus, horizon);
+            let broken_off = self.bus.order.take_broken_off();
+            if stop != Stop::Horizon || !broken_off {
+                return Some(stop);
+            }
+            let (now, before) = (self.core_time(core), self.hand_over_at);
+            if !self.hand_over_if_due(now, pause) {
+                return None;
+            }
+            if self.hand_over_at == before {
+                // It came back for something else.
+                return Some(stop);
+            }
+        }
+    }
+
+    /// Hands over what was printed if that is due at `now`. False if the user wants to stop.
+    pub(super) fn hand_over_if_due(&mut self, now: Ps, pause: Pause) -> bool {
+        if self.bus.output.is_empty() {
+            return true;
+        }
+        let soon = now.saturating_add(self.cores[0].clock().ps_at_floor(self.bus.output.hand_over.cycles));
+        let due = *self.hand_over_at.get_or_insert(soon);
+        (!self.bus.output.is_full() && now < due) || (pause(&self.take_printed()) && !self.stop.is_made())
+    }
+
+    /// What was printed since the last call.
+    pub(super) fn take_printed(&mut self) -> Printed {
+        self.hand_over_at = None;
+        let (console, streams) = self.bus.output.take();
+        let named =
+            streams.into_iter().map(|(device, bytes)| (self.bus.device_names[device.0 as usize].clone(), bytes));
+        Printed { console, streams: named.collect(), notes: self.new_storm_notes() }
+    }
 }
 
 impl Machine {

@@ -5,7 +5,7 @@ use super::progress::Activity;
 use crate::bus::BusFaultKind;
 use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::disassembly;
-use crate::lines;
+use crate::elf;
 use crate::time::Ps;
 
 impl Machine {
@@ -15,7 +15,7 @@ impl Machine {
 
     /// An address in code, with its symbol, and the line of the instruction at `line_of`.
     fn code_text(&self, core: usize, addr: u32, line_of: u32) -> String {
-        let line = self.program(core).and_then(|program| lines::line_of(&program.elf, line_of));
+        let line = self.program(core).and_then(|program| elf::line_of(&program.elf, line_of));
         let known: Vec<String> = [self.symbol_at(core, addr), line].into_iter().flatten().collect();
         if known.is_empty() { format!("{addr:#010x}") } else { format!("{addr:#010x} ({})", known.join(", ")) }
     }

@@ -4,7 +4,7 @@
 //! [`crate::order`]'s. A core that waits for an interrupt stays where it is until one of its inputs goes up: then it
 //! goes on from that time. Cores that all wait pass the time together, up to the next event.
 
-use super::hand_over::Pause;
+use super::host::Pause;
 use super::{Machine, Outcome};
 use crate::core::Stop;
 use crate::time::{Cycles, Ps};

@@ -1,6 +1,6 @@
 //! Spoiled ELF files: the loader refuses or takes them, and never panics.
+use cyclescope_engine::elf::line_of;
 use cyclescope_engine::elf::{self, Machine};
-use cyclescope_engine::lines::line_of;
 use proptest::prelude::*;
 
 use crate::support::riscv as support;

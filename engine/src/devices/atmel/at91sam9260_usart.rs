@@ -4,7 +4,7 @@
 //! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time
 //! that UART_BRGR, parity and the format of 8 data bits and a stop bit give; TXRDY, TXEMPTY, interrupts, write
 //! protection. A character is on the console when its stop bit has ended; what is still under way when the firmware
-//! ends is sent all the same ([`crate::serial`]). The bit clock is taken to start with the character.
+//! ends is sent all the same ([`crate::machine::ending`]). The bit clock is taken to start with the character.
 //!
 //! Not modelled: the receive line, which stays idle, with time-out and comparison; echo and loopback; a baud rate from
 //! a programmable clock.

@@ -5,8 +5,8 @@
 //! and its shift register. A bit is as many periods of the baud clock, EXTAL, as the divisor latch says, times 16 or
 //! UMR, and one more where UACR has a one; start, data, parity and stop bits are as ULCR says. A character is on the
 //! console when its stop bits have ended; what is still under way when the firmware ends is sent all the same
-//! ([`crate::serial`]). ULSR.TDRQ is set while half of the FIFO is free. Its interrupt goes with a look at UIIR or a
-//! character, and comes again with each character that leaves the FIFO.
+//! ([`crate::machine::ending`]). ULSR.TDRQ is set while half of the FIFO is free. Its interrupt goes with a look at
+//! UIIR or a character, and comes again with each character that leaves the FIFO.
 //!
 //! Not modelled: the receive line, which stays idle; modem lines, loopback, break, infrared, DMA; the clock gate in the
 //! CGU, and whether the GPIO port gives the pins to the UART.

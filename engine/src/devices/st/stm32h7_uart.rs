@@ -8,7 +8,8 @@
 //! `cyclescope,start-cycles` of it.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
-//! their stop bits have ended; what is still under way when the firmware ends is sent all the same ([`crate::serial`]).
+//! their stop bits have ended; what is still under way when the firmware ends is sent all the same
+//! ([`crate::machine::ending`]).
 //!
 //! Not modelled: the receive line, which stays idle; break, synchronous, smartcard, IrDA, LIN and half-duplex modes,
 //! hardware flow control, DMA requests, low-power modes.

@@ -3,7 +3,7 @@
 //! Modelled: both FIFOs' registers, the transmitter bit by bit (its bit clock runs freely from reset, 16 periods of the
 //! divided bus clock a bit; a character keeps its place in the FIFO until its last data bit has been sent), the status
 //! bits, the interrupt pulse when the transmit FIFO runs empty. A character is on the console when its stop bit has
-//! ended. What is still in the FIFO when the firmware ends is sent all the same ([`crate::serial`]).
+//! ended. What is still in the FIFO when the firmware ends is sent all the same ([`crate::machine::ending`]).
 //!
 //! Not modelled: the receive line, which stays idle. So the receive FIFO is empty, and reading it is a bus error, as
 //! PG142 says (Receive Data FIFO); overrun, frame and parity errors never come.

@@ -1,0 +1,158 @@
+//! What a reader learns of other nodes: cores that a property names, pins of ports, and whether the node is the console.
+
+use super::super::fault::FaultKind;
+use super::super::node::{Node, Property};
+use super::{Declared, NodeReader};
+use crate::dt::wiring::{IrqLine, PINS_OF_PORT, Pin};
+
+/// Most cells that a port may ask for.
+const MOST_CELLS: u32 = 8;
+
+/// Cells of a pin in a property that names some, the phandle of its port included.
+pub fn cells_of_pin(root: &Node, port: u32) -> usize {
+    let cells = root.by_phandle(port).and_then(|node| node.property("#gpio-cells"));
+    cells.and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(2).min(MOST_CELLS) as usize + 1
+}
+
+impl NodeReader<'_, '_> {
+    /// The index of the core whose node a property leads to; `None` where the node has no such property, and where the
+    /// board does not use that core.
+    pub fn core_index(&mut self, name: &str, meaning: &str) -> Option<usize> {
+        self.note(|| Declared::new(name, "core", meaning));
+        let property = self.get(name)?;
+        let cells = property.cells().unwrap_or_default();
+        let core = cells.first().and_then(|phandle| index_of(self.board.root, *phandle));
+        if core.is_none() {
+            let expected = "a core under /cpus".to_owned();
+            self.fault(&property.at, FaultKind::BadReference { property: name.to_owned(), expected });
+        }
+        core?
+    }
+
+    /// True if `/chosen`'s stdout-path leads to the node: by its path or by an alias, with or without options behind a
+    /// colon.
+    pub fn is_stdout(&self) -> bool {
+        stdout(self.board.root) == Some(self.node.path.as_str())
+    }
+
+    /// The pin that the node has as number `index` of a property such as `sck-gpios` (a port and its cells, the first
+    /// of which is the pin's number); `None` where the node has no such pin, and, with a fault, where there is no such
+    /// pin.
+    pub fn gpio(&mut self, name: &str, index: usize, meaning: &str) -> Option<Pin> {
+        self.note(|| Declared::new(name, "pins", meaning));
+        self.pin(name, index)
+    }
+
+    /// Those pins of which there must be at least one, up to `most`; no pins where there are none, which is a fault.
+    pub fn required_gpios(&mut self, name: &str, most: usize, meaning: &str) -> Vec<Pin> {
+        self.note(|| Declared::new(name, "pins", meaning).required());
+        if self.node.property(name).is_none() {
+            self.asked.push(name.to_owned());
+            self.missing(name, meaning);
+            return Vec::new();
+        }
+        (0..most).map_while(|index| self.pin(name, index)).collect()
+    }
+
+    fn pin(&mut self, name: &str, index: usize) -> Option<Pin> {
+        let property = self.get(name)?;
+        let cells = property.cells().filter(|cells| !cells.is_empty());
+        let Some(cells) = cells else {
+            self.wrong_type(property, "GPIO ports, each with the number of a pin and flags");
+            return None;
+        };
+        let mut rest = &cells[..];
+        for _ in 0..index {
+            rest = rest.get(cells_of_pin(self.board.root, rest[0])..).filter(|rest| !rest.is_empty())?;
+        }
+        let number = rest.get(1).copied().filter(|_| rest.len() >= cells_of_pin(self.board.root, rest[0]));
+        let port = self.board.root.by_phandle(rest[0]).filter(|port| (self.board.ports)(port));
+        let line = number.and_then(|number| (self.board.interrupts)(rest[0], &[number]));
+        match (port, number, line) {
+            (None, ..) | (_, None, _) | (_, Some(0..PINS_OF_PORT), None) => {
+                let expected = "an enabled GPIO port, the number of a pin, and flags".to_owned();
+                self.fault(&property.at, FaultKind::BadReference { property: name.to_owned(), expected });
+                None
+            }
+            (Some(_), Some(number @ 0..PINS_OF_PORT), Some(IrqLine::Device { device, .. })) => {
+                Some(Pin { port: device, number })
+            }
+            (Some(port), Some(number), _) => {
+                let value = format!("pin {number} of {}", port.label());
+                let allowed = "a port has pins 0 to 31".to_owned();
+                self.fault(&property.at, FaultKind::OutOfRange { property: name.to_owned(), value, allowed });
+                None
+            }
+        }
+    }
+}
+
+/// The index of a core among those that are used; `Some(None)` for one that is not used, `None` for what is no core.
+fn index_of(root: &Node, phandle: u32) -> Option<Option<usize>> {
+    let cpus = root.children.iter().find(|node| node.name == "cpus")?;
+    let cores = || cpus.children.iter().filter(|node| node.name.starts_with("cpu@"));
+    let core = cores().find(|core| core.phandle == Some(phandle))?;
+    Some(cores().filter(|core| core.is_enabled()).position(|used| used.path == core.path))
+}
+
+/// The path of the node that is the console.
+fn stdout(root: &Node) -> Option<&str> {
+    let path = text(root, "chosen", "stdout-path")?;
+    let path = path.split(':').next().unwrap_or(path);
+    if path.starts_with('/') { Some(path) } else { text(root, "aliases", path) }
+}
+
+/// A property of a child of the root that is one string.
+fn text<'a>(root: &'a Node, child: &str, name: &str) -> Option<&'a str> {
+    let node = root.children.iter().find(|node| node.name == child)?;
+    match node.property(name).and_then(Property::strings)?[..] {
+        [text] => Some(text),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dt::node::Location;
+
+    fn node(path: &str, phandle: u32, property: (&str, &str), children: Vec<Node>) -> Node {
+        let at = Location { file: "test.dts".into(), line: 1 };
+        let value = [property.1.as_bytes(), &[0]].concat();
+        let properties = vec![Property { name: property.0.into(), value, at: at.clone() }];
+        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+        Node { path: path.to_owned(), name, labels: Vec::new(), at, phandle: Some(phandle), properties, children }
+    }
+
+    #[test]
+    fn cores_are_counted_among_those_that_are_used() {
+        const USED: (&str, &str) = ("status", "okay");
+        let cpus = vec![
+            node("/cpus/cpu@0", 1, USED, Vec::new()),
+            node("/cpus/cpu@1", 2, ("status", "disabled"), Vec::new()),
+            node("/cpus/cpu@2", 3, USED, Vec::new()),
+            node("/cpus/cache", 4, USED, Vec::new()),
+        ];
+        let root = node("", 0, USED, vec![node("/cpus", 5, USED, cpus)]);
+        let found = [1, 2, 3, 4, 9].map(|phandle| index_of(&root, phandle));
+        assert_eq!(found, [Some(Some(0)), Some(None), Some(Some(1)), None, None]);
+    }
+
+    #[test]
+    fn stdout_is_a_path_or_an_alias_with_or_without_options() {
+        let cases = [
+            ("serial0", Some("/serial@1")),
+            ("serial0:115200n8", Some("/serial@1")),
+            ("/serial@2:9600", Some("/serial@2")),
+            ("serial1", None),
+        ];
+        for (path, expected) in cases {
+            let children = vec![
+                node("/aliases", 1, ("serial0", "/serial@1"), Vec::new()),
+                node("/chosen", 2, ("stdout-path", path), Vec::new()),
+            ];
+            assert_eq!(stdout(&node("", 0, ("model", "test"), children)), expected, "{path}");
+        }
+        assert_eq!(stdout(&node("", 0, ("model", "test"), Vec::new())), None);
+    }
+}
