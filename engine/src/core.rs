@@ -20,7 +20,7 @@ pub enum Stop {
     Fault(CoreFault),
 }
 
-/// A trap that leads nowhere.
+/// A trap that no handler of the firmware's can take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreFault {
     /// Address of the instruction.
@@ -41,7 +41,7 @@ pub struct CoreFault {
     pub registers: String,
 }
 
-/// An access that nothing, or an error, answered.
+/// An access that got no answer, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultedAccess {
     /// Its address.

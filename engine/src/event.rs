@@ -19,7 +19,7 @@ pub struct Event {
     pub device: DeviceId,
     /// Breaks ties within a device: first scheduled, first run.
     sequence: u64,
-    /// The device's own word for what is due.
+    /// The device's token for what is due.
     pub token: u32,
 }
 
@@ -42,8 +42,8 @@ impl EventQueue {
         self.heap.retain(|Reverse(event)| (event.device, event.token) != (device, token));
     }
 
-    /// True if so many events wait that those that nobody waits for any more have to go: a firmware that sets a timer
-    /// again and again, each time a little earlier, must not fill the memory.
+    /// True if so many events are pending that stale ones have to be dropped: a firmware that sets a timer again and
+    /// again, each time a little earlier, must not fill the memory.
     pub fn are_many(&self) -> bool {
         self.heap.len() >= 10_000
     }

@@ -1,8 +1,8 @@
 //! Files on the host in which chips keep what they store ("images"): which may be one, and how a run takes it for
 //! itself.
 //!
-//! A board names an image by its path (`cyclescope,image`). When the board is read the file is only looked at: who
-//! describes a board, or makes one to run it later, is in nobody's way. When a run begins it takes the image
+//! A board names an image by its path (`cyclescope,image`). When the board is read the file is only looked at, so that
+//! describing a board, or making one to run it later, disturbs nobody. When a run begins it takes the image
 //! ([`HostImage::take`]): from then on to the run's end it is locked, so that no other run has it, in this process or
 //! another. How contents are replaced as a whole is in [`replace`].
 //!

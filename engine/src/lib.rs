@@ -4,8 +4,9 @@
 //! experiments, published tables, any file format but ELF.
 //!
 //! Where to start reading: [`machine`] ties the parts together; [`device`] is what a device model implements;
-//! [`wire::spi`] is what a chip on an SPI wire implements; [`dt`] is how properties of a devicetree node become
-//! a typed, checked parameter set, [`board`] how nodes become a machine; [`isa::riscv`] is the core.
+//! [`wire::spi`] is what a chip on an SPI wire implements; [`dt`] is how properties of a devicetree node become a
+//! typed, checked parameter set, [`board`] how nodes become a machine; [`cpu`] is the core, and [`isa`] what each
+//! instruction set adds to it.
 
 pub mod board;
 pub mod bus;

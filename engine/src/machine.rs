@@ -208,8 +208,8 @@ impl Machine {
         self.cores.iter_mut().for_each(|core| core.skip_polling(skip));
     }
 
-    /// Has changes of wires recorded from now on, in [`Bus::waves`]: of the signals at these places there; beyond what
-    /// memory should hold, in `file`, which is empty, or without one up to a limit.
+    /// Has changes of wires recorded from now on, in [`Bus::waves`]: of the signals at these places there. Those that
+    /// are too many for memory go to `file`, which is empty; without one there is a limit.
     pub fn record_waves(&mut self, signals: &[usize], file: Option<File>) {
         self.bus.wires.tell_levels(&self.bus.waves);
         self.bus.waves.choose(signals);

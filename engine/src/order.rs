@@ -26,8 +26,8 @@ pub struct Order {
     until: Ps,
     /// The running core's time ends here, though the machine may have said later.
     cut: Ps,
-    /// The running core was told to come back at once, or at `cut`, for what has nothing to do with other cores. That
-    /// happens only while it is alone: which of several runs next must not depend on it.
+    /// The running core was told to come back at once, or at `cut`, for a reason that has nothing to do with other
+    /// cores. That happens only while it is alone: which of several runs next must not depend on it.
     broken_off: bool,
     /// When the running core wanted to make an access that was not its turn.
     wanted: Option<Ps>,
@@ -36,7 +36,7 @@ pub struct Order {
     /// For each core that waits for an interrupt: when it was roused, if it was.
     asleep: Vec<Option<Option<Ps>>>,
     resets: Vec<ResetChange>,
-    /// A core goes on that did nothing: the machine has yet to look.
+    /// A core that was idle goes on: the machine has not looked yet.
     joined: bool,
 }
 

@@ -2,10 +2,10 @@
 //!
 //! A timer with a period of one clock, an interrupt that nobody clears, a handler that faults again and again, a DMA
 //! engine that feeds itself: the simulation is right, and slow. So events are counted by device and exceptions by core,
-//! in simulated milliseconds; where one goes on in full rate for long enough, the user is told which. All of it follows
-//! from simulated time alone. Counting happens at events and exceptions only.
+//! in simulated milliseconds; where one goes on at such a rate for long enough, the user is told which. All of it
+//! follows from simulated time alone. Counting happens at events and exceptions only.
 
-use crate::device::{DeviceId, IrqLine};
+use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::time::Ps;
 
 /// Where rates are looked at.

@@ -13,7 +13,7 @@
 //! port looks at its wires again when it has driven them; edges in between are kept for it ([`Wires::take_edges`]).
 
 use crate::bus::Bus;
-use crate::device::DeviceId;
+use crate::dt::wiring::DeviceId;
 pub use crate::dt::wiring::{PINS_OF_PORT, Pin};
 use crate::observe::waves::{SignalId, Waves};
 use crate::time::Ps;
@@ -191,7 +191,7 @@ impl Wires {
 }
 
 impl Bus {
-    /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Who watches is told before this
+    /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Watchers are told before this
     /// returns.
     pub fn drive_port(&mut self, port: DeviceId, drive: Drive, pull_ups: u32, now: Ps) {
         let Some(wires) = self.wires.port_mut(port) else { return };

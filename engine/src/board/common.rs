@@ -1,5 +1,5 @@
-//! Properties that any node may have (Devicetree Specification 0.4, section 2.3): what is read of them wherever it
-//! matters is checked here, once.
+//! Properties that any node may have (Devicetree Specification 0.4, section 2.3): they are checked here, once, for all
+//! who read them.
 
 use crate::dt::fault::{BoardFault, FaultKind};
 use crate::dt::node::{Node, Property};

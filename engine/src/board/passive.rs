@@ -1,4 +1,4 @@
-//! Nodes that are no devices: others refer to them, or they only hold others together.
+//! Nodes that are no devices: others refer to them, or they only group others.
 
 use super::routes;
 use crate::dt::reader::{NodeReader, declare_clock};

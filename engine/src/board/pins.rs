@@ -1,4 +1,4 @@
-//! Pins that a board gives to what is beside its ports: those that two things claim, and those that no port has.
+//! Checks the pins that a board wires to something: each exists, and none is used twice.
 
 use crate::devices;
 use crate::dt::fault::{BoardFault, FaultKind};

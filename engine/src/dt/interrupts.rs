@@ -30,7 +30,7 @@ impl Specifier {
 pub struct Specifiers {
     /// The complete ones.
     pub list: Vec<Specifier>,
-    /// Cells behind them make no further one: what the property must be, where it is not.
+    /// What the property must be, if cells are left over that make no further one.
     pub expected: Option<String>,
 }
 

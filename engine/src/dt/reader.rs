@@ -36,7 +36,7 @@ pub struct Board<'a> {
     pub ports: fn(&Node) -> bool,
     /// Resolves an interrupt specifier: controller's phandle and its cells.
     pub interrupts: &'a dyn Fn(u32, &[u32]) -> Option<IrqLine>,
-    /// What the node's reader says of its properties, where that is all that is wanted: for the reference of bindings.
+    /// What readers declare of properties, if it is collected: for the reference of bindings.
     pub declared: Option<Vec<Declared>>,
 }
 

@@ -1,4 +1,4 @@
-//! The begin and the end of a run, for what is kept in files on the host.
+//! Images on the host: taken when a run begins, written when it ends.
 
 use std::path::PathBuf;
 

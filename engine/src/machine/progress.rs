@@ -1,7 +1,7 @@
 //! Which core runs next, and how far: the run loop.
 //!
-//! The core that is furthest behind runs, up to a quantum before the others; what they may do to each other before is
-//! [`crate::order`]'s. A core that waits for an interrupt stays where it is until one of its inputs goes up: then it
+//! The core that is furthest behind runs, up to a quantum before the others; [`crate::order`] keeps what they do to
+//! each other in order. A core that waits for an interrupt stays where it is until one of its inputs goes up: then it
 //! goes on from that time. Cores that all wait pass the time together, up to the next event.
 
 use super::host::Pause;

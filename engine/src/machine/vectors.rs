@@ -1,9 +1,9 @@
 //! Where a program's vector table is, for a core that begins with one (Cortex-M).
 //!
-//! Such a core reads its stack pointer and its first address from a table at an address that the board gives. Chips
-//! have flash seen there as well; a program linked to flash or RAM elsewhere has its table where it was linked to, and
-//! debuggers that load it set VTOR and SP from there. So does this: a table is one if its first words are a stack
-//! pointer in RAM and an odd address in the program.
+//! Such a core reads its stack pointer and its first address from a table at an address that the board gives. Chips map
+//! their flash there as well. A program that is linked to flash or RAM elsewhere has its table where it was linked to,
+//! and debuggers that load it set VTOR and SP from there, as is done here. A table is recognised by its first words: a
+//! stack pointer in RAM and an odd address in the program.
 
 use super::Machine;
 use crate::bus::Target;

@@ -1,13 +1,13 @@
-//! Lines for the user about a run: each once, and no more than tell enough.
+//! Notes for the user about a run: a line each, told once, and limited in number.
 //!
-//! What a note says may have values that the firmware chose, so there is no end to different ones.
+//! A note may contain values that the firmware chose, so the number of different ones has no limit of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::CoreFault;
-use crate::device::DeviceId;
+use crate::dt::wiring::DeviceId;
 
-/// Exceptions of the first kinds tell enough.
+/// So many kinds of exceptions are told.
 const MOST_TRAPS: usize = 8;
 
 /// Notes, in the order in which they came: at most `MOST`.
@@ -19,7 +19,7 @@ pub struct Notes<const MOST: usize> {
 }
 
 impl<const MOST: usize> Notes<MOST> {
-    /// Keeps what `line` gives, unless the device (or what is no device) has said `what` before.
+    /// Keeps what `line` gives, unless the same device (or none) has said `what` before.
     pub fn add(&mut self, from: Option<DeviceId>, what: &str, line: impl FnOnce() -> String) {
         let known = self.known.entry(from).or_default();
         if known.contains(what) {
@@ -38,7 +38,7 @@ impl<const MOST: usize> Notes<MOST> {
         &self.lines
     }
 
-    /// There were more.
+    /// True if some were left out.
     pub fn has_more(&self) -> bool {
         self.has_more
     }
@@ -71,7 +71,7 @@ impl Traps {
         &self.kept
     }
 
-    /// There were more.
+    /// True if some were left out.
     pub fn has_more(&self) -> bool {
         self.has_more
     }

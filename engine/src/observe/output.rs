@@ -1,13 +1,13 @@
 //! What the firmware prints, from where it is printed to where the host takes it: on the console, and on lines of their
 //! own.
 //!
-//! It is handed over soon, and before much has gathered, so that a firmware that prints without end fills no memory,
-//! and a host that takes its time has the simulation wait. When that happens changes nothing else: [`crate::machine`]
-//! has the core go on where it was.
+//! It is handed over soon, and before much has gathered, so a firmware that prints without end fills no memory, and the
+//! simulation waits for a slow host. The moment of the hand-over changes nothing else: [`crate::machine`] lets the core
+//! go on where it was.
 
 use std::collections::BTreeMap;
 
-use crate::device::DeviceId;
+use crate::dt::wiring::DeviceId;
 use crate::time::Cycles;
 
 /// When the host gets what was printed.

@@ -1,4 +1,5 @@
-//! Changes that memory should not hold: sorted runs in a file, read back as one sequence in the order of time.
+//! Changes of wires that are too many for memory: sorted runs in a file, read back as one sequence in the order of
+//! time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

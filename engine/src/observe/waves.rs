@@ -1,7 +1,7 @@
 //! Waveforms: when which wire changed its level, recorded only if the user asks for it.
 //!
-//! Changes are told in any order: a device learns late what its wires did, or knows it ahead. They are put in the order
-//! of time in the end. What memory should not hold goes to a file meanwhile ([`super::spool`]).
+//! Changes come in any order, as a device may learn of them late or know them ahead. They are sorted by time in the
+//! end; what is too much for memory goes to a file meanwhile ([`super::spool`]).
 
 use std::fs::File;
 use std::io;
@@ -56,7 +56,7 @@ pub struct Summary {
     pub unit: Option<Ps>,
 }
 
-/// Names and recorded levels of wires: a handle, which whoever knows of wires has a copy of.
+/// Names and recorded levels of wires: a handle, of which everything that tells of wires has a copy.
 #[derive(Clone, Debug, Default)]
 pub struct Waves(Arc<Shared>);
 

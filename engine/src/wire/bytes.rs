@@ -1,9 +1,9 @@
-//! From clocks to bytes: for chips with one line in each direction that think in bytes, most significant bit first.
+//! From clocks to bytes: for chips with one line in each direction that take and give whole bytes, most significant bit
+//! first.
 //!
-//! [`single_lines`] takes a burst of any width apart into clocks as such a chip sees them, [`ByteLine`] makes bytes of
-//! these. A chip that needs no more implements [`ByteTarget`], and [`OnWire`] puts it on the wire. (A flash takes and
-//! gives bits on four lines, on both edges, and looks at the lines clock by clock where a controller errs: it keeps a
-//! side of the wire of its own.)
+//! [`single_lines`] splits a burst of any width into clocks as such a chip sees them, [`ByteLine`] makes bytes of
+//! these. A chip that needs no more implements [`ByteTarget`], and [`OnWire`] puts it on the wire. (A flash uses four
+//! lines and both edges, and looks at each clock where a controller errs, so it has code of its own for the wire.)
 
 use super::notes::Notes;
 use super::spi::{Burst, ControlPin, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
@@ -15,9 +15,9 @@ use crate::wire::host::INTERRUPT;
 /// IO1, on which a chip with single lines answers.
 pub const MISO: u8 = 0b10;
 
-/// The clocks of a burst as a chip sees them that has a line in and a line out: `clock` is told the level of IO0 on the
-/// rising edge and how many clocks come behind, and tells what the chip drives on IO1. The result is what the
-/// controller samples, as of [`SpiTarget::shift`].
+/// Passes the clocks of a burst to a chip with one line in and one line out. `clock` gets the level of IO0 on the
+/// rising edge and how many clocks follow, and returns what the chip drives on IO1. The result is what the controller
+/// samples, as in [`SpiTarget::shift`].
 pub fn single_lines(burst: Burst, mut clock: impl FnMut(bool, u32) -> bool) -> u32 {
     let Burst { lines, rate, drive, clocks, bits } = burst;
     let (width, mask) = (burst.bits_per_clock(), u32::from(lines.mask()));
@@ -81,7 +81,7 @@ impl ByteLine {
         out << self.bits & 0x80 != 0
     }
 
-    /// A clock brings a bit in: the byte, if that was its last.
+    /// Takes in the bit of a clock. Gives the byte, if that was its last bit.
     #[inline]
     pub fn clock(&mut self, input: bool) -> Option<u8> {
         self.shifter = self.shifter << 1 | u8::from(input);
@@ -136,7 +136,7 @@ pub struct OnWire<T> {
     out: Option<u8>,
     index: u64,
     last_edge: Ps,
-    /// Of the burst that comes next.
+    /// Where the edges of the next burst lie, if the controller has told.
     edges: Option<Edges>,
     /// Counts what was done to the chip: two states with the same number are the same.
     version: u64,
@@ -161,7 +161,7 @@ impl<T: ByteTarget> OnWire<T> {
         self.chip.advance(now);
     }
 
-    /// A clock is too fast if the burst is shorter than as many of the fastest.
+    /// Notes a clock that is too fast: the burst is shorter than as many clocks at the greatest frequency.
     fn check(&mut self, burst: Burst, span: Span) {
         let length = match self.edges {
             Some(edges) if burst.clocks > 1 => Ps(edges.period.0.saturating_mul(burst.clocks.into())),

@@ -1,11 +1,11 @@
 //! A chip on a wire together with what it has beyond the wire: an interrupt pin, pins that a port controls, an alarm
-//! for what it does by itself, and notes for the user. Every SPI controller holds its chips so, one ([`HostedChip`]) or
-//! one for each chip select ([`Chips`]).
+//! for what it does by itself, and notes for the user. Every SPI controller holds its chips like this, one
+//! ([`HostedChip`]) or one for each chip select ([`Chips`]).
 //!
 //! A controller calls [`HostedChip::start`] at reset and [`HostedChip::follow`] after all that it does to the chip, and
-//! passes on events and changes of pins. Some controllers work out what a word gives when it begins: the chip is told
-//! of clocks that lie ahead then, and what its interrupt pin does meanwhile shows at its own times. Others look at the
-//! wire only when something asks: they say when the next word ends.
+//! passes on events and changes of pins. Some controllers compute a whole word when it begins. The chip then sees
+//! clocks that lie in the future, and changes of its interrupt pin are passed on at their own times. Others bring the
+//! wire up to date only when something asks: they tell when the next word ends.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -42,8 +42,8 @@ pub struct HostedChip {
     level: bool,
     /// It has an interrupt pin: else nothing that it does shows beyond the wire.
     has_pin: bool,
-    /// Up to when it has been told by [`HostedChip::select`] and the like, and its pin's changes that are to be passed
-    /// on.
+    /// How far the chip's time has come, by [`HostedChip::select`] and the like, and changes of its pin that are still
+    /// to be passed on.
     told: Ps,
     changes: VecDeque<(Ps, bool)>,
     /// Pins of ports that lead to pins of the chip: with the name of the wire.
@@ -81,7 +81,7 @@ impl HostedChip {
         }
     }
 
-    /// Stands where nothing is connected: all lines are pulled up.
+    /// No chip: all lines are pulled up.
     pub fn none() -> HostedChip {
         HostedChip::new(Box::new(NoChip), String::new(), None, 0)
     }
@@ -178,7 +178,7 @@ impl HostedChip {
         result
     }
 
-    /// What the chip does by itself up to `at` is done, each at its time.
+    /// Carries out what the chip does by itself up to `at`, each thing at its time.
     fn pass_to(&mut self, at: Ps) {
         while let Some(due) = self.target.wakes_at().filter(|due| *due <= at) {
             self.target.advance(due);
@@ -237,14 +237,15 @@ impl HostedChip {
         }
     }
 
-    /// Tells the user what the chip has to say.
+    /// Passes on the chip's notes for the user.
     pub fn take_notes(&mut self, ctx: &mut Ctx) {
         for note in self.target.take_notes() {
             ctx.note(&format!("{}: {note}", self.label));
         }
     }
 
-    /// All of that. At reset, too, so that the chip is woken for the first time.
+    /// [`HostedChip::follow`] and [`HostedChip::take_notes`]; called at reset as well, so that the chip is woken for
+    /// the first time.
     pub fn settle(&mut self, ctx: &mut Ctx) {
         self.follow(None, ctx);
         self.take_notes(ctx);
@@ -296,7 +297,7 @@ impl HostedChip {
     }
 }
 
-/// Stands where nothing is connected.
+/// No chip.
 struct NoChip;
 
 impl SpiTarget for NoChip {
@@ -366,7 +367,7 @@ impl Chips {
         self.selects.get_mut(select).and_then(Option::as_mut)
     }
 
-    /// The same, to be looked at.
+    /// The same, for reading.
     pub fn at(&self, select: usize) -> Option<&HostedChip> {
         self.selects.get(select).and_then(Option::as_ref)
     }

@@ -25,7 +25,7 @@ impl Lines {
         self as u32
     }
 
-    /// Clocks that `bits` take at the single rate; a rest of a clock counts whole.
+    /// Clocks that `bits` take at the single rate; a part of a clock counts as a whole one.
     pub const fn clocks(self, bits: u32) -> u32 {
         bits.div_ceil(self as u32)
     }
@@ -166,8 +166,8 @@ pub trait SpiTarget: Send {
     /// Chip select goes inactive. What the chip does on this edge (program, erase) begins at `now`.
     fn deselect(&mut self, now: Ps);
 
-    /// Where the edges of the clocks lie that the next call of [`SpiTarget::shift`] brings. A controller that does not
-    /// know them does not say.
+    /// Tells where the edges of the clocks of the next [`SpiTarget::shift`] lie. A controller that does not know that
+    /// does not call this.
     fn edges(&mut self, _edges: Edges) {}
 
     /// The clock, which was high as chip select went active (SPI modes 2 and 3), falls before it has risen in this
@@ -178,11 +178,11 @@ pub trait SpiTarget: Send {
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
-    /// What the chip does by itself up to `now` is done. All calls with a time imply it.
+    /// Carries out what the chip does by itself up to `now`. All calls with a time do so as well.
     fn advance(&mut self, _now: Ps) {}
 
-    /// When the chip next does something by itself that shows beyond the wire; `None` if that is never unless something
-    /// is done to it. Whoever hosts the chip calls [`SpiTarget::advance`] then.
+    /// When the chip next does something by itself that shows beyond the wire; `None` if it does nothing by itself. Its
+    /// host calls [`SpiTarget::advance`] then.
     fn wakes_at(&self) -> Option<Ps> {
         None
     }
@@ -220,8 +220,8 @@ pub trait SpiTarget: Send {
         Outlook::default()
     }
 
-    /// What the lines show at `now`, while the next clock has not come: a chip whose output takes its time still shows
-    /// what was before. Without side effects.
+    /// What the lines show at `now`, while the next clock has not come: a chip whose output has a delay still shows the
+    /// level before. Without side effects.
     fn outlook_at(&self, _now: Ps) -> Outlook {
         self.outlook()
     }
@@ -231,7 +231,7 @@ pub trait SpiTarget: Send {
         None
     }
 
-    /// The read that is going on, if its next clock at the single rate begins a stored byte and the ones behind it
+    /// The read that is going on, if its next clock at the single rate begins a stored byte and the bytes after it
     /// follow.
     fn outlook_of_read(&self) -> Option<ReadOutlook> {
         None

@@ -88,18 +88,18 @@ pub(super) struct Condition {
 }
 
 impl<'a, 'b> NodeReader<'a, 'b> {
-    /// Says what a property is that the caller reads itself.
+    /// Declares a property that the caller reads itself.
     pub fn declare(&mut self, declared: Declared) {
         self.asked.push(declared.name.clone());
         self.note(|| declared);
     }
 
-    /// Says that item `index` of a property with several means this.
+    /// Declares item `index` of a property that is a list.
     pub(super) fn note_item(&mut self, name: &str, kind: &'static str, index: usize, required: bool, meaning: &str) {
         self.note(|| Declared { required, ..Declared::item(name, kind, index, meaning) });
     }
 
-    /// Takes down what `declared` says, where somebody wants to know.
+    /// Records a declaration, if they are collected.
     pub(super) fn note(&mut self, declared: impl FnOnce() -> Declared) {
         let Some(all) = &mut self.board.declared else { return };
         let mut declared = declared();
@@ -153,7 +153,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
 }
 
 impl Declared {
-    /// One with items, of which a condition may add some.
+    /// True for a list of items, to which a condition may add some.
     fn is_list(&self) -> bool {
         self.kind == "clocks"
     }
