@@ -1,4 +1,5 @@
-//! What a reader learns of other nodes: cores that a property names, pins of ports, and whether the node is the console.
+//! What a reader learns of other nodes: cores that a property names, pins of ports, and whether the node is the
+//! console.
 
 use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
