@@ -62,7 +62,7 @@ impl<I: Isa> Cpu<I> {
             Ok(value) => {
                 set(&mut self.x, value);
                 if !is_ram(bus, addr) {
-                    self.polls.saw(u64::from(index) << 32 | u64::from(at), &self.x);
+                    self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
                 }
                 self.after_access(bus, index, at)
             }
@@ -111,7 +111,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
-        if self.polls.found || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.deadline.limit {
+        if self.polls.has_candidate || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.deadline.limit {
             self.leave_behind(index, at);
         }
         true

@@ -8,7 +8,6 @@ use super::isa::{Isa, Pending};
 use super::lines::Lines;
 use super::polls::Polls;
 use super::sections::{Sections, Totals as _};
-use super::skips::Skips as _;
 use crate::bus::Bus;
 use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
@@ -191,8 +190,8 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         let before = (self.instructions, self.exceptions);
-        if self.polls.found && !single {
-            self.skip_rounds(bus);
+        if self.polls.has_candidate && !single {
+            self.fast_forward(bus);
         } else {
             self.run_once(bus, single);
         }

@@ -10,8 +10,8 @@ use std::fmt::Debug;
 use super::Cpu;
 use super::block::{Draft, EntryOf};
 use super::cost::Cost;
+use super::iteration::Iteration;
 use super::read::Read;
-use super::rounds::Round;
 use super::sections::Place;
 use crate::bus::Bus;
 use crate::elf::Machine;
@@ -201,9 +201,9 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// True if an operation loads or stores: an instruction that has done so is not begun again.
     fn accesses(op: &Self::Op) -> bool;
 
-    /// Remembers in `round` what the instruction of a block is about to overwrite. `None` for one that changes more
+    /// Remembers in `iteration` what the instruction of a block is about to overwrite. `None` for one that changes more
     /// than registers and memory.
-    fn note_writes(core: &Cpu<Self>, bus: &Bus, index: u32, round: &mut Round) -> Option<()>;
+    fn note_writes(core: &Cpu<Self>, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()>;
 
     // ---- Exceptions
 

@@ -10,18 +10,17 @@ pub mod block;
 mod core;
 pub mod cost;
 pub(crate) mod deadline;
+mod fast_forward;
 mod fetch;
 pub(crate) mod handlers;
 pub mod isa;
+pub mod iteration;
 mod leave;
 pub(crate) mod lines;
 mod order;
 pub(crate) mod polls;
 pub mod read;
-pub mod rounds;
 pub mod sections;
-mod skip;
-pub(crate) mod skips;
 #[cfg(test)]
 mod tests;
 

@@ -12,17 +12,17 @@ const PATIENCE: u32 = 64;
 /// What is remembered of one instruction that reads a device.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    place: u64,
+    instr: u64,
     registers: u32,
     reads: u32,
     equal: u32,
     needed: u32,
-    /// Passes of this instruction in a round of the loop that was last skipped.
+    /// Passes of this instruction in an iteration of the loop that was last fast-forwarded.
     passes: u32,
 }
 
 /// A slot that stands for no instruction.
-const EMPTY: Slot = Slot { place: u64::MAX, registers: 0, reads: 0, equal: 0, needed: FIRST_NEEDED, passes: 0 };
+const EMPTY: Slot = Slot { instr: u64::MAX, registers: 0, reads: 0, equal: 0, needed: FIRST_NEEDED, passes: 0 };
 
 /// Watches reads of devices.
 #[derive(Debug)]
@@ -30,16 +30,16 @@ pub(crate) struct Polls {
     slots: [Slot; SLOTS],
     last: usize,
     /// The slot that the next new instruction gets.
-    turn: usize,
-    /// Skipping is switched on.
+    next: usize,
+    /// Fast-forwarding is switched on.
     enabled: bool,
     /// A look is under way, whose own reads are no news.
     looking: bool,
-    /// A loop seems to poll: the outer loop should look.
-    pub found: bool,
-    /// Passes of the instruction in a round of the loop being looked at.
+    /// A loop seems to poll: the outer loop should look at it.
+    pub has_candidate: bool,
+    /// Passes of the instruction in an iteration of the loop being looked at.
     pub passes: u32,
-    /// Cycles that were skipped.
+    /// Cycles that were fast-forwarded.
     pub skipped_cycles: u64,
 }
 
@@ -48,10 +48,10 @@ impl Default for Polls {
         Polls {
             slots: [EMPTY; SLOTS],
             last: 0,
-            turn: 0,
+            next: 0,
             enabled: true,
             looking: false,
-            found: false,
+            has_candidate: false,
             passes: 0,
             skipped_cycles: 0,
         }
@@ -59,23 +59,23 @@ impl Default for Polls {
 }
 
 impl Polls {
-    /// A device was read by the instruction that `place` stands for; `x` are the registers behind it.
-    pub fn saw(&mut self, place: u64, x: &[u32; 256]) {
+    /// A device was read by the instruction that `instr` stands for; `x` are the registers behind it.
+    pub fn note_read(&mut self, instr: u64, x: &[u32; 256]) {
         if !self.enabled || self.looking {
             return;
         }
-        self.last = self.slots.iter().position(|slot| slot.place == place).unwrap_or_else(|| {
-            self.turn = (self.turn + 1) % SLOTS;
-            self.turn
+        self.last = self.slots.iter().position(|slot| slot.instr == instr).unwrap_or_else(|| {
+            self.next = (self.next + 1) % SLOTS;
+            self.next
         });
         let slot = &mut self.slots[self.last];
         let registers = fingerprint(x);
-        if slot.place != place {
-            *slot = Slot { place, registers, ..EMPTY };
+        if slot.instr != instr {
+            *slot = Slot { instr, registers, ..EMPTY };
         } else if slot.registers == registers {
             slot.equal += 1;
             slot.reads = 0;
-            self.found |= slot.equal >= slot.needed;
+            self.has_candidate |= slot.equal >= slot.needed;
         } else {
             slot.reads += 1;
             if slot.reads > PATIENCE {
@@ -84,29 +84,29 @@ impl Polls {
         }
     }
 
-    /// Passes of the instruction that make up a round, if the loop that was found is the one that was last skipped
+    /// Passes of the instruction that make up an iteration, if the candidate is the loop that was last fast-forwarded
     /// there.
     pub fn expected_passes(&self) -> u32 {
         self.slots[self.last].passes
     }
 
-    /// Switches skipping on or off.
+    /// Switches fast-forwarding on or off.
     pub fn enable(&mut self, skip: bool) {
         self.enabled = skip;
-        self.found = false;
+        self.has_candidate = false;
     }
 
-    /// The loop that was found is looked at from now on.
+    /// The candidate is looked at from now on.
     pub fn look(&mut self) {
         self.looking = true;
     }
 
-    /// What became of the loop that was looked at.
-    pub fn looked(&mut self, skipped: bool) {
-        (self.looking, self.found) = (false, false);
+    /// The candidate has been looked at, and fast-forwarded or not.
+    pub fn looked(&mut self, done: bool) {
+        (self.looking, self.has_candidate) = (false, false);
         let slot = &mut self.slots[self.last];
-        slot.needed = if skipped { FIRST_NEEDED } else { MOST_NEEDED.min(2 * slot.needed) };
-        slot.passes = if skipped { self.passes } else { 0 };
+        slot.needed = if done { FIRST_NEEDED } else { MOST_NEEDED.min(2 * slot.needed) };
+        slot.passes = if done { self.passes } else { 0 };
         (slot.reads, slot.equal) = (0, 0);
     }
 }
@@ -126,8 +126,8 @@ mod tests {
         let mut x = [0; 256];
         (0..count).find(|read| {
             x[10] = value(*read);
-            polls.saw(0x40, &x);
-            polls.found
+            polls.note_read(0x40, &x);
+            polls.has_candidate
         })
     }
 
@@ -141,13 +141,13 @@ mod tests {
     #[test]
     fn as_many_reads_as_there_are_slots_do_not_disturb_each_other() {
         let mut polls = Polls::default();
-        // Places that differ in few bits, as those of neighbouring blocks do.
-        let places: Vec<u64> = (0..SLOTS as u64).map(|n| (0x150 + n) << 32 | (8 * n)).collect();
-        let rounds = (0..100).take_while(|_| {
-            places.iter().for_each(|place| polls.saw(*place, &[0; 256]));
-            !polls.found
+        // Numbers that differ in few bits, as those of neighbouring blocks do.
+        let instrs: Vec<u64> = (0..SLOTS as u64).map(|n| (0x150 + n) << 32 | (8 * n)).collect();
+        let iterations = (0..100).take_while(|_| {
+            instrs.iter().for_each(|instr| polls.note_read(*instr, &[0; 256]));
+            !polls.has_candidate
         });
-        assert_eq!(rounds.count(), 8);
+        assert_eq!(iterations.count(), 8);
     }
 
     #[test]
@@ -163,11 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_while_skipping_is_off_or_a_look_under_way() {
+    fn nothing_is_found_while_it_is_off_or_a_look_under_way() {
         let mut polls = Polls::default();
         assert_eq!(reads(&mut polls, |_| 0, 100), Some(8));
         polls.enable(false);
-        assert!(!polls.found, "what had been found is forgotten");
+        assert!(!polls.has_candidate, "what had been found is forgotten");
         assert_eq!(reads(&mut polls, |_| 0, 100), None);
         polls.look();
         polls.looked(true);

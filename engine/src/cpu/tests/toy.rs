@@ -10,8 +10,8 @@ use crate::cpu::access::Asked;
 use crate::cpu::block::{Draft, Entry, FALLEN, NOWHERE, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa, Pending};
+use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
-use crate::cpu::rounds::Round;
 use crate::cpu::sections::Place;
 use crate::cpu::{Config, Cpu};
 use crate::device::AccessSize;
@@ -215,13 +215,13 @@ impl Isa for Toy {
         matches!(op.code, Code::Load | Code::Store)
     }
 
-    fn note_writes(core: &ToyCore, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+    fn note_writes(core: &ToyCore, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {
         let op = core.blocks.ops_from(index)[0];
         match op.code {
             Code::Store => {
                 let addr = core.address_of(op);
                 if core.physical(bus, addr, Kind::Write).is_ok_and(|at| bus.peek(at, &mut [0; 4])) {
-                    round.note_word(bus, addr)?;
+                    iteration.note_word(bus, addr)?;
                 }
                 Some(())
             }

@@ -15,8 +15,8 @@ use crate::cpu::block::{Draft, EntryOf, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
+use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
-use crate::cpu::rounds::Round;
 use crate::cpu::sections::Place;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
@@ -216,10 +216,10 @@ impl<P: Profile> Isa for ArmSet<P> {
         )
     }
 
-    fn note_writes(core: &Arm<P>, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+    fn note_writes(core: &Arm<P>, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {
         for op in core.blocks.ops_from(index).iter().take_while(|op| op.code != Code::End) {
             match op.code {
-                Code::Str | Code::Strh | Code::Strb | Code::Vstr => core.note_write(bus, *op, round)?,
+                Code::Str | Code::Strh | Code::Strb | Code::Vstr => core.note_write(bus, *op, iteration)?,
                 Code::Strex | Code::Swap | Code::Ldrex | Code::Clrex => return None,
                 Code::Pld | Code::Vfp | Code::Fetch => {}
                 code if code > Code::JumpToSame => return None,
@@ -334,7 +334,7 @@ impl<P: Profile> Arm<P> {
     }
 
     /// The base of a store may be what its own instruction works out first; only those without count.
-    fn note_write(&self, bus: &Bus, op: Op, round: &mut Round) -> Option<()> {
+    fn note_write(&self, bus: &Bus, op: Op, iteration: &mut Iteration) -> Option<()> {
         if [op.rn, op.rm].contains(&ADDRESS) || [op.rn, op.rm].contains(&OPERAND) {
             return None;
         }
@@ -343,7 +343,7 @@ impl<P: Profile> Arm<P> {
         if matches!(bus.map[bus.entry_at(addr)?].target, Target::Ram(_)) {
             // An unaligned store reaches into the next word.
             for word in [addr & !3, addr.wrapping_add(3) & !3] {
-                round.note_word(bus, word)?;
+                iteration.note_word(bus, word)?;
             }
         }
         Some(())

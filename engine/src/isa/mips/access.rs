@@ -39,7 +39,7 @@ impl Mips {
         }
         if self.ram_at(bus, addr, Kind::Read).is_none() {
             let pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * at);
-            self.polls.saw(u64::from(pc), &self.x);
+            self.polls.note_read(u64::from(pc), &self.x);
         }
         self.behind_access(bus, index, at, done.cycles)
     }
@@ -161,7 +161,11 @@ impl Mips {
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         let felt = self.blocks.instrs_of(index)[at as usize].felt[FALLEN];
         let waited = cycles > 0 && (felt.next || felt.some && !bus.order.is_alone());
-        if waited || self.polls.found || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.deadline.limit {
+        if waited
+            || self.polls.has_candidate
+            || self.has_news(bus)
+            || self.cycles.wrapping_add(longest) > self.deadline.limit
+        {
             self.leave_behind_access(index, at, cycles);
             return false;
         }

@@ -14,8 +14,8 @@ use crate::cpu::block::{Draft, EntryOf};
 use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
+use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
-use crate::cpu::rounds::Round;
 use crate::cpu::sections::Place;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
@@ -193,13 +193,13 @@ impl Isa for MipsSet {
         op.code.accesses_memory()
     }
 
-    fn note_writes(core: &Mips, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+    fn note_writes(core: &Mips, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {
         use Code::*;
         let op = core.blocks.ops_from(index)[0];
         match op.code {
             Sb | Sh | Sw | Swl | Swr => {
                 let addr = core.x[usize::from(op.rs)].wrapping_add(op.imm as u32);
-                core.ram_at(bus, addr, Kind::Write).map_or(Some(()), |physical| round.note_word(bus, physical & !3))
+                core.ram_at(bus, addr, Kind::Write).map_or(Some(()), |physical| iteration.note_word(bus, physical & !3))
             }
             Mfc0 => ((op.register(), op.select()) != RANDOM).then_some(()),
             Mtc0 => ((op.register(), op.select()) == STATUS).then_some(()),

@@ -10,8 +10,8 @@ use crate::bus::{Bus, Target};
 use crate::cpu::block::{self, Draft, EntryOf};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
+use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
-use crate::cpu::rounds::Round;
 use crate::cpu::sections::Place;
 use crate::cpu::{self, Cpu};
 use crate::elf::Machine;
@@ -163,7 +163,7 @@ impl Isa for RiscV {
         matches!(op.code.class(), TimingClass::Load | TimingClass::Store)
     }
 
-    fn note_writes(core: &Hart, bus: &Bus, index: u32, round: &mut Round) -> Option<()> {
+    fn note_writes(core: &Hart, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {
         let op = core.blocks.ops_from(index)[0];
         match op.code.class() {
             TimingClass::Csr | TimingClass::System => return None,
@@ -172,7 +172,7 @@ impl Isa for RiscV {
         }
         let addr = core.x[usize::from(op.rs1)].wrapping_add(op.imm as u32);
         if bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_))) {
-            round.note_word(bus, addr & !3)?;
+            iteration.note_word(bus, addr & !3)?;
         }
         Some(())
     }

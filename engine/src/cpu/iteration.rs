@@ -1,7 +1,4 @@
-//! Rounds of a polling loop: what a look at them needs in any core.
-//!
-//! A core keeps what it is itself made of (registers, caches, predictors); memory, devices, deadlines and what moves on
-//! with time are the same for all of them.
+//! Iterations of a polling loop: what they did to memory and devices, and how many more will be the same.
 
 use crate::bus::{Bus, Target};
 use crate::device::DeviceId;
@@ -9,20 +6,19 @@ use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Instructions of the longest loop that is looked at.
-pub(crate) const LONGEST_ROUND: usize = 1 << 10;
-/// Passes in the longest round.
+pub(crate) const LONGEST_ITERATION: usize = 1 << 10;
+/// Passes in the longest iteration.
 pub(crate) const MOST_PASSES: u32 = 24;
-/// How often a round is looked for: the first time, the loop may still be on its way to go round the same way each
-/// time.
+/// How often an iteration is looked for: the first time, the loop may not have settled yet.
 pub(crate) const TRIES: usize = 2;
 /// Map entries whose accesses are told apart.
 pub(crate) const MOST_ENTRIES: usize = u64::BITS as usize;
-/// A look costs about as much as running so many rounds.
-const LEAST_ROUNDS: u64 = 16;
+/// A look costs about as much as running so many iterations.
+const LEAST_ITERATIONS: u64 = 16;
 
 /// What was done since the first look.
 #[derive(Default)]
-pub struct Round {
+pub struct Iteration {
     /// Instructions.
     pub steps: usize,
     /// Runs of blocks of one instruction: index and exit.
@@ -31,7 +27,7 @@ pub struct Round {
     written: Vec<(u32, [u8; 4])>,
 }
 
-impl Round {
+impl Iteration {
     /// Remembers a word of RAM that is about to be written. `None` where a memory ends within the word: there is
     /// nothing to compare with.
     pub fn note_word(&mut self, bus: &Bus, word: u32) -> Option<()> {
@@ -89,8 +85,8 @@ impl View {
         self.accessed(bus).filter_map(|entry| device_at(bus, entry)).collect()
     }
 
-    /// True if the devices that were accessed have the same to say as before: most passes that are no whole round show
-    /// it here. `None` if one of them had nothing to say.
+    /// True if the devices that were accessed have the same to say as before: most passes that are no whole iteration
+    /// show it here. `None` if one of them had nothing to say.
     pub fn devices_repeat(self, bus: &mut Bus, before: &Lists) -> Option<bool> {
         let mut same = true;
         for device in self.accessed_devices(bus) {
@@ -121,16 +117,16 @@ impl View {
         })
     }
 
-    /// True if a round of `period` cycles is between the same edges of another clock as the one before: the core's
+    /// True if an iteration of `period` cycles is between the same edges of another clock as the one before: the core's
     /// outpaces it a whole number of times, which the period is a multiple of.
     fn keeps_phase(self, clock: Hz, period: u64) -> bool {
         let (own, other) = (self.clock.get(), clock.get());
         own.is_multiple_of(other) && period.is_multiple_of(own / other)
     }
 
-    /// How many rounds of `period` cycles certainly go like the last one before core cycle `limit`: the one in which
-    /// something may happen is left to be run, and so is the one before. `None` if they are not worth it.
-    pub fn rounds_to_come(self, bus: &Bus, limit: u64, period: u64, before: &Lists, after: &Lists) -> Option<u64> {
+    /// How many iterations of `period` cycles certainly go like the last one before core cycle `limit`: the one in
+    /// which something may happen is left to be run, and so is the one before. `None` if they are not worth it.
+    pub fn iterations_to_come(self, bus: &Bus, limit: u64, period: u64, before: &Lists, after: &Lists) -> Option<u64> {
         let devices = self.accessed_devices(bus);
         let lists = || devices.iter().filter_map(|id| Some((after.of[*id].as_ref()?, before.of[*id].as_ref()?)));
         let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
@@ -145,17 +141,17 @@ impl View {
             true => until,
             false => until.min(self.clock.cycles_until_floor(bus.order.until()).0),
         };
-        let rounds = (limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1);
-        (rounds >= LEAST_ROUNDS).then_some(rounds)
+        let count = (limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1);
+        (count >= LEAST_ITERATIONS).then_some(count)
     }
 
-    /// Moves the accessed devices on by so many rounds, of which the last one ended at this time.
-    pub fn move_devices_on(self, bus: &mut Bus, rounds: u64, before: &Lists, after: Lists) {
+    /// Moves the accessed devices on by so many iterations, of which the last ended at this time.
+    pub fn move_devices_on(self, bus: &mut Bus, count: u64, before: &Lists, after: Lists) {
         let mut lists = after.of;
         for device in self.accessed_devices(bus) {
             // A device with several ranges is moved on once.
             if let (Some(list), Some(before)) = (lists[device].take(), &before.of[device]) {
-                polled(bus, device, &mut list.skip(before, rounds));
+                polled(bus, device, &mut list.skip(before, count));
             }
         }
     }
