@@ -28,12 +28,12 @@ pub struct Asked {
 impl<I: Isa> Cpu<I> {
     /// When an access by operation `at` begins.
     pub(crate) fn begins(&self, index: u32, at: u32) -> Ps {
-        self.config.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
+        self.shell.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
     }
 
     /// The same as a core cycle.
     pub(crate) fn begins_cycle(&self, index: u32, at: u32) -> u64 {
-        self.cycles.wrapping_add(u64::from(self.blocks.info(index, at).begins_cycles))
+        self.shell.cycles.wrapping_add(u64::from(self.blocks.info(index, at).begins_cycles))
     }
 
     /// A load that found no shortcut; `set` puts what it gives into a register. True if the block goes on.
@@ -52,12 +52,12 @@ impl<I: Isa> Cpu<I> {
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         if let Some((cycles, value)) = self.memory.load_direct(bus, self.quiet_from(begins), addr, size.bytes(), told) {
-            self.cycles = self.cycles.wrapping_add(cycles);
+            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(&mut self.x, value);
             return self.after_access(bus, index, at);
         }
         let done = self.memory.load(bus, self.isa.mmu(), self.begins(index, at), addr, size, how);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
                 set(&mut self.x, value);
@@ -83,7 +83,7 @@ impl<I: Isa> Cpu<I> {
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         let quiet = self.quiet_from(begins);
         if let Some(cycles) = self.memory.store_direct(bus, quiet, addr, size.bytes(), value, told) {
-            self.cycles = self.cycles.wrapping_add(cycles);
+            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_access(bus, index, at);
         }
         let done = self.memory.store(bus, self.isa.mmu(), self.begins(index, at), addr, size, value, how);
@@ -99,7 +99,7 @@ impl<I: Isa> Cpu<I> {
         at: u32,
         done: Done<(), <I::Mmu as Mmu>::Status>,
     ) -> bool {
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(()) => self.after_access(bus, index, at),
             Err(abort) => self.raise_at(bus, index, at, I::data_abort(abort)),
@@ -111,7 +111,10 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
-        if self.polls.has_candidate || self.has_news(bus) || self.cycles.wrapping_add(longest) > self.deadline.limit {
+        if self.polls.has_candidate
+            || self.has_news(bus)
+            || self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit
+        {
             self.leave_behind(index, at);
         }
         true
@@ -119,19 +122,19 @@ impl<I: Isa> Cpu<I> {
 
     /// A word for an instruction that ends its block, which has been left before it.
     pub(crate) fn load_word(&mut self, bus: &mut Bus, addr: u32, how: u8) -> Result<u32, I::Exception> {
-        let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
+        let now = self.shell.clock.ps_at_floor(Cycles(self.shell.cycles + 1));
         self.access_kind = "4-byte load";
         let done = self.memory.load(bus, self.isa.mmu(), now, addr, AccessSize::Word, how);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done.result.map_err(I::data_abort)
     }
 
     /// As [`Cpu::load_word`].
     pub(crate) fn store_word(&mut self, bus: &mut Bus, addr: u32, value: u32, how: u8) -> Result<(), I::Exception> {
-        let now = self.config.clock.ps_at_floor(Cycles(self.cycles + 1));
+        let now = self.shell.clock.ps_at_floor(Cycles(self.shell.cycles + 1));
         self.access_kind = "4-byte store";
         let done = self.memory.store(bus, self.isa.mmu(), now, addr, AccessSize::Word, value, how);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done.result.map_err(I::data_abort)
     }
 

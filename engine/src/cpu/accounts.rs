@@ -101,23 +101,16 @@ impl<I: Isa> Cpu<I> {
 
     /// Everything so far but the static time of whole blocks, which is in their runs.
     pub(super) fn counted(&self) -> Totals {
-        Totals {
-            names: &I::CAUSES,
-            instructions: self.instructions,
-            cycles: self.cycles,
-            fixed: self.parts,
-            spent: self.spent,
-            memory: self.memory.accounts().clone(),
-        }
+        self.shell.totals(self.memory.accounts())
     }
 
     /// Looks whether a watched function begins or ends at the current address.
     pub(super) fn follow_sections(&mut self) {
-        if !self.sections.stops_at(self.pc) {
+        if !self.shell.sections.stops_at(self.pc) {
             return;
         }
         let now = self.totals();
-        if self.sections.follow(I::call_place(self), &now) {
+        if self.shell.sections.follow(I::call_place(self), &now) {
             // Blocks may already be linked to there.
             self.drop_blocks();
         }

@@ -1,19 +1,16 @@
 //! A core: its state, and the loop that chooses what runs next.
 
-use super::accounts::{Spent, Totals};
 use super::block::{Blocks, EntryOf, Extent};
-use super::cost::Breakdown;
-use super::deadline::Deadline;
 use super::isa::{Isa, Pending};
-use super::lines::Lines;
 use super::polls::Polls;
-use super::sections::{Sections, Totals as _};
+use super::shell::Shell;
 use crate::bus::Bus;
 use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::{Memory, MemoryConfig, Mmu as _, Way};
+use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Registers that operations can name: so many that any 8-bit number is one.
@@ -38,7 +35,10 @@ pub struct Config<T, C> {
 
 /// A core of an instruction set.
 pub struct Cpu<I: Isa> {
-    pub(crate) config: Config<I::Timing, I::Config>,
+    pub(crate) shell: Shell,
+    pub(crate) timing: I::Timing,
+    pub(crate) config: I::Config,
+    pub(crate) memory_config: MemoryConfig,
     /// What is its instruction set's own.
     pub(crate) isa: I,
     /// The registers that operations name.
@@ -46,11 +46,6 @@ pub struct Cpu<I: Isa> {
     pub(crate) memory: Memory,
     /// Address of the next instruction.
     pub(crate) pc: u32,
-    pub(crate) cycles: u64,
-    pub(crate) deadline: Deadline,
-    pub(crate) instructions: u64,
-    /// Exceptions and interrupts taken.
-    pub(crate) exceptions: u64,
     pub(crate) mispredictions: u64,
     /// Results under way at the current address.
     pub(crate) pending: I::Pending,
@@ -63,16 +58,9 @@ pub struct Cpu<I: Isa> {
     pub(crate) left: Option<(u32, usize)>,
     /// An operation in whose place the block is to be left, and its index.
     pub(crate) patched: Option<(usize, I::Op)>,
-    pub(crate) stop: Option<Stop>,
-    /// Static time of parts of blocks, where one was left in the middle.
-    pub(crate) parts: Breakdown,
-    pub(crate) spent: Spent,
-    pub(crate) sections: Sections<Totals>,
     pub(crate) polls: Polls,
-    pub(crate) waiting: bool,
     /// A semihosting call has no answer yet.
     pub(crate) in_call: bool,
-    pub(crate) lines: Lines,
     /// What the last access was that did not go the quick way, for messages.
     pub(crate) access_kind: &'static str,
     code_epoch: u64,
@@ -82,37 +70,31 @@ pub struct Cpu<I: Isa> {
 impl<I: Isa> Cpu<I> {
     /// A core after reset.
     pub fn new(config: Config<I::Timing, I::Config>) -> Cpu<I> {
-        let isa = I::new(&config.system);
-        let mut memory = Memory::new(config.memory);
+        let Config { name, index, clock, timing, system: config, memory: memory_config } = config;
+        let isa = I::new(&config);
+        let mut memory = Memory::new(memory_config);
         memory.translation_changed(isa.mmu());
         Cpu {
+            shell: Shell::new(name, index, clock, &I::CAUSES),
+            timing,
             isa,
             x: [0; REGISTERS],
             memory,
             pc: I::RESET_PC,
-            cycles: 0,
-            deadline: Deadline::new(config.clock),
-            instructions: 0,
-            exceptions: 0,
             mispredictions: 0,
             pending: I::Pending::NONE,
             blocks: Blocks::new(I::COMPILE_AFTER),
-            line_bytes: line_bytes(config.memory.icache),
-            data_line_bytes: line_bytes(config.memory.dcache),
+            line_bytes: line_bytes(memory_config.icache),
+            data_line_bytes: line_bytes(memory_config.dcache),
             left: None,
             patched: None,
-            stop: None,
-            parts: Breakdown::default(),
-            spent: Spent::default(),
-            sections: Sections::default(),
             polls: Polls::default(),
-            waiting: false,
             in_call: false,
-            lines: Lines::new(config.clock, config.index),
             access_kind: "",
             code_epoch: 0,
             code_marks: 0,
             config,
+            memory_config,
         }
     }
 
@@ -121,63 +103,57 @@ impl<I: Isa> Cpu<I> {
         self.blocks.instrs.len()
     }
 
-    /// The core's time, as simulated time.
-    pub(crate) fn now(&self) -> Ps {
-        self.config.clock.ps_at_floor(Cycles(self.cycles))
-    }
-
-    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt lines.
+    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt inputs.
     pub(crate) fn update_limit(&mut self, bus: &Bus) {
-        self.deadline.follow(bus);
-        self.lines.follow(bus, self.cycles, &mut self.deadline);
+        self.shell.update_limit(bus, self.shell.cycles);
     }
 
     /// The interrupt lines that are up now.
     pub(crate) fn interrupts<'a>(&'a self, bus: &'a Bus) -> &'a Inputs {
-        self.lines.up(bus, self.cycles)
+        self.shell.irqs.up(bus, self.shell.cycles)
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
     pub(crate) fn has_news(&self, bus: &Bus) -> bool {
         bus.exit.is_some()
             || bus.code_epoch != self.code_epoch
-            || self.stop.is_some()
+            || self.shell.stop.is_some()
             || self.isa.is_news(self.interrupts(bus))
     }
 
     /// Runs until something stops the core; only one instruction if `single`.
     fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
-        self.stop = None;
+        self.shell.stop = None;
         if self.in_call {
             I::call_host(self, bus);
-            if let Some(stop) = self.stop.take() {
+            if let Some(stop) = self.shell.stop.take() {
                 return stop;
             }
         }
-        if self.waiting && !self.isa.wakes(self.interrupts(bus)) {
+        if self.shell.waiting && !self.isa.wakes(self.interrupts(bus)) {
             return Stop::Waiting;
         }
-        self.waiting = false;
+        self.shell.waiting = false;
         loop {
-            if let Some(stop) = self.stop.take() {
+            if let Some(stop) = self.shell.stop.take() {
                 self.left = None;
                 return stop;
             }
-            if self.cycles >= self.deadline.limit || bus.exit.is_some() {
+            if self.shell.cycles >= self.shell.deadline.limit || bus.exit.is_some() {
                 self.left = None;
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
-            self.isa.see(self.lines.look(bus, self.cycles));
+            self.isa.see(self.shell.irqs.look(bus, self.shell.cycles));
             if I::is_between(self) {
                 I::go_on(self, bus);
-            } else if let Some(interrupt) = self.isa.deliverable(self.lines.seen()) {
+            } else if let Some(interrupt) = self.isa.deliverable(self.shell.irqs.seen()) {
                 I::take(self, bus, interrupt);
             } else if !self.run_next(bus, single) {
                 continue;
             }
             if single && !I::is_between(self) {
-                return self.stop.take().unwrap_or(Stop::Horizon);
+                return self.shell.stop.take().unwrap_or(Stop::Horizon);
             }
         }
     }
@@ -185,18 +161,18 @@ impl<I: Isa> Cpu<I> {
     /// Runs from the current address. False if that came to no instruction and no exception.
     fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
         self.follow_sections();
-        if self.sections.has_marks() {
-            self.stop = Some(Stop::Mark);
+        if self.shell.sections.has_marks() {
+            self.shell.stop = Some(Stop::Mark);
             return false;
         }
-        let before = (self.instructions, self.exceptions);
+        let before = (self.shell.instructions, self.shell.exceptions);
         if self.polls.has_candidate && !single {
             self.fast_forward(bus);
         } else {
             self.run_once(bus, single);
         }
         I::follow_jump(self, bus);
-        (self.instructions, self.exceptions) != before
+        (self.shell.instructions, self.shell.exceptions) != before
     }
 
     /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
@@ -238,7 +214,8 @@ impl<I: Isa> Cpu<I> {
                 index = self.block_at(bus, Extent::Line)?;
             }
         }
-        let fits = self.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.deadline.limit;
+        let fits =
+            self.shell.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.shell.deadline.limit;
         if fits { Some(index) } else { self.block_at(bus, Extent::One) }
     }
 
@@ -271,7 +248,7 @@ impl<I: Isa> Cpu<I> {
     fn known_block(&mut self, entry: EntryOf<I>) -> Option<u32> {
         self.blocks.find(entry).or_else(|| {
             let unaffected = I::SHARES_BLOCKS && !entry.pending.is_none();
-            unaffected.then(|| self.blocks.find_unaffected(&self.config.timing, entry)).flatten()
+            unaffected.then(|| self.blocks.find_unaffected(&self.timing, entry)).flatten()
         })
     }
 
@@ -280,7 +257,7 @@ impl<I: Isa> Cpu<I> {
         // the next time.
         let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
         let same = I::may_link(cold.entry.context, entry.context) && cold.pending[exit] == self.pending;
-        if cold.entry.extent == Extent::Whole && !self.sections.stops_at(self.pc) && same {
+        if cold.entry.extent == Extent::Whole && !self.shell.sections.stops_at(self.pc) && same {
             self.blocks.hot[from as usize].links[exit] = to;
         }
     }
@@ -314,25 +291,35 @@ impl<I: Isa> Cpu<I> {
     /// The branch at the end of a block was predicted wrongly, which costs so many cycles.
     #[inline(always)]
     pub(crate) fn mispredicted(&mut self, cycles: u64) {
-        self.cycles += cycles;
-        self.spent.mispredicted += cycles;
+        self.shell.cycles += cycles;
+        self.shell.spent.mispredicted += cycles;
         self.mispredictions += 1;
+    }
+
+    /// An exception is taken, whose handler is entered in so many cycles.
+    pub(crate) fn enter_handler(&mut self, bus: &mut Bus, source: Source, cycles: u64) {
+        self.shell.count_exception(bus, source);
+        self.shell.cycles += cycles;
+        self.shell.spent.exceptions += cycles;
+        I::rest(&mut self.pending, cycles);
+        self.left = None;
+        self.update_limit(bus);
     }
 
     /// Waits for an interrupt, unless one is there that ends that.
     pub(crate) fn wait(&mut self, bus: &Bus) {
-        if self.lines.will_change(bus, self.cycles) {
-            self.idle(self.lines.since(bus));
+        if self.shell.irqs.will_change(bus, self.shell.cycles) {
+            self.idle(self.shell.irqs.since(bus));
         }
-        self.waiting = !self.isa.wakes(self.interrupts(bus));
-        if self.waiting {
-            self.stop = Some(Stop::Waiting);
+        self.shell.waiting = !self.isa.wakes(self.interrupts(bus));
+        if self.shell.waiting {
+            self.shell.stop = Some(Stop::Waiting);
         }
     }
 
     fn begin(&mut self, bus: &mut Bus, until: Ps) {
         I::begin(self, bus);
-        self.deadline.begin(bus, until);
+        self.shell.deadline.begin(bus, until);
         self.update_limit(bus);
     }
 }
@@ -344,15 +331,15 @@ fn line_bytes(cache: Option<CacheShape>) -> u32 {
 
 impl<I: Isa> Core for Cpu<I> {
     fn name(&self) -> &str {
-        &self.config.name
+        &self.shell.name
     }
 
     fn clock(&self) -> Hz {
-        self.config.clock
+        self.shell.clock
     }
 
     fn cycles(&self) -> Cycles {
-        Cycles(self.cycles)
+        Cycles(self.shell.cycles)
     }
 
     fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
@@ -374,9 +361,7 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn idle(&mut self, until: Ps) {
-        let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
-        self.cycles += cycles;
-        self.spent.idle += cycles;
+        let cycles = self.shell.idle(until);
         I::rest(&mut self.pending, cycles);
     }
 
@@ -405,29 +390,21 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc & I::ADDRESS_MASK, Totals::nothing(&I::CAUSES));
+        self.shell.watch(name, pc & I::ADDRESS_MASK);
         self.drop_blocks();
     }
 
     fn mark_calls(&mut self, pc: u32) -> bool {
-        self.sections.mark_calls(pc & I::ADDRESS_MASK)
+        self.shell.sections.mark_calls(pc & I::ADDRESS_MASK)
     }
 
     fn take_marks(&mut self) -> Vec<CallMark> {
-        self.sections.take_marks()
+        self.shell.sections.take_marks()
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {
-        CoreReport {
-            name: self.config.name.clone(),
-            clock: self.config.clock,
-            instructions: self.instructions,
-            cycles: Cycles(self.cycles),
-            causes: self.totals().named(bus),
-            cut: None,
-            sections: self.sections.reports(bus),
-            counters: I::counters(self),
-        }
+        let totals = self.totals();
+        self.shell.report(bus, &totals, I::counters(self))
     }
 
     fn compile_after(&mut self, runs: u16) {
@@ -446,6 +423,6 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn lost_calls(&self) -> u64 {
-        self.sections.lost()
+        self.shell.sections.lost()
     }
 }

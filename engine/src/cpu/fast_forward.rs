@@ -108,11 +108,11 @@ impl<I: Isa> Cpu<I> {
     /// Runs until the core is back at `head`, one instruction at a time. `None` if something comes up that the outer
     /// loop has to see first.
     fn run_back_to(&mut self, head: u32, bus: &mut Bus, iteration: &mut Iteration) -> Option<()> {
-        let begun = self.instructions;
+        let begun = self.shell.instructions;
         while iteration.steps < LONGEST_ITERATION {
             iteration.steps += 1;
             self.run_watched(bus, iteration)?;
-            if self.pc == head && self.instructions != begun {
+            if self.pc == head && self.shell.instructions != begun {
                 return Some(());
             }
         }
@@ -133,7 +133,10 @@ impl<I: Isa> Cpu<I> {
             return None;
         }
         self.follow_memory(bus);
-        if self.stop.is_some() || self.cycles >= self.deadline.limit || self.sections.stops_at(self.pc) {
+        if self.shell.stop.is_some()
+            || self.shell.cycles >= self.shell.deadline.limit
+            || self.shell.sections.stops_at(self.pc)
+        {
             return None;
         }
         if !I::locate(self, bus) {
@@ -163,7 +166,7 @@ impl<I: Isa> Cpu<I> {
             && (after.pending, after.exceptions) == (before.pending, before.exceptions)
             && after.interrupts == before.interrupts
             && after.isa == before.isa
-            && self.memory.behaves_like(self.cycles, &before.memory, before.counted.cycles)
+            && self.memory.behaves_like(self.shell.cycles, &before.memory, before.counted.cycles)
             && iteration.left_memory_alone(bus)
             && bus.exit.is_none()
             && self.view().accesses_repeat(bus, &before.devices, &after.devices)
@@ -172,7 +175,7 @@ impl<I: Isa> Cpu<I> {
     fn iterations_to_come(&mut self, bus: &Bus, before: &Snapshot<I>, after: &Snapshot<I>) -> Option<u64> {
         self.update_limit(bus);
         let period = after.counted.cycles - before.counted.cycles;
-        self.view().iterations_to_come(bus, self.deadline.limit, period, &before.devices, &after.devices)
+        self.view().iterations_to_come(bus, self.shell.deadline.limit, period, &before.devices, &after.devices)
     }
 
     /// Counts so many more iterations like the one from `before` to `after`.
@@ -181,8 +184,9 @@ impl<I: Isa> Cpu<I> {
         let mut counted = after.counted.clone();
         counted.add_difference(&after.counted, &before.counted, count);
         self.mispredictions += count * (after.mispredictions - before.mispredictions);
-        (self.instructions, self.cycles, self.parts) = (counted.instructions, counted.cycles, counted.fixed);
-        self.spent = counted.spent;
+        (self.shell.instructions, self.shell.cycles, self.shell.fixed) =
+            (counted.instructions, counted.cycles, counted.fixed);
+        self.shell.spent = counted.spent;
         *self.memory.accounts_mut() = counted.memory;
         for (index, exit) in &iteration.runs {
             self.blocks.hot[*index as usize].runs[*exit] += count;
@@ -199,7 +203,7 @@ impl<I: Isa> Cpu<I> {
             pending: self.pending,
             memory: self.memory.state().clone(),
             interrupts: *self.interrupts(bus).levels(),
-            exceptions: self.exceptions,
+            exceptions: self.shell.exceptions,
             counted: self.counted(),
             mispredictions: self.mispredictions,
             events: (bus.events.scheduled(), bus.events.next_due()),
@@ -215,11 +219,11 @@ impl<I: Isa> Cpu<I> {
     }
 
     fn view(&self) -> View {
-        View { clock: self.config.clock, cycles: self.cycles, touched: self.memory.touched() }
+        View { clock: self.shell.clock, cycles: self.shell.cycles, touched: self.memory.touched() }
     }
 
     /// True if no store is on its way that a device has seen already.
     fn is_settled(&self, bus: &Bus) -> bool {
-        self.memory.is_settled(self.cycles) && !self.lines.will_change(bus, self.cycles)
+        self.memory.is_settled(self.shell.cycles) && !self.shell.irqs.will_change(bus, self.shell.cycles)
     }
 }

@@ -24,12 +24,13 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         // No event comes: there is no news, and one more word may be needed.
-        while let Some((cycles, complete)) = self.memory.fetch_one_direct(bus, self.quiet_from(self.cycles), pc, end_pc)
+        while let Some((cycles, complete)) =
+            self.memory.fetch_one_direct(bus, self.quiet_from(self.shell.cycles), pc, end_pc)
         {
-            self.cycles = self.cycles.wrapping_add(cycles);
+            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             if cycles > 0 {
                 I::wait(&mut self.pending, cycles);
-                if self.cycles >= self.deadline.limit {
+                if self.shell.cycles >= self.shell.deadline.limit {
                     self.memory.keep_fetched(pc);
                     return false;
                 }
@@ -38,13 +39,13 @@ impl<I: Isa> Cpu<I> {
                 return true;
             }
         }
-        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), self.now(), pc, end_pc);
+        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), self.shell.now(), pc, end_pc);
         self.fetched(bus, done)
     }
 
     /// What follows a fetch before a block is entered. True if it took no time.
     fn fetched(&mut self, bus: &mut Bus, done: Done<bool, <I::Mmu as Mmu>::Status>) -> bool {
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(true) => true,
             Ok(false) => {
@@ -83,7 +84,7 @@ impl<I: Isa> Cpu<I> {
                 if self.line_must_wait(bus, line) {
                     return false;
                 }
-                let done = self.memory.fetch_line(bus, self.isa.mmu(), self.now(), line);
+                let done = self.memory.fetch_line(bus, self.isa.mmu(), self.shell.now(), line);
                 if !self.fetched(bus, done) {
                     return false;
                 }
@@ -98,28 +99,28 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         let info = self.blocks.info(index, at);
-        let begins = self.cycles.wrapping_add(u64::from(info.begins_cycles) - 1);
+        let begins = self.shell.cycles.wrapping_add(u64::from(info.begins_cycles) - 1);
         if self.fetch_must_wait(bus, index, at, begins, pc) {
             return false;
         }
         if let Some(cycles) = self.memory.fetch_direct(bus, self.quiet_from(begins), pc, end_pc) {
-            self.cycles = self.cycles.wrapping_add(cycles);
+            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             // No event came: there is no news.
-            if cycles > 0 && self.cycles.wrapping_add(longest) > self.deadline.limit {
+            if cycles > 0 && self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
                 self.memory.keep_fetched(pc);
                 self.leave_in_the_middle(index, info.instr);
                 return false;
             }
             return true;
         }
-        let now = self.config.clock.ps_at_floor(Cycles(begins));
+        let now = self.shell.clock.ps_at_floor(Cycles(begins));
         let done = self.memory.fetch_uncached(bus, self.isa.mmu(), now, pc, end_pc);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(true) => true,
             Ok(false) => {
                 self.update_limit(bus);
-                if self.cycles.wrapping_add(longest) <= self.deadline.limit && !self.has_news(bus) {
+                if self.shell.cycles.wrapping_add(longest) <= self.shell.deadline.limit && !self.has_news(bus) {
                     self.memory.use_fetched();
                     return true;
                 }
@@ -139,7 +140,7 @@ impl<I: Isa> Cpu<I> {
     #[inline(never)]
     fn look_for_lines(&mut self, index: u32) -> bool {
         let here = match self.blocks.cold[index as usize].fetch {
-            _ if self.sections.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
+            _ if self.shell.sections.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
             _ if !I::is_current(self, index) => false,
             Way::Local => true,
             Way::Uncached => I::FETCHES_IN_BLOCKS,
@@ -155,12 +156,12 @@ impl<I: Isa> Cpu<I> {
     #[inline(always)]
     pub(crate) fn may_enter(&mut self, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        self.cycles + u64::from(hot.longest_cycles) <= self.deadline.limit
+        self.shell.cycles + u64::from(hot.longest_cycles) <= self.shell.deadline.limit
             && (hot.fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index))
     }
 
     /// Core cycle `now`, and up to when no event comes.
     pub(crate) fn quiet_from(&self, now: u64) -> Quiet {
-        Quiet { now, until: self.deadline.limit }
+        Quiet { now, until: self.shell.deadline.limit }
     }
 }

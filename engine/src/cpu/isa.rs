@@ -176,7 +176,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// The core has waited `cycles` for instructions: what becomes of results that were under way.
     fn wait(pending: &mut Self::Pending, cycles: u64);
 
-    /// The core has waited `cycles` for an interrupt: what becomes of results that were under way.
+    /// The core has waited `cycles` for an interrupt, or entered a handler in them: what becomes of results that were
+    /// under way.
     fn rest(pending: &mut Self::Pending, _cycles: u64) {
         *pending = Self::Pending::NONE;
     }

@@ -12,8 +12,8 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn next_block(&mut self, index: u32, exit: usize) -> Option<u32> {
         let hot = &mut self.blocks.hot[index as usize];
         hot.runs[exit] += 1;
-        self.cycles = self.cycles.wrapping_add(u64::from(hot.cycles[exit]));
-        self.instructions = self.instructions.wrapping_add(u64::from(hot.instructions));
+        self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(hot.cycles[exit]));
+        self.shell.instructions = self.shell.instructions.wrapping_add(u64::from(hot.instructions));
         let next = hot.links[exit];
         I::resolve(self, index, exit);
         if next == NO_BLOCK {
@@ -42,9 +42,9 @@ impl<I: Isa> Cpu<I> {
     /// The last instruction of a block, before which it was left, has been done after all.
     pub(crate) fn complete_last(&mut self, index: u32) {
         let (cost, pending) = self.blocks.cold[index as usize].last;
-        self.parts.add(cost);
-        self.cycles += u64::from(cost.cycles());
-        self.instructions += 1;
+        self.shell.fixed.add(cost);
+        self.shell.cycles += u64::from(cost.cycles());
+        self.shell.instructions += 1;
         self.pending = pending;
     }
 
@@ -74,7 +74,7 @@ impl<I: Isa> Cpu<I> {
         if instr + 1 == self.blocks.hot[index as usize].instructions {
             // The block ends there anyway; no other may be entered.
             if self.blocks.cold[index as usize].entry.extent != Extent::One {
-                self.deadline.limit = 0;
+                self.shell.deadline.limit = 0;
             }
             return;
         }
@@ -113,13 +113,13 @@ impl<I: Isa> Cpu<I> {
             if number == usize::from(count) {
                 break;
             }
-            let cost = I::pass(&self.config.timing, instr, cold.fetch, &mut pending);
-            self.parts.add(cost);
-            self.cycles = self.cycles.wrapping_add(u64::from(cost.cycles()));
+            let cost = I::pass(&self.timing, instr, cold.fetch, &mut pending);
+            self.shell.fixed.add(cost);
+            self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(cost.cycles()));
             pc = pc.wrapping_add(I::instr_bytes(instr));
             context = cold.context_behind;
         }
-        self.instructions += u64::from(count);
+        self.shell.instructions += u64::from(count);
         self.pending = pending;
         self.left = None;
         I::go_to(self, pc, context);
@@ -132,9 +132,9 @@ impl<I: Isa> Cpu<I> {
         let Some(last) = self.blocks.instrs_of(index).last() else { return };
         let pc = hot.end_pc.wrapping_sub(I::instr_bytes(last));
         let context = I::context_before(last, cold.entry.context);
-        self.instructions += u64::from(hot.instructions - 1);
-        self.parts.add_runs(fixed, 1);
-        self.cycles = self.cycles.wrapping_add(fixed.cycles());
+        self.shell.instructions += u64::from(hot.instructions - 1);
+        self.shell.fixed.add_runs(fixed, 1);
+        self.shell.cycles = self.shell.cycles.wrapping_add(fixed.cycles());
         self.pending = pending;
         self.left = None;
         I::go_to(self, pc, context);

@@ -13,14 +13,15 @@ pub(crate) mod deadline;
 mod fast_forward;
 mod fetch;
 pub(crate) mod handlers;
+pub(crate) mod irqs;
 pub mod isa;
 pub mod iteration;
 mod leave;
-pub(crate) mod lines;
 mod order;
 pub(crate) mod polls;
 pub mod read;
 pub mod sections;
+pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 

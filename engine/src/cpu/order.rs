@@ -41,7 +41,7 @@ impl<I: Isa> Cpu<I> {
         if bus.order.is_alone() {
             return false;
         }
-        let begins = self.config.clock.ps_at_floor(Cycles(begins));
+        let begins = self.shell.clock.ps_at_floor(Cycles(begins));
         let waits = !bus.order.is_turn(begins) && self.is_ordered(bus, va, Kind::Execute);
         if waits {
             let instr = self.blocks.info(index, at).instr;
@@ -53,10 +53,10 @@ impl<I: Isa> Cpu<I> {
 
     /// The same for a line of instructions, which the core needs to go on from where it is.
     pub(crate) fn line_must_wait(&mut self, bus: &mut Bus, va: u32) -> bool {
-        if bus.order.is_alone() || bus.order.is_turn(self.now()) || !self.is_ordered(bus, va, Kind::Execute) {
+        if bus.order.is_alone() || bus.order.is_turn(self.shell.now()) || !self.is_ordered(bus, va, Kind::Execute) {
             return false;
         }
-        self.wait_until(bus, self.now());
+        self.wait_until(bus, self.shell.now());
         true
     }
 
@@ -87,6 +87,6 @@ impl<I: Isa> Cpu<I> {
     /// The core stops here: it wants to go on with an access at `at`.
     fn wait_until(&mut self, bus: &mut Bus, at: Ps) {
         bus.order.want(at);
-        self.stop = Some(Stop::Horizon);
+        self.shell.stop = Some(Stop::Horizon);
     }
 }

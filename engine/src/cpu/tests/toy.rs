@@ -19,6 +19,7 @@ use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::first_level::access::Kind;
 use crate::memory::first_level::{Identity, Way};
+use crate::storms::Source;
 
 /// A core of this instruction set.
 pub type ToyCore = Cpu<Toy>;
@@ -247,17 +248,14 @@ impl Isa for Toy {
 
     fn take(core: &mut ToyCore, bus: &mut Bus, _interrupt: Option<CoreFaultOf>) {
         core.x[INTERRUPTED] = core.pc;
-        (core.pc, core.pending, core.left) = (HANDLER, Loaded::NONE, None);
+        core.pc = HANDLER;
         core.isa.handling = true;
-        core.exceptions += 1;
-        core.cycles += 3;
-        core.spent.exceptions += 3;
-        core.update_limit(bus);
+        core.enter_handler(bus, Source { name: "interrupt", number: None, input: Some(0) }, 3);
     }
 
     fn raise(core: &mut ToyCore, _bus: &mut Bus, exception: Option<CoreFaultOf>) {
         let what = exception.map_or("an interrupt", |fault| fault.what);
-        core.stop = Some(Stop::Fault(CoreFault { pc: core.pc, what, why_fatal: "a toy", ..CoreFault::default() }));
+        core.shell.fault(CoreFault { pc: core.pc, what, why_fatal: "a toy", ..CoreFault::default() });
     }
 
     fn call_host(_core: &mut ToyCore, _bus: &mut Bus) {}
@@ -351,7 +349,7 @@ impl ToyCore {
         match op.code {
             Code::Wait => self.wait(bus),
             Code::Return => (self.pc, self.isa.handling) = (self.x[INTERRUPTED], false),
-            _ => self.stop = Some(Stop::Exit(i32::from(op.number))),
+            _ => self.shell.stop = Some(Stop::Exit(i32::from(op.number))),
         }
         self.update_limit(bus);
     }

@@ -175,7 +175,7 @@ impl Arm<System> {
             return self.written(bus, index, at, done);
         }
         let done = self.memory.load(bus, &self.isa.system, now, addr, AccessSize::Word, op.ra);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
                 self.isa.system.set_user_register(&mut self.x, op.rd, value);

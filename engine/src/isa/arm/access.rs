@@ -66,7 +66,7 @@ impl<P: Profile> Arm<P> {
         }
         let (begins, words, store) = (self.begins_cycle(index, at), op.imm & 0xff, op.ra & how::STORE != 0);
         if let Some(cycles) = self.memory.several_direct(bus, self.quiet_from(begins), addr, words, store) {
-            self.cycles = self.cycles.wrapping_add(cycles);
+            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_access(bus, index, at);
         }
         self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };

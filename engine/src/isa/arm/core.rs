@@ -169,7 +169,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     }
 
     fn draft(core: &Arm<P>, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
-        decoded::draft(&core.config.timing, core.isa.system.predicts_branches(), entry, fetch, &read)
+        decoded::draft(&core.timing, core.isa.system.predicts_branches(), entry, fetch, &read)
     }
 
     fn pass(timing: &CoreTiming, instr: &Decoded, fetch: Way, pending: &mut Pending) -> Cost {
@@ -200,7 +200,7 @@ impl<P: Profile> Isa for ArmSet<P> {
         if hot.jump != Jump::Sure
             && !core.isa.predictor.resolve(hot.jump, hot.end_pc, exit == TAKEN, hot.taken_pc, hot.end_pc)
         {
-            core.mispredicted(u64::from(core.config.timing.mispredicted_branch));
+            core.mispredicted(u64::from(core.timing.mispredicted_branch));
         }
     }
 
@@ -309,8 +309,8 @@ impl<P: Profile> Isa for ArmSet<P> {
     }
 
     fn counters(core: &Arm<P>) -> Vec<(String, u64)> {
-        let own = [("exceptions", core.exceptions), ("mispredicted branches", core.mispredictions)];
-        core.memory.counters(&core.config.name, &own)
+        let own = [("exceptions", core.shell.exceptions), ("mispredicted branches", core.mispredictions)];
+        core.memory.counters(&core.shell.name, &own)
     }
 }
 
@@ -319,11 +319,11 @@ impl<P: Profile> Arm<P> {
     pub(super) fn events(&self) -> Events {
         let [icache, dcache] = self.memory.cache_counters();
         Events {
-            instructions: self.instructions,
+            instructions: self.shell.instructions,
             icache_refills: icache.fills,
             dcache_refills: dcache.fills,
             dcache_write_backs: dcache.write_backs,
-            exceptions: self.exceptions,
+            exceptions: self.shell.exceptions,
             ..Events::default()
         }
     }

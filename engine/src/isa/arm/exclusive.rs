@@ -40,7 +40,7 @@ impl<P: Profile> Arm<P> {
         let high = if bytes == 8 { self.load_part(bus, index, at, addr.wrapping_add(4), 4)? } else { 0 };
         let physical = self.physical(bus, addr, Kind::Read).map_err(P::data_abort)?;
         self.isa.system.reserve(physical, bytes);
-        bus.reserve(self.config.index, physical);
+        bus.reserve(self.shell.index, physical);
         Ok([low, high])
     }
 
@@ -70,7 +70,7 @@ impl<P: Profile> Arm<P> {
         [low, high]: [u32; 2],
     ) -> Result<bool, P::Exception> {
         let physical = self.physical(bus, addr, Kind::Write).map_err(P::data_abort)?;
-        if !self.isa.system.claim(physical, bytes) || !bus.is_reserved(self.config.index, physical) {
+        if !self.isa.system.claim(physical, bytes) || !bus.is_reserved(self.shell.index, physical) {
             return Ok(false);
         }
         self.store_part(bus, index, at, addr, bytes, low)?;
@@ -91,7 +91,7 @@ impl<P: Profile> Arm<P> {
         let now = self.begins(index, at);
         self.access_kind = "exclusive load";
         let done = self.memory.load(bus, &self.isa.system, now, addr, size_of(bytes), how::ALIGNED);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done.result.map_err(P::data_abort)
     }
 
@@ -107,7 +107,7 @@ impl<P: Profile> Arm<P> {
         let now = self.begins(index, at);
         self.access_kind = "exclusive store";
         let done = self.memory.store(bus, &self.isa.system, now, addr, size_of(bytes), value, how::ALIGNED);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done.result.map_err(P::data_abort)
     }
 }

@@ -89,8 +89,8 @@ impl<P: Profile> Arm<P> {
                     Code::SkipUnless => {
                         if !holds(&self.x, op.rd) {
                             // The block's time counts it as run.
-                            self.cycles = self.cycles.wrapping_sub(u64::from(op.ra));
-                            self.spent.saved += u64::from(op.ra);
+                            self.shell.cycles = self.shell.cycles.wrapping_sub(u64::from(op.ra));
+                            self.shell.spent.saved += u64::from(op.ra);
                             // SAFETY: as above.
                             ip = unsafe { ip.add(op.imm as usize) };
                         }

@@ -4,9 +4,8 @@ use super::core::Arm;
 use super::hints;
 use super::registers::LR;
 use super::system::{Abort, Exception, FaultStatus, System};
-use super::timing::Pending;
 use crate::bus::Bus;
-use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::storms::Source;
 
@@ -23,21 +22,14 @@ impl Arm<System> {
     /// Takes an interrupt, or an exception that is no fault.
     pub(super) fn take_exception(&mut self, bus: &mut Bus, exception: Exception) {
         self.pc = self.isa.system.enter(&mut self.x, exception, self.pc);
-        self.exceptions += 1;
         let input = match exception {
             Exception::Irq => Some(IRQ_INPUT),
             Exception::Fiq => Some(FIQ_INPUT),
             _ => None,
         };
         let source = Source { name: exception.name(), number: None, input };
-        bus.storms.exception(self.config.index, self.now(), source);
-        let cycles = u64::from(self.config.timing.exception);
-        self.cycles += cycles;
-        self.spent.exceptions += cycles;
-        self.pending = Pending::NONE;
-        self.left = None;
+        self.enter_handler(bus, source, u64::from(self.timing.exception));
         self.memory.privilege_changed(self.isa.system.is_privileged());
-        self.update_limit(bus);
     }
 
     /// Enters the handler of an exception raised by the instruction at the current address.
@@ -46,7 +38,7 @@ impl Arm<System> {
         let mode = self.isa.system.mode();
         self.take_exception(bus, exception);
         match self.why_fatal(bus, fault.pc, self.isa.system.mode() == mode) {
-            Some(why_fatal) => self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault })),
+            Some(why_fatal) => self.shell.fault(CoreFault { why_fatal, ..fault }),
             None => bus.note_trap(fault),
         }
     }

@@ -47,7 +47,7 @@ impl<P: Profile> Arm<P> {
         }
         self.access_kind = "4-byte load";
         let done = self.memory.load(bus, &self.isa.system, self.begins(index, at), addr, AccessSize::Word, op.ra);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
                 self.isa.s[usize::from(op.rd)] = value;
@@ -83,7 +83,7 @@ impl<P: Profile> Arm<P> {
         match P::prepare_vfp(self, bus, self.begins(index, at)) {
             Ok(0) => true,
             Ok(cycles) => {
-                self.cycles = self.cycles.wrapping_add(cycles);
+                self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
                 self.after_access(bus, index, at)
             }
             Err(Some(exception)) => self.raise_at(bus, index, at, exception),

@@ -18,8 +18,8 @@ impl<P: Profile> Arm<P> {
         let decoded = self.blocks.instrs_of(index)[usize::from(info.instr)];
         let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
         if matches!(op.code, Code::Vmrs | Code::Vmsr) && !self.isa.system.vfp_is_ready() {
-            match P::prepare_vfp(self, bus, self.now()) {
-                Ok(cycles) => self.cycles += cycles,
+            match P::prepare_vfp(self, bus, self.shell.now()) {
+                Ok(cycles) => self.shell.cycles += cycles,
                 Err(Some(exception)) => return P::raise(self, bus, exception),
                 // It says itself that it is undefined.
                 Err(None) => {}
@@ -29,7 +29,7 @@ impl<P: Profile> Arm<P> {
             Code::Rfe | Code::Srs => P::state_in_memory(self, bus, op),
             _ => {
                 let events = self.events();
-                let now = Now { cycles: self.cycles, events: &events, pending: self.interrupts(bus).low() };
+                let now = Now { cycles: self.shell.cycles, events: &events, pending: self.interrupts(bus).low() };
                 self.isa.system.execute(&mut self.x, &op, &now)
             }
         };
@@ -66,7 +66,7 @@ impl<P: Profile> Arm<P> {
     /// Accesses a register of the device beside the core. `None` where there is no such one. As no other core sees it,
     /// nothing has to have happened before.
     fn device_register(&mut self, bus: &mut Bus, access: DeviceRegister) -> Option<()> {
-        let value = bus.core_register(access.register, access.written, self.now())?;
+        let value = bus.core_register(access.register, access.written, self.shell.now())?;
         if access.written.is_none() {
             self.x[usize::from(access.to[0])] = value as u32;
             self.x[usize::from(access.to[1])] = (value >> 32) as u32;
@@ -91,13 +91,13 @@ impl<P: Profile> Arm<P> {
 
     /// The semihosting call of the instruction before the current address, or its next attempt.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
-        let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.now() };
+        let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.shell.now() };
         let answer = semihosting::call(caller, self.x[0], self.x[1]);
         self.in_call = answer == Answer::Wait;
         match answer {
             Answer::Value(value) => self.x[0] = value,
-            Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
-            Answer::Wait => self.stop = Some(Stop::Horizon),
+            Answer::Exit(code) => self.shell.stop = Some(Stop::Exit(code)),
+            Answer::Wait => self.shell.stop = Some(Stop::Horizon),
         }
     }
 
@@ -107,8 +107,8 @@ impl<P: Profile> Arm<P> {
             Maintenance::Tlb(_) => self.drop_blocks(),
             _ => {}
         }
-        let done = self.memory.maintain(bus, &self.isa.system, self.now(), maintenance);
-        self.cycles += done.cycles;
+        let done = self.memory.maintain(bus, &self.isa.system, self.shell.now(), maintenance);
+        self.shell.cycles += done.cycles;
         if let Err(abort) = done.result {
             P::raise(self, bus, P::data_abort(abort));
         }

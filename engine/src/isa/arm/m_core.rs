@@ -189,19 +189,19 @@ impl Profile for System {
     }
 
     fn vector_table(core: &Arm<System>) -> Option<u32> {
-        Some(core.config.system.vectors)
+        Some(core.config.vectors)
     }
 
     fn set_vector_table(core: &mut Arm<System>, table: u32) {
-        core.config.system.vectors = table;
-        core.isa.system = System::new(core.config.system);
+        core.config.vectors = table;
+        core.isa.system = System::new(core.config);
     }
 
     fn reset(core: &mut Arm<System>, bus: &mut Bus) {
-        core.isa.system = System::new(core.config.system);
+        core.isa.system = System::new(core.config);
         (core.x, core.isa.s, core.pc) = ([0; COUNT], [0; 64], 0);
         core.isa.flow = Flow::default();
-        (core.waiting, core.stop, core.pending) = (false, None, Pending::NONE);
+        (core.shell.waiting, core.shell.stop, core.pending) = (false, None, Pending::NONE);
         core.memory.translation_changed(&core.isa.system);
         core.memory.privilege_changed(true);
         core.drop_blocks();
@@ -257,7 +257,7 @@ impl Profile for System {
         match core.isa.system.store_own(access.addr, access.size, value, cycle).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
-            Outcome::Reset => core.stop = Some(Stop::Fault(core.reset_request(bus))),
+            Outcome::Reset => core.shell.fault(core.reset_request(bus)),
         }
         Ok(())
     }
@@ -281,12 +281,12 @@ impl Arm<System> {
     }
 
     fn stages(&self) -> ThreeStage {
-        self.config.timing.three_stage.unwrap_or_default()
+        self.timing.three_stage.unwrap_or_default()
     }
 
     fn account(&mut self, cycles: u64) {
-        self.cycles += cycles;
-        self.spent.exceptions += cycles;
+        self.shell.cycles += cycles;
+        self.shell.spent.exceptions += cycles;
     }
 
     // ---- Entry
@@ -295,18 +295,18 @@ impl Arm<System> {
     fn enter(&mut self, bus: &mut Bus, return_pc: u32, fault: Option<CoreFault>) {
         let frame = self.isa.system.begin_entry(&mut self.x, return_pc);
         let stored = self.store_frame(bus, &frame);
-        let ends = self.cycles + u64::from(self.config.timing.exception) + stored;
+        let ends = self.shell.cycles + u64::from(self.timing.exception) + stored;
         self.begin_entering(bus, frame.link, ends, fault);
     }
 
     /// Begins to enter what is due with the frame that is there, behind a jump that took `jump_cycles`.
     fn chain(&mut self, bus: &mut Bus, link: u32, jump_cycles: u64, fault: Option<CoreFault>) {
-        let ends = self.cycles + u64::from(self.stages().tail_chain).saturating_sub(jump_cycles);
+        let ends = self.shell.cycles + u64::from(self.stages().tail_chain).saturating_sub(jump_cycles);
         self.begin_entering(bus, link, ends, fault);
     }
 
     fn begin_entering(&mut self, bus: &mut Bus, link: u32, ends: u64, fault: Option<CoreFault>) {
-        self.exceptions += 1;
+        self.shell.exceptions += 1;
         self.pending = Pending::NONE;
         self.left = None;
         self.isa.flow.under_way = Some(UnderWay::Entry(Entering { link, ends, number: self.isa.system.due(), fault }));
@@ -315,8 +315,8 @@ impl Arm<System> {
 
     /// Lets time pass up to `ends`, or to where events may come: true if it is there.
     fn pass_until(&mut self, ends: u64) -> bool {
-        let to = ends.min(self.deadline.limit).max(self.cycles);
-        self.account(to - self.cycles);
+        let to = ends.min(self.shell.deadline.limit).max(self.shell.cycles);
+        self.account(to - self.shell.cycles);
         to >= ends
     }
 
@@ -324,7 +324,7 @@ impl Arm<System> {
         let due = self.isa.system.due();
         if entering.number != due {
             entering.number = due;
-            entering.ends = entering.ends.max(self.cycles + u64::from(self.stages().tail_chain));
+            entering.ends = entering.ends.max(self.shell.cycles + u64::from(self.stages().tail_chain));
         }
         if self.pass_until(entering.ends) {
             self.activate(bus, entering);
@@ -351,7 +351,7 @@ impl Arm<System> {
             }
         }
         self.follow_system(before);
-        bus.storms.exception(self.config.index, self.now(), source_of(activated.number));
+        bus.storms.exception(self.shell.index, self.shell.now(), source_of(activated.number));
         if let Some(fault) = entering.fault {
             self.tell(bus, fault);
         }
@@ -373,7 +373,7 @@ impl Arm<System> {
         match self.isa.system.begin_return(&self.x, link) {
             Ok(Return::Chain(link)) => self.chain(bus, link, jump_cycles, None),
             Ok(Return::Unstack(frame)) => {
-                let ends = self.cycles + u64::from(self.config.timing.exception_return).saturating_sub(jump_cycles);
+                let ends = self.shell.cycles + u64::from(self.timing.exception_return).saturating_sub(jump_cycles);
                 self.isa.flow.under_way = Some(UnderWay::Return(Returning { frame, link, ends }));
             }
             Err(exception) => self.refuse_return(bus, exception, link),
@@ -417,8 +417,8 @@ impl Arm<System> {
 
     fn sleep_on_exit(&mut self) {
         if self.isa.system.sleeps_on_exit() && self.isa.system.due().is_none() {
-            self.waiting = true;
-            self.stop = Some(Stop::Waiting);
+            self.shell.waiting = true;
+            self.shell.stop = Some(Stop::Waiting);
         }
     }
 

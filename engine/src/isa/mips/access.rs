@@ -28,7 +28,7 @@ impl Mips {
         }
         self.access_kind = kind_of_access(op.code);
         let done = self.memory.load(bus, &self.isa.system, self.begins(index, at), from, size, 0);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         let value = match done.result {
             Ok(value) => value,
             Err(abort) => return self.refuse_access(bus, index, at, Abort { va: addr, ..abort }, done.cycles),
@@ -107,7 +107,7 @@ impl Mips {
     ) -> Done<(), TlbFault> {
         self.access_kind = kind_of_access(op.code);
         let done = self.memory.store(bus, &self.isa.system, self.begins(index, at), addr, size, value, 0);
-        self.cycles = self.cycles.wrapping_add(done.cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done
     }
 
@@ -144,13 +144,13 @@ impl Mips {
     fn reserve(&mut self, bus: &mut Bus, addr: u32) {
         self.isa.system.link();
         if let Some(physical) = self.ram_at(bus, addr, Kind::Read) {
-            bus.reserve(self.config.index, physical);
+            bus.reserve(self.shell.index, physical);
         }
     }
 
     /// True if an sc may store. It ends the sequence either way.
     fn claim(&mut self, bus: &Bus, addr: u32) -> bool {
-        let alone = self.ram_at(bus, addr, Kind::Read).is_none_or(|at| bus.is_reserved(self.config.index, at));
+        let alone = self.ram_at(bus, addr, Kind::Read).is_none_or(|at| bus.is_reserved(self.shell.index, at));
         self.isa.system.take_link() && alone
     }
 
@@ -164,7 +164,7 @@ impl Mips {
         if waited
             || self.polls.has_candidate
             || self.has_news(bus)
-            || self.cycles.wrapping_add(longest) > self.deadline.limit
+            || self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit
         {
             self.leave_behind_access(index, at, cycles);
             return false;
@@ -177,7 +177,7 @@ impl Mips {
         self.leave_at(index, at);
         self.pending.pass(cycles);
         self.raise(bus, Raised::of_access(abort));
-        self.spent.exceptions += 1;
+        self.shell.spent.exceptions += 1;
         false
     }
 }

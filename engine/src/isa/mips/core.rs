@@ -141,7 +141,7 @@ impl Isa for MipsSet {
 
     /// pc, $0 to $31, HI, LO, Status, Cause, EPC.
     fn registers(core: &Mips) -> Vec<u32> {
-        let now = Now { pending: core.lines.seen().low(), instructions: core.instructions };
+        let now = Now { pending: core.shell.irqs.seen().low(), instructions: core.shell.instructions };
         let system = [12, 13, 14].map(|register| core.isa.system.register(register, 0, now));
         let general = std::iter::once(core.pc).chain(core.x[..32].iter().copied());
         general.chain([core.x[usize::from(HI)], core.x[usize::from(LO)]]).chain(system).collect()
@@ -152,7 +152,7 @@ impl Isa for MipsSet {
     }
 
     fn draft(core: &Mips, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
-        decoded::draft(&core.config.timing, entry, fetch, &read)
+        decoded::draft(&core.timing, entry, fetch, &read)
     }
 
     fn pass(timing: &CoreTiming, instr: &Decoded, _fetch: Way, pending: &mut Pending) -> Cost {
@@ -179,7 +179,7 @@ impl Isa for MipsSet {
     fn execute(core: &mut Mips, bus: &mut Bus, index: u32) {
         // An event that came before a fill may have brought news, however fast that was.
         core.update_limit(bus);
-        if !core.has_news(bus) && core.cycles < core.deadline.limit {
+        if !core.has_news(bus) && core.shell.cycles < core.shell.deadline.limit {
             core.execute(bus, index);
         }
     }
@@ -247,15 +247,15 @@ impl Isa for MipsSet {
     }
 
     fn counters(core: &Mips) -> Vec<(String, u64)> {
-        let own = [("exceptions", core.exceptions), ("mispredicted branches", core.mispredictions)];
-        core.memory.counters(&core.config.name, &own)
+        let own = [("exceptions", core.shell.exceptions), ("mispredicted branches", core.mispredictions)];
+        core.memory.counters(&core.shell.name, &own)
     }
 }
 
 impl Mips {
     /// What system instructions ask about.
     pub(super) fn moment(&self, bus: &Bus) -> Now {
-        Now { pending: self.interrupts(bus).low(), instructions: self.instructions }
+        Now { pending: self.interrupts(bus).low(), instructions: self.shell.instructions }
     }
 
     /// Finds the page of the current address. False if it can't be fetched: the core is at its handler then.
@@ -290,13 +290,13 @@ impl Mips {
             return false;
         }
         let end_pc = self.pc.wrapping_add(OP_BYTES);
-        let done = self.memory.fetch_uncached(bus, &self.isa.system, self.now(), self.pc, end_pc);
+        let done = self.memory.fetch_uncached(bus, &self.isa.system, self.shell.now(), self.pc, end_pc);
         self.pass(done.cycles);
         match done.result {
             Ok(true) => true,
             Ok(false) => {
                 self.update_limit(bus);
-                let goes_on = !self.has_news(bus) && self.cycles < self.deadline.limit;
+                let goes_on = !self.has_news(bus) && self.shell.cycles < self.shell.deadline.limit;
                 if goes_on {
                     self.memory.use_fetched();
                 }
@@ -311,7 +311,7 @@ impl Mips {
 
     /// Time passes between two instructions.
     pub(super) fn pass(&mut self, cycles: u64) {
-        self.cycles = self.cycles.wrapping_add(cycles);
+        self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
         self.pending.pass(cycles);
     }
 

@@ -93,17 +93,17 @@ impl Mips {
                         let branch = Branch { pc, taken: $taken, target: $target };
                         exit = usize::from(branch.taken);
                         if self.isa.predictor.resolve(branch.pc, branch.taken, branch.target) {
-                            if branch.taken && self.config.timing.taken_branch > 1 {
-                                let extra_cycles = self.config.timing.taken_branch - 1;
-                                self.parts.jump += u64::from(extra_cycles);
+                            if branch.taken && self.timing.taken_branch > 1 {
+                                let extra_cycles = self.timing.taken_branch - 1;
+                                self.shell.fixed.jump += u64::from(extra_cycles);
                                 if !self.goes_on_behind_branch(bus, index, at!(), branch, extra_cycles) {
                                     return;
                                 }
                             }
                         } else {
-                            let extra_cycles = self.config.timing.$otherwise;
+                            let extra_cycles = self.timing.$otherwise;
                             self.mispredictions += 1;
-                            self.spent.mispredicted += u64::from(extra_cycles);
+                            self.shell.spent.mispredicted += u64::from(extra_cycles);
                             if !self.goes_on_behind_branch(bus, index, at!(), branch, extra_cycles) {
                                 return;
                             }
@@ -214,9 +214,9 @@ impl Mips {
     #[cold]
     #[inline(never)]
     fn annul(&mut self) {
-        self.cycles = self.cycles.wrapping_add(1);
-        self.spent.annulled += 1;
-        self.instructions = self.instructions.wrapping_sub(1);
+        self.shell.cycles = self.shell.cycles.wrapping_add(1);
+        self.shell.spent.annulled += 1;
+        self.shell.instructions = self.shell.instructions.wrapping_sub(1);
     }
 
     /// Operation `at`, a branch, takes cycles more than its own. False if what is behind it depends on that: the block
@@ -224,7 +224,7 @@ impl Mips {
     #[cold]
     #[inline(never)]
     fn goes_on_behind_branch(&mut self, bus: &Bus, index: u32, at: u32, branch: Branch, extra_cycles: u8) -> bool {
-        self.cycles = self.cycles.wrapping_add(u64::from(extra_cycles));
+        self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(extra_cycles));
         let felt = self.blocks.instrs_of(index)[at as usize].felt[usize::from(branch.taken)];
         let alone = self.blocks.hot[index as usize].jump == Ending::Branch;
         if extra_cycles > 0 && (felt.next || felt.some && !bus.order.is_alone()) || alone {
@@ -245,7 +245,7 @@ impl Mips {
         let target = if branch.taken { branch.target } else { branch.pc.wrapping_add(8) };
         if annuls {
             self.pass(1);
-            self.spent.annulled += 1;
+            self.shell.spent.annulled += 1;
         }
         if annuls || in_slot {
             self.pc = target;
@@ -278,13 +278,13 @@ impl Mips {
         let clean = begun.iter().rposition(|instr| instr.clean);
         let mut pending = if clean.is_some() { Pending::NONE } else { self.blocks.cold[index as usize].entry.pending };
         for instr in &instrs[clean.unwrap_or(0)..count as usize] {
-            self.config.timing.step(&instr.op, &mut pending);
+            self.timing.step(&instr.op, &mut pending);
         }
         (self.pending, self.left) = (pending, None);
-        self.cycles = self.cycles.wrapping_add(u64::from(cycles));
-        self.instructions += u64::from(count);
-        self.parts.issue += u64::from(count);
-        self.parts.operand_wait += u64::from(cycles) - u64::from(count);
+        self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(cycles));
+        self.shell.instructions += u64::from(count);
+        self.shell.fixed.issue += u64::from(count);
+        self.shell.fixed.operand_wait += u64::from(cycles) - u64::from(count);
         self.pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * count);
     }
 
@@ -294,8 +294,8 @@ impl Mips {
         self.leave_before(index, at);
         let op = self.blocks.instrs_of(index)[at as usize].op;
         let stall_cycles = u64::from(self.pending.issue(&op));
-        self.cycles = self.cycles.wrapping_add(stall_cycles + 1);
-        self.parts.operand_wait += stall_cycles;
+        self.shell.cycles = self.shell.cycles.wrapping_add(stall_cycles + 1);
+        self.shell.fixed.operand_wait += stall_cycles;
     }
 
     /// Raises the exception of operation `at`, which has changed nothing.
@@ -303,7 +303,7 @@ impl Mips {
     #[inline(never)]
     fn raise_here(&mut self, bus: &mut Bus, index: u32, at: u32, exception: Exception) {
         self.leave_at(index, at);
-        self.spent.exceptions += 1;
+        self.shell.spent.exceptions += 1;
         self.raise(bus, Raised::of(exception));
     }
 }

@@ -4,7 +4,7 @@ use super::core::Mips;
 use super::op::RA;
 use super::system::{Exception, TlbFault, hints};
 use crate::bus::Bus;
-use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Access, Kind};
@@ -50,7 +50,7 @@ impl Mips {
         let fault = self.fault_of(Exception::Interrupt, None);
         self.take(bus, Exception::Interrupt);
         if let Some(why_fatal) = self.why_no_handler(bus) {
-            self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
+            self.shell.fault(CoreFault { why_fatal, ..fault });
         }
     }
 
@@ -58,18 +58,12 @@ impl Mips {
     pub(super) fn take(&mut self, bus: &mut Bus, exception: Exception) {
         self.pc = self.isa.system.enter(exception, self.pc, self.isa.delayed.is_some());
         self.isa.delayed = None;
-        self.exceptions += 1;
         let lines = self.interrupts(bus).low();
         let input = (exception == Exception::Interrupt && lines != 0).then(|| lines.trailing_zeros());
         let source = Source { name: exception.name(), number: input, input };
-        bus.storms.exception(self.config.index, self.now(), source);
-        let cycles = u64::from(self.config.timing.exception);
-        self.pass(cycles);
-        self.left = None;
-        self.spent.exceptions += cycles;
+        self.enter_handler(bus, source, u64::from(self.timing.exception));
         self.memory.flush_prefetch();
         self.follow_privilege();
-        self.update_limit(bus);
     }
 
     /// The core may be in another mode than before.
@@ -92,7 +86,7 @@ impl Mips {
         let nested = self.isa.system.register(STATUS.0, STATUS.1, self.moment(bus)) & STATUS_EXL != 0;
         self.take(bus, exception);
         if let Some(why_fatal) = self.why_fatal(bus, fault.pc, nested) {
-            self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
+            self.shell.fault(CoreFault { why_fatal, ..fault });
         } else if is_worth_a_note(exception) {
             bus.note_trap(fault);
         }

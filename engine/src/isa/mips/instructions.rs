@@ -28,17 +28,17 @@ impl Mips {
         self.leave_at(index, at);
         let extra = u64::from(self.issue_cycles(op.code)) - 1;
         if let Err(exception) = self.run_system(bus, op) {
-            self.spent.exceptions += 1;
+            self.shell.spent.exceptions += 1;
             return self.raise(bus, Raised::of(exception));
         }
         self.pass(extra);
-        self.parts.long_operation += extra;
+        self.shell.fixed.long_operation += extra;
         self.follow_privilege();
         self.update_limit(bus);
     }
 
     fn issue_cycles(&self, code: Code) -> u8 {
-        let timing = &self.config.timing;
+        let timing = &self.timing;
         match code {
             Code::Mfc0 | Code::Mtc0 | Code::Tlbr | Code::Tlbwi | Code::Tlbwr | Code::Tlbp => timing.coprocessor,
             Code::Sync => timing.barrier,
@@ -89,13 +89,13 @@ impl Mips {
 
     /// The hosting call of the instruction before the current address, or its next attempt.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
-        let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.now() };
+        let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.shell.now() };
         let answer = uhi::call(caller, &mut self.x);
         self.in_call = answer == Answer::Wait;
         match answer {
             Answer::Value(_) => {}
-            Answer::Exit(status) => self.stop = Some(Stop::Exit(status)),
-            Answer::Wait => self.stop = Some(Stop::Horizon),
+            Answer::Exit(status) => self.shell.stop = Some(Stop::Exit(status)),
+            Answer::Wait => self.shell.stop = Some(Stop::Horizon),
         }
     }
 
@@ -106,8 +106,8 @@ impl Mips {
     }
 
     fn count(&mut self) {
-        self.instructions += 1;
-        self.parts.issue += 1;
+        self.shell.instructions += 1;
+        self.shell.fixed.issue += 1;
     }
 
     /// Moves to and from coprocessor 0, and the TLB's instructions. `None` if the mode forbids it.
@@ -146,10 +146,10 @@ impl Mips {
         let addr = self.x[usize::from(op.rs)].wrapping_add(op.offset() as u32);
         let dcache = |lines, clean, invalidate| Some(Maintenance::Dcache { lines, clean, invalidate });
         let what = match (op.operation() & 3, op.operation() >> 2) {
-            (0, 0 | 2) => Some(Maintenance::Icache(set_way(self.config.memory.icache, addr))),
+            (0, 0 | 2) => Some(Maintenance::Icache(set_way(self.memory_config.icache, addr))),
             (0, 4) => Some(Maintenance::Icache(Lines::At(addr))),
-            (1, 0) => dcache(set_way(self.config.memory.dcache, addr), true, true),
-            (1, 2) => dcache(set_way(self.config.memory.dcache, addr), false, true),
+            (1, 0) => dcache(set_way(self.memory_config.dcache, addr), true, true),
+            (1, 2) => dcache(set_way(self.memory_config.dcache, addr), false, true),
             (1, 4) => dcache(Lines::At(addr), false, true),
             (1, 5) => dcache(Lines::At(addr), true, true),
             (1, 6) => dcache(Lines::At(addr), true, false),
@@ -164,14 +164,14 @@ impl Mips {
 
     /// False if it raised an exception.
     fn maintain(&mut self, bus: &mut Bus, what: Maintenance) -> bool {
-        let done = self.memory.maintain(bus, &self.isa.system, self.now(), what);
+        let done = self.memory.maintain(bus, &self.isa.system, self.shell.now(), what);
         self.pass(done.cycles);
         match done.result {
             Ok(()) => true,
             Err(abort) => {
                 self.access_kind = "cache operation";
                 // Its own cycle.
-                self.spent.exceptions += 1;
+                self.shell.spent.exceptions += 1;
                 self.raise(bus, Raised::of_access(abort));
                 false
             }

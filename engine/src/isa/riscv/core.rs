@@ -118,7 +118,7 @@ impl Isa for RiscV {
     }
 
     fn draft(core: &Hart, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
-        let timing = &core.config.timing;
+        let timing = &core.timing;
         let mut draft = Draft::new(entry, (), &read);
         for (number, ((instr, _), op)) in read.instrs.iter().zip(&read.ops).enumerate() {
             let (_, begins) = draft.pass(timing, *instr, fetch);
@@ -227,18 +227,18 @@ impl Isa for RiscV {
 
 impl Hart {
     pub(super) fn csr_context(&self, bus: &Bus, cycles: u64, instructions: u64) -> CsrContext {
-        CsrContext { cycles, instructions, pending: self.lines.up(bus, cycles).low() }
+        CsrContext { cycles, instructions, pending: self.shell.irqs.up(bus, cycles).low() }
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let MemoryConfig { icache, dcache, .. } = self.config.memory;
+        let MemoryConfig { icache, dcache, .. } = self.memory_config;
         let caches = [("i-cache", icache), ("d-cache", dcache)].into_iter().zip(self.memory.cache_counters());
-        let traps = (format!("{}.traps", self.config.name), self.exceptions);
+        let traps = (format!("{}.traps", self.shell.name), self.shell.exceptions);
         caches
             .filter_map(|((name, shape), counters)| shape.map(|_| (name, counters)))
             .flat_map(|(name, counters)| {
                 [("fills", counters.fills), ("write-backs", counters.write_backs)]
-                    .map(|(what, count)| (format!("{}.{name}.{what}", self.config.name), count))
+                    .map(|(what, count)| (format!("{}.{name}.{what}", self.shell.name), count))
             })
             .chain([traps])
             .collect()

@@ -1,9 +1,8 @@
 //! Exceptions and interrupts of machine mode (privileged specification, section 3.1).
 
 use super::core::Hart;
-use super::timing::Pending;
 use crate::bus::{Bus, BusFaultKind};
-use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::memory::first_level::Refusal;
 use crate::memory::first_level::access::Abort;
 use crate::storms::Source;
@@ -141,7 +140,7 @@ impl Hart {
             }
             return;
         };
-        self.stop = Some(Stop::Fault(CoreFault { why_fatal, ..fault }));
+        self.shell.fault(CoreFault { why_fatal, ..fault });
     }
 
     /// The access that an exception comes from, for messages.
@@ -157,17 +156,10 @@ impl Hart {
     /// Enters the trap handler. Gives its address.
     pub(super) fn trap(&mut self, bus: &mut Bus, cause: u32, value: u32, interrupt: bool) -> u32 {
         self.pc = self.isa.csrs.enter_trap(self.pc, cause, value, interrupt);
-        self.exceptions += 1;
         let name = if interrupt { "interrupt" } else { "exception of cause" };
         let source = Source { name, number: Some(cause), input: interrupt.then_some(cause) };
-        bus.storms.exception(self.config.index, self.now(), source);
-        let cycles = u64::from(self.config.timing.trap);
-        self.cycles += cycles;
-        self.spent.exceptions += cycles;
-        self.pending = Pending::NONE;
-        self.left = None;
+        self.enter_handler(bus, source, u64::from(self.timing.trap));
         self.memory.flush_prefetch();
-        self.update_limit(bus);
         self.pc
     }
 }

@@ -140,8 +140,8 @@ impl Hart {
             hot.runs[exit] += 1;
             hot.runs_to_go = hot.runs_to_go.wrapping_sub(1);
             let is_hot = hot.runs_to_go == 0;
-            self.cycles += u64::from(hot.cycles[exit]);
-            self.instructions += u64::from(hot.instructions);
+            self.shell.cycles += u64::from(hot.cycles[exit]);
+            self.shell.instructions += u64::from(hot.instructions);
             let next = hot.links[exit];
             if is_hot {
                 self.compile(index);
@@ -219,7 +219,7 @@ impl Hart {
 
     /// A CSR instruction (unprivileged specification, chapter 6). `at` counts the instructions of the block before it.
     fn access_csr(&mut self, bus: &Bus, op: Op, start_cycles: u64, at: u64) -> Result<(), Exception> {
-        let context = self.csr_context(bus, self.cycles + start_cycles, self.instructions + at);
+        let context = self.csr_context(bus, self.shell.cycles + start_cycles, self.shell.instructions + at);
         let number = op.imm as u32;
         let immediate = matches!(op.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);
         let operand = if immediate { u32::from(op.rs1) } else { self.x[op.rs1 as usize] };
@@ -247,22 +247,22 @@ impl Hart {
         if !semihosting::is_riscv_call(bus, pc) {
             return self.raise(bus, Exception::new(ExceptionCause::Breakpoint, pc));
         }
-        self.instructions += 1;
-        self.cycles += 1;
-        self.parts.issue += 1;
+        self.shell.instructions += 1;
+        self.shell.cycles += 1;
+        self.shell.fixed.issue += 1;
         self.pc = pc.wrapping_add(len_bytes);
         self.call_host(bus);
     }
 
     /// The semihosting call of the instruction before the current address, or its next attempt.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
-        let caller = Caller { bus, view: &Physical, now: self.now() };
+        let caller = Caller { bus, view: &Physical, now: self.shell.now() };
         let answer = semihosting::call(caller, self.x[10], self.x[11]);
         self.in_call = answer == Answer::Wait;
         match answer {
             Answer::Value(value) => self.x[10] = value,
-            Answer::Exit(code) => self.stop = Some(Stop::Exit(code)),
-            Answer::Wait => self.stop = Some(Stop::Horizon),
+            Answer::Exit(code) => self.shell.stop = Some(Stop::Exit(code)),
+            Answer::Wait => self.shell.stop = Some(Stop::Horizon),
         }
         // What it printed may be wanted at once.
         self.update_limit(bus);

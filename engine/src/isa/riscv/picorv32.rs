@@ -29,11 +29,8 @@ use self::interrupts::Interrupts;
 use super::core::{RiscV, place_of};
 use crate::bus::Bus;
 use crate::core::{CallMark, Core, CoreReport, Stop};
-use crate::cpu::accounts::{Spent, Totals};
-use crate::cpu::cost::Breakdown;
-use crate::cpu::deadline::Deadline;
 use crate::cpu::isa::Isa as _;
-use crate::cpu::sections::{Sections, Totals as _};
+use crate::cpu::shell::Shell;
 use crate::elf::Machine;
 use crate::memory::fetch::prefetch_next::PrefetchNext;
 use crate::memory::first_level::Accounts;
@@ -43,19 +40,18 @@ use crate::time::{Cycles, Hz, Ps};
 /// sp: set at reset.
 const SP: usize = 2;
 
-/// A core.
+/// A core. Its cycle is the one in which the next instruction is launched; its instructions are those launched, as
+/// rdinstret counts them.
 pub struct Picorv32 {
-    config: Config,
+    shell: Shell,
+    timing: Timing,
+    interrupt_addr: u32,
     /// x0 to x31, then the sink for writes to x0.
     x: [u32; 33],
     /// Address of the instruction to be launched.
     pc: u32,
     /// Its encoding, once it has been fetched.
     encoding: Option<u32>,
-    /// The cycle in which it is launched.
-    cycles: u64,
-    /// Instructions launched, as rdinstret counts them.
-    instructions: u64,
     /// The instruction decoded last, before the one to be launched, was a compressed one: the flag in an interrupt's
     /// return address.
     was_compressed: bool,
@@ -64,19 +60,11 @@ pub struct Picorv32 {
     port: Port,
     table: Table,
     interrupts: Interrupts,
-    interrupts_taken: u64,
     /// The first cycle in which no instruction is launched before the outer loop has looked around.
     pause_at: u64,
-    deadline: Deadline,
-    /// waitirq has found nothing pending.
-    waiting: bool,
-    stop: Option<Stop>,
     /// The run is at its end.
     ended: bool,
-    fixed: Breakdown,
-    spent: Spent,
     accounts: Accounts,
-    sections: Sections<Totals>,
 }
 
 impl Picorv32 {
@@ -85,82 +73,64 @@ impl Picorv32 {
         let mut x = [0; 33];
         x[SP] = config.stack_addr;
         Picorv32 {
+            shell: Shell::new(config.name, config.index, config.clock, &RiscV::CAUSES),
+            timing: config.timing,
+            interrupt_addr: config.interrupt_addr,
             x,
             pc: 0,
             encoding: None,
-            cycles: 0,
-            instructions: 0,
             was_compressed: false,
             unit: PrefetchNext::default(),
             port: Port::new(config.clock),
             table: Table::new(config.timing, config.extensions),
             interrupts: Interrupts::default(),
-            interrupts_taken: 0,
             pause_at: 0,
-            deadline: Deadline::new(config.clock),
-            waiting: false,
-            stop: None,
             ended: false,
-            fixed: Breakdown::default(),
-            spent: Spent::default(),
             accounts: Accounts::default(),
-            sections: Sections::default(),
-            config,
         }
     }
 
     fn begin(&mut self, bus: &Bus, until: Ps) {
         self.port.attach(bus);
         self.accounts.follow(bus);
-        self.deadline.begin(bus, until);
-        self.follow_bus(bus);
+        self.shell.deadline.begin(bus, until);
+        self.follow_bus(bus, self.shell.cycles);
     }
 
-    /// Brings in what the bus has in store: events, interrupt lines, the end of the run.
-    fn follow_bus(&mut self, bus: &Bus) {
-        self.deadline.follow(bus);
-        self.interrupts.set_lines(bus.core_irqs[self.config.index as usize].low(), self.cycles);
+    /// Brings in what the bus has in store by `cycle`: events, interrupt lines, the end of the run.
+    fn follow_bus(&mut self, bus: &Bus, cycle: u64) {
+        self.shell.update_limit(bus, cycle);
+        self.interrupts.set_lines(self.shell.irqs.seen().low(), self.shell.cycles);
         self.ended = bus.exit.is_some();
         self.look_ahead();
     }
 
     /// Works out when the outer loop is needed next.
     fn look_ahead(&mut self) {
-        let now = self.ended || self.stop.is_some() || self.waiting || self.sections.are_watched();
-        let interrupts = self.interrupts.attention_cycles(self.instructions);
-        self.pause_at = if now { 0 } else { self.deadline.limit.min(interrupts) };
-    }
-
-    fn totals(&self) -> Totals {
-        Totals {
-            names: &RiscV::CAUSES,
-            instructions: self.instructions,
-            cycles: self.cycles,
-            fixed: self.fixed,
-            spent: self.spent,
-            memory: self.accounts.clone(),
-        }
+        let now = self.ended || self.shell.stop.is_some() || self.shell.waiting || self.shell.sections.are_watched();
+        let interrupts = self.interrupts.attention_cycles(self.shell.instructions);
+        self.pause_at = if now { 0 } else { self.shell.deadline.limit.min(interrupts) };
     }
 
     fn follow_sections(&mut self) {
-        if self.sections.stops_at(self.pc) {
-            let now = self.totals();
-            self.sections.follow(place_of(self.pc, &self.x), &now);
+        if self.shell.sections.stops_at(self.pc) {
+            let now = self.shell.totals(&self.accounts);
+            self.shell.sections.follow(place_of(self.pc, &self.x), &now);
         }
     }
 }
 
 impl Core for Picorv32 {
     fn name(&self) -> &str {
-        &self.config.name
+        &self.shell.name
     }
 
     fn clock(&self) -> Hz {
-        self.config.clock
+        self.shell.clock
     }
 
     fn cycles(&self) -> Cycles {
-        Cycles(self.cycles)
+        Cycles(self.shell.cycles)
     }
 
     fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
@@ -174,9 +144,7 @@ impl Core for Picorv32 {
     }
 
     fn idle(&mut self, until: Ps) {
-        let cycles = self.config.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
-        self.cycles += cycles;
-        self.spent.idle += cycles;
+        self.shell.idle(until);
     }
 
     fn machine(&self) -> Machine {
@@ -194,32 +162,23 @@ impl Core for Picorv32 {
     }
 
     fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc, Totals::nothing(&RiscV::CAUSES));
+        self.shell.watch(name, pc);
     }
 
     fn lost_calls(&self) -> u64 {
-        self.sections.lost()
+        self.shell.sections.lost()
     }
 
     fn mark_calls(&mut self, pc: u32) -> bool {
-        self.sections.mark_calls(pc)
+        self.shell.sections.mark_calls(pc)
     }
 
     fn take_marks(&mut self) -> Vec<CallMark> {
-        self.sections.take_marks()
+        self.shell.sections.take_marks()
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {
-        let totals = self.totals();
-        CoreReport {
-            name: self.config.name.clone(),
-            clock: self.config.clock,
-            instructions: self.instructions,
-            cycles: Cycles(self.cycles),
-            causes: totals.named(bus),
-            cut: None,
-            sections: self.sections.reports(bus),
-            counters: vec![(format!("{}.interrupts", self.config.name), self.interrupts_taken)],
-        }
+        let counters = vec![(format!("{}.interrupts", self.shell.name), self.shell.exceptions)];
+        self.shell.report(bus, &self.shell.totals(&self.accounts), counters)
     }
 }

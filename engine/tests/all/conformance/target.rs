@@ -30,8 +30,6 @@ pub trait Target {
     const TAKEN: u32 = 1;
     /// Caches are off until [`Step::Begin`], without which programs run as well.
     const CACHES_ARE_OFF: bool = false;
-    /// An undefined instruction that is handled is told of.
-    const NOTES: bool = true;
     /// Vectors with room for a jump to the handler.
     const VECTORS: &[u32] = &[];
     /// Instructions of its own, which may stand anywhere and change none of a program's registers.

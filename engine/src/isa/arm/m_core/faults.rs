@@ -5,7 +5,7 @@ use super::super::m_profile::exceptions::number::HARD_FAULT;
 use super::super::m_profile::{Abort, Exception, FaultStatus, Lockup, System};
 use super::super::registers::LR;
 use crate::bus::Bus;
-use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 
 /// b .
@@ -96,7 +96,7 @@ impl Arm<System> {
 
     pub(super) fn end(&mut self, fault: CoreFault) {
         self.isa.flow.under_way = None;
-        self.stop = Some(Stop::Fault(fault));
+        self.shell.fault(fault);
     }
 }
 

@@ -36,7 +36,7 @@ impl Arm<System> {
         self.access_kind = "store of an exception's frame";
         let at = self.moment();
         let done = self.write_words(bus, at, address, words, 0);
-        self.cycles += done.cycles;
+        self.shell.cycles += done.cycles;
         if let Err(abort) = done.result {
             self.frame_failed(bus, abort, During::Stacking);
         }
@@ -61,7 +61,7 @@ impl Arm<System> {
         self.access_kind = "load of an exception's frame";
         let count = words.len() as u32;
         let told = self.memory.several(bus, &self.isa.system, self.moment(), address, count, how::ALIGNED);
-        self.cycles += told.cycles;
+        self.shell.cycles += told.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
             if let Some(host) = self.memory.quick_load(addr, 4) {
@@ -71,7 +71,7 @@ impl Arm<System> {
             }
             let how = how::ALIGNED | how::TOLD;
             let done = self.memory.load(bus, &self.isa.system, self.moment(), addr, AccessSize::Word, how);
-            self.cycles += done.cycles;
+            self.shell.cycles += done.cycles;
             match done.result {
                 Ok(value) => *word = value,
                 Err(abort) => return self.frame_failed(bus, abort, During::Unstacking),
@@ -94,12 +94,12 @@ impl Arm<System> {
             if let Err(abort) = done.result
                 && self.isa.system.stacking_failed(abort, During::LazyStacking).is_err()
             {
-                self.cycles += done.cycles;
+                self.shell.cycles += done.cycles;
                 return Err(Some(Exception::DataAbort(abort)));
             }
             cycles += done.cycles;
             let own = u64::from(self.stages().floating_frame);
-            self.spent.exceptions += own;
+            self.shell.spent.exceptions += own;
             cycles += own;
             self.isa.system.floating_is_saved();
         }
@@ -109,7 +109,7 @@ impl Arm<System> {
 
     /// Stores words from `address` up, as far as that goes.
     fn write_words(&mut self, bus: &mut Bus, at: Ps, address: u32, words: &[u32], how: u8) -> Stored {
-        let begins = self.config.clock.cycles_until_ceil(at).0;
+        let begins = self.shell.clock.cycles_until_ceil(at).0;
         let how = how | how::ALIGNED | how::STORE;
         let mut cycles = self.memory.several(bus, &self.isa.system, at, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
@@ -121,7 +121,7 @@ impl Arm<System> {
                 unsafe { host.cast::<u32>().write_unaligned(*word) }
                 continue;
             }
-            let now = self.config.clock.ps_at_floor(Cycles(begins + cycles));
+            let now = self.shell.clock.ps_at_floor(Cycles(begins + cycles));
             let done = self.memory.store(bus, &self.isa.system, now, addr, size, *word, how | how::TOLD);
             cycles += done.cycles;
             if done.result.is_err() {
@@ -139,7 +139,7 @@ impl Arm<System> {
     }
 
     fn moment(&self) -> Ps {
-        self.config.clock.ps_at_floor(Cycles(self.cycles))
+        self.shell.clock.ps_at_floor(Cycles(self.shell.cycles))
     }
 
     fn frame_failed(&mut self, bus: &mut Bus, abort: Abort, during: During) {

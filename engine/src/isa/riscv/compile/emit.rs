@@ -205,8 +205,8 @@ impl Emitter<'_> {
         let hot = &self.blocks.hot[self.index as usize];
         let (cost, instructions) = (i64::from(hot.cycles[exit]), i64::from(hot.instructions));
         self.add(self.hot, runs_at, 1);
-        self.add(self.hart, offset_of!(Hart, instructions) as i32, instructions);
-        self.add(self.hart, offset_of!(Hart, cycles) as i32, cost)
+        self.add(self.hart, offset_of!(Hart, shell.instructions) as i32, instructions);
+        self.add(self.hart, offset_of!(Hart, shell.cycles) as i32, cost)
     }
 
     /// Adds to a 64-bit count in memory; gives the sum.
@@ -221,7 +221,7 @@ impl Emitter<'_> {
     /// instruction cache.
     fn may_enter(&mut self, hot: Value, offset: i32, longest: Value, cycles: Value) -> Value {
         let end = self.b.ins().iadd(cycles, longest);
-        let limit = self.b.ins().load(I64, own(), self.hart, offset_of!(Hart, deadline.limit) as i32);
+        let limit = self.b.ins().load(I64, own(), self.hart, offset_of!(Hart, shell.deadline.limit) as i32);
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit);
         let epoch = self.b.ins().load(I32, own(), self.hart, FETCH_EPOCH as i32);
         let seen = self.b.ins().load(I32, own(), hot, offset + offset_of!(Hot, fetched_epoch) as i32);

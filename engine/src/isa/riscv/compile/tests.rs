@@ -331,8 +331,8 @@ fn run(program: &Program, compile_after: u16, slice: Ps) -> Left {
     let (mut until, mut ended) = (Ps(0), false);
     while !ended && until < LIMIT {
         until = (until + slice).min(LIMIT);
-        while !ended && hart.now() < until {
-            let now = hart.now();
+        while !ended && hart.shell.now() < until {
+            let now = hart.shell.now();
             bus.run_events(now);
             ended = !matches!(hart.run(&mut bus, until), Stop::Horizon) || bus.exit.is_some();
         }

@@ -38,47 +38,47 @@ impl Picorv32 {
     /// Fetches the next instruction; gives the cycle in which the request for data is up.
     #[inline(always)]
     fn before_access(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32, next: Next) -> Option<u64> {
-        self.fixed.issue += next.accepts - self.cycles + 1;
+        self.shell.fixed.issue += next.accepts - self.shell.cycles + 1;
         self.proceed(bus, next);
-        if self.stop.is_some() {
+        if self.shell.stop.is_some() {
             return None;
         }
-        let access_cycles = u64::from(self.config.timing.access);
-        let begins = self.cycles - 1 + access_cycles;
-        self.fixed.issue += access_cycles - 1;
-        self.cycles = begins;
+        let access_cycles = u64::from(self.timing.access);
+        let begins = self.shell.cycles - 1 + access_cycles;
+        self.shell.fixed.issue += access_cycles - 1;
+        self.shell.cycles = begins;
         if addr & (size_of_access(decoded.op.code).bytes() - 1) != 0 {
-            self.misaligned(decoded, addr);
-            if self.stop.is_some() {
+            self.misaligned(bus, decoded, addr);
+            if self.shell.stop.is_some() {
                 return None;
             }
         }
-        self.fixed.issue += 1;
-        self.cycles = begins + 1;
+        self.shell.fixed.issue += 1;
+        self.shell.cycles = begins + 1;
         Some(begins)
     }
 
     #[inline(always)]
     fn after_access(&mut self, bus: &Bus, answer: Answer, begins: u64, purpose: Purpose) {
         self.charge_entry(answer.entry, answer.done_cycles - begins, answer.on_the_way_cycles, purpose);
-        self.cycles = answer.done_cycles + 1;
-        self.follow_access(bus);
+        self.shell.cycles = answer.done_cycles + 1;
+        self.follow_access(bus, answer.done_cycles);
     }
 
     /// Reads a word of code that lies in no memory on the port itself.
     #[inline(never)]
     pub(super) fn read_over_bus(&mut self, bus: &mut Bus, addr: u32, begins: u64) -> Result<Answer, BusFault> {
         let answer = self.port.read(bus, addr, AccessSize::Word, begins)?;
-        self.follow_access(bus);
+        self.follow_access(bus, answer.done_cycles);
         Ok(answer)
     }
 
-    /// A device may have scheduled something, raised or lowered an interrupt, or ended the run.
+    /// A device, which has answered in cycle `done`, may have scheduled something, raised or lowered an interrupt, or
+    /// ended the run.
     #[inline(always)]
-    fn follow_access(&mut self, bus: &Bus) {
-        let lines = bus.core_irqs[self.config.index as usize].low();
-        if bus.exit.is_some() || self.deadline.is_behind(bus) || lines != self.interrupts.lines() {
-            self.follow_bus(bus);
+    fn follow_access(&mut self, bus: &Bus, done: u64) {
+        if bus.exit.is_some() || self.shell.deadline.is_behind(bus) || self.shell.irqs.have_changed(bus) {
+            self.follow_bus(bus, done);
         }
     }
 }

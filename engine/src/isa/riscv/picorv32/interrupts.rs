@@ -40,11 +40,6 @@ impl Interrupts {
         self.pending_at(cycle);
     }
 
-    /// The levels of the lines, as far as is known.
-    pub fn lines(&self) -> u32 {
-        self.lines
-    }
-
     /// The pending bits in `cycle`. Cycles never go back.
     pub fn pending_at(&mut self, cycle: u64) -> u32 {
         if cycle >= self.timer_ends {

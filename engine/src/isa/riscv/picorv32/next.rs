@@ -28,7 +28,7 @@ impl Picorv32 {
                 self.charge(&fetched, next.accepts, Purpose::Fetch);
                 self.pc = next.addr;
                 self.encoding = Some(fetched.encoding);
-                self.cycles = fetched.done_cycles + 1;
+                self.shell.cycles = fetched.done_cycles + 1;
             }
             Err(fault) => self.unanswered_fetch(fault, next.accepts),
         }
@@ -37,7 +37,7 @@ impl Picorv32 {
     /// What is fetched behind a jump: its target, wanted and accepted from `wanted` on.
     #[inline(always)]
     pub(super) fn jump(&mut self, target: u32, launched: u64, wanted: u64) -> Next {
-        self.fixed.jump += wanted - launched + 1;
+        self.shell.fixed.jump += wanted - launched + 1;
         self.unit.forget();
         Next { addr: target, wanted, accepts: wanted }
     }
@@ -92,7 +92,7 @@ impl Picorv32 {
         match fetched.entry {
             _ if waited == 0 => {}
             Some(entry) => self.charge_entry(entry, waited, fetched.on_the_way_cycles, purpose),
-            None => self.fixed.issue += waited,
+            None => self.shell.fixed.issue += waited,
         }
     }
 

@@ -7,11 +7,11 @@ use super::Picorv32;
 use super::decoded::{Decoded, Kind, serial_cycles};
 use super::interrupts::BREAKPOINT;
 use super::next::Next;
+use super::stops::note_illegal;
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::isa::riscv::alu::{compute, is_taken};
 use crate::storms::Source;
-use crate::time::Cycles;
 
 /// Registers that an interrupt writes: the return address and the causes.
 const RETURN_ADDRESS: usize = 3;
@@ -21,45 +21,45 @@ impl Picorv32 {
     /// Runs until something stops the core; only one instruction or interrupt if `single`.
     pub(super) fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
         loop {
-            while !single && self.cycles < self.pause_at && self.encoding.is_some() {
+            while !single && self.shell.cycles < self.pause_at && self.encoding.is_some() {
                 self.launch(bus);
             }
-            if let Some(stop) = self.stop.take() {
+            if let Some(stop) = self.shell.stop.take() {
                 return stop;
             }
-            if bus.exit.is_some() || self.cycles >= self.deadline.limit {
+            if bus.exit.is_some() || self.shell.cycles >= self.shell.deadline.limit {
                 return Stop::Horizon;
             }
             if self.encoding.is_none() {
                 self.start(bus);
                 continue;
             }
-            if self.waiting {
+            if self.shell.waiting {
                 match self.wake(bus) {
                     Some(stop) => return stop,
                     None => continue,
                 }
             }
-            if self.interrupts.are_due(self.cycles, self.instructions) {
+            if self.interrupts.are_due(self.shell.cycles, self.shell.instructions) {
                 self.enter_handler(bus);
             } else {
                 self.follow_sections();
-                if self.sections.has_marks() {
+                if self.shell.sections.has_marks() {
                     return Stop::Mark;
                 }
                 self.launch(bus);
                 self.look_ahead();
             }
             if single {
-                return self.stop.take().unwrap_or(Stop::Horizon);
+                return self.shell.stop.take().unwrap_or(Stop::Horizon);
             }
         }
     }
 
     /// The first fetch, after reset or where someone set the address.
     fn start(&mut self, bus: &mut Bus) {
-        self.fixed.issue += 1;
-        self.proceed(bus, Next { addr: self.pc, wanted: self.cycles, accepts: self.cycles });
+        self.shell.fixed.issue += 1;
+        self.proceed(bus, Next { addr: self.pc, wanted: self.shell.cycles, accepts: self.shell.cycles });
     }
 
     /// Launches the instruction at the current address.
@@ -68,26 +68,26 @@ impl Picorv32 {
         let Some(encoding) = self.encoding else { return };
         let decoded = self.table.get(self.pc, encoding);
         let Decoded { op, kind, .. } = decoded;
-        let launched = self.cycles;
+        let launched = self.shell.cycles;
         let accepts = launched + u64::from(decoded.accepts_cycles);
         let behind = self.pc.wrapping_add(u32::from(decoded.len_bytes));
         let next = Next { addr: behind, wanted: launched + 1, accepts };
         let (a, b) = (self.x[op.rs1 as usize], self.x[op.rs2 as usize]);
-        self.instructions += 1;
+        self.shell.instructions += 1;
         self.was_compressed = decoded.len_bytes == 2;
         let next = match kind {
             Kind::Compute => {
                 self.x[op.rd as usize] = compute(op.code, a, b, op.imm as u32);
-                self.fixed.issue += accepts - launched + 1;
+                self.shell.fixed.issue += accepts - launched + 1;
                 next
             }
             Kind::LongCompute => {
                 self.x[op.rd as usize] = compute(op.code, a, b, op.imm as u32);
-                self.fixed.long_operation += accepts - launched + 1;
+                self.shell.fixed.long_operation += accepts - launched + 1;
                 next
             }
             Kind::Branch => {
-                self.fixed.issue += accepts - launched + 1;
+                self.shell.fixed.issue += accepts - launched + 1;
                 if is_taken(op.code, a, b) {
                     return self.branch(bus, next, decoded.target);
                 }
@@ -110,35 +110,38 @@ impl Picorv32 {
 
     #[inline(never)]
     fn launch_rare(&mut self, bus: &mut Bus, decoded: Decoded, a: u32, b: u32, mut next: Next) {
-        let (launched, op, rd) = (self.cycles, decoded.op, decoded.op.rd as usize);
+        let (launched, op, rd) = (self.shell.cycles, decoded.op, decoded.op.rd as usize);
         let own_cycles = next.accepts - launched + 1;
         match decoded.kind {
             Kind::SerialShift => {
-                let shift_cycles = u64::from(serial_cycles(b, self.config.timing.shift_stage_bits));
+                let shift_cycles = u64::from(serial_cycles(b, self.timing.shift_stage_bits));
                 self.x[rd] = compute(op.code, a, b, 0);
-                self.fixed.long_operation += own_cycles + shift_cycles;
+                self.shell.fixed.long_operation += own_cycles + shift_cycles;
                 next.accepts += shift_cycles;
             }
             Kind::Counter => {
                 self.x[rd] = self.counter(op.imm as u32, launched);
-                self.fixed.issue += own_cycles;
+                self.shell.fixed.issue += own_cycles;
             }
             Kind::Maskirq => {
                 self.x[rd] = self.interrupts.set_mask(a);
-                self.fixed.issue += own_cycles;
+                self.shell.fixed.issue += own_cycles;
             }
             Kind::Timer => {
                 self.x[rd] = self.interrupts.set_timer(launched, a);
-                self.fixed.issue += own_cycles;
+                self.shell.fixed.issue += own_cycles;
             }
             Kind::Retirq => {
                 let target = self.x[RETURN_ADDRESS] & !1;
                 self.x[rd] = next.addr;
-                self.interrupts.leave(self.instructions);
+                self.interrupts.leave(self.shell.instructions);
                 next = self.jump(target, launched, next.accepts);
             }
             Kind::Waitirq => return self.wait(),
-            _ if self.interrupts.raise(BREAKPOINT) => self.spent.exceptions += own_cycles,
+            _ if self.interrupts.raise(BREAKPOINT) => {
+                note_illegal(bus, decoded);
+                self.shell.spent.exceptions += own_cycles;
+            }
             _ => return self.halt(decoded, next.accepts - 1),
         }
         self.proceed(bus, next);
@@ -146,53 +149,54 @@ impl Picorv32 {
     }
 
     fn counter(&self, number: u32, launched: u64) -> u32 {
-        let value = if number & 0x7f == 2 { self.instructions } else { launched + 1 };
+        let value = if number & 0x7f == 2 { self.shell.instructions } else { launched + 1 };
         (if number & 0x80 == 0 { value } else { value >> 32 }) as u32
     }
 
     fn enter_handler(&mut self, bus: &mut Bus) {
-        let taken = self.cycles;
-        let wanted = taken + u64::from(self.config.timing.interrupt);
+        let taken = self.shell.cycles;
+        let wanted = taken + u64::from(self.timing.interrupt);
         self.x[RETURN_ADDRESS] = self.pc | u32::from(self.was_compressed);
         self.x[CAUSES] = self.interrupts.enter(wanted);
-        self.interrupts_taken += 1;
         let bit = self.x[CAUSES].trailing_zeros();
-        let source = Source { name: "interrupt", number: Some(bit), input: Some(bit) };
-        bus.storms.exception(self.config.index, self.config.clock.ps_at_floor(Cycles(taken)), source);
-        self.spent.exceptions += wanted - taken + 1;
+        self.shell.count_exception(bus, Source { name: "interrupt", number: Some(bit), input: Some(bit) });
+        self.shell.spent.exceptions += wanted - taken + 1;
         self.unit.forget();
-        self.proceed(bus, Next { addr: self.config.interrupt_addr, wanted, accepts: wanted });
+        self.proceed(bus, Next { addr: self.interrupt_addr, wanted, accepts: wanted });
         self.look_ahead();
     }
 
     /// waitirq: the core waits from here on. It is no instruction that rdinstret counts.
     fn wait(&mut self) {
-        self.instructions -= 1;
-        self.waiting = true;
+        self.shell.instructions -= 1;
+        self.shell.waiting = true;
         self.look_ahead();
     }
 
     /// Goes on behind waitirq once anything is pending, masked or not; else lets time pass up to the limit.
     fn wake(&mut self, bus: &mut Bus) -> Option<Stop> {
-        self.follow_bus(bus);
-        if self.interrupts.pending_at(self.cycles) == 0 {
+        if self.shell.irqs.will_change(bus, self.shell.cycles) {
+            self.shell.idle(self.shell.irqs.since(bus));
+        }
+        self.follow_bus(bus, self.shell.cycles);
+        if self.interrupts.pending_at(self.shell.cycles) == 0 {
             let ends = self.interrupts.timer_ends();
             if ends == u64::MAX {
                 return Some(Stop::Waiting);
             }
-            let until = ends.min(self.deadline.limit);
-            self.spent.idle += until - self.cycles;
-            self.cycles = until;
+            let until = ends.min(self.shell.deadline.limit);
+            self.shell.spent.idle += until - self.shell.cycles;
+            self.shell.cycles = until;
         }
-        let pending = self.interrupts.pending_at(self.cycles);
+        let pending = self.interrupts.pending_at(self.shell.cycles);
         if pending == 0 {
             return Some(Stop::Horizon);
         }
-        self.waiting = false;
+        self.shell.waiting = false;
         let decoded = self.table.get(self.pc, self.encoding?);
         self.x[decoded.op.rd as usize] = pending;
-        let wanted = self.cycles + u64::from(decoded.accepts_cycles);
-        self.fixed.issue += wanted - self.cycles + 1;
+        let wanted = self.shell.cycles + u64::from(decoded.accepts_cycles);
+        self.shell.fixed.issue += wanted - self.shell.cycles + 1;
         let addr = self.pc.wrapping_add(u32::from(decoded.len_bytes));
         self.proceed(bus, Next { addr, wanted, accepts: wanted });
         self.look_ahead();

@@ -3,8 +3,8 @@
 use super::Picorv32;
 use super::decoded::{Decoded, Kind};
 use super::interrupts::BUS_ERROR;
-use crate::bus::BusFault;
-use crate::core::{Answer, CoreFault, FaultedAccess, Stop};
+use crate::bus::{Bus, BusFault};
+use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::isa::riscv::access::access_kind;
 use crate::isa::riscv::op::TimingClass;
 
@@ -12,37 +12,30 @@ impl Picorv32 {
     /// An instruction's own cause can't be taken: the core stops for good, in cycle `stops`.
     #[cold]
     pub(super) fn halt(&mut self, decoded: Decoded, stops: u64) {
-        self.spent.exceptions += stops - self.cycles;
-        self.cycles = stops;
-        let (what, encoding) = match (decoded.kind, decoded.op.code.class()) {
-            (Kind::Breakpoint, _) => ("environment call or breakpoint", None),
-            (_, TimingClass::Multiply | TimingClass::MultiplyHigh) => {
-                ("multiplication, which this core lacks:", Some(decoded.encoding))
-            }
-            (_, TimingClass::Divide) => ("division, which this core lacks:", Some(decoded.encoding)),
-            _ => ("unknown instruction", Some(decoded.encoding)),
-        };
+        self.shell.spent.exceptions += stops - self.shell.cycles;
+        self.shell.cycles = stops;
         let why_fatal = self.interrupts.why_fatal();
-        self.fault(CoreFault { pc: decoded.pc, what, encoding, why_fatal, ..CoreFault::default() });
+        self.fault(CoreFault { why_fatal, ..own_cause(decoded) });
     }
 
     /// A data access at an address that is no multiple of its size.
     #[cold]
-    pub(super) fn misaligned(&mut self, decoded: Decoded, addr: u32) {
+    pub(super) fn misaligned(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32) {
+        let access = FaultedAccess { addr, kind: access_kind(decoded.op.code), answer: Answer::Misaligned };
+        let fault =
+            CoreFault { pc: decoded.pc, what: "misaligned access", access: Some(access), ..CoreFault::default() };
         if self.interrupts.raise(BUS_ERROR) {
+            bus.note_trap(fault);
             return self.look_ahead();
         }
-        let access = FaultedAccess { addr, kind: access_kind(decoded.op.code), answer: Answer::Misaligned };
         let why_fatal = self.interrupts.why_fatal();
-        let pc = decoded.pc;
-        let what = "misaligned access";
-        self.fault(CoreFault { pc, what, access: Some(access), why_fatal, ..CoreFault::default() });
+        self.fault(CoreFault { why_fatal, ..fault });
     }
 
     /// The core could have accepted the instruction in cycle `accepts`.
     #[cold]
     pub(super) fn unanswered_fetch(&mut self, fault: BusFault, accepts: u64) {
-        self.cycles = accepts + 1;
+        self.shell.cycles = accepts + 1;
         let access = FaultedAccess { addr: fault.addr, kind: "instruction fetch", answer: Answer::Bus(fault.kind) };
         self.hang(self.pc, "instruction fetch without an answer", access);
     }
@@ -62,7 +55,29 @@ impl Picorv32 {
     }
 
     fn fault(&mut self, fault: CoreFault) {
-        self.stop = Some(Stop::Fault(fault));
+        self.shell.fault(fault);
         self.look_ahead();
     }
+}
+
+/// An instruction's own cause is taken: notes it, if the instruction is none.
+#[cold]
+pub(super) fn note_illegal(bus: &mut Bus, decoded: Decoded) {
+    let fault = own_cause(decoded);
+    if fault.encoding.is_some() {
+        bus.note_trap(fault);
+    }
+}
+
+/// What is wrong with an instruction that raises its own cause.
+fn own_cause(decoded: Decoded) -> CoreFault {
+    let (what, encoding) = match (decoded.kind, decoded.op.code.class()) {
+        (Kind::Breakpoint, _) => ("environment call or breakpoint", None),
+        (_, TimingClass::Multiply | TimingClass::MultiplyHigh) => {
+            ("multiplication, which this core lacks:", Some(decoded.encoding))
+        }
+        (_, TimingClass::Divide) => ("division, which this core lacks:", Some(decoded.encoding)),
+        _ => ("unknown instruction", Some(decoded.encoding)),
+    };
+    CoreFault { pc: decoded.pc, what, encoding, ..CoreFault::default() }
 }

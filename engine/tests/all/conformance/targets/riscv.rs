@@ -93,7 +93,6 @@ impl Target for PicoRv32 {
     const ADD_CYCLES: u64 = 3;
     const SKIPS: bool = false;
     const PRINTS: bool = false;
-    const NOTES: bool = false;
     /// What is up is latched: once more while the handler runs.
     const TAKEN: u32 = 2;
     /// divu x6, x5, x5; two c.nop; csrr x6, cycle.

@@ -1,4 +1,4 @@
-//! The interrupt lines into a core, as far as it can have seen them: a store that lowers or raises one may arrive after
+//! The interrupt inputs of a core, as far as it can have seen them: a store that lowers or raises one may arrive after
 //! the instructions behind it have run.
 
 use super::deadline::Deadline;
@@ -6,9 +6,9 @@ use crate::bus::Bus;
 use crate::inputs::Inputs;
 use crate::time::{Hz, Ps};
 
-/// A core's view of its interrupt lines.
+/// A core's view of its interrupt inputs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lines {
+pub(crate) struct Irqs {
     clock: Hz,
     /// The core's index in the machine.
     core: usize,
@@ -16,10 +16,10 @@ pub(crate) struct Lines {
     seen: Inputs,
 }
 
-impl Lines {
+impl Irqs {
     /// Those of core number `core`, all down.
-    pub fn new(clock: Hz, core: u32) -> Lines {
-        Lines { clock, core: core as usize, seen: Inputs::default() }
+    pub fn new(clock: Hz, core: u32) -> Irqs {
+        Irqs { clock, core: core as usize, seen: Inputs::default() }
     }
 
     /// Those that were up when last looked at.
@@ -34,13 +34,18 @@ impl Lines {
 
     /// True if they will have changed later than in `cycle`.
     pub fn will_change(&self, bus: &Bus, cycle: u64) -> bool {
-        let inputs = &bus.core_irqs[self.core];
-        !inputs.is_same(&self.seen) && self.clock.cycles_until_ceil(inputs.since()).0 > cycle
+        self.have_changed(bus) && self.clock.cycles_until_ceil(self.since(bus)).0 > cycle
     }
 
     /// When they changed last, which may be still to come.
     pub fn since(&self, bus: &Bus) -> Ps {
         bus.core_irqs[self.core].since()
+    }
+
+    /// True if they have changed since they were looked at.
+    #[inline(always)]
+    pub fn have_changed(&self, bus: &Bus) -> bool {
+        !bus.core_irqs[self.core].is_same(&self.seen)
     }
 
     /// Looks at them in `cycle`: the core takes interrupts of what is up now.
@@ -51,11 +56,11 @@ impl Lines {
         &self.seen
     }
 
-    /// The same while instructions run, which have to end when the lines change.
+    /// The same while instructions run, which have to end when the inputs change.
     pub fn follow(&mut self, bus: &Bus, cycle: u64, deadline: &mut Deadline) {
         if self.will_change(bus, cycle) {
             deadline.bring_forward(self.since(bus));
-        } else if !bus.core_irqs[self.core].is_same(&self.seen) {
+        } else if self.have_changed(bus) {
             // Masked or not: a later store may end it, and has to arrive first.
             self.seen = bus.core_irqs[self.core];
         }

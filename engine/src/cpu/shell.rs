@@ -1,0 +1,121 @@
+//! What a core is made of, however it runs instructions: its time and where that went, watched functions, interrupt
+//! inputs, how far it may run, and why it stopped.
+
+use super::accounts::{Spent, Totals};
+use super::cost::Breakdown;
+use super::deadline::Deadline;
+use super::irqs::Irqs;
+use super::isa::CauseNames;
+use super::sections::{Sections, Totals as _};
+use crate::bus::Bus;
+use crate::core::{CoreFault, CoreReport, Stop};
+use crate::memory::first_level::Accounts;
+use crate::storms::Source;
+use crate::time::{Cycles, Hz, Ps};
+
+/// A core but for the way in which it runs instructions.
+pub(crate) struct Shell {
+    /// Label of its node.
+    pub name: String,
+    /// Its index in the machine.
+    pub index: u32,
+    pub clock: Hz,
+    causes: &'static CauseNames,
+    pub cycles: u64,
+    pub instructions: u64,
+    /// Exceptions and interrupts taken.
+    pub exceptions: u64,
+    pub deadline: Deadline,
+    pub irqs: Irqs,
+    /// It waits for an interrupt.
+    pub waiting: bool,
+    /// Why it is to go back to the machine before the next instruction.
+    pub stop: Option<Stop>,
+    /// What instructions took by themselves; of blocks, only where one was left in the middle.
+    pub fixed: Breakdown,
+    pub spent: Spent,
+    pub sections: Sections<Totals>,
+}
+
+impl Shell {
+    /// That of a core after reset.
+    pub fn new(name: String, index: u32, clock: Hz, causes: &'static CauseNames) -> Shell {
+        Shell {
+            name,
+            index,
+            clock,
+            causes,
+            cycles: 0,
+            instructions: 0,
+            exceptions: 0,
+            deadline: Deadline::new(clock),
+            irqs: Irqs::new(clock, index),
+            waiting: false,
+            stop: None,
+            fixed: Breakdown::default(),
+            spent: Spent::default(),
+            sections: Sections::default(),
+        }
+    }
+
+    /// The core's time, as simulated time.
+    pub fn now(&self) -> Ps {
+        self.clock.ps_at_floor(Cycles(self.cycles))
+    }
+
+    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt inputs, in `cycle`.
+    pub fn update_limit(&mut self, bus: &Bus, cycle: u64) {
+        self.deadline.follow(bus);
+        self.irqs.follow(bus, cycle, &mut self.deadline);
+    }
+
+    /// Lets time pass to the first edge at `until` or later. Gives the cycles.
+    pub fn idle(&mut self, until: Ps) -> u64 {
+        let cycles = self.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
+        self.cycles += cycles;
+        self.spent.idle += cycles;
+        cycles
+    }
+
+    /// An exception is taken now.
+    pub fn count_exception(&mut self, bus: &mut Bus, source: Source) {
+        self.exceptions += 1;
+        bus.storms.exception(self.index, self.now(), source);
+    }
+
+    /// Something has happened from which the firmware can't go on.
+    pub fn fault(&mut self, fault: CoreFault) {
+        self.stop = Some(Stop::Fault(fault));
+    }
+
+    /// Everything so far, with what memory took.
+    pub fn totals(&self, memory: &Accounts) -> Totals {
+        Totals {
+            names: self.causes,
+            instructions: self.instructions,
+            cycles: self.cycles,
+            fixed: self.fixed,
+            spent: self.spent,
+            memory: memory.clone(),
+        }
+    }
+
+    /// Keeps a stack of its own for the function at `pc`.
+    pub fn watch(&mut self, name: &str, pc: u32) {
+        self.sections.watch(name, pc, Totals::nothing(self.causes));
+    }
+
+    /// What the core has done so far, which took `totals`.
+    pub fn report(&self, bus: &Bus, totals: &Totals, counters: Vec<(String, u64)>) -> CoreReport {
+        CoreReport {
+            name: self.name.clone(),
+            clock: self.clock,
+            instructions: self.instructions,
+            cycles: Cycles(self.cycles),
+            causes: totals.named(bus),
+            cut: None,
+            sections: self.sections.reports(bus),
+            counters,
+        }
+    }
+}
