@@ -4,12 +4,15 @@
 //! charged, is the memory's business.
 
 use super::isa::{AbortOf, Isa};
+use super::iteration::Iteration;
 use super::{Cpu, REGISTERS};
 use crate::bus::{Bus, Target};
+use crate::core::Stop;
 use crate::device::AccessSize;
 use crate::memory::first_level::access::{Access, Kind, how};
 use crate::memory::first_level::translate::descriptor;
 use crate::memory::first_level::{Done, Mmu};
+use crate::semihosting::Answer;
 use crate::time::{Cycles, Ps};
 
 /// A load or store, as its instruction says it.
@@ -17,12 +20,61 @@ use crate::time::{Cycles, Ps};
 pub struct Asked {
     /// Virtual address.
     pub addr: u32,
-    /// Its size.
-    pub size: AccessSize,
+    /// What is moved.
+    pub moves: Moves,
     /// As [`how`] has it.
     pub how: u8,
+}
+
+/// What a load or store moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moves {
+    /// So many bytes.
+    pub size: AccessSize,
+    /// A load extends them with their sign.
+    pub signed: bool,
+    /// To memory.
+    pub store: bool,
+}
+
+impl Moves {
+    /// A load that extends with zeros.
+    pub const fn load(size: AccessSize) -> Moves {
+        Moves { size, signed: false, store: false }
+    }
+
+    /// A load that extends with the sign.
+    pub const fn load_signed(size: AccessSize) -> Moves {
+        Moves { size, signed: true, store: false }
+    }
+
+    /// A store.
+    pub const fn store(size: AccessSize) -> Moves {
+        Moves { size, signed: false, store: true }
+    }
+
     /// What it is called in messages.
-    pub name: &'static str,
+    pub const fn name(self) -> &'static str {
+        match (self.size, self.store) {
+            (AccessSize::Byte, false) => "1-byte load",
+            (AccessSize::Half, false) => "2-byte load",
+            (AccessSize::Word, false) => "4-byte load",
+            (AccessSize::Byte, true) => "1-byte store",
+            (AccessSize::Half, true) => "2-byte store",
+            (AccessSize::Word, true) => "4-byte store",
+        }
+    }
+
+    /// A loaded value as the register gets it.
+    pub const fn extended(self, value: u32) -> u32 {
+        match (self.size, self.signed) {
+            (AccessSize::Byte, true) => value as i8 as u32,
+            (AccessSize::Half, true) => value as i16 as u32,
+            (AccessSize::Byte, false) => value & 0xff,
+            (AccessSize::Half, false) => value & 0xffff,
+            (AccessSize::Word, _) => value,
+        }
+    }
 }
 
 impl<I: Isa> Cpu<I> {
@@ -36,7 +88,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.cycles.wrapping_add(u64::from(self.blocks.info(index, at).begins_cycles))
     }
 
-    /// A load that found no shortcut; `set` puts what it gives into a register. True if the block goes on.
+    /// A load that found no shortcut; `set` puts what it gives, extended, into a register. True if the block goes on.
     #[inline]
     pub(crate) fn load(
         &mut self,
@@ -46,28 +98,29 @@ impl<I: Isa> Cpu<I> {
         asked: Asked,
         set: impl FnOnce(&mut [u32; REGISTERS], u32),
     ) -> bool {
-        let Asked { addr, size, how, name } = asked;
+        let Asked { addr, moves, how } = asked;
+        let size = moves.size;
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Read) {
             return false;
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         if let Some((cycles, value)) = self.memory.load_direct(bus, self.quiet_from(begins), addr, size.bytes(), told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-            set(&mut self.x, value);
+            set(&mut self.x, moves.extended(value));
             return self.after_access(bus, index, at);
         }
         let done = self.memory.load(bus, self.isa.mmu(), self.begins(index, at), addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
-                set(&mut self.x, value);
+                set(&mut self.x, moves.extended(value));
                 if !is_ram(bus, addr) {
                     self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
                 }
                 self.after_access(bus, index, at)
             }
             Err(abort) => {
-                self.access_kind = name;
+                self.access_kind = moves.name();
                 self.raise_at(bus, index, at, I::data_abort(abort))
             }
         }
@@ -76,7 +129,8 @@ impl<I: Isa> Cpu<I> {
     /// A store of the low bytes of `value` that found no shortcut. True if the block goes on.
     #[inline]
     pub(crate) fn store(&mut self, bus: &mut Bus, index: u32, at: u32, asked: Asked, value: u32) -> bool {
-        let Asked { addr, size, how, name } = asked;
+        let Asked { addr, moves, how } = asked;
+        let size = moves.size;
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
             return false;
         }
@@ -87,7 +141,7 @@ impl<I: Isa> Cpu<I> {
             return self.after_access(bus, index, at);
         }
         let done = self.memory.store(bus, self.isa.mmu(), self.begins(index, at), addr, size, value, how);
-        self.access_kind = name;
+        self.access_kind = moves.name();
         self.written(bus, index, at, done)
     }
 
@@ -143,6 +197,31 @@ impl<I: Isa> Cpu<I> {
         let mmu = self.isa.mmu();
         let access = Access { kind, privileged: mmu.is_privileged() };
         Ok(mmu.translate(addr, access, |physical| descriptor(bus, physical))?.physical)
+    }
+
+    /// The same, if that is a RAM.
+    pub(crate) fn ram_at(&self, bus: &Bus, addr: u32, kind: Kind) -> Option<u32> {
+        self.physical(bus, addr, kind).ok().filter(|physical| is_ram(bus, *physical))
+    }
+
+    /// Remembers in `iteration` what a store of a word or less at `addr` is about to overwrite.
+    pub(crate) fn note_store(&self, bus: &Bus, addr: u32, iteration: &mut Iteration) -> Option<()> {
+        let Some(physical) = self.ram_at(bus, addr, Kind::Write) else { return Some(()) };
+        // One that is not aligned reaches into the next word.
+        let (word, last) = (physical & !3, physical.wrapping_add(3) & !3);
+        iteration.note_word(bus, word)?;
+        if last == word { Some(()) } else { iteration.note_word(bus, last) }
+    }
+
+    /// What the host has answered to a semihosting call: a value, if the core goes on.
+    pub(crate) fn host_answered(&mut self, answer: Answer) -> Option<u32> {
+        self.in_call = answer == Answer::Wait;
+        match answer {
+            Answer::Value(value) => return Some(value),
+            Answer::Exit(status) => self.shell.stop = Some(Stop::Exit(status)),
+            Answer::Wait => self.shell.stop = Some(Stop::Horizon),
+        }
+        None
     }
 }
 

@@ -191,8 +191,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// Runs the block `index`, whose first line has been fetched, and those behind it.
     fn execute(core: &mut Cpu<Self>, bus: &mut Bus, index: u32);
 
-    /// The block `index` is being left by `exit`: compares that with what was predicted, and accounts for a wrong
-    /// prediction ([`Cpu::mispredicted`]).
+    /// The block `index` has been run, and is being left by `exit`: compares that with what was predicted, and accounts
+    /// for a wrong prediction ([`Cpu::mispredicted`]).
     #[inline(always)]
     fn resolve(_core: &mut Cpu<Self>, _index: u32, _exit: usize) {}
 
@@ -287,7 +287,10 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     fn set_vector_table(_core: &mut Cpu<Self>, _table: u32) {}
 
     /// Named totals since reset.
-    fn counters(core: &Cpu<Self>) -> Vec<(String, u64)>;
+    fn counters(core: &Cpu<Self>) -> Vec<(String, u64)> {
+        let own = [("exceptions", core.shell.exceptions), ("mispredicted branches", core.mispredictions)];
+        core.memory.counters(&core.shell.name, &own)
+    }
 
     /// All blocks have been dropped, and with them what was compiled.
     #[inline(always)]

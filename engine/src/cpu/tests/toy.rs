@@ -6,7 +6,7 @@
 
 use crate::bus::Bus;
 use crate::core::{CoreFault, Stop};
-use crate::cpu::access::Asked;
+use crate::cpu::access::{Asked, Moves};
 use crate::cpu::block::{Draft, Entry, FALLEN, NOWHERE, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa, Pending};
@@ -17,7 +17,6 @@ use crate::cpu::{Config, Cpu};
 use crate::device::AccessSize;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
-use crate::memory::first_level::access::Kind;
 use crate::memory::first_level::{Identity, Way};
 use crate::storms::Source;
 
@@ -219,13 +218,7 @@ impl Isa for Toy {
     fn note_writes(core: &ToyCore, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {
         let op = core.blocks.ops_from(index)[0];
         match op.code {
-            Code::Store => {
-                let addr = core.address_of(op);
-                if core.physical(bus, addr, Kind::Write).is_ok_and(|at| bus.peek(at, &mut [0; 4])) {
-                    iteration.note_word(bus, addr)?;
-                }
-                Some(())
-            }
+            Code::Store => core.note_store(bus, core.address_of(op), iteration),
             _ => (!op.ends_block() || matches!(op.code, Code::BranchIf | Code::Jump)).then_some(()),
         }
     }
@@ -262,10 +255,6 @@ impl Isa for Toy {
 
     fn set_pc(core: &mut ToyCore, pc: u32) {
         core.pc = pc;
-    }
-
-    fn counters(_core: &ToyCore) -> Vec<(String, u64)> {
-        Vec::new()
     }
 }
 
@@ -321,7 +310,9 @@ impl ToyCore {
 
     /// A load or store. True if the block goes on.
     fn access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let (a, asked) = (usize::from(op.a), Asked { addr, size: AccessSize::Word, how: 0, name: "access" });
+        let size = AccessSize::Word;
+        let moves = if op.code == Code::Load { Moves::load(size) } else { Moves::store(size) };
+        let (a, asked) = (usize::from(op.a), Asked { addr, moves, how: 0 });
         if op.code == Code::Load {
             match self.memory.quick_load(addr, 4) {
                 // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.

@@ -1,7 +1,7 @@
 //! The application profile, as the core sees it: exceptions with banked registers, modes that reach each other's
 //! registers, swaps.
 
-use super::access::kind_of_access;
+use super::access::moves;
 use super::core::Arm;
 use super::op::{Code, Features, Op};
 use super::profile::{Profile, SystemSide};
@@ -168,7 +168,7 @@ impl Arm<System> {
             return false;
         }
         let now = self.begins(index, at);
-        self.access_kind = kind_of_access(op.code);
+        self.access_kind = moves(op.code).name();
         if op.code == Code::StrUser {
             let value = self.isa.system.user_register(&self.x, op.rd);
             let done = self.memory.store(bus, &self.isa.system, now, addr, AccessSize::Word, value, op.ra);

@@ -8,7 +8,7 @@ use super::op::{Code, Op};
 use super::profile::{Own, Profile};
 use super::system::Kind;
 use crate::bus::Bus;
-use crate::cpu::access::Asked;
+use crate::cpu::access::{Asked, Moves};
 use crate::device::AccessSize;
 use crate::memory::first_level::access::how;
 
@@ -17,23 +17,23 @@ impl<P: Profile> Arm<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let size = size_of_access(op.code);
+        let moves = moves(op.code);
         let begins = self.begins_cycle(index, at);
         if P::HAS_OWN_REGISTERS && P::is_own(addr) {
-            return match P::load_own(self, bus, begins, Own { addr, size }) {
+            return match P::load_own(self, bus, begins, Own { addr, size: moves.size }) {
                 Ok(value) => {
-                    self.x[usize::from(op.rd)] = extended(op.code, value);
+                    self.x[usize::from(op.rd)] = moves.extended(value);
                     self.after_access(bus, index, at)
                 }
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };
         }
-        let asked = Asked { addr, size, how: op.ra, name: kind_of_access(op.code) };
-        self.load(bus, index, at, asked, |x, value| x[usize::from(op.rd)] = extended(op.code, value))
+        let asked = Asked { addr, moves, how: op.ra };
+        self.load(bus, index, at, asked, |x, value| x[usize::from(op.rd)] = value)
     }
 
     fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, exception: P::Exception) -> bool {
-        self.access_kind = kind_of_access(op.code);
+        self.access_kind = moves(op.code).name();
         self.raise_at(bus, index, at, exception)
     }
 
@@ -41,15 +41,15 @@ impl<P: Profile> Arm<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let size = size_of_access(op.code);
+        let moves = moves(op.code);
         let (begins, value) = (self.begins_cycle(index, at), self.x[usize::from(op.rd)]);
         if P::HAS_OWN_REGISTERS && P::is_own(addr) {
-            return match P::store_own(self, bus, begins, Own { addr, size }, value) {
+            return match P::store_own(self, bus, begins, Own { addr, size: moves.size }, value) {
                 Ok(()) => self.after_access(bus, index, at),
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };
         }
-        let asked = Asked { addr, size, how: op.ra, name: kind_of_access(op.code) };
+        let asked = Asked { addr, moves, how: op.ra };
         self.store(bus, index, at, asked, value)
     }
 
@@ -75,32 +75,16 @@ impl<P: Profile> Arm<P> {
     }
 }
 
-fn size_of_access(code: Code) -> AccessSize {
+/// What a load or store moves.
+pub(super) fn moves(code: Code) -> Moves {
     match code {
-        Code::Ldrb | Code::Ldrsb | Code::Strb => AccessSize::Byte,
-        Code::Ldrh | Code::Ldrsh | Code::Strh => AccessSize::Half,
-        _ => AccessSize::Word,
-    }
-}
-
-pub(super) fn kind_of_access(code: Code) -> &'static str {
-    match code {
-        Code::Ldrb | Code::Ldrsb => "1-byte load",
-        Code::Ldrh | Code::Ldrsh => "2-byte load",
-        Code::Strb => "1-byte store",
-        Code::Strh => "2-byte store",
-        Code::Str | Code::StrUser => "4-byte store",
-        _ => "4-byte load",
-    }
-}
-
-/// A loaded value as the register gets it.
-fn extended(code: Code, value: u32) -> u32 {
-    match code {
-        Code::Ldrsb => value as i8 as u32,
-        Code::Ldrsh => value as i16 as u32,
-        Code::Ldrb => value & 0xff,
-        Code::Ldrh => value & 0xffff,
-        _ => value,
+        Code::Ldrb => Moves::load(AccessSize::Byte),
+        Code::Ldrsb => Moves::load_signed(AccessSize::Byte),
+        Code::Ldrh => Moves::load(AccessSize::Half),
+        Code::Ldrsh => Moves::load_signed(AccessSize::Half),
+        Code::Strb => Moves::store(AccessSize::Byte),
+        Code::Strh => Moves::store(AccessSize::Half),
+        Code::Str | Code::StrUser => Moves::store(AccessSize::Word),
+        _ => Moves::load(AccessSize::Word),
     }
 }

@@ -9,7 +9,7 @@ use super::registers::{ADDRESS, LR, OPERAND, SINK, SP};
 use super::system::{Events, System};
 use super::timing::{CoreTiming, Pending};
 use super::{decode_a32, decode_t32};
-use crate::bus::{Bus, Target};
+use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Draft, EntryOf, TAKEN};
 use crate::cpu::cost::Cost;
@@ -21,7 +21,6 @@ use crate::cpu::sections::Place;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Way;
-use crate::memory::first_level::access::Kind;
 
 /// A core of the application profile.
 pub type CortexA = Arm<System>;
@@ -307,11 +306,6 @@ impl<P: Profile> Isa for ArmSet<P> {
     fn set_vector_table(core: &mut Arm<P>, table: u32) {
         P::set_vector_table(core, table);
     }
-
-    fn counters(core: &Arm<P>) -> Vec<(String, u64)> {
-        let own = [("exceptions", core.shell.exceptions), ("mispredicted branches", core.mispredictions)];
-        core.memory.counters(&core.shell.name, &own)
-    }
 }
 
 impl<P: Profile> Arm<P> {
@@ -339,13 +333,6 @@ impl<P: Profile> Arm<P> {
             return None;
         }
         let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
-        let addr = self.physical(bus, addr, Kind::Write).ok()?;
-        if matches!(bus.map[bus.entry_at(addr)?].target, Target::Ram(_)) {
-            // An unaligned store reaches into the next word.
-            for word in [addr & !3, addr.wrapping_add(3) & !3] {
-                iteration.note_word(bus, word)?;
-            }
-        }
-        Some(())
+        self.note_store(bus, addr, iteration)
     }
 }

@@ -6,9 +6,8 @@ use super::profile::Profile;
 use super::system::{DeviceRegister, Effect, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
-use crate::core::Stop;
+use crate::semihosting;
 use crate::semihosting::memory::{Caller, Translated};
-use crate::semihosting::{self, Answer};
 
 impl<P: Profile> Arm<P> {
     /// The last instruction of a block, where it is one that changes more than registers.
@@ -93,11 +92,8 @@ impl<P: Profile> Arm<P> {
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
         let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.shell.now() };
         let answer = semihosting::call(caller, self.x[0], self.x[1]);
-        self.in_call = answer == Answer::Wait;
-        match answer {
-            Answer::Value(value) => self.x[0] = value,
-            Answer::Exit(code) => self.shell.stop = Some(Stop::Exit(code)),
-            Answer::Wait => self.shell.stop = Some(Stop::Horizon),
+        if let Some(value) = self.host_answered(answer) {
+            self.x[0] = value;
         }
     }
 

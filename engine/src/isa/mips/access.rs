@@ -10,6 +10,7 @@ use super::faults::Raised;
 use super::op::{Code, Op, SINK};
 use super::system::TlbFault;
 use crate::bus::Bus;
+use crate::cpu::access::Moves;
 use crate::cpu::block::FALLEN;
 use crate::device::AccessSize;
 use crate::memory::first_level::Done;
@@ -20,20 +21,25 @@ impl Mips {
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let size = size_of_access(op.code);
+        let Moves { size, .. } = moves(op.code);
         // lwl and lwr load the word that holds their address.
         let from = if matches!(op.code, Code::Lwl | Code::Lwr) { addr & !3 } else { addr };
         if self.must_wait(bus, index, at, from, size.bytes(), Kind::Read) {
             return false;
         }
-        self.access_kind = kind_of_access(op.code);
+        self.access_kind = moves(op.code).name();
         let done = self.memory.load(bus, &self.isa.system, self.begins(index, at), from, size, 0);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         let value = match done.result {
             Ok(value) => value,
             Err(abort) => return self.refuse_access(bus, index, at, Abort { va: addr, ..abort }, done.cycles),
         };
-        self.x[usize::from(op.rd)] = extended(op.code, value, addr, self.x[usize::from(op.rt)]);
+        let old = self.x[usize::from(op.rt)];
+        self.x[usize::from(op.rd)] = match op.code {
+            Code::Lwl => alu::load_left(addr, value, old),
+            Code::Lwr => alu::load_right(addr, value, old),
+            code => moves(code).extended(value),
+        };
         if op.code == Code::Ll {
             self.reserve(bus, addr);
         }
@@ -48,7 +54,7 @@ impl Mips {
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let size = size_of_access(op.code);
+        let Moves { size, .. } = moves(op.code);
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
             return false;
         }
@@ -105,7 +111,7 @@ impl Mips {
         size: AccessSize,
         value: u32,
     ) -> Done<(), TlbFault> {
-        self.access_kind = kind_of_access(op.code);
+        self.access_kind = moves(op.code).name();
         let done = self.memory.store(bus, &self.isa.system, self.begins(index, at), addr, size, value, 0);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done
@@ -182,34 +188,16 @@ impl Mips {
     }
 }
 
-fn size_of_access(code: Code) -> AccessSize {
+/// What a load or store moves; of a word in two parts, what is loaded or stored at once.
+fn moves(code: Code) -> Moves {
     match code {
-        Code::Lb | Code::Lbu | Code::Sb => AccessSize::Byte,
-        Code::Lh | Code::Lhu | Code::Sh => AccessSize::Half,
-        _ => AccessSize::Word,
-    }
-}
-
-fn kind_of_access(code: Code) -> &'static str {
-    match code {
-        Code::Lb | Code::Lbu => "1-byte load",
-        Code::Lh | Code::Lhu => "2-byte load",
-        Code::Sb => "1-byte store",
-        Code::Sh => "2-byte store",
-        Code::Sw | Code::Swl | Code::Swr | Code::Sc => "4-byte store",
-        _ => "4-byte load",
-    }
-}
-
-/// A loaded value as the register gets it, which held `old`.
-fn extended(code: Code, value: u32, addr: u32, old: u32) -> u32 {
-    match code {
-        Code::Lb => value as i8 as u32,
-        Code::Lh => value as i16 as u32,
-        Code::Lbu => value & 0xff,
-        Code::Lhu => value & 0xffff,
-        Code::Lwl => alu::load_left(addr, value, old),
-        Code::Lwr => alu::load_right(addr, value, old),
-        _ => value,
+        Code::Lb => Moves::load_signed(AccessSize::Byte),
+        Code::Lbu => Moves::load(AccessSize::Byte),
+        Code::Lh => Moves::load_signed(AccessSize::Half),
+        Code::Lhu => Moves::load(AccessSize::Half),
+        Code::Sb => Moves::store(AccessSize::Byte),
+        Code::Sh => Moves::store(AccessSize::Half),
+        Code::Sw | Code::Swl | Code::Swr | Code::Sc => Moves::store(AccessSize::Word),
+        _ => Moves::load(AccessSize::Word),
     }
 }

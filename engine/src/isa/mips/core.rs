@@ -8,7 +8,7 @@ use super::predictor::Predictor;
 use super::system::exceptions::RESET_VECTOR;
 use super::system::{Exception, Now, System, SystemConfig};
 use super::timing::{CoreTiming, Pending};
-use crate::bus::{Bus, Target};
+use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Draft, EntryOf};
 use crate::cpu::cost::Cost;
@@ -20,7 +20,6 @@ use crate::cpu::sections::Place;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Way;
-use crate::memory::first_level::access::Kind;
 
 /// A core.
 pub type Mips = Cpu<MipsSet>;
@@ -197,10 +196,8 @@ impl Isa for MipsSet {
         use Code::*;
         let op = core.blocks.ops_from(index)[0];
         match op.code {
-            Sb | Sh | Sw | Swl | Swr => {
-                let addr = core.x[usize::from(op.rs)].wrapping_add(op.imm as u32);
-                core.ram_at(bus, addr, Kind::Write).map_or(Some(()), |physical| iteration.note_word(bus, physical & !3))
-            }
+            Sb | Sh | Sw => core.note_store(bus, core.x[usize::from(op.rs)].wrapping_add(op.imm as u32), iteration),
+            Swl | Swr => core.note_store(bus, core.x[usize::from(op.rs)].wrapping_add(op.imm as u32) & !3, iteration),
             Mfc0 => ((op.register(), op.select()) != RANDOM).then_some(()),
             Mtc0 => ((op.register(), op.select()) == STATUS).then_some(()),
             Ll | Sc | Cache | Tlbr | Tlbwi | Tlbwr | Tlbp | Eret | Wait => None,
@@ -244,11 +241,6 @@ impl Isa for MipsSet {
 
     fn set_pc(core: &mut Mips, pc: u32) {
         (core.pc, core.isa.delayed, core.left) = (pc, None, None);
-    }
-
-    fn counters(core: &Mips) -> Vec<(String, u64)> {
-        let own = [("exceptions", core.shell.exceptions), ("mispredicted branches", core.mispredictions)];
-        core.memory.counters(&core.shell.name, &own)
     }
 }
 
@@ -313,11 +305,5 @@ impl Mips {
     pub(super) fn pass(&mut self, cycles: u64) {
         self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
         self.pending.pass(cycles);
-    }
-
-    /// Where `va` leads, if that is a RAM.
-    pub(super) fn ram_at(&self, bus: &Bus, va: u32, kind: Kind) -> Option<u32> {
-        let physical = self.physical(bus, va, kind).ok()?;
-        matches!(bus.map[bus.entry_at(physical)?].target, Target::Ram(_)).then_some(physical)
     }
 }

@@ -6,10 +6,8 @@ use super::op::{Code, Op};
 use super::system::{Effect, Exception, Now};
 use super::uhi;
 use crate::bus::Bus;
-use crate::core::Stop;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::access::{Barrier, Lines, Maintenance};
-use crate::semihosting::Answer;
 use crate::semihosting::memory::{Caller, Translated};
 
 /// The opcode of coprocessor 0's instructions.
@@ -91,12 +89,7 @@ impl Mips {
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
         let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.shell.now() };
         let answer = uhi::call(caller, &mut self.x);
-        self.in_call = answer == Answer::Wait;
-        match answer {
-            Answer::Value(_) => {}
-            Answer::Exit(status) => self.shell.stop = Some(Stop::Exit(status)),
-            Answer::Wait => self.shell.stop = Some(Stop::Horizon),
-        }
+        self.host_answered(answer);
     }
 
     /// The instruction is done: the next is the one behind it, or where the branch goes on in whose delay slot it was.

@@ -6,7 +6,7 @@ use super::execute::HostCode;
 use super::op::{Code, Instr, Op, TimingClass};
 use super::system::{CsrContext, Csrs};
 use super::timing::{CoreTiming, Pending};
-use crate::bus::{Bus, Target};
+use crate::bus::Bus;
 use crate::cpu::block::{self, Draft, EntryOf};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
@@ -166,15 +166,12 @@ impl Isa for RiscV {
     fn note_writes(core: &Hart, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {
         let op = core.blocks.ops_from(index)[0];
         match op.code.class() {
-            TimingClass::Csr | TimingClass::System => return None,
-            TimingClass::Store => {}
-            _ => return Some(()),
+            TimingClass::Csr | TimingClass::System => None,
+            TimingClass::Store => {
+                core.note_store(bus, core.x[usize::from(op.rs1)].wrapping_add(op.imm as u32), iteration)
+            }
+            _ => Some(()),
         }
-        let addr = core.x[usize::from(op.rs1)].wrapping_add(op.imm as u32);
-        if bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_))) {
-            iteration.note_word(bus, addr & !3)?;
-        }
-        Some(())
     }
 
     fn fetch_abort(abort: AbortOf<Self>) -> Trap {
@@ -192,6 +189,16 @@ impl Isa for RiscV {
 
     fn wakes(&self, inputs: &Inputs) -> bool {
         self.csrs.wakes(inputs.low())
+    }
+
+    /// Counts the run, and has a block compiled that has run often.
+    #[inline(always)]
+    fn resolve(core: &mut Hart, index: u32, _exit: usize) {
+        let hot = &mut core.blocks.hot[index as usize];
+        hot.runs_to_go = hot.runs_to_go.wrapping_sub(1);
+        if hot.runs_to_go == 0 {
+            core.compile(index);
+        }
     }
 
     fn take(core: &mut Hart, bus: &mut Bus, trap: Trap) {

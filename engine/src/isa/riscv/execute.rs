@@ -7,10 +7,9 @@ use super::core::{Hart, LEAVE};
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use crate::bus::Bus;
-use crate::core::Stop;
-use crate::cpu::block::{Extent, FALLEN, NO_BLOCK, TAKEN};
+use crate::cpu::block::{Extent, FALLEN, TAKEN};
+use crate::semihosting;
 use crate::semihosting::memory::{Caller, Physical};
-use crate::semihosting::{self, Answer};
 
 /// A hart's compiled code. A copy of a hart's state has none: it is worked out from the rest.
 #[derive(Default)]
@@ -120,13 +119,7 @@ impl Hart {
                     Code::Jalr => {
                         let target = a.wrapping_add(imm) & !1;
                         set!(self.blocks.hot[index as usize].end_pc);
-                        let hot = &mut self.blocks.hot[index as usize];
-                        hot.taken_pc = target;
-                        // The link of an indirect jump is a guess: the target of last time.
-                        let guess = hot.links[TAKEN];
-                        if guess != NO_BLOCK && self.blocks.hot[guess as usize].pc != target {
-                            self.blocks.hot[index as usize].links[TAKEN] = NO_BLOCK;
-                        }
+                        self.jump_to(index, target);
                         break TAKEN;
                     }
                     Code::End if op.rs2 == LEAVE => return self.leave_here(index, at!()),
@@ -136,22 +129,7 @@ impl Hart {
                 // SAFETY: the last operation of a block breaks or returns above.
                 ip = unsafe { ip.add(1) };
             };
-            let hot = &mut self.blocks.hot[index as usize];
-            hot.runs[exit] += 1;
-            hot.runs_to_go = hot.runs_to_go.wrapping_sub(1);
-            let is_hot = hot.runs_to_go == 0;
-            self.shell.cycles += u64::from(hot.cycles[exit]);
-            self.shell.instructions += u64::from(hot.instructions);
-            let next = hot.links[exit];
-            if is_hot {
-                self.compile(index);
-            }
-            if next == NO_BLOCK {
-                return self.leave(index, exit, self.blocks.exit_pc(index, exit));
-            }
-            if !self.may_enter(next) {
-                return self.stop_before(next);
-            }
+            let Some(next) = self.next_block(index, exit) else { return };
             index = next;
         }
     }
@@ -159,7 +137,7 @@ impl Hart {
     /// Has a block run as host code from now on, if that can be done.
     #[cold]
     #[inline(never)]
-    fn compile(&mut self, index: u32) {
+    pub(super) fn compile(&mut self, index: u32) {
         if self.blocks.compile_after == 0 {
             return;
         }
@@ -258,11 +236,8 @@ impl Hart {
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
         let caller = Caller { bus, view: &Physical, now: self.shell.now() };
         let answer = semihosting::call(caller, self.x[10], self.x[11]);
-        self.in_call = answer == Answer::Wait;
-        match answer {
-            Answer::Value(value) => self.x[10] = value,
-            Answer::Exit(code) => self.shell.stop = Some(Stop::Exit(code)),
-            Answer::Wait => self.shell.stop = Some(Stop::Horizon),
+        if let Some(value) = self.host_answered(answer) {
+            self.x[10] = value;
         }
         // What it printed may be wanted at once.
         self.update_limit(bus);

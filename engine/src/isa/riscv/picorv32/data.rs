@@ -5,7 +5,7 @@ use super::decoded::Decoded;
 use super::next::Next;
 use crate::bus::{Bus, BusFault};
 use crate::device::AccessSize;
-use crate::isa::riscv::access::{extend, size_of_access};
+use crate::isa::riscv::access::moves;
 use crate::memory::first_level::Purpose;
 use crate::memory::port::Answer;
 
@@ -14,10 +14,11 @@ impl Picorv32 {
     #[inline(never)]
     pub(super) fn load(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32, next: Next) {
         let Some(begins) = self.before_access(bus, decoded, addr, next) else { return };
-        let size = size_of_access(decoded.op.code);
+        let moves = moves(decoded.op.code);
+        let size = moves.size;
         match self.port.read(bus, addr & !(size.bytes() - 1), size, begins) {
             Ok(answer) => {
-                self.x[decoded.op.rd as usize] = extend(decoded.op.code, answer.value);
+                self.x[decoded.op.rd as usize] = moves.extended(answer.value);
                 self.after_access(bus, answer, begins, Purpose::Load);
             }
             Err(fault) => self.unanswered(decoded, fault),
@@ -28,7 +29,7 @@ impl Picorv32 {
     #[inline(never)]
     pub(super) fn store(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32, value: u32, next: Next) {
         let Some(begins) = self.before_access(bus, decoded, addr, next) else { return };
-        let size = size_of_access(decoded.op.code);
+        let size = moves(decoded.op.code).size;
         match self.port.write(bus, addr & !(size.bytes() - 1), size, value, begins) {
             Ok(answer) => self.after_access(bus, answer, begins, Purpose::Store),
             Err(fault) => self.unanswered(decoded, fault),
@@ -47,7 +48,7 @@ impl Picorv32 {
         let begins = self.shell.cycles - 1 + access_cycles;
         self.shell.fixed.issue += access_cycles - 1;
         self.shell.cycles = begins;
-        if addr & (size_of_access(decoded.op.code).bytes() - 1) != 0 {
+        if addr & (moves(decoded.op.code).size.bytes() - 1) != 0 {
             self.misaligned(bus, decoded, addr);
             if self.shell.stop.is_some() {
                 return None;

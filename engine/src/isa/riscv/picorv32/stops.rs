@@ -5,7 +5,7 @@ use super::decoded::{Decoded, Kind};
 use super::interrupts::BUS_ERROR;
 use crate::bus::{Bus, BusFault};
 use crate::core::{Answer, CoreFault, FaultedAccess};
-use crate::isa::riscv::access::access_kind;
+use crate::isa::riscv::access::moves;
 use crate::isa::riscv::op::TimingClass;
 
 impl Picorv32 {
@@ -21,7 +21,7 @@ impl Picorv32 {
     /// A data access at an address that is no multiple of its size.
     #[cold]
     pub(super) fn misaligned(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32) {
-        let access = FaultedAccess { addr, kind: access_kind(decoded.op.code), answer: Answer::Misaligned };
+        let access = FaultedAccess { addr, kind: moves(decoded.op.code).name(), answer: Answer::Misaligned };
         let fault =
             CoreFault { pc: decoded.pc, what: "misaligned access", access: Some(access), ..CoreFault::default() };
         if self.interrupts.raise(BUS_ERROR) {
@@ -44,7 +44,7 @@ impl Picorv32 {
     #[cold]
     pub(super) fn unanswered(&mut self, decoded: Decoded, fault: BusFault) {
         let access =
-            FaultedAccess { addr: fault.addr, kind: access_kind(decoded.op.code), answer: Answer::Bus(fault.kind) };
+            FaultedAccess { addr: fault.addr, kind: moves(decoded.op.code).name(), answer: Answer::Bus(fault.kind) };
         self.hang(decoded.pc, "access without an answer", access);
     }
 
