@@ -5,6 +5,7 @@ use super::access::moves;
 use super::core::Arm;
 use super::op::{Code, Features, Op};
 use super::profile::{Profile, SystemSide};
+use super::psr::ExecutionState;
 use super::registers::{LR, SINK};
 use super::system::{Abort, Effect, Exception, Kind, Lookup, Now, System, SystemConfig, X};
 use crate::bus::Bus;
@@ -26,23 +27,13 @@ impl SystemSide for System {
     }
 
     #[inline(always)]
-    fn thumb(&self) -> bool {
-        self.thumb()
+    fn state(&self) -> &ExecutionState {
+        &self.state
     }
 
     #[inline(always)]
-    fn set_thumb(&mut self, thumb: bool) {
-        self.set_thumb(thumb);
-    }
-
-    #[inline(always)]
-    fn it(&self) -> u8 {
-        self.it()
-    }
-
-    #[inline(always)]
-    fn set_it(&mut self, it: u8) {
-        self.set_it(it);
+    fn state_mut(&mut self) -> &mut ExecutionState {
+        &mut self.state
     }
 
     fn status(&self, x: &X) -> u32 {

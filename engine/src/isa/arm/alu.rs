@@ -5,7 +5,7 @@
 //! micro-operations, these and its own.
 
 use super::op::{Code, Op};
-use super::registers::{C, COUNT, GE, N_SOURCE, Q, V, Z_SOURCE};
+use super::registers::{C, COUNT, N_SOURCE, V, Z_SOURCE};
 
 /// The register file, flags included.
 pub type Registers = [u32; COUNT];
@@ -193,21 +193,6 @@ const fn holds_table() -> [u16; 16] {
         at += 1;
     }
     table
-}
-
-/// N, Z, C, V, Q and GE where CPSR has them (bits 31:27 and 19:16); the other bits are 0.
-pub fn flags(x: &Registers) -> u32 {
-    let bit = |register: u8| x[usize::from(register)];
-    let z = u32::from(bit(Z_SOURCE) == 0);
-    bit(N_SOURCE) & 1 << 31 | z << 30 | bit(C) << 29 | bit(V) << 28 | bit(Q) << 27 | bit(GE) << 16
-}
-
-/// N, Z, C and V from bits 31:28 of a word (a status register, or that of VFP).
-pub fn set_nzcv(x: &mut Registers, word: u32) {
-    x[usize::from(N_SOURCE)] = word;
-    x[usize::from(Z_SOURCE)] = !word & 1 << 30;
-    x[usize::from(C)] = word >> 29 & 1;
-    x[usize::from(V)] = word >> 28 & 1;
 }
 
 /// Shifted left by 0 to 255.

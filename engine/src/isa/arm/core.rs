@@ -101,20 +101,20 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     #[inline]
     fn context(&self) -> Context {
-        Context { it: self.system.it(), privileged: self.system.is_privileged() }
+        Context { it: self.system.state().it, privileged: self.system.is_privileged() }
     }
 
     /// With the T bit in bit 0.
     #[inline]
     fn address(core: &Arm<P>) -> u32 {
-        core.pc | u32::from(core.isa.system.thumb())
+        core.pc | u32::from(core.isa.system.state().thumb)
     }
 
     #[inline]
     fn go_to(core: &mut Arm<P>, address: u32, context: Context) {
         core.pc = address & !1;
-        core.isa.system.set_thumb(address & 1 != 0);
-        core.isa.system.set_it(context.it);
+        core.isa.system.state_mut().thumb = address & 1 != 0;
+        core.isa.system.state_mut().it = context.it;
     }
 
     #[inline]
@@ -125,7 +125,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     /// Within an IT block, instructions run one by one: what they are depends on ITSTATE.
     #[inline]
     fn runs_blocks(&self) -> bool {
-        self.system.it() == 0
+        self.system.state().it == 0
     }
 
     fn may_link(from: Context, to: Context) -> bool {
@@ -154,7 +154,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     fn read_instr(core: &mut Arm<P>, bus: &mut Bus, read: &mut Read<Self>, at: u32) -> Result<bool, AbortOf<Self>> {
         let (first, it) = (read.ops.len(), read.context.it);
         let features = core.isa.system.features();
-        let instr = if core.isa.system.thumb() {
+        let instr = if core.isa.system.state().thumb {
             let first = u16::from_le_bytes(core.code(bus, at)?);
             let long = first >> 11 >= 0b11101;
             let second = if long { u16::from_le_bytes(core.code(bus, at.wrapping_add(2))?) } else { 0 };

@@ -74,7 +74,7 @@ impl Arm<System> {
         if nested && self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers)) {
             return Some(HANDLER_FAILS);
         }
-        let (mut at, thumb) = (self.pc, self.isa.system.thumb());
+        let (mut at, thumb) = (self.pc, self.isa.system.state.thumb);
         for _ in 0..MOST_HOPS {
             let Some(word) = self.code_word(bus, at & !1) else {
                 return Some("nothing can be fetched where its exception vector (VBAR, SCTLR.V) leads");

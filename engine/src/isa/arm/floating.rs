@@ -98,7 +98,7 @@ impl<P: Profile> Arm<P> {
         self.leave_in_the_middle(index, instr);
         // It has just been fetched. T32 has its first halfword on top.
         let word = self.code_word(bus, self.pc).unwrap_or(0);
-        let encoding = if self.isa.system.thumb() { word.rotate_left(16) } else { word };
+        let encoding = if self.isa.system.state().thumb { word.rotate_left(16) } else { word };
         P::raise(self, bus, P::undefined(encoding));
         false
     }

@@ -8,10 +8,10 @@ pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
     let features = system.config().features;
     match encoding {
         u32::MAX => "erased flash reads so",
-        _ if is_trap(encoding, system.thumb()) => "udf, a trap that the program or its compiler put there",
-        _ if is_advanced_simd(encoding, system.thumb()) => "Advanced SIMD (NEON), which is not modelled",
-        _ if is_division(encoding, system.thumb()) && !features.divide => "division, which this core does not have",
-        _ => match coprocessor(encoding, system.thumb()) {
+        _ if is_trap(encoding, system.state.thumb) => "udf, a trap that the program or its compiler put there",
+        _ if is_advanced_simd(encoding, system.state.thumb) => "Advanced SIMD (NEON), which is not modelled",
+        _ if is_division(encoding, system.state.thumb) && !features.divide => "division, which this core does not have",
+        _ => match coprocessor(encoding, system.state.thumb) {
             Some(10 | 11) if !features.vfp => "floating point, which this core does not have",
             Some(10 | 11) if !system.vfp_is_on() => "floating point, which CPACR or FPEXC has off",
             Some(10 | 11) => "a floating-point instruction or register that this core does not have",

@@ -49,17 +49,11 @@ impl<P: Profile> Arm<P> {
             }
             effect => {
                 self.pc = next_pc;
-                self.advance_it();
+                self.isa.system.state_mut().advance_it();
                 self.follow(bus, effect);
             }
         }
         self.update_limit(bus);
-    }
-
-    /// ITSTATE behind an instruction.
-    fn advance_it(&mut self) {
-        let it = self.isa.system.it();
-        self.isa.system.set_it(if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f });
     }
 
     /// Accesses a register of the device beside the core. `None` where there is no such one. As no other core sees it,

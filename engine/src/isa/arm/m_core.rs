@@ -14,6 +14,7 @@ use super::m_profile::exceptions::number;
 use super::m_profile::{Exception, Outcome, Protection, Return, System, SystemConfig, Unstack, is_ppb};
 use super::op::{Features, Op};
 use super::profile::{Own, Profile, SystemSide};
+use super::psr::ExecutionState;
 use super::registers::{COUNT, LR, SP};
 use super::system::{Effect, Now, X};
 use super::timing::{Pending, ThreeStage};
@@ -79,23 +80,13 @@ impl SystemSide for System {
     }
 
     #[inline(always)]
-    fn thumb(&self) -> bool {
-        self.thumb()
+    fn state(&self) -> &ExecutionState {
+        &self.state
     }
 
     #[inline(always)]
-    fn set_thumb(&mut self, thumb: bool) {
-        self.set_thumb(thumb);
-    }
-
-    #[inline(always)]
-    fn it(&self) -> u8 {
-        self.it()
-    }
-
-    #[inline(always)]
-    fn set_it(&mut self, it: u8) {
-        self.set_it(it);
+    fn state_mut(&mut self) -> &mut ExecutionState {
+        &mut self.state
     }
 
     fn status(&self, x: &X) -> u32 {
@@ -151,7 +142,7 @@ impl SystemSide for System {
     }
 
     fn wrong_state(&self) -> Option<Exception> {
-        (!self.thumb()).then_some(Exception::InvalidState)
+        (!self.state.thumb).then_some(Exception::InvalidState)
     }
 
     fn see(&mut self, inputs: &Inputs) {
@@ -362,7 +353,7 @@ impl Arm<System> {
 
     /// An instruction has jumped to where nothing is but values that mean a return.
     fn return_from_handler(&mut self, bus: &mut Bus) {
-        let link = self.pc | u32::from(self.isa.system.thumb());
+        let link = self.pc | u32::from(self.isa.system.state.thumb);
         if !self.isa.system.is_return(link) {
             return;
         }

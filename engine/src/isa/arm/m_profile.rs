@@ -42,6 +42,7 @@ pub use psr::is_special_register;
 pub use returning::{Return, Unstack};
 
 use super::op::Features;
+use super::psr::ExecutionState;
 use super::system::X;
 use floating::FloatingPoint;
 use masks::Masks;
@@ -60,8 +61,8 @@ pub const SYSTICK_INPUT: u32 = 255;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct System {
     config: SystemConfig,
-    thumb: bool,
-    it: u8,
+    /// EPSR.T and ITSTATE. While T is 0 no instruction can be executed ([`Exception::InvalidState`]).
+    pub(super) state: ExecutionState,
     /// IPSR: the number of the exception that is being handled, 0 in Thread mode.
     ipsr: u16,
     /// CONTROL.nPRIV: Thread mode is unprivileged.
@@ -92,8 +93,7 @@ impl System {
     pub fn new(config: SystemConfig) -> System {
         System {
             config,
-            thumb: true,
-            it: 0,
+            state: ExecutionState::new(true),
             ipsr: 0,
             unprivileged: false,
             process_stack: false,
@@ -119,31 +119,6 @@ impl System {
     /// What decoders have to know now.
     pub fn features(&self) -> Features {
         Features { traps_division: self.scb.traps_division(), ..self.config.features }
-    }
-
-    /// EPSR.T. While it is 0 no instruction can be executed ([`Exception::InvalidState`]).
-    #[inline]
-    pub fn thumb(&self) -> bool {
-        self.thumb
-    }
-
-    /// Sets EPSR.T for the next instruction.
-    #[inline]
-    pub fn set_thumb(&mut self, thumb: bool) {
-        self.thumb = thumb;
-    }
-
-    /// ITSTATE of the next instruction.
-    #[inline]
-    pub fn it(&self) -> u8 {
-        self.it
-    }
-
-    /// Sets ITSTATE: it has to be that of the instruction at hand whenever something here is called that reads xPSR or
-    /// saves it.
-    #[inline]
-    pub fn set_it(&mut self, it: u8) {
-        self.it = it;
     }
 
     /// True in Handler mode.

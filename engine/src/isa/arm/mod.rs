@@ -27,6 +27,7 @@ pub mod media;
 pub mod op;
 pub mod predictor;
 pub mod profile;
+pub mod psr;
 pub mod registers;
 pub mod summary;
 pub mod system;

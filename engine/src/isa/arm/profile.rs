@@ -6,6 +6,7 @@
 
 use super::core::Arm;
 use super::op::{Features, Op};
+use super::psr::ExecutionState;
 use super::system::{Effect, Lookup, Now, X};
 use crate::bus::Bus;
 use crate::device::AccessSize;
@@ -28,18 +29,11 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
     /// What the decoders have to know.
     fn features(&self) -> Features;
 
-    /// The next instruction is T32 (Arm: the T bit).
-    fn thumb(&self) -> bool;
+    /// By what the next instruction is decoded. A core without A32 faults when that comes to be executed.
+    fn state(&self) -> &ExecutionState;
 
-    /// Chooses T32 or A32 for the next instruction. A core without A32 faults when that comes to be executed.
-    fn set_thumb(&mut self, thumb: bool);
-
-    /// ITSTATE of the next instruction.
-    fn it(&self) -> u8;
-
-    /// Sets ITSTATE: that of the instruction at hand whenever something here is called that reads the status register
-    /// or saves it.
-    fn set_it(&mut self, it: u8);
+    /// The same, to be changed.
+    fn state_mut(&mut self) -> &mut ExecutionState;
 
     /// The status register (CPSR, xPSR) with the flags of `x`, for the user.
     fn status(&self, x: &X) -> u32;

@@ -31,6 +31,7 @@ pub use exceptions::{Abort, Exception, FaultStatus};
 pub use modes::Mode;
 pub use pmu::Events;
 
+use super::psr::ExecutionState;
 use super::registers::COUNT;
 use modes::Banks;
 use monitor::Monitor;
@@ -46,8 +47,7 @@ pub type X = [u32; COUNT];
 pub struct System {
     config: SystemConfig,
     mode: Mode,
-    thumb: bool,
-    it: u8,
+    pub(super) state: ExecutionState,
     /// CPSR.A, I and F, in their places.
     masks: u32,
     /// The event register of wfe.
@@ -64,8 +64,7 @@ impl System {
     pub fn new(config: SystemConfig) -> System {
         System {
             mode: Mode::Supervisor,
-            thumb: false,
-            it: 0,
+            state: ExecutionState::new(false),
             masks: psr::A | psr::I | psr::F,
             event: false,
             banks: Banks::default(),
@@ -80,31 +79,6 @@ impl System {
     /// What the board says of it.
     pub fn config(&self) -> &SystemConfig {
         &self.config
-    }
-
-    /// True in T32.
-    #[inline]
-    pub fn thumb(&self) -> bool {
-        self.thumb
-    }
-
-    /// Chooses T32 or A32 for the next instruction.
-    #[inline]
-    pub fn set_thumb(&mut self, thumb: bool) {
-        self.thumb = thumb;
-    }
-
-    /// ITSTATE of the next instruction.
-    #[inline]
-    pub fn it(&self) -> u8 {
-        self.it
-    }
-
-    /// Sets ITSTATE: it has to be that of the instruction at hand whenever something here is called that reads the CPSR
-    /// or saves it.
-    #[inline]
-    pub fn set_it(&mut self, it: u8) {
-        self.it = it;
     }
 
     /// The mode of the core.

@@ -1,3 +1,4 @@
+use super::super::psr::{apsr, set_nzcv};
 use super::*;
 use crate::isa::arm::op::{Code, Op};
 use crate::isa::arm::registers::ZERO;
@@ -19,7 +20,7 @@ fn registers(a: u32, b: u32, carry: u32) -> Registers {
 fn result(code: Code, a: u32, b: u32, carry: u32) -> (u32, u32) {
     let mut x = registers(a, b, carry);
     run(&mut x, code, [0, 1, 2, 3], 0);
-    (x[0], flags(&x) >> 28)
+    (x[0], apsr(&x) >> 28)
 }
 
 /// As it is with a signed or unsigned sum of more bits.
@@ -130,7 +131,7 @@ fn shifts_by_an_immediate() {
     ] {
         let mut x = registers(0, 0x8000_0003, 1);
         run(&mut x, code, [0, 1, 2, 3], imm);
-        assert_eq!((x[0], flags(&x) >> 28), (value, carry << 1), "{code:?} {imm}");
+        assert_eq!((x[0], apsr(&x) >> 28), (value, carry << 1), "{code:?} {imm}");
     }
 }
 
@@ -199,7 +200,7 @@ fn conditions_as_the_manual_lists_them() {
         let (n, z, c, v) = (nzcv & 8 != 0, nzcv & 4 != 0, nzcv & 2 != 0, nzcv & 1 != 0);
         let mut x = [0; COUNT];
         set_nzcv(&mut x, nzcv << 28);
-        assert_eq!(flags(&x), nzcv << 28);
+        assert_eq!(apsr(&x), nzcv << 28);
         let expected = [z, c, n, v, c && !z, n == v, !z && n == v, true];
         for (index, holds_even) in (0..).step_by(2).zip(expected) {
             assert_eq!(holds(&x, index), holds_even, "{nzcv:04b} {index}");
@@ -212,11 +213,11 @@ fn conditions_as_the_manual_lists_them() {
 fn the_other_micro_operations() {
     let mut x = registers(0x8000_0000, 0, 0);
     run(&mut x, Code::TestNz64, [0, 1, 2, 0], 0);
-    assert_eq!(flags(&x) >> 28, 0b1000);
+    assert_eq!(apsr(&x) >> 28, 0b1000);
     run(&mut x, Code::TestNz, [0, 1, 2, 0], 0);
-    assert_eq!(flags(&x) >> 28, 0b0100);
+    assert_eq!(apsr(&x) >> 28, 0b0100);
     run(&mut x, Code::SetC, [0; 4], 1);
-    assert_eq!(flags(&x) >> 28, 0b0110);
+    assert_eq!(apsr(&x) >> 28, 0b0110);
     x[4] = 0x1234_5678;
     run(&mut x, Code::Movt, [4, 0, ZERO, 0], 0xabcd);
     assert_eq!(x[4], 0xabcd_5678);

@@ -101,7 +101,7 @@ impl System {
         self.keep_stacks(x, |system| system.ipsr = u16::from(number));
         self.process_stack = false;
         x[usize::from(LR)] = link;
-        self.it = 0;
+        self.state.it = 0;
         self.nvic.activate(number);
         self.reserved = false;
         self.event = true;

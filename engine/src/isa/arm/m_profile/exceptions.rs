@@ -130,7 +130,7 @@ impl System {
         self.pend_escalated(wanted, matches!(exception, Exception::Bkpt(_)))?;
         Ok(match exception {
             Exception::Svc(_) => {
-                self.advance_it();
+                self.state.advance_it();
                 pc.wrapping_add(2)
             }
             _ => pc,
@@ -214,11 +214,6 @@ impl System {
         let is_coprocessor = encoding >> 29 == 7 && matches!(encoding >> 24 & 15, 12..=15);
         let is_floating = matches!(encoding >> 8 & 15, 10 | 11);
         is_coprocessor && !(is_floating && self.floating_is_allowed())
-    }
-
-    /// ITSTATE of the next instruction of the block (ARM, A7.3.3).
-    pub(super) fn advance_it(&mut self) {
-        self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xe0 | self.it << 1 & 0x1f };
     }
 
     /// True if nothing is handled and no mask set.

@@ -1,8 +1,8 @@
 //! System instructions.
 
 use super::super::op::{Code, Op};
+use super::super::psr::set_nzcv;
 use super::super::registers::PC;
-use super::super::system::psr::set_nzcv;
 use super::super::system::{Barrier, Effect, Maintenance};
 use super::nvic::LEAST_URGENT;
 use super::{Exception, System, X};
@@ -23,7 +23,7 @@ impl System {
             Code::Svc => Err(Exception::Svc(op.imm)),
             Code::Bkpt if op.imm == SEMIHOSTING => Ok(Effect::Semihosting),
             Code::Bkpt => Err(Exception::Bkpt(op.imm)),
-            Code::Undefined if !self.thumb => Err(Exception::InvalidState),
+            Code::Undefined if !self.state.thumb => Err(Exception::InvalidState),
             Code::Undefined => Err(Exception::Undefined(op.imm)),
             Code::Mrs => {
                 x[usize::from(op.rd)] = self.read_special(x, op.imm);

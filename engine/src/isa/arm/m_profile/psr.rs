@@ -1,7 +1,6 @@
 //! xPSR, and the registers that mrs and msr name (ARM, B1.4.2 and B5.2).
 
-use super::super::registers::{C, GE, N_SOURCE, Q, V, Z_SOURCE};
-use super::super::system::psr::set_nzcv;
+use super::super::psr::{apsr, set_ge, set_nzcvq};
 use super::{System, X};
 
 /// EPSR.T.
@@ -36,15 +35,14 @@ pub fn is_special_register(number: u32) -> bool {
 impl System {
     /// xPSR, with everything.
     pub fn xpsr(&self, x: &X) -> u32 {
-        let it = u32::from(self.it);
-        apsr(x) | (it & 3) << 25 | (it >> 2) << 10 | if self.thumb { T } else { 0 } | u32::from(self.ipsr)
+        apsr(x) | self.state.it_bits() | if self.state.thumb { T } else { 0 } | u32::from(self.ipsr)
     }
 
     /// Flags, T and ITSTATE as a frame has them; IPSR has been set.
     pub(super) fn restore_xpsr(&mut self, x: &mut X, value: u32) {
         set_apsr(x, value, WRITES_FLAGS | WRITES_GE);
-        self.thumb = value & T != 0;
-        self.it = (value >> 25 & 3 | value >> 8 & 0xfc) as u8;
+        self.state.thumb = value & T != 0;
+        self.state.set_it_bits(value);
     }
 
     /// CONTROL.
@@ -130,23 +128,11 @@ impl System {
     }
 }
 
-/// N, Z, C, V, Q and GE.
-fn apsr(x: &X) -> u32 {
-    let at = |register: u8| x[usize::from(register)];
-    at(N_SOURCE) & 1 << 31
-        | u32::from(at(Z_SOURCE) == 0) << 30
-        | (at(C) & 1) << 29
-        | (at(V) & 1) << 28
-        | (at(Q) & 1) << 27
-        | (at(GE) & 15) << 16
-}
-
 fn set_apsr(x: &mut X, value: u32, fields: u8) {
     if fields & WRITES_FLAGS != 0 {
-        set_nzcv(x, value);
-        x[usize::from(Q)] = value >> 27 & 1;
+        set_nzcvq(x, value);
     }
     if fields & WRITES_GE != 0 {
-        x[usize::from(GE)] = value >> 16 & 15;
+        set_ge(x, value);
     }
 }

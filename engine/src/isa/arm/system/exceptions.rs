@@ -127,17 +127,17 @@ impl System {
     pub fn enter(&mut self, x: &mut X, exception: Exception, pc: u32) -> u32 {
         self.note_fault(exception);
         if let Exception::Svc(_) = exception {
-            self.advance_it();
+            self.state.advance_it();
         }
         let (mode, offset, masks, link) = exception.entry();
         let cpsr = self.cpsr(x);
-        let link = pc.wrapping_add(link[usize::from(self.thumb)]);
+        let link = pc.wrapping_add(link[usize::from(self.state.thumb)]);
         self.change_mode(x, mode);
         self.set_spsr(cpsr);
         x[LR as usize] = link;
         self.mask(masks);
-        self.thumb = self.registers.sctlr & SCTLR_TE != 0;
-        self.it = 0;
+        self.state.thumb = self.registers.sctlr & SCTLR_TE != 0;
+        self.state.it = 0;
         self.vectors().wrapping_add(offset)
     }
 
@@ -145,7 +145,7 @@ impl System {
     /// has it.
     pub fn leave(&mut self, x: &mut X, pc: u32, cpsr: u32) -> u32 {
         self.restore_cpsr(x, cpsr);
-        pc & if self.thumb { !1 } else { !3 }
+        pc & if self.state.thumb { !1 } else { !3 }
     }
 
     /// Base of the exception vectors.
@@ -186,11 +186,6 @@ impl System {
             _ => {}
         }
     }
-
-    /// ITSTATE of the next instruction of the block (ARM, A2.5.2).
-    fn advance_it(&mut self) {
-        self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xe0 | self.it << 1 & 0x1f };
-    }
 }
 
 #[cfg(test)]
@@ -216,7 +211,7 @@ mod tests {
                 system.restore_cpsr(&mut x, cpsr);
                 assert_eq!(system.enter(&mut x, exception, 0x1000), offset);
                 assert_eq!((system.mode() as u32, system.spsr(), x[14]), (mode, cpsr, link));
-                assert!(!system.thumb());
+                assert!(!system.state.thumb);
                 assert_eq!(system.leave(&mut x, 0x1003, cpsr), if cpsr & 0x20 == 0 { 0x1000 } else { 0x1002 });
                 assert_eq!(system.cpsr(&x), cpsr);
             }
@@ -244,7 +239,7 @@ mod tests {
         assert_eq!(system.enter(&mut x, Exception::Irq, 0), 0x20_0038);
         set_cp15(&mut system, &mut x, (1, 0, 0, 0), 1 << 13 | 1 << 30);
         assert_eq!(system.enter(&mut x, Exception::Irq, 0), 0xffff_0018);
-        assert!(system.thumb());
+        assert!(system.state.thumb);
     }
 
     #[test]
@@ -269,7 +264,7 @@ mod tests {
     fn a_call_in_an_it_block_returns_behind_itself() {
         let (mut system, mut x) = system();
         system.restore_cpsr(&mut x, 0x30);
-        system.set_it(0x05);
+        system.state.it = 0x05;
         system.enter(&mut x, Exception::Svc(0), 0);
         assert_eq!(system.spsr() >> 25 & 3 | system.spsr() >> 8 & 0xfc, 0x0a);
     }

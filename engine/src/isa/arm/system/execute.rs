@@ -1,9 +1,10 @@
 //! System instructions.
 
 use super::super::op::{Code, Op};
+use super::super::psr::set_nzcv;
 use super::super::registers::{PC, SINK};
 use super::exceptions::Exception;
-use super::psr::{self, MRS_MASK, set_nzcv};
+use super::psr::{self, MRS_MASK};
 use super::{Barrier, Effect, Maintenance, Now};
 use super::{System, X};
 
@@ -110,7 +111,7 @@ impl System {
     }
 
     fn call(&self, number: u32) -> Result<Effect, Exception> {
-        let semihosting = if self.thumb { SEMIHOSTING_T32 } else { SEMIHOSTING_A32 };
+        let semihosting = if self.state.thumb { SEMIHOSTING_T32 } else { SEMIHOSTING_A32 };
         if number == semihosting { Ok(Effect::Semihosting) } else { Err(Exception::Svc(number)) }
     }
 

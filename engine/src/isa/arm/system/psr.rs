@@ -1,6 +1,6 @@
 //! Program status registers (ARM, B1.3.3).
 
-use super::super::registers::{C, GE, N_SOURCE, Q, V, Z_SOURCE};
+use super::super::psr::{apsr, set_ge, set_nzcvq};
 use super::modes::Mode;
 use super::{System, X};
 
@@ -23,25 +23,10 @@ fn field_mask(fields: u8) -> u32 {
     (0..4).filter(|n| fields & 1 << n != 0).fold(0, |mask, n| mask | 0xff << (8 * n))
 }
 
-/// Sets N, Z, C and V from bits 31:28.
-pub(in crate::isa::arm) fn set_nzcv(x: &mut X, value: u32) {
-    x[N_SOURCE as usize] = value & 1 << 31;
-    x[Z_SOURCE as usize] = !value & 1 << 30;
-    x[C as usize] = value >> 29 & 1;
-    x[V as usize] = value >> 28 & 1;
-}
-
 impl System {
     /// CPSR, with everything.
     pub fn cpsr(&self, x: &X) -> u32 {
-        let (it, at) = (u32::from(self.it), |register: u8| x[register as usize]);
-        let flags = at(N_SOURCE) & 1 << 31
-            | u32::from(at(Z_SOURCE) == 0) << 30
-            | (at(C) & 1) << 29
-            | (at(V) & 1) << 28
-            | (at(Q) & 1) << 27
-            | (at(GE) & 15) << 16;
-        flags | (it & 3) << 25 | (it >> 2) << 10 | self.masks | u32::from(self.thumb) << 5 | self.mode as u32
+        apsr(x) | self.state.it_bits() | self.masks | u32::from(self.state.thumb) << 5 | self.mode as u32
     }
 
     /// As msr does: the bytes under the field mask (c 1, x 2, s 4, f 8), as far as the mode allows. The instruction set
@@ -49,11 +34,10 @@ impl System {
     pub fn write_cpsr(&mut self, x: &mut X, value: u32, fields: u8) {
         let mask = field_mask(fields);
         if mask & 0xff00_0000 != 0 {
-            set_nzcv(x, value);
-            x[Q as usize] = value >> 27 & 1;
+            set_nzcvq(x, value);
         }
         if mask & 0x00ff_0000 != 0 {
-            x[GE as usize] = value >> 16 & 15;
+            set_ge(x, value);
         }
         if self.is_privileged() {
             let masks = mask & (A | I | F);
@@ -69,8 +53,8 @@ impl System {
     /// As exception returns do: everything.
     pub(super) fn restore_cpsr(&mut self, x: &mut X, value: u32) {
         self.write_cpsr(x, value, 15);
-        self.thumb = value & T != 0;
-        self.it = (value >> 25 & 3 | value >> 8 & 0xfc) as u8;
+        self.state.thumb = value & T != 0;
+        self.state.set_it_bits(value);
     }
 
     /// As msr does to the SPSR of the mode.
@@ -107,6 +91,7 @@ impl System {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::registers::Z_SOURCE;
     use super::super::tests::system;
     use super::*;
 
@@ -149,7 +134,7 @@ mod tests {
         }
         let (mut system, mut x) = system();
         system.restore_cpsr(&mut x, 0x0600_0c32);
-        assert_eq!((system.it(), system.thumb(), system.mode()), (0x0f, true, Mode::Irq));
+        assert_eq!((system.state.it, system.state.thumb, system.mode()), (0x0f, true, Mode::Irq));
     }
 
     #[test]

@@ -52,8 +52,8 @@ fn to_user(system: &mut System, x: &mut X) {
 #[test]
 fn mrs_shows_and_msr_writes_status_registers() {
     let (mut system, mut x) = system();
-    system.set_thumb(true);
-    system.set_it(0x12);
+    system.state.thumb = true;
+    system.state.it = 0x12;
     assert_eq!(system.execute(&mut x, &op(Code::Mrs, 2, 0), &NOW), Ok(Effect::Next));
     assert_eq!(x[2], 0x1d3);
     x[1] = 0xf800_0092;
@@ -79,7 +79,7 @@ fn cps_does_nothing_in_user_mode() {
 fn calls_are_exceptions_or_semihosting() {
     let (mut system, mut x) = system();
     let mut svc = |thumb, number| {
-        system.set_thumb(thumb);
+        system.state.thumb = thumb;
         system.execute(&mut x, &op(Code::Svc, 0, number), &NOW)
     };
     assert_eq!(svc(false, 0x12_3456), Ok(Effect::Semihosting));

@@ -28,7 +28,7 @@ fn a_frame_has_eight_words_and_comes_back() {
     }
     rig.x[13] = STACK;
     rig.set_special(0, 0xa000_0000);
-    rig.system.set_it(0x5c);
+    rig.system.state.it = 0x5c;
     let (before, status) = (rig.x, rig.system.xpsr(&rig.x));
     rig.enable(5, 0x40);
     rig.lines(&[5]);
@@ -36,7 +36,7 @@ fn a_frame_has_eight_words_and_comes_back() {
     assert_eq!((rig.sp(), rig.lr(), rig.special(5)), (STACK - 0x20, exc_return::THREAD_MAIN, 21));
     let words: Vec<u32> = (0..8).map(|at| rig.memory[&(STACK - 0x20 + 4 * at)]).collect();
     assert_eq!(words, [0x100, 0x101, 0x102, 0x103, 0x10c, 0x10e, CODE, status]);
-    assert_eq!((rig.system.it(), rig.system.in_handler()), (0, true));
+    assert_eq!((rig.system.state.it, rig.system.in_handler()), (0, true));
     rig.lines(&[]);
     rig.x[0..4].fill(0);
     rig.set_special(0, 0);
@@ -234,7 +234,7 @@ fn lines_that_are_not_told_yet_count() {
 #[test]
 fn supervisor_calls_return_behind_themselves() {
     let mut rig = rig();
-    rig.system.set_it(0x05);
+    rig.system.state.it = 0x05;
     assert_eq!(rig.raise(Exception::Svc(7)), Ok(number::SVCALL));
     assert_eq!(rig.memory[&(STACK - 8)], CODE + 2);
     assert_eq!(rig.memory[&(STACK - 4)] >> 25 & 3 | rig.memory[&(STACK - 4)] >> 8 & 0xfc, 0x0a);

@@ -1,0 +1,66 @@
+//! What the program status registers of both profiles have (ARM, A2.5, B1.3.3 and B1.4.2).
+
+use super::registers::{C, GE, N_SOURCE, Q, V, Z_SOURCE};
+use super::system::X;
+
+/// What the next instruction is decoded by. ITSTATE has to be that of the instruction at hand whenever the status
+/// register is read or saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExecutionState {
+    /// T32; else A32.
+    pub thumb: bool,
+    /// ITSTATE.
+    pub it: u8,
+}
+
+impl ExecutionState {
+    /// Outside IT blocks.
+    pub const fn new(thumb: bool) -> ExecutionState {
+        ExecutionState { thumb, it: 0 }
+    }
+
+    /// ITSTATE in bits 26:25 and 15:10.
+    pub(super) const fn it_bits(self) -> u32 {
+        (self.it as u32 & 3) << 25 | (self.it as u32 >> 2) << 10
+    }
+
+    /// Takes ITSTATE from there.
+    pub(super) const fn set_it_bits(&mut self, value: u32) {
+        self.it = (value >> 25 & 3 | value >> 8 & 0xfc) as u8;
+    }
+
+    /// Goes on behind an instruction.
+    pub(super) const fn advance_it(&mut self) {
+        self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xe0 | self.it << 1 & 0x1f };
+    }
+}
+
+/// APSR: N, Z, C, V, Q and GE.
+pub(super) fn apsr(x: &X) -> u32 {
+    let at = |register: u8| x[usize::from(register)];
+    at(N_SOURCE) & 1 << 31
+        | u32::from(at(Z_SOURCE) == 0) << 30
+        | (at(C) & 1) << 29
+        | (at(V) & 1) << 28
+        | (at(Q) & 1) << 27
+        | (at(GE) & 15) << 16
+}
+
+/// Sets N, Z, C and V from bits 31:28.
+pub(super) fn set_nzcv(x: &mut X, value: u32) {
+    x[usize::from(N_SOURCE)] = value & 1 << 31;
+    x[usize::from(Z_SOURCE)] = !value & 1 << 30;
+    x[usize::from(C)] = value >> 29 & 1;
+    x[usize::from(V)] = value >> 28 & 1;
+}
+
+/// Sets N, Z, C, V and Q.
+pub(super) fn set_nzcvq(x: &mut X, value: u32) {
+    set_nzcv(x, value);
+    x[usize::from(Q)] = value >> 27 & 1;
+}
+
+/// Sets GE from bits 19:16.
+pub(super) fn set_ge(x: &mut X, value: u32) {
+    x[usize::from(GE)] = value >> 16 & 15;
+}
