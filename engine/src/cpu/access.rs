@@ -1,11 +1,11 @@
-//! Loads and stores that find no quick way.
+//! Loads and stores: by a shortcut, or by the memory's own path.
 //!
 //! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is
 //! charged, is the memory's business.
 
+use super::Cpu;
 use super::isa::{AbortOf, Isa};
 use super::iteration::Iteration;
-use super::{Cpu, REGISTERS};
 use crate::bus::{Bus, Target};
 use crate::core::Stop;
 use crate::device::AccessSize;
@@ -77,7 +77,35 @@ impl Moves {
     }
 }
 
+/// An integer in memory, in the host's order of bytes.
+pub(crate) trait Integer: Copy {}
+
+impl Integer for u8 {}
+impl Integer for i8 {}
+impl Integer for u16 {}
+impl Integer for i16 {}
+impl Integer for u32 {}
+
 impl<I: Isa> Cpu<I> {
+    /// What is at `addr`, if a shortcut leads there: a load that costs and changes nothing else.
+    #[inline(always)]
+    pub(crate) fn load_by_shortcut<T: Integer>(&self, addr: u32) -> Option<T> {
+        let host = self.memory.quick_load(addr, size_of::<T>() as u32)?;
+        // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
+        Some(unsafe { host.cast::<T>().read_unaligned() })
+    }
+
+    /// Stores a value at `addr`, if a shortcut leads there. True if it has.
+    #[inline(always)]
+    pub(crate) fn store_by_shortcut<T: Integer>(&mut self, addr: u32, value: T) -> bool {
+        let host = self.memory.quick_store(addr, size_of::<T>() as u32);
+        if let Some(host) = host {
+            // SAFETY: as for loads.
+            unsafe { host.cast::<T>().write_unaligned(value) }
+        }
+        host.is_some()
+    }
+
     /// When an access by operation `at` begins.
     pub(crate) fn begins(&self, index: u32, at: u32) -> Ps {
         self.shell.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
@@ -96,7 +124,7 @@ impl<I: Isa> Cpu<I> {
         index: u32,
         at: u32,
         asked: Asked,
-        set: impl FnOnce(&mut [u32; REGISTERS], u32),
+        set: impl FnOnce(&mut Self, u32),
     ) -> bool {
         let Asked { addr, moves, how } = asked;
         let size = moves.size;
@@ -106,14 +134,14 @@ impl<I: Isa> Cpu<I> {
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         if let Some((cycles, value)) = self.memory.load_direct(bus, self.quiet_from(begins), addr, size.bytes(), told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-            set(&mut self.x, moves.extended(value));
+            set(self, moves.extended(value));
             return self.after_access(bus, index, at);
         }
         let done = self.memory.load(bus, self.isa.mmu(), self.begins(index, at), addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
-                set(&mut self.x, moves.extended(value));
+                set(self, moves.extended(value));
                 if !is_ram(bus, addr) {
                     self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
                 }

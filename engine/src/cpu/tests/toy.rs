@@ -314,17 +314,12 @@ impl ToyCore {
         let moves = if op.code == Code::Load { Moves::load(size) } else { Moves::store(size) };
         let (a, asked) = (usize::from(op.a), Asked { addr, moves, how: 0 });
         if op.code == Code::Load {
-            match self.memory.quick_load(addr, 4) {
-                // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
-                Some(host) => self.x[a] = unsafe { host.cast::<u32>().read_unaligned() },
-                None => return self.load(bus, index, at, asked, |x, value| x[a] = value),
+            match self.load_by_shortcut(addr) {
+                Some(value) => self.x[a] = value,
+                None => return self.load(bus, index, at, asked, |core, value| core.x[a] = value),
             }
-        } else {
-            match self.memory.quick_store(addr, 4) {
-                // SAFETY: as for loads.
-                Some(host) => unsafe { host.cast::<u32>().write_unaligned(self.x[a]) },
-                None => return self.store(bus, index, at, asked, self.x[a]),
-            }
+        } else if !self.store_by_shortcut(addr, self.x[a]) {
+            return self.store(bus, index, at, asked, self.x[a]);
         }
         true
     }

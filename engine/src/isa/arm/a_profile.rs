@@ -9,7 +9,7 @@ use super::psr::ExecutionState;
 use super::registers::{LR, SINK};
 use super::system::{Abort, Effect, Exception, Kind, Lookup, Now, System, SystemConfig, X};
 use crate::bus::Bus;
-use crate::device::AccessSize;
+use crate::cpu::access::Asked;
 use crate::inputs::Inputs;
 use crate::memory::first_level::access::how;
 
@@ -155,25 +155,12 @@ impl Arm<System> {
     /// A load or store of a register of User mode.
     pub(super) fn access_user(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
-        if self.must_wait(bus, index, at, addr, 4, Kind::Read) {
-            return false;
-        }
-        let now = self.begins(index, at);
-        self.access_kind = moves(op.code).name();
+        let asked = Asked { addr, moves: moves(op.code), how: op.ra };
         if op.code == Code::StrUser {
             let value = self.isa.system.user_register(&self.x, op.rd);
-            let done = self.memory.store(bus, &self.isa.system, now, addr, AccessSize::Word, value, op.ra);
-            return self.written(bus, index, at, done);
+            return self.store(bus, index, at, asked, value);
         }
-        let done = self.memory.load(bus, &self.isa.system, now, addr, AccessSize::Word, op.ra);
-        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
-        match done.result {
-            Ok(value) => {
-                self.isa.system.set_user_register(&mut self.x, op.rd, value);
-                self.after_access(bus, index, at)
-            }
-            Err(abort) => self.raise_at(bus, index, at, Exception::DataAbort(abort)),
-        }
+        self.load(bus, index, at, asked, |core, value| core.isa.system.set_user_register(&mut core.x, op.rd, value))
     }
 
     fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {

@@ -29,7 +29,7 @@ impl<P: Profile> Arm<P> {
             };
         }
         let asked = Asked { addr, moves, how: op.ra };
-        self.load(bus, index, at, asked, |x, value| x[usize::from(op.rd)] = value)
+        self.load(bus, index, at, asked, |core, value| core.x[usize::from(op.rd)] = value)
     }
 
     fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, exception: P::Exception) -> bool {
@@ -84,7 +84,7 @@ pub(super) fn moves(code: Code) -> Moves {
         Code::Ldrsh => Moves::load_signed(AccessSize::Half),
         Code::Strb => Moves::store(AccessSize::Byte),
         Code::Strh => Moves::store(AccessSize::Half),
-        Code::Str | Code::StrUser => Moves::store(AccessSize::Word),
+        Code::Str | Code::StrUser | Code::Vstr => Moves::store(AccessSize::Word),
         _ => Moves::load(AccessSize::Word),
     }
 }

@@ -27,18 +27,8 @@ impl CoreConfig<SystemConfig> {
         icache: Option<CacheShape>,
         dcache: Option<CacheShape>,
     ) -> CoreConfig {
-        reader.known(&["next-level-cache", "mmu-type"]);
-        let registers = reader.word_or_first("cyclescope,fpu", &FPUS, FPU);
-        let features = Features { vfp: registers > 0, vfp_d32: registers > 16, ..Features::default() };
-        let clock = reader.clock(0, "clock of the core");
-        CoreConfig {
-            name: reader.node.label().to_owned(),
-            index,
-            clock,
-            timing: CoreTiming::from_node(reader, features.divide, features.vfp),
-            system: SystemConfig::cortex_a5(features, icache, dcache),
-            memory: MemoryConfig::from_node(reader, clock, icache, dcache),
-        }
+        let features = read_features(reader, &FPUS, false);
+        CoreConfig::cortex_a(reader, index, SystemConfig::cortex_a5(features, icache, dcache), icache, dcache)
     }
 
     /// Reads a Cortex-A7 from its node.
@@ -48,18 +38,27 @@ impl CoreConfig<SystemConfig> {
         icache: Option<CacheShape>,
         dcache: Option<CacheShape>,
     ) -> CoreConfig {
-        reader.known(&["next-level-cache", "mmu-type"]);
-        let registers = reader.word_or_first("cyclescope,fpu", &FPUS_OF_A7, FPU);
-        let features = Features { divide: true, vfp: registers > 0, vfp_d32: registers > 16, ..Features::default() };
+        let features = read_features(reader, &FPUS_OF_A7, true);
         let meaning = "base of the registers inside the cluster (PERIPHBASE): a multiple of 32 KiB";
         let cbar = reader.u32_or("cyclescope,peripheral-base", 0, MultipleOf(0x8000), meaning);
+        let system = SystemConfig { cbar, ..SystemConfig::cortex_a7(features, icache, dcache) };
+        CoreConfig::cortex_a(reader, index, system, icache, dcache)
+    }
+
+    fn cortex_a(
+        reader: &mut NodeReader,
+        index: u32,
+        system: SystemConfig,
+        icache: Option<CacheShape>,
+        dcache: Option<CacheShape>,
+    ) -> CoreConfig {
         let clock = reader.clock(0, "clock of the core");
         CoreConfig {
             name: reader.node.label().to_owned(),
             index,
             clock,
-            timing: CoreTiming::from_node(reader, features.divide, features.vfp),
-            system: SystemConfig { cbar, ..SystemConfig::cortex_a7(features, icache, dcache) },
+            timing: CoreTiming::from_node(reader, system.features.divide, system.features.vfp),
+            system,
             memory: MemoryConfig::from_node(reader, clock, icache, dcache),
         }
     }
@@ -74,6 +73,13 @@ impl CoreConfig<SystemConfig> {
         let divide = if self.system.features.divide { ", division" } else { "" };
         format!("ARMv7-A (A32, T32){divide}{fpu}, MMU")
     }
+}
+
+/// What a core of the application profile has, with one of these floating-point units.
+fn read_features(reader: &mut NodeReader, fpus: &[(&str, u32)], divide: bool) -> Features {
+    reader.known(&["next-level-cache", "mmu-type"]);
+    let registers = reader.word_or_first("cyclescope,fpu", fpus, FPU);
+    Features { divide, vfp: registers > 0, vfp_d32: registers > 16, ..Features::default() }
 }
 
 /// Floating-point units that a Cortex-M4 can have.

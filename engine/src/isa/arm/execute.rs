@@ -37,27 +37,22 @@ impl<P: Profile> Arm<P> {
                     };
                 }
                 macro_rules! load {
-                    ($bytes:literal, $type:ty) => {{
+                    ($type:ty) => {{
                         let addr = address!();
                         if op.ra & how::UNPRIVILEGED == 0
-                            && let Some(host) = self.memory.quick_load(addr, $bytes)
+                            && let Some(value) = self.load_by_shortcut::<$type>(addr)
                         {
-                            // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
-                            x!(rd) = unsafe { host.cast::<$type>().read_unaligned() } as u32;
+                            x!(rd) = value as u32;
                         } else if !self.load_slowly(bus, index, at!(), *op, addr) {
                             return;
                         }
                     }};
                 }
                 macro_rules! store {
-                    ($bytes:literal, $type:ty) => {{
+                    ($type:ty) => {{
                         let addr = address!();
-                        if op.ra & how::UNPRIVILEGED == 0
-                            && let Some(host) = self.memory.quick_store(addr, $bytes)
-                        {
-                            // SAFETY: as for loads.
-                            unsafe { host.cast::<$type>().write_unaligned(x!(rd) as $type) }
-                        } else if !self.store_slowly(bus, index, at!(), *op, addr) {
+                        let stored = op.ra & how::UNPRIVILEGED == 0 && self.store_by_shortcut(addr, x!(rd) as $type);
+                        if !stored && !self.store_slowly(bus, index, at!(), *op, addr) {
                             return;
                         }
                     }};
@@ -66,14 +61,14 @@ impl<P: Profile> Arm<P> {
                 match_arithmetic! {
                     (x, op)
                     done => (),
-                    Code::Ldr => load!(4, u32),
-                    Code::Ldrb => load!(1, u8),
-                    Code::Ldrh => load!(2, u16),
-                    Code::Ldrsb => load!(1, i8),
-                    Code::Ldrsh => load!(2, i16),
-                    Code::Str => store!(4, u32),
-                    Code::Strb => store!(1, u8),
-                    Code::Strh => store!(2, u16),
+                    Code::Ldr => load!(u32),
+                    Code::Ldrb => load!(u8),
+                    Code::Ldrh => load!(u16),
+                    Code::Ldrsb => load!(i8),
+                    Code::Ldrsh => load!(i16),
+                    Code::Str => store!(u32),
+                    Code::Strb => store!(u8),
+                    Code::Strh => store!(u16),
                     Code::Several => {
                         let addr = x!(rn).wrapping_add((op.imm as i32 >> 8) as u32);
                         if !self.are_quick(addr, op.imm & 0xff, op.ra) && !self.several(bus, index, at!(), *op, addr) {

@@ -1,12 +1,13 @@
 //! Instructions of VFP, in the core: they are undefined while it is switched off.
 
+use super::access::moves;
 use super::core::Arm;
 use super::op::{Code, Op, TimingClass};
 use super::profile::Profile;
 use super::system::Kind;
 use super::vfp;
 use crate::bus::Bus;
-use crate::device::AccessSize;
+use crate::cpu::access::Asked;
 
 impl<P: Profile> Arm<P> {
     /// Arithmetic, and moves between the register files.
@@ -32,42 +33,17 @@ impl<P: Profile> Arm<P> {
         if !self.isa.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
             return false;
         }
+        let asked = Asked { addr, moves: moves(op.code), how: op.ra };
+        let register = usize::from(op.rd);
         if op.code == Code::Vstr {
-            self.store_vfp(bus, index, at, op, addr)
-        } else {
-            self.load_vfp(bus, index, at, op, addr)
+            let value = self.isa.s[register];
+            return self.store_by_shortcut(addr, value) || self.store(bus, index, at, asked, value);
         }
-    }
-
-    fn load_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        if let Some(host) = self.memory.quick_load(addr, 4) {
-            // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
-            self.isa.s[usize::from(op.rd)] = unsafe { host.cast::<u32>().read_unaligned() };
-            return true;
+        match self.load_by_shortcut(addr) {
+            Some(value) => self.isa.s[register] = value,
+            None => return self.load(bus, index, at, asked, |core, value| core.isa.s[register] = value),
         }
-        self.access_kind = "4-byte load";
-        let done = self.memory.load(bus, &self.isa.system, self.begins(index, at), addr, AccessSize::Word, op.ra);
-        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
-        match done.result {
-            Ok(value) => {
-                self.isa.s[usize::from(op.rd)] = value;
-                self.after_access(bus, index, at)
-            }
-            Err(abort) => self.raise_at(bus, index, at, P::data_abort(abort)),
-        }
-    }
-
-    fn store_vfp(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let value = self.isa.s[usize::from(op.rd)];
-        if let Some(host) = self.memory.quick_store(addr, 4) {
-            // SAFETY: as for loads.
-            unsafe { host.cast::<u32>().write_unaligned(value) };
-            return true;
-        }
-        self.access_kind = "4-byte store";
-        let now = self.begins(index, at);
-        let done = self.memory.store(bus, &self.isa.system, now, addr, AccessSize::Word, value, op.ra);
-        self.written(bus, index, at, done)
+        true
     }
 
     /// True if the instruction of operation `at` loads or stores VFP registers.

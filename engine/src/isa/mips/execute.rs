@@ -42,11 +42,10 @@ impl Mips {
                     }};
                 }
                 macro_rules! load {
-                    ($bytes:literal, $type:ty) => {{
+                    ($type:ty) => {{
                         let addr = a.wrapping_add(imm);
-                        if let Some(host) = self.memory.quick_load(addr, $bytes) {
-                            // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
-                            self.x[rd] = unsafe { host.cast::<$type>().read_unaligned() } as u32;
+                        if let Some(value) = self.load_by_shortcut::<$type>(addr) {
+                            self.x[rd] = value as u32;
                         } else if !self.load_slowly(bus, index, at!(), op, addr) {
                             return;
                         }
@@ -55,21 +54,18 @@ impl Mips {
                 macro_rules! load_part {
                     ($merge:path) => {{
                         let addr = a.wrapping_add(imm);
-                        if let Some(host) = self.memory.quick_load(addr & !3, 4) {
-                            // SAFETY: as for other loads.
-                            self.x[rd] = $merge(addr, unsafe { host.cast::<u32>().read_unaligned() }, b);
+                        if let Some(word) = self.load_by_shortcut(addr & !3) {
+                            self.x[rd] = $merge(addr, word, b);
                         } else if !self.load_slowly(bus, index, at!(), op, addr) {
                             return;
                         }
                     }};
                 }
                 macro_rules! store {
-                    ($bytes:literal, $type:ty) => {{
+                    ($type:ty) => {{
                         let addr = a.wrapping_add(imm);
-                        if let Some(host) = self.memory.quick_store(addr, $bytes) {
-                            // SAFETY: as for loads.
-                            unsafe { host.cast::<$type>().write_unaligned(b as $type) }
-                        } else if !self.store_slowly(bus, index, at!(), op, addr) {
+                        if !self.store_by_shortcut(addr, b as $type) && !self.store_slowly(bus, index, at!(), op, addr)
+                        {
                             return;
                         }
                     }};
@@ -79,7 +75,7 @@ impl Mips {
                         let addr = a.wrapping_add(imm);
                         if let Some(host) = self.memory.quick_store(addr & !3, 4) {
                             let host = host.cast::<u32>();
-                            // SAFETY: as for loads.
+                            // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
                             unsafe { host.write_unaligned($merge(addr, host.read_unaligned(), b)) }
                         } else if !self.store_part_slowly(bus, index, at!(), op, addr) {
                             return;
@@ -143,14 +139,14 @@ impl Mips {
                     trapped => if trapped {
                         raise!(Exception::Trap)
                     },
-                    Code::Lw => load!(4, u32),
-                    Code::Lbu => load!(1, u8),
-                    Code::Lb => load!(1, i8),
-                    Code::Lhu => load!(2, u16),
-                    Code::Lh => load!(2, i16),
-                    Code::Sw => store!(4, u32),
-                    Code::Sb => store!(1, u8),
-                    Code::Sh => store!(2, u16),
+                    Code::Lw => load!(u32),
+                    Code::Lbu => load!(u8),
+                    Code::Lb => load!(i8),
+                    Code::Lhu => load!(u16),
+                    Code::Lh => load!(i16),
+                    Code::Sw => store!(u32),
+                    Code::Sb => store!(u8),
+                    Code::Sh => store!(u16),
                     Code::J | Code::Jal => {
                         if op.code == Code::Jal {
                             self.x[rd] = self.branch_pc(index).wrapping_add(8);

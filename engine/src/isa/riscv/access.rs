@@ -11,7 +11,7 @@ impl Hart {
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        self.load(bus, index, at, asked(op.code, addr), |x, value| x[usize::from(op.rd)] = value)
+        self.load(bus, index, at, asked(op.code, addr), |core, value| core.x[usize::from(op.rd)] = value)
     }
 
     /// A store that found no shortcut. True if the block goes on.

@@ -78,23 +78,20 @@ impl Hart {
                     };
                 }
                 macro_rules! load {
-                    ($bytes:literal, $type:ty) => {{
+                    ($type:ty) => {{
                         let addr = a.wrapping_add(imm);
-                        if let Some(host) = self.memory.quick_load(addr, $bytes) {
-                            // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
-                            set!(unsafe { host.cast::<$type>().read_unaligned() } as u32)
+                        if let Some(value) = self.load_by_shortcut::<$type>(addr) {
+                            set!(value as u32)
                         } else if !self.load_slowly(bus, index, at!(), op, addr) {
                             return;
                         }
                     }};
                 }
                 macro_rules! store {
-                    ($bytes:literal, $type:ty) => {{
+                    ($type:ty) => {{
                         let addr = a.wrapping_add(imm);
-                        if let Some(host) = self.memory.quick_store(addr, $bytes) {
-                            // SAFETY: as for loads.
-                            unsafe { host.cast::<$type>().write_unaligned(b as $type) }
-                        } else if !self.store_slowly(bus, index, at!(), op, addr) {
+                        if !self.store_by_shortcut(addr, b as $type) && !self.store_slowly(bus, index, at!(), op, addr)
+                        {
                             return;
                         }
                     }};
@@ -104,14 +101,14 @@ impl Hart {
                     value => set!(value),
                     taken => break usize::from(taken),
                     Code::Nop => {}
-                    Code::Lb => load!(1, i8),
-                    Code::Lh => load!(2, i16),
-                    Code::Lw => load!(4, u32),
-                    Code::Lbu => load!(1, u8),
-                    Code::Lhu => load!(2, u16),
-                    Code::Sb => store!(1, u8),
-                    Code::Sh => store!(2, u16),
-                    Code::Sw => store!(4, u32),
+                    Code::Lb => load!(i8),
+                    Code::Lh => load!(i16),
+                    Code::Lw => load!(u32),
+                    Code::Lbu => load!(u8),
+                    Code::Lhu => load!(u16),
+                    Code::Sb => store!(u8),
+                    Code::Sh => store!(u16),
+                    Code::Sw => store!(u32),
                     Code::Jal => {
                         set!(imm);
                         break TAKEN;

@@ -64,9 +64,8 @@ impl Arm<System> {
         self.shell.cycles += told.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
-            if let Some(host) = self.memory.quick_load(addr, 4) {
-                // SAFETY: as for stores below.
-                *word = unsafe { host.cast::<u32>().read_unaligned() };
+            if let Some(value) = self.load_by_shortcut(addr) {
+                *word = value;
                 continue;
             }
             let how = how::ALIGNED | how::TOLD;
@@ -114,11 +113,7 @@ impl Arm<System> {
         let mut cycles = self.memory.several(bus, &self.isa.system, at, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
             let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
-            if how & how::UNPRIVILEGED == 0
-                && let Some(host) = self.memory.quick_store(addr, 4)
-            {
-                // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
-                unsafe { host.cast::<u32>().write_unaligned(*word) }
+            if how & how::UNPRIVILEGED == 0 && self.store_by_shortcut(addr, *word) {
                 continue;
             }
             let now = self.shell.clock.ps_at_floor(Cycles(begins + cycles));
