@@ -10,7 +10,6 @@ use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
 use crate::memory::first_level::{Memory, MemoryConfig, Mmu as _, Way};
-use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Registers that operations can name: so many that any 8-bit number is one.
@@ -294,16 +293,6 @@ impl<I: Isa> Cpu<I> {
         self.shell.cycles += cycles;
         self.shell.spent.mispredicted += cycles;
         self.mispredictions += 1;
-    }
-
-    /// An exception is taken, whose handler is entered in so many cycles.
-    pub(crate) fn enter_handler(&mut self, bus: &mut Bus, source: Source, cycles: u64) {
-        self.shell.count_exception(bus, source);
-        self.shell.cycles += cycles;
-        self.shell.spent.exceptions += cycles;
-        I::rest(&mut self.pending, cycles);
-        self.left = None;
-        self.update_limit(bus);
     }
 
     /// Waits for an interrupt, unless one is there that ends that.

@@ -1,4 +1,9 @@
-//! Handlers of exceptions that no firmware can have meant: why a core stops instead of taking an exception.
+//! Handlers of exceptions: how they are entered, and which ones no firmware can have meant.
+
+use super::Cpu;
+use super::isa::Isa;
+use crate::bus::Bus;
+use crate::storms::Source;
 
 /// The handler does nothing but jump to itself.
 pub(crate) const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
@@ -23,5 +28,17 @@ impl<S: PartialEq> Nesting<S> {
         self.times = if self.last == state { self.times + 1 } else { 0 };
         self.last = state;
         self.times > MOST_NESTED
+    }
+}
+
+impl<I: Isa> Cpu<I> {
+    /// An exception is taken, whose handler is entered in so many cycles.
+    pub(crate) fn enter_handler(&mut self, bus: &mut Bus, source: Source, cycles: u64) {
+        self.shell.count_exception(bus, source);
+        self.shell.cycles += cycles;
+        self.shell.spent.exceptions += cycles;
+        I::rest(&mut self.pending, cycles);
+        self.left = None;
+        self.update_limit(bus);
     }
 }

@@ -5,7 +5,6 @@
 
 mod block;
 mod data;
-mod exclusive;
 mod media;
 mod memory;
 mod misc;
@@ -52,7 +51,7 @@ fn conditional(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     match bits(encoding, 27, 25) {
         0b000 if bit(encoding, 7) && bit(encoding, 4) => match (bits(encoding, 6, 5), bit(encoding, 24)) {
             (0, false) => multiply::decode(emit, encoding),
-            (0, true) => exclusive::decode(emit, encoding),
+            (0, true) => misc::decode_exclusive(emit, encoding),
             _ => memory::halfwords_and_doublewords(emit, encoding),
         },
         0b000 if bits(encoding, 24, 23) == 0b10 && !bit(encoding, 20) => match bit(encoding, 7) {

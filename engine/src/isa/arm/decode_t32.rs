@@ -12,7 +12,6 @@ mod control;
 mod data;
 mod dual;
 mod immediate;
-mod m_control;
 mod memory;
 mod multiply;
 mod operand;
@@ -50,7 +49,7 @@ pub fn decode(first: u16, second: u16, pc: u32, features: Features, it: &mut u8,
         TimingClass::Exception
     });
     if features.m_profile {
-        m_control::align_stack(ops, start);
+        control::align_stack(ops, start);
     }
     block.impose(ops, start);
     *it = if is_it(encoding) && !block.inside { encoding as u8 } else { block.next };

@@ -10,8 +10,6 @@ pub mod config;
 pub mod effect;
 pub mod exceptions;
 mod execute;
-mod for_memory;
-mod identification;
 mod maintenance;
 pub mod mmu;
 pub mod modes;

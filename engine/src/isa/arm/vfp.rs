@@ -8,9 +8,7 @@ mod arithmetic;
 mod control;
 mod convert;
 mod format;
-mod fused;
 mod half;
-mod moves;
 mod round;
 
 use super::system::X;
@@ -30,8 +28,8 @@ pub struct Undefined;
 pub fn execute(encoding: u32, s: &mut S, x: &mut X, fpscr: &mut u32) -> Result<(), Undefined> {
     let bit = |n: u32| encoding >> n & 1 != 0;
     match (encoding >> 24 & 15, bit(4)) {
-        (0b1100 | 0b1101, _) => moves::two(encoding, s, x),
-        (0b1110, true) => moves::one(encoding, s, x),
+        (0b1100 | 0b1101, _) => move_two(encoding, s, x),
+        (0b1110, true) => move_one(encoding, s, x),
         (0b1110, false) => {
             let mut unit = Unit { control: Control(*fpscr), format: if bit(8) { DOUBLE } else { SINGLE }, encoding };
             let done = unit.process(s);
@@ -213,6 +211,35 @@ fn bits_below(bits: u32, rest: u32) -> Result<u32, Undefined> {
 fn integer(value: u64, bits: u32, signed: bool) -> i64 {
     let up = 64 - bits;
     if signed { (value << up) as i64 >> up } else { (value << up >> up) as i64 }
+}
+
+/// Of vmov between VFP and general registers: their numbers, if it reads VFP, and if doubles.
+fn move_fields(encoding: u32) -> (usize, usize, bool, bool) {
+    let register = |at: u32| (encoding >> at & 15) as usize;
+    (register(12), register(16), encoding >> 20 & 1 != 0, encoding >> 8 & 1 != 0)
+}
+
+/// vmov (ARM, A7.8 and A7.9): one general register and a single, or half a double.
+fn move_one(encoding: u32, s: &mut S, x: &mut X) {
+    let (rt, vn, is_read, is_double) = move_fields(encoding);
+    let fifth = (encoding >> 7 & 1) as usize;
+    // The upper half of a double: bit 21.
+    let word = if is_double { fifth << 5 | vn << 1 | (encoding >> 21 & 1) as usize } else { vn << 1 | fifth };
+    if is_read { x[rt] = s[word] } else { s[word] = x[rt] }
+}
+
+/// Two general registers and two singles, or a double.
+fn move_two(encoding: u32, s: &mut S, x: &mut X) {
+    let (rt, rt2, is_read, is_double) = move_fields(encoding);
+    let (vm, fifth) = ((encoding & 15) as usize, (encoding >> 5 & 1) as usize);
+    let first = if is_double { fifth << 5 | vm << 1 } else { vm << 1 | fifth };
+    // The last single has none behind it: unpredictable, and refused when decoded.
+    let second = (first + 1) & 63;
+    if is_read {
+        (x[rt], x[rt2]) = (s[first], s[second]);
+    } else {
+        (s[first], s[second]) = (x[rt], x[rt2]);
+    }
 }
 
 #[cfg(test)]

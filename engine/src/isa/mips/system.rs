@@ -5,7 +5,6 @@
 //! and Compare read as 0 (Linux, arch/mips/kernel/cpu-probe.c, cpu_probe_ingenic).
 
 pub mod config;
-pub mod effect;
 pub mod exceptions;
 pub mod hints;
 pub mod mmu;
@@ -14,7 +13,6 @@ mod status;
 pub mod tlb;
 
 pub use config::SystemConfig;
-pub use effect::{Effect, Now};
 pub use exceptions::Exception;
 pub use mmu::{Abort, TlbFault};
 
@@ -48,6 +46,28 @@ impl System {
     pub fn take_link(&mut self) -> bool {
         std::mem::take(&mut self.linked)
     }
+}
+
+/// What system instructions need to know of the core at the moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// Interrupt lines that are up: bit n is Cause.IP n.
+    pub pending: u32,
+    /// Instructions since reset.
+    pub instructions: u64,
+}
+
+/// What is to be done next, beyond the registers that have changed already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Go on behind the instruction.
+    Next,
+    /// Look anew at the privilege ([`System::is_privileged`]) and at interrupts
+    /// ([`System::deliverable`]).
+    Look,
+    /// What addresses mean has changed: forget every translation, and what was worked out from it. Then as
+    /// [`Effect::Look`].
+    TranslationChanged,
 }
 
 #[cfg(test)]

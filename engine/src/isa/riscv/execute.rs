@@ -7,7 +7,9 @@ use super::core::{Hart, LEAVE};
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use crate::bus::Bus;
+use crate::cpu::access::{Asked, Moves};
 use crate::cpu::block::{Extent, FALLEN, TAKEN};
+use crate::device::AccessSize;
 use crate::semihosting;
 use crate::semihosting::memory::{Caller, Physical};
 
@@ -131,6 +133,27 @@ impl Hart {
         }
     }
 
+    /// A load that found no shortcut. True if the block goes on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        self.load(bus, index, at, asked(op.code, addr), |core, value| core.x[usize::from(op.rd)] = value)
+    }
+
+    /// A store that found no shortcut. True if the block goes on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+        let value = self.x[usize::from(op.rs2)];
+        self.store(bus, index, at, asked(op.code, addr), value)
+    }
+
+    /// Forgets everything fetched: fence.i.
+    pub(super) fn invalidate_fetched(&mut self) {
+        self.memory.forget_fetched();
+        self.drop_blocks();
+    }
+
     /// Has a block run as host code from now on, if that can be done.
     #[cold]
     #[inline(never)]
@@ -238,6 +261,24 @@ impl Hart {
         }
         // What it printed may be wanted at once.
         self.update_limit(bus);
+    }
+}
+
+fn asked(code: Code, addr: u32) -> Asked {
+    Asked { addr, moves: moves(code), how: 0 }
+}
+
+/// What a load or store moves.
+pub(super) fn moves(code: Code) -> Moves {
+    match code {
+        Code::Lb => Moves::load_signed(AccessSize::Byte),
+        Code::Lbu => Moves::load(AccessSize::Byte),
+        Code::Lh => Moves::load_signed(AccessSize::Half),
+        Code::Lhu => Moves::load(AccessSize::Half),
+        Code::Lw => Moves::load(AccessSize::Word),
+        Code::Sb => Moves::store(AccessSize::Byte),
+        Code::Sh => Moves::store(AccessSize::Half),
+        _ => Moves::store(AccessSize::Word),
     }
 }
 

@@ -1,10 +1,8 @@
 //! RV32IMC with Zicsr and Zifencei, machine mode.
 //!
 //! [`decode`] turns an encoding into an [`op::Op`]; [`core`] is what the core that all share ([`crate::cpu`]) has to
-//! know, static [`timing`] included; [`execute`] runs blocks, and [`compile`] turns what is hot of them into host code;
-//! [`access`] is loads and stores that may cost more than their instruction.
+//! know, static [`timing`] included; [`execute`] runs blocks, and [`compile`] turns what is hot of them into host code.
 
-pub mod access;
 pub mod alu;
 #[cfg_attr(not(target_arch = "x86_64"), path = "compile/absent.rs")]
 pub mod compile;

@@ -1,6 +1,7 @@
 //! The memory protection unit (PMSAv7), and the map of memory without it (ARM, B3.1 and B3.5).
 
 use super::{FaultStatus, System};
+use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
 
 /// Regions of a Cortex-M4.
@@ -219,5 +220,52 @@ fn default_map(va: u32) -> (MemoryType, bool) {
         5 => (MemoryType::Device { shareable: true }, true),
         _ if va < 0xe010_0000 => (MemoryType::StronglyOrdered, true),
         _ => (MemoryType::Device { shareable: false }, true),
+    }
+}
+
+impl Mmu for System {
+    type Status = FaultStatus;
+
+    fn translate(
+        &self,
+        va: u32,
+        access: Access,
+        _: impl FnMut(u32) -> Option<u32>,
+    ) -> Result<Translation, Abort<FaultStatus>> {
+        self.translate(va, access)
+    }
+
+    /// Addresses have attributes and permissions, with or without regions.
+    fn mmu_is_on(&self) -> bool {
+        true
+    }
+
+    /// There is no TLB.
+    fn is_mapped(&self, _: u32) -> bool {
+        false
+    }
+
+    fn dcache_is_on(&self) -> bool {
+        false
+    }
+
+    fn icache_is_on(&self) -> bool {
+        false
+    }
+
+    fn checks_alignment(&self) -> bool {
+        self.scb.traps_unaligned()
+    }
+
+    fn is_privileged(&self) -> bool {
+        self.is_privileged()
+    }
+
+    fn asid(&self) -> u8 {
+        0
+    }
+
+    fn keeps_shareable(&self) -> bool {
+        false
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! The system timer is there, too, but a device of the bus.
 
+use super::config::identification;
 use super::exceptions::number;
 use super::scb::{ACTLR_MASK, CCR_MASK, SCR_MASK, VTOR_MASK, set_shcsr, shcsr};
 use super::trace::DEMCR_MON_EN;
-use super::{Abort, FaultStatus, System, identification};
+use super::{Abort, FaultStatus, System};
 use crate::device::AccessSize;
 
 const BASE: u32 = 0xe000_0000;
@@ -115,7 +116,7 @@ impl System {
             0xd34 | 0xd38 => self.scb.fault_address,
             0xdfc => self.trace.demcr,
             _ => {
-                let identity = identification::register(offset, self.config.features.vfp);
+                let identity = identification(offset, self.config.features.vfp);
                 identity.or_else(|| self.mpu.read(offset)).or_else(|| self.read_floating(offset)).unwrap_or(0)
             }
         }

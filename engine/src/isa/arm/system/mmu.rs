@@ -4,6 +4,8 @@ use super::exceptions::{Abort, FaultStatus};
 use super::registers::{SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE};
 use super::{Access, Kind, System, Translation};
 use super::{Cacheability, MemoryType};
+use crate::memory::first_level::Mmu;
+use crate::memory::first_level::access::Status;
 
 /// TTBCR.PD0: no walks from TTBR0; PD1 is the next bit.
 const TTBCR_PD0: u32 = 1 << 4;
@@ -206,6 +208,47 @@ impl System {
         };
         let cache = if access.kind == Kind::Execute { SCTLR_I } else { SCTLR_C };
         if registers.sctlr & cache == 0 { memory.uncached() } else { memory }
+    }
+}
+
+impl Status for FaultStatus {
+    const ALIGNMENT: FaultStatus = FaultStatus::Alignment;
+    const EXTERNAL: FaultStatus = FaultStatus::External;
+}
+
+impl Mmu for System {
+    type Status = FaultStatus;
+
+    fn translate(&self, va: u32, access: Access, read: impl FnMut(u32) -> Option<u32>) -> Result<Translation, Abort> {
+        self.translate(va, access, read)
+    }
+
+    fn mmu_is_on(&self) -> bool {
+        self.mmu_is_on()
+    }
+
+    fn dcache_is_on(&self) -> bool {
+        self.dcache_is_on()
+    }
+
+    fn icache_is_on(&self) -> bool {
+        self.icache_is_on()
+    }
+
+    fn checks_alignment(&self) -> bool {
+        self.checks_alignment()
+    }
+
+    fn is_privileged(&self) -> bool {
+        self.is_privileged()
+    }
+
+    fn asid(&self) -> u8 {
+        self.asid()
+    }
+
+    fn keeps_shareable(&self) -> bool {
+        self.keeps_shareable()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Exceptions: what they are, and how they are entered and left (PRA, interrupts and exceptions).
 
+use super::Effect;
 use super::System;
-use super::effect::Effect;
 use super::mmu::{Abort, TlbFault};
 use super::registers::CONTEXT_PTE_BASE;
 use super::status::{BD, BEV, ERL, EXL, IV};

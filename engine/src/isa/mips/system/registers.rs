@@ -1,9 +1,9 @@
 //! The registers of coprocessor 0, by number and select (PRA, CP0 registers).
 
 use super::System;
-use super::effect::{Effect, Now};
 use super::status::{BEV, CAUSE_WRITABLE, ERL, STATUS_WRITABLE};
 use super::tlb::{HI_ASID, HI_VPN2, LO_WRITABLE, MASK_WRITABLE, legal_mask};
+use super::{Effect, Now};
 
 /// Config.K0: cacheability of kseg0.
 pub(super) const CONFIG_K0: u32 = 7;

@@ -4,7 +4,7 @@
 //! is taken.
 
 use super::System;
-use super::effect::{Effect, Now};
+use super::{Effect, Now};
 
 /// Index: no entry matched.
 const INDEX_P: u32 = 1 << 31;

@@ -5,7 +5,7 @@ use super::decoded::Decoded;
 use super::next::Next;
 use crate::bus::{Bus, BusFault};
 use crate::device::AccessSize;
-use crate::isa::riscv::access::moves;
+use crate::isa::riscv::execute::moves;
 use crate::memory::first_level::Purpose;
 use crate::memory::port::Answer;
 
