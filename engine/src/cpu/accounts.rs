@@ -110,7 +110,7 @@ impl<I: Isa> Cpu<I> {
             return;
         }
         let now = self.totals();
-        if self.shell.sections.follow(I::call_place(self), &now) {
+        if self.shell.sections.follow(I::call_site(self), &now) {
             // Blocks may already be linked to there.
             self.drop_blocks();
         }

@@ -55,12 +55,12 @@ pub struct Cpu<I: Isa> {
     pub(crate) data_line_bytes: u32,
     /// Where the last block was left, to link it to the next.
     pub(crate) left: Option<(u32, usize)>,
-    /// An operation in whose place the block is to be left, and its index.
+    /// An operation that is replaced by one that leaves the block, and its index.
     pub(crate) patched: Option<(usize, I::Op)>,
     pub(crate) polls: Polls,
     /// A semihosting call has no answer yet.
     pub(crate) in_call: bool,
-    /// What the last access was that did not go the quick way, for messages.
+    /// What the last access was that had no shortcut, for messages.
     pub(crate) access_kind: &'static str,
     code_epoch: u64,
     code_marks: u64,

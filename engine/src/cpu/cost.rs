@@ -26,11 +26,11 @@ impl Cost {
 /// Static cycles of a block by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Breakdown {
-    /// One a instruction.
+    /// One an instruction.
     pub issue: u64,
     /// Waiting for a result.
     pub operand_wait: u64,
-    /// Further cycles of multiplications, transfers of several registers, system instructions.
+    /// Further cycles of multiplications, load and store multiple, system instructions.
     pub long_operation: u64,
     /// Further cycles of taken branches.
     pub jump: u64,

@@ -10,7 +10,7 @@ pub(crate) const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
 /// See [`Nesting`].
 pub(crate) const HANDLER_FAILS: &str = "its handler comes to it again and again";
 
-/// So often a handler may come to the same exception with the same registers: it has lost the way back, but may count
+/// So often a handler may come to the same exception with the same registers: it does not find back, but may count
 /// in memory.
 const MOST_NESTED: u32 = 1000;
 

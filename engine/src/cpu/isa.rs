@@ -12,7 +12,7 @@ use super::block::{Draft, EntryOf};
 use super::cost::Cost;
 use super::iteration::Iteration;
 use super::read::Read;
-use super::sections::Place;
+use super::sections::CallSite;
 use crate::bus::Bus;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
@@ -148,7 +148,7 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     }
 
     /// The function that the core is in, by its registers.
-    fn call_place(core: &Cpu<Self>) -> Place;
+    fn call_site(core: &Cpu<Self>) -> CallSite;
 
     /// The address of the next instruction, then the registers that users expect.
     fn registers(core: &Cpu<Self>) -> Vec<u32>;
@@ -196,7 +196,7 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     #[inline(always)]
     fn resolve(_core: &mut Cpu<Self>, _index: u32, _exit: usize) {}
 
-    /// An operation in whose place the block is to be left: see [`Cpu::leave_behind`].
+    /// An operation that leaves the block before it: see [`Cpu::leave_behind`].
     fn leave_op() -> Self::Op;
 
     /// True if an operation loads or stores: an instruction that has done so is not begun again.

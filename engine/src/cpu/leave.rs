@@ -1,4 +1,4 @@
-//! Ways out of a block: behind it, or in its middle, where something needs a look before the next instruction.
+//! How a block is left: behind it, or in its middle, where something needs a look before the next instruction.
 
 use super::Cpu;
 use super::block::{Extent, FALLEN, NO_BLOCK, TAKEN};
@@ -79,18 +79,18 @@ impl<I: Isa> Cpu<I> {
             return;
         }
         let behind = infos[at as usize..].iter().position(|info| info.instr != instr).unwrap_or(1);
-        let place = first + at as usize + behind;
+        let patch = first + at as usize + behind;
         if self.patched.is_none() {
-            self.patched = Some((place, self.blocks.ops[place]));
-            // SAFETY: `place` is one of the block's operations; the inner loop reads them through pointers only.
-            unsafe { self.blocks.ops.as_mut_ptr().add(place).write(I::leave_op()) };
+            self.patched = Some((patch, self.blocks.ops[patch]));
+            // SAFETY: `patch` is one of the block's operations; the inner loop reads them through pointers only.
+            unsafe { self.blocks.ops.as_mut_ptr().add(patch).write(I::leave_op()) };
         }
     }
 
-    /// Puts the operation back in whose place the block was to be left.
+    /// Puts back the operation that had been replaced to leave the block.
     pub(crate) fn unpatch(&mut self) {
-        if let Some((place, op)) = self.patched.take() {
-            self.blocks.ops[place] = op;
+        if let Some((patch, op)) = self.patched.take() {
+            self.blocks.ops[patch] = op;
         }
     }
 

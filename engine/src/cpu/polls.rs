@@ -157,7 +157,7 @@ mod tests {
             assert!(reads(&mut polls, |_| wait, 5_000).is_some(), "{wait}");
             polls.looked(false);
         }
-        // From other places, with other registers: none of them equal to what was remembered.
+        // By other instructions, with other registers: none of them equal to what was remembered.
         assert!(reads(&mut polls, |read| 100 + read, 10_000).is_none());
         assert!(reads(&mut polls, |_| 99, 5_000).is_some());
     }

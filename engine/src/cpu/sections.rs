@@ -46,7 +46,7 @@ struct Open<T> {
 
 /// Where a core is, as far as calls are concerned.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct CallSite {
     /// Address of the next instruction.
     pub pc: u32,
     /// Where the function returns to that is entered, or has just been.
@@ -135,10 +135,10 @@ impl<T: Totals> Sections<T> {
         reports.collect()
     }
 
-    /// The core is at `place`, having spent `now` in all: closes the calls that return there and opens one that begins
+    /// The core is at `site`, having spent `now` in all: closes the calls that return there and opens one that begins
     /// there. True if there is a new address that the outer loop has to see from now on.
-    pub fn follow(&mut self, place: Place, now: &T) -> bool {
-        while self.open.back().is_some_and(|open| open.return_pc == place.pc && open.sp == place.sp) {
+    pub fn follow(&mut self, site: CallSite, now: &T) -> bool {
+        while self.open.back().is_some_and(|open| open.return_pc == site.pc && open.sp == site.sp) {
             if let Some(open) = self.open.pop_back() {
                 let section = &mut self.sections[open.section];
                 section.calls += 1;
@@ -146,7 +146,7 @@ impl<T: Totals> Sections<T> {
                 self.mark(open.section, false);
             }
         }
-        let Place { pc, return_pc, sp } = place;
+        let CallSite { pc, return_pc, sp } = site;
         match self.entries.get(&pc).copied() {
             Some(section) if !self.is_innermost(section, return_pc, sp) => {
                 if !self.make_room(return_pc) {
@@ -211,11 +211,11 @@ mod tests {
         let mut sections = Sections::default();
         sections.watch("jumps_out", 0x100, Cycles64::default());
         for call in 0..MOST_OPEN as u32 + 5 {
-            sections.follow(Place { pc: 0x100, return_pc: 0x200, sp: 16 * call }, &Cycles64(u64::from(call)));
+            sections.follow(CallSite { pc: 0x100, return_pc: 0x200, sp: 16 * call }, &Cycles64(u64::from(call)));
         }
         assert_eq!((sections.open.len(), sections.lost()), (MOST_OPEN, 5));
         let last = MOST_OPEN as u32 + 4;
-        sections.follow(Place { pc: 0x200, return_pc: 0, sp: 16 * last }, &Cycles64(u64::from(last) + 7));
+        sections.follow(CallSite { pc: 0x200, return_pc: 0, sp: 16 * last }, &Cycles64(u64::from(last) + 7));
         assert_eq!((sections.sections[0].calls, sections.sections[0].totals.0), (1, 7));
     }
 
@@ -224,8 +224,8 @@ mod tests {
         let mut sections = Sections::default();
         sections.watch("called", 0x100, Cycles64::default());
         for call in 0..MOST_STOPS as u32 + 5 {
-            sections.follow(Place { pc: 0x100, return_pc: 0x1000 + 4 * call, sp: 0 }, &Cycles64(0));
-            sections.follow(Place { pc: 0x1000 + 4 * call, return_pc: 0, sp: 0 }, &Cycles64(1));
+            sections.follow(CallSite { pc: 0x100, return_pc: 0x1000 + 4 * call, sp: 0 }, &Cycles64(0));
+            sections.follow(CallSite { pc: 0x1000 + 4 * call, return_pc: 0, sp: 0 }, &Cycles64(1));
         }
         assert_eq!((sections.stops.len(), sections.lost()), (MOST_STOPS, 6));
     }

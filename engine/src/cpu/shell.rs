@@ -13,7 +13,7 @@ use crate::memory::first_level::Accounts;
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
-/// A core but for the way in which it runs instructions.
+/// A core, but for how it runs instructions.
 pub(crate) struct Shell {
     /// Label of its node.
     pub name: String,

@@ -12,7 +12,7 @@ use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa, Pending};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
-use crate::cpu::sections::Place;
+use crate::cpu::sections::CallSite;
 use crate::cpu::{Config, Cpu};
 use crate::device::AccessSize;
 use crate::elf::Machine;
@@ -147,8 +147,8 @@ impl Isa for Toy {
 
     fn context_of_target(_core: &ToyCore) {}
 
-    fn call_place(core: &ToyCore) -> Place {
-        Place { pc: core.pc, return_pc: core.x[RETURN], sp: core.x[SP] }
+    fn call_site(core: &ToyCore) -> CallSite {
+        CallSite { pc: core.pc, return_pc: core.x[RETURN], sp: core.x[SP] }
     }
 
     fn registers(core: &ToyCore) -> Vec<u32> {

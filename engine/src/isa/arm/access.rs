@@ -53,10 +53,10 @@ impl<P: Profile> Arm<P> {
         self.store(bus, index, at, asked, value)
     }
 
-    /// A load or store of several words follows.
+    /// The accesses of a load or store multiple follow, of which some have no shortcut.
     #[cold]
     #[inline(never)]
-    pub(super) fn several(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
+    pub(super) fn load_store_multiple(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let kind = if op.ra & how::STORE != 0 { Kind::Write } else { Kind::Read };
         if self.must_wait(bus, index, at, addr, 4 * (op.imm & 0xff), kind) {
             return false;

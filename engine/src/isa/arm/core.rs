@@ -17,7 +17,7 @@ use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
-use crate::cpu::sections::Place;
+use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Way;
@@ -132,8 +132,8 @@ impl<P: Profile> Isa for ArmSet<P> {
         from.privileged == to.privileged && to.it == 0
     }
 
-    fn call_place(core: &Arm<P>) -> Place {
-        Place { pc: core.pc, return_pc: core.x[usize::from(LR)] & !1, sp: core.x[usize::from(SP)] }
+    fn call_site(core: &Arm<P>) -> CallSite {
+        CallSite { pc: core.pc, return_pc: core.x[usize::from(LR)] & !1, sp: core.x[usize::from(SP)] }
     }
 
     fn registers(core: &Arm<P>) -> Vec<u32> {
@@ -211,7 +211,7 @@ impl<P: Profile> Isa for ArmSet<P> {
         use Code::*;
         matches!(
             op.code,
-            Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Several | Vldr | Vstr | LdrUser | StrUser
+            Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Multiple | Vldr | Vstr | LdrUser | StrUser
         )
     }
 

@@ -110,7 +110,7 @@ fn short(emit: &mut Emit, half: u32, block: ItBlock) -> Option<TimingClass> {
         10 => short_memory::address(emit, half),
         11 if is_it(half) && block.inside => None,
         11 => short_control::miscellaneous(emit, half),
-        12 => short_memory::several(emit, half),
+        12 => short_memory::load_store_multiple(emit, half),
         _ => short_control::branch(emit, half),
     }
 }
@@ -126,7 +126,7 @@ fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (1, _) if bit(encoding, 22) => dual::decode(emit, encoding),
         (1, _) if bit(encoding, 24) == bit(encoding, 23) && emit.features.m_profile => None,
         (1, _) if bit(encoding, 24) == bit(encoding, 23) => control::return_state(emit, encoding),
-        (1, _) => transfer::several(emit, encoding),
+        (1, _) => transfer::load_store_multiple(emit, encoding),
         (2, _) if is_data && bit(encoding, 25) => immediate::decode(emit, encoding),
         (2, _) if is_data => data::immediate(emit, encoding),
         (2, _) => control::decode(emit, encoding),

@@ -69,9 +69,10 @@ impl<P: Profile> Arm<P> {
                     Code::Str => store!(u32),
                     Code::Strb => store!(u8),
                     Code::Strh => store!(u16),
-                    Code::Several => {
+                    Code::Multiple => {
                         let addr = x!(rn).wrapping_add((op.imm as i32 >> 8) as u32);
-                        if !self.are_quick(addr, op.imm & 0xff, op.ra) && !self.several(bus, index, at!(), *op, addr) {
+                        if !self.have_shortcuts(addr, op.imm & 0xff, op.ra)
+                            && !self.load_store_multiple(bus, index, at!(), *op, addr) {
                             return;
                         }
                     }
@@ -120,10 +121,10 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    /// True if all of several words from `addr` up are accessed the quick way, as far as that is told cheaply.
+    /// True if shortcuts lead to all of so many words from `addr` up, as far as that is told cheaply.
     #[inline(always)]
-    fn are_quick(&self, addr: u32, words: u32, how: u8) -> bool {
-        let quick = |addr: u32| {
+    fn have_shortcuts(&self, addr: u32, words: u32, how: u8) -> bool {
+        let has_shortcut = |addr: u32| {
             if how & how::STORE == 0 {
                 self.memory.quick_load(addr, 4).is_some()
             } else {
@@ -131,10 +132,10 @@ impl<P: Profile> Arm<P> {
             }
         };
         // So many words lie in two of these lines, or three.
-        let here = quick(addr) && quick(addr.wrapping_add(4 * words).wrapping_sub(4));
+        let here = has_shortcut(addr) && has_shortcut(addr.wrapping_add(4 * words).wrapping_sub(4));
         here && how & how::UNPRIVILEGED == 0
             && self.data_line_bytes >= 32
-            && (words <= 9 || words <= 17 && quick(addr.wrapping_add(32)))
+            && (words <= 9 || words <= 17 && has_shortcut(addr.wrapping_add(32)))
     }
 
     /// The micro-operations that are rare. True if the block goes on; otherwise it has been left.

@@ -1,9 +1,9 @@
 //! Arm: ARMv7-A, in A32 and T32, and ARMv7E-M.
 //!
 //! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows
-//! only those. [`block`] collects them into straight-line code with its static [`timing`]; [`execute`] runs it;
-//! [`core`] chooses what runs next and takes interrupts; [`system`] is all that is not the general registers. Every
-//! load, store and fetch that costs more than its instruction is the business of [`crate::memory::first_level`].
+//! only those. [`core`] is what the core that all share ([`crate::cpu`]) has to know, [`decoded`] the static [`timing`]
+//! of a block; [`execute`] runs blocks; [`system`] is all that is not the general registers. Every load, store and
+//! fetch that costs more than its instruction is the business of [`crate::memory::first_level`].
 
 mod a_profile;
 mod access;

@@ -1,7 +1,7 @@
 //! Micro-operations: what A32 and T32 instructions are decoded into.
 //!
 //! An instruction becomes one micro-operation, or a few: a shifted operand is shifted first, an addressing mode with
-//! write-back adds its offset afterwards, a load of several registers is as many loads. So each micro-operation is
+//! write-back adds its offset afterwards, a load multiple is as many loads. So each micro-operation is
 //! simple, and there are few kinds of them. An instruction changes nothing that a fault in its middle would have to
 //! take back: write-back comes last, and a loaded base register after all others.
 //!
@@ -142,9 +142,9 @@ pub enum Code {
     Str,
     Strb,
     Strh,
-    /// Said before a load or store of several words, which follow: `imm & 0xff` words from address x[rn] + (imm >> 8,
-    /// signed) up. `ra` as for them, and how::STORE. The memory may take it as one transfer.
-    Several,
+    /// Said before the accesses of a load or store multiple, which follow: `imm & 0xff` words from address x[rn] + (imm
+    /// >> 8, signed) up. `ra` as for them, and how::STORE. The memory may take it as one transfer.
+    Multiple,
     /// Exclusive load; `imm` 1, 2, 4 or 8 bytes at x[rn] (8: into x[rd] and x[ra]; here no how).
     Ldrex,
     /// Exclusive store of as many bytes of x[rm] (and x[ra]) at x[rn]; x[rd] = 0 if it was done, else 1.

@@ -117,7 +117,8 @@ pub trait Profile: SystemSide + Sized + 'static {
 
     /// What time in exceptions is called, for the user.
     const EXCEPTIONS: &str = "exception entry";
-    /// Some addresses are registers inside the core: [`Profile::is_own`] is asked before each access that is not quick.
+    /// Some addresses are registers inside the core: [`Profile::is_own`] is asked before each access
+    /// that has no shortcut.
     const HAS_OWN_REGISTERS: bool = false;
 
     /// The core begins to run, at first or again.

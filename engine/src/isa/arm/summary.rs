@@ -79,7 +79,7 @@ impl Used {
             Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh => Self::new(rn | rm, 0, rd),
             Str | Strb | Strh | StrUser => Self::new(rn | rm, rd, 0),
             LdrUser => Self::new(rn | rm, 0, rd),
-            Several => Self::new(rn, 0, 0),
+            Multiple => Self::new(rn, 0, 0),
             Vldr | Vstr | Pld => Self::new(rn | rm, 0, 0),
             Ldrex => Self::new(rn, 0, if op.imm == 8 { rd | ra } else { rd }),
             Strex => Self::new(rn, if op.imm == 8 { rm | ra } else { rm }, rd),

@@ -39,7 +39,7 @@ pub struct CoreTiming {
     pub multiply_long: u8,
     /// A division; 0 in a core that has none.
     pub divide: u8,
-    /// Each step of a load or store of several words.
+    /// Each step of a load or store multiple.
     pub multiple_word: u8,
     /// Words of such a step.
     pub transfer_words: u8,
@@ -388,8 +388,8 @@ mod tests {
 
     #[test]
     fn several_words_take_a_cycle_each() {
-        let several = (Instr { words: 5, ..instr(TimingClass::LoadMultiple, 0x1f, 0x20) }, 0x1f);
-        assert_eq!(total(&[several]), 5);
-        assert_eq!(total(&[several, (instr(TimingClass::Alu, 0x40, 0x10), 0)]), 7);
+        let multiple = (Instr { words: 5, ..instr(TimingClass::LoadMultiple, 0x1f, 0x20) }, 0x1f);
+        assert_eq!(total(&[multiple]), 5);
+        assert_eq!(total(&[multiple, (instr(TimingClass::Alu, 0x40, 0x10), 0)]), 7);
     }
 }

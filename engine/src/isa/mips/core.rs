@@ -16,7 +16,7 @@ use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
-use crate::cpu::sections::Place;
+use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Way;
@@ -134,8 +134,8 @@ impl Isa for MipsSet {
         true
     }
 
-    fn call_place(core: &Mips) -> Place {
-        Place { pc: core.pc, return_pc: core.x[usize::from(RA)], sp: core.x[SP] }
+    fn call_site(core: &Mips) -> CallSite {
+        CallSite { pc: core.pc, return_pc: core.x[usize::from(RA)], sp: core.x[SP] }
     }
 
     /// pc, $0 to $31, HI, LO, Status, Cause, EPC.

@@ -58,8 +58,8 @@ impl Mips {
     pub(super) fn take(&mut self, bus: &mut Bus, exception: Exception) {
         self.pc = self.isa.system.enter(exception, self.pc, self.isa.delayed.is_some());
         self.isa.delayed = None;
-        let lines = self.interrupts(bus).low();
-        let input = (exception == Exception::Interrupt && lines != 0).then(|| lines.trailing_zeros());
+        let inputs = self.interrupts(bus).low();
+        let input = (exception == Exception::Interrupt && inputs != 0).then(|| inputs.trailing_zeros());
         let source = Source { name: exception.name(), number: input, input };
         self.enter_handler(bus, source, u64::from(self.timing.exception));
         self.memory.flush_prefetch();

@@ -156,16 +156,16 @@ impl Compiler {
         self.stubs.enter
     }
 
-    /// Turns the function at hand into code in place.
+    /// Turns the function at hand into code: its address.
     fn finish(&mut self) -> Option<usize> {
         let compiled = self.context.compile(self.isa.as_ref(), &mut ControlPlane::default());
         // Code with relocations would need a linker; ours refers to nothing by name.
-        let place = match compiled {
+        let address = match compiled {
             Ok(code) if code.buffer.relocs().is_empty() => self.memory.append(code.code_buffer()),
             _ => None,
         };
         self.context.clear();
-        place
+        address
     }
 }
 

@@ -12,7 +12,7 @@ use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
-use crate::cpu::sections::Place;
+use crate::cpu::sections::CallSite;
 use crate::cpu::{self, Cpu};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
@@ -96,8 +96,8 @@ impl Isa for RiscV {
     #[inline(always)]
     fn context_of_target(_core: &Hart) {}
 
-    fn call_place(core: &Hart) -> Place {
-        place_of(core.pc, &core.x)
+    fn call_site(core: &Hart) -> CallSite {
+        call_site_of(core.pc, &core.x)
     }
 
     fn registers(core: &Hart) -> Vec<u32> {
@@ -253,8 +253,8 @@ impl Hart {
 }
 
 /// Where a core is, as far as calls are concerned: from the address and the registers.
-pub(super) fn place_of(pc: u32, x: &[u32]) -> Place {
-    Place { pc, return_pc: x[RA], sp: x[SP] }
+pub(super) fn call_site_of(pc: u32, x: &[u32]) -> CallSite {
+    CallSite { pc, return_pc: x[RA], sp: x[SP] }
 }
 
 /// The operation as the inner loop runs it: x0 as destination and addresses resolved.

@@ -17,7 +17,7 @@ use crate::semihosting::memory::{Caller, Physical};
 #[derive(Default)]
 pub(super) struct HostCode {
     compiler: Option<Compiler>,
-    /// Way into compiled code; only of use while there is a compiler.
+    /// Entry to compiled code; only of use while there is a compiler.
     pub enter: usize,
 }
 
@@ -178,8 +178,8 @@ impl Hart {
         if self.blocks.is_compiled(index) {
             return self.blocks.reconsider(index);
         }
-        if let Some(place) = compiler.compile(&self.blocks, self.memory.quick_lines(), index) {
-            self.blocks.adopt(index, place);
+        if let Some(code) = compiler.compile(&self.blocks, self.memory.quick_lines(), index) {
+            self.blocks.adopt(index, code);
         } else if !compiler.is_sound() {
             // With the pages all code is gone.
             code.compiler = None;

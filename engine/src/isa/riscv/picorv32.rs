@@ -26,7 +26,7 @@ pub use config::{Config, Extensions, Timing, from_node};
 
 use self::decoded::Table;
 use self::interrupts::Interrupts;
-use super::core::{RiscV, place_of};
+use super::core::{RiscV, call_site_of};
 use crate::bus::Bus;
 use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::cpu::isa::Isa as _;
@@ -115,7 +115,7 @@ impl Picorv32 {
     fn follow_sections(&mut self) {
         if self.shell.sections.stops_at(self.pc) {
             let now = self.shell.totals(&self.accounts);
-            self.shell.sections.follow(place_of(self.pc, &self.x), &now);
+            self.shell.sections.follow(call_site_of(self.pc, &self.x), &now);
         }
     }
 }

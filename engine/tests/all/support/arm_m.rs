@@ -33,7 +33,7 @@ pub fn timing() -> CoreTiming {
     let three_stage = ThreeStage {
         address_use: 1,
         load: 2,
-        several: 1,
+        multiple: 1,
         register_jump: 2,
         memory_jump: 3,
         straddled_target: 1,

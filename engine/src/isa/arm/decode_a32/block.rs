@@ -1,4 +1,4 @@
-//! Loads and stores of several registers: ARM DDI 0406C, section A5.5.
+//! Load and store multiple: ARM DDI 0406C, section A5.5.
 
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
@@ -62,7 +62,7 @@ impl Block {
         if self.words == 1 {
             return how::ALIGNED;
         }
-        emit.op4(Code::Several, 0, self.rn, ZERO, how::ALIGNED | direction, self.words | self.offset << 8);
+        emit.op4(Code::Multiple, 0, self.rn, ZERO, how::ALIGNED | direction, self.words | self.offset << 8);
         how::ALIGNED | how::TOLD
     }
 

@@ -175,7 +175,7 @@ fn two(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> Option<TimingClass> 
     };
     let Offset::Immediate(imm) = offset else { return None };
     let direction = if is_load { 0 } else { how::STORE };
-    emit.op4(Code::Several, 0, base, ZERO, how::ALIGNED | direction, 2 | imm << 8);
+    emit.op4(Code::Multiple, 0, base, ZERO, how::ALIGNED | direction, 2 | imm << 8);
     // The second access can fault: what the address is made of changes behind it.
     let first = if is_load && mode.needs(rt) { SPARE } else { rt };
     emit.op4(code, first, base, ZERO, how::ALIGNED | how::TOLD, imm);

@@ -97,14 +97,14 @@ fn loads_and_stores_by_words() {
     // vstr d1, [pc, #4]
     let expected = vec![
         op(Code::Mov, [ADDRESS, ZERO, ZERO, 0], 0x10c),
-        op(Code::Several, [0, ADDRESS, ZERO, how::ALIGNED | how::STORE], 2),
+        op(Code::Multiple, [0, ADDRESS, ZERO, how::ALIGNED | how::STORE], 2),
         op(Code::Vstr, [2, ADDRESS, ZERO, told], 0),
         op(Code::Vstr, [3, ADDRESS, ZERO, told], 4),
     ];
     assert_eq!(decoded(0xed8f_1b01, WITH_D16), Some((TimingClass::VfpStore, expected)));
     // vpush {d8}
     let expected = vec![
-        op(Code::Several, [0, 13, ZERO, how::ALIGNED | how::STORE], 0xffff_f802),
+        op(Code::Multiple, [0, 13, ZERO, how::ALIGNED | how::STORE], 0xffff_f802),
         op(Code::Vstr, [16, 13, ZERO, told], 0xffff_fff8),
         op(Code::Vstr, [17, 13, ZERO, told], 0xffff_fffc),
         op(Code::Add, [13, 13, ZERO, 0], 0xffff_fff8),

@@ -94,7 +94,7 @@ fn transfer(emit: &mut Emit, is_load: bool, rn: u8, offset: u32, first: u32, wor
     };
     let mut flags = how::ALIGNED;
     if words > 1 {
-        emit.op4(Code::Several, 0, base, ZERO, flags | direction, words | offset << 8);
+        emit.op4(Code::Multiple, 0, base, ZERO, flags | direction, words | offset << 8);
         flags |= how::TOLD;
     }
     for word in 0..words {

@@ -188,6 +188,6 @@ pub fn align_stack(ops: &mut Vec<Op>, start: usize) {
 
 fn writes_stack_pointer(op: &Op) -> bool {
     let stores =
-        matches!(op.code, Code::Str | Code::Strb | Code::Strh | Code::Several | Code::Pld | Code::Vldr | Code::Vstr);
+        matches!(op.code, Code::Str | Code::Strb | Code::Strh | Code::Multiple | Code::Pld | Code::Vldr | Code::Vstr);
     op.rd == SP && !stores && op.code < Code::Jump
 }

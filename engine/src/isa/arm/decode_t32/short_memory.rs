@@ -54,7 +54,7 @@ pub fn address(emit: &mut Emit, half: u32) -> Option<TimingClass> {
 }
 
 /// ldm and stm: a base that is loaded is not written back.
-pub fn several(emit: &mut Emit, half: u32) -> Option<TimingClass> {
+pub fn load_store_multiple(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     let (rn, list) = (narrow(half, 8), bits(half, 7, 0));
     if list == 0 {
         return None;

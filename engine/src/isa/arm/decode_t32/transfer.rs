@@ -1,11 +1,11 @@
-//! Loads and stores of several registers, for both lengths.
+//! Load and store multiple (ldm, stm, push, pop), for both lengths.
 
 use crate::isa::arm::emit::{Emit, bit, bits, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{PC, RESULT, ZERO};
 use crate::memory::first_level::access::how;
 
-/// Where several registers go to or come from.
+/// Where the registers of a load or store multiple go to or come from.
 #[derive(Clone, Copy)]
 pub struct Block {
     /// Register that holds an address.
@@ -29,8 +29,8 @@ impl Block {
         Self { base, offset: -size(list), step: write_back.then(|| -size(list)), list }
     }
 
-    /// Registers in the list, with their words' places from the base.
-    fn places(self) -> impl Iterator<Item = (u8, u32)> {
+    /// Registers in the list, with their words' offsets from the base.
+    fn offsets(self) -> impl Iterator<Item = (u8, u32)> {
         let registers = (0..16).filter(move |register| self.list >> register & 1 == 1);
         registers.zip(0i32..).map(move |(register, index)| (register, (self.offset + 4 * index) as u32))
     }
@@ -42,7 +42,7 @@ impl Block {
             return how::ALIGNED;
         }
         let imm = count | (self.offset as u32) << 8;
-        emit.op4(Code::Several, 0, self.base, ZERO, how::ALIGNED | store, imm);
+        emit.op4(Code::Multiple, 0, self.base, ZERO, how::ALIGNED | store, imm);
         how::ALIGNED | how::TOLD
     }
 
@@ -55,16 +55,16 @@ impl Block {
     /// The loads: the base after all others, as it is needed till then.
     pub fn load(self, emit: &mut Emit) -> TimingClass {
         let flags = self.announce(emit, 0);
-        let mut load = |register: u8, place| {
+        let mut load = |register: u8, offset| {
             let rd = if register == PC { RESULT } else { register };
-            emit.op4(Code::Ldr, rd, self.base, ZERO, flags, place);
+            emit.op4(Code::Ldr, rd, self.base, ZERO, flags, offset);
         };
-        self.places()
+        self.offsets()
             .filter(|&(register, _)| register != self.base)
-            .for_each(|(register, place)| load(register, place));
-        self.places()
+            .for_each(|(register, offset)| load(register, offset));
+        self.offsets()
             .filter(|&(register, _)| register == self.base)
-            .for_each(|(register, place)| load(register, place));
+            .for_each(|(register, offset)| load(register, offset));
         self.write_back(emit);
         if self.list >> PC & 1 == 0 {
             return TimingClass::LoadMultiple;
@@ -76,8 +76,8 @@ impl Block {
     /// The stores.
     pub fn store(self, emit: &mut Emit) -> TimingClass {
         let flags = self.announce(emit, how::STORE);
-        for (register, place) in self.places() {
-            emit.op4(Code::Str, register, self.base, ZERO, flags, place);
+        for (register, offset) in self.offsets() {
+            emit.op4(Code::Str, register, self.base, ZERO, flags, offset);
         }
         self.write_back(emit);
         TimingClass::StoreMultiple
@@ -85,7 +85,7 @@ impl Block {
 }
 
 /// 32-bit ldm and stm: upwards after (bit 23 set), or downwards before.
-pub fn several(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
+pub fn load_store_multiple(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rn, list) = (register(encoding, 16), bits(encoding, 15, 0));
     let (write_back, is_load) = (bit(encoding, 21), bit(encoding, 20));
     only_if(rn != PC && list.count_ones() >= 2)?;

@@ -11,7 +11,7 @@ use crate::isa::arm::registers::{FLAGS, PC, RegisterSet};
 /// flags are number 15.
 pub type Busy = [u16; 2];
 
-/// Words of a load or store of several that pass in one step: 1 where the node says nothing.
+/// Words of a load or store multiple that pass in one step: 1 where the node says nothing.
 pub fn read_transfer_words(reader: &mut NodeReader) -> u8 {
     const NAME: &str = "cyclescope,transfer-words";
     let meaning = "a step of a load or store of several has one or two words";
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn two_words_may_pass_at_once() {
-        let several = |words| (Instr { words, ..instr(TimingClass::LoadMultiple, 0x1f, 0x20) }, 0x1f);
-        let cycles = [2, 3, 4, 5].map(|words| total_of_pairs(&[several(words)]));
+        let multiple = |words| (Instr { words, ..instr(TimingClass::LoadMultiple, 0x1f, 0x20) }, 0x1f);
+        let cycles = [2, 3, 4, 5].map(|words| total_of_pairs(&[multiple(words)]));
         assert_eq!(cycles, [1, 2, 2, 3]);
     }
 }

@@ -16,8 +16,8 @@ pub struct ThreeStage {
     pub address_use: u8,
     /// A load of one register, or a store to an offset in a register, by itself.
     pub load: u8,
-    /// A load or store of several registers, beyond a cycle each.
-    pub several: u8,
+    /// A load or store multiple, beyond a cycle for each register.
+    pub multiple: u8,
     /// Further cycles of a jump to an address in a register.
     pub register_jump: u8,
     /// Further cycles of a jump to an address from memory.
@@ -43,7 +43,7 @@ impl ThreeStage {
         ThreeStage {
             address_use: cycles("address-use", 0, "stall of a load or store right behind what its address depends on"),
             load: cycles("load", 1, "cycles of a load, or a store to an offset in a register, by itself"),
-            several: cycles("several", 0, "cycles of a load or store of several registers beyond one each"),
+            multiple: cycles("several", 0, "cycles of a load or store of several registers beyond one each"),
             register_jump: cycles("register-jump", 0, "further cycles of a jump to an address in a register"),
             memory_jump: cycles("memory-jump", 0, "further cycles of a jump to an address from memory"),
             straddled_target: cycles("straddled-target", 0, "further cycles of a jump into the middle of a word"),
@@ -70,14 +70,14 @@ impl ThreeStage {
 
     fn issue_cycles(&self, table: &CoreTiming, instr: &Instr, follows: bool) -> u32 {
         use TimingClass::*;
-        let several = (u32::from(self.several) + u32::from(instr.words)).clamp(1, LONGEST_INSTRUCTION_CYCLES);
+        let multiple = (u32::from(self.multiple) + u32::from(instr.words)).clamp(1, LONGEST_INSTRUCTION_CYCLES);
         match instr.class {
             Load | Exclusive if follows => 1,
             Load | Exclusive => u32::from(self.load),
             // The index is a second register that the address depends on.
             Store if instr.reads_early.count_ones() > 1 && !follows => u32::from(self.load),
-            LoadMultiple | StoreMultiple | VfpLoad | VfpStore => several,
-            IndirectBranch if instr.words > 0 => several,
+            LoadMultiple | StoreMultiple | VfpLoad | VfpStore => multiple,
+            IndirectBranch if instr.words > 0 => multiple,
             Exception => 1,
             _ => table.issue_cycles(instr),
         }
@@ -117,7 +117,7 @@ mod tests {
     const STAGES: ThreeStage = ThreeStage {
         address_use: 1,
         load: 2,
-        several: 1,
+        multiple: 1,
         register_jump: 2,
         memory_jump: 3,
         straddled_target: 1,

@@ -154,8 +154,8 @@ impl System {
             lo: [lo0 & !LO_G, lo1 & !LO_G],
         };
         match self.tlb.entries.get_mut(index) {
-            Some(place) if *place != entry => {
-                *place = entry;
+            Some(slot) if *slot != entry => {
+                *slot = entry;
                 Effect::TranslationChanged
             }
             _ => Effect::Next,

@@ -34,10 +34,10 @@ impl CodeMemory {
         let mut pages = self.pages.take()?.make_mut().ok()?;
         pages[self.used..end].copy_from_slice(code);
         let pages = pages.make_exec().ok()?;
-        let place = pages.as_ptr().wrapping_add(self.used).expose_provenance();
+        let address = pages.as_ptr().wrapping_add(self.used).expose_provenance();
         self.pages = Some(pages);
         self.used = end.next_multiple_of(ALIGN);
-        Some(place)
+        Some(address)
     }
 
     /// Bytes used.

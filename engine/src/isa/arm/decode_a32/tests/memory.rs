@@ -6,8 +6,8 @@ const ALIGNED: u8 = how::ALIGNED;
 const TOLD: u8 = how::ALIGNED | how::TOLD;
 const STORES: u8 = how::ALIGNED | how::STORE;
 
-fn several(base: u8, flags: u8, words: u32, offset: i32) -> Op {
-    op(Code::Several, [0, base, ZERO, flags], words | (offset << 8) as u32)
+fn multiple(base: u8, flags: u8, words: u32, offset: i32) -> Op {
+    op(Code::Multiple, [0, base, ZERO, flags], words | (offset << 8) as u32)
 }
 
 fn minus(offset: u32) -> u32 {
@@ -71,20 +71,20 @@ fn doublewords() {
     use TimingClass::{LoadMultiple, StoreMultiple};
     // ldrd r2, r3, [r1, #-8]; strd r2, r3, [r1, #8]!
     let loads = [op(Code::Ldr, [2, 1, ZERO, TOLD], minus(8)), op(Code::Ldr, [3, 1, ZERO, TOLD], minus(4))];
-    check(0xe141_20d8, LoadMultiple, &[several(1, ALIGNED, 2, -8), loads[0], loads[1]]);
+    check(0xe141_20d8, LoadMultiple, &[multiple(1, ALIGNED, 2, -8), loads[0], loads[1]]);
     let stores = [op(Code::Str, [2, 1, ZERO, TOLD], 8), op(Code::Str, [3, 1, ZERO, TOLD], 12)];
     let add = op(Code::Add, [1, 1, ZERO, 0], 8);
-    check(0xe1e1_20f8, StoreMultiple, &[several(1, STORES, 2, 8), stores[0], stores[1], add]);
+    check(0xe1e1_20f8, StoreMultiple, &[multiple(1, STORES, 2, 8), stores[0], stores[1], add]);
     // ldrd r2, r3, [r2, r3]
     let sum = op(Code::Add, [ADDRESS, 2, 3, 0], 0);
     let loads = [op(Code::Ldr, [SPARE, ADDRESS, ZERO, TOLD], 0), op(Code::Ldr, [3, ADDRESS, ZERO, TOLD], 4)];
     let last = op(Code::Mov, [2, 0, SPARE, 0], 0);
-    check(0xe182_20d3, LoadMultiple, &[sum, several(ADDRESS, ALIGNED, 2, 0), loads[0], loads[1], last]);
+    check(0xe182_20d3, LoadMultiple, &[sum, multiple(ADDRESS, ALIGNED, 2, 0), loads[0], loads[1], last]);
     // ldrd r2, r3, [r1], r3
     let sum = op(Code::Add, [ADDRESS, 1, 3, 0], 0);
     let loads = [op(Code::Ldr, [2, 1, ZERO, TOLD], 0), op(Code::Ldr, [3, 1, ZERO, TOLD], 4)];
     let back = op(Code::Mov, [1, 0, ADDRESS, 0], 0);
-    check(0xe081_20d3, LoadMultiple, &[sum, several(1, ALIGNED, 2, 0), loads[0], loads[1], back]);
+    check(0xe081_20d3, LoadMultiple, &[sum, multiple(1, ALIGNED, 2, 0), loads[0], loads[1], back]);
 }
 
 #[test]
@@ -93,15 +93,15 @@ fn loads_of_several_registers() {
     let load = |rd, rn, imm| op(Code::Ldr, [rd, rn, ZERO, TOLD], imm);
     // ldmia r1!, {r2, r3}; ldmdb r1, {r2, r3}; ldmib r1, {r2, r3}; ldmda r1, {r2, r3}
     let add = op(Code::Add, [1, 1, ZERO, 0], 8);
-    check(0xe8b1_000c, LoadMultiple, &[several(1, ALIGNED, 2, 0), load(2, 1, 0), load(3, 1, 4), add]);
-    check(0xe911_000c, LoadMultiple, &[several(1, ALIGNED, 2, -8), load(2, 1, minus(8)), load(3, 1, minus(4))]);
-    check(0xe991_000c, LoadMultiple, &[several(1, ALIGNED, 2, 4), load(2, 1, 4), load(3, 1, 8)]);
-    check(0xe811_000c, LoadMultiple, &[several(1, ALIGNED, 2, -4), load(2, 1, minus(4)), load(3, 1, 0)]);
+    check(0xe8b1_000c, LoadMultiple, &[multiple(1, ALIGNED, 2, 0), load(2, 1, 0), load(3, 1, 4), add]);
+    check(0xe911_000c, LoadMultiple, &[multiple(1, ALIGNED, 2, -8), load(2, 1, minus(8)), load(3, 1, minus(4))]);
+    check(0xe991_000c, LoadMultiple, &[multiple(1, ALIGNED, 2, 4), load(2, 1, 4), load(3, 1, 8)]);
+    check(0xe811_000c, LoadMultiple, &[multiple(1, ALIGNED, 2, -4), load(2, 1, minus(4)), load(3, 1, 0)]);
     // ldm r1, {r0, r1, pc}
     let base = op(Code::Mov, [1, 0, SPARE, 0], 0);
     let jump = op(Code::JumpTo, [0, 0, RESULT, 0], 0);
     let loads = [load(0, 1, 0), load(SPARE, 1, 4), load(RESULT, 1, 8)];
-    check(0xe891_8003, IndirectBranch, &[several(1, ALIGNED, 3, 0), loads[0], loads[1], loads[2], base, jump]);
+    check(0xe891_8003, IndirectBranch, &[multiple(1, ALIGNED, 3, 0), loads[0], loads[1], loads[2], base, jump]);
     // pop {r0} as ldm
     let add = op(Code::Add, [SP, SP, ZERO, 0], 4);
     check(0xe8bd_0001, LoadMultiple, &[op(Code::Ldr, [0, SP, ZERO, ALIGNED], 0), add]);
@@ -114,13 +114,13 @@ fn blocks_that_system_code_has() {
     let load = |rd, imm| op(Code::Ldr, [rd, SP, ZERO, TOLD], imm);
     let add = op(Code::Add, [SP, SP, ZERO, 0], 8);
     let back = op(Code::ExceptionReturn, [0, 0, RESULT, 0], 0);
-    check(0xe8fd_8001, Exception, &[several(SP, ALIGNED, 2, 0), load(0, 0), load(RESULT, 4), add, back]);
+    check(0xe8fd_8001, Exception, &[multiple(SP, ALIGNED, 2, 0), load(0, 0), load(RESULT, 4), add, back]);
     // ldm r0, {r0, sp}^: the base register last
     let load = |rd, imm| op(Code::LdrUser, [rd, 0, ZERO, TOLD], imm);
-    check(0xe8d0_2001, LoadMultiple, &[several(0, ALIGNED, 2, 0), load(SP, 4), load(0, 0)]);
+    check(0xe8d0_2001, LoadMultiple, &[multiple(0, ALIGNED, 2, 0), load(SP, 4), load(0, 0)]);
     // stmdb r0, {sp, lr}^
     let store = |rd, imm| op(Code::StrUser, [rd, 0, ZERO, TOLD], imm);
-    check(0xe940_6000, StoreMultiple, &[several(0, STORES, 2, -8), store(SP, minus(8)), store(LR, minus(4))]);
+    check(0xe940_6000, StoreMultiple, &[multiple(0, STORES, 2, -8), store(SP, minus(8)), store(LR, minus(4))]);
 }
 
 #[test]
@@ -129,10 +129,10 @@ fn stores_of_several_registers() {
     let store = |rd, rn, imm| op(Code::Str, [rd, rn, ZERO, TOLD], imm);
     let add = op(Code::Add, [SP, SP, ZERO, 0], minus(8));
     let stores = [store(1, SP, minus(8)), store(LR, SP, minus(4))];
-    check(0xe92d_4002, TimingClass::StoreMultiple, &[several(SP, STORES, 2, -8), stores[0], stores[1], add]);
+    check(0xe92d_4002, TimingClass::StoreMultiple, &[multiple(SP, STORES, 2, -8), stores[0], stores[1], add]);
     let pc = op(Code::Mov, [PC_VALUE, ZERO, ZERO, 0], AT + 8);
     let stores = [store(0, 1, 0), store(PC_VALUE, 1, 4)];
-    check(0xe881_8001, TimingClass::StoreMultiple, &[pc, several(1, STORES, 2, 0), stores[0], stores[1]]);
+    check(0xe881_8001, TimingClass::StoreMultiple, &[pc, multiple(1, STORES, 2, 0), stores[0], stores[1]]);
 }
 
 #[test]

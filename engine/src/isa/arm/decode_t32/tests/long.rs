@@ -156,15 +156,15 @@ fn loads_and_stores() {
 
 #[test]
 fn several_registers() {
-    let several = |base, store, words, offset: i32| {
-        access(Code::Several, 0, base, ZERO, how::ALIGNED | store, (offset << 8) as u32 | words)
+    let multiple = |base, store, words, offset: i32| {
+        access(Code::Multiple, 0, base, ZERO, how::ALIGNED | store, (offset << 8) as u32 | words)
     };
     check(&[
         (
             0xe931_8004,
             "ldmdb r1!, {r2, pc}",
             &[
-                several(1, 0, 2, -8),
+                multiple(1, 0, 2, -8),
                 access(Code::Ldr, 2, 1, ZERO, TOLD, 0xffff_fff8),
                 access(Code::Ldr, RESULT, 1, ZERO, TOLD, 0xffff_fffc),
                 op(Code::Add, 1, 1, ZERO, 0xffff_fff8),
@@ -175,7 +175,7 @@ fn several_registers() {
             0xe973_1202,
             "ldrd r1, r2, [r3, -8]!",
             &[
-                several(3, 0, 2, -8),
+                multiple(3, 0, 2, -8),
                 access(Code::Ldr, 1, 3, ZERO, TOLD, 0xffff_fff8),
                 access(Code::Ldr, 2, 3, ZERO, TOLD, 0xffff_fffc),
                 op(Code::Add, 3, 3, ZERO, 0xffff_fff8),
@@ -185,7 +185,7 @@ fn several_registers() {
             0xe8e3_1202,
             "strd r1, r2, [r3], 8",
             &[
-                several(3, how::STORE, 2, 0),
+                multiple(3, how::STORE, 2, 0),
                 access(Code::Str, 1, 3, ZERO, TOLD, 0),
                 access(Code::Str, 2, 3, ZERO, TOLD, 4),
                 op(Code::Add, 3, 3, ZERO, 8),
@@ -194,14 +194,14 @@ fn several_registers() {
         (
             0xe9d3_3200,
             "ldrd r3, r2, [r3]",
-            &[several(3, 0, 2, 0), access(Code::Ldr, 2, 3, ZERO, TOLD, 4), access(Code::Ldr, 3, 3, ZERO, TOLD, 0)],
+            &[multiple(3, 0, 2, 0), access(Code::Ldr, 2, 3, ZERO, TOLD, 4), access(Code::Ldr, 3, 3, ZERO, TOLD, 0)],
         ),
         (
             0xe9df_1202,
             "ldrd r1, r2, [pc, 8]",
             &[
                 op(Code::Mov, ADDRESS, ZERO, ZERO, 0x2000_000c),
-                several(ADDRESS, 0, 2, 0),
+                multiple(ADDRESS, 0, 2, 0),
                 access(Code::Ldr, 1, ADDRESS, ZERO, TOLD, 0),
                 access(Code::Ldr, 2, ADDRESS, ZERO, TOLD, 4),
             ],

@@ -138,7 +138,7 @@ fn several_registers() {
     let told = how::ALIGNED | how::TOLD;
     // push {r4, lr}
     let push = [
-        access(Code::Several, 0, SP, ZERO, how::ALIGNED | how::STORE, 0xffff_f802),
+        access(Code::Multiple, 0, SP, ZERO, how::ALIGNED | how::STORE, 0xffff_f802),
         access(Code::Str, 4, SP, ZERO, told, 0xffff_fff8),
         access(Code::Str, LR, SP, ZERO, told, 0xffff_fffc),
         op(Code::Add, SP, SP, ZERO, 0xffff_fff8),
@@ -146,7 +146,7 @@ fn several_registers() {
     assert_eq!(ops(0xb510), push);
     // pop {r4, pc}
     let pop = [
-        access(Code::Several, 0, SP, ZERO, how::ALIGNED, 2),
+        access(Code::Multiple, 0, SP, ZERO, how::ALIGNED, 2),
         access(Code::Ldr, 4, SP, ZERO, told, 0),
         access(Code::Ldr, RESULT, SP, ZERO, told, 4),
         op(Code::Add, SP, SP, ZERO, 8),
@@ -157,7 +157,7 @@ fn several_registers() {
     assert_eq!((instr.class, instr.words, instr.ends_block), (TimingClass::IndirectBranch, 2, true));
     // ldm r1, {r0, r1, r2}: the base is loaded last and not written back
     let ldm = [
-        access(Code::Several, 0, 1, ZERO, how::ALIGNED, 3),
+        access(Code::Multiple, 0, 1, ZERO, how::ALIGNED, 3),
         access(Code::Ldr, 0, 1, ZERO, told, 0),
         access(Code::Ldr, 2, 1, ZERO, told, 8),
         access(Code::Ldr, 1, 1, ZERO, told, 4),
