@@ -11,6 +11,7 @@ use super::system::{Abort, Effect, Exception, Kind, Lookup, Now, System, SystemC
 use crate::bus::Bus;
 use crate::cpu::access::Asked;
 use crate::inputs::Inputs;
+use crate::memory::first_level::Mmu as _;
 use crate::memory::first_level::access::how;
 
 impl SystemSide for System {

@@ -1,6 +1,7 @@
 //! Causes of exceptions in words: what a user would look up in the manual.
 
 use super::system::{Abort, FaultStatus, System};
+use crate::memory::first_level::Mmu as _;
 
 /// More about an undefined instruction; empty if there is nothing to say. `encoding` has the first halfword of T32 on
 /// top.

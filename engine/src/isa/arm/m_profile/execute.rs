@@ -46,10 +46,6 @@ impl System {
                 self.event = true;
                 Ok(Effect::Next)
             }
-            Code::Clrex => {
-                self.clear_reservation();
-                Ok(Effect::Next)
-            }
             Code::Dsb => barrier(Barrier::DataSynchronization),
             Code::Dmb => barrier(Barrier::DataMemory),
             Code::Isb => barrier(Barrier::InstructionSynchronization),

@@ -1,7 +1,7 @@
 //! Translation with short descriptors (ARM, B3.3 to B3.7).
 
 use super::exceptions::{Abort, FaultStatus};
-use super::registers::{SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE};
+use super::registers::{ACTLR_SMP, SCTLR_A, SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE};
 use super::{Access, Kind, System, Translation};
 use super::{Cacheability, MemoryType};
 use crate::memory::first_level::Mmu;
@@ -93,17 +93,18 @@ impl Leaf {
     }
 }
 
-impl System {
-    /// What virtual address `va` means for an access. `read` gives the word at a physical address, `None` if nothing
-    /// answers there. It is worked out from the tables in memory each time: there are no stale translations, and which
-    /// walks take time is for others to say.
-    pub fn translate(
-        &self,
-        va: u32,
-        access: Access,
-        read: impl FnMut(u32) -> Option<u32>,
-    ) -> Result<Translation, Abort> {
-        if self.registers.sctlr & SCTLR_M == 0 {
+impl Status for FaultStatus {
+    const ALIGNMENT: FaultStatus = FaultStatus::Alignment;
+    const EXTERNAL: FaultStatus = FaultStatus::External;
+}
+
+impl Mmu for System {
+    type Status = FaultStatus;
+
+    /// It is worked out from the tables in memory each time: there are no stale translations, and which walks take time
+    /// is for others to say.
+    fn translate(&self, va: u32, access: Access, read: impl FnMut(u32) -> Option<u32>) -> Result<Translation, Abort> {
+        if !self.mmu_is_on() {
             return Ok(self.flat(va, access));
         }
         let abort = |status, domain| Abort { va, status, write: access.kind == Kind::Write, domain, bus: None };
@@ -117,10 +118,42 @@ impl System {
             walk: read,
             walk_memory,
             global: leaf.global,
-            asid: self.registers.contextidr as u8,
+            asid: self.asid(),
         })
     }
 
+    fn mmu_is_on(&self) -> bool {
+        self.registers.sctlr & SCTLR_M != 0
+    }
+
+    /// It keeps nothing without the MMU. A Cortex-A7 caches no data outside the coherent ones (Cortex-A7 TRM, Auxiliary
+    /// Control Register, SMP).
+    fn dcache_is_on(&self) -> bool {
+        self.registers.sctlr & SCTLR_C != 0 && (self.keeps_shareable() || !self.config.caches_need_smp)
+    }
+
+    fn icache_is_on(&self) -> bool {
+        self.registers.sctlr & SCTLR_I != 0
+    }
+
+    fn checks_alignment(&self) -> bool {
+        self.registers.sctlr & SCTLR_A != 0
+    }
+
+    fn is_privileged(&self) -> bool {
+        self.is_privileged()
+    }
+
+    fn asid(&self) -> u8 {
+        self.registers.contextidr as u8
+    }
+
+    fn keeps_shareable(&self) -> bool {
+        self.registers.actlr & ACTLR_SMP != 0
+    }
+}
+
+impl System {
     /// Without the MMU (ARM, B3.2).
     fn flat(&self, va: u32, access: Access) -> Translation {
         let cached = MemoryType::Normal {
@@ -208,47 +241,6 @@ impl System {
         };
         let cache = if access.kind == Kind::Execute { SCTLR_I } else { SCTLR_C };
         if registers.sctlr & cache == 0 { memory.uncached() } else { memory }
-    }
-}
-
-impl Status for FaultStatus {
-    const ALIGNMENT: FaultStatus = FaultStatus::Alignment;
-    const EXTERNAL: FaultStatus = FaultStatus::External;
-}
-
-impl Mmu for System {
-    type Status = FaultStatus;
-
-    fn translate(&self, va: u32, access: Access, read: impl FnMut(u32) -> Option<u32>) -> Result<Translation, Abort> {
-        self.translate(va, access, read)
-    }
-
-    fn mmu_is_on(&self) -> bool {
-        self.mmu_is_on()
-    }
-
-    fn dcache_is_on(&self) -> bool {
-        self.dcache_is_on()
-    }
-
-    fn icache_is_on(&self) -> bool {
-        self.icache_is_on()
-    }
-
-    fn checks_alignment(&self) -> bool {
-        self.checks_alignment()
-    }
-
-    fn is_privileged(&self) -> bool {
-        self.is_privileged()
-    }
-
-    fn asid(&self) -> u8 {
-        self.asid()
-    }
-
-    fn keeps_shareable(&self) -> bool {
-        self.keeps_shareable()
     }
 }
 

@@ -8,7 +8,7 @@ use super::{System, maintenance, timer};
 /// SCTLR.M: the MMU is on.
 pub(super) const SCTLR_M: u32 = 1 << 0;
 /// SCTLR.A: alignment is checked.
-const SCTLR_A: u32 = 1 << 1;
+pub(super) const SCTLR_A: u32 = 1 << 1;
 /// SCTLR.C: data caches are on.
 pub(super) const SCTLR_C: u32 = 1 << 2;
 /// SCTLR.Z: branch prediction is on.
@@ -26,7 +26,7 @@ pub(super) const SCTLR_TE: u32 = 1 << 30;
 /// SCTLR.SW: swp and swpb are there.
 const SCTLR_SW: u32 = 1 << 10;
 /// ACTLR.SMP: shareable memory is kept in the data cache (TRM, Auxiliary Control Register).
-const ACTLR_SMP: u32 = 1 << 6;
+pub(super) const ACTLR_SMP: u32 = 1 << 6;
 /// Bits of SCTLR that can be written; little-endian is all there is, so EE is not one of them.
 const SCTLR_WRITABLE: u32 =
     SCTLR_M | SCTLR_A | SCTLR_C | SCTLR_SW | SCTLR_Z | SCTLR_I | SCTLR_V | SCTLR_TRE | SCTLR_AFE | SCTLR_TE;
@@ -51,7 +51,7 @@ const CONTEXTIDR: Number = (13, 0, 0, 1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Registers {
     pub(super) sctlr: u32,
-    actlr: u32,
+    pub(super) actlr: u32,
     pub(super) cpacr: u32,
     scr: u32,
     sder: u32,
@@ -166,37 +166,6 @@ fn is_of_translation(number: Number) -> bool {
 }
 
 impl System {
-    /// True if alignment is checked for all accesses (SCTLR.A).
-    pub fn checks_alignment(&self) -> bool {
-        self.registers.sctlr & SCTLR_A != 0
-    }
-
-    /// True if the instruction cache is on (SCTLR.I).
-    pub fn icache_is_on(&self) -> bool {
-        self.registers.sctlr & SCTLR_I != 0
-    }
-
-    /// True if data caches are on (SCTLR.C); they keep nothing without the MMU. A Cortex-A7 caches no data outside the
-    /// coherent ones (Cortex-A7 TRM, Auxiliary Control Register, SMP).
-    pub fn dcache_is_on(&self) -> bool {
-        self.registers.sctlr & SCTLR_C != 0 && (self.keeps_shareable() || !self.config.caches_need_smp)
-    }
-
-    /// True if the MMU is on (SCTLR.M).
-    pub fn mmu_is_on(&self) -> bool {
-        self.registers.sctlr & SCTLR_M != 0
-    }
-
-    /// True if shareable memory is cached, too (ACTLR.SMP).
-    pub fn keeps_shareable(&self) -> bool {
-        self.registers.actlr & ACTLR_SMP != 0
-    }
-
-    /// The current address space (CONTEXTIDR.ASID).
-    pub fn asid(&self) -> u8 {
-        self.registers.contextidr as u8
-    }
-
     /// True if branches are predicted (SCTLR.Z).
     pub fn predicts_branches(&self) -> bool {
         self.registers.sctlr & SCTLR_Z != 0

@@ -4,6 +4,7 @@ use super::super::op::{Code, Features, Op};
 use super::super::registers::{C, N_SOURCE, Q, V, Z_SOURCE};
 use super::registers::Number;
 use super::*;
+use crate::memory::first_level::Mmu as _;
 
 const EVENTS: Events = Events {
     instructions: 0,
