@@ -137,7 +137,7 @@ impl<I: Isa> Cpu<I> {
             set(self, moves.extended(value));
             return self.after_access(bus, index, at);
         }
-        let done = self.memory.load(bus, self.isa.mmu(), self.begins(index, at), addr, size, how);
+        let done = self.memory.load(bus, self.isa.mmu(), begins, addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(value) => {
@@ -168,7 +168,7 @@ impl<I: Isa> Cpu<I> {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_access(bus, index, at);
         }
-        let done = self.memory.store(bus, self.isa.mmu(), self.begins(index, at), addr, size, value, how);
+        let done = self.memory.store(bus, self.isa.mmu(), begins, addr, size, value, how);
         self.access_kind = moves.name();
         self.written(bus, index, at, done)
     }
@@ -204,7 +204,7 @@ impl<I: Isa> Cpu<I> {
 
     /// A word for an instruction that ends its block, which has been left before it.
     pub(crate) fn load_word(&mut self, bus: &mut Bus, addr: u32, how: u8) -> Result<u32, I::Exception> {
-        let now = self.shell.clock.ps_at_floor(Cycles(self.shell.cycles + 1));
+        let now = self.shell.cycles + 1;
         self.access_kind = "4-byte load";
         let done = self.memory.load(bus, self.isa.mmu(), now, addr, AccessSize::Word, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
@@ -213,7 +213,7 @@ impl<I: Isa> Cpu<I> {
 
     /// As [`Cpu::load_word`].
     pub(crate) fn store_word(&mut self, bus: &mut Bus, addr: u32, value: u32, how: u8) -> Result<(), I::Exception> {
-        let now = self.shell.clock.ps_at_floor(Cycles(self.shell.cycles + 1));
+        let now = self.shell.cycles + 1;
         self.access_kind = "4-byte store";
         let done = self.memory.store(bus, self.isa.mmu(), now, addr, AccessSize::Word, value, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);

@@ -4,7 +4,6 @@ use super::Cpu;
 use super::isa::Isa;
 use crate::bus::Bus;
 use crate::memory::first_level::{Done, Mmu, Quiet, Way};
-use crate::time::Cycles;
 
 impl<I: Isa> Cpu<I> {
     /// Fetches a block's instructions. False if the caller has to look again before running it.
@@ -39,7 +38,7 @@ impl<I: Isa> Cpu<I> {
                 return true;
             }
         }
-        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), self.shell.now(), pc, end_pc);
+        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), self.shell.cycles, pc, end_pc);
         self.fetched(bus, done)
     }
 
@@ -84,7 +83,7 @@ impl<I: Isa> Cpu<I> {
                 if self.line_must_wait(bus, line) {
                     return false;
                 }
-                let done = self.memory.fetch_line(bus, self.isa.mmu(), self.shell.now(), line);
+                let done = self.memory.fetch_line(bus, self.isa.mmu(), self.shell.cycles, line);
                 if !self.fetched(bus, done) {
                     return false;
                 }
@@ -113,8 +112,7 @@ impl<I: Isa> Cpu<I> {
             }
             return true;
         }
-        let now = self.shell.clock.ps_at_floor(Cycles(begins));
-        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), now, pc, end_pc);
+        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), begins, pc, end_pc);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(true) => true,

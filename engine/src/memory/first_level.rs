@@ -34,7 +34,6 @@ use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement, WritePolicy};
 use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
-use crate::time::Ps;
 use access::{Abort, Status};
 use fetch::{FetchLines, Prefetch};
 use meter::Meter;
@@ -293,8 +292,8 @@ impl Memory {
         self.state.words.clear();
     }
 
-    fn meter(&self, at: Ps) -> Meter {
-        Meter::new(self.config.clock, at)
+    fn meter(&self, now: u64) -> Meter {
+        Meter::new(self.config.clock, now)
     }
 
     /// Takes the quick accesses of the line at a physical address.

@@ -70,7 +70,7 @@ impl<P: Profile> Arm<P> {
             return self.after_access(bus, index, at);
         }
         self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };
-        let done = self.memory.several(bus, &self.isa.system, self.begins(index, at), addr, op.imm & 0xff, op.ra);
+        let done = self.memory.several(bus, &self.isa.system, begins, addr, op.imm & 0xff, op.ra);
         self.written(bus, index, at, done)
     }
 }

@@ -88,7 +88,7 @@ impl<P: Profile> Arm<P> {
         addr: u32,
         bytes: u32,
     ) -> Result<u32, P::Exception> {
-        let now = self.begins(index, at);
+        let now = self.begins_cycle(index, at);
         self.access_kind = "exclusive load";
         let done = self.memory.load(bus, &self.isa.system, now, addr, size_of(bytes), how::ALIGNED);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
@@ -104,7 +104,7 @@ impl<P: Profile> Arm<P> {
         bytes: u32,
         value: u32,
     ) -> Result<(), P::Exception> {
-        let now = self.begins(index, at);
+        let now = self.begins_cycle(index, at);
         self.access_kind = "exclusive store";
         let done = self.memory.store(bus, &self.isa.system, now, addr, size_of(bytes), value, how::ALIGNED);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);

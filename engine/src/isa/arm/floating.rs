@@ -56,7 +56,7 @@ impl<P: Profile> Arm<P> {
     /// Does what has to be done before the VFP instruction of operation `at`. False if it is not executed: the block
     /// has been left then.
     pub(super) fn prepare_vfp(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
-        match P::prepare_vfp(self, bus, self.begins(index, at)) {
+        match P::prepare_vfp(self, bus, self.begins_cycle(index, at)) {
             Ok(0) => true,
             Ok(cycles) => {
                 self.shell.cycles = self.shell.cycles.wrapping_add(cycles);

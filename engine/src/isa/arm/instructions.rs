@@ -17,7 +17,7 @@ impl<P: Profile> Arm<P> {
         let decoded = self.blocks.instrs_of(index)[usize::from(info.instr)];
         let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
         if matches!(op.code, Code::Vmrs | Code::Vmsr) && !self.isa.system.vfp_is_ready() {
-            match P::prepare_vfp(self, bus, self.shell.now()) {
+            match P::prepare_vfp(self, bus, self.shell.cycles) {
                 Ok(cycles) => self.shell.cycles += cycles,
                 Err(Some(exception)) => return P::raise(self, bus, exception),
                 // It says itself that it is undefined.
@@ -97,7 +97,7 @@ impl<P: Profile> Arm<P> {
             Maintenance::Tlb(_) => self.drop_blocks(),
             _ => {}
         }
-        let done = self.memory.maintain(bus, &self.isa.system, self.shell.now(), maintenance);
+        let done = self.memory.maintain(bus, &self.isa.system, self.shell.cycles, maintenance);
         self.shell.cycles += done.cycles;
         if let Err(abort) = done.result {
             P::raise(self, bus, P::data_abort(abort));

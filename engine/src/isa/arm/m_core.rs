@@ -24,7 +24,6 @@ use crate::cpu::handlers::HANDLER_FAILS;
 use crate::inputs::Inputs;
 use crate::memory::first_level::access::{Abort, how};
 use crate::storms::Source;
-use crate::time::Ps;
 
 /// The first address that can mean a return from an exception.
 const RETURNS: u32 = 0xf000_0000;
@@ -231,7 +230,7 @@ impl Profile for System {
         }
     }
 
-    fn prepare_vfp(core: &mut Arm<System>, bus: &mut Bus, begins: Ps) -> Result<u64, Option<Exception>> {
+    fn prepare_vfp(core: &mut Arm<System>, bus: &mut Bus, begins: u64) -> Result<u64, Option<Exception>> {
         core.prepare_floating(bus, begins)
     }
 

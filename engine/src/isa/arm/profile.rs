@@ -13,7 +13,6 @@ use crate::device::AccessSize;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Status};
-use crate::time::Ps;
 
 /// The state of a core beside its general and VFP registers. Where the memory asks it what addresses mean, it answers
 /// as an [`Mmu`].
@@ -166,12 +165,12 @@ pub trait Profile: SystemSide + Sized + 'static {
         false
     }
 
-    /// A VFP instruction is to be executed, which begins at `_begins`, and [`SystemSide::vfp_is_ready`] does not hold:
+    /// A VFP instruction is to be executed, which begins in core cycle `_begins`, and [`SystemSide::vfp_is_ready`] does not hold:
     /// does what has to be done before. Gives the cycles that it takes, accounted for but not added to the core's.
     ///
     /// # Errors
     /// The exception to be taken instead of the instruction; `None` for an undefined instruction.
-    fn prepare_vfp(_core: &mut Arm<Self>, _bus: &mut Bus, _begins: Ps) -> Result<u64, Option<Self::Exception>> {
+    fn prepare_vfp(_core: &mut Arm<Self>, _bus: &mut Bus, _begins: u64) -> Result<u64, Option<Self::Exception>> {
         Err(None)
     }
 

@@ -28,7 +28,7 @@ impl Mips {
             return false;
         }
         self.access_kind = moves(op.code).name();
-        let done = self.memory.load(bus, &self.isa.system, self.begins(index, at), from, size, 0);
+        let done = self.memory.load(bus, &self.isa.system, self.begins_cycle(index, at), from, size, 0);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         let value = match done.result {
             Ok(value) => value,
@@ -112,7 +112,7 @@ impl Mips {
         value: u32,
     ) -> Done<(), TlbFault> {
         self.access_kind = moves(op.code).name();
-        let done = self.memory.store(bus, &self.isa.system, self.begins(index, at), addr, size, value, 0);
+        let done = self.memory.store(bus, &self.isa.system, self.begins_cycle(index, at), addr, size, value, 0);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done
     }

@@ -282,7 +282,7 @@ impl Mips {
             return false;
         }
         let end_pc = self.pc.wrapping_add(OP_BYTES);
-        let done = self.memory.fetch_uncached(bus, &self.isa.system, self.shell.now(), self.pc, end_pc);
+        let done = self.memory.fetch_uncached(bus, &self.isa.system, self.shell.cycles, self.pc, end_pc);
         self.pass(done.cycles);
         match done.result {
             Ok(true) => true,

@@ -157,7 +157,7 @@ impl Mips {
 
     /// False if it raised an exception.
     fn maintain(&mut self, bus: &mut Bus, what: Maintenance) -> bool {
-        let done = self.memory.maintain(bus, &self.isa.system, self.shell.now(), what);
+        let done = self.memory.maintain(bus, &self.isa.system, self.shell.cycles, what);
         self.pass(done.cycles);
         match done.result {
             Ok(()) => true,

@@ -11,7 +11,6 @@ use super::{Done, Memory, Way, WriteBack, abort_of, host_of};
 use crate::bus::{Bus, BusFault, Target};
 use crate::device::AccessSize;
 use crate::memory::cache::Cache;
-use crate::time::Ps;
 
 /// A load or a store, as far as its instruction says it.
 #[derive(Clone, Copy)]
@@ -37,17 +36,17 @@ impl Asked {
 }
 
 impl Memory {
-    /// A load that begins at `at`. `how` is that of the micro-operation.
+    /// A load that begins in core cycle `now`. `how` is that of the micro-operation.
     pub fn load<M: Mmu>(
         &mut self,
         bus: &mut Bus,
         mmu: &M,
-        at: Ps,
+        now: u64,
         va: u32,
         size: AccessSize,
         how: u8,
     ) -> Done<u32, M::Status> {
-        let mut meter = self.meter(at);
+        let mut meter = self.meter(now);
         let asked = Asked { va, size, how, kind: Kind::Read };
         let result = if va.is_multiple_of(size.bytes()) {
             self.load_aligned(bus, mmu, &mut meter, asked)
@@ -63,13 +62,13 @@ impl Memory {
         &mut self,
         bus: &mut Bus,
         mmu: &M,
-        at: Ps,
+        now: u64,
         va: u32,
         size: AccessSize,
         value: u32,
         how: u8,
     ) -> Done<(), M::Status> {
-        let mut meter = self.meter(at);
+        let mut meter = self.meter(now);
         let asked = Asked { va, size, how, kind: Kind::Write };
         let result = if va.is_multiple_of(size.bytes()) {
             self.store_aligned(bus, mmu, &mut meter, asked, value)

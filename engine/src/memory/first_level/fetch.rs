@@ -195,8 +195,8 @@ impl Memory {
     }
 
     /// Gets a line into the instruction cache. True if that took no time.
-    pub fn fetch_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, va_line: u32) -> Done<bool, M::Status> {
-        let mut meter = self.meter(at);
+    pub fn fetch_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, va_line: u32) -> Done<bool, M::Status> {
+        let mut meter = self.meter(now);
         let result = self.look_up_line(bus, mmu, &mut meter, va_line).map(|()| meter.spent() == 0);
         Done { cycles: meter.spent(), result }
     }
@@ -248,20 +248,20 @@ impl Memory {
         &mut self,
         bus: &mut Bus,
         mmu: &M,
-        at: Ps,
+        now: u64,
         pc: u32,
         end_pc: u32,
     ) -> Done<bool, M::Status> {
         match self.config.fetch {
-            FetchPolicy::OnDemand => self.fetch_word(bus, mmu, at, pc, end_pc),
-            FetchPolicy::Chunks(chunks) => self.fetch_chunks(bus, mmu, at, (pc, end_pc), chunks),
+            FetchPolicy::OnDemand => self.fetch_word(bus, mmu, now, pc, end_pc),
+            FetchPolicy::Chunks(chunks) => self.fetch_chunks(bus, mmu, now, (pc, end_pc), chunks),
         }
     }
 
     /// On demand: the first word of the instruction that is not there.
-    fn fetch_word<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, pc: u32, end_pc: u32) -> Done<bool, M::Status> {
+    fn fetch_word<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, pc: u32, end_pc: u32) -> Done<bool, M::Status> {
         let Some(va) = self.state.words.missing(pc, end_pc) else { return Done { cycles: 0, result: Ok(true) } };
-        let mut meter = self.meter(at);
+        let mut meter = self.meter(now);
         let result = self.code_place(bus, mmu, &mut meter, va).and_then(|place| {
             self.read(bus, &mut meter, Purpose::Fetch, place, Transfer::Read(AccessSize::Word))
                 .map_err(|fault| abort_of(va, false, fault))
@@ -276,7 +276,7 @@ impl Memory {
         &mut self,
         bus: &mut Bus,
         mmu: &M,
-        at: Ps,
+        now: u64,
         (pc, end_pc): (u32, u32),
         chunks: Chunks,
     ) -> Done<bool, M::Status> {
@@ -288,7 +288,7 @@ impl Memory {
             prefetch.chunk = None;
         }
         prefetch.next_pc = Some(end_pc);
-        let mut meter = self.meter(at);
+        let mut meter = self.meter(now);
         let last = end_pc.wrapping_sub(1);
         let mut result = self.hold(bus, mmu, &mut meter, pc, chunks);
         if result.is_ok() {

@@ -8,7 +8,6 @@ use super::{Done, Memory};
 use crate::bus::Bus;
 use crate::memory::cache::{Cache, CacheShape, Victim};
 use crate::memory::outer::OuterCache;
-use crate::time::Ps;
 
 /// What happens to a line of the data cache.
 #[derive(Clone, Copy)]
@@ -19,8 +18,8 @@ struct Work {
 
 impl Memory {
     /// Does what a system instruction asked for.
-    pub fn maintain<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, at: Ps, what: Maintenance) -> Done<(), M::Status> {
-        let mut meter = self.meter(at);
+    pub fn maintain<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, what: Maintenance) -> Done<(), M::Status> {
+        let mut meter = self.meter(now);
         let result = match what {
             Maintenance::Barrier(barrier) => {
                 self.barrier(&mut meter, barrier);

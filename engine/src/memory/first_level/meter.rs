@@ -21,9 +21,6 @@ pub(super) struct Passed {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
     clock: Hz,
-    /// When its first access began.
-    begun_at: Ps,
-    first: u64,
     begun: u64,
     now: u64,
     /// The core waits for it: its time is charged.
@@ -31,10 +28,9 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// An access that begins at `at`, and that the core waits for.
-    pub fn new(clock: Hz, at: Ps) -> Meter {
-        let begun = clock.cycles_until_ceil(at).0;
-        Meter { clock, begun_at: at, first: begun, begun, now: begun, waits: true }
+    /// An access that begins in a cycle, and that the core waits for.
+    pub fn new(clock: Hz, begun: u64) -> Meter {
+        Meter { clock, begun, now: begun, waits: true }
     }
 
     /// One that begins when this one is so far, and that the core does not wait for.
@@ -49,7 +45,7 @@ impl Meter {
 
     /// Its time.
     pub fn at(&self) -> Ps {
-        self.clock.ps_at_floor(Cycles(self.now))
+        self.time_of(self.now)
     }
 
     /// Cycles so far.
@@ -57,11 +53,10 @@ impl Meter {
         self.now - self.begun
     }
 
-    /// A time that is not before core cycle `cycle`, but not long after it either.
+    /// The time of another core cycle.
     #[inline]
-    pub fn not_before(&self, cycle: u64) -> Ps {
-        let longest = self.clock.longest_period();
-        self.begun_at.saturating_add(Ps((cycle.saturating_sub(self.first) + 1).saturating_mul(longest.0)))
+    pub fn time_of(&self, cycle: u64) -> Ps {
+        self.clock.ps_at_floor(Cycles(cycle))
     }
 
     /// What an access over the bus came to; `routed` if there is an interconnect on its path.

@@ -237,7 +237,7 @@ fn in_cycles(bus: &mut Bus, meter: &Meter, physical: u32, transfer: Transfer) ->
     let entry = bus.entry_at(physical)?;
     let (path, next_due) = (*bus.path(entry), bus.events.next_due());
     let (bytes, direction) = transfer.shape();
-    let is_next = |arrives| !transfer.follows_events() || next_due > meter.not_before(arrives);
+    let is_next = |arrives| !transfer.follows_events() || next_due > meter.time_of(arrives);
     let times = path.transfer(&mut bus.rams, meter.now(), physical, bytes, direction, is_next)?;
     // As wide accesses are aligned, and memories are whole words, none leaves the memory.
     let inside = path.last - physical >= bytes - 1;

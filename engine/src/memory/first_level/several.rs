@@ -10,7 +10,6 @@ use super::outward::Transfer;
 use super::translate::Place;
 use super::{Done, Memory, Way, host_of};
 use crate::bus::{Bus, BusFault, Target};
-use crate::time::Ps;
 
 /// No transfer crosses a multiple of this (a line).
 const LONGEST_BYTES: u32 = 32;
@@ -23,12 +22,12 @@ impl Memory {
         &mut self,
         bus: &mut Bus,
         mmu: &M,
-        at: Ps,
+        now: u64,
         va: u32,
         words: u32,
         how: u8,
     ) -> Done<(), M::Status> {
-        let mut meter = self.meter(at);
+        let mut meter = self.meter(now);
         let kind = if how & how::STORE != 0 { Kind::Write } else { Kind::Read };
         let access = Access { kind, privileged: mmu.is_privileged() && how & how::UNPRIVILEGED == 0 };
         let mut left = if va.is_multiple_of(4) { 4 * words } else { 0 };

@@ -14,7 +14,7 @@ use crate::memory::cache::WritePolicy;
 use crate::memory::first_level::access::{Access, Cacheability, Kind, Maintenance, MemoryType, Translation};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::memory::ram::{PortTiming, Ram};
-use crate::time::{Cycles, Hz};
+use crate::time::{Cycles, Hz, Ps};
 
 pub(super) const RAM: u32 = 0x2000_0000;
 pub(super) const LOCAL: u32 = 0x0030_0000;
@@ -246,10 +246,6 @@ pub(super) fn with_outer(mut rig: Rig, enabled: bool) -> Rig {
 }
 
 impl Rig {
-    pub fn at(&self) -> Ps {
-        self.memory.config().clock.ps_at_floor(Cycles(self.now))
-    }
-
     /// Goes on by what was waited, and holds the accounts against it.
     pub fn passed<T>(&mut self, done: Done<T, Refused>) -> (u64, Result<T, Abort<Refused>>) {
         self.waited += done.cycles;
@@ -259,8 +255,8 @@ impl Rig {
     }
 
     pub fn load(&mut self, va: u32, size: AccessSize, how: u8) -> (u64, Result<u32, Abort<Refused>>) {
-        let at = self.at();
-        let done = self.memory.load(&mut self.bus, &self.registers, at, va, size, how);
+        let now = self.now;
+        let done = self.memory.load(&mut self.bus, &self.registers, now, va, size, how);
         self.passed(done)
     }
 
@@ -270,8 +266,8 @@ impl Rig {
     }
 
     pub fn store(&mut self, va: u32, size: AccessSize, value: u32, how: u8) -> (u64, Result<(), Abort<Refused>>) {
-        let at = self.at();
-        let done = self.memory.store(&mut self.bus, &self.registers, at, va, size, value, how);
+        let now = self.now;
+        let done = self.memory.store(&mut self.bus, &self.registers, now, va, size, value, how);
         self.passed(done)
     }
 
@@ -284,8 +280,8 @@ impl Rig {
 
     /// Maintenance that must not abort.
     pub fn maintain(&mut self, what: Maintenance) -> u64 {
-        let at = self.at();
-        let done = self.memory.maintain(&mut self.bus, &self.registers, at, what);
+        let now = self.now;
+        let done = self.memory.maintain(&mut self.bus, &self.registers, now, what);
         let (cycles, result) = self.passed(done);
         result.unwrap();
         cycles

@@ -10,7 +10,6 @@ use crate::cpu::handlers::HANDLER_FAILS;
 use crate::device::AccessSize;
 use crate::memory::first_level::Done;
 use crate::memory::first_level::access::how;
-use crate::time::{Cycles, Ps};
 
 /// Words of an integer frame.
 const WORDS: usize = 8;
@@ -34,8 +33,7 @@ impl Arm<System> {
 
     fn store_words(&mut self, bus: &mut Bus, address: u32, words: &[u32]) {
         self.access_kind = "store of an exception's frame";
-        let at = self.moment();
-        let done = self.write_words(bus, at, address, words, 0);
+        let done = self.write_words(bus, self.shell.cycles, address, words, 0);
         self.shell.cycles += done.cycles;
         if let Err(abort) = done.result {
             self.frame_failed(bus, abort, During::Stacking);
@@ -60,7 +58,7 @@ impl Arm<System> {
     fn load_words(&mut self, bus: &mut Bus, address: u32, words: &mut [u32]) {
         self.access_kind = "load of an exception's frame";
         let count = words.len() as u32;
-        let told = self.memory.several(bus, &self.isa.system, self.moment(), address, count, how::ALIGNED);
+        let told = self.memory.several(bus, &self.isa.system, self.shell.cycles, address, count, how::ALIGNED);
         self.shell.cycles += told.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
@@ -69,7 +67,7 @@ impl Arm<System> {
                 continue;
             }
             let how = how::ALIGNED | how::TOLD;
-            let done = self.memory.load(bus, &self.isa.system, self.moment(), addr, AccessSize::Word, how);
+            let done = self.memory.load(bus, &self.isa.system, self.shell.cycles, addr, AccessSize::Word, how);
             self.shell.cycles += done.cycles;
             match done.result {
                 Ok(value) => *word = value,
@@ -80,7 +78,7 @@ impl Arm<System> {
 
     /// A floating-point instruction comes: if the registers still hold the state of the code that an exception
     /// interrupted, that is stored first (lazy preservation). Gives what that takes.
-    pub(super) fn prepare_floating(&mut self, bus: &mut Bus, begins: Ps) -> Result<u64, Option<Exception>> {
+    pub(super) fn prepare_floating(&mut self, bus: &mut Bus, begins: u64) -> Result<u64, Option<Exception>> {
         if !self.isa.system.floating_is_allowed() {
             return Err(None);
         }
@@ -107,17 +105,15 @@ impl Arm<System> {
     }
 
     /// Stores words from `address` up, as far as that goes.
-    fn write_words(&mut self, bus: &mut Bus, at: Ps, address: u32, words: &[u32], how: u8) -> Stored {
-        let begins = self.shell.clock.cycles_until_ceil(at).0;
+    fn write_words(&mut self, bus: &mut Bus, begins: u64, address: u32, words: &[u32], how: u8) -> Stored {
         let how = how | how::ALIGNED | how::STORE;
-        let mut cycles = self.memory.several(bus, &self.isa.system, at, address, words.len() as u32, how).cycles;
+        let mut cycles = self.memory.several(bus, &self.isa.system, begins, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
             let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
             if how & how::UNPRIVILEGED == 0 && self.store_by_shortcut(addr, *word) {
                 continue;
             }
-            let now = self.shell.clock.ps_at_floor(Cycles(begins + cycles));
-            let done = self.memory.store(bus, &self.isa.system, now, addr, size, *word, how | how::TOLD);
+            let done = self.memory.store(bus, &self.isa.system, begins + cycles, addr, size, *word, how | how::TOLD);
             cycles += done.cycles;
             if done.result.is_err() {
                 return Stored { cycles, ..done };
@@ -131,10 +127,6 @@ impl Arm<System> {
         state[..FLOATING_WORDS - 1].copy_from_slice(&self.isa.s[..FLOATING_WORDS - 1]);
         state[FLOATING_WORDS - 1] = self.isa.system.fpscr();
         state
-    }
-
-    fn moment(&self) -> Ps {
-        self.shell.clock.ps_at_floor(Cycles(self.shell.cycles))
     }
 
     fn frame_failed(&mut self, bus: &mut Bus, abort: Abort, during: During) {

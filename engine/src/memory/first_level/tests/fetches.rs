@@ -8,8 +8,8 @@ impl Rig {
     fn fetch(&mut self, pc: u32, end_pc: u32) -> u64 {
         let mut cycles = 0;
         loop {
-            let at = self.at();
-            let done = self.memory.fetch_uncached(&mut self.bus, &self.registers, at, pc, end_pc);
+            let now = self.now;
+            let done = self.memory.fetch_uncached(&mut self.bus, &self.registers, now, pc, end_pc);
             let (waited, result) = self.passed(done);
             cycles += waited;
             if result.unwrap() {
@@ -19,8 +19,8 @@ impl Rig {
     }
 
     fn fetch_line(&mut self, line: u32) -> (u64, Result<bool, Abort<Refused>>) {
-        let at = self.at();
-        let done = self.memory.fetch_line(&mut self.bus, &self.registers, at, line);
+        let now = self.now;
+        let done = self.memory.fetch_line(&mut self.bus, &self.registers, now, line);
         self.passed(done)
     }
 }
@@ -112,7 +112,7 @@ fn registers_and_nothing_are_no_code() {
     let abort = rig.memory.code_way(&rig.bus, &rig.registers, 0x7000_0000).unwrap_err();
     assert_eq!(abort.bus, Some(crate::bus::BusFaultKind::Unmapped));
     assert!(!rig.memory.read_code(&rig.bus, &rig.registers, DEVICE, &mut [0; 4]));
-    let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, Ps(0), DEVICE, DEVICE + 4);
+    let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, 0, DEVICE, DEVICE + 4);
     assert!(rig.passed(done).1.is_err());
     assert!(rig.memory.read_code(&rig.bus, &rig.registers, RAM + 0x1_fffc, &mut [0; 4]));
     assert!(!rig.memory.read_code(&rig.bus, &rig.registers, RAM + 0x1_fffe, &mut [0; 4]));

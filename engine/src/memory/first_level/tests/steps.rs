@@ -73,13 +73,13 @@ proptest! {
                     0 => rig.word(va).0,
                     1 => rig.put(va, offset),
                     2 => {
-                        let at = rig.at();
-                        let done = rig.memory.several(&mut rig.bus, &rig.registers, at, va & !15, 6, how::STORE);
+                        let now = rig.now;
+                        let done = rig.memory.several(&mut rig.bus, &rig.registers, now, va & !15, 6, how::STORE);
                         rig.passed(done).0
                     }
                     3 => {
-                        let at = rig.at();
-                        let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, at, va, va + 4);
+                        let now = rig.now;
+                        let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, now, va, va + 4);
                         rig.passed(done).0
                     }
                     _ => rig.load(DEVICE, AccessSize::Word, 0).0,
@@ -111,9 +111,9 @@ fn directly(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
 }
 
 fn the_long_way(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
-    let at = rig.at();
+    let now = rig.now;
     let several = |rig: &mut Rig, how| {
-        let done = rig.memory.several(&mut rig.bus, &rig.registers, at, va, words, how);
+        let done = rig.memory.several(&mut rig.bus, &rig.registers, now, va, words, how);
         rig.passed(done).0
     };
     match what {
@@ -122,7 +122,7 @@ fn the_long_way(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
         2 => several(rig, how::STORE),
         3 => several(rig, 0),
         4 => {
-            let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, at, va, va + 4);
+            let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, now, va, va + 4);
             rig.memory.use_fetched();
             rig.passed(done).0
         }

@@ -49,7 +49,7 @@ fn several_registers_are_one_transfer_for_each_32_bytes() {
         for n in 0..words {
             rig.bus.poke(va + 4 * n, &(n + 1).to_le_bytes());
         }
-        let done = rig.memory.several(&mut rig.bus, &rig.registers, Ps(3000 * CORE_PS), va, words, 0);
+        let done = rig.memory.several(&mut rig.bus, &rig.registers, 3000, va, words, 0);
         assert_eq!(rig.passed(done).0, cycles, "{words} words at {va:#x}, {beat} bytes a beat");
         for n in 0..words {
             assert_eq!(rig.load(va + 4 * n, AccessSize::Word, how::TOLD), (0, Ok(n + 1)));
@@ -60,7 +60,7 @@ fn several_registers_are_one_transfer_for_each_32_bytes() {
 #[test]
 fn several_registers_of_a_device_are_accessed_one_by_one() {
     let mut rig = rig(all_off(), config());
-    let done = rig.memory.several(&mut rig.bus, &rig.registers, Ps(3000 * CORE_PS), DEVICE, 2, how::STORE);
+    let done = rig.memory.several(&mut rig.bus, &rig.registers, 3000, DEVICE, 2, how::STORE);
     assert_eq!(rig.passed(done).0, 0);
     assert_eq!(rig.store(DEVICE, AccessSize::Word, 9, how::TOLD).0, 18);
     assert_eq!(rig.load(DEVICE, AccessSize::Word, how::TOLD), (18, Ok(9)));
@@ -83,7 +83,7 @@ fn a_store_buffer_lets_the_core_go_on() {
 fn a_strongly_ordered_store_is_waited_for() {
     let mut rig = rig(all_off(), MemoryConfig { store_buffer_entries: 2, ..config() });
     assert_eq!((rig.put(DEVICE, 5), rig.word(DEVICE)), (18, (18, 5)));
-    let done = rig.memory.several(&mut rig.bus, &rig.registers, Ps(3000 * CORE_PS), RAM, 4, how::STORE);
+    let done = rig.memory.several(&mut rig.bus, &rig.registers, 3000, RAM, 4, how::STORE);
     assert!(rig.passed(done).0 >= READ);
 }
 
