@@ -22,6 +22,7 @@ const MOST_BLOCKS: usize = 1 << 16;
 const RECONSIDER_AFTER: u16 = 200;
 /// An address that is none: no instruction of a set that is compiled has an odd one.
 pub const NOWHERE: u32 = 1;
+const NOT_SETTLED: Settled = Settled { pc: NOWHERE, index: NO_BLOCK };
 
 /// What the inner loop needs of a block: one cache line of the host. Addresses are as [`Isa::address`] gives them.
 #[derive(Debug)]
@@ -116,17 +117,23 @@ pub struct Entry<C, P> {
 /// How a block of an instruction set is asked for.
 pub type EntryOf<I> = Entry<<I as Isa>::Context, <I as Isa>::Pending>;
 
-/// A block that was asked for: an entry of the lookup table. Compiled code reads the first three fields.
+/// A block that was asked for: an entry of the lookup table.
+#[derive(Clone, Copy, Debug)]
+struct Found<E> {
+    /// What is not of [`Blocks::generation`] has been dropped.
+    generation: u32,
+    index: u32,
+    entry: Option<E>,
+}
+
+/// A whole block that was asked for with nothing under way: an entry of the table that compiled code looks into.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Found<E> {
-    /// Its address, if it was entered with nothing under way; else [`NOWHERE`].
-    pub settled_pc: u32,
-    /// What is not of [`Blocks::generation`] has been dropped.
-    pub generation: u32,
+pub struct Settled {
+    /// Its address, or [`NOWHERE`].
+    pub pc: u32,
     /// Its index.
     pub index: u32,
-    entry: Option<E>,
 }
 
 /// Code that was decoded for a block, with its static time.
@@ -174,8 +181,10 @@ pub struct Blocks<I: Isa> {
     pub instrs: Vec<I::Instr>,
     /// Direct-mapped by address, by their extents.
     lookup: [Vec<Found<EntryOf<I>>>; 3],
+    /// Those of them that compiled code may go to, by [`lookup_slot`].
+    settled: Vec<Settled>,
     /// Grows when all blocks are dropped; never 0.
-    pub generation: u32,
+    generation: u32,
     /// Runs after which a block is compiled; 0 for never.
     pub compile_after: u16,
     /// What [`Hot::code`] says of a block without compiled code.
@@ -187,7 +196,7 @@ pub struct Blocks<I: Isa> {
 impl<I: Isa> Blocks<I> {
     /// No blocks; they are compiled after so many runs (0: never).
     pub fn new(compile_after: u16) -> Blocks<I> {
-        let nothing = Found { settled_pc: NOWHERE, generation: 0, index: NO_BLOCK, entry: None };
+        let nothing = Found { generation: 0, index: NO_BLOCK, entry: None };
         Blocks {
             hot: Vec::with_capacity(MOST_BLOCKS),
             cold: Vec::new(),
@@ -195,6 +204,7 @@ impl<I: Isa> Blocks<I> {
             infos: Vec::new(),
             instrs: Vec::new(),
             lookup: std::array::from_fn(|_| vec![nothing; LOOKUP_SLOTS]),
+            settled: vec![NOT_SETTLED; LOOKUP_SLOTS],
             generation: 1,
             compile_after,
             uncompiled: 0,
@@ -206,11 +216,14 @@ impl<I: Isa> Blocks<I> {
     /// The block that was decoded for `entry`, if there is one.
     #[inline]
     pub fn find(&mut self, entry: EntryOf<I>) -> Option<u32> {
-        let slot = &mut self.lookup[entry.extent as usize][lookup_slot(entry.pc)];
+        let at = lookup_slot(entry.pc);
+        let slot = &mut self.lookup[entry.extent as usize][at];
         if slot.generation != self.generation || slot.entry != Some(entry) {
             let index = *self.by_entry.get(&entry)?;
-            let settled_pc = if entry.pending.is_none() { entry.pc } else { NOWHERE };
-            *slot = Found { settled_pc, generation: self.generation, index, entry: Some(entry) };
+            *slot = Found { generation: self.generation, index, entry: Some(entry) };
+            if entry.extent == Extent::Whole {
+                self.settled[at] = Settled { pc: if entry.pending.is_none() { entry.pc } else { NOWHERE }, index };
+            }
         }
         Some(slot.index)
     }
@@ -272,6 +285,9 @@ impl<I: Isa> Blocks<I> {
             self.lookup.iter_mut().flatten().for_each(|slot| slot.generation = 0);
             self.generation = 1;
         }
+        if I::COMPILE_AFTER != 0 {
+            self.settled.fill(NOT_SETTLED);
+        }
     }
 
     /// Static cycles by cause of all blocks run so far.
@@ -331,9 +347,9 @@ impl<I: Isa> Blocks<I> {
         self.hot.as_ptr().expose_provenance()
     }
 
-    /// Address of the table of whole blocks by their address; [`lookup_slot`] is its index.
-    pub fn lookup_base(&self) -> usize {
-        self.lookup[0].as_ptr().expose_provenance()
+    /// Address of the table of [`Settled`] blocks; [`lookup_slot`] is its index.
+    pub fn settled_base(&self) -> usize {
+        self.settled.as_ptr().expose_provenance()
     }
 
     /// True if a block has compiled code.
@@ -388,7 +404,7 @@ impl<I: Isa> Blocks<I> {
     }
 }
 
-/// Where [`Blocks::lookup_base`]'s table has an address, if it has it.
+/// Where [`Blocks::settled_base`]'s table has an address, if it has it.
 pub const fn lookup_slot(pc: u32) -> usize {
     (pc >> 1) as usize & (LOOKUP_SLOTS - 1)
 }

@@ -6,17 +6,14 @@ use cranelift_codegen::ir::{AliasRegion, Function, InstBuilder, MemFlags, Value}
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
-use super::super::core::{Blocks, Hart, Hot, RiscV};
+use super::super::core::{Blocks, Hart, Hot};
 use super::super::op::{Code, Op, TimingClass};
 use super::stubs::block_signature;
 use super::{Kind, ending_bits};
-use crate::cpu::block::{self, EntryOf, NO_BLOCK, lookup_slot};
+use crate::cpu::block::{NO_BLOCK, Settled, lookup_slot};
 use crate::cpu::isa::Pending as _;
 use crate::memory::first_level::Memory;
 use crate::memory::shortcut::{Shortcuts, Slot};
-
-/// An entry of the table of blocks by their address.
-type Found = block::Found<EntryOf<RiscV>>;
 
 /// Where a hart's fetch epoch is.
 const FETCH_EPOCH: usize = offset_of!(Hart, memory) + Memory::FETCH_EPOCH;
@@ -248,18 +245,14 @@ impl Emitter<'_> {
         }
         // Targets are even: twice the slot's number.
         let slot = self.b.ins().band_imm(target, (lookup_slot(u32::MAX) as i64) << 1);
-        let slot = self.b.ins().uextend(I64, slot);
-        let offset = self.b.ins().imul_imm(slot, size_of::<Found>() as i64 / 2);
-        let base = self.b.ins().iconst(I64, self.blocks.lookup_base() as i64);
+        let offset = self.b.ins().ishl_imm(slot, i64::from(size_of::<Settled>().ilog2()) - 1);
+        let offset = self.b.ins().uextend(I64, offset);
+        let base = self.b.ins().iconst(I64, self.blocks.settled_base() as i64);
         let found = self.b.ins().iadd(base, offset);
-        let pc = self.b.ins().load(I32, own(), found, offset_of!(Found, settled_pc) as i32);
-        let same = self.b.ins().icmp(IntCC::Equal, pc, target);
-        // All code goes with the blocks of its generation.
-        let generation = self.b.ins().load(I32, own(), found, offset_of!(Found, generation) as i32);
-        let present = self.b.ins().icmp_imm(IntCC::Equal, generation, i64::from(self.blocks.generation as i32));
-        let here = self.b.ins().band(same, present);
+        let pc = self.b.ins().load(I32, own(), found, offset_of!(Settled, pc) as i32);
+        let here = self.b.ins().icmp(IntCC::Equal, pc, target);
         self.unless(here, |this| this.finish(Kind::Left, index, 1));
-        let next = self.b.ins().load(I32, own(), found, offset_of!(Found, index) as i32);
+        let next = self.b.ins().load(I32, own(), found, offset_of!(Settled, index) as i32);
         self.enter_index(next, cycles);
     }
 
