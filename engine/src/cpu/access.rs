@@ -204,18 +204,42 @@ impl<I: Isa> Cpu<I> {
 
     /// A word for an instruction that ends its block, which has been left before it.
     pub(crate) fn load_word(&mut self, bus: &mut Bus, addr: u32, how: u8) -> Result<u32, I::Exception> {
-        let now = self.shell.cycles + 1;
         self.access_kind = "4-byte load";
-        let done = self.memory.load(bus, self.isa.mmu(), now, addr, AccessSize::Word, how);
-        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
-        done.result.map_err(I::data_abort)
+        let now = self.shell.cycles + 1;
+        self.load_at(bus, now, addr, AccessSize::Word, how)
     }
 
     /// As [`Cpu::load_word`].
     pub(crate) fn store_word(&mut self, bus: &mut Bus, addr: u32, value: u32, how: u8) -> Result<(), I::Exception> {
-        let now = self.shell.cycles + 1;
         self.access_kind = "4-byte store";
-        let done = self.memory.store(bus, self.isa.mmu(), now, addr, AccessSize::Word, value, how);
+        let now = self.shell.cycles + 1;
+        self.store_at(bus, now, addr, (AccessSize::Word, value), how)
+    }
+
+    /// One of the loads of an instruction, which begins in core cycle `now`.
+    pub(crate) fn load_at(
+        &mut self,
+        bus: &mut Bus,
+        now: u64,
+        addr: u32,
+        size: AccessSize,
+        how: u8,
+    ) -> Result<u32, I::Exception> {
+        let done = self.memory.load(bus, self.isa.mmu(), now, addr, size, how);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
+        done.result.map_err(I::data_abort)
+    }
+
+    /// As [`Cpu::load_at`].
+    pub(crate) fn store_at(
+        &mut self,
+        bus: &mut Bus,
+        now: u64,
+        addr: u32,
+        (size, value): (AccessSize, u32),
+        how: u8,
+    ) -> Result<(), I::Exception> {
+        let done = self.memory.store(bus, self.isa.mmu(), now, addr, size, value, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done.result.map_err(I::data_abort)
     }

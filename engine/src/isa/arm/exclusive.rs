@@ -88,11 +88,8 @@ impl<P: Profile> Arm<P> {
         addr: u32,
         bytes: u32,
     ) -> Result<u32, P::Exception> {
-        let now = self.begins_cycle(index, at);
         self.access_kind = "exclusive load";
-        let done = self.memory.load(bus, &self.isa.system, now, addr, size_of(bytes), how::ALIGNED);
-        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
-        done.result.map_err(P::data_abort)
+        self.load_at(bus, self.begins_cycle(index, at), addr, size_of(bytes), how::ALIGNED)
     }
 
     pub(super) fn store_part(
@@ -104,11 +101,8 @@ impl<P: Profile> Arm<P> {
         bytes: u32,
         value: u32,
     ) -> Result<(), P::Exception> {
-        let now = self.begins_cycle(index, at);
         self.access_kind = "exclusive store";
-        let done = self.memory.store(bus, &self.isa.system, now, addr, size_of(bytes), value, how::ALIGNED);
-        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
-        done.result.map_err(P::data_abort)
+        self.store_at(bus, self.begins_cycle(index, at), addr, (size_of(bytes), value), how::ALIGNED)
     }
 }
 
