@@ -73,10 +73,11 @@ def test_every_run_accounts_for_all_of_its_time_and_notes_nothing_new(
         assert record.result is not None
         (core,) = record.result.cores
         assert sum(entry.ps for entry in core.stack) == record.result.elapsed_ps
-        # one kernel stores to the flash on purpose
-        known = ["a write to the window reads the flash"] * (
-            record.settings.get("program") == "probe"
-        )
+        # one kernel stores to the flash on purpose, one traps
+        known = {
+            "probe": ["a write to the window reads the flash"],
+            "trap": ["unknown instruction"] * 3,
+        }.get(record.settings.get("program"), [])
         assert len(record.result.notes) == len(known), (record.label, record.result.notes)
         assert all(text in note for text, note in zip(known, record.result.notes, strict=True))
 

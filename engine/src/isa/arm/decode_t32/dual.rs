@@ -33,7 +33,7 @@ fn two(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     not_pc(&[rt, rt2])?;
     only_if(!is_load || rt != rt2)?;
     only_if(!write_back || rn != rt && rn != rt2)?;
-    let (base, offset) = if rn == PC {
+    let (base, first) = if rn == PC {
         only_if(is_load && !write_back)?;
         emit.constant(ADDRESS, aligned_pc(emit).wrapping_add(offset));
         (ADDRESS, 0)
@@ -41,13 +41,13 @@ fn two(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (rn, if pre { offset } else { 0 })
     };
     let (code, direction) = if is_load { (Code::Ldr, 0) } else { (Code::Str, how::STORE) };
-    emit.op4(Code::Multiple, 0, base, ZERO, how::ALIGNED | direction, 2 | offset << 8);
-    let mut words = [(rt, offset), (rt2, offset.wrapping_add(4))];
+    emit.op4(Code::Multiple, 0, base, ZERO, how::ALIGNED | direction, 2 | first << 8);
+    let mut words = [(rt, first), (rt2, first.wrapping_add(4))];
     if rt == base {
         words.reverse();
     }
-    for (register, offset) in words {
-        emit.op4(code, register, base, ZERO, how::ALIGNED | how::TOLD, offset);
+    for (register, at) in words {
+        emit.op4(code, register, base, ZERO, how::ALIGNED | how::TOLD, at);
     }
     if write_back {
         emit.op(Code::Add, rn, rn, ZERO, offset);
