@@ -1,6 +1,6 @@
 //! The core in a small machine: what instructions cost, traps, interrupts, caches, and that no cycle is lost.
 
-use crate::conformance::both_ways;
+use crate::conformance::with_and_without_skipping;
 use crate::support::riscv::*;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::Outcome;
@@ -318,7 +318,7 @@ fn a_loop_is_skipped_when_the_table_of_blocks_is_nearly_full() {
     for shorter in [0, 4, 8, 12, 16, 20] {
         let mut filler = vec![C_NOP_TWICE; 0x1_0000 / 4 - 2 - shorter];
         filler.extend([addi(7, 0, LOCAL as i32), jalr(0, 7, 0)]);
-        let (_, skipped) = both_ways(|| {
+        let (_, skipped) = with_and_without_skipping(|| {
             let mut machine = machine(BRAM, &filler, 2);
             put(&mut machine, LOCAL, &wait);
             machine

@@ -19,8 +19,8 @@ fn core_at(mhz: u64) -> CoreConfig {
 }
 
 /// Runs a program with and without skipping. Gives what both have in common, and the cycles that were skipped.
-fn both_ways(mhz: u64, at: u32, program: &[u32]) -> (RunReport, u64) {
-    conformance::both_ways(|| machine_with(core_at(mhz), at, program))
+fn with_and_without_skipping(mhz: u64, at: u32, program: &[u32]) -> (RunReport, u64) {
+    conformance::with_and_without_skipping(|| machine_with(core_at(mhz), at, program))
 }
 
 /// Waits for an event that comes after so many cycles of the bus. An iteration has `body`, and `slot` in the branch's
@@ -37,7 +37,7 @@ fn wait_for_event(cycles: u32, body: &[u32], slot: u32) -> Vec<u32> {
 #[test]
 fn a_wait_for_an_event_is_skipped() {
     for (mhz, at) in [(100, PROGRAM), (100, KSEG0 + DDR), (300, PROGRAM), (300, KSEG0 + DDR)] {
-        let (report, skipped) = both_ways(mhz, at, &wait_for_event(100_000, &[], NOP));
+        let (report, skipped) = with_and_without_skipping(mhz, at, &wait_for_event(100_000, &[], NOP));
         assert!(skipped > 95 * report.cores[0].cycles.0 / 100, "{mhz} MHz at {at:#x}: {skipped}");
         assert!(report.counters.iter().any(|(name, reads)| name == "late.reads" && *reads > 5000));
     }
@@ -45,13 +45,13 @@ fn a_wait_for_an_event_is_skipped() {
 
 #[test]
 fn a_clock_that_the_bus_does_not_divide_is_run() {
-    let (_, skipped) = both_ways(250, PROGRAM, &wait_for_event(50_000, &[], NOP));
+    let (_, skipped) = with_and_without_skipping(250, PROGRAM, &wait_for_event(50_000, &[], NOP));
     assert_eq!(skipped, 0);
 }
 
 #[test]
 fn a_loop_that_links_a_load_is_run() {
-    let (_, skipped) = both_ways(100, PROGRAM, &wait_for_event(50_000, &[ll(T2, S1, 0)], NOP));
+    let (_, skipped) = with_and_without_skipping(100, PROGRAM, &wait_for_event(50_000, &[ll(T2, S1, 0)], NOP));
     assert_eq!(skipped, 0);
 }
 
@@ -61,7 +61,7 @@ fn a_look_at_random_is_no_iteration() {
     // not.
     let mut body = vec![mfc0(T1, 1)];
     body.resize(32 - 3, NOP);
-    let (_, skipped) = both_ways(100, PROGRAM, &wait_for_event(50_000, &body, NOP));
+    let (_, skipped) = with_and_without_skipping(100, PROGRAM, &wait_for_event(50_000, &body, NOP));
     assert_eq!(skipped, 0);
 }
 
@@ -73,7 +73,7 @@ fn interrupts_are_taken_at_the_same_instruction() {
         program.extend([addiu(T2, ZERO, 5), ori(T1, ZERO, ENABLED), mtc0(T1, STATUS), sw(T0, S0, 4)]);
         program.extend([lw(A0, S0, 20), lw(A0, S1, 0), bne(A0, T2, -3), NOP]);
         let program = then_exit(&program);
-        let (_, skipped) = conformance::both_ways(|| {
+        let (_, skipped) = conformance::with_and_without_skipping(|| {
             let mut machine = machine_with(core_at(mhz), PROGRAM, &program);
             let handler = [sw(ZERO, S0, 8), lw(K0, S1, 0), addiu(K0, K0, 1), sw(K0, S1, 0), sw(T0, S0, 4), ERET];
             put(&mut machine, GENERAL_VECTOR, &handler);
@@ -116,6 +116,6 @@ proptest! {
     ) {
         let slot = [NOP, lw(T1, S1, 0), mul(T2, S1, S0)][slot];
         let at = [PROGRAM, KSEG0 + DDR, KSEG1 + SLOW + 0x1000][at];
-        both_ways(mhz, at, &wait_for_event(cycles, &body, slot));
+        with_and_without_skipping(mhz, at, &wait_for_event(cycles, &body, slot));
     }
 }

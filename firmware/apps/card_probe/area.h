@@ -16,7 +16,7 @@ struct area {
     uint32_t blocks;
 };
 
-/* Makes the file and gives the longest stretch of blocks that it has in one piece, AREA_LEAST_BLOCKS to AREA_BLOCKS.
+/* Makes the file and gives the longest run of blocks that it has in one piece, AREA_LEAST_BLOCKS to AREA_BLOCKS.
    FR_DENIED if the disk is too full for the file, or too fragmented. */
 FRESULT area_make(struct area *area);
 

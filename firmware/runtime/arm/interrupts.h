@@ -1,4 +1,4 @@
-/* Short stretches that no interrupt may cut in two; they may be one in the other. */
+/* Critical sections: code that no interrupt may cut in two. They may be nested. */
 #ifndef INTERRUPTS_H
 #define INTERRUPTS_H
 

@@ -5,8 +5,8 @@
 //! and data accesses come after it. These are the rules of PicoRV32's memory interface; any core that fetches one
 //! instruction ahead through one port can use them.
 //!
-//! Times are cycles of the core. An instruction is *wanted* from cycle I on; a request that has to go out is up in I +
-//! 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is
+//! Times are cycles of the core. An instruction is *wanted* from cycle I on; a request that has to go out is up in
+//! I + 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is
 //! *done* in cycle D.
 
 use super::super::port::Answer;

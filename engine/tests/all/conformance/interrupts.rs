@@ -1,4 +1,4 @@
-//! When interrupts are taken.
+//! When interrupts are taken, and exceptions that the program handles.
 
 use super::program::*;
 use super::target::*;
@@ -69,4 +69,21 @@ pub fn a_wait_for_nothing_is_explained<T: Target>() {
     let text = fault_text(&report);
     assert!(told.iter().any(|told| text.starts_with(told)), "{text}");
     assert!(report.elapsed < Ps::from_us(10));
+}
+
+pub fn a_system_call_comes_back<T: Target>() {
+    let mut machine =
+        handled::<T>(T::CODE[0], &[Begin, Enable, Trap, Add(A, 1), Exit], &[Add(COUNT, 1), ReturnFromTrap]);
+    let report = run_to_exit(&mut machine);
+    assert_eq!((register::<T>(&machine, COUNT), register::<T>(&machine, A)), (1, 1));
+    assert!(report.notes.is_empty(), "{:?}", report.notes);
+}
+
+pub fn an_undefined_instruction_is_handled<T: Target>() {
+    let program = [Begin, Enable, Undefined, Add(A, 1), Exit];
+    let mut machine = handled::<T>(T::CODE[0], &program, &[Add(COUNT, 1), ReturnBehind]);
+    let report = run_to_exit(&mut machine);
+    assert_eq!((register::<T>(&machine, COUNT), register::<T>(&machine, A)), (1, 1));
+    let told = report.notes.iter().any(|note| note.contains("(the firmware's trap handler took it)"));
+    assert_eq!(told, T::NOTES, "{:?}", report.notes);
 }

@@ -6,7 +6,6 @@
 
 mod calls;
 mod code;
-mod handlers;
 mod interrupts;
 mod polling;
 mod program;
@@ -15,7 +14,7 @@ mod target;
 mod targets;
 
 pub use code::sweep;
-pub use polling::both_ways;
+pub use polling::with_and_without_skipping;
 pub use running::{ITERATIONS, run_alike};
 pub use target::{Target, prepared};
 pub use targets::{arm, riscv};
@@ -49,13 +48,12 @@ macro_rules! properties_of {
                     a_store_to_the_next_instructions_takes_effect
                     what_was_data_runs_as_code
                     cold_code_takes_the_time_that_it_takes_in_steps;
-                handlers:
-                    a_system_call_comes_back
-                    an_undefined_instruction_is_handled;
                 interrupts:
                     an_interrupt_is_taken_at_the_first_instruction_after_its_time
                     a_core_waits_for_its_interrupt
-                    a_wait_for_nothing_is_explained;
+                    a_wait_for_nothing_is_explained
+                    a_system_call_comes_back
+                    an_undefined_instruction_is_handled;
                 polling:
                     a_wait_for_an_event_is_skipped
                     an_exchange_of_bytes_is_skipped

@@ -7,7 +7,7 @@ use cyclescope_engine::machine::{Machine, RunReport};
 use proptest::prelude::*;
 
 /// Runs with and without skipping. Gives what both have in common, and the cycles that were skipped.
-pub fn both_ways(prepared: impl Fn() -> Machine) -> (RunReport, u64) {
+pub fn with_and_without_skipping(prepared: impl Fn() -> Machine) -> (RunReport, u64) {
     let once = |skip: bool| {
         let mut machine = prepared();
         machine.skip_polling(skip);
@@ -20,8 +20,8 @@ pub fn both_ways(prepared: impl Fn() -> Machine) -> (RunReport, u64) {
     (skipping, skipped)
 }
 
-fn both_ways_of<T: Target>(at: u32, program: &[Step]) -> (RunReport, u64) {
-    both_ways(|| machine::<T>(at, program))
+fn with_and_without_skipping_of<T: Target>(at: u32, program: &[Step]) -> (RunReport, u64) {
+    with_and_without_skipping(|| machine::<T>(at, program))
 }
 
 /// Most of so many cycles are skipped, if the core skips at all.
@@ -64,7 +64,7 @@ pub fn a_wait_for_an_event_is_skipped<T: Target>() {
         // With iterations that are longer than a small cache, too.
         let events = [0, 60].map(|padding| wait_for_event::<T>(500_000, padding));
         for program in events.into_iter().chain([wait_until_ready::<T>(500_000)]) {
-            let (report, skipped) = both_ways_of::<T>(at, &program);
+            let (report, skipped) = with_and_without_skipping_of::<T>(at, &program);
             assert_most::<T>(skipped, report.cores[0].cycles.0);
             assert!(report.cores[0].cycles.0 > 500_000);
             let reads = &report.counters.iter().find(|(name, _)| name == "late.reads").unwrap().1;
@@ -77,7 +77,7 @@ pub fn an_exchange_of_bytes_is_skipped<T: Target>() {
     for at in T::CODE {
         for byte_cycles in [34, 150] {
             for program in [exchange_until_ready::<T>, exchange_in_one_register::<T>] {
-                let (report, skipped) = both_ways_of::<T>(at, &program(200_000, byte_cycles));
+                let (report, skipped) = with_and_without_skipping_of::<T>(at, &program(200_000, byte_cycles));
                 assert_most::<T>(skipped, report.cores[0].cycles.0);
             }
         }
@@ -88,7 +88,7 @@ pub fn a_loop_that_counts_is_run<T: Target>() {
     let in_memory = [Load(E, B, 0), Add(E, 1), Store(E, B, 0), Set(E, 0)];
     for body in [&in_memory[..], &[Add(E, 1)]] {
         let iteration = [&[Label(0), Load(D, A, VALUE)], body, &[IfZero(D, 0)]].concat();
-        let (_, skipped) = both_ways_of::<T>(T::CODE[0], &after::<T>(50_000, RAISE_LATER, &iteration));
+        let (_, skipped) = with_and_without_skipping_of::<T>(T::CODE[0], &after::<T>(50_000, RAISE_LATER, &iteration));
         assert_eq!(skipped, 0, "{body:?}");
     }
 }
@@ -99,14 +99,14 @@ pub fn a_loop_that_writes_beside_its_code_is_run<T: Target>() {
         let iteration = [Jump(1), Label(2), Nop, Nop, Label(1), Load(D, A, VALUE), Store(C, B, 0), IfZero(D, 1)];
         let program = |word| after::<T>(50_000, RAISE_LATER, &[&[Set(B, word)], &iteration[..]].concat());
         let word = assemble::<T>(*at, &program(0)).1[&2];
-        let (_, skipped) = both_ways_of::<T>(*at, &program(word));
+        let (_, skipped) = with_and_without_skipping_of::<T>(*at, &program(word));
         assert_eq!(skipped, 0);
     }
 }
 
 pub fn a_watched_loop_keeps_its_stack<T: Target>() {
     let program = exchange_until_ready::<T>(50_000, 34);
-    let (report, _) = both_ways(|| {
+    let (report, _) = with_and_without_skipping(|| {
         let Prepared { mut machine, labels } = prepared::<T>(T::CODE[0], &program);
         machine.watch_address("exchange", labels[&1]);
         machine
@@ -121,7 +121,7 @@ pub fn interrupts_come_at_the_same_instruction<T: Target>() {
         let program = after::<T>(cycles, RAISE_LATER, &[&[Enable], &iteration[..]].concat());
         let count = [Load(E, B, 0), Add(E, 1), Store(E, B, 0)];
         let handler = [&[Store(A, A, LOWER)], &count[..], &[Store(C, A, RAISE_LATER), ReturnFromInterrupt]].concat();
-        let (_, skipped) = both_ways(|| handled::<T>(T::CODE[0], &program, &handler));
+        let (_, skipped) = with_and_without_skipping(|| handled::<T>(T::CODE[0], &program, &handler));
         assert!(!T::SKIPS || cycles < 1000 || skipped > u64::from(3 * cycles), "{cycles}: {skipped}");
     }
 }
@@ -129,8 +129,8 @@ pub fn interrupts_come_at_the_same_instruction<T: Target>() {
 pub fn skipping_changes_nothing<T: Target>() {
     let cases = (0_u32..100_000, 0_u32..200, 0_usize..60, prop::sample::select(T::CODE.to_vec()));
     proptest!(ProptestConfig::with_cases(32), |((cycles, byte_cycles, padding, at) in cases)| {
-        both_ways_of::<T>(at, &wait_for_event::<T>(cycles, padding));
-        both_ways_of::<T>(at, &exchange_until_ready::<T>(cycles, byte_cycles));
-        both_ways_of::<T>(at, &exchange_in_one_register::<T>(cycles, byte_cycles));
+        with_and_without_skipping_of::<T>(at, &wait_for_event::<T>(cycles, padding));
+        with_and_without_skipping_of::<T>(at, &exchange_until_ready::<T>(cycles, byte_cycles));
+        with_and_without_skipping_of::<T>(at, &exchange_in_one_register::<T>(cycles, byte_cycles));
     });
 }
