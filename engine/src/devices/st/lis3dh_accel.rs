@@ -139,8 +139,7 @@ impl ByteTarget for Lis3dh {
     }
 
     fn wakes_at(&self) -> Option<Ps> {
-        let changes = self.registers[CTRL_REG3] & I1_ZYXDA != 0 && self.fresh == 0;
-        self.sampler.next_at().filter(|_| changes)
+        self.sampler.next_at().filter(|_| self.registers[CTRL_REG3] & I1_ZYXDA != 0 && self.fresh == 0)
     }
 
     fn interrupt(&self) -> Option<bool> {

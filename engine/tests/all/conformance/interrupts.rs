@@ -85,5 +85,5 @@ pub fn an_undefined_instruction_is_handled<T: Target>() {
     let report = run_to_exit(&mut machine);
     assert_eq!((register::<T>(&machine, COUNT), register::<T>(&machine, A)), (1, 1));
     let told = report.notes.iter().any(|note| note.contains("(the firmware's trap handler took it)"));
-    assert_eq!(told, T::NOTES, "{:?}", report.notes);
+    assert!(told, "{:?}", report.notes);
 }
