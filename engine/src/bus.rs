@@ -353,10 +353,15 @@ impl Bus {
     }
 
     /// Runs the events that come before a request which a core makes at `at` reaches what answers at `addr`.
+    #[inline]
     pub fn run_events_before(&mut self, at: Ps, addr: u32) {
-        if self.events.next_due() == Ps::MAX {
-            return;
+        if self.events.next_due() != Ps::MAX {
+            self.run_events_before_arrival(at, addr);
         }
+    }
+
+    #[inline(never)]
+    fn run_events_before_arrival(&mut self, at: Ps, addr: u32) {
         let arrives = self.entry_at(addr).map_or(at, |entry| self.path(entry).request(at));
         self.run_events(arrives);
     }

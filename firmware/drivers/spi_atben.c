@@ -1,6 +1,5 @@
-/* SPI over the ATBEN's pins, which are constants here, chip select included: bits in straight code, a message at once
-   and in the caller's thread. Mode 0. Power, too. Structure: the driver of that name that a report measured
-   (published/atben_spi_drivers.toml). */
+/* SPI over the ATBEN's pins, constants here, in straight code: mode 0, a message at once in the caller's thread; power.
+   Structure: the driver of that name that a report measured (published/atben_spi_drivers.toml). */
 #include "spi_atben.h"
 
 #include "at86rf230.h"
@@ -35,8 +34,7 @@ static inline struct spi_lines lines_of(const struct spi_atben *self)
     return (struct spi_lines){.base = &self->base, .mosi = MOSI, .miso = MISO, .sck = SCLK};
 }
 
-/* The card slot's lines feed the transceiver through its pins' protection: while it has no power they must be low,
- * too. */
+/* The card slot's lines feed the transceiver through its pins' protection: without power they must be low, too. */
 static void reset(void *reset_data)
 {
     struct spi_lines lines = lines_of(reset_data);

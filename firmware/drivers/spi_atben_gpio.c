@@ -1,5 +1,4 @@
-/* Framework for the ATBEN with one of the transports. Structure: the driver of that name that a report measured
- * (published/atben_spi_drivers.toml). */
+/* Framework for the ATBEN with a transport. Structure: the published driver (published/atben_spi_drivers.toml). */
 #include "spi_atben_gpio.h"
 
 #include "at86rf230.h"
@@ -12,23 +11,21 @@
 #define CHARGE_MS 10u
 #define SETTLE_MS 10u
 
-/* The card slot's lines feed the transceiver through its pins' protection: while it has no power they must be low,
- * too. */
+/* The card slot's lines feed the transceiver through its pins' protection: without power they must be low, too. */
 static void reset(void *unused)
 {
-    const uint32_t outputs =
-        ATBEN_BIT(ATBEN_MOSI) | ATBEN_BIT(ATBEN_SLP_TR) | ATBEN_BIT(ATBEN_SCLK) | ATBEN_BIT(ATBEN_NSEL);
+    uint32_t driven = ATBEN_BIT(ATBEN_MOSI) | ATBEN_BIT(ATBEN_SLP_TR) | ATBEN_BIT(ATBEN_SCLK) | ATBEN_BIT(ATBEN_NSEL);
     const uint32_t inputs = ATBEN_BIT(ATBEN_IRQ) | ATBEN_BIT(ATBEN_MISO);
     const uint32_t power_off = ATBEN_BIT(ATBEN_VDD_OFF);
 
     (void)unused;
-    gpiolib_jz4740_port_set_value(ATBEN_PORT, power_off, power_off | outputs | inputs);
-    gpiolib_jz4740_port_direction_output(ATBEN_PORT, power_off | outputs | inputs);
+    gpiolib_jz4740_port_set_value(ATBEN_PORT, power_off, power_off | driven | inputs);
+    gpiolib_jz4740_port_direction_output(ATBEN_PORT, power_off | driven | inputs);
     msleep(DISCHARGE_MS);
 
     /* Capacitors are charged through the lines before the power switch closes. */
     gpiolib_jz4740_port_direction_input(ATBEN_PORT, inputs);
-    gpiolib_jz4740_port_set_value(ATBEN_PORT, outputs, outputs);
+    gpiolib_jz4740_port_set_value(ATBEN_PORT, driven, driven);
     msleep(CHARGE_MS);
 
     gpiolib_jz4740_port_set_value(ATBEN_PORT, 0, power_off | ATBEN_BIT(ATBEN_SLP_TR) | ATBEN_BIT(ATBEN_SCLK));

@@ -1,7 +1,6 @@
-/* Bytes over three pins of one JZ4740 port, in straight code: SPI mode 0, highest bit first. Its users have these
-   functions in line, so that pins that a user knows are constants of its code, and others are in registers. The port's
-   address is in memory and loaded for each access, as in the published drivers: they keep it in their structure, and in
-   a kernel built with -fno-strict-aliasing a store to a register may have changed it. */
+/* Bytes over three pins of one JZ4740 port: SPI mode 0, highest bit first. Users have these functions in line: pins
+   that they know are constants of their code. The port's address is loaded from memory for each access, as the published
+   drivers do: in a kernel built with -fno-strict-aliasing a store to a register may have changed it. */
 #ifndef SPI_JZ4740_BITS_H
 #define SPI_JZ4740_BITS_H
 
@@ -91,8 +90,7 @@ SPI_IN_LINE void spi_send_bytes(struct spi_lines lines, const uint8_t *from, uns
     zero_0:
         spi_raise(lines, lines.sck);
         spi_lower(lines, lines.sck);
-        spi_lower(lines, lines.sck); /* it is low: without one more access the next byte would come before 250 ns are
-                                        over (AT86RF231, SPI timing, t5) */
+        spi_lower(lines, lines.sck); /* low already: else the next byte comes before 250 ns (AT86RF231, t5) */
     }
 }
 

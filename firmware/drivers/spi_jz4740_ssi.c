@@ -1,5 +1,4 @@
-/* SPI by the JZ4740's serial controller (programming manual, chapter Synchronous Serial Interface): words from FIFO to
-   FIFO, polled, in the caller's thread. */
+/* SPI by the JZ4740's SSI (programming manual): words from FIFO to FIFO, polled, in the caller's thread. */
 #include "spi_gpio.h"
 
 #include "error.h"

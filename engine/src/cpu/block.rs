@@ -221,8 +221,8 @@ impl<I: Isa> Blocks<I> {
         if slot.generation != self.generation || slot.entry != Some(entry) {
             let index = *self.by_entry.get(&entry)?;
             *slot = Found { generation: self.generation, index, entry: Some(entry) };
-            if entry.extent == Extent::Whole {
-                self.settled[at] = Settled { pc: if entry.pending.is_none() { entry.pc } else { NOWHERE }, index };
+            if entry.extent == Extent::Whole && entry.pending.is_none() {
+                self.settled[at] = Settled { pc: entry.pc, index };
             }
         }
         Some(slot.index)
