@@ -1,6 +1,6 @@
 /* Bytes over three pins of one JZ4740 port: SPI mode 0, highest bit first. Users have these functions in line: pins
-   that they know are constants of their code. The port's address is loaded from memory for each access, as the published
-   drivers do: in a kernel built with -fno-strict-aliasing a store to a register may have changed it. */
+   that they know are constants of their code. The port's address is loaded from memory for each access, as the
+   published drivers do: in a kernel built with -fno-strict-aliasing a store to a register may have changed it. */
 #ifndef SPI_JZ4740_BITS_H
 #define SPI_JZ4740_BITS_H
 
