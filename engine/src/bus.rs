@@ -61,7 +61,7 @@ pub struct MapEntry {
     pub last: u32,
     /// What answers.
     pub target: Target,
-    /// Index of the interconnect on the path, if any: for devices that are masters, and cores that have no view of their
+    /// Index of the interconnect on the path, if any: for devices that are masters, and cores without a view of their
     /// own.
     pub route: Option<usize>,
     /// Cores may keep it in their caches.

@@ -165,8 +165,9 @@ pub trait Profile: SystemSide + Sized + 'static {
         false
     }
 
-    /// A VFP instruction is to be executed, which begins in core cycle `_begins`, and [`SystemSide::vfp_is_ready`] does not hold:
-    /// does what has to be done before. Gives the cycles that it takes, accounted for but not added to the core's.
+    /// A VFP instruction is to be executed, which begins in core cycle `_begins`, and [`SystemSide::vfp_is_ready`] does
+    /// not hold: does what has to be done before. Gives the cycles that it takes, accounted for but not added to the
+    /// core's.
     ///
     /// # Errors
     /// The exception to be taken instead of the instruction; `None` for an undefined instruction.
