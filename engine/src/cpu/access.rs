@@ -90,7 +90,7 @@ impl<I: Isa> Cpu<I> {
     /// What is at `addr`, if a shortcut leads there: a load that costs and changes nothing else.
     #[inline(always)]
     pub(crate) fn load_by_shortcut<T: Integer>(&self, addr: u32) -> Option<T> {
-        let host = self.memory.quick_load(addr, size_of::<T>() as u32)?;
+        let host = self.memory.load_shortcut(addr, size_of::<T>() as u32)?;
         // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
         Some(unsafe { host.cast::<T>().read_unaligned() })
     }
@@ -98,7 +98,7 @@ impl<I: Isa> Cpu<I> {
     /// Stores a value at `addr`, if a shortcut leads there. True if it has.
     #[inline(always)]
     pub(crate) fn store_by_shortcut<T: Integer>(&mut self, addr: u32, value: T) -> bool {
-        let host = self.memory.quick_store(addr, size_of::<T>() as u32);
+        let host = self.memory.store_shortcut(addr, size_of::<T>() as u32);
         if let Some(host) = host {
             // SAFETY: as for loads.
             unsafe { host.cast::<T>().write_unaligned(value) }
@@ -132,7 +132,7 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
-        if let Some((cycles, value)) = self.memory.load_direct(bus, self.quiet_from(begins), addr, size.bytes(), told) {
+        if let Some((cycles, value)) = self.memory.load_flat(bus, self.quiet_from(begins), addr, size.bytes(), told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
             return self.after_access(bus, index, at);
@@ -164,7 +164,7 @@ impl<I: Isa> Cpu<I> {
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         let quiet = self.quiet_from(begins);
-        if let Some(cycles) = self.memory.store_direct(bus, quiet, addr, size.bytes(), value, told) {
+        if let Some(cycles) = self.memory.store_flat(bus, quiet, addr, size.bytes(), value, told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_access(bus, index, at);
         }

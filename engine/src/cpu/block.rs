@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::cost::{Breakdown, Cost};
 use super::isa::{Isa, Pending};
-use crate::memory::first_level::Way;
+use crate::memory::first_level::Via;
 
 /// No block.
 pub const NO_BLOCK: u32 = u32::MAX;
@@ -74,7 +74,7 @@ pub struct Cold<I: Isa> {
     /// The state behind it, where it is fallen through.
     pub context_behind: I::Context,
     /// How it is fetched.
-    pub fetch: Way,
+    pub fetch: Via,
     /// Index of its first instruction.
     pub first_instr: u32,
     /// Its runs when its compiled code was last thought about.
@@ -297,14 +297,14 @@ impl<I: Isa> Blocks<I> {
     }
 
     /// Makes a block of decoded code. `line_bytes` is the size of the instruction cache's lines.
-    pub fn add(&mut self, entry: EntryOf<I>, fetch: Way, line_bytes: u32, draft: Draft<I>) -> u32 {
+    pub fn add(&mut self, entry: EntryOf<I>, fetch: Via, line_bytes: u32, draft: Draft<I>) -> u32 {
         debug_assert!(self.hot.len() < MOST_BLOCKS, "compiled code knows where the table is: it must not grow");
         let index = self.hot.len() as u32;
         let (first_op, first_instr) = (self.ops.len() as u32, self.instrs.len() as u32);
         let cycles = draft.breakdown.map(|part| part.cycles() as u16);
         let (start, line_mask) = (entry.pc & I::ADDRESS_MASK, !(line_bytes - 1));
         let (first_line, last_line) = (start & line_mask, start.wrapping_add(draft.bytes - 1) & line_mask);
-        let lines = if fetch == Way::Cached { last_line.wrapping_sub(first_line) / line_bytes + 1 } else { 0 };
+        let lines = if fetch == Via::Cached { last_line.wrapping_sub(first_line) / line_bytes + 1 } else { 0 };
         self.hot.push(Hot {
             runs: [0; 2],
             code: self.uncompiled,

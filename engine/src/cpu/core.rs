@@ -9,7 +9,7 @@ use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
-use crate::memory::first_level::{Memory, MemoryConfig, Mmu as _, Way};
+use crate::memory::first_level::{Memory, MemoryConfig, Mmu as _, Via};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Registers that operations can name: so many that any 8-bit number is one.
@@ -195,14 +195,14 @@ impl<I: Isa> Cpu<I> {
     /// True where a look at the map tells that instructions are fetched past the cache, and so run one by one.
     #[inline(always)]
     fn runs_one_by_one(&self, bus: &Bus) -> bool {
-        !I::FETCHES_IN_BLOCKS && !I::Mmu::TRANSLATES && self.memory.fetch_way(bus, self.pc) == Way::Uncached
+        !I::FETCHES_IN_BLOCKS && !I::Mmu::TRANSLATES && self.memory.fetch_via(bus, self.pc) == Via::Uncached
     }
 
     /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before
     /// the limit. `left` is linked to it.
     fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
         let mut index = self.block_at(bus, Extent::Whole)?;
-        if !I::FETCHES_IN_BLOCKS && self.blocks.cold[index as usize].fetch == Way::Uncached {
+        if !I::FETCHES_IN_BLOCKS && self.blocks.cold[index as usize].fetch == Via::Uncached {
             return self.block_at(bus, Extent::One);
         }
         if self.blocks.cold[index as usize].entry.extent == Extent::Whole {
@@ -269,7 +269,7 @@ impl<I: Isa> Cpu<I> {
         }
         if bus.code_marks != self.code_marks {
             self.code_marks = bus.code_marks;
-            self.memory.forbid_quick_stores();
+            self.memory.forbid_store_shortcuts();
         }
     }
 

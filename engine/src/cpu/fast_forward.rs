@@ -15,7 +15,7 @@ use super::iteration::{Iteration, LONGEST_ITERATION, Lists, MOST_ENTRIES, MOST_P
 use super::sections::Totals as _;
 use crate::bus::Bus;
 use crate::inputs::Inputs;
-use crate::memory::first_level::{self, Way};
+use crate::memory::first_level::{self, Via};
 use crate::time::Ps;
 
 /// Most registers that instructions leave behind: see [`Isa::RESULTS`].
@@ -144,7 +144,7 @@ impl<I: Isa> Cpu<I> {
         }
         let index = self.block_at(bus, Extent::One)?;
         if I::note_writes(self, bus, index, iteration).is_none() {
-            if I::FETCHES_FIRST && self.blocks.cold[index as usize].fetch == Way::Uncached {
+            if I::FETCHES_FIRST && self.blocks.cold[index as usize].fetch == Via::Uncached {
                 self.memory.keep_fetched(self.pc);
             }
             return None;

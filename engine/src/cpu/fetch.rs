@@ -3,15 +3,15 @@
 use super::Cpu;
 use super::isa::Isa;
 use crate::bus::Bus;
-use crate::memory::first_level::{Done, Mmu, Quiet, Way};
+use crate::memory::first_level::{Done, Mmu, Quiet, Via};
 
 impl<I: Isa> Cpu<I> {
     /// Fetches a block's instructions. False if the caller has to look again before running it.
     pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
         match self.blocks.cold[index as usize].fetch {
-            Way::Local => true,
-            Way::Cached => self.fetch_cached(bus, index),
-            Way::Uncached => I::FETCHES_IN_BLOCKS || I::FETCHES_FIRST || self.fetch_one(bus, index),
+            Via::Local => true,
+            Via::Cached => self.fetch_cached(bus, index),
+            Via::Uncached => I::FETCHES_IN_BLOCKS || I::FETCHES_FIRST || self.fetch_one(bus, index),
         }
     }
 
@@ -24,7 +24,7 @@ impl<I: Isa> Cpu<I> {
         }
         // No event comes: there is no news, and one more word may be needed.
         while let Some((cycles, complete)) =
-            self.memory.fetch_one_direct(bus, self.quiet_from(self.shell.cycles), pc, end_pc)
+            self.memory.fetch_one_flat(bus, self.quiet_from(self.shell.cycles), pc, end_pc)
         {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             if cycles > 0 {
@@ -102,7 +102,7 @@ impl<I: Isa> Cpu<I> {
         if self.fetch_must_wait(bus, index, at, begins, pc) {
             return false;
         }
-        if let Some(cycles) = self.memory.fetch_direct(bus, self.quiet_from(begins), pc, end_pc) {
+        if let Some(cycles) = self.memory.fetch_flat(bus, self.quiet_from(begins), pc, end_pc) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             // No event came: there is no news.
             if cycles > 0 && self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
@@ -140,9 +140,9 @@ impl<I: Isa> Cpu<I> {
         let here = match self.blocks.cold[index as usize].fetch {
             _ if self.shell.sections.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
             _ if !I::is_current(self, index) => false,
-            Way::Local => true,
-            Way::Uncached => I::FETCHES_IN_BLOCKS,
-            Way::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
+            Via::Local => true,
+            Via::Uncached => I::FETCHES_IN_BLOCKS,
+            Via::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
         };
         if here {
             self.blocks.hot[index as usize].fetched_epoch = self.memory.fetch_epoch();

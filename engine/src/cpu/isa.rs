@@ -17,7 +17,7 @@ use crate::bus::Bus;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::first_level::access::Abort;
-use crate::memory::first_level::{Mmu, Way};
+use crate::memory::first_level::{Mmu, Via};
 
 /// The abort of an access that an instruction set's memory management, or the bus, refuses.
 pub type AbortOf<I> = Abort<<<I as Isa>::Mmu as Mmu>::Status>;
@@ -168,10 +168,10 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     fn read_instr(core: &mut Cpu<Self>, bus: &mut Bus, read: &mut Read<Self>, at: u32) -> Result<bool, AbortOf<Self>>;
 
     /// Makes a block of code that was read for `entry`, and is fetched so.
-    fn draft(core: &Cpu<Self>, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self>;
+    fn draft(core: &Cpu<Self>, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self>;
 
     /// Lets an instruction pass the pipeline, a branch as not taken, with what was under way before it and is after it.
-    fn pass(timing: &Self::Timing, instr: &Self::Instr, fetch: Way, pending: &mut Self::Pending) -> Cost;
+    fn pass(timing: &Self::Timing, instr: &Self::Instr, fetch: Via, pending: &mut Self::Pending) -> Cost;
 
     /// The core has waited `cycles` for instructions: what becomes of results that were under way.
     fn wait(pending: &mut Self::Pending, cycles: u64);

@@ -8,7 +8,7 @@ use super::Cpu;
 use super::isa::Isa;
 use crate::bus::Bus;
 use crate::core::Stop;
-use crate::memory::first_level::Way;
+use crate::memory::first_level::Via;
 use crate::memory::first_level::access::Kind;
 use crate::time::{Cycles, Ps};
 
@@ -76,7 +76,7 @@ impl<I: Isa> Cpu<I> {
     fn wait_before(&mut self, bus: &mut Bus, index: u32, at: u32, begins: Ps) {
         self.unpatch();
         let instr = self.blocks.info(index, at).instr;
-        let fetched = self.blocks.cold[index as usize].fetch == Way::Uncached;
+        let fetched = self.blocks.cold[index as usize].fetch == Via::Uncached;
         self.leave_in_the_middle(index, instr);
         if fetched {
             self.memory.keep_fetched(self.pc);

@@ -6,7 +6,7 @@ use super::cost::{Breakdown, Cost};
 use super::isa::{AbortOf, Isa, Pending};
 use crate::bus::{Bus, BusFaultKind};
 use crate::memory::first_level::Mmu;
-use crate::memory::first_level::Way;
+use crate::memory::first_level::Via;
 use crate::memory::first_level::access::{Abort, Status};
 
 /// Instructions a block has at the most.
@@ -61,8 +61,8 @@ impl<I: Isa> Cpu<I> {
             return Err(exception);
         }
         let start = entry.pc & I::ADDRESS_MASK;
-        let (way, physical) = self.memory.code_way(bus, self.isa.mmu(), start).map_err(I::fetch_abort)?;
-        let cold = way == Way::Cached && !self.memory.has_fetch_line(self.next_line(start));
+        let (via, physical) = self.memory.code_via(bus, self.isa.mmu(), start).map_err(I::fetch_abort)?;
+        let cold = via == Via::Cached && !self.memory.has_fetch_line(self.next_line(start));
         let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && cold;
         let longest = if entry.extent == Extent::One { 1 } else { LONGEST_BLOCK };
         let mut read = Read::new(entry.context);
@@ -90,8 +90,8 @@ impl<I: Isa> Cpu<I> {
         self.mark_code(bus, start, physical, at.wrapping_sub(start));
         let extent = if one_line && !ended { Extent::Line } else { entry.extent };
         let entry = EntryOf::<I> { extent, ..entry };
-        let draft = I::draft(self, entry, way, read);
-        Ok(self.blocks.add(entry, way, self.line_bytes, draft))
+        let draft = I::draft(self, entry, via, read);
+        Ok(self.blocks.add(entry, via, self.line_bytes, draft))
     }
 
     /// True if code from `start` to `end` reaches beyond the first line.
@@ -105,7 +105,7 @@ impl<I: Isa> Cpu<I> {
         if self.memory.read_code(bus, self.isa.mmu(), at, &mut bytes) {
             return Ok(bytes);
         }
-        let (_, physical) = self.memory.code_way(bus, self.isa.mmu(), at)?;
+        let (_, physical) = self.memory.code_via(bus, self.isa.mmu(), at)?;
         let answer = if bus.entry_at(physical).is_some() { BusFaultKind::Slave } else { BusFaultKind::Unmapped };
         let status = <I::Mmu as Mmu>::Status::EXTERNAL;
         Err(Abort { va: at, status, write: false, domain: 0, bus: Some(answer) })
@@ -122,7 +122,7 @@ impl<I: Isa> Cpu<I> {
         let here = bytes.min(PAGE_BYTES - start % PAGE_BYTES);
         bus.mark_code(physical, here);
         if bytes > here
-            && let Ok((_, physical)) = self.memory.code_way(bus, self.isa.mmu(), start.wrapping_add(here))
+            && let Ok((_, physical)) = self.memory.code_via(bus, self.isa.mmu(), start.wrapping_add(here))
         {
             bus.mark_code(physical, bytes - here);
         }
@@ -152,7 +152,7 @@ impl<I: Isa> Draft<I> {
 
     /// The next instruction passes, a jump as not taken. Gives what it costs, and the cycles from the block's beginning
     /// to the end of its first cycle.
-    pub fn pass(&mut self, timing: &I::Timing, instr: I::Instr, fetch: Way) -> (Cost, u16) {
+    pub fn pass(&mut self, timing: &I::Timing, instr: I::Instr, fetch: Via) -> (Cost, u16) {
         let (breakdown, pending) = (&mut self.breakdown[FALLEN], &mut self.pending[FALLEN]);
         self.before_last = (*breakdown, *pending);
         let cost = I::pass(timing, &instr, fetch, pending);

@@ -12,13 +12,13 @@ pub mod access;
 mod accounts;
 pub mod config;
 mod data;
-mod direct;
 mod fetch;
+mod flat;
 mod maintain;
 mod meter;
 mod mmu;
+mod multiple;
 mod outward;
-mod several;
 mod stores;
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ pub(crate) mod translate;
 
 pub use accounts::{Accounts, Part, Purpose};
 pub use config::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
-pub use direct::Quiet;
+pub use flat::Quiet;
 pub use mmu::{Identity, Mmu, Refusal};
 
 use crate::bus::{Bus, BusFault, Target};
@@ -52,14 +52,14 @@ pub struct Done<T, S> {
     pub result: Result<T, Abort<S>>,
 }
 
-/// What an access costs.
+/// What an access goes through, which decides what it costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
-    /// Nothing: tightly coupled memory.
+pub enum Via {
+    /// Tightly coupled memory: nothing.
     Local,
-    /// Nothing if the cache has it, else a line fill.
+    /// A cache: nothing if that has it, else a line fill.
     Cached,
-    /// An access over the bus.
+    /// The bus, each time.
     Uncached,
 }
 
@@ -71,9 +71,9 @@ pub struct Memory {
     state: State,
     accounts: Accounts,
     /// Lines of data whose accesses cost and change nothing, by virtual address.
-    quick: Shortcuts,
-    /// The privilege for which `quick` holds.
-    quick_privileged: bool,
+    shortcuts: Shortcuts,
+    /// The privilege for which `shortcuts` holds.
+    shortcuts_privileged: bool,
     /// Lines of instructions whose fetches cost and change nothing, by virtual address.
     fetched: FetchLines,
     /// Map entries that were accessed since [`Memory::forget_touched`]: bit n is entry n.
@@ -120,8 +120,8 @@ impl Memory {
                 outer_uses: 0,
             },
             accounts: Accounts::default(),
-            quick: Shortcuts::new(line_bytes(config.dcache, config.granule_bytes)),
-            quick_privileged: true,
+            shortcuts: Shortcuts::new(line_bytes(config.dcache, config.granule_bytes)),
+            shortcuts_privileged: true,
             fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES)),
             touched: 0,
             translates: true,
@@ -141,22 +141,22 @@ impl Memory {
     /// Where the bytes of an aligned load are, if it costs and changes nothing. For the privilege that
     /// [`Memory::privilege_changed`] told.
     #[inline(always)]
-    pub fn quick_load(&self, va: u32, bytes: u32) -> Option<*const u8> {
-        self.quick.load(va, bytes)
+    pub fn load_shortcut(&self, va: u32, bytes: u32) -> Option<*const u8> {
+        self.shortcuts.load(va, bytes)
     }
 
     /// Where the bytes of an aligned store go, if it costs and changes nothing.
     #[inline(always)]
-    pub fn quick_store(&self, va: u32, bytes: u32) -> Option<*mut u8> {
-        self.quick.store(va, bytes)
+    pub fn store_shortcut(&self, va: u32, bytes: u32) -> Option<*mut u8> {
+        self.shortcuts.store(va, bytes)
     }
 
     /// The core is in a privileged mode now, or no longer. To be told after each change of mode.
     #[inline]
     pub fn privilege_changed(&mut self, privileged: bool) {
-        if self.quick_privileged != privileged {
-            self.quick_privileged = privileged;
-            self.quick.clear();
+        if self.shortcuts_privileged != privileged {
+            self.shortcuts_privileged = privileged;
+            self.shortcuts.clear();
             self.fetched.clear();
         }
     }
@@ -171,7 +171,7 @@ impl Memory {
         };
         let icache = mmu.icache_is_on() && self.config.icache.is_some();
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
-        self.quick.clear();
+        self.shortcuts.clear();
         self.fetched.clear();
         self.forget_uncached();
         // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
@@ -186,13 +186,13 @@ impl Memory {
     }
 
     /// Some memory holds decoded instructions now: stores have to look. To be told when [`Bus::code_marks`] has grown.
-    pub fn forbid_quick_stores(&mut self) {
-        self.quick.forbid_stores();
+    pub fn forbid_store_shortcuts(&mut self) {
+        self.shortcuts.forbid_stores();
     }
 
-    /// The table behind [`Memory::quick_load`], for compiled code.
-    pub fn quick_lines(&self) -> &Shortcuts {
-        &self.quick
+    /// The table behind [`Memory::load_shortcut`], for compiled code.
+    pub fn shortcuts(&self) -> &Shortcuts {
+        &self.shortcuts
     }
 
     // ---- What it has done
@@ -296,10 +296,10 @@ impl Memory {
         Meter::new(self.config.clock, now)
     }
 
-    /// Takes the quick accesses of the line at a physical address.
-    fn forget_quick(&mut self, bus: &Bus, physical: u32) {
+    /// Takes the shortcuts to the line at a physical address.
+    fn forget_shortcuts(&mut self, bus: &Bus, physical: u32) {
         if let Some(host) = host_of(bus, physical) {
-            self.quick.remove_host(physical, host);
+            self.shortcuts.remove_host(physical, host);
         }
     }
 
@@ -308,7 +308,7 @@ impl Memory {
         let Some(cache) = &mut self.state.dcache else { return };
         if cache.shape().replacement == Replacement::LeastRecentlyUsed {
             let others: Vec<u32> = cache.neighbours(physical).collect();
-            others.into_iter().for_each(|other| self.forget_quick(bus, other));
+            others.into_iter().for_each(|other| self.forget_shortcuts(bus, other));
         }
     }
 }

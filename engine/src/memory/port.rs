@@ -24,7 +24,7 @@ pub struct Answer {
 
 /// A memory on the port itself.
 #[derive(Clone, Copy, Debug)]
-struct Direct {
+struct OnPort {
     base: u32,
     /// The last address at which a word begins.
     last_word: u32,
@@ -35,7 +35,7 @@ struct Direct {
     entry: usize,
 }
 
-impl Direct {
+impl OnPort {
     /// Where the bytes of the word at `addr`, a multiple of 4, are.
     #[inline(always)]
     fn host(&self, addr: u32) -> Option<*mut u8> {
@@ -45,22 +45,22 @@ impl Direct {
 }
 
 /// How many memories can be on the port itself; further ones are reached over the bus, in the same time.
-const DIRECT: usize = 2;
+const MOST_ON_PORT: usize = 2;
 /// No memory.
-const NOTHING: Direct = Direct { base: 1, last_word: 0, host_zero: 0, read_cycles: 0, write_cycles: 0, entry: 0 };
+const NOTHING: OnPort = OnPort { base: 1, last_word: 0, host_zero: 0, read_cycles: 0, write_cycles: 0, entry: 0 };
 
 /// A port. [`Port::attach`] it before use.
 #[derive(Debug)]
 pub struct Port {
     clock: Hz,
-    direct: [Direct; DIRECT],
+    on_port: [OnPort; MOST_ON_PORT],
     attached: bool,
 }
 
 impl Port {
     /// A port of a core with this clock.
     pub fn new(clock: Hz) -> Port {
-        Port { clock, direct: [NOTHING; DIRECT], attached: false }
+        Port { clock, on_port: [NOTHING; MOST_ON_PORT], attached: false }
     }
 
     /// Looks which memories sit on the port itself. The map does not change while a machine runs.
@@ -68,18 +68,18 @@ impl Port {
         if std::mem::replace(&mut self.attached, true) || bus.has_several_masters() {
             return;
         }
-        let found = bus.map.iter().enumerate().filter_map(|(index, _)| self.direct_memory(bus, index));
-        let found: Vec<Direct> = found.take(DIRECT).collect();
-        self.direct[..found.len()].copy_from_slice(&found);
+        let found = bus.map.iter().enumerate().filter_map(|(index, _)| self.memory_on_port(bus, index));
+        let found: Vec<OnPort> = found.take(MOST_ON_PORT).collect();
+        self.on_port[..found.len()].copy_from_slice(&found);
     }
 
-    fn direct_memory(&self, bus: &Bus, index: usize) -> Option<Direct> {
+    fn memory_on_port(&self, bus: &Bus, index: usize) -> Option<OnPort> {
         let entry = &bus.map[index];
         let Target::Ram(ram) = entry.target else { return None };
         let (ram, timing) = (&bus.rams[ram], bus.rams[ram].timing());
         let whole_words = entry.base.is_multiple_of(4) && entry.last - entry.base >= 3;
         let one_beat = bus.path(index).is_on_port() && timing.beat_bytes >= 4;
-        (whole_words && one_beat).then(|| Direct {
+        (whole_words && one_beat).then(|| OnPort {
             base: entry.base,
             last_word: entry.last - 3,
             host_zero: ram.as_ptr().expose_provenance().wrapping_sub(entry.base as usize),
@@ -92,13 +92,13 @@ impl Port {
     /// Reads the word at `addr`, a multiple of 4, where it lies in a memory on the port itself; the request is up in
     /// cycle `begins`.
     #[inline(always)]
-    pub fn read_direct(&self, addr: u32, begins: u64) -> Option<Answer> {
-        self.direct.iter().find_map(|direct| {
-            let host = direct.host(addr)?;
+    pub fn read_on_port(&self, addr: u32, begins: u64) -> Option<Answer> {
+        self.on_port.iter().find_map(|memory| {
+            let host = memory.host(addr)?;
             // SAFETY: the word lies inside a RAM that lives as long as the machine; nothing holds a reference into it.
             let value = u32::from_le(unsafe { host.cast::<u32>().read_unaligned() });
-            let done_cycles = begins + direct.read_cycles;
-            Some(Answer { value, done_cycles, entry: direct.entry, on_the_way_cycles: 0 })
+            let done_cycles = begins + memory.read_cycles;
+            Some(Answer { value, done_cycles, entry: memory.entry, on_the_way_cycles: 0 })
         })
     }
 
@@ -108,7 +108,7 @@ impl Port {
     /// [`BusFault`] if nothing or an error answers.
     #[inline(always)]
     pub fn read(&self, bus: &mut Bus, addr: u32, size: AccessSize, begins: u64) -> Result<Answer, BusFault> {
-        if let Some(answer) = self.read_direct(addr & !3, begins) {
+        if let Some(answer) = self.read_on_port(addr & !3, begins) {
             return Ok(Answer { value: size.extracted(answer.value, addr), ..answer });
         }
         let at = self.clock.ps_at_floor(Cycles(begins));
@@ -130,15 +130,15 @@ impl Port {
         value: u32,
         begins: u64,
     ) -> Result<Answer, BusFault> {
-        for direct in &self.direct {
-            if let Some(word) = direct.host(addr & !3) {
+        for memory in &self.on_port {
+            if let Some(word) = memory.host(addr & !3) {
                 let host = word.wrapping_add((addr & 3) as usize);
                 let bytes = value.to_le_bytes();
                 // SAFETY: the bytes lie inside a RAM that lives as long as the machine; nothing holds a reference into
                 // it.
                 unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), size.bytes() as usize) };
-                let done_cycles = begins + direct.write_cycles;
-                return Ok(Answer { value: 0, done_cycles, entry: direct.entry, on_the_way_cycles: 0 });
+                let done_cycles = begins + memory.write_cycles;
+                return Ok(Answer { value: 0, done_cycles, entry: memory.entry, on_the_way_cycles: 0 });
             }
         }
         let at = self.clock.ps_at_floor(Cycles(begins));
@@ -236,7 +236,7 @@ mod tests {
         let mut port = Port::new(Hz::new(MHZ_12).unwrap());
         port.attach(&bus);
         assert_eq!(port.read(&mut bus, 0xfffc, AccessSize::Word, 1).unwrap_err().addr, 0xfffc);
-        assert_eq!(port.read_direct(0x100, 1), None);
-        assert!(port.read_direct(0xfc, 1).is_some());
+        assert_eq!(port.read_on_port(0x100, 1), None);
+        assert!(port.read_on_port(0xfc, 1).is_some());
     }
 }

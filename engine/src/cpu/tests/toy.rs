@@ -17,7 +17,7 @@ use crate::cpu::{Config, Cpu};
 use crate::device::AccessSize;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
-use crate::memory::first_level::{Identity, Way};
+use crate::memory::first_level::{Identity, Via};
 use crate::storms::Source;
 
 /// A core of this instruction set.
@@ -162,7 +162,7 @@ impl Isa for Toy {
         Ok(op.ends_block())
     }
 
-    fn draft(_core: &ToyCore, entry: Entry<(), Loaded>, fetch: Way, read: Read<Toy>) -> Draft<Toy> {
+    fn draft(_core: &ToyCore, entry: Entry<(), Loaded>, fetch: Via, read: Read<Toy>) -> Draft<Toy> {
         let mut draft = Draft::new(entry, (), &read);
         for (number, (op, _)) in read.instrs.iter().enumerate() {
             let (_, begins) = draft.pass(&(), *op, fetch);
@@ -178,7 +178,7 @@ impl Isa for Toy {
         draft
     }
 
-    fn pass((): &(), op: &Op, _fetch: Way, pending: &mut Loaded) -> Cost {
+    fn pass((): &(), op: &Op, _fetch: Via, pending: &mut Loaded) -> Cost {
         let sources = match op.code {
             Code::Add | Code::Load | Code::Jump => [Some(op.b), None],
             Code::Store => [Some(op.a), Some(op.b)],

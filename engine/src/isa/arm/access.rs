@@ -65,12 +65,12 @@ impl<P: Profile> Arm<P> {
             return false;
         }
         let (begins, words, store) = (self.begins_cycle(index, at), op.imm & 0xff, op.ra & how::STORE != 0);
-        if let Some(cycles) = self.memory.several_direct(bus, self.quiet_from(begins), addr, words, store) {
+        if let Some(cycles) = self.memory.multiple_flat(bus, self.quiet_from(begins), addr, words, store) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_access(bus, index, at);
         }
         self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };
-        let done = self.memory.several(bus, &self.isa.system, begins, addr, op.imm & 0xff, op.ra);
+        let done = self.memory.multiple(bus, &self.isa.system, begins, addr, op.imm & 0xff, op.ra);
         self.written(bus, index, at, done)
     }
 }

@@ -20,7 +20,7 @@ use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
-use crate::memory::first_level::Way;
+use crate::memory::first_level::Via;
 
 /// A core of the application profile.
 pub type CortexA = Arm<System>;
@@ -167,11 +167,11 @@ impl<P: Profile> Isa for ArmSet<P> {
         Ok(instr.ends_block)
     }
 
-    fn draft(core: &Arm<P>, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
+    fn draft(core: &Arm<P>, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self> {
         decoded::draft(&core.timing, core.isa.system.predicts_branches(), entry, fetch, &read)
     }
 
-    fn pass(timing: &CoreTiming, instr: &Decoded, fetch: Way, pending: &mut Pending) -> Cost {
+    fn pass(timing: &CoreTiming, instr: &Decoded, fetch: Via, pending: &mut Pending) -> Cost {
         instr.pass(timing, fetch, pending)
     }
 

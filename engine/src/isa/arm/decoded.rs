@@ -9,7 +9,7 @@ use super::timing::{CoreTiming, Pending};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::read::Read;
-use crate::memory::first_level::Way;
+use crate::memory::first_level::Via;
 
 /// An instruction as decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +34,12 @@ impl Decoded {
 
     /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that
     /// nothing is under way any more when it has come.
-    pub fn pass(&self, timing: &CoreTiming, fetch: Way, pending: &mut Pending) -> Cost {
-        if fetch == Way::Uncached {
+    pub fn pass(&self, timing: &CoreTiming, fetch: Via, pending: &mut Pending) -> Cost {
+        if fetch == Via::Uncached {
             *pending = Pending::NONE;
         }
         let cost = timing.step(self, pending);
-        if fetch == Way::Uncached {
+        if fetch == Via::Uncached {
             *pending = Pending::NONE;
         }
         cost
@@ -51,7 +51,7 @@ pub(super) fn draft<P: Profile>(
     timing: &CoreTiming,
     predicts: bool,
     entry: Entry<Context, Pending>,
-    fetch: Way,
+    fetch: Via,
     read: &Read<ArmSet<P>>,
 ) -> Draft<ArmSet<P>> {
     let end = Ending::of(&read.instrs, &read.ops);
@@ -61,7 +61,7 @@ pub(super) fn draft<P: Profile>(
     for (number, (decoded, behind)) in read.instrs.iter().enumerate() {
         let (cost, begins) = draft.pass(timing, *decoded, fetch);
         let bytes = decoded.instr.len_bytes;
-        if fetch == Way::Uncached {
+        if fetch == Via::Uncached {
             draft.push(Op { code: Code::Fetch, rd: bytes, rn: 0, rm: 0, ra: 0, imm: at }, number, begins);
         }
         at = at.wrapping_add(u32::from(bytes));
@@ -81,7 +81,7 @@ pub(super) fn draft<P: Profile>(
     let jump_cycles = refill_cycles + u32::from(unpredicted);
     draft.breakdown[TAKEN].jump += u64::from(jump_cycles);
     timing.jump(&mut draft.pending[TAKEN], jump_cycles);
-    if fetch == Way::Uncached {
+    if fetch == Via::Uncached {
         draft.settle();
     }
     draft.taken_pc = end.target;

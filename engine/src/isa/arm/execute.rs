@@ -126,9 +126,9 @@ impl<P: Profile> Arm<P> {
     fn have_shortcuts(&self, addr: u32, words: u32, how: u8) -> bool {
         let has_shortcut = |addr: u32| {
             if how & how::STORE == 0 {
-                self.memory.quick_load(addr, 4).is_some()
+                self.memory.load_shortcut(addr, 4).is_some()
             } else {
-                self.memory.quick_store(addr, 4).is_some()
+                self.memory.store_shortcut(addr, 4).is_some()
             }
         };
         // So many words lie in two of these lines, or three.

@@ -19,7 +19,7 @@ use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
 use crate::inputs::Inputs;
-use crate::memory::first_level::Way;
+use crate::memory::first_level::Via;
 
 /// A core.
 pub type Mips = Cpu<MipsSet>;
@@ -105,7 +105,7 @@ impl Isa for MipsSet {
 
     #[inline]
     fn locate(core: &mut Mips, bus: &mut Bus) -> bool {
-        core.find_page(bus) && (core.isa.page.way != Way::Uncached || core.fetch_uncached(bus))
+        core.find_page(bus) && (core.isa.page.via != Via::Uncached || core.fetch_uncached(bus))
     }
 
     fn is_current(core: &Mips, index: u32) -> bool {
@@ -126,7 +126,7 @@ impl Isa for MipsSet {
     /// A delay slot may be that of any branch. Past the cache, each instruction is fetched by itself.
     #[inline]
     fn runs_blocks(&self) -> bool {
-        self.delayed.is_none() && self.page.way != Way::Uncached
+        self.delayed.is_none() && self.page.via != Via::Uncached
     }
 
     /// Whether the block is what is there is asked before it is entered.
@@ -150,11 +150,11 @@ impl Isa for MipsSet {
         decoded::read(core, bus, read, at)
     }
 
-    fn draft(core: &Mips, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
+    fn draft(core: &Mips, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self> {
         decoded::draft(&core.timing, entry, fetch, &read)
     }
 
-    fn pass(timing: &CoreTiming, instr: &Decoded, _fetch: Way, pending: &mut Pending) -> Cost {
+    fn pass(timing: &CoreTiming, instr: &Decoded, _fetch: Via, pending: &mut Pending) -> Cost {
         timing.step(&instr.op, pending)
     }
 
@@ -263,9 +263,9 @@ impl Mips {
             self.raise(bus, Raised::of(Exception::AddressLoad(self.pc)));
             return false;
         }
-        match self.memory.code_way(bus, &self.isa.system, self.pc) {
-            Ok((way, physical)) => {
-                self.isa.page = self.isa.pages.add(self.pc, physical, way);
+        match self.memory.code_via(bus, &self.isa.system, self.pc) {
+            Ok((via, physical)) => {
+                self.isa.page = self.isa.pages.add(self.pc, physical, via);
                 true
             }
             Err(abort) => {

@@ -14,7 +14,7 @@ use crate::cpu::Cpu;
 use crate::cpu::block::{Draft, Entry, FALLEN};
 use crate::cpu::isa::{AbortOf, Pending as _};
 use crate::cpu::read::Read;
-use crate::memory::first_level::Way;
+use crate::memory::first_level::Via;
 
 /// Bytes of an instruction.
 pub(super) const OP_BYTES: u32 = 4;
@@ -95,7 +95,7 @@ fn fits_slot(core: &mut Cpu<MipsSet>, bus: &mut Bus, pc: u32) -> bool {
 pub(super) fn draft(
     timing: &CoreTiming,
     entry: Entry<Page, Pending>,
-    fetch: Way,
+    fetch: Via,
     read: &Read<MipsSet>,
 ) -> Draft<MipsSet> {
     let count = read.ops.len();

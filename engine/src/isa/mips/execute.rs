@@ -73,7 +73,7 @@ impl Mips {
                 macro_rules! store_part {
                     ($merge:path) => {{
                         let addr = a.wrapping_add(imm);
-                        if let Some(host) = self.memory.quick_store(addr & !3, 4) {
+                        if let Some(host) = self.memory.store_shortcut(addr & !3, 4) {
                             let host = host.cast::<u32>();
                             // SAFETY: a shortcut's line lies inside a RAM that lives as long as the machine.
                             unsafe { host.write_unaligned($merge(addr, host.read_unaligned(), b)) }

@@ -1,6 +1,6 @@
 //! Where code is: for virtual pages that instructions were fetched from, the physical ones.
 
-use crate::memory::first_level::Way;
+use crate::memory::first_level::Via;
 
 /// Bytes of a page: no translation maps less.
 pub(super) const PAGE_BYTES: u32 = 1 << 12;
@@ -17,7 +17,7 @@ pub struct Page {
     /// Its physical address.
     physical: u32,
     /// How it is fetched.
-    pub way: Way,
+    pub via: Via,
 }
 
 impl Page {
@@ -29,7 +29,7 @@ impl Page {
 }
 
 /// No page.
-pub(super) const NO_PAGE: Page = Page { va: NOWHERE, physical: 0, way: Way::Uncached };
+pub(super) const NO_PAGE: Page = Page { va: NOWHERE, physical: 0, via: Via::Uncached };
 
 /// What has been found for the current translation and privilege, in the slots that virtual addresses choose.
 #[derive(Clone, Debug)]
@@ -58,9 +58,9 @@ impl Pages {
     }
 
     /// The page that holds `pc`, which is at a physical address and fetched so.
-    pub fn add(&mut self, pc: u32, physical: u32, way: Way) -> Page {
+    pub fn add(&mut self, pc: u32, physical: u32, via: Via) -> Page {
         let mask = !(PAGE_BYTES - 1);
-        let page = Page { va: pc & mask, physical: physical & mask, way };
+        let page = Page { va: pc & mask, physical: physical & mask, via };
         self.slots[slot(page.va)] = page;
         page
     }
@@ -83,9 +83,9 @@ mod tests {
     fn a_page_is_found_where_it_was_put_until_translation_changes() {
         let mut pages = Pages::new();
         assert!(pages.find(0x8000_0010).is_none());
-        let page = pages.add(0x8000_0010, 0x10, Way::Cached);
+        let page = pages.add(0x8000_0010, 0x10, Via::Cached);
         assert_eq!(pages.find(0x8000_0ffc), Some(page));
-        assert_eq!((page.physical(0x8000_0ffc), page.way), (0xffc, Way::Cached));
+        assert_eq!((page.physical(0x8000_0ffc), page.via), (0xffc, Via::Cached));
         assert!(pages.find(0x8010_0000).is_none(), "another page of the same slot");
         pages.forget();
         assert!(pages.find(0x8000_0010).is_none());

@@ -17,7 +17,7 @@ use crate::cpu::{self, Cpu};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::first_level::access::Abort;
-use crate::memory::first_level::{Identity, MemoryConfig, Way};
+use crate::memory::first_level::{Identity, MemoryConfig, Via};
 
 /// A pipelined core.
 pub type Hart = Cpu<RiscV>;
@@ -117,7 +117,7 @@ impl Isa for RiscV {
         Ok(instr.op.code.ends_block())
     }
 
-    fn draft(core: &Hart, entry: EntryOf<Self>, fetch: Way, read: Read<Self>) -> Draft<Self> {
+    fn draft(core: &Hart, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self> {
         let timing = &core.timing;
         let mut draft = Draft::new(entry, (), &read);
         for (number, ((instr, _), op)) in read.instrs.iter().zip(&read.ops).enumerate() {
@@ -137,7 +137,7 @@ impl Isa for RiscV {
         draft
     }
 
-    fn pass(timing: &CoreTiming, instr: &Instr, _fetch: Way, pending: &mut Pending) -> Cost {
+    fn pass(timing: &CoreTiming, instr: &Instr, _fetch: Via, pending: &mut Pending) -> Cost {
         timing.step(instr, pending)
     }
 

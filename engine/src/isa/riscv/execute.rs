@@ -178,7 +178,7 @@ impl Hart {
         if self.blocks.is_compiled(index) {
             return self.blocks.reconsider(index);
         }
-        if let Some(code) = compiler.compile(&self.blocks, self.memory.quick_lines(), index) {
+        if let Some(code) = compiler.compile(&self.blocks, self.memory.shortcuts(), index) {
             self.blocks.adopt(index, code);
         } else if !compiler.is_sound() {
             // With the pages all code is gone.

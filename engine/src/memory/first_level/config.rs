@@ -39,10 +39,10 @@ pub struct MemoryConfig {
     /// How instructions are fetched that no cache holds.
     pub fetch: FetchPolicy,
     /// Bytes of a beat of a transfer of several registers to or from memory that no cache holds.
-    pub several_beat_bytes: u32,
+    pub multiple_beat_bytes: u32,
     /// A maintenance operation on one line, or on all of a TLB.
     pub maintenance_cycles: u64,
-    /// Bytes that quick accesses are remembered by where no data cache has lines: no more than those among which access
+    /// Bytes that shortcuts go by where no data cache has lines: no more than those among which access
     /// rights don't change. It changes nothing but the speed of the simulation.
     pub granule_bytes: u32,
 }
@@ -104,7 +104,7 @@ impl MemoryConfig {
             store_buffer_entries: read_store_buffer(reader),
             write_back: WriteBack::BehindFill,
             fetch: FetchPolicy::from_node(reader),
-            several_beat_bytes: reader.timing_u32(
+            multiple_beat_bytes: reader.timing_u32(
                 "cyclescope,several-beat-bytes",
                 PowerOfTwo(4..=BUS_BYTES),
                 "a beat of several registers has 4 or 8 bytes",
@@ -131,7 +131,7 @@ impl MemoryConfig {
             store_buffer_entries: 0,
             write_back: WriteBack::BeforeFill,
             fetch: FetchPolicy::OnDemand,
-            several_beat_bytes: 4,
+            multiple_beat_bytes: 4,
             maintenance_cycles: 0,
             granule_bytes: 256,
         }

@@ -1,4 +1,4 @@
-//! Loads and stores that find no quick way.
+//! Loads and stores that find no shortcut.
 
 use super::access::how;
 use super::access::{Abort, Access, Kind, Status};
@@ -7,7 +7,7 @@ use super::meter::Meter;
 use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::Place;
-use super::{Done, Memory, Way, WriteBack, abort_of, host_of};
+use super::{Done, Memory, Via, WriteBack, abort_of, host_of};
 use crate::bus::{Bus, BusFault, Target};
 use crate::device::AccessSize;
 use crate::memory::cache::Cache;
@@ -87,19 +87,19 @@ impl Memory {
     ) -> Result<u32, Abort<M::Status>> {
         let place = self.data_place(bus, mmu, meter, asked.va, asked.access(mmu))?;
         let value = self.load_at(bus, meter, place, asked).map_err(|fault| abort_of(asked.va, false, fault))?;
-        if place.way != Way::Uncached {
-            self.add_quick(bus, mmu, place, asked);
+        if place.via != Via::Uncached {
+            self.add_shortcut(bus, mmu, place, asked);
         }
         Ok(value)
     }
 
     fn load_at(&mut self, bus: &mut Bus, meter: &mut Meter, place: Place, asked: Asked) -> Result<u32, BusFault> {
-        match place.way {
-            Way::Local => {}
-            Way::Cached => self.use_line(bus, meter, place, Purpose::Load)?,
+        match place.via {
+            Via::Local => {}
+            Via::Cached => self.use_line(bus, meter, place, Purpose::Load)?,
             // The transfer that brought it has been paid for.
-            Way::Uncached if asked.how & how::TOLD != 0 && host_of(bus, place.physical).is_some() => {}
-            Way::Uncached => {
+            Via::Uncached if asked.how & how::TOLD != 0 && host_of(bus, place.physical).is_some() => {}
+            Via::Uncached => {
                 if place.ordered {
                     self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
                 }
@@ -122,18 +122,18 @@ impl Memory {
         let place = self.data_place(bus, mmu, meter, asked.va, asked.access(mmu))?;
         let in_ram = host_of(bus, place.physical).is_some();
         // What an execute-in-place window gets is not memory: it can't wait in a cache.
-        let way = if place.way == Way::Cached && !in_ram { Way::Uncached } else { place.way };
-        match way {
-            Way::Local => {}
-            Way::Cached if self.writes_back() => {
+        let via = if place.via == Via::Cached && !in_ram { Via::Uncached } else { place.via };
+        match via {
+            Via::Local => {}
+            Via::Cached if self.writes_back() => {
                 self.use_line(bus, meter, place, Purpose::Store).map_err(|fault| abort_of(asked.va, true, fault))?
             }
-            Way::Cached => {
+            Via::Cached => {
                 self.touch_line(bus, place.physical);
                 self.store_late(bus, meter, place, asked.size).map_err(|fault| abort_of(asked.va, true, fault))?;
             }
-            Way::Uncached if asked.how & how::TOLD != 0 && in_ram => {}
-            Way::Uncached => {
+            Via::Uncached if asked.how & how::TOLD != 0 && in_ram => {}
+            Via::Uncached => {
                 let result = if place.ordered || !in_ram {
                     self.store_in_order(bus, meter, place, asked.size, value)
                 } else {
@@ -146,8 +146,8 @@ impl Memory {
             }
         }
         bus.poke(place.physical, &value.to_le_bytes()[..asked.size.bytes() as usize]);
-        if way == Way::Local || way == Way::Cached && self.writes_back() {
-            self.add_quick(bus, mmu, place, asked);
+        if via == Via::Local || via == Via::Cached && self.writes_back() {
+            self.add_shortcut(bus, mmu, place, asked);
         }
         Ok(())
     }
@@ -243,7 +243,7 @@ impl Memory {
         let store = purpose == Purpose::Store;
         let victim = self.state.dcache.as_mut().and_then(|cache| cache.fill(place.physical, store));
         if let Some(victim) = victim {
-            self.forget_quick(bus, victim.line_addr);
+            self.forget_shortcuts(bus, victim.line_addr);
             if victim.dirty {
                 self.write_line(bus, &mut behind, victim.line_addr, bytes, place.outer);
             }
@@ -265,7 +265,7 @@ impl Memory {
         let victim = cache.fill(place.physical, purpose == Purpose::Store);
         let mut transfer = Transfer::ReadBurst(bytes);
         if let Some(victim) = victim {
-            self.forget_quick(bus, victim.line_addr);
+            self.forget_shortcuts(bus, victim.line_addr);
             if victim.dirty {
                 bus.run_events_before(fill.at(), place.physical);
                 self.write_line(bus, fill, victim.line_addr, bytes, place.outer);
@@ -281,9 +281,9 @@ impl Memory {
     }
 
     /// From now on, accesses to the line cost and change nothing.
-    fn add_quick<M: Mmu>(&mut self, bus: &Bus, mmu: &M, place: Place, asked: Asked) {
+    fn add_shortcut<M: Mmu>(&mut self, bus: &Bus, mmu: &M, place: Place, asked: Asked) {
         // The table is for the mode's own privilege; access as if from User mode says nothing of that.
-        if asked.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.quick_privileged {
+        if asked.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.shortcuts_privileged {
             return;
         }
         let Some(entry) = bus.entry_at(place.physical).map(|entry| &bus.map[entry]) else { return };
@@ -292,17 +292,17 @@ impl Memory {
         if bus.rams[ram].is_shared() {
             return;
         }
-        let (_, bytes) = self.quick.line_of(asked.va);
+        let (_, bytes) = self.shortcuts.line_of(asked.va);
         let line = place.physical & !(bytes - 1);
         if line < entry.base || entry.last - line < bytes - 1 {
             return;
         }
         let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
-        let stays = place.way == Way::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
+        let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load tells nothing of the permission to store.
         let stores = asked.is_write() && stays && !bus.rams[ram].holds_code(line - entry.base, bytes);
         let host = bus.rams[ram].as_ptr().wrapping_add((place.physical - entry.base) as usize);
-        self.quick.add(asked.va, host, stores);
+        self.shortcuts.add(asked.va, host, stores);
     }
 
     // ---- Unaligned
@@ -338,13 +338,13 @@ impl Memory {
         let places = self.split_places(bus, mmu, meter, asked)?;
         let fault = |fault| abort_of(asked.va, true, fault);
         for place in places.into_iter().flatten() {
-            match place.way {
-                Way::Local => {}
-                Way::Cached if host_of(bus, place.physical).is_some() && self.writes_back() => {
+            match place.via {
+                Via::Local => {}
+                Via::Cached if host_of(bus, place.physical).is_some() && self.writes_back() => {
                     self.use_line(bus, meter, place, Purpose::Store).map_err(fault)?;
                 }
                 _ if host_of(bus, place.physical).is_some() => {
-                    if place.way == Way::Cached {
+                    if place.via == Via::Cached {
                         self.touch_line(bus, place.physical);
                     }
                     self.store_late(bus, meter, place, AccessSize::Word).map_err(fault)?;
@@ -386,7 +386,7 @@ impl Memory {
                 .data_place(bus, mmu, meter, word, asked.access(mmu))
                 .map_err(|abort| Abort { va: abort.va.max(asked.va), ..abort })?;
             // Tightly coupled memory takes them as they come.
-            if found.ordered && found.way != Way::Local {
+            if found.ordered && found.via != Via::Local {
                 return Err(asked.refused());
             }
             *place = Some(found);

@@ -8,7 +8,7 @@ use super::meter::{Meter, Passed};
 use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::{Place, descriptor};
-use super::{Chunks, Done, FetchPolicy, Memory, Way, abort_of};
+use super::{Chunks, Done, FetchPolicy, Memory, Via, abort_of};
 use crate::bus::{Bus, BusFault, BusFaultKind, Target};
 use crate::device::AccessSize;
 use crate::memory::cache::{Cache, NO_LINE, Replacement};
@@ -150,14 +150,14 @@ impl Memory {
     ///
     /// # Errors
     /// The abort that the fetch takes.
-    pub fn code_way<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Way, u32), Abort<M::Status>> {
+    pub fn code_via<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), Abort<M::Status>> {
         let access = Asked { kind: Kind::Execute, privileged: mmu.is_privileged() };
         let to = mmu.translate(va, access, |physical| descriptor(bus, physical))?;
         let place = self.code_place_of(bus, mmu, to);
         if !bus.peek(place.physical, &mut [0; 2]) {
             return Err(abort_of(va, false, no_code(bus, place.physical, Ps::ZERO)));
         }
-        Ok((place.way, place.physical))
+        Ok((place.via, place.physical))
     }
 
     /// Copies what is at `va` as instructions, without time. False if some of it is not there, or must not be executed.
@@ -209,7 +209,7 @@ impl Memory {
         va: u32,
     ) -> Result<(), Abort<M::Status>> {
         let place = self.code_place(bus, mmu, meter, va)?;
-        let Some(cache) = self.state.icache.as_mut().filter(|_| place.way == Way::Cached) else { return Ok(()) };
+        let Some(cache) = self.state.icache.as_mut().filter(|_| place.via == Via::Cached) else { return Ok(()) };
         let line = cache.line_addr(place.physical);
         if !cache.touch(line, false) {
             let bytes = cache.shape().line_bytes;
@@ -224,7 +224,7 @@ impl Memory {
         if cache.shape().replacement == Replacement::LeastRecentlyUsed {
             cache.neighbours(line).for_each(|other| self.fetched.remove_physical(other));
         }
-        if mmu.is_privileged() == self.quick_privileged {
+        if mmu.is_privileged() == self.shortcuts_privileged {
             self.fetched.add(va & !(cache.shape().line_bytes - 1), line);
         }
         Ok(())
@@ -374,7 +374,7 @@ impl Memory {
         let Ok(place) = self.code_place(bus, mmu, &mut behind, chunk.first) else { return };
         let kept = place.outer && bus.outer().is_some_and(|outer| outer.enabled);
         let in_sight = bus.entry_at(place.physical).is_some_and(|entry| bus.map[entry].last - place.physical >= 31);
-        if place.way != Way::Uncached || kept || !in_sight || !bus.peek(place.physical, &mut [0; 4]) {
+        if place.via != Via::Uncached || kept || !in_sight || !bus.peek(place.physical, &mut [0; 4]) {
             return;
         }
         let bytes = chunk.last - chunk.first + 1;

@@ -45,7 +45,7 @@ impl Memory {
     }
 
     fn translations_went(&mut self) {
-        self.quick.clear();
+        self.shortcuts.clear();
         self.fetched.clear();
         self.forget_uncached();
     }
@@ -136,7 +136,7 @@ impl Memory {
     /// The line that holds a physical address, if it is there.
     fn dcache_line(&mut self, bus: &mut Bus, meter: &mut Meter, physical: u32, work: Work) {
         self.work(meter);
-        self.forget_quick(bus, physical & !(self.quick.line_of(0).1 - 1));
+        self.forget_shortcuts(bus, physical & !(self.shortcuts.line_of(0).1 - 1));
         let Some(cache) = &mut self.state.dcache else { return };
         let (line, bytes) = (cache.line_addr(physical), cache.shape().line_bytes);
         let dirty = work.clean && cache.clean(physical);

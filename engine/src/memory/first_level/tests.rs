@@ -187,7 +187,7 @@ pub(super) fn config() -> MemoryConfig {
         store_buffer_entries: 0,
         write_back: WriteBack::BehindFill,
         fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead: false }),
-        several_beat_bytes: 8,
+        multiple_beat_bytes: 8,
         maintenance_cycles: 1,
         granule_bytes: config::PROTECTED_BYTES,
     }

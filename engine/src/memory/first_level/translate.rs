@@ -6,7 +6,7 @@ use super::meter::Meter;
 use super::mmu::{Identity, Mmu};
 use super::outward::Transfer;
 use super::tlb::{Entry, Side, permission};
-use super::{Memory, Way};
+use super::{Memory, Via};
 use crate::bus::{Bus, Target};
 use crate::device::AccessSize;
 use crate::memory::outer::OuterCache;
@@ -17,7 +17,7 @@ pub(super) struct Place {
     /// Physical address.
     pub physical: u32,
     /// What it costs.
-    pub way: Way,
+    pub via: Via,
     /// Strongly-ordered or Device: accesses one after the other.
     pub ordered: bool,
     /// Strongly-ordered: the core waits for a store's response, too.
@@ -62,9 +62,9 @@ impl Memory {
         // the MMU).
         let normal = matches!(to.memory, MemoryType::Normal { inner, .. } if inner != Cacheability::NonCacheable);
         let cacheable = bus.entry_at(to.physical).is_some_and(|entry| bus.map[entry].cacheable);
-        match place.way {
-            Way::Uncached if normal && cacheable && self.config.icache.is_some() && mmu.icache_is_on() => {
-                Place { way: Way::Cached, ..place }
+        match place.via {
+            Via::Uncached if normal && cacheable && self.config.icache.is_some() && mmu.icache_is_on() => {
+                Place { via: Via::Cached, ..place }
             }
             _ => place,
         }
@@ -80,23 +80,23 @@ impl Memory {
             }
             _ => (false, false, true),
         };
-        let way = way_to(bus, to.physical, inner && has_cache);
+        let via = via_to(bus, to.physical, inner && has_cache);
         let ordered = ordered || !M::TRANSLATES && is_of_device(bus, to.physical);
         let waits = to.memory == MemoryType::StronglyOrdered;
         let outer = outer && (mmu.dcache_is_on() || !bus.outer().is_some_and(OuterCache::follows_core));
-        Place { physical: to.physical, way, ordered, waits, outer }
+        Place { physical: to.physical, via, ordered, waits, outer }
     }
 
     /// What a fetch from a physical address costs a core without translation.
     #[inline]
-    pub fn fetch_way(&self, bus: &Bus, physical: u32) -> Way {
-        way_to(bus, physical, self.config.icache.is_some())
+    pub fn fetch_via(&self, bus: &Bus, physical: u32) -> Via {
+        via_to(bus, physical, self.config.icache.is_some())
     }
 
     /// The same of a load or store.
     #[inline]
-    pub fn data_way(&self, bus: &Bus, physical: u32) -> Way {
-        way_to(bus, physical, self.config.dcache.is_some())
+    pub fn data_way(&self, bus: &Bus, physical: u32) -> Via {
+        via_to(bus, physical, self.config.dcache.is_some())
     }
 
     fn translation<M: Mmu>(
@@ -165,7 +165,7 @@ impl Memory {
         };
         if let Some(went) = self.state.tlb.refill(side, entry) {
             match side {
-                Side::Data => self.quick.remove_span(went.page, went.to.page_bytes),
+                Side::Data => self.shortcuts.remove_span(went.page, went.to.page_bytes),
                 Side::Instructions => self.fetched.remove_span(went.page, went.to.page_bytes),
             }
         }
@@ -186,13 +186,13 @@ impl Memory {
         };
         let place = self.place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on());
         // The descriptor was not there for the translation either, if it is not here.
-        let _ = match place.way {
-            Way::Local => Ok(()),
-            Way::Cached => {
+        let _ = match place.via {
+            Via::Local => Ok(()),
+            Via::Cached => {
                 self.accounts.spend(meter, Part::Tlb, meter.now() + self.config.walk_hit_cycles);
                 self.use_line(bus, meter, place, Purpose::Walk)
             }
-            Way::Uncached => self.read(bus, meter, Purpose::Walk, place, Transfer::Read(AccessSize::Word)).map(|_| ()),
+            Via::Uncached => self.read(bus, meter, Purpose::Walk, place, Transfer::Read(AccessSize::Word)).map(|_| ()),
         };
     }
 }
@@ -200,11 +200,11 @@ impl Memory {
 /// What an access to a physical address costs; `cached` says whether there is a cache that may keep it, if the map
 /// allows.
 #[inline]
-fn way_to(bus: &Bus, physical: u32, cached: bool) -> Way {
+fn via_to(bus: &Bus, physical: u32, cached: bool) -> Via {
     match bus.entry_at(physical) {
-        Some(entry) if bus.path(entry).local => Way::Local,
-        Some(entry) if cached && bus.map[entry].cacheable => Way::Cached,
-        _ => Way::Uncached,
+        Some(entry) if bus.path(entry).local => Via::Local,
+        Some(entry) if cached && bus.map[entry].cacheable => Via::Cached,
+        _ => Via::Uncached,
     }
 }
 

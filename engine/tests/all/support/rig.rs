@@ -79,7 +79,7 @@ pub fn first_level(tlb: TlbShape) -> MemoryConfig {
         store_buffer_entries: 0,
         write_back: WriteBack::BehindFill,
         fetch: FetchPolicy::Chunks(Chunks { bytes: 4, ahead: false }),
-        several_beat_bytes: 4,
+        multiple_beat_bytes: 4,
         maintenance_cycles: 1,
         granule_bytes: PROTECTED_BYTES,
     }

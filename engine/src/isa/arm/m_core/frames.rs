@@ -58,7 +58,7 @@ impl Arm<System> {
     fn load_words(&mut self, bus: &mut Bus, address: u32, words: &mut [u32]) {
         self.access_kind = "load of an exception's frame";
         let count = words.len() as u32;
-        let told = self.memory.several(bus, &self.isa.system, self.shell.cycles, address, count, how::ALIGNED);
+        let told = self.memory.multiple(bus, &self.isa.system, self.shell.cycles, address, count, how::ALIGNED);
         self.shell.cycles += told.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
@@ -107,7 +107,7 @@ impl Arm<System> {
     /// Stores words from `address` up, as far as that goes.
     fn write_words(&mut self, bus: &mut Bus, begins: u64, address: u32, words: &[u32], how: u8) -> Stored {
         let how = how | how::ALIGNED | how::STORE;
-        let mut cycles = self.memory.several(bus, &self.isa.system, begins, address, words.len() as u32, how).cycles;
+        let mut cycles = self.memory.multiple(bus, &self.isa.system, begins, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
             let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
             if how & how::UNPRIVILEGED == 0 && self.store_by_shortcut(addr, *word) {

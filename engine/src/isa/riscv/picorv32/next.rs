@@ -74,7 +74,7 @@ impl Picorv32 {
     fn fetch(&mut self, bus: &mut Bus, next: Next) -> Result<Fetched, BusFault> {
         let mut unit = self.unit;
         let fetched = unit.fetch(next.addr, next.wanted, next.accepts, is_compressed, |addr, begins| {
-            match self.port.read_direct(addr, begins) {
+            match self.port.read_on_port(addr, begins) {
                 Some(answer) => Ok(answer),
                 None => self.read_over_bus(bus, addr, begins),
             }

@@ -25,15 +25,15 @@ fn warm(config: MemoryConfig) -> Rig {
 }
 
 #[test]
-fn a_miss_fills_a_line_and_hits_are_quick() {
+fn a_miss_fills_a_line_and_hits_have_shortcuts() {
     let mut rig = warm(config());
     rig.bus.poke(RAM + 0x44, &7u32.to_le_bytes());
     assert_eq!(rig.word(RAM + 0x44), (FILL, 7));
     assert_eq!(rig.word(RAM + 0x5c).0, 0);
-    assert!(rig.memory.quick_load(RAM + 0x40, 4).is_some());
-    assert!(rig.memory.quick_store(RAM + 0x40, 4).is_none(), "it is clean");
+    assert!(rig.memory.load_shortcut(RAM + 0x40, 4).is_some());
+    assert!(rig.memory.store_shortcut(RAM + 0x40, 4).is_none(), "it is clean");
     assert_eq!(rig.put(RAM + 0x40, 1), 0);
-    assert!(rig.memory.quick_store(RAM + 0x44, 4).is_some());
+    assert!(rig.memory.store_shortcut(RAM + 0x44, 4).is_some());
 }
 
 #[test]
@@ -51,10 +51,10 @@ fn cleaning_writes_back_and_invalidating_forgets() {
     let clean = Maintenance::Dcache { lines: Lines::At(RAM + 0x84), clean: true, invalidate: false };
     assert_eq!(rig.maintain(clean), 1 + FILL);
     assert_eq!(rig.maintain(clean), 1);
-    assert!(rig.memory.quick_store(RAM + 0x80, 4).is_none());
+    assert!(rig.memory.store_shortcut(RAM + 0x80, 4).is_none());
     assert_eq!(rig.word(RAM + 0x80), (0, 1));
     rig.maintain(Maintenance::Dcache { lines: Lines::At(RAM + 0x84), clean: false, invalidate: true });
-    assert!(rig.memory.quick_load(RAM + 0x80, 4).is_none());
+    assert!(rig.memory.load_shortcut(RAM + 0x80, 4).is_none());
     assert_eq!(rig.word(RAM + 0x80), (FILL, 1));
 }
 
@@ -69,7 +69,7 @@ fn set_and_way_reach_every_line() {
         rig.maintain(Maintenance::Dcache { lines: Lines::SetWay(way << 30 | set << 5), clean: true, invalidate: true });
     }
     assert_eq!(rig.memory.cache_counters()[1].write_backs, 32);
-    assert!((0..32).all(|n| rig.memory.quick_load(RAM + 32 * n, 4).is_none()));
+    assert!((0..32).all(|n| rig.memory.load_shortcut(RAM + 32 * n, 4).is_none()));
     assert_eq!(rig.word(RAM + 32).0, FILL);
 }
 
@@ -79,9 +79,9 @@ fn a_line_goes_under_all_its_virtual_addresses() {
     rig.word(0x8010_1000);
     rig.put(RAM + 0x40, 3);
     assert_eq!(rig.word(0x8010_1040), (0, 3));
-    assert!(rig.memory.quick_load(0x8010_1040, 4).is_some() && rig.memory.quick_load(RAM + 0x40, 4).is_some());
+    assert!(rig.memory.load_shortcut(0x8010_1040, 4).is_some() && rig.memory.load_shortcut(RAM + 0x40, 4).is_some());
     rig.maintain(Maintenance::Dcache { lines: Lines::At(RAM + 0x40), clean: true, invalidate: true });
-    assert!(rig.memory.quick_load(0x8010_1040, 4).is_none() && rig.memory.quick_load(RAM + 0x40, 4).is_none());
+    assert!(rig.memory.load_shortcut(0x8010_1040, 4).is_none() && rig.memory.load_shortcut(RAM + 0x40, 4).is_none());
 }
 
 #[test]
@@ -96,18 +96,18 @@ fn the_second_level_answers_what_it_has() {
 }
 
 #[test]
-fn user_mode_has_quick_lines_of_its_own() {
+fn user_mode_has_shortcuts_of_its_own() {
     let mut rig = warm(config());
     rig.word(RAM);
     rig.memory.privilege_changed(false);
     rig.registers.privileged = false;
-    assert!(rig.memory.quick_load(RAM, 4).is_none());
+    assert!(rig.memory.load_shortcut(RAM, 4).is_none());
     rig.word(RAM);
-    assert!(rig.memory.quick_load(RAM, 4).is_some());
+    assert!(rig.memory.load_shortcut(RAM, 4).is_some());
     rig.memory.privilege_changed(true);
     rig.registers.privileged = true;
     assert_eq!(rig.load(RAM, AccessSize::Word, how::UNPRIVILEGED).0, 0);
-    assert!(rig.memory.quick_load(RAM, 4).is_none(), "it says nothing of privileged loads");
+    assert!(rig.memory.load_shortcut(RAM, 4).is_none(), "it says nothing of privileged loads");
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Values are those of plain memory; a quick access is one that the directory would have let pass in no time and
-    /// with no change.
+    /// Values are those of plain memory; an access by shortcut is one that the directory would have let pass in no time
+    /// and with no change.
     #[test]
     fn accesses_do_what_plain_memory_does(steps in steps(), outer: bool, lru: bool, buffer in 0u32..5) {
         let mut config = MemoryConfig { store_buffer_entries: buffer, ..config() };
@@ -170,12 +170,12 @@ proptest! {
             match step {
                 Step::Load(at, size) => {
                     let at = at & 0xfff & !u32::from(at % 3 != 0).wrapping_mul(size.bytes() - 1);
-                    let quick = rig.memory.quick_load(RAM + at, size.bytes());
+                    let shortcut = rig.memory.load_shortcut(RAM + at, size.bytes());
                     let before = rig.memory.state().clone();
                     let (cycles, value) = rig.load(RAM + at, size, 0);
                     let byte = |n: u32| u32::from(plain.get(&(at + n)).copied().unwrap_or(0)) << (8 * n);
                     prop_assert_eq!(value.unwrap(), (0..size.bytes()).map(byte).sum::<u32>());
-                    if let Some(host) = quick {
+                    if let Some(host) = shortcut {
                         prop_assert_eq!(cycles, 0);
                         prop_assert_eq!(host, host_of(&rig.bus, RAM + at).unwrap().cast_const());
                         prop_assert!(same_lines(rig.memory.state(), &before));
@@ -183,12 +183,12 @@ proptest! {
                 }
                 Step::Store(at, size, value) => {
                     let at = at & 0xfff & !u32::from(at % 3 != 0).wrapping_mul(size.bytes() - 1);
-                    let quick = rig.memory.quick_store(RAM + at, size.bytes());
+                    let shortcut = rig.memory.store_shortcut(RAM + at, size.bytes());
                     let (before, epoch) = (rig.memory.state().clone(), rig.bus.code_epoch);
                     let (cycles, result) = rig.store(RAM + at, size, value, 0);
                     prop_assert!(result.is_ok());
                     plain.extend((0..size.bytes()).map(|n| (at + n, (value >> (8 * n)) as u8)));
-                    if let Some(host) = quick {
+                    if let Some(host) = shortcut {
                         prop_assert_eq!((cycles, rig.bus.code_epoch), (0, epoch));
                         prop_assert_eq!(host, host_of(&rig.bus, RAM + at).unwrap());
                         prop_assert!(same_lines(rig.memory.state(), &before));
@@ -207,7 +207,7 @@ proptest! {
                 }
                 Step::Mark(at) => {
                     rig.bus.mark_code(RAM + at, 4.min(4096 - at));
-                    rig.memory.forbid_quick_stores();
+                    rig.memory.forbid_store_shortcuts();
                 }
             }
         }
@@ -234,9 +234,12 @@ proptest! {
             rig.now += 1000;
             let va = RAM + 32 * line;
             let memory = &mut rig.memory;
-            let quick = if store { memory.quick_store(va, 4).is_some() } else { memory.quick_load(va, 4).is_some() };
-            prop_assert!(!quick || hit);
-            if !quick {
+            let shortcut = match store {
+                true => memory.store_shortcut(va, 4).is_some(),
+                false => memory.load_shortcut(va, 4).is_some(),
+            };
+            prop_assert!(!shortcut || hit);
+            if !shortcut {
                 let cycles = if store { rig.put(va, line) } else { rig.word(va).0 };
                 prop_assert_eq!(cycles, if hit { 0 } else { FILL });
             }

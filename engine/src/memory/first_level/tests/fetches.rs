@@ -69,10 +69,10 @@ fn the_next_fetch_is_under_way_while_instructions_run() {
 }
 
 #[test]
-fn lines_are_filled_and_then_quick() {
+fn lines_are_filled_and_then_have_shortcuts() {
     let mut rig = rig(all_on(), MemoryConfig { tlb_cycles: 0, walk_hit_cycles: 0, ..config() });
     rig.word(RAM);
-    assert_eq!(rig.memory.code_way(&rig.bus, &rig.registers, RAM + 0x40), Ok((Way::Cached, RAM + 0x40)));
+    assert_eq!(rig.memory.code_via(&rig.bus, &rig.registers, RAM + 0x40), Ok((Via::Cached, RAM + 0x40)));
     let epoch = rig.memory.fetch_epoch();
     assert_eq!(rig.fetch_line(RAM + 0x40), (READ + 9, Ok(false)));
     assert!(rig.memory.has_fetch_line(RAM + 0x40) && !rig.memory.has_fetch_line(RAM + 0x60));
@@ -85,7 +85,7 @@ fn lines_are_filled_and_then_quick() {
 }
 
 #[test]
-fn a_line_that_has_to_go_is_no_longer_quick() {
+fn a_line_that_has_to_go_has_no_shortcut_any_more() {
     let mut rig = rig(all_on(), config());
     // 16 sets of 2 ways.
     for n in 0..3 {
@@ -107,9 +107,9 @@ fn barriers_drop_what_was_fetched() {
 #[test]
 fn registers_and_nothing_are_no_code() {
     let mut rig = rig(all_off(), config());
-    let abort = rig.memory.code_way(&rig.bus, &rig.registers, DEVICE).unwrap_err();
+    let abort = rig.memory.code_via(&rig.bus, &rig.registers, DEVICE).unwrap_err();
     assert_eq!((abort.status, abort.bus), (Refused::External, Some(crate::bus::BusFaultKind::Slave)));
-    let abort = rig.memory.code_way(&rig.bus, &rig.registers, 0x7000_0000).unwrap_err();
+    let abort = rig.memory.code_via(&rig.bus, &rig.registers, 0x7000_0000).unwrap_err();
     assert_eq!(abort.bus, Some(crate::bus::BusFaultKind::Unmapped));
     assert!(!rig.memory.read_code(&rig.bus, &rig.registers, DEVICE, &mut [0; 4]));
     let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, 0, DEVICE, DEVICE + 4);

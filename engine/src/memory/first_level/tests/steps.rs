@@ -74,7 +74,7 @@ proptest! {
                     1 => rig.put(va, offset),
                     2 => {
                         let now = rig.now;
-                        let done = rig.memory.several(&mut rig.bus, &rig.registers, now, va & !15, 6, how::STORE);
+                        let done = rig.memory.multiple(&mut rig.bus, &rig.registers, now, va & !15, 6, how::STORE);
                         rig.passed(done).0
                     }
                     3 => {
@@ -97,11 +97,11 @@ proptest! {
 fn directly(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
     let (quiet, bus) = (Quiet { now: rig.now, until: u64::MAX }, &mut rig.bus);
     let cycles = match what {
-        0 => rig.memory.load_direct(bus, quiet, va, 4, false).map(|(cycles, _)| cycles),
-        1 => rig.memory.store_direct(bus, quiet, va, 4, va, false),
-        2 => rig.memory.several_direct(bus, quiet, va, words, true),
-        3 => rig.memory.several_direct(bus, quiet, va, words, false),
-        4 => rig.memory.fetch_direct(bus, quiet, va, va + 4),
+        0 => rig.memory.load_flat(bus, quiet, va, 4, false).map(|(cycles, _)| cycles),
+        1 => rig.memory.store_flat(bus, quiet, va, 4, va, false),
+        2 => rig.memory.multiple_flat(bus, quiet, va, words, true),
+        3 => rig.memory.multiple_flat(bus, quiet, va, words, false),
+        4 => rig.memory.fetch_flat(bus, quiet, va, va + 4),
         _ => None,
     };
     match cycles {
@@ -112,15 +112,15 @@ fn directly(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
 
 fn the_long_way(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
     let now = rig.now;
-    let several = |rig: &mut Rig, how| {
-        let done = rig.memory.several(&mut rig.bus, &rig.registers, now, va, words, how);
+    let multiple = |rig: &mut Rig, how| {
+        let done = rig.memory.multiple(&mut rig.bus, &rig.registers, now, va, words, how);
         rig.passed(done).0
     };
     match what {
         0 => rig.word(va).0,
         1 => rig.put(va, va),
-        2 => several(rig, how::STORE),
-        3 => several(rig, 0),
+        2 => multiple(rig, how::STORE),
+        3 => multiple(rig, 0),
         4 => {
             let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, now, va, va + 4);
             rig.memory.use_fetched();

@@ -60,13 +60,13 @@ fn address_spaces_have_entries_of_their_own() {
 }
 
 #[test]
-fn a_page_that_leaves_the_micro_tlb_takes_its_quick_lines_along() {
+fn a_page_that_leaves_the_micro_tlb_takes_its_shortcuts_along() {
     let mut rig = rig(Registers { page_bytes: 4096, ..all_on() }, tlb_config());
     for n in 0..3 {
         rig.word(LOCAL + (n << 12));
     }
-    let quick = |rig: &Rig, n: u32| rig.memory.quick_load(LOCAL + (n << 12), 4).is_some();
-    assert_eq!([0, 1, 2].map(|n| quick(&rig, n)), [false, true, true]);
+    let has_shortcut = |rig: &Rig, n: u32| rig.memory.load_shortcut(LOCAL + (n << 12), 4).is_some();
+    assert_eq!([0, 1, 2].map(|n| has_shortcut(&rig, n)), [false, true, true]);
 }
 
 #[test]

@@ -10,22 +10,22 @@ fn with_all_off_each_access_takes_its_way() {
     assert_eq!(rig.put(RAM + 8, 0x1234_5678), READ);
     assert_eq!(rig.word(RAM + 8), (READ, 0x1234_5678));
     assert_eq!(rig.load(RAM + 9, AccessSize::Byte, 0), (READ, Ok(0x56)));
-    assert_eq!(rig.memory.quick_load(RAM + 8, 4), None);
+    assert_eq!(rig.memory.load_shortcut(RAM + 8, 4), None);
     let expected = named(&[("load: ram", 12), ("store: ram", 6), ("interconnect: matrix", 18)]);
     assert_eq!(rig.causes(), expected);
 }
 
 #[test]
-fn local_memory_costs_nothing_and_is_quick_from_then_on() {
+fn local_memory_costs_nothing_and_has_a_shortcut_from_then_on() {
     let mut rig = rig(all_off(), config());
     assert_eq!(rig.put(LOCAL + 4, 7), 0);
     assert_eq!(rig.word(LOCAL + 4), (0, 7));
-    assert!(rig.memory.quick_load(LOCAL + 4, 4).is_some() && rig.memory.quick_store(LOCAL, 1).is_some());
+    assert!(rig.memory.load_shortcut(LOCAL + 4, 4).is_some() && rig.memory.store_shortcut(LOCAL, 1).is_some());
     rig.bus.mark_code(LOCAL, 4);
-    rig.memory.forbid_quick_stores();
+    rig.memory.forbid_store_shortcuts();
     let epoch = rig.bus.code_epoch;
     assert_eq!(rig.put(LOCAL + 4, 8), 0);
-    assert!(rig.memory.quick_store(LOCAL, 1).is_none());
+    assert!(rig.memory.store_shortcut(LOCAL, 1).is_none());
     assert_eq!(rig.bus.code_epoch, epoch + 1, "a store to decoded code is seen");
 }
 
@@ -45,11 +45,11 @@ fn several_registers_are_one_transfer_for_each_32_bytes() {
         (4, 8, RAM, READ + 7 * 3),
         (8, 4, RAM + 24, 2 * READ),
     ] {
-        let mut rig = rig(all_off(), MemoryConfig { several_beat_bytes: beat, ..config() });
+        let mut rig = rig(all_off(), MemoryConfig { multiple_beat_bytes: beat, ..config() });
         for n in 0..words {
             rig.bus.poke(va + 4 * n, &(n + 1).to_le_bytes());
         }
-        let done = rig.memory.several(&mut rig.bus, &rig.registers, 3000, va, words, 0);
+        let done = rig.memory.multiple(&mut rig.bus, &rig.registers, 3000, va, words, 0);
         assert_eq!(rig.passed(done).0, cycles, "{words} words at {va:#x}, {beat} bytes a beat");
         for n in 0..words {
             assert_eq!(rig.load(va + 4 * n, AccessSize::Word, how::TOLD), (0, Ok(n + 1)));
@@ -60,7 +60,7 @@ fn several_registers_are_one_transfer_for_each_32_bytes() {
 #[test]
 fn several_registers_of_a_device_are_accessed_one_by_one() {
     let mut rig = rig(all_off(), config());
-    let done = rig.memory.several(&mut rig.bus, &rig.registers, 3000, DEVICE, 2, how::STORE);
+    let done = rig.memory.multiple(&mut rig.bus, &rig.registers, 3000, DEVICE, 2, how::STORE);
     assert_eq!(rig.passed(done).0, 0);
     assert_eq!(rig.store(DEVICE, AccessSize::Word, 9, how::TOLD).0, 18);
     assert_eq!(rig.load(DEVICE, AccessSize::Word, how::TOLD), (18, Ok(9)));
@@ -83,7 +83,7 @@ fn a_store_buffer_lets_the_core_go_on() {
 fn a_strongly_ordered_store_is_waited_for() {
     let mut rig = rig(all_off(), MemoryConfig { store_buffer_entries: 2, ..config() });
     assert_eq!((rig.put(DEVICE, 5), rig.word(DEVICE)), (18, (18, 5)));
-    let done = rig.memory.several(&mut rig.bus, &rig.registers, 3000, RAM, 4, how::STORE);
+    let done = rig.memory.multiple(&mut rig.bus, &rig.registers, 3000, RAM, 4, how::STORE);
     assert!(rig.passed(done).0 >= READ);
 }
 

@@ -8,7 +8,7 @@ use super::meter::Meter;
 use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::Place;
-use super::{Done, Memory, Way, host_of};
+use super::{Done, Memory, Via, host_of};
 use crate::bus::{Bus, BusFault, Target};
 
 /// No transfer crosses a multiple of this (a line).
@@ -18,7 +18,7 @@ impl Memory {
     /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::TOLD`]), which then
     /// cost nothing where it was made. It never fails: what an access meets, it says itself.
     #[allow(clippy::too_many_arguments)]
-    pub fn several<M: Mmu>(
+    pub fn multiple<M: Mmu>(
         &mut self,
         bus: &mut Bus,
         mmu: &M,
@@ -53,7 +53,7 @@ impl Memory {
         kind: Kind,
     ) -> Result<(), BusFault> {
         // Registers are accessed one by one.
-        if place.way != Way::Uncached || host_of(bus, place.physical).is_none() {
+        if place.via != Via::Uncached || host_of(bus, place.physical).is_none() {
             return Ok(());
         }
         if place.ordered {
@@ -79,7 +79,7 @@ impl Memory {
 
     /// How many bytes a RAM's port would move in as many beats as the core's bus makes of `bytes`.
     pub(super) fn bytes_on_port(&self, bus: &Bus, physical: u32, bytes: u32) -> u32 {
-        let beat = self.config.several_beat_bytes;
+        let beat = self.config.multiple_beat_bytes;
         let beats = (physical % beat + bytes).div_ceil(beat);
         let port = bus.entry_at(physical).map_or(beat, |entry| match bus.map[entry].target {
             Target::Ram(ram) => bus.rams[ram].timing().beat_bytes,

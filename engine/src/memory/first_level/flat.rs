@@ -1,6 +1,6 @@
 //! Accesses while the MMU is off, or of a core without translation, caches and store buffer, to memories that keep time
-//! with the core: nothing translates, nothing keeps, so there is little to ask. All of it comes to the same as the long
-//! way; what is not as simple as that takes it, which is what `None` says.
+//! with the core: nothing translates, nothing keeps, so there is little to ask. All of it comes to the same as the
+//! accesses that ask; what is not as simple as that is left to them, which is what `None` says.
 
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
@@ -32,7 +32,7 @@ struct Asked {
 impl Memory {
     /// Fetches the instruction from `pc` up to `end_pc` : how many cycles that takes, if no event can come before the
     /// request has arrived.
-    pub fn fetch_direct(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
+    pub fn fetch_flat(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
         let prefetch = &self.state.prefetch;
         let FetchPolicy::Chunks(Chunks { bytes, ahead: false }) = self.config.fetch else { return None };
         if !self.flat_fetch || prefetch.granted.is_some() || prefetch.ahead.is_some() {
@@ -51,7 +51,7 @@ impl Memory {
         chunk.holds(last).then_some(())?;
         let bytes = chunk.last - chunk.first + 1;
         let asked = Asked { quiet, physical: chunk.first, bytes, purpose: Purpose::Fetch };
-        let done = self.transfer_direct(bus, asked)?;
+        let done = self.transfer_flat(bus, asked)?;
         self.state.prefetch.chunk = Some(chunk);
         self.state.prefetch.next_pc = Some(end_pc);
         Some(done - quiet.now)
@@ -60,37 +60,30 @@ impl Memory {
     /// The same for an instruction that runs by itself: how many cycles that takes, and whether it can run then; else
     /// there is more to fetch.
     #[inline]
-    pub fn fetch_one_direct(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<(u64, bool)> {
+    pub fn fetch_one_flat(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<(u64, bool)> {
         if self.config.fetch != FetchPolicy::OnDemand {
-            return self.fetch_direct(bus, quiet, pc, end_pc).map(|cycles| (cycles, true));
+            return self.fetch_flat(bus, quiet, pc, end_pc).map(|cycles| (cycles, true));
         }
         let Some(physical) = self.state.words.missing(pc, end_pc) else { return Some((0, true)) };
         if !self.flat_fetch {
             return None;
         }
-        let done = self.transfer_direct(bus, Asked { quiet, physical, bytes: 4, purpose: Purpose::Fetch })?;
+        let done = self.transfer_flat(bus, Asked { quiet, physical, bytes: 4, purpose: Purpose::Fetch })?;
         self.state.words.fetched(physical);
         Some((done - quiet.now, self.state.words.missing(pc, end_pc).is_none()))
     }
 
     /// An aligned load of `bytes`: its cycles, and what it gives. `told` if it has been paid for.
-    pub fn load_direct(
-        &mut self,
-        bus: &mut Bus,
-        quiet: Quiet,
-        addr: u32,
-        bytes: u32,
-        told: bool,
-    ) -> Option<(u64, u32)> {
+    pub fn load_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, told: bool) -> Option<(u64, u32)> {
         let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
-        let cycles = if told { 0 } else { self.data_direct(bus, quiet, addr, bytes, Purpose::Load)? };
+        let cycles = if told { 0 } else { self.data_flat(bus, quiet, addr, bytes, Purpose::Load)? };
         let mut value = [0; 4];
         bus.rams[ram].read(offset, &mut value[..bytes as usize]);
         Some((cycles, u32::from_le_bytes(value)))
     }
 
     /// An aligned store of the low `bytes` of `value`: its cycles.
-    pub fn store_direct(
+    pub fn store_flat(
         &mut self,
         bus: &mut Bus,
         quiet: Quiet,
@@ -100,13 +93,13 @@ impl Memory {
         told: bool,
     ) -> Option<u64> {
         let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
-        let cycles = if told { 0 } else { self.data_direct(bus, quiet, addr, bytes, Purpose::Store)? };
+        let cycles = if told { 0 } else { self.data_flat(bus, quiet, addr, bytes, Purpose::Store)? };
         bus.write_ram(ram, offset, &value.to_le_bytes()[..bytes as usize]);
         Some(cycles)
     }
 
     /// The transfer of `words` registers from `addr` up: its cycles, if it is one transfer.
-    pub fn several_direct(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, words: u32, store: bool) -> Option<u64> {
+    pub fn multiple_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, words: u32, store: bool) -> Option<u64> {
         let bytes = 4 * words;
         if addr % LONGEST_BYTES + bytes > LONGEST_BYTES {
             return None;
@@ -114,15 +107,15 @@ impl Memory {
         self.flat_ram(bus, addr, 4)?;
         let bytes = self.bytes_on_port(bus, addr, bytes);
         let purpose = if store { Purpose::Store } else { Purpose::Load };
-        self.data_direct(bus, quiet, addr, bytes, purpose)
+        self.data_flat(bus, quiet, addr, bytes, purpose)
     }
 
     /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the
     /// core waits for it.
-    fn data_direct(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, purpose: Purpose) -> Option<u64> {
+    fn data_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, purpose: Purpose) -> Option<u64> {
         let begins = quiet.now.max(self.state.stores.all_done());
         let quiet_then = Quiet { now: begins, ..quiet };
-        let done = self.transfer_direct(bus, Asked { quiet: quiet_then, physical: addr, bytes, purpose })?;
+        let done = self.transfer_flat(bus, Asked { quiet: quiet_then, physical: addr, bytes, purpose })?;
         self.accounts.add(Part::Stores, begins - quiet.now);
         Some(done - quiet.now)
     }
@@ -140,7 +133,7 @@ impl Memory {
 
     /// A transfer: the core cycle in which its answer is there.
     #[inline]
-    fn transfer_direct(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
+    fn transfer_flat(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
         // What a core without translation accesses, the second level may keep.
         if !self.translates && bus.outer().is_some() {
             return None;
