@@ -5,13 +5,14 @@
 
 mod contents;
 pub mod path;
+mod pins;
 
 use std::cell::{Cell, OnceCell};
 
 use crate::clocks::Clocks;
-use crate::core::CoreFault;
 use crate::device::{AccessSize, CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::event::EventQueue;
+use crate::faults::{BusFaultKind, CoreFault};
 use crate::inputs::Inputs;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
@@ -79,15 +80,6 @@ pub struct BusFault {
     pub done: Ps,
     /// The map entry, if any.
     pub entry: Option<usize>,
-}
-
-/// Kind of a [`BusFault`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BusFaultKind {
-    /// No map entry holds the address.
-    Unmapped,
-    /// The device answered with an error.
-    Slave,
 }
 
 /// A completed access, with the times at which it passed from one cause of waiting to the next.

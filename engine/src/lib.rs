@@ -19,6 +19,7 @@ pub mod disassembly;
 pub mod dt;
 pub mod elf;
 pub mod event;
+pub mod faults;
 pub mod host_image;
 pub mod inputs;
 pub mod isa;

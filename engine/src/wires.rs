@@ -12,7 +12,6 @@
 //! ([`crate::device::Device::pins_changed`]), and may drive wires themselves while the port is still being called. So a
 //! port looks at its wires again when it has driven them; edges in between are kept for it ([`Wires::take_edges`]).
 
-use crate::bus::Bus;
 use crate::dt::wiring::DeviceId;
 pub use crate::dt::wiring::{PINS_OF_PORT, Pin};
 use crate::observe::waves::{SignalId, Waves};
@@ -35,30 +34,30 @@ impl Drive {
 
 /// A device that is told of changes of a port's wires.
 #[derive(Clone, Copy, Debug)]
-struct Watcher {
-    device: DeviceId,
-    pins: u32,
+pub(crate) struct Watcher {
+    pub(crate) device: DeviceId,
+    pub(crate) pins: u32,
     /// Wires that it drives with a delay: it wants to be asked before they are read.
-    late: u32,
+    pub(crate) late: u32,
 }
 
 /// The wires of a port.
 #[derive(Debug)]
-struct Port {
-    own: Drive,
-    far: Drive,
-    pull_ups: u32,
-    levels: u32,
+pub(crate) struct Port {
+    pub(crate) own: Drive,
+    pub(crate) far: Drive,
+    pub(crate) pull_ups: u32,
+    pub(crate) levels: u32,
     /// Wires that went up or down since the port has looked.
-    rose: u32,
-    fell: u32,
+    pub(crate) rose: u32,
+    pub(crate) fell: u32,
     /// Wires that will change by themselves, without an event: a driver takes its time.
-    moving: u32,
+    pub(crate) moving: u32,
     /// Wires whose drivers disagree, as the user knows already.
-    disputed: u32,
-    watchers: Vec<Watcher>,
+    pub(crate) disputed: u32,
+    pub(crate) watchers: Vec<Watcher>,
     /// Wires that have a name in waveforms.
-    named: Vec<(u32, SignalId)>,
+    pub(crate) named: Vec<(u32, SignalId)>,
 }
 
 impl Port {
@@ -77,12 +76,12 @@ impl Port {
         }
     }
 
-    fn disputes(&self) -> u32 {
+    pub(crate) fn disputes(&self) -> u32 {
         self.own.enables & self.far.enables & (self.own.levels ^ self.far.levels)
     }
 
     /// Works the levels out anew: which of them changed.
-    fn settle(&mut self) -> u32 {
+    pub(crate) fn settle(&mut self) -> u32 {
         let driven = self.own.enables | self.far.enables;
         let high = (self.own.high() | self.far.high()) & !self.disputes();
         let left = !driven & (self.pull_ups | self.levels);
@@ -93,7 +92,7 @@ impl Port {
         changed
     }
 
-    fn record(&self, changed: u32, at: Ps, waves: &Waves) {
+    pub(crate) fn record(&self, changed: u32, at: Ps, waves: &Waves) {
         for (mask, signal) in self.named.iter().filter(|(mask, _)| changed & mask != 0) {
             waves.set(*signal, at, self.levels & mask != 0);
         }
@@ -122,11 +121,11 @@ impl Wires {
         self.port(device).is_some()
     }
 
-    fn port(&self, device: DeviceId) -> Option<&Port> {
+    pub(crate) fn port(&self, device: DeviceId) -> Option<&Port> {
         self.ports.get(device.0 as usize).and_then(Option::as_deref)
     }
 
-    fn port_mut(&mut self, device: DeviceId) -> Option<&mut Port> {
+    pub(crate) fn port_mut(&mut self, device: DeviceId) -> Option<&mut Port> {
         self.ports.get_mut(device.0 as usize).and_then(Option::as_deref_mut)
     }
 
@@ -186,87 +185,6 @@ impl Wires {
     pub fn tell_levels(&self, waves: &Waves) {
         for port in self.ports.iter().flatten() {
             port.record(u32::MAX, Ps::ZERO, waves);
-        }
-    }
-}
-
-impl Bus {
-    /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Watchers are told before this
-    /// returns.
-    pub fn drive_port(&mut self, port: DeviceId, drive: Drive, pull_ups: u32, now: Ps) {
-        let Some(wires) = self.wires.port_mut(port) else { return };
-        (wires.own, wires.pull_ups) = (drive, pull_ups);
-        self.settle_wires(port, now, now);
-    }
-
-    /// What is wired to `pin` drives it to a level, or lets go of it, from `now` on. The port is told, unless it is
-    /// being called and will look by itself.
-    pub fn drive_pin(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
-        self.drive_pin_since(pin, level, now, now);
-    }
-
-    /// As [`Bus::drive_pin`], for what is found only at `now` to have been so since an earlier time, which waveforms
-    /// show.
-    pub fn drive_pin_since(&mut self, pin: Pin, level: Option<bool>, since: Ps, now: Ps) {
-        let Some(wires) = self.wires.port_mut(pin.port).filter(|_| pin.number < PINS_OF_PORT) else { return };
-        let others = Drive { enables: wires.far.enables & !pin.mask(), levels: wires.far.levels & !pin.mask() };
-        let mask_if = |on: bool| if on { pin.mask() } else { 0 };
-        wires.far = Drive {
-            enables: others.enables | mask_if(level.is_some()),
-            levels: others.levels | mask_if(level == Some(true)),
-        };
-        let (changed, levels) = self.settle_wires(pin.port, since, now);
-        if changed != 0 && !self.is_busy(pin.port) {
-            self.with_device(pin.port, now, |port, ctx| port.pins_changed(pin.port, changed, levels, ctx));
-        }
-    }
-
-    /// The levels of a port's wires at `now`, for the port that reads them.
-    pub fn sample_port(&mut self, port: DeviceId, now: Ps) -> u32 {
-        for index in 0.. {
-            let moving = self.wires.port(port).filter(|wires| wires.moving != 0);
-            let Some(watcher) = moving.and_then(|wires| wires.watchers.get(index).copied()) else { break };
-            if watcher.late != 0 && !self.is_busy(watcher.device) {
-                self.with_device(watcher.device, now, |device, ctx| device.pins_sampled(port, ctx));
-            }
-        }
-        self.wires.levels(port)
-    }
-
-    /// Works out a port's levels, and tells recorder and watchers of changes: which there were, and the levels.
-    fn settle_wires(&mut self, port: DeviceId, since: Ps, now: Ps) -> (u32, u32) {
-        let Some(wires) = self.wires.port_mut(port) else { return (0, 0) };
-        let changed = wires.settle();
-        let levels = wires.levels;
-        let disputed = wires.disputes() & !wires.disputed;
-        if self.waves.is_on() {
-            wires.record(changed, since, &self.waves);
-        }
-        if disputed != 0 {
-            wires.disputed |= disputed;
-            self.note_dispute(port, disputed, now);
-        }
-        if changed != 0 {
-            self.tell_watchers(port, changed, levels, now);
-        }
-        (changed, levels)
-    }
-
-    fn tell_watchers(&mut self, port: DeviceId, changed: u32, levels: u32, now: Ps) {
-        for index in 0.. {
-            let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
-            let Some(watcher) = watcher else { break };
-            // A device that changes a wire which it watches knows of that.
-            if watcher.pins & changed != 0 && !self.is_busy(watcher.device) {
-                self.with_device(watcher.device, now, |device, ctx| device.pins_changed(port, changed, levels, ctx));
-            }
-        }
-    }
-
-    #[cold]
-    fn note_dispute(&mut self, port: DeviceId, disputed: u32, now: Ps) {
-        for pin in (0..u32::BITS).filter(|pin| disputed >> pin & 1 != 0) {
-            self.note(port, now, &format!("pin {pin} and what is wired to it drive against each other: low wins"));
         }
     }
 }

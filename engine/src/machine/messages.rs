@@ -2,10 +2,10 @@
 
 use super::Machine;
 use super::progress::Activity;
-use crate::bus::BusFaultKind;
-use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::disassembly;
 use crate::elf;
+use crate::faults::BusFaultKind;
+use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::time::Ps;
 
 impl Machine {

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::core::CoreFault;
 use crate::dt::wiring::DeviceId;
+use crate::faults::CoreFault;
 
 /// So many kinds of exceptions are told.
 const MOST_TRAPS: usize = 8;

@@ -5,7 +5,7 @@
 //! at [`HANDLER`].
 
 use crate::bus::Bus;
-use crate::core::{CoreFault, Stop};
+use crate::core::Stop;
 use crate::cpu::access::{Asked, Moves};
 use crate::cpu::block::{Draft, Entry, FALLEN, NOWHERE, TAKEN};
 use crate::cpu::cost::Cost;
@@ -16,6 +16,7 @@ use crate::cpu::sections::CallSite;
 use crate::cpu::{Config, Cpu};
 use crate::device::AccessSize;
 use crate::elf::Machine;
+use crate::faults::CoreFault;
 use crate::inputs::Inputs;
 use crate::memory::first_level::{Identity, Via};
 use crate::storms::Source;

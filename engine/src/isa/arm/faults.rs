@@ -5,8 +5,8 @@ use super::hints;
 use super::registers::LR;
 use super::system::{Abort, Exception, FaultStatus, System};
 use crate::bus::Bus;
-use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::storms::Source;
 
 /// b . in A32, and in T32.

@@ -1,8 +1,9 @@
 //! Exceptions and interrupts of machine mode (privileged specification, section 3.1).
 
 use super::core::Hart;
-use crate::bus::{Bus, BusFaultKind};
-use crate::core::{Answer, CoreFault, FaultedAccess};
+use crate::bus::Bus;
+use crate::faults::BusFaultKind;
+use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::memory::first_level::Refusal;
 use crate::memory::first_level::access::Abort;
 use crate::storms::Source;

@@ -4,7 +4,7 @@
 //! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C), whose terms these
 //! are; other instruction sets use those that fit.
 
-use crate::bus::BusFaultKind;
+use crate::faults::BusFaultKind;
 
 /// What is done with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

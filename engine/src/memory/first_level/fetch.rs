@@ -9,8 +9,9 @@ use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::{Place, descriptor};
 use super::{Chunks, Done, FetchPolicy, Memory, Via, abort_of};
-use crate::bus::{Bus, BusFault, BusFaultKind, Target};
+use crate::bus::{Bus, BusFault, Target};
 use crate::device::AccessSize;
+use crate::faults::BusFaultKind;
 use crate::memory::cache::{Cache, NO_LINE, Replacement};
 use crate::time::Ps;
 

@@ -8,8 +8,9 @@
 //! time, one event a beat, in order with the accesses of all other masters.
 
 use super::{AxiCdma, Due, Params};
-use crate::bus::{BusFault, BusFaultKind, Target};
+use crate::bus::{BusFault, Target};
 use crate::device::{AccessSize, Ctx};
+use crate::faults::BusFaultKind;
 use crate::time::{Cycles, Ps};
 
 /// AXI4 bursts do not cross addresses of this many bytes.

@@ -5,8 +5,8 @@ use super::super::m_profile::exceptions::number::HARD_FAULT;
 use super::super::m_profile::{Abort, Exception, FaultStatus, Lockup, System};
 use super::super::registers::LR;
 use crate::bus::Bus;
-use crate::core::{Answer, CoreFault, FaultedAccess};
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+use crate::faults::{Answer, CoreFault, FaultedAccess};
 
 /// b .
 const FOREVER: u32 = 0xe7fe;
@@ -100,7 +100,7 @@ impl Arm<System> {
     }
 }
 
-const NOTHING: Answer = Answer::Bus(crate::bus::BusFaultKind::Unmapped);
+const NOTHING: Answer = Answer::Bus(crate::faults::BusFaultKind::Unmapped);
 
 fn faulted(kind: &'static str, abort: Abort) -> FaultedAccess {
     let answer = match abort.bus {

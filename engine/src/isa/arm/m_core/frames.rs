@@ -5,9 +5,9 @@ use super::super::core::Arm;
 use super::super::m_profile::exceptions::During;
 use super::super::m_profile::{Abort, Exception, FaultStatus, Floating, Frame, System, Unstack};
 use crate::bus::Bus;
-use crate::core::CoreFault;
 use crate::cpu::handlers::HANDLER_FAILS;
 use crate::device::AccessSize;
+use crate::faults::CoreFault;
 use crate::memory::first_level::Done;
 use crate::memory::first_level::access::how;
 

@@ -5,7 +5,7 @@ use super::modes::Mode;
 use super::psr;
 use super::registers::{SCTLR_TE, SCTLR_V};
 use super::{System, X};
-use crate::bus::BusFaultKind;
+use crate::faults::BusFaultKind;
 
 /// IRQ, in the pending bits of a core.
 pub const PENDING_IRQ: u32 = 1 << 0;

@@ -4,7 +4,7 @@ use super::Picorv32;
 use super::decoded::{Decoded, Kind};
 use super::interrupts::BUS_ERROR;
 use crate::bus::{Bus, BusFault};
-use crate::core::{Answer, CoreFault, FaultedAccess};
+use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::isa::riscv::execute::moves;
 use crate::isa::riscv::op::TimingClass;
 

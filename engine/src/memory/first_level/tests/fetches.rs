@@ -108,9 +108,9 @@ fn barriers_drop_what_was_fetched() {
 fn registers_and_nothing_are_no_code() {
     let mut rig = rig(all_off(), config());
     let abort = rig.memory.code_via(&rig.bus, &rig.registers, DEVICE).unwrap_err();
-    assert_eq!((abort.status, abort.bus), (Refused::External, Some(crate::bus::BusFaultKind::Slave)));
+    assert_eq!((abort.status, abort.bus), (Refused::External, Some(crate::faults::BusFaultKind::Slave)));
     let abort = rig.memory.code_via(&rig.bus, &rig.registers, 0x7000_0000).unwrap_err();
-    assert_eq!(abort.bus, Some(crate::bus::BusFaultKind::Unmapped));
+    assert_eq!(abort.bus, Some(crate::faults::BusFaultKind::Unmapped));
     assert!(!rig.memory.read_code(&rig.bus, &rig.registers, DEVICE, &mut [0; 4]));
     let done = rig.memory.fetch_uncached(&mut rig.bus, &rig.registers, 0, DEVICE, DEVICE + 4);
     assert!(rig.passed(done).1.is_err());

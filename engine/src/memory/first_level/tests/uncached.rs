@@ -118,7 +118,7 @@ fn unaligned_accesses_are_for_normal_memory() {
 fn nothing_and_errors_are_aborts() {
     let mut rig = rig(all_off(), config());
     let abort = rig.load(0x7000_0000, AccessSize::Word, 0).1.unwrap_err();
-    assert_eq!((abort.status, abort.bus), (Refused::External, Some(crate::bus::BusFaultKind::Unmapped)));
+    assert_eq!((abort.status, abort.bus), (Refused::External, Some(crate::faults::BusFaultKind::Unmapped)));
     let (cycles, result) = rig.load(DEVICE + 4, AccessSize::Word, 0);
-    assert_eq!((cycles, result.unwrap_err().bus), (18, Some(crate::bus::BusFaultKind::Slave)));
+    assert_eq!((cycles, result.unwrap_err().bus), (18, Some(crate::faults::BusFaultKind::Slave)));
 }

@@ -1,7 +1,7 @@
 //! Exceptions as their handlers find them.
 
 use super::*;
-use crate::bus::BusFaultKind;
+use crate::faults::BusFaultKind;
 
 const VA: u32 = 0x1234_5678;
 const PC: u32 = 0x8001_0040;

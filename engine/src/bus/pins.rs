@@ -1,0 +1,87 @@
+//! Wires between pins of ports, as the bus drives them: whoever watches one is told.
+
+use super::Bus;
+use crate::dt::wiring::DeviceId;
+use crate::time::Ps;
+use crate::wires::{Drive, PINS_OF_PORT, Pin};
+
+impl Bus {
+    /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Watchers are told before this
+    /// returns.
+    pub fn drive_port(&mut self, port: DeviceId, drive: Drive, pull_ups: u32, now: Ps) {
+        let Some(wires) = self.wires.port_mut(port) else { return };
+        (wires.own, wires.pull_ups) = (drive, pull_ups);
+        self.settle_wires(port, now, now);
+    }
+
+    /// What is wired to `pin` drives it to a level, or lets go of it, from `now` on. The port is told, unless it is
+    /// being called and will look by itself.
+    pub fn drive_pin(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
+        self.drive_pin_since(pin, level, now, now);
+    }
+
+    /// As [`Bus::drive_pin`], for what is found only at `now` to have been so since an earlier time, which waveforms
+    /// show.
+    pub fn drive_pin_since(&mut self, pin: Pin, level: Option<bool>, since: Ps, now: Ps) {
+        let Some(wires) = self.wires.port_mut(pin.port).filter(|_| pin.number < PINS_OF_PORT) else { return };
+        let others = Drive { enables: wires.far.enables & !pin.mask(), levels: wires.far.levels & !pin.mask() };
+        let mask_if = |on: bool| if on { pin.mask() } else { 0 };
+        wires.far = Drive {
+            enables: others.enables | mask_if(level.is_some()),
+            levels: others.levels | mask_if(level == Some(true)),
+        };
+        let (changed, levels) = self.settle_wires(pin.port, since, now);
+        if changed != 0 && !self.is_busy(pin.port) {
+            self.with_device(pin.port, now, |port, ctx| port.pins_changed(pin.port, changed, levels, ctx));
+        }
+    }
+
+    /// The levels of a port's wires at `now`, for the port that reads them.
+    pub fn sample_port(&mut self, port: DeviceId, now: Ps) -> u32 {
+        for index in 0.. {
+            let moving = self.wires.port(port).filter(|wires| wires.moving != 0);
+            let Some(watcher) = moving.and_then(|wires| wires.watchers.get(index).copied()) else { break };
+            if watcher.late != 0 && !self.is_busy(watcher.device) {
+                self.with_device(watcher.device, now, |device, ctx| device.pins_sampled(port, ctx));
+            }
+        }
+        self.wires.levels(port)
+    }
+
+    /// Works out a port's levels, and tells recorder and watchers of changes: which there were, and the levels.
+    fn settle_wires(&mut self, port: DeviceId, since: Ps, now: Ps) -> (u32, u32) {
+        let Some(wires) = self.wires.port_mut(port) else { return (0, 0) };
+        let changed = wires.settle();
+        let levels = wires.levels;
+        let disputed = wires.disputes() & !wires.disputed;
+        if self.waves.is_on() {
+            wires.record(changed, since, &self.waves);
+        }
+        if disputed != 0 {
+            wires.disputed |= disputed;
+            self.note_dispute(port, disputed, now);
+        }
+        if changed != 0 {
+            self.tell_watchers(port, changed, levels, now);
+        }
+        (changed, levels)
+    }
+
+    fn tell_watchers(&mut self, port: DeviceId, changed: u32, levels: u32, now: Ps) {
+        for index in 0.. {
+            let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
+            let Some(watcher) = watcher else { break };
+            // A device that changes a wire which it watches knows of that.
+            if watcher.pins & changed != 0 && !self.is_busy(watcher.device) {
+                self.with_device(watcher.device, now, |device, ctx| device.pins_changed(port, changed, levels, ctx));
+            }
+        }
+    }
+
+    #[cold]
+    fn note_dispute(&mut self, port: DeviceId, disputed: u32, now: Ps) {
+        for pin in (0..u32::BITS).filter(|pin| disputed >> pin & 1 != 0) {
+            self.note(port, now, &format!("pin {pin} and what is wired to it drive against each other: low wins"));
+        }
+    }
+}
