@@ -305,10 +305,14 @@ impl Memory {
 
     /// A line was used: under this policy, that changes what accesses to the others of its set do.
     fn forget_neighbours(&mut self, bus: &Bus, physical: u32) {
-        let Some(cache) = &mut self.state.dcache else { return };
-        if cache.shape().replacement == Replacement::LeastRecentlyUsed {
-            let others: Vec<u32> = cache.neighbours(physical).collect();
-            others.into_iter().for_each(|other| self.forget_shortcuts(bus, other));
+        let (Some(cache), shortcuts) = (&mut self.state.dcache, &mut self.shortcuts) else { return };
+        let shape = cache.shape();
+        if shape.ways > 1 && shape.replacement == Replacement::LeastRecentlyUsed {
+            for other in cache.neighbours(physical) {
+                if let Some(host) = host_of(bus, other) {
+                    shortcuts.remove_host(other, host);
+                }
+            }
         }
     }
 }
