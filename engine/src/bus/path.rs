@@ -143,33 +143,28 @@ fn ratio(clock: Hz, port: Hz, interconnect: Option<&Route>) -> u64 {
 pub(super) struct Paths {
     /// Those of each core, in the map's order, then those of devices.
     paths: Vec<Path>,
-    /// Where devices' begin.
-    of_devices: usize,
+    cores: usize,
     entries: usize,
 }
 
 impl Paths {
-    /// The paths of cores with these clocks, and of devices.
+    /// The paths of all cores, as far as they are known with these clocks, and of devices.
     pub fn new(bus: &Bus, clocks: &[Hz]) -> Paths {
+        let cores = bus.core_irqs.len().max(clocks.len()).max(bus.views.len());
         let of = |core: Option<usize>| {
             let views = core.and_then(|core| bus.views.get(core));
-            let clock = core.map(|core| clocks[core]);
+            let clock = core.and_then(|core| clocks.get(core).copied());
             bus.map
                 .iter()
                 .enumerate()
                 .map(move |(index, entry)| Path::new(bus, entry, clock, views.map(|views| &views[index])))
         };
-        Paths {
-            paths: (0..clocks.len()).map(Some).chain([None]).flat_map(of).collect(),
-            of_devices: clocks.len() * bus.map.len(),
-            entries: bus.map.len(),
-        }
+        Paths { paths: (0..cores).map(Some).chain([None]).flat_map(of).collect(), cores, entries: bus.map.len() }
     }
 
     /// The path of a core, or of devices, to a map entry.
     #[inline]
     pub fn of(&self, core: Option<usize>, entry: usize) -> &Path {
-        let first = core.map_or(self.of_devices, |core| (core * self.entries).min(self.of_devices));
-        &self.paths[first + entry]
+        &self.paths[core.unwrap_or(self.cores) * self.entries + entry]
     }
 }

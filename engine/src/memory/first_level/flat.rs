@@ -24,6 +24,8 @@ pub struct Quiet {
 #[derive(Clone, Copy)]
 struct Asked {
     quiet: Quiet,
+    /// The map entry that holds the address.
+    entry: usize,
     physical: u32,
     bytes: u32,
     purpose: Purpose,
@@ -50,7 +52,8 @@ impl Memory {
         let chunk = Chunk::at(pc, bytes);
         chunk.holds(last).then_some(())?;
         let bytes = chunk.last - chunk.first + 1;
-        let asked = Asked { quiet, physical: chunk.first, bytes, purpose: Purpose::Fetch };
+        let entry = bus.entry_at(chunk.first)?;
+        let asked = Asked { quiet, entry, physical: chunk.first, bytes, purpose: Purpose::Fetch };
         let done = self.transfer_flat(bus, asked)?;
         self.state.prefetch.chunk = Some(chunk);
         self.state.prefetch.next_pc = Some(end_pc);
@@ -68,15 +71,17 @@ impl Memory {
         if !self.flat_fetch {
             return None;
         }
-        let done = self.transfer_flat(bus, Asked { quiet, physical, bytes: 4, purpose: Purpose::Fetch })?;
+        let entry = bus.entry_at(physical)?;
+        let done = self.transfer_flat(bus, Asked { quiet, entry, physical, bytes: 4, purpose: Purpose::Fetch })?;
         self.state.words.fetched(physical);
         Some((done - quiet.now, self.state.words.missing(pc, end_pc).is_none()))
     }
 
     /// An aligned load of `bytes`: its cycles, and what it gives. `told` if it has been paid for.
     pub fn load_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, told: bool) -> Option<(u64, u32)> {
-        let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
-        let cycles = if told { 0 } else { self.data_flat(bus, quiet, addr, bytes, Purpose::Load)? };
+        let (entry, ram, offset) = self.flat_ram(bus, addr, bytes)?;
+        let asked = Asked { quiet, entry, physical: addr, bytes, purpose: Purpose::Load };
+        let cycles = if told { 0 } else { self.data_flat(bus, asked)? };
         let mut value = [0; 4];
         bus.rams[ram].read(offset, &mut value[..bytes as usize]);
         Some((cycles, u32::from_le_bytes(value)))
@@ -92,8 +97,9 @@ impl Memory {
         value: u32,
         told: bool,
     ) -> Option<u64> {
-        let (ram, offset) = self.flat_ram(bus, addr, bytes)?;
-        let cycles = if told { 0 } else { self.data_flat(bus, quiet, addr, bytes, Purpose::Store)? };
+        let (entry, ram, offset) = self.flat_ram(bus, addr, bytes)?;
+        let asked = Asked { quiet, entry, physical: addr, bytes, purpose: Purpose::Store };
+        let cycles = if told { 0 } else { self.data_flat(bus, asked)? };
         bus.write_ram(ram, offset, &value.to_le_bytes()[..bytes as usize]);
         Some(cycles)
     }
@@ -104,31 +110,33 @@ impl Memory {
         if addr % LONGEST_BYTES + bytes > LONGEST_BYTES {
             return None;
         }
-        self.flat_ram(bus, addr, 4)?;
+        let (entry, ..) = self.flat_ram(bus, addr, 4)?;
         let bytes = self.bytes_on_port(bus, addr, bytes);
         let purpose = if store { Purpose::Store } else { Purpose::Load };
-        self.data_flat(bus, quiet, addr, bytes, purpose)
+        self.data_flat(bus, Asked { quiet, entry, physical: addr, bytes, purpose })
     }
 
     /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the
     /// core waits for it.
-    fn data_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, purpose: Purpose) -> Option<u64> {
+    fn data_flat(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
+        let quiet = asked.quiet;
         let begins = quiet.now.max(self.state.stores.all_done());
-        let quiet_then = Quiet { now: begins, ..quiet };
-        let done = self.transfer_flat(bus, Asked { quiet: quiet_then, physical: addr, bytes, purpose })?;
+        let done = self.transfer_flat(bus, Asked { quiet: Quiet { now: begins, ..quiet }, ..asked })?;
         self.accounts.add(Part::Stores, begins - quiet.now);
         Some(done - quiet.now)
     }
 
-    /// The RAM at an address, and the offset there, if data goes there as it is, and it is such a memory.
+    /// The map entry and the RAM at an address, and the offset there, if data goes there as it is, and it is such a
+    /// memory.
     #[inline]
-    fn flat_ram(&self, bus: &Bus, addr: u32, bytes: u32) -> Option<(usize, u32)> {
+    fn flat_ram(&self, bus: &Bus, addr: u32, bytes: u32) -> Option<(usize, usize, u32)> {
         if !self.flat || !addr.is_multiple_of(bytes) {
             return None;
         }
-        let path = bus.path(bus.entry_at(addr)?);
+        let entry = bus.entry_at(addr)?;
+        let path = bus.path(entry);
         let Target::Ram(ram) = path.target else { return None };
-        (path.keeps_time() && path.last - addr >= bytes - 1).then_some((ram, addr - path.base))
+        (path.keeps_time() && path.last - addr >= bytes - 1).then_some((entry, ram, addr - path.base))
     }
 
     /// A transfer: the core cycle in which its answer is there.
@@ -138,7 +146,7 @@ impl Memory {
         if !self.translates && bus.outer().is_some() {
             return None;
         }
-        let entry = bus.entry_at(asked.physical)?;
+        let entry = asked.entry;
         let path = *bus.path(entry);
         let outer = self.outer_cycles(bus)?;
         let sent = asked.quiet.now + outer.0;
