@@ -24,7 +24,7 @@ use crate::semihosting::host::Host;
 use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
-use path::{Path, Paths, View};
+use path::{Beats, Path, Paths, Times, View};
 
 /// Notes of devices that tell the user enough.
 const MOST_NOTES: usize = 1000;
@@ -307,6 +307,20 @@ impl Bus {
     #[inline]
     pub fn path(&self, entry: usize) -> &Path {
         self.paths.get_or_init(|| Paths::new(self, &self.core_clocks)).of(self.master, entry)
+    }
+
+    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. True beside its times if an
+    /// interconnect is on the path. `None`, too, as long as nobody has asked for a path.
+    #[inline(always)]
+    pub fn transfer_in_cycles(
+        &mut self,
+        entry: usize,
+        now: u64,
+        beats: Beats,
+        is_next: impl FnOnce(u64) -> bool,
+    ) -> Option<(Times, bool)> {
+        let path = self.paths.get()?.of(self.master, entry);
+        Some((path.transfer(&mut self.rams, now, beats, is_next)?, path.route.is_some()))
     }
 
     /// The second-level cache that the present master's accesses pass.

@@ -52,6 +52,17 @@ pub struct Times {
     pub done: u64,
 }
 
+/// What a transfer moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Beats {
+    /// Its first address.
+    pub physical: u32,
+    /// How much.
+    pub bytes: u32,
+    /// Where to.
+    pub direction: Direction,
+}
+
 impl Path {
     /// The path to `entry` of a master with this clock, if it is a core, and this view, if it has one of its own.
     fn new(bus: &Bus, entry: &MapEntry, clock: Option<Hz>, view: Option<&View>) -> Path {
@@ -104,17 +115,15 @@ impl Path {
         self.clock.map_or(at, |clock| clock.after(at, Cycles(self.response_cycles)))
     }
 
-    /// A transfer of `bytes` that the master begins in its cycle `now`, to a memory that keeps time with it. `None` if
-    /// the memory does not, or if `is_next` says that something comes before the request, which arrives in the cycle
-    /// that it is given.
+    /// A transfer that the master begins in its cycle `now`, to a memory that keeps time with it. `None` if the memory
+    /// does not, or if `is_next` says that something comes before the request, which arrives in the cycle that it is
+    /// given.
     #[inline(always)]
-    pub fn transfer(
+    pub(super) fn transfer(
         &self,
         rams: &mut [Ram],
         now: u64,
-        physical: u32,
-        bytes: u32,
-        direction: Direction,
+        beats: Beats,
         is_next: impl FnOnce(u64) -> bool,
     ) -> Option<Times> {
         let Target::Ram(ram) = self.target else { return None };
@@ -127,7 +136,7 @@ impl Path {
         if !is_next(arrived) {
             return None;
         }
-        let answered = rams[ram].transfer_at_edge(edge, physical - self.base, bytes, direction);
+        let answered = rams[ram].transfer_at_edge(edge, beats.physical - self.base, beats.bytes, beats.direction);
         Some(Times { arrived, answered: answered * self.ratio, done: (answered + self.response_cycles) * self.ratio })
     }
 }

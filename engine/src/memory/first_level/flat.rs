@@ -5,7 +5,9 @@
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
 use super::{Chunks, FetchPolicy, Memory};
+use crate::bus::path::Beats;
 use crate::bus::{Bus, Target};
+use crate::memory::outer::OuterCache;
 use crate::memory::ram::Direction;
 
 /// No transfer of several registers crosses a multiple of this (a line).
@@ -142,29 +144,27 @@ impl Memory {
     /// A transfer: the core cycle in which its answer is there.
     #[inline]
     fn transfer_flat(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
-        // What a core without translation accesses, the second level may keep.
-        if !self.translates && bus.outer().is_some() {
-            return None;
-        }
-        let entry = asked.entry;
-        let path = *bus.path(entry);
-        let outer = self.outer_cycles(bus)?;
-        let sent = asked.quiet.now + outer.0;
-        let direction = if asked.purpose == Purpose::Store { Direction::Write } else { Direction::Read };
-        let is_next = |arrives| arrives < asked.quiet.until;
-        let times = path.transfer(&mut bus.rams, sent, asked.physical, asked.bytes, direction, is_next)?;
+        let Asked { quiet, entry, physical, bytes, purpose } = asked;
+        let (there, back) = match bus.outer() {
+            None => (0, 0),
+            // What a core without translation accesses, the second level may keep.
+            Some(_) if !self.translates => return None,
+            Some(outer) => self.outer_cycles(outer)?,
+        };
+        let direction = if purpose == Purpose::Store { Direction::Write } else { Direction::Read };
+        let (sent, beats) = (quiet.now + there, Beats { physical, bytes, direction });
+        let (times, routed) = bus.transfer_in_cycles(entry, sent, beats, |arrives| arrives < quiet.until)?;
         self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
         self.accounts.follow(bus);
-        self.accounts.add(Part::Outer, outer.0 + outer.1);
-        let there = if path.route.is_some() { times.answered - times.arrived } else { times.done - sent };
-        self.accounts.add_at(entry, asked.purpose, there, times.done - sent - there);
-        Some(times.done + outer.1)
+        self.accounts.add(Part::Outer, there + back);
+        let at_memory = if routed { times.answered - times.arrived } else { times.done - sent };
+        self.accounts.add_at(entry, purpose, at_memory, times.done - sent - at_memory);
+        Some(times.done + back)
     }
 
     /// Cycles in the second-level cache's controller, there and back, if it runs on the core's clock.
     #[inline]
-    fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
-        let Some(outer) = bus.outer() else { return Some((0, 0)) };
+    fn outer_cycles(&self, outer: &OuterCache) -> Option<(u64, u64)> {
         let timing = outer.timing();
         (timing.clock == self.config.clock).then_some((timing.request_cycles.0, timing.response_cycles.0))
     }

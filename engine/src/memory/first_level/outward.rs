@@ -4,7 +4,8 @@ use super::Memory;
 use super::accounts::{Part, Purpose};
 use super::meter::{Meter, Passed};
 use super::translate::Place;
-use crate::bus::{Bus, BusFault, Target};
+use crate::bus::path::Beats;
+use crate::bus::{Bus, BusFault, MapEntry, Target};
 use crate::device::AccessSize;
 use crate::memory::ram::Direction;
 use crate::time::Cycles;
@@ -217,7 +218,7 @@ impl Memory {
     ) {
         let Some(outer) = bus.outer() else { return };
         let (clock, cycles) = (outer.timing().clock, cycles(outer));
-        let until = if clock.get() == self.config.clock.get() {
+        let until = if clock == self.config.clock {
             meter.now() + cycles.0
         } else {
             meter.edge(clock.after(meter.at(), cycles))
@@ -235,24 +236,24 @@ impl Memory {
 #[inline]
 fn in_cycles(bus: &mut Bus, meter: &Meter, physical: u32, transfer: Transfer) -> Option<Passed> {
     let entry = bus.entry_at(physical)?;
-    let (path, next_due) = (*bus.path(entry), bus.events.next_due());
+    let next_due = bus.events.next_due();
     let (bytes, direction) = transfer.shape();
     let is_next = |arrives| !transfer.follows_events() || next_due > meter.time_of(arrives);
-    let times = path.transfer(&mut bus.rams, meter.now(), physical, bytes, direction, is_next)?;
+    let (times, routed) = bus.transfer_in_cycles(entry, meter.now(), Beats { physical, bytes, direction }, is_next)?;
     // As wide accesses are aligned, and memories are whole words, none leaves the memory.
-    let inside = path.last - physical >= bytes - 1;
+    let MapEntry { base, last, target, .. } = bus.map[entry];
+    let inside = last - physical >= bytes - 1;
     let mut value = [0; 4];
-    match (transfer, path.target) {
+    match (transfer, target) {
         (Transfer::Read(size), Target::Ram(ram)) if inside => {
-            bus.rams[ram].read(physical - path.base, &mut value[..size.bytes() as usize]);
+            bus.rams[ram].read(physical - base, &mut value[..size.bytes() as usize]);
         }
         (Transfer::Write(size, value), Target::Ram(ram)) if inside => {
-            bus.write_ram(ram, physical - path.base, &value.to_le_bytes()[..size.bytes() as usize]);
+            bus.write_ram(ram, physical - base, &value.to_le_bytes()[..size.bytes() as usize]);
         }
         _ => {}
     }
-    let (value, routed) = (u32::from_le_bytes(value), path.route.is_some());
-    Some(Passed { value, entry, routed, times })
+    Some(Passed { value: u32::from_le_bytes(value), entry, routed, times })
 }
 
 /// True if the second-level cache is on, and may keep what is at a physical address.
