@@ -2,9 +2,9 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use cyclescope_engine::semihosting::folder::Folder;
-use cyclescope_engine::semihosting::host::Host;
-use cyclescope_engine::semihosting::input::Input;
+use cyclescope_engine::host::Host;
+use cyclescope_engine::host::folder::Folder;
+use cyclescope_engine::host::input::Input;
 
 use pyo3::prelude::*;
 

@@ -4,15 +4,17 @@
 //! interconnect, then the RAM's port or the device, then the response.
 
 mod contents;
+pub mod device;
 pub mod path;
 mod pins;
 
 use std::cell::{Cell, OnceCell};
 
+use crate::bus::device::{AccessSize, CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::clocks::Clocks;
-use crate::device::{AccessSize, CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::event::EventQueue;
 use crate::faults::{BusFaultKind, CoreFault};
+use crate::host::Host;
 use crate::inputs::Inputs;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
@@ -20,7 +22,6 @@ use crate::observe::notes::{Notes, Traps};
 use crate::observe::output::Output;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
-use crate::semihosting::host::Host;
 use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
@@ -309,8 +310,8 @@ impl Bus {
         self.paths.get_or_init(|| Paths::new(self, &self.core_clocks)).of(self.master, entry)
     }
 
-    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. True beside its times if an
-    /// interconnect is on the path. `None`, too, as long as nobody has asked for a path.
+    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. True beside its times if
+    /// an interconnect is on the path. `None`, too, as long as nobody has asked for a path.
     #[inline(always)]
     pub fn transfer_in_cycles(
         &mut self,
@@ -532,7 +533,7 @@ fn unmapped(addr: u32, at: Ps) -> BusFault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Reply, SlaveError};
+    use crate::bus::device::{Reply, SlaveError};
 
     /// An interrupt controller whose output is wired to its own input.
     struct Circle;

@@ -3,7 +3,7 @@
 //! What it knows: time, events, buses, cores, memories, devices and wires. What it does not know: Python,
 //! experiments, published tables, any file format but ELF.
 //!
-//! Where to start reading: [`machine`] ties the parts together; [`device`] is what a device model implements;
+//! Where to start reading: [`machine`] ties the parts together; [`bus::device`] is what a device model implements;
 //! [`wire::spi`] is what a chip on an SPI wire implements; [`dt`] is how properties of a devicetree node become a
 //! typed, checked parameter set, [`board`] how nodes become a machine; [`cpu`] is the core, and [`isa`] what each
 //! instruction set adds to it.
@@ -13,13 +13,13 @@ pub mod bus;
 pub mod clocks;
 pub mod core;
 pub mod cpu;
-pub mod device;
 pub mod devices;
 pub mod disassembly;
 pub mod dt;
 pub mod elf;
 pub mod event;
 pub mod faults;
+pub mod host;
 pub mod host_image;
 pub mod inputs;
 pub mod isa;

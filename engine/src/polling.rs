@@ -17,7 +17,7 @@ enum Purpose {
     Skip { iterations: u64, cycles: Cycles },
 }
 
-/// A list of state, made by [`crate::device::Device::polled`] and [`crate::wire::spi::SpiTarget::polled`].
+/// A list of state, made by [`crate::bus::device::Device::polled`] and [`crate::wire::spi::SpiTarget::polled`].
 ///
 /// Every implementation names *all* state that its answers can depend on, in the same order each time. A configuration
 /// that the firmware cannot change needs no mention.

@@ -7,20 +7,16 @@
 //! Of the host the firmware gets what the user gives it ([`host::Host`]) and nothing else. Its clock is simulated time,
 //! its date begins with 1970, and the C library finds its heap by itself; so a run depends on files and input alone.
 
-pub mod errno;
-pub mod folder;
-pub mod host;
-pub mod input;
 pub mod memory;
 mod transfer;
 
 use std::io::SeekFrom;
 
 use crate::bus::Bus;
-use errno::Errno;
-use folder::Opening;
-use host::{Host, STANDARD, TERMINAL_INPUT, shown};
-use input::Got;
+use crate::host::errno::Errno;
+use crate::host::folder::Opening;
+use crate::host::input::Got;
+use crate::host::{Host, STANDARD, TERMINAL_INPUT, shown};
 use memory::Caller;
 
 const SYS_OPEN: u32 = 0x01;

@@ -9,8 +9,9 @@
 //! - what it was before, where nothing holds it.
 //!
 //! A port tells of a register write as one change, at its exact time; the devices that watch its pins get that change
-//! ([`crate::device::Device::pins_changed`]), and may drive wires themselves while the port is still being called. So a
-//! port looks at its wires again when it has driven them; edges in between are kept for it ([`Wires::take_edges`]).
+//! ([`crate::bus::device::Device::pins_changed`]), and may drive wires themselves while the port is still being called.
+//! So a port looks at its wires again when it has driven them; edges in between are kept for it
+//! ([`Wires::take_edges`]).
 
 use crate::dt::wiring::DeviceId;
 pub use crate::dt::wiring::{PINS_OF_PORT, Pin};

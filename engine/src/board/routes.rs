@@ -126,7 +126,7 @@ impl Routes {
 mod tests {
     use super::*;
     use crate::bus::Route;
-    use crate::device::DeviceId;
+    use crate::bus::device::DeviceId;
     use crate::memory::ram::Ram;
 
     const MHZ: u64 = 1_000_000;

@@ -6,9 +6,9 @@
 use super::Cpu;
 use super::isa::{AbortOf, Isa};
 use super::iteration::Iteration;
+use crate::bus::device::AccessSize;
 use crate::bus::{Bus, Target};
 use crate::core::Stop;
-use crate::device::AccessSize;
 use crate::memory::first_level::access::{Access, Kind, how};
 use crate::memory::first_level::translate::descriptor;
 use crate::memory::first_level::{Done, Mmu};

@@ -1,7 +1,7 @@
 //! Iterations of a polling loop: what they did to memory and devices, and how many more will be the same.
 
+use crate::bus::device::DeviceId;
 use crate::bus::{Bus, Target};
-use crate::device::DeviceId;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 

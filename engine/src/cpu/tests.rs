@@ -5,9 +5,9 @@ mod toy;
 use std::sync::{Arc, Mutex};
 
 use super::Config;
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
-use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::machine::{Description, Machine, Outcome, RunReport};
 use crate::memory::first_level::MemoryConfig;
 use crate::memory::ram::{PortTiming, Ram};

@@ -3,7 +3,7 @@
 pub mod dma;
 
 use crate::bus::Bus;
-use crate::device::{AccessSize, Device, DeviceId, IrqLine};
+use crate::bus::device::{AccessSize, Device, DeviceId, IrqLine};
 use crate::devices::support::registers::walk;
 use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::{Board, NodeReader};

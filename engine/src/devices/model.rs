@@ -1,6 +1,6 @@
 //! What a model says of itself to be found: a constant `MODEL` in its file.
 
-use crate::device::Device;
+use crate::bus::device::Device;
 use crate::dt::reader::NodeReader;
 use crate::wire::spi::SpiTarget;
 

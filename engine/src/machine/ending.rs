@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::host::Pause;
 use super::{Machine, Outcome, RunReport};
 use crate::bus::Bus;
-use crate::device::{DeviceId, Unsent};
+use crate::bus::device::{DeviceId, Unsent};
 use crate::time::Ps;
 
 /// A wish to stop, shared with who may have it. The run loop looks at it between runs of cores: within some tenths of a

@@ -5,8 +5,8 @@
 //! devices, a machine is run in steps.
 
 use super::{Machine, Outcome, Printed, RunReport, SLICE_CYCLES};
+use crate::bus::device::DeviceId;
 use crate::core::Stop;
-use crate::device::DeviceId;
 use crate::observe::output::HandOver;
 use crate::pipe::{Goal, Pipe};
 use crate::time::Ps;

@@ -1,7 +1,7 @@
 //! What the machine tells of [`crate::storms`].
 
 use super::Machine;
-use crate::device::DeviceId;
+use crate::bus::device::DeviceId;
 use crate::storms::{Source, Storm};
 use crate::time::Ps;
 

@@ -5,8 +5,8 @@
 //! port itself (no interconnect, the core's clock, no other master) answer without a call to the bus; all else goes
 //! over it.
 
+use crate::bus::device::AccessSize;
 use crate::bus::{Access, Bus, BusFault, Target};
-use crate::device::AccessSize;
 use crate::time::{Cycles, Hz};
 
 /// A request's answer.

@@ -2,7 +2,6 @@
 
 use super::waves::{SignalId, Waves};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::host::HostedChip;
 use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
@@ -108,21 +107,14 @@ impl SpiSignals {
         }
     }
 
-    /// Clocks pass between the controller and `chip`, the last of them ending at `end` for the chip: what the
-    /// controller samples. A line that nobody drives is pulled up, as all are where there is no chip.
+    /// Clocks have passed: what the controller sampled is `received`, as of [`crate::wire::spi::SpiTarget::shift`].
+    /// Gives that.
     #[inline]
-    pub fn shift(&self, chip: Option<&mut HostedChip>, burst: Burst, end: Ps, clock: SerialClock) -> u32 {
-        let received = chip.map_or(u32::MAX, |chip| chip.shift(burst, end));
-        self.burst(burst, received, clock);
-        received
-    }
-
-    /// Clocks have passed: what the controller sampled is `received`, as of [`HostedChip::shift`].
-    #[inline]
-    pub fn burst(&self, burst: Burst, received: u32, clock: SerialClock) {
+    pub fn burst(&self, burst: Burst, received: u32, clock: SerialClock) -> u32 {
         if let Some(named) = self.recorded() {
             named.waves.tell(|set| named.clocks(burst, received, clock, set));
         }
+        received
     }
 }
 

@@ -1,7 +1,7 @@
 //! The memory of the program that calls, as the program sees it: without time, and as a debugger reaches it.
 
-use super::errno::Errno;
 use crate::bus::Bus;
+use crate::host::errno::Errno;
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Access, Kind};
 use crate::time::Ps;

@@ -1,10 +1,10 @@
 use std::path::PathBuf;
 
-use super::folder::Folder;
-use super::input::Input;
 use super::memory::Physical;
 use super::*;
 use crate::bus::{MapEntry, Target};
+use crate::host::folder::Folder;
+use crate::host::input::Input;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};
 

@@ -3,10 +3,10 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 
-use super::errno::Errno;
-use super::host::{FEATURES, Host, STANDARD, Stream, TERMINAL_INPUT};
-use super::input::Got;
 use super::memory::{CHUNK_BYTES, Caller};
+use crate::host::errno::Errno;
+use crate::host::input::Got;
+use crate::host::{FEATURES, Host, STANDARD, Stream, TERMINAL_INPUT};
 
 /// How long a call waits for input before the machine looks after its user again.
 const PATIENCE_MS: u32 = 50;

@@ -6,11 +6,10 @@
 //! lines and both edges, and looks at each clock where a controller errs, so it has code of its own for the wire.)
 
 use super::notes::Notes;
-use super::spi::{Burst, ControlPin, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
+use super::spi::{Burst, ControlPin, Drive, Edges, INTERRUPT, Lines, Outlook, Rate, SpiTarget};
 use crate::dt::reader::{Declared, NodeReader};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::host::INTERRUPT;
 
 /// IO1, on which a chip with single lines answers.
 pub const MISO: u8 = 0b10;

@@ -1,7 +1,6 @@
 //! Wires between a controller and the chips beside it.
 
 pub mod bytes;
-pub mod host;
 pub mod notes;
 pub mod pins;
 pub mod spi;

@@ -8,6 +8,9 @@ use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::Ps;
 
+/// What a controller samples while nobody drives the lines.
+pub const PULLED_UP: u32 = u32::MAX;
+
 /// How many data lines carry bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lines {
@@ -126,6 +129,15 @@ pub struct ReadOutlook {
     pub lines: Lines,
 }
 
+/// What the interrupt of a chip's node is.
+pub const INTERRUPT: &str = "where the chip's interrupt pin leads to";
+/// Properties that lead a port's pin to a pin of the chip: the name of the wire, the pin, and what that is.
+pub const CONTROLS: [(&str, &str, ControlPin, &str); 3] = [
+    ("sleep-gpio", "sleep", ControlPin::Sleep, "a port's pin that leads to the one that lets the chip sleep"),
+    ("reset-gpio", "reset", ControlPin::Reset, "a port's pin that leads to the chip's reset"),
+    ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff, "a port's pin that switches the chip's supply off"),
+];
+
 /// A pin of a chip beyond the wire, which a board may lead to an output of something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ControlPin {
@@ -207,9 +219,9 @@ pub trait SpiTarget: Send {
         false
     }
 
-    /// Lists all state that answers can depend on, for skipping of polling loops, as [`crate::device::Device::polled`]
-    /// does. Deadlines are times of the wire. Clocks that have been shifted may lie ahead of the list: their end is for
-    /// the controller to list.
+    /// Lists all state that answers can depend on, for skipping of polling loops, as
+    /// [`crate::bus::device::Device::polled`] does. Deadlines are times of the wire. Clocks that have been shifted may
+    /// lie ahead of the list: their end is for the controller to list.
     fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
     }

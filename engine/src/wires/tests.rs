@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::bench::Bench;
 
 const PORT: DeviceId = DeviceId(0);

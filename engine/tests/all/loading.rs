@@ -1,6 +1,6 @@
 //! Where the segments of an ELF file go: RAM, and flash behind a window.
+use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::bus::{MapEntry, Target};
-use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::elf::{self, ElfError, Symbol};
 use cyclescope_engine::machine::{Machine, Outcome};
 

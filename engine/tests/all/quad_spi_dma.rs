@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use cyclescope_engine::bus::device::{AccessSize, DeviceId};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
-use cyclescope_engine::device::{AccessSize, DeviceId};
 use cyclescope_engine::devices::support::axi_lite::AxiLitePort;
+use cyclescope_engine::devices::support::hosted_chip::{Chips, HostedChip};
 use cyclescope_engine::devices::xlnx::axi_cdma::{self as cdma, AxiCdma};
 use cyclescope_engine::devices::xlnx::axi_quad_spi::{AxiQuadSpi, params::Params};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Hz, Ps};
-use cyclescope_engine::wire::host::{Chips, HostedChip};
 use cyclescope_engine::wire::spi::{Burst, Lines, SpiTarget};
 
 const SPI: u32 = 0xc400_0000;

@@ -5,6 +5,7 @@
 //! at [`HANDLER`].
 
 use crate::bus::Bus;
+use crate::bus::device::AccessSize;
 use crate::core::Stop;
 use crate::cpu::access::{Asked, Moves};
 use crate::cpu::block::{Draft, Entry, FALLEN, NOWHERE, TAKEN};
@@ -14,7 +15,6 @@ use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::cpu::{Config, Cpu};
-use crate::device::AccessSize;
 use crate::elf::Machine;
 use crate::faults::CoreFault;
 use crate::inputs::Inputs;

@@ -9,7 +9,7 @@
 //! Not modelled: input. The host types nothing, so the read FIFO is empty, RVALID is 0 and the read interrupt never
 //! comes.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, flag};

@@ -24,15 +24,15 @@ mod tests;
 
 use self::params::Params;
 use self::shifter::Shifter;
-use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::on_lanes;
+use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
-use crate::wire::host::{CONTROLLER_EVENT, Chips};
 use crate::wire::spi::{Lines, SpiTarget};
 
 /// The register map of a core with 8 bits and one slave (SPI Core, Register Map).

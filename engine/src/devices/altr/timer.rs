@@ -7,7 +7,7 @@
 //!
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, flag};

@@ -8,7 +8,7 @@
 //!
 //! Not modelled: the hypervisor's timer and offset, events for wfe.
 
-use crate::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::dt::reader::NodeReader;

@@ -10,7 +10,7 @@
 //!
 //! Not modelled: SYST_CALIB tells that no calibration is known (TENMS 0).
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;

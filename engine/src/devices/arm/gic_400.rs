@@ -9,7 +9,7 @@
 //!
 //! Not modelled: further CPU interfaces (what goes to those goes nowhere, with a note), the virtual interfaces.
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::dt::reader::NodeReader;

@@ -13,7 +13,7 @@ mod maintenance;
 #[cfg(test)]
 mod tests;
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::AxiLitePort;
 use crate::devices::support::registers::{AccessKind, Register, find};

@@ -9,7 +9,7 @@
 //! Not modelled: the receive line, which stays idle, with time-out and comparison; echo and loopback; a baud rate from
 //! a programmable clock.
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register, flag};

@@ -12,7 +12,7 @@
 //!
 //! Not modelled: active-low external sources (there is nothing on those pins).
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register, flag};

@@ -1,7 +1,7 @@
 //! `atmel,sama5d2-chipid`: Chip Identifier (SAMA5D2 datasheet DS60001476, section CHIPID): two registers that say
 //! ATSAMA5D27C.
 
-use crate::device::Device;
+use crate::bus::device::Device;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::register_file::{Bank, RegisterFile};
 use crate::devices::support::registers::AccessKind;

@@ -7,7 +7,7 @@
 //!
 //! Not modelled: events on lines, and their interrupts: nothing on the board drives one.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{self, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register};

@@ -9,7 +9,7 @@
 //!
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register, flag};

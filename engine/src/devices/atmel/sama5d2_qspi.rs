@@ -40,15 +40,15 @@ use self::scrambling::Scrambler;
 use self::serial::{Flow, Serial, Settings};
 use self::window::Window;
 use self::wire::Wire;
-use crate::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
+use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::devices::support::registers::{Register, find, flag};
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::Ps;
-use crate::wire::host::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::wire::spi::{Lines, SpiTarget};
 
 /// QSPI_WPMR.WPKEY: "QSP".

@@ -4,7 +4,7 @@
 //! the interrupt controller (see `atmel,sama5d2-aic`). SFR_L2CC_HRAMC, which makes the second-level cache's memory a
 //! cache's, is kept and acts on nothing.
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::register_file::{Bank, RegisterFile};

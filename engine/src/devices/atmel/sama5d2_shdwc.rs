@@ -4,7 +4,7 @@
 //!
 //! Not modelled: wake-up.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
@@ -87,7 +87,7 @@ impl Device for Shdwc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::ExitRequest;
+    use crate::bus::device::ExitRequest;
     use crate::devices::bench::{Bench, read_plain_node};
     use crate::devices::support::registers::walk;
     use crate::time::Ps;

@@ -11,7 +11,7 @@
 //! Not modelled: pins (TIOA, TIOB, TCLK), the quadrature decoder, Gray and down counting, TIMER_CLOCK1, which is a
 //! clock that the PMC generates: a channel that waits for one of these stands, and a note says so.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::axi_lite::edge_in_reach;

@@ -4,7 +4,7 @@
 //! Modelled: the registers as such, with their write protection. Commands and timings that firmware writes are kept and
 //! act on nothing: the memory answers from reset on, with the timing that its own node gives.
 
-use crate::device::Device;
+use crate::bus::device::Device;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::register_file::{Bank, ProtectionAt, RegisterFile};
 use crate::devices::support::registers::AccessKind;

@@ -5,7 +5,7 @@
 //!
 //! Not modelled: the NRST pin, which stays high.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
@@ -106,7 +106,7 @@ impl Device for Rstc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::ExitRequest;
+    use crate::bus::device::ExitRequest;
     use crate::devices::bench::{Bench, read_plain_node};
     use crate::devices::support::registers::walk;
     use crate::time::Ps;

@@ -24,7 +24,7 @@ use self::registers::{
     XDMAC_GE, XDMAC_GID, XDMAC_GIE, XDMAC_GIM, XDMAC_GIS, XDMAC_GRS, XDMAC_GRWR, XDMAC_GRWS, XDMAC_GS, XDMAC_GSWF,
     XDMAC_GSWR, XDMAC_GSWS, XDMAC_GTYPE, XDMAC_GWAC, XDMAC_GWS, cis,
 };
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::find;

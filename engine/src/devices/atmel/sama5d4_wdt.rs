@@ -6,7 +6,7 @@
 //!
 //! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter goes on.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
@@ -187,7 +187,7 @@ impl Device for Wdt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{DeviceId, ExitRequest};
+    use crate::bus::device::{DeviceId, ExitRequest};
     use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
     use crate::devices::support::registers::walk;
 

@@ -1,7 +1,7 @@
 //! For the tests of DMA controllers: a controller, memory and another device, all behind one route.
 
+use crate::bus::device::{Device, DeviceId};
 use crate::bus::{Bus, MapEntry, Route, Target};
-use crate::device::{Device, DeviceId};
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz};
 

@@ -7,7 +7,7 @@
 //!
 //! Everything is modelled. Sections beyond those that the core is built with read 0.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};

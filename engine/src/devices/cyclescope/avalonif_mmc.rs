@@ -22,16 +22,16 @@ mod tests;
 
 use self::counter::DownCounter;
 use self::slot::Slot;
-use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
-use crate::wire::host::{CONTROLLER_EVENT, Chips, HostedChip};
-use crate::wire::spi::{Burst, Lines, SpiTarget};
+use crate::wire::spi::{Burst, Lines, PULLED_UP, SpiTarget};
 
 /// The register map. The interface's source has no names for its registers.
 pub const REGISTERS: &[Register] = &[
@@ -217,13 +217,13 @@ impl AvalonifMmc {
         let clock = SerialClock { source: self.port.clock, start, period, cpol: true, cpha: true };
         self.received_before = self.received;
         self.received = match &mut self.chip {
-            Some(chip) if self.selected => self.signals.shift(Some(chip), burst, end, clock) as u8,
+            Some(chip) if self.selected => self.signals.burst(burst, chip.shift(burst, end), clock) as u8,
             chip => {
                 // The data line rests high, so it is high all the while if all bits are.
                 if let Some(chip) = chip.as_mut().filter(|_| byte == 0xff) {
                     chip.idle_clocks(BITS, end);
                 }
-                self.signals.shift(None, burst, end, clock) as u8
+                self.signals.burst(burst, PULLED_UP, clock) as u8
             }
         };
         self.bytes += 1;

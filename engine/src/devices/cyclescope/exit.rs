@@ -5,7 +5,7 @@
 //! are what a host's exit status holds. A read gives 0. Both are answered at once, so the register adds no time of its
 //! own.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::dt::reader::NodeReader;
@@ -42,7 +42,7 @@ impl Device for Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::ExitRequest;
+    use crate::bus::device::ExitRequest;
     use crate::devices::bench::Bench;
     use crate::time::Ps;
 

@@ -13,7 +13,7 @@
 mod sender;
 
 use self::sender::{BYTE_BITS, Sender};
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{FOREVER, edge_in_reach};
 use crate::devices::support::registers::{AccessKind, Register};

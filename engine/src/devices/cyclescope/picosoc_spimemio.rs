@@ -31,14 +31,14 @@ mod tests;
 use self::mode::{Mode, Width};
 use self::stream::{ADDRESS_MASK, Stream};
 use self::wire::Wire;
-use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::SpiSignals;
 use crate::time::{Hz, Ps};
-use crate::wire::host::HostedChip;
 use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::{Lines, SpiTarget};
 

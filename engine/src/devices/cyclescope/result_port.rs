@@ -9,7 +9,7 @@
 //! A run keeps the first 1048576 results; later ones are counted, and a note says so. A narrower write to offset 0 is
 //! no result, and a note says so too.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::AxiLitePort;
 use crate::devices::support::registers::{AccessKind, Register};
@@ -97,7 +97,7 @@ impl Device for ResultPort {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{DeviceId, ExitRequest};
+    use crate::bus::device::{DeviceId, ExitRequest};
     use crate::devices::bench::{Bench, read_node};
     use crate::devices::support::registers::walk;
     use crate::time::{Cycles, Hz, Ps};

@@ -3,7 +3,7 @@
 //! Modelled: the registers as such, with their write protection. What they arrange, arbitration and TrustZone's areas,
 //! acts on nothing: one master at a time is served by each memory, and all accesses are allowed.
 
-use crate::device::Device;
+use crate::bus::device::Device;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::register_file::{Bank, ProtectionAt, RegisterFile};
 use crate::devices::support::registers::AccessKind;

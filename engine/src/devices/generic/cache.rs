@@ -2,7 +2,7 @@
 //! 0464F, chapter 7). It is on while a core's data cache is (SCTLR.C), and maintained by the core's own operations. The
 //! node is Linux's for such a cache, named by the cores' `next-level-cache`; nothing is at an address.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{NodeReader, PowerOfTwo};

@@ -12,12 +12,12 @@
 //!
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
-use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::hosted_chip::{Chips, HostedChip};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::time::Ps;
-use crate::wire::host::{Chips, HostedChip};
 use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::SpiTarget;
 use crate::wires::Pin;

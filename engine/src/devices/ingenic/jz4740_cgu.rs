@@ -10,7 +10,7 @@
 //!
 //! Not modelled: sleep (LCR.LPM), the duty of doze mode.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::ingenic::jz4740_ssi::DEVICE_CLOCK;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;

@@ -14,7 +14,7 @@
 //! Not modelled: what a pin does for another device (PxFUN is 1); the port does not drive it then. Registers have 32
 //! bits; of a narrower write the other lanes are zeroes.
 
-use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::Model;
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};

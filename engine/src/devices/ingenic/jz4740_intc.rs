@@ -7,7 +7,7 @@
 //!
 //! Masked are all sources after reset.
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
@@ -114,7 +114,7 @@ impl Device for Intc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::DeviceId;
+    use crate::bus::device::DeviceId;
     use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
     use crate::devices::support::registers::walk;
     use crate::time::{Cycles, Ps};

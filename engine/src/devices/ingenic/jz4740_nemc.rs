@@ -8,7 +8,7 @@
 //! Not modelled: static memories, NAND flash and its error correction. Their registers keep what is written; nothing is
 //! ever ready.
 
-use crate::device::Device;
+use crate::bus::device::Device;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::register_file::{Bank, RegisterFile};
 use crate::devices::support::registers::AccessKind;

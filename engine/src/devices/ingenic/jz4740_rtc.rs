@@ -9,7 +9,7 @@
 //! Here the clock begins with 0 seconds, running, as a board that was never off does not. Not modelled: waking up, and
 //! RTCGR.ADJC, by which some seconds of 1024 are a clock longer.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;

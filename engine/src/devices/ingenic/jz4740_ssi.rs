@@ -22,14 +22,14 @@ use std::collections::VecDeque;
 
 use self::registers::{SSICR0, SSICR1, SSIDR, SSIGR, SSIICR, SSIITR, SSISR, Settings, cr0, cr1, sr};
 use self::wire::{SELECTS, Wire};
-use crate::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
+use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
-use crate::wire::host::{CONTROLLER_EVENT, Chips};
 use crate::wire::spi::SpiTarget;
 
 pub use self::registers::REGISTERS;

@@ -14,7 +14,7 @@
 //!
 //! Not modelled: PWM outputs (TCSR's upper bits are kept), and the whole unit's clock gate in the CGU.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, flag};

@@ -11,7 +11,7 @@
 //! Not modelled: the receive line, which stays idle; modem lines, loopback, break, infrared, DMA; the clock gate in the
 //! CGU, and whether the GPIO port gives the pins to the UART.
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, flag};

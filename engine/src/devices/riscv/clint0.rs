@@ -5,7 +5,7 @@
 //! `interrupts-extended` (software interrupt, then timer interrupt, hart after hart). `mtime` counts the edges of the
 //! second of `clocks`. `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};

@@ -7,7 +7,7 @@
 //! Modelled: all registers, with the COREID of the core that makes the access (1 for the MPU, 2 for the MCU); the
 //! interrupts, of the MPU first; the clock gate. An access that is not of a core is discarded.
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, flag};

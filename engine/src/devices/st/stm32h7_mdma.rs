@@ -17,7 +17,7 @@ mod transfer;
 mod tests;
 
 use self::channel::{Channel, Stage, ccr, cesr, cisr, ctcr};
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, find, flag};

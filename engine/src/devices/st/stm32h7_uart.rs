@@ -26,7 +26,7 @@ pub use self::registers::REGISTERS;
 use self::frame::Frame;
 use self::registers::*;
 use self::transmitter::Transmitter;
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;

@@ -17,7 +17,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::dt::reader::NodeReader;

@@ -3,7 +3,7 @@
 //! route has. Byte and halfword accesses use their lanes; the other lanes of a write are zeroes (an APB without
 //! strobes).
 
-use crate::device::{AccessSize, Ctx, Reply};
+use crate::bus::device::{AccessSize, Ctx, Reply};
 use crate::devices::support::axi_lite::on_lanes;
 
 /// The answer to a read of `size` at `offset`, from the whole register's value.
@@ -71,7 +71,7 @@ impl WriteProtection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Device, DeviceId, SlaveError};
+    use crate::bus::device::{Device, DeviceId, SlaveError};
     use crate::devices::bench::Bench;
     use crate::time::Ps;
 

@@ -1,7 +1,7 @@
 //! The register port that small devices share: an AXI4-Lite slave of 32 bits that answers every read in one number of
 //! clocks and every write in another (Xilinx's AXI4-Lite IPIF, PG155, is built so).
 
-use crate::device::{AccessSize, Reply};
+use crate::bus::device::{AccessSize, Reply};
 use crate::dt::reader::NodeReader;
 use crate::time::{Cycles, Hz, Ps};
 

@@ -1,7 +1,7 @@
 //! Peripherals of which software only sees that they keep what it writes: banks of registers with their resets, behind
 //! write protection where there is one.
 
-use crate::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::AccessKind;
 use crate::polling::Poll;

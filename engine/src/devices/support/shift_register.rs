@@ -2,7 +2,7 @@
 //! event at its end, and the count of those that have been sent. A character is on the console when its stop bits have
 //! ended.
 
-use crate::device::{Alarm, Ctx, Unsent};
+use crate::bus::device::{Alarm, Ctx, Unsent};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
@@ -62,7 +62,7 @@ impl ShiftRegister {
         Some(end_cycle)
     }
 
-    /// For [`crate::device::Device::unsent`], with the characters that wait for the shift register.
+    /// For [`crate::bus::device::Device::unsent`], with the characters that wait for the shift register.
     pub fn unsent(&self, waiting: impl IntoIterator<Item = u8>) -> Unsent {
         let characters = self.shifting.map(|shifting| shifting.character).into_iter().chain(waiting);
         Unsent { characters: characters.collect(), next_change: self.end() }
@@ -79,7 +79,7 @@ impl ShiftRegister {
         }
     }
 
-    /// An event has come at `now`: to be called first in [`crate::device::Device::event`].
+    /// An event has come at `now`: to be called first in [`crate::bus::device::Device::event`].
     pub fn rang(&mut self, now: Ps) {
         self.alarm.rang(now);
     }
@@ -95,7 +95,7 @@ impl ShiftRegister {
         true
     }
 
-    /// For [`crate::device::Device::counters`].
+    /// For [`crate::bus::device::Device::counters`].
     pub fn counters(&self) -> Vec<(String, u64)> {
         vec![("tx_characters".to_owned(), self.sent_characters)]
     }

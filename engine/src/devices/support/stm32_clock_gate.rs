@@ -7,7 +7,7 @@
 //! them in [`crate::clocks`].
 
 use crate::bus::Bus;
-use crate::device::Ctx;
+use crate::bus::device::Ctx;
 use crate::dt::reader::NodeReader;
 
 /// Where a peripheral's enable bit is: the offset of its register, and its number.

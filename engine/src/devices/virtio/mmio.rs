@@ -19,7 +19,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use self::queue::{Buffer, Direction, MOST_DESCRIPTORS, Queue};
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, find};

@@ -15,7 +15,7 @@ pub mod transfer;
 mod tests;
 
 use self::transfer::{Buffer, Failure, Side};
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, find};

@@ -23,14 +23,14 @@ mod tests;
 use self::fifo::{RxFifo, TxFifo};
 use self::params::Params;
 use self::wire::{Control, Wire};
-use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::on_lanes;
+use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::SpiSignals;
 use crate::time::{Cycles, Ps};
-use crate::wire::host::{CONTROLLER_EVENT, Chips};
 use crate::wire::spi::{Lines, SpiTarget};
 
 const DGIER: u32 = 0x1c;

@@ -8,7 +8,7 @@
 //! Not modelled: fast mode (IMR, IVAR) and nested interrupts (ILR), which a core built without them does not have:
 //! their registers read 0 and ignore writes.
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};
@@ -151,7 +151,7 @@ impl Device for Intc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::DeviceId;
+    use crate::bus::device::DeviceId;
     use crate::devices::bench::{Bench, CPU_INTC, read_node};
     use crate::devices::support::registers::walk;
     use crate::time::{Cycles, Hz, Ps};

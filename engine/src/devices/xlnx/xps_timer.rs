@@ -7,7 +7,7 @@
 //! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; enabling them is
 //! noted.
 
-use crate::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, flag};
@@ -285,7 +285,7 @@ impl Device for Uartlite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::DeviceId;
+    use crate::bus::device::DeviceId;
     use crate::devices::bench::{Bench, read_node};
     use crate::devices::support::registers::walk;
 
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn an_empty_transmit_fifo_pulses_the_interrupt() {
-        use crate::device::DeviceId;
+        use crate::bus::device::DeviceId;
         use std::sync::{Arc, Mutex};
 
         /// What an interrupt controller sees.

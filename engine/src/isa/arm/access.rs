@@ -8,8 +8,8 @@ use super::op::{Code, Op};
 use super::profile::{Own, Profile};
 use super::system::Kind;
 use crate::bus::Bus;
+use crate::bus::device::AccessSize;
 use crate::cpu::access::{Asked, Moves};
-use crate::device::AccessSize;
 use crate::memory::first_level::access::how;
 
 impl<P: Profile> Arm<P> {

@@ -5,7 +5,7 @@ use super::op::Op;
 use super::profile::Profile;
 use super::system::Kind;
 use crate::bus::Bus;
-use crate::device::AccessSize;
+use crate::bus::device::AccessSize;
 use crate::memory::first_level::access::how;
 
 impl<P: Profile> Arm<P> {

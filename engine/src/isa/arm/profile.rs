@@ -9,7 +9,7 @@ use super::op::{Features, Op};
 use super::psr::ExecutionState;
 use super::system::{Effect, Lookup, Now, X};
 use crate::bus::Bus;
-use crate::device::AccessSize;
+use crate::bus::device::AccessSize;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Status};

@@ -10,9 +10,9 @@ use super::faults::Raised;
 use super::op::{Code, Op, SINK};
 use super::system::TlbFault;
 use crate::bus::Bus;
+use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
 use crate::cpu::block::FALLEN;
-use crate::device::AccessSize;
 use crate::memory::first_level::Done;
 use crate::memory::first_level::access::{Abort, Kind};
 

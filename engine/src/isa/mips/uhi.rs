@@ -5,11 +5,11 @@
 
 use std::io::SeekFrom;
 
+use crate::host::errno::Errno;
+use crate::host::folder::Opening;
+use crate::host::input::Got;
+use crate::host::{Host, STANDARD, shown};
 use crate::semihosting::Answer;
-use crate::semihosting::errno::Errno;
-use crate::semihosting::folder::Opening;
-use crate::semihosting::host::{Host, STANDARD, shown};
-use crate::semihosting::input::Got;
 use crate::semihosting::memory::Caller;
 use crate::semihosting::with_host;
 

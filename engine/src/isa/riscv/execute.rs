@@ -7,9 +7,9 @@ use super::core::{Hart, LEAVE};
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use crate::bus::Bus;
+use crate::bus::device::AccessSize;
 use crate::cpu::access::{Asked, Moves};
 use crate::cpu::block::{Extent, FALLEN, TAKEN};
-use crate::device::AccessSize;
 use crate::semihosting;
 use crate::semihosting::memory::{Caller, Physical};
 

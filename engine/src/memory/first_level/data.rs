@@ -8,8 +8,8 @@ use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::Place;
 use super::{Done, Memory, Via, WriteBack, abort_of, host_of};
+use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
-use crate::device::AccessSize;
 use crate::memory::cache::Cache;
 
 /// A load or a store, as far as its instruction says it.

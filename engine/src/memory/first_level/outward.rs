@@ -4,9 +4,9 @@ use super::Memory;
 use super::accounts::{Part, Purpose};
 use super::meter::{Meter, Passed};
 use super::translate::Place;
+use crate::bus::device::AccessSize;
 use crate::bus::path::Beats;
 use crate::bus::{Bus, BusFault, MapEntry, Target};
-use crate::device::AccessSize;
 use crate::memory::ram::Direction;
 use crate::time::Cycles;
 

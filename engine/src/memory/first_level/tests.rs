@@ -8,8 +8,8 @@ mod uncached;
 
 use super::config::{self, TlbShape};
 use super::*;
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::bus::{MapEntry, Route};
-use crate::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::memory::cache::WritePolicy;
 use crate::memory::first_level::access::{Access, Cacheability, Kind, Maintenance, MemoryType, Translation};
 use crate::memory::outer::{OuterCache, OuterTiming};

@@ -7,8 +7,8 @@ use super::mmu::{Identity, Mmu};
 use super::outward::Transfer;
 use super::tlb::{Entry, Side, permission};
 use super::{Memory, Via};
+use crate::bus::device::AccessSize;
 use crate::bus::{Bus, Target};
-use crate::device::AccessSize;
 use crate::memory::outer::OuterCache;
 
 /// Where an access goes.

@@ -81,7 +81,7 @@ fn edges_do_not_drift() {
 #[test]
 fn nothing_is_recorded_of_no_wires_and_while_nobody_asks() {
     let burst = Burst::byte_out(Lines::Single, 1);
-    assert_eq!(SpiSignals::default().shift(None, burst, Ps::ZERO, clock(MHZ_10, 0, 2)), u32::MAX);
+    assert_eq!(SpiSignals::default().burst(burst, 7, clock(MHZ_10, 0, 2)), 7);
     let waves = Waves::default();
     let signals = SpiSignals::new(&waves, "spi0", Lines::Single, 2);
     signals.select(1, true, Ps::ZERO);

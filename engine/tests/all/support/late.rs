@@ -1,7 +1,7 @@
 //! A device that answers late and can interrupt.
 
 use super::rig::{CYCLE_PS, clock};
-use cyclescope_engine::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Ps};
 

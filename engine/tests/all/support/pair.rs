@@ -4,9 +4,9 @@
 use std::sync::{Arc, Mutex};
 
 use super::{arm, mips, rig, riscv};
+use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::core::Core;
-use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};

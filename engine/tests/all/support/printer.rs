@@ -1,7 +1,7 @@
 //! A device that prints.
 
+use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::bus::{MapEntry, Target};
-use cyclescope_engine::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::Ps;
 

@@ -1,8 +1,8 @@
 //! What the small machines have in common, whatever their core: memories, the way to the device, and what is asked of a
 //! run.
 
+use cyclescope_engine::bus::device::{Device, DeviceId};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
-use cyclescope_engine::device::{Device, DeviceId};
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
 use cyclescope_engine::memory::first_level::config::{PROTECTED_BYTES, TlbShape};

@@ -1,6 +1,6 @@
 //! What the core's node says: the generator's options, under the names that it gives them, and our timing.
 
-use crate::device::IrqLine;
+use crate::bus::device::IrqLine;
 use crate::devices::support::axi_lite::AxiLitePort;
 use crate::dt::reader::{FREQUENCIES_HZ, NodeReader};
 use crate::time::Hz;

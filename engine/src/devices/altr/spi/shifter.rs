@@ -1,11 +1,11 @@
 //! The shift register, the word behind it, and the slave selects. Times are edges of the core's clock.
 
 use super::params::Params;
+use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
-use crate::wire::host::Chips;
-use crate::wire::spi::{Burst, Lines, Rate};
+use crate::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
 /// A word on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -182,14 +182,14 @@ impl Shifter {
         let (mut received, mut is_answered) = (ones, false);
         for (select, chip) in self.chips.each() {
             if self.selected == Some(select) {
-                received = self.signals.shift(Some(chip), burst, now, clock) & ones;
+                received = self.signals.burst(burst, chip.shift(burst, now), clock) & ones;
                 is_answered = true;
             } else if word == ones {
                 chip.idle_clocks(self.params.bits, now);
             }
         }
         if !is_answered {
-            self.signals.shift(None, burst, now, clock);
+            self.signals.burst(burst, PULLED_UP, clock);
         }
         received
     }

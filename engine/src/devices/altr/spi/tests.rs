@@ -1,12 +1,12 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::device::{DeviceId, IrqLine};
+use crate::bus::device::{DeviceId, IrqLine};
 use crate::devices::bench::{Bench, CPU_INTC, read_node};
 use crate::devices::support::axi_lite::AxiLitePort;
+use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::registers::walk;
 use crate::time::Hz;
-use crate::wire::host::HostedChip;
 use crate::wire::spi::{Burst, SpiTarget};
 
 mod clocked;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::DeviceId;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::{Bench, CPU_INTC, read_node};
 use crate::time::{Hz, Ps};
 

@@ -1,7 +1,7 @@
 //! The two event counters.
 
 use super::{ECFGR0, ECFGR1, ECR, EVR0, EVR1, Pl310};
-use crate::device::Ctx;
+use crate::bus::device::Ctx;
 use crate::memory::outer::{OuterCache, OuterEvent};
 
 /// ECR: counting is on; counters 0 and 1 are set to 0.

@@ -2,7 +2,7 @@
 //! comes while another goes on is done behind it.
 
 use super::{CIIR, CIPALR, CIR, CIWR, CPALR, CSR, CWR, IPALR, IWR, Pl310};
-use crate::device::Ctx;
+use crate::bus::device::Ctx;
 use crate::time::{Cycles, Ps};
 
 /// Index of the first bit of the way in CIR and CIIR.

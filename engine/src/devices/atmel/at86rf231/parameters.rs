@@ -8,7 +8,7 @@ use crate::dt::fault::FaultKind;
 use crate::dt::node::Property;
 use crate::dt::reader::{Allowed, Declared, NodeReader};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::host::{CONTROLS, INTERRUPT};
+use crate::wire::spi::{CONTROLS, INTERRUPT};
 
 /// The datasheet's times of the radio: typical values.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use super::Sama5d2Qspi;
 use super::scrambling::Scrambler;
 use super::window::Access;
-use crate::device::Ctx;
+use crate::bus::device::Ctx;
 use crate::wire::spi::{Burst, Rate};
 
 /// An address that all memories have and that is none by chance: for a trial.

@@ -1,6 +1,6 @@
 //! What the controller's node says.
 
-use crate::device::IrqLine;
+use crate::bus::device::IrqLine;
 use crate::dt::reader::{ANY, NodeReader};
 use crate::time::{Cycles, Hz};
 

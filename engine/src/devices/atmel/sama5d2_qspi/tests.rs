@@ -2,7 +2,7 @@
 
 use super::registers::cr;
 use super::*;
-use crate::device::{DeviceId, IrqLine};
+use crate::bus::device::{DeviceId, IrqLine};
 use crate::devices::bench::Bench;
 use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::Board;

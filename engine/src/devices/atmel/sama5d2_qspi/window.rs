@@ -8,7 +8,7 @@
 use super::Sama5d2Qspi;
 use super::registers::Transfer;
 use super::serial::Flow;
-use crate::device::{AccessSize, Ctx, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Burst, Rate};
 

@@ -1,10 +1,10 @@
 //! The SPI wire, in edges of the peripheral clock: chip select with its delays, and bursts of the serial clock.
 
 use super::registers::{Instruction, Mode, SerialClock as ClockRegister};
+use crate::devices::support::hosted_chip::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::host::HostedChip;
 use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
 /// Totals since the start of the run.
@@ -167,7 +167,7 @@ impl Wire {
         let end = self.time(self.free);
         let clock = SerialClock { source: self.clock, start, period: self.period, cpol: self.cpol, cpha: self.cpha };
         if self.skew == Skew::None {
-            return self.signals.shift(Some(&mut self.chip), burst, end, clock);
+            return self.signals.burst(burst, self.chip.shift(burst, end), clock);
         }
         let sampled = self.shift_skewed(burst, end);
         self.signals.burst(burst, sampled, clock);

@@ -4,7 +4,7 @@ use super::registers::{
     Addressing, Config, NextDescriptor, XDMAC_CBC, XDMAC_CC, XDMAC_CDA, XDMAC_CDS_MSP, XDMAC_CDUS, XDMAC_CID,
     XDMAC_CIE, XDMAC_CIM, XDMAC_CIS, XDMAC_CNDA, XDMAC_CNDC, XDMAC_CSA, XDMAC_CSUS, XDMAC_CUBC,
 };
-use crate::device::AccessSize;
+use crate::bus::device::AccessSize;
 
 /// What a channel does next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::registers::{
 };
 use super::*;
 use crate::bus::Bus;
-use crate::device::DeviceId;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::dma::{self, mhz};
 use crate::devices::support::registers::walk;
 

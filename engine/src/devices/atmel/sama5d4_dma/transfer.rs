@@ -10,7 +10,7 @@ use super::channel::Stage;
 use super::registers::{Addressing, cis};
 use super::{Channel, Xdmac};
 use crate::bus::Target;
-use crate::device::Ctx;
+use crate::bus::device::Ctx;
 use crate::time::Ps;
 
 /// Nothing or an error answered.

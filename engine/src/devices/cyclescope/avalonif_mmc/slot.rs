@@ -1,7 +1,7 @@
 //! The slot's switch for card detection, as the interface sees it: through three registers in a row.
 
+use crate::devices::support::hosted_chip::HostedChip;
 use crate::time::{Cycles, Hz};
-use crate::wire::host::HostedChip;
 
 /// Edges from the one at which the first register takes the switch's level to the one at which the last shows it.
 const DELAY_CYCLES: u64 = 2;

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::device::{DeviceId, IrqLine};
+use crate::bus::device::{DeviceId, IrqLine};
 use crate::devices::bench::{Bench, CPU_INTC, read_node};
 use crate::devices::support::registers::walk;
 use crate::time::Hz;

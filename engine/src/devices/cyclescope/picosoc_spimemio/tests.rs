@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bus::Bus;
-use crate::device::DeviceId;
+use crate::bus::device::DeviceId;
 use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::Board;
 use crate::time::Cycles;

@@ -8,9 +8,9 @@
 use super::look::Ahead;
 use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};
+use crate::devices::support::hosted_chip::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::host::HostedChip;
 use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Burst, Lines, Rate};
 
@@ -142,7 +142,7 @@ impl Wire {
         let end = start + CLOCK_CYCLES * u64::from(burst.clocks);
         if burst.clocks > 0 {
             let (time, clock) = (self.time(end), self.serial_clock(start));
-            self.signals.shift(Some(&mut self.chip), burst, time, clock);
+            self.signals.burst(burst, self.chip.shift(burst, time), clock);
             self.totals.sck_clocks += u64::from(burst.clocks);
         }
         end

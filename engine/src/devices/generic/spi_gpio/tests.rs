@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::device::IrqLine;
+use crate::bus::device::IrqLine;
 use crate::devices::bench::Bench;
 use crate::devices::ingenic::jz4740_gpio::Gpio;
 use crate::time::Hz;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::ExitRequest;
+use crate::bus::device::ExitRequest;
 use crate::devices::bench::{Bench, CPU_INTC, read_node};
 use crate::devices::support::registers::walk;
 

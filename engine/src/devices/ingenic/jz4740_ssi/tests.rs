@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::registers::*;
 use super::*;
 use crate::devices::bench::Bench;
+use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::registers::walk;
-use crate::wire::host::HostedChip;
 use crate::wire::spi::{Burst, Edges, Outlook, SpiTarget};
 
 /// What a chip has seen: edges of its select and its clocks in nanoseconds, and the bits that came.

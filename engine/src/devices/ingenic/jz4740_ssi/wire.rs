@@ -1,10 +1,10 @@
 //! Words on the wire, edge by edge: what the chips see is what their own edges show them, in any of the four modes.
 
 use super::registers::{Settings, cr0, cr1};
-use crate::device::Ctx;
+use crate::bus::device::Ctx;
+use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::host::Chips;
 use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::{Burst, Lines, Rate};
 

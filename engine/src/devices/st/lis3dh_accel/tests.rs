@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::{DeviceId, IrqLine};
+use crate::bus::device::{DeviceId, IrqLine};
 use crate::devices::bench::{Bench, CLOCK, CPU_INTC, node};
 use crate::devices::ingenic::jz4740_gpio::Gpio;
 use crate::devices::{Entry, Group, Kind, entries};

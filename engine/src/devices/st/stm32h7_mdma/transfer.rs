@@ -6,7 +6,7 @@
 use super::channel::{Side, Stage, Trigger};
 use super::{Mdma, cesr, cisr};
 use crate::bus::Target;
-use crate::device::{AccessSize, Ctx};
+use crate::bus::device::{AccessSize, Ctx};
 use crate::time::{Cycles, Ps};
 
 /// Nothing, or an error, answered at this address.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::{DeviceId, ExitRequest};
+use crate::bus::device::{DeviceId, ExitRequest};
 use crate::devices::bench::{Bench, read_plain_node};
 use crate::devices::support::registers::walk::Port;
 use crate::time::Ps;

@@ -1,6 +1,6 @@
 use super::*;
+use crate::bus::device::{Device, DeviceId, ExitRequest};
 use crate::bus::{MapEntry, Target};
-use crate::device::{Device, DeviceId, ExitRequest};
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
 use crate::memory::ram::{PortTiming, Ram};

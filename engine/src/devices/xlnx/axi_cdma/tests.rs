@@ -1,6 +1,6 @@
 use super::*;
 use crate::bus::Bus;
-use crate::device::DeviceId;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::dma::{self, mhz};
 use crate::devices::support::registers::walk;
 use std::sync::{Arc, Mutex};

@@ -8,8 +8,8 @@
 //! time, one event a beat, in order with the accesses of all other masters.
 
 use super::{AxiCdma, Due, Params};
+use crate::bus::device::{AccessSize, Ctx};
 use crate::bus::{BusFault, Target};
-use crate::device::{AccessSize, Ctx};
 use crate::faults::BusFaultKind;
 use crate::time::{Cycles, Ps};
 

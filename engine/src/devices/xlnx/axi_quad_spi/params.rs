@@ -1,7 +1,7 @@
 //! What the core's node says: the generator's options under the names that Xilinx's devicetree generator gives them,
 //! and our timing.
 
-use crate::device::IrqLine;
+use crate::bus::device::IrqLine;
 use crate::devices::support::axi_lite::AxiLitePort;
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{FREQUENCIES_HZ, NodeReader};

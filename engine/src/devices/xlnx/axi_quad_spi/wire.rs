@@ -7,10 +7,10 @@
 use super::commands::{self, Command, Data};
 use super::fifo::{RxFifo, TxFifo};
 use super::frames::{Frames, Shifted};
+use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::host::Chips;
-use crate::wire::spi::{Burst, Lines};
+use crate::wire::spi::{Burst, Lines, PULLED_UP};
 
 /// What SPICR says about the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -258,7 +258,7 @@ impl Wire {
             cpha: self.cpha,
         };
         let chip = self.selected.and_then(|slave| self.chips.on(slave));
-        self.signals.shift(chip, burst, now, clock)
+        self.signals.burst(burst, chip.map_or(PULLED_UP, |chip| chip.shift(burst, now)), clock)
     }
 
     /// One frame of the execute-in-place window, from `edge` on: `command`, `address`, its dummies, and `into.len()`

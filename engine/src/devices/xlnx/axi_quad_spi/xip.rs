@@ -5,7 +5,7 @@
 
 use super::commands::{self, Command};
 use super::{AxiQuadSpi, flag};
-use crate::device::{AccessSize, Ctx, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::Lines;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::DeviceId;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::{Bench, read_node};
 use crate::devices::support::registers::walk;
 use crate::time::{Cycles, Hz};

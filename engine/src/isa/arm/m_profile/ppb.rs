@@ -7,7 +7,7 @@ use super::exceptions::number;
 use super::scb::{ACTLR_MASK, CCR_MASK, SCR_MASK, VTOR_MASK, set_shcsr, shcsr};
 use super::trace::DEMCR_MON_EN;
 use super::{Abort, FaultStatus, System};
-use crate::device::AccessSize;
+use crate::bus::device::AccessSize;
 
 const BASE: u32 = 0xe000_0000;
 const ITM: u32 = 0xe000_0000;

@@ -2,7 +2,7 @@
 
 use super::pmu::Events;
 use super::{Access, Maintenance};
-use crate::device::CoreRegister;
+use crate::bus::device::CoreRegister;
 
 /// What system instructions need to know of the core at the moment.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 use super::System;
 use super::effect::{DeviceRegister, Effect};
 use super::registers::Number;
-use crate::device::CoreRegister;
+use crate::bus::device::CoreRegister;
 
 /// CNTKCTL: User mode may read the physical and the virtual counter, and CNTFRQ with either of them.
 const PL0PCTEN: u32 = 1 << 0;

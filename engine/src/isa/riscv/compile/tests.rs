@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::super::core::{CoreConfig, Hart, SystemConfig};
 use super::super::timing::CoreTiming;
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::bus::{Bus, MapEntry, Target};
 use crate::core::{Core, CoreReport, Stop};
-use crate::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
 use crate::memory::first_level::MemoryConfig;
 use crate::memory::ram::{PortTiming, Ram};

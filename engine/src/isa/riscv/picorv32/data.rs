@@ -3,8 +3,8 @@
 use super::Picorv32;
 use super::decoded::Decoded;
 use super::next::Next;
+use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault};
-use crate::device::AccessSize;
 use crate::isa::riscv::execute::moves;
 use crate::memory::first_level::Purpose;
 use crate::memory::port::Answer;

@@ -2,13 +2,13 @@
 //! leave what running them leaves.
 
 use super::*;
-use crate::device::DeviceId;
+use crate::bus::device::DeviceId;
 use crate::devices::bench;
 use crate::devices::cyclescope::avalonif_mmc::AvalonifMmc;
 use crate::devices::support::axi_lite::AxiLitePort;
+use crate::devices::support::hosted_chip::HostedChip;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz};
-use crate::wire::host::HostedChip;
 use proptest::prelude::*;
 
 const CONTROL: u32 = 0x0;

@@ -3,7 +3,7 @@
 use super::entry::{Activated, Floating};
 use super::exceptions::{During, number};
 use super::*;
-use crate::device::AccessSize;
+use crate::bus::device::AccessSize;
 use crate::isa::arm::op::{Code, Op};
 use crate::isa::arm::registers::{COUNT, LR, SP, Z_SOURCE};
 use crate::isa::arm::system::Effect;

@@ -1,13 +1,18 @@
 //! What the firmware may use of the host's: nothing, unless the user gives it a folder, an input or arguments.
 //!
 //! Operations of Arm's and RISC-V's semihosting and of MIPS's hosting interface are put together from what is here and
-//! in `transfer.rs`.
+//! in [`crate::semihosting`], which knows the program's memory.
+
+pub mod errno;
+pub mod folder;
+pub mod input;
 
 use std::fs::File;
 
-use super::errno::Errno;
-use super::folder::{Folder, Opening, Refusal};
-use super::input::Input;
+use errno::Errno;
+use folder::{Folder, Opening, Refusal};
+use input::Input;
+
 use crate::observe::notes::Notes;
 
 /// The handles of standard input, output and errors, which need not be opened. Output and errors are the console.
@@ -24,11 +29,11 @@ const MOST_NOTES: usize = 16;
 const SHOWN_BYTES: usize = 80;
 
 /// What `:semihosting-features` holds: its magic number; SH_EXT_EXIT_EXTENDED and SH_EXT_STDOUT_STDERR.
-pub(super) const FEATURES: &[u8] = b"SHFB\x03";
+pub(crate) const FEATURES: &[u8] = b"SHFB\x03";
 
 /// What a handle stands for.
 #[derive(Debug)]
-pub(super) enum Opened {
+pub(crate) enum Opened {
     /// `:semihosting-features`, with the position in it.
     Features(usize),
     /// A file in the folder.
@@ -36,7 +41,7 @@ pub(super) enum Opened {
 }
 
 /// What a handle stands for, those included that need not be opened.
-pub(super) enum Stream<'a> {
+pub(crate) enum Stream<'a> {
     Input(&'a mut Input),
     Console,
     Features(&'a mut usize),
@@ -50,8 +55,8 @@ pub struct Host {
     input: Input,
     arguments: Vec<Vec<u8>>,
     opened: Vec<Option<Opened>>,
-    pub(super) errno: Option<Errno>,
-    pub(super) waiting: bool,
+    pub(crate) errno: Option<Errno>,
+    pub(crate) waiting: bool,
     /// What the user should know.
     pub notes: Notes<MOST_NOTES>,
 }
@@ -139,7 +144,7 @@ impl Host {
         self.in_folder("renamed", from, |folder| folder.rename(from, to))
     }
 
-    pub(super) fn stream(&mut self, handle: u32) -> Result<Stream<'_>, Errno> {
+    pub(crate) fn stream(&mut self, handle: u32) -> Result<Stream<'_>, Errno> {
         if handle == STANDARD[0] || handle == TERMINAL_INPUT {
             return Ok(Stream::Input(&mut self.input));
         }
@@ -154,7 +159,7 @@ impl Host {
     }
 
     /// The firmware has read its standard input.
-    pub(super) fn note_input(&mut self) {
+    pub(crate) fn note_input(&mut self) {
         if matches!(self.input, Input::None) {
             self.note("semihosting: standard input is empty, as none is given (--stdin)".to_owned());
         }

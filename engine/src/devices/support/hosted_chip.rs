@@ -10,24 +10,15 @@
 use std::collections::VecDeque;
 use std::ops::Deref;
 
-use crate::device::{Alarm, Ctx, DeviceId, IrqLine};
+use crate::bus::device::{Alarm, Ctx, DeviceId, IrqLine};
 use crate::devices;
 use crate::dt::fault::FaultKind;
 use crate::dt::node::{Node, Property};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
-use crate::wire::spi::{Burst, ControlPin, SpiTarget};
+use crate::wire::spi::{Burst, CONTROLS, ControlPin, INTERRUPT, PULLED_UP, SpiTarget};
 use crate::wires::Pin;
-
-/// What the interrupt of a chip's node is.
-pub const INTERRUPT: &str = "where the chip's interrupt pin leads to";
-/// Properties that lead a port's pin to a pin of the chip: the name of the wire, the pin, and what that is.
-pub const CONTROLS: [(&str, &str, ControlPin, &str); 3] = [
-    ("sleep-gpio", "sleep", ControlPin::Sleep, "a port's pin that leads to the one that lets the chip sleep"),
-    ("reset-gpio", "reset", ControlPin::Reset, "a port's pin that leads to the chip's reset"),
-    ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff, "a port's pin that switches the chip's supply off"),
-];
 
 /// The token of a controller's own events: the chip on select n is woken by those with the token n, and no controller
 /// has so many selects.
@@ -266,7 +257,7 @@ impl HostedChip {
         self.settle(ctx);
     }
 
-    /// Wires of a port changed, which may lead to pins of the chip ([`crate::device::Device::pins_changed`]).
+    /// Wires of a port changed, which may lead to pins of the chip ([`crate::bus::device::Device::pins_changed`]).
     pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
         for index in 0..self.controls.len() {
             let (pin, control, _) = self.controls[index];
@@ -304,7 +295,7 @@ impl SpiTarget for NoChip {
     fn select(&mut self, _now: Ps) {}
 
     fn shift(&mut self, _burst: Burst, _end: Ps) -> u32 {
-        u32::MAX
+        PULLED_UP
     }
 
     fn deselect(&mut self, _now: Ps) {}
@@ -427,7 +418,7 @@ impl Chips {
         self.all().all(|chip| chip.polled(poll))
     }
 
-    /// For [`crate::device::Device::chips`].
+    /// For [`crate::bus::device::Device::chips`].
     pub fn targets(&mut self) -> Vec<&mut dyn SpiTarget> {
         self.all().map(HostedChip::target).collect()
     }
@@ -445,7 +436,7 @@ fn chip_select(child: &Node) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{AccessSize, Device, Reply, SlaveError};
+    use crate::bus::device::{AccessSize, Device, Reply, SlaveError};
     use crate::devices::bench::Bench;
     use crate::time::Ps;
     use crate::wire::spi::Lines;
