@@ -1,6 +1,7 @@
 //! The engine as the Python module `cyclescope._engine`: conversions, no logic.
 
-use cyclescope_engine::disassembly::{self, Encoding};
+use cyclescope_engine::disassembly;
+use cyclescope_engine::encoding::Encoding;
 use cyclescope_engine::isa::riscv::{decode, disasm};
 use cyclescope_engine::one_line::one_line;
 use pyo3::prelude::*;

@@ -8,61 +8,12 @@ mod rare;
 #[cfg(test)]
 mod tests;
 
-pub use listing::{Line, at, list};
+pub use listing::{Line, list};
 
 use capstone::{Arch, Capstone, Endian, ExtraMode, Mode, Syntax};
 
+use crate::encoding::Encoding;
 use crate::isa::riscv::{decode, disasm};
-
-/// How code is encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
-    /// RV32IMC_Zicsr, and PicoRV32's own instructions.
-    RiscV,
-    /// Arm's instructions of four bytes.
-    A32,
-    /// Thumb of a profile with A32.
-    T32,
-    /// Thumb of ARMv7-M.
-    T32M,
-    /// MIPS32.
-    Mips,
-}
-
-impl Encoding {
-    /// No instruction is shorter.
-    const fn shortest_bytes(self) -> usize {
-        match self {
-            Encoding::RiscV | Encoding::T32 | Encoding::T32M => 2,
-            Encoding::A32 | Encoding::Mips => 4,
-        }
-    }
-
-    /// How many bytes an instruction has that begins with this half.
-    const fn len_bytes(self, half: u16) -> usize {
-        match self {
-            Encoding::RiscV if half & 3 == 3 => 4,
-            Encoding::T32 | Encoding::T32M if half >> 11 >= 0b11101 => 4,
-            _ => self.shortest_bytes(),
-        }
-    }
-
-    fn capstone(self) -> Option<Capstone> {
-        let (arch, mode) = match self {
-            Encoding::RiscV => return None,
-            Encoding::A32 => (Arch::ARM, Mode::Arm),
-            Encoding::T32 | Encoding::T32M => (Arch::ARM, Mode::Thumb),
-            Encoding::Mips => (Arch::MIPS, Mode::Mips32),
-        };
-        let extra = (self == Encoding::T32M).then_some(ExtraMode::MClass);
-        let mut capstone = Capstone::new_raw(arch, mode, extra.into_iter(), Some(Endian::Little)).ok()?;
-        // r9 to r12, as Arm's manuals have them, not sb, sl, fp and ip.
-        if arch == Arch::ARM {
-            capstone.set_syntax(Syntax::NoRegName).ok()?;
-        }
-        Some(capstone)
-    }
-}
 
 /// An instruction, or bytes that are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,10 +35,27 @@ pub struct Disassembler {
     capstone: Option<Capstone>,
 }
 
+/// Capstone for code that is encoded so; `None` for RISC-V, which is read without it.
+fn capstone(encoding: Encoding) -> Option<Capstone> {
+    let (arch, mode) = match encoding {
+        Encoding::RiscV => return None,
+        Encoding::A32 => (Arch::ARM, Mode::Arm),
+        Encoding::T32 | Encoding::T32M => (Arch::ARM, Mode::Thumb),
+        Encoding::Mips => (Arch::MIPS, Mode::Mips32),
+    };
+    let extra = (encoding == Encoding::T32M).then_some(ExtraMode::MClass);
+    let mut capstone = Capstone::new_raw(arch, mode, extra.into_iter(), Some(Endian::Little)).ok()?;
+    // r9 to r12, as Arm's manuals have them, not sb, sl, fp and ip.
+    if arch == Arch::ARM {
+        capstone.set_syntax(Syntax::NoRegName).ok()?;
+    }
+    Some(capstone)
+}
+
 impl Disassembler {
     /// For code that is encoded so.
     pub fn new(encoding: Encoding) -> Disassembler {
-        Disassembler { encoding, capstone: encoding.capstone() }
+        Disassembler { encoding, capstone: capstone(encoding) }
     }
 
     /// The instruction at the beginning of `bytes`, which are at `addr`; `None` if there are too few. Of a T32
@@ -119,14 +87,7 @@ impl Disassembler {
 
     /// The first instruction's place, without its text.
     fn split(&self, bytes: &[u8], addr: u32) -> Option<Instruction> {
-        let half = |at: usize| Some(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
-        let first = half(0)?;
-        let len = self.encoding.len_bytes(first);
-        let encoding = match (len, self.encoding) {
-            (2, _) => u32::from(first),
-            (_, Encoding::T32 | Encoding::T32M) => u32::from(first) << 16 | u32::from(half(2)?),
-            _ => u32::from(half(2)?) << 16 | u32::from(first),
-        };
+        let (encoding, len) = self.encoding.first_of(bytes)?;
         Some(Instruction { addr, encoding, len_bytes: len as u8, text: None })
     }
 
@@ -161,12 +122,19 @@ impl Disassembler {
 /// The text of an encoding at an address, which is written as [`Instruction::encoding`] is; a directive for what is no
 /// instruction.
 pub fn text_of(encoding: u32, set: Encoding, addr: u32) -> String {
-    let half = if encoding > 0xffff { encoding >> 16 } else { encoding };
-    let is_wide = matches!(set, Encoding::T32 | Encoding::T32M) && set.len_bytes(half as u16) == 4;
-    let word = if is_wide { encoding.rotate_left(16) } else { encoding };
-    match Disassembler::new(set).first(&word.to_le_bytes(), addr) {
-        Some(Instruction { text: Some(text), .. }) => text,
-        Some(Instruction { len_bytes: 2, .. }) => format!(".short {:#06x}", encoding & 0xffff),
+    known_text_of(encoding, set, addr).unwrap_or_else(|| directive(encoding, if set.is_long(encoding) { 4 } else { 2 }))
+}
+
+/// The same; `None` for what is no instruction.
+pub fn known_text_of(encoding: u32, set: Encoding, addr: u32) -> Option<String> {
+    Disassembler::new(set).first(&set.bytes_of(encoding), addr)?.text
+}
+
+/// What an assembler is told for bytes that are no instruction.
+fn directive(encoding: u32, len_bytes: u8) -> String {
+    match len_bytes {
+        1 => format!(".byte {encoding:#04x}"),
+        2 => format!(".short {:#06x}", encoding & 0xffff),
         _ => format!(".word {encoding:#010x}"),
     }
 }

@@ -1,5 +1,7 @@
 //! Why a core can't go on, and the access that went wrong.
 
+use crate::encoding::Encoding;
+
 /// A trap that no handler of the firmware's can take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreFault {
@@ -11,6 +13,8 @@ pub struct CoreFault {
     pub access: Option<FaultedAccess>,
     /// Encoding of the instruction, if that was it.
     pub encoding: Option<u32>,
+    /// The instruction that the core had at `pc`, where it matters: how it is encoded, and its encoding.
+    pub instruction: Option<(Encoding, u32)>,
     /// The cause in more words; may be empty.
     pub hint: &'static str,
     /// The link register, if the code at `pc` may be none and the user will ask where the core came from.
@@ -30,6 +34,11 @@ pub struct FaultedAccess {
     pub kind: &'static str,
     /// What came back.
     pub answer: Answer,
+}
+
+impl FaultedAccess {
+    /// The kind of an access for an instruction.
+    pub const FETCH: &str = "instruction fetch";
 }
 
 /// Why an access was not done.

@@ -17,6 +17,7 @@ pub mod devices;
 pub mod disassembly;
 pub mod dt;
 pub mod elf;
+pub mod encoding;
 pub mod event;
 pub mod faults;
 pub mod host;

@@ -15,6 +15,7 @@ use super::read::Read;
 use super::sections::CallSite;
 use crate::bus::Bus;
 use crate::elf::Machine;
+use crate::encoding::Encoding;
 use crate::inputs::Inputs;
 use crate::memory::first_level::access::Abort;
 use crate::memory::first_level::{Mmu, Via};
@@ -180,6 +181,11 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// under way.
     fn rest(pending: &mut Self::Pending, _cycles: u64) {
         *pending = Self::Pending::NONE;
+    }
+
+    /// How the next instruction is encoded, for its disassembly; `None` for a set that has none.
+    fn encoding(&self) -> Option<Encoding> {
+        None
     }
 
     /// Bytes of an instruction.

@@ -5,7 +5,7 @@ use super::block::{Draft, EntryOf, Extent, FALLEN, OpInfo, TAKEN};
 use super::cost::{Breakdown, Cost};
 use super::isa::{AbortOf, Isa, Pending};
 use crate::bus::Bus;
-use crate::faults::BusFaultKind;
+use crate::faults::{BusFaultKind, CoreFault, FaultedAccess};
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::Via;
 use crate::memory::first_level::access::{Abort, Status};
@@ -116,6 +116,20 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn code_word(&mut self, bus: &mut Bus, at: u32) -> Option<u32> {
         let mut bytes = [0; 4];
         self.memory.read_code(bus, self.isa.mmu(), at, &mut bytes).then(|| u32::from_le_bytes(bytes))
+    }
+
+    /// What the user reads about a fault of the instruction at the current address, with that instruction if it was
+    /// fetched, and is what has to do with the fault.
+    pub(crate) fn with_instruction(&mut self, bus: &mut Bus, fault: CoreFault) -> CoreFault {
+        let matters = fault.access.map_or(fault.encoding.is_some(), |access| access.kind != FaultedAccess::FETCH);
+        let pc = self.pc & I::ADDRESS_MASK;
+        let instruction = self.isa.encoding().filter(|_| matters).and_then(|set| {
+            // A short one may be the last of a memory.
+            let bytes =
+                self.code::<4>(bus, pc).or_else(|_| self.code::<2>(bus, pc).map(|[low, high]| [low, high, 0, 0]));
+            Some((set, set.first_of(&bytes.ok()?)?.0))
+        });
+        CoreFault { instruction, ..fault }
     }
 
     /// Has stores to the code noticed; its last instruction may reach into the next page.

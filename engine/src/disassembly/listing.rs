@@ -4,8 +4,9 @@ use object::elf;
 use object::read::elf::{ElfFile32, ElfSection32, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionFlags};
 
-use super::{Disassembler, Encoding, Instruction};
+use super::{Disassembler, Instruction, directive};
 use crate::elf::{ElfError, Image, Machine, machine_of, read};
+use crate::encoding::Encoding;
 
 /// A line of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +37,6 @@ pub fn list(data: &[u8]) -> Result<Vec<Line>, ElfError> {
     Ok(pieces.iter().flat_map(|piece| piece.lines(&image)).collect())
 }
 
-/// The instruction at an address in an ELF file's code, if there is one. It reads the file anew: it is for messages,
-/// which are few.
-pub fn at(data: &[u8], addr: u32) -> Option<Instruction> {
-    let pieces = pieces(data, machine_of(data).ok()?).ok()?;
-    let offset = |piece: &Piece| addr.wrapping_sub(piece.addr) as usize;
-    let piece = pieces.iter().find(|piece| offset(piece) < piece.bytes.len())?;
-    Disassembler::new(piece.encoding?).first(&piece.bytes[offset(piece)..], addr)
-}
-
 /// All code, by address.
 fn pieces(data: &[u8], machine: Machine) -> Result<Vec<Piece<'_>>, ElfError> {
     let damaged = |error: object::Error| ElfError::Damaged { detail: error.to_string() };
@@ -69,6 +61,27 @@ struct Piece<'data> {
     encoding: Option<Encoding>,
 }
 
+/// What a symbol says of the bytes from its address on.
+#[derive(Debug, PartialEq)]
+enum Mapping {
+    None,
+    /// Code as the machine usually has it.
+    Usual,
+    Thumb,
+    Data,
+}
+
+/// What a symbol with this name says. RISC-V's `$x` may have the extensions behind it, as `$xrv32i2p1_m2p0` (RISC-V ELF
+/// psABI, "Mapping Symbol"); all may have a point and anything.
+fn mapping(name: &[u8]) -> Mapping {
+    match name.split(|byte| *byte == b'.').next() {
+        Some(b"$a" | [b'$', b'x', ..]) => Mapping::Usual,
+        Some(b"$t") => Mapping::Thumb,
+        Some(b"$d") => Mapping::Data,
+        _ => Mapping::None,
+    }
+}
+
 /// A section, cut at its mapping symbols.
 fn pieces_of<'data>(
     file: &ElfFile32<'data>,
@@ -88,11 +101,11 @@ fn pieces_of<'data>(
     let mut cuts = vec![(0, Some(usual))];
     for symbol in file.symbols().filter(|symbol| symbol.section_index() == Some(section.index())) {
         let at = (symbol.address() as u32).wrapping_sub(begin) as usize;
-        let encoding = match symbol.name_bytes().unwrap_or(&[]).split(|byte| *byte == b'.').next() {
-            Some(b"$a" | b"$x") => Some(usual),
-            Some(b"$t") => Some(thumb),
-            Some(b"$d") => None,
-            _ => continue,
+        let encoding = match symbol.name_bytes().map_or(Mapping::None, mapping) {
+            Mapping::Usual => Some(usual),
+            Mapping::Thumb => Some(thumb),
+            Mapping::Data => None,
+            Mapping::None => continue,
         };
         if at < bytes.len() {
             cuts.push((at, encoding));
@@ -116,7 +129,8 @@ impl Piece<'_> {
                 done += usize::from(instruction.len_bytes);
                 let far = lines.last().filter(|_| encoding == Encoding::RiscV);
                 let far = far.and_then(|before| far_target(before, instruction.encoding));
-                lines.push(line(instruction, far, image));
+                let target = far.or_else(|| target_of(encoding, instruction.text.as_deref()?));
+                lines.push(line(instruction, target, image));
             }
         }
         // Data, and what is left of code.
@@ -134,17 +148,13 @@ impl Piece<'_> {
     }
 }
 
-fn line(instruction: Instruction, far: Option<u32>, image: &Image) -> Line {
+fn line(instruction: Instruction, target: Option<u32>, image: &Image) -> Line {
     let Instruction { addr, encoding, len_bytes, text } = instruction;
     let first = image.symbols.partition_point(|symbol| symbol.addr < addr);
     let here = image.symbols[first..].iter().take_while(|symbol| symbol.addr == addr);
     let names = here.map(|symbol| symbol.name.clone()).collect();
-    let target = far.or_else(|| target_of(text.as_deref()?)).and_then(|target| image.symbol_at(target));
-    let text = text.unwrap_or_else(|| match len_bytes {
-        1 => format!(".byte {encoding:#04x}"),
-        2 => format!(".short {encoding:#06x}"),
-        _ => format!(".word {encoding:#010x}"),
-    });
+    let target = target.and_then(|target| image.symbol_at(target));
+    let text = text.unwrap_or_else(|| directive(encoding, len_bytes));
     Line { addr, encoding, len_bytes, text, target, names }
 }
 
@@ -157,11 +167,23 @@ fn far_target(before: &Line, encoding: u32) -> Option<u32> {
 }
 
 /// The address that a branch or jump leads to, which is its last operand.
-fn target_of(text: &str) -> Option<u32> {
+fn target_of(encoding: Encoding, text: &str) -> Option<u32> {
     let (mnemonic, operands) = text.split_once(' ')?;
-    let is_branch = mnemonic.starts_with(['b', 'j']) || mnemonic.starts_with("cb");
+    let is_branch = match encoding {
+        Encoding::RiscV | Encoding::Mips => mnemonic.starts_with(['b', 'j']) && mnemonic != "break",
+        Encoding::A32 | Encoding::T32 | Encoding::T32M => is_arm_branch(mnemonic),
+    };
     let last = operands.rsplit([',', ' ']).next()?.trim_start_matches('#');
     u32::from_str_radix(last.strip_prefix("0x").filter(|_| is_branch)?, 16).ok()
+}
+
+/// True for a branch, with a condition or without, and not for bic, bfi or bkpt.
+fn is_arm_branch(mnemonic: &str) -> bool {
+    const CONDITIONS: [&str; 18] =
+        ["", "eq", "ne", "hs", "cs", "lo", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"];
+    let name = mnemonic.trim_end_matches(".w").trim_end_matches(".n");
+    let is_branch = |link: &str| name.strip_prefix(link).is_some_and(|condition| CONDITIONS.contains(&condition));
+    ["b", "bl", "blx", "cbz", "cbnz"].into_iter().any(is_branch)
 }
 
 /// The profile that an Arm ELF file was built for, as its build attributes say (Addenda to the ABI for the Arm
@@ -189,4 +211,43 @@ fn profile(file: &ElfFile32) -> Option<u64> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_have_targets_and_what_only_begins_like_one_has_none() {
+        for (encoding, text, target) in [
+            (Encoding::A32, "bl #0x1100", Some(0x1100)),
+            (Encoding::A32, "blxne #0x20", Some(0x20)),
+            (Encoding::T32, "bls.w #0x84", Some(0x84)),
+            (Encoding::T32M, "cbz r3, #0x24", Some(0x24)),
+            (Encoding::T32M, "bic r2, r1, #0xf", None),
+            (Encoding::T32M, "bfc r11, #9, #0x17", None),
+            (Encoding::T32M, "bkpt #0xab", None),
+            (Encoding::Mips, "bnez $t0, 0x80000010", Some(0x8000_0010)),
+            (Encoding::Mips, "break 0x7", None),
+            (Encoding::RiscV, "jal 0x1008", Some(0x1008)),
+            (Encoding::RiscV, "lui a0, 0x10", None),
+        ] {
+            assert_eq!(target_of(encoding, text), target, "{text}");
+        }
+    }
+
+    #[test]
+    fn mapping_symbols_tell_code_from_data() {
+        for (name, means) in [
+            ("$a", Mapping::Usual),
+            ("$x.12", Mapping::Usual),
+            ("$xrv32i2p1_m2p0_c2p0", Mapping::Usual),
+            ("$t.memcpy", Mapping::Thumb),
+            ("$d", Mapping::Data),
+            ("$data", Mapping::None),
+            ("main", Mapping::None),
+        ] {
+            assert_eq!(mapping(name.as_bytes()), means, "{name}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::progress::Activity;
-use crate::disassembly;
+use crate::disassembly::known_text_of;
 use crate::elf;
 use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
@@ -34,7 +34,8 @@ impl Machine {
         if !fault.hint.is_empty() {
             text += &format!(": {}", fault.hint);
         }
-        if let Some(instruction) = self.instruction_text(core, fault) {
+        let instruction = fault.instruction;
+        if let Some(instruction) = instruction.and_then(|(set, encoding)| known_text_of(encoding, set, fault.pc)) {
             text += &format!("; the instruction: {instruction}");
         }
         match fault.link {
@@ -44,16 +45,6 @@ impl Machine {
             }
             _ => text,
         }
-    }
-
-    /// The instruction that went wrong, if the program's file has it. What could not be fetched, or came as something
-    /// else than the file has, is not known; of a trap that was put there enough is said.
-    fn instruction_text(&self, core: usize, fault: &CoreFault) -> Option<String> {
-        let was_fetched = fault.access.is_none_or(|access| access.kind != "instruction fetch");
-        let is_told = fault.access.is_none() && fault.encoding.is_none() || fault.hint.starts_with("udf");
-        let program = self.program(core).filter(|_| was_fetched && !is_told)?;
-        let found = disassembly::at(&program.elf, fault.pc)?;
-        found.text.filter(|_| fault.encoding.is_none_or(|encoding| encoding == found.encoding))
     }
 
     fn access_text(&self, access: FaultedAccess) -> String {

@@ -142,7 +142,7 @@ fn an_undefined_instruction_with_a_handler_is_a_note() {
     assert_eq!(
         report.notes,
         ["pc 0x00000100: undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put there; \
-             lr 0x00000000 (the firmware's trap handler took it)"]
+             the instruction: udf #0; lr 0x00000000 (the firmware's trap handler took it)"]
     );
 }
 
@@ -160,18 +160,18 @@ fn faults_without_a_handler_end_the_run() {
     assert_eq!(
         fault_of(&[0xe7f0_00f0], 4, 0),
         "cpu0: pc 0x00000100: undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put \
-         there; lr 0x00000000; its exception vector leads to no instruction"
+         there; the instruction: udf #0; lr 0x00000000; its exception vector leads to no instruction"
     );
     let forever = b(0);
     assert_eq!(
         fault_of(&[movt(3, 0x7000), NOP, ldr(2, 3, 0)], 0x10, forever),
         "cpu0: pc 0x00000108: data abort: 4-byte load at 0x70000000: nothing is mapped there; nearest: ddr \
-         0x80000000-0x8000ffff; its handler is a branch to itself"
+         0x80000000-0x8000ffff; the instruction: ldr r2, [r3]; its handler is a branch to itself"
     );
     assert_eq!(
         fault_of(&[movt(3, 0x4000), str(2, 3, 12)], 0x10, b(0x10)),
-        "cpu0: pc 0x00000104: data abort: 4-byte store at 0x4000000c: late answered with an error; its exception \
-         vector leads to no instruction"
+        "cpu0: pc 0x00000104: data abort: 4-byte store at 0x4000000c: late answered with an error; the \
+         instruction: str r2, [r3, #0xc]; its exception vector leads to no instruction"
     );
     assert_eq!(
         fault_of(&[movt(3, 0x7000), bx(3)], 0x0c, 0),
@@ -181,8 +181,8 @@ fn faults_without_a_handler_end_the_run() {
     assert_eq!(
         fault_of(&[movt(3, 0x4000), ldr(2, 3, 1)], 0x10, 0),
         "cpu0: pc 0x00000104: data abort: 4-byte load at 0x40000001: alignment fault: all memory is strongly \
-         ordered while the MMU is off, and takes no address that is not a multiple of the size; its exception vector \
-         leads to no instruction"
+         ordered while the MMU is off, and takes no address that is not a multiple of the size; the instruction: \
+         ldr r2, [r3, #1]; its exception vector leads to no instruction"
     );
 }
 
@@ -398,11 +398,11 @@ const ENABLE_VFP: [u32; 2] = [0xe3a0_5101, 0xeee8_5a10];
 #[test]
 fn vfp_is_undefined_until_it_is_on() {
     // vmrs r6, fpexc without CPACR; vadd.f32 s0, s0, s1; vldr s0, [r2]; vldmia r2!, {d0, d1} without FPEXC.EN.
-    for (before, encoding) in [
-        (&[][..], 0xeef8_6a10),
-        (&ALLOW_VFP[..], 0xee30_0a20),
-        (&ALLOW_VFP[..], 0xed92_0a00),
-        (&ALLOW_VFP[..], 0xecb2_0b04),
+    for (before, encoding, text) in [
+        (&[][..], 0xeef8_6a10, "vmrs r6, fpexc"),
+        (&ALLOW_VFP[..], 0xee30_0a20, "vadd.f32 s0, s0, s1"),
+        (&ALLOW_VFP[..], 0xed92_0a00, "vldr s0, [r2]"),
+        (&ALLOW_VFP[..], 0xecb2_0b04, "vldmia r2!, {d0, d1}"),
     ] {
         let mut machine = machine(PROGRAM, &then_exit(&[before, &[encoding, NOP]].concat()));
         // The undefined instruction's vector: back behind it.
@@ -411,8 +411,8 @@ fn vfp_is_undefined_until_it_is_on() {
         assert_exit(&report);
         let pc = PROGRAM + 4 * before.len() as u32;
         let note = format!(
-            "pc {pc:#010x}: undefined instruction {encoding:#010x}: floating point, which CPACR or FPEXC has off; lr \
-             0x00000000 (the firmware's trap handler took it)"
+            "pc {pc:#010x}: undefined instruction {encoding:#010x}: floating point, which CPACR or FPEXC has off; the \
+             instruction: {text}; lr 0x00000000 (the firmware's trap handler took it)"
         );
         assert_eq!(report.notes, [note]);
         assert_eq!(machine.registers()[1 + 2], 0, "no write-back");

@@ -230,7 +230,7 @@ fn a_trap_without_a_handler_ends_the_run_with_the_reason() {
         (
             vec![lui(5, 0x2000_0000), lw(6, 5, 0)],
             "cpu0: pc 0x00000004: load access fault: 4-byte load at 0x20000000: nothing is mapped there; nearest: \
-             local 0x00000000-0x0000ffff; no trap handler is set (mtvec has not been written)",
+             local 0x00000000-0x0000ffff; the instruction: lw t1, 0(t0); no trap handler is set (mtvec has not been written)",
         ),
         (
             vec![0],
@@ -238,13 +238,13 @@ fn a_trap_without_a_handler_ends_the_run_with_the_reason() {
         ),
         (
             vec![lui(5, DEVICE), lw(6, 5, 12)],
-            "cpu0: pc 0x00000004: load access fault: 4-byte load at 0x4000000c: late answered with an error; no trap \
-             handler is set (mtvec has not been written)",
+            "cpu0: pc 0x00000004: load access fault: 4-byte load at 0x4000000c: late answered with an error; the \
+             instruction: lw t1, 12(t0); no trap handler is set (mtvec has not been written)",
         ),
         (
             vec![lw(6, 0, 1)],
             "cpu0: pc 0x00000000: load address misaligned: 4-byte load at 0x00000001, which is no multiple of its \
-             size; no trap handler is set (mtvec has not been written)",
+             size; the instruction: lw t1, 1(zero); no trap handler is set (mtvec has not been written)",
         ),
         (
             vec![lui(5, 0x3000_0000), csrrw(0, MTVEC, 5), ECALL],

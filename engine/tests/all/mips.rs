@@ -225,12 +225,12 @@ fn faults_without_a_handler_end_the_run() {
     assert_eq!(
         text(&[la(S0, KSEG1 + 0x1800_0000), lw(T0, S0, 8)], &[beq(ZERO, ZERO, -1)]),
         "cpu0: pc 0x80000408: bus error: 4-byte load at 0x18000008: nothing is mapped there; nearest: late \
-         0x10000000-0x100000ff; its handler is a branch to itself"
+         0x10000000-0x100000ff; the instruction: lw $t0, 8($s0); its handler is a branch to itself"
     );
     assert_eq!(
         text(&[la(S0, KSEG1 + DEVICE), sw(T0, S0, 12)], &[j(GENERAL_VECTOR)]),
-        "cpu0: pc 0x80000408: bus error: 4-byte store at 0x1000000c: late answered with an error; its handler is a \
-         branch to itself"
+        "cpu0: pc 0x80000408: bus error: 4-byte store at 0x1000000c: late answered with an error; the \
+         instruction: sw $t0, 0xc($s0); its handler is a branch to itself"
     );
     let unaligned = text(&[la(S0, KSEG0), lw(T0, S0, 2)], &[]);
     assert!(

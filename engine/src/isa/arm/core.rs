@@ -19,6 +19,7 @@ use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
+use crate::encoding::Encoding;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Via;
 
@@ -178,6 +179,10 @@ impl<P: Profile> Isa for ArmSet<P> {
     /// Whatever was under way has arrived meanwhile.
     fn wait(pending: &mut Pending, _cycles: u64) {
         *pending = Pending::NONE;
+    }
+
+    fn encoding(&self) -> Option<Encoding> {
+        Some(if self.system.state().thumb { P::THUMB } else { Encoding::A32 })
     }
 
     fn instr_bytes(instr: &Decoded) -> u32 {

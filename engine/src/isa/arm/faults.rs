@@ -35,6 +35,7 @@ impl Arm<System> {
     /// Enters the handler of an exception raised by the instruction at the current address.
     pub(super) fn raise_exception(&mut self, bus: &mut Bus, exception: Exception) {
         let Some(fault) = self.fault_of(exception) else { return self.take_exception(bus, exception) };
+        let fault = self.with_instruction(bus, fault);
         let mode = self.isa.system.mode();
         self.take_exception(bus, exception);
         match self.why_fatal(bus, fault.pc, self.isa.system.mode() == mode) {
@@ -56,7 +57,7 @@ impl Arm<System> {
             }
             Exception::PrefetchAbort(abort) => {
                 let hint = hints::of_abort(abort, true, &self.isa.system);
-                CoreFault { access: Some(faulted("instruction fetch", abort)), hint, link, ..fault }
+                CoreFault { access: Some(faulted(FaultedAccess::FETCH, abort)), hint, link, ..fault }
             }
             Exception::DataAbort(abort) => {
                 let hint = hints::of_abort(abort, false, &self.isa.system);

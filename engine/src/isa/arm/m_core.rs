@@ -21,6 +21,7 @@ use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::cpu::handlers::HANDLER_FAILS;
+use crate::encoding::Encoding;
 use crate::faults::CoreFault;
 use crate::inputs::Inputs;
 use crate::memory::first_level::access::{Abort, how};
@@ -171,6 +172,7 @@ impl Profile for System {
     type Flow = Flow;
 
     const EXCEPTIONS: &str = "exception entry and return";
+    const THUMB: Encoding = Encoding::T32M;
     const HAS_OWN_REGISTERS: bool = true;
 
     fn begin(core: &mut Arm<System>, bus: &mut Bus) {

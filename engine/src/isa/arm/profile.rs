@@ -10,6 +10,7 @@ use super::psr::ExecutionState;
 use super::system::{Effect, Lookup, Now, X};
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
+use crate::encoding::Encoding;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Status};
@@ -116,6 +117,8 @@ pub trait Profile: SystemSide + Sized + 'static {
 
     /// What time in exceptions is called, for the user.
     const EXCEPTIONS: &str = "exception entry";
+    /// How Thumb code is encoded.
+    const THUMB: Encoding = Encoding::T32;
     /// Some addresses are registers inside the core: [`Profile::is_own`] is asked before each access
     /// that has no shortcut.
     const HAS_OWN_REGISTERS: bool = false;

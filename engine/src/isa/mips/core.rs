@@ -18,6 +18,8 @@ use crate::cpu::iteration::Iteration;
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
+use crate::encoding::Encoding;
+use crate::faults::FaultedAccess;
 use crate::inputs::Inputs;
 use crate::memory::first_level::Via;
 
@@ -166,6 +168,10 @@ impl Isa for MipsSet {
         pending.pass(cycles);
     }
 
+    fn encoding(&self) -> Option<Encoding> {
+        Some(Encoding::Mips)
+    }
+
     fn instr_bytes(_instr: &Decoded) -> u32 {
         OP_BYTES
     }
@@ -259,7 +265,7 @@ impl Mips {
             return true;
         }
         if self.pc & 3 != 0 {
-            self.access_kind = "instruction fetch";
+            self.access_kind = FaultedAccess::FETCH;
             self.raise(bus, Raised::of(Exception::AddressLoad(self.pc)));
             return false;
         }

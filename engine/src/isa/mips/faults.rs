@@ -80,9 +80,10 @@ impl Mips {
     pub(super) fn raise(&mut self, bus: &mut Bus, raised: Raised) {
         let Raised { exception, abort, fetch } = raised;
         if fetch {
-            self.access_kind = "instruction fetch";
+            self.access_kind = FaultedAccess::FETCH;
         }
         let fault = self.fault_of(exception, abort);
+        let fault = self.with_instruction(bus, fault);
         let nested = self.isa.system.register(STATUS.0, STATUS.1, self.moment(bus)) & STATUS_EXL != 0;
         self.take(bus, exception);
         if let Some(why_fatal) = self.why_fatal(bus, fault.pc, nested) {

@@ -15,6 +15,7 @@ use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::cpu::{self, Cpu};
 use crate::elf::Machine;
+use crate::encoding::Encoding;
 use crate::inputs::Inputs;
 use crate::memory::first_level::access::Abort;
 use crate::memory::first_level::{Identity, MemoryConfig, Via};
@@ -143,6 +144,10 @@ impl Isa for RiscV {
 
     /// The pipeline stands still, and what is under way in it.
     fn wait(_pending: &mut Pending, _cycles: u64) {}
+
+    fn encoding(&self) -> Option<Encoding> {
+        Some(Encoding::RiscV)
+    }
 
     fn instr_bytes(instr: &Instr) -> u32 {
         u32::from(instr.len_bytes)

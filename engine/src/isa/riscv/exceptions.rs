@@ -128,6 +128,7 @@ impl Hart {
         let access = self.faulted_access(bus, exception);
         let encoding = (cause == ExceptionCause::IllegalInstruction).then_some(value);
         let fault = CoreFault { pc: self.pc, what: cause.name(), access, encoding, ..CoreFault::default() };
+        let fault = self.with_instruction(bus, fault);
         let handler = self.trap(bus, cause as u32, value, false);
         let why_fatal = if !self.isa.csrs.has_handler() {
             "no trap handler is set (mtvec has not been written)"
@@ -151,7 +152,7 @@ impl Hart {
             return Some(FaultedAccess { addr, kind: self.access_kind, answer });
         }
         let answer = if bus.entry_at(addr).is_some() { Answer::Bus(BusFaultKind::Slave) } else { answer };
-        Some(FaultedAccess { addr, kind: "instruction fetch", answer })
+        Some(FaultedAccess { addr, kind: FaultedAccess::FETCH, answer })
     }
 
     /// Enters the trap handler. Gives its address.

@@ -15,6 +15,7 @@ impl Arm<System> {
     /// Takes the exception of the instruction at the current address.
     pub(super) fn raise_fault(&mut self, bus: &mut Bus, exception: Exception) {
         let fault = self.fault_of(exception);
+        let fault = self.with_instruction(bus, fault);
         let is_call = matches!(exception, Exception::Svc(_));
         let is_endless = !is_call && self.isa.system.in_handler() && self.is_endless();
         match self.isa.system.raise(exception, self.pc) {
@@ -42,7 +43,7 @@ impl Arm<System> {
             Exception::InvalidState => CoreFault { link, ..fault },
             Exception::InvalidReturn(_) | Exception::DivideByZero | Exception::Bkpt(_) => fault,
             Exception::PrefetchAbort(abort) => {
-                CoreFault { access: Some(faulted("instruction fetch", abort)), link, ..fault }
+                CoreFault { access: Some(faulted(FaultedAccess::FETCH, abort)), link, ..fault }
             }
             Exception::DataAbort(abort) => CoreFault { access: Some(faulted(self.access_kind, abort)), ..fault },
         }

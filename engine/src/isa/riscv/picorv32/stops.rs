@@ -4,6 +4,7 @@ use super::Picorv32;
 use super::decoded::{Decoded, Kind};
 use super::interrupts::BUS_ERROR;
 use crate::bus::{Bus, BusFault};
+use crate::encoding::Encoding;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::isa::riscv::execute::moves;
 use crate::isa::riscv::op::TimingClass;
@@ -22,8 +23,7 @@ impl Picorv32 {
     #[cold]
     pub(super) fn misaligned(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32) {
         let access = FaultedAccess { addr, kind: moves(decoded.op.code).name(), answer: Answer::Misaligned };
-        let fault =
-            CoreFault { pc: decoded.pc, what: "misaligned access", access: Some(access), ..CoreFault::default() };
+        let fault = CoreFault { what: "misaligned access", access: Some(access), ..fault_of(decoded) };
         if self.interrupts.raise(BUS_ERROR) {
             bus.note_trap(fault);
             return self.look_ahead();
@@ -36,8 +36,9 @@ impl Picorv32 {
     #[cold]
     pub(super) fn unanswered_fetch(&mut self, fault: BusFault, accepts: u64) {
         self.shell.cycles = accepts + 1;
-        let access = FaultedAccess { addr: fault.addr, kind: "instruction fetch", answer: Answer::Bus(fault.kind) };
-        self.hang(self.pc, "instruction fetch without an answer", access);
+        let access = FaultedAccess { addr: fault.addr, kind: FaultedAccess::FETCH, answer: Answer::Bus(fault.kind) };
+        let fault = CoreFault { pc: self.pc, what: "instruction fetch without an answer", ..CoreFault::default() };
+        self.hang(fault, access);
     }
 
     /// A data access that nothing answers.
@@ -45,13 +46,13 @@ impl Picorv32 {
     pub(super) fn unanswered(&mut self, decoded: Decoded, fault: BusFault) {
         let access =
             FaultedAccess { addr: fault.addr, kind: moves(decoded.op.code).name(), answer: Answer::Bus(fault.kind) };
-        self.hang(decoded.pc, "access without an answer", access);
+        self.hang(CoreFault { what: "access without an answer", ..fault_of(decoded) }, access);
     }
 
     /// The bus has no errors: a request that nothing answers keeps the core waiting.
-    fn hang(&mut self, pc: u32, what: &'static str, access: FaultedAccess) {
+    fn hang(&mut self, fault: CoreFault, access: FaultedAccess) {
         let why_fatal = "the core waits for an answer for ever";
-        self.fault(CoreFault { pc, what, access: Some(access), why_fatal, ..CoreFault::default() });
+        self.fault(CoreFault { access: Some(access), why_fatal, ..fault });
     }
 
     fn fault(&mut self, fault: CoreFault) {
@@ -79,5 +80,12 @@ fn own_cause(decoded: Decoded) -> CoreFault {
         (_, TimingClass::Divide) => ("division, which this core lacks:", Some(decoded.encoding)),
         _ => ("unknown instruction", Some(decoded.encoding)),
     };
-    CoreFault { pc: decoded.pc, what, encoding, ..CoreFault::default() }
+    let fault = fault_of(decoded);
+    CoreFault { what, encoding, instruction: fault.instruction.filter(|_| encoding.is_some()), ..fault }
+}
+
+/// A fault of an instruction.
+fn fault_of(decoded: Decoded) -> CoreFault {
+    let instruction = Some((Encoding::RiscV, decoded.encoding));
+    CoreFault { pc: decoded.pc, instruction, ..CoreFault::default() }
 }
