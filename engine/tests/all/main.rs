@@ -25,4 +25,3 @@ mod quad_spi_dma;
 mod storms;
 mod support;
 mod two_cores;
-mod two_harts;

@@ -1,11 +1,12 @@
 //! Blocks of a MIPS core: that code is decoded once, and that two cores see each other's accesses in one order.
 
 use crate::support::mips::*;
-use crate::support::pair::{Entries, JOURNAL, SHARED, pair_of_mips};
+use crate::support::pair::{Entries, JOURNAL, PROGRAMS, SHARED, pair_at, run_alike, xburst};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::mips::core::Mips;
-use cyclescope_engine::machine::{Machine, Outcome, RunReport};
+use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::Ps;
+use std::sync::{Arc, Mutex};
 
 /// Runs the machine's program on a core of its own: what that has decoded, and how many instructions it has run.
 fn decoded(machine: &mut Machine) -> (usize, usize) {
@@ -67,28 +68,10 @@ fn another_address_space_has_its_code_decoded_once() {
 
 // ---- Two cores
 
-/// Runs the programs, which are in kseg0, on cores that are in the state after reset: low addresses are what they say
-/// then, uncached.
-fn run_pair(programs: [&[u32]; 2], quantum: Ps) -> (RunReport, Entries) {
-    let (mut machine, journal) = pair_of_mips(programs);
-    machine.set_quantum(quantum);
-    let report = machine.run(Ps::from_us(5000), |_| true);
-    assert_eq!(report.outcome, Outcome::Exit(0));
-    for core in &report.cores {
-        assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes);
-    }
-    let entries = journal.lock().unwrap().clone();
-    (report, entries)
-}
-
-/// The same for each quantum.
-fn run_alike(programs: [&[u32]; 2]) -> (RunReport, Entries) {
-    let first = run_pair(programs, Ps(1));
-    for quantum in [Ps::from_ns(10), Ps::from_us(1), Ps::from_us(70)] {
-        let again = run_pair(programs, quantum);
-        assert!(again == first, "{quantum}: {:#?}\n{:#?}", again.0, first.0);
-    }
-    first
+/// Two cores with programs in kseg0, in the state after reset: low addresses are what they say then, uncached.
+fn pair(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
+    let code = programs.map(|program| program.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
+    pair_at([0, 1].map(xburst), PROGRAMS.map(|at| KSEG0 + at), 2, [&code[0], &code[1]])
 }
 
 const BASES: [u32; 2] = [0x3c10_0000 | SHARED >> 16, 0x3c11_0000 | JOURNAL >> 16];
@@ -111,7 +94,7 @@ fn messages_of_two_cores_go_back_and_forth_in_order() {
     let ping = then_exit(&[&BASES[..], &asks, &back(&asks), &until_equal(12)].concat());
     let answers = [&[addiu(T2, T2, 1)][..], &until_equal(0), &[sw(T3, S1, 0x44), sw(T2, S0, 4)]].concat();
     let pong = [&BASES[..], &answers, &back(&answers), &DONE].concat();
-    let (_, entries) = run_alike([&ping, &pong]);
+    let (_, entries) = run_alike(|| pair([&ping, &pong]));
     let expected = (1..=iterations as u32).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
     let told: Vec<_> = entries.iter().map(|(core, offset, value, _)| (*core, *offset, *value)).collect();
     assert_eq!(told, expected.collect::<Vec<_>>());
@@ -132,7 +115,7 @@ fn conditional_stores_lose_no_addition_of_two_cores() {
         let one = addiu(T2, ZERO, 1);
         let first = then_exit(&[&adds(&add)[..], &[one], &until_equal(12)].concat());
         let second = [&adds(&add)[..], &[one], &DONE].concat();
-        let (_, entries) = run_alike([&first, &second]);
+        let (_, entries) = run_alike(|| pair([&first, &second]));
         assert_eq!(entries.len(), 400);
         entries.iter().map(|entry| entry.2).max().unwrap()
     };

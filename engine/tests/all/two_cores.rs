@@ -1,13 +1,11 @@
-//! Two cores of different clocks: in which order they see each other's accesses, when they wake each other, and that
-//! nothing of it depends on how far one is run ahead of the other.
+//! Two Arm cores of different clocks: exclusive accesses, exact times of what one does to the other, windows of calls,
+//! and messages. [`crate::conformance`] has their order for each instruction set.
 
 use crate::support::arm::*;
-use crate::support::pair::{CLOCKS, Entries, JOURNAL, PROGRAMS, SHARED, pair};
+use crate::support::pair::{CLOCKS, JOURNAL, PROGRAMS, QUANTA, SHARED, pair, run_alike};
+use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::machine::windows::Window;
-use cyclescope_engine::machine::{Outcome, RunReport};
 use cyclescope_engine::time::Ps;
-
-const QUANTA: [Ps; 4] = [Ps(1), Ps::from_ns(10), Ps::from_us(1), Ps::from_us(70)];
 
 /// subs rd, rn, rm
 fn subs_register(rd: u32, rn: u32, rm: u32) -> u32 {
@@ -39,52 +37,10 @@ fn until_equal(offset: u32) -> [u32; 3] {
     [ldr(3, 8, offset), subs_register(4, 3, 2), when(NE, b(-8))]
 }
 
-fn run_pair(programs: [&[u32]; 2], quantum: Ps) -> (RunReport, Entries) {
-    let (mut machine, journal) = pair(programs);
-    machine.set_quantum(quantum);
-    let report = machine.run(Ps::from_us(2000), |_| true);
-    assert_eq!(report.outcome, Outcome::Exit(0));
-    for core in &report.cores {
-        assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes);
-    }
-    let entries = journal.lock().unwrap().clone();
-    (report, entries)
-}
-
-/// The same for each quantum.
-fn run_alike(programs: [&[u32]; 2]) -> (RunReport, Entries) {
-    let first = run_pair(programs, QUANTA[0]);
-    for quantum in QUANTA {
-        let again = run_pair(programs, quantum);
-        assert!(again == first, "{quantum}: {:#?}\n{:#?}", again.0, first.0);
-    }
-    first
-}
-
 /// Core 1 says in shared memory + 8 that it has done, and sleeps; core 0 waits for that, and ends the run.
 fn endings() -> (Vec<u32>, Vec<u32>) {
     let waits = [mov(2, 1), until_equal(8)[0], until_equal(8)[1], until_equal(8)[2]];
     (then_exit(&waits), vec![mov(2, 1), str(2, 8, 8), WFI, b(-4)])
-}
-
-#[test]
-fn messages_go_back_and_forth_in_order() {
-    let (last, done) = endings();
-    let iterations = 200;
-    // r2 counts; each core writes what it has got into the journal.
-    let asks = [&[add(2, 2, 1), str(2, 8, 0)][..], &until_equal(4), &[str(3, 9, 0x40)], &delay(7)].concat();
-    let back = b(-4 * (asks.len() as i32 + 1));
-    let ping = program(&[&asks, &[cmp(2, iterations), when(NE, back)], &last]);
-    let answers =
-        [&[add(2, 2, 1)][..], &until_equal(0), &[str(3, 9, 0x44)], &delay(3), &[str(2, 8, 4), cmp(2, iterations)]]
-            .concat();
-    let back = b(-4 * answers.len() as i32);
-    let pong = program(&[&answers, &[when(NE, back)], &done]);
-    let (_, entries) = run_alike([&ping, &pong]);
-    let expected = (1..=iterations).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
-    let told: Vec<_> = entries.iter().map(|(core, offset, value, _)| (*core, *offset, *value)).collect();
-    assert_eq!(told, expected.collect::<Vec<_>>());
-    assert!(entries.is_sorted_by_key(|entry| entry.3));
 }
 
 /// Adds 1 to the first shared word so many times, without care or exclusively, and tells the journal what it found.
@@ -103,7 +59,7 @@ fn careless_additions_are_lost_in_the_same_way_each_time() {
     let of = |core: usize, exclusively| adds(300, exclusively, 0x40 + 4 * core as u32, 1 + core as u32);
     let total = |exclusively| {
         let programs = [program(&[&of(0, exclusively), &last]), program(&[&of(1, exclusively), &done])];
-        let (_, entries) = run_alike([&programs[0], &programs[1]]);
+        let (_, entries) = run_alike(|| pair([&programs[0], &programs[1]]));
         assert_eq!(entries.len(), 600);
         entries.iter().map(|entry| entry.2).max().unwrap()
     };
@@ -112,47 +68,11 @@ fn careless_additions_are_lost_in_the_same_way_each_time() {
 }
 
 #[test]
-fn accesses_of_both_come_as_if_each_were_alone() {
-    let (_, done) = endings();
-    let of = |core: usize, end: &[u32]| {
-        let iteration =
-            [&[str(5, 9, 0x40 + 4 * core as u32)][..], &delay(1 + 2 * core as u32), &[subs(5, 5, 1)]].concat();
-        let back = b(-4 * iteration.len() as i32);
-        program(&[&[mov(5, 300)], &iteration, &[when(NE, back)], end])
-    };
-    // Alone, while the other sleeps: core 1 for good, core 0 until it ends the run.
-    let sleeps = [WFI, b(-4)];
-    let ends_later = [&[mov(3, 0xffff), str(3, 9, 0x10), WFI][..], &EXIT].concat();
-    let first = run_pair([&of(0, &EXIT), &sleeps], QUANTA[2]).1;
-    let second = run_pair([&program(&[&ends_later]), &of(1, &sleeps)], QUANTA[2]).1;
-    let mut merged = [first, second].concat();
-    merged.sort_by_key(|(core, _, _, at)| (*at, *core));
-    let (last, _) = endings();
-    let (_, both) = run_alike([&of(0, &last), &of(1, &done)]);
-    assert_eq!(both.len(), 600);
-    assert_eq!(both, merged);
-}
-
-#[test]
-fn a_core_that_waits_is_woken_when_its_interrupt_comes() {
-    let (last, done) = endings();
-    // The device raises core 1's interrupt after 5 us; core 0 works on without looking at anything.
-    let works = [&[mov(3, 5000), str(3, 9, 0x14)][..], &delay(3000), &last].concat();
-    let sleeps = [&[WFI, str(2, 9, 0x44), str(2, 9, 4)][..], &done].concat();
-    let (report, entries) = run_alike([&program(&[&works]), &program(&[&sleeps])]);
-    let [(Some(1), 0x44, 0, at)] = entries[..] else { panic!("{entries:?}") };
-    // The device's write arrives some 20 ns after the start, and the journal's is as far.
-    assert!((Ps::from_ns(5000)..Ps::from_ns(5100)).contains(&at), "{at}");
-    let waits = report.cores[1].causes.iter().find(|(cause, _)| cause == "wait for interrupt").unwrap().1;
-    assert!(waits.0 > 1000);
-}
-
-#[test]
 fn a_core_wakes_another_by_a_write() {
     let (last, done) = endings();
     let wakes = [&delay(400)[..], &[mov(3, 1), str(3, 9, 4), str(3, 9, 0x40)], &delay(3000), &last].concat();
     let sleeps = [&[WFI, str(2, 9, 0x44), str(2, 9, 4)][..], &done].concat();
-    let (_, entries) = run_alike([&program(&[&wakes]), &program(&[&sleeps])]);
+    let (_, entries) = run_alike(|| pair([&program(&[&wakes]), &program(&[&sleeps])]));
     let [(Some(1), 0x44, 0, at), (Some(0), 0x40, 1, raised)] = entries[..] else { panic!("{entries:?}") };
     // The core that wakes the other waits for the answer before its next store, of which the other's is half a cycle
     // ahead.
@@ -182,27 +102,6 @@ fn a_core_begins_when_it_is_let_out_of_reset() {
     assert!((840..900).contains(&held.0), "{held:?}");
     assert_eq!(causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), report.cores[1].cycles.0);
     QUANTA.into_iter().for_each(|quantum| assert!(run(quantum) == (report.clone(), entries.clone()), "{quantum}"));
-}
-
-#[test]
-fn polling_is_skipped_while_the_other_core_waits() {
-    let (last, done) = endings();
-    // Core 0 sleeps for 65 us, the first 60 of which core 1 polls.
-    let sleeps = [&[mov(3, 0xffff), str(3, 9, 0x10), WFI][..], &last].concat();
-    let polls = [mov(3, 60_000), str(3, 9, 0x30), ldr(3, 9, 0x30), cmp(3, 0), when(EQ, b(-8)), str(3, 9, 0x44)];
-    let programs = [program(&[&sleeps]), program(&[&polls, &done])];
-    let run = |skip| {
-        let (mut machine, journal) = pair([&programs[0], &programs[1]]);
-        machine.skip_polling(skip);
-        let report = machine.run(Ps::from_us(2000), |_| true);
-        assert_eq!(report.outcome, Outcome::Exit(0));
-        let entries = journal.lock().unwrap().clone();
-        (report, entries, machine.skipped()[1].0)
-    };
-    let (skipped, whole) = (run(true), run(false));
-    assert!((&skipped.0, &skipped.1) == (&whole.0, &whole.1));
-    assert_eq!(whole.2, 0);
-    assert!(skipped.2 > 10_000, "{}", skipped.2);
 }
 
 #[test]

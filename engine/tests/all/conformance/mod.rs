@@ -7,6 +7,7 @@
 mod calls;
 mod code;
 mod interrupts;
+mod order;
 mod polling;
 mod program;
 mod running;
@@ -81,4 +82,30 @@ properties_of! {
 #[test]
 fn compiled_and_interpreted_code_come_to_the_same() {
     running::both_cores_come_to_the_same::<riscv::Pipelined<0>, riscv::Pipelined<2>>();
+}
+
+/// Each property of two cores as a test.
+macro_rules! pairs_of {
+    ($($core:ident: $target:ty;)*) => {$(
+        mod $core {
+            tests! { $target;
+                order:
+                    messages_go_back_and_forth_in_order
+                    careless_additions_are_lost_in_the_same_way_each_time
+                    accesses_of_both_come_as_if_each_were_alone
+                    a_core_that_waits_is_woken_when_its_interrupt_comes
+                    a_core_wakes_another_by_a_write
+                    a_core_begins_when_it_is_let_out_of_reset
+                    polling_is_skipped_while_the_other_core_waits;
+            }
+        }
+    )*};
+}
+
+pairs_of! {
+    two_cortex_a5: super::arm::CortexA5;
+    two_cortex_a5_thumb: super::arm::CortexA5Thumb;
+    two_riscv_interpreted: super::riscv::Pipelined<0>;
+    two_riscv_compiled: super::riscv::Pipelined<2>;
+    two_xburst: super::targets::mips::XBurst;
 }

@@ -7,10 +7,11 @@ use super::{arm, mips, rig, riscv};
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::core::Core;
+use cyclescope_engine::cpu::Config;
 use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::isa::mips::core::Mips;
-use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart};
-use cyclescope_engine::machine::{Description, Machine};
+use cyclescope_engine::isa::riscv::core::Hart;
+use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
 use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::polling::Poll;
@@ -24,6 +25,9 @@ pub const JOURNAL: u32 = 0x4000_0000;
 pub const PROGRAMS: [u32; 2] = [0x100, 0x8100];
 /// Clocks of the cores, neither a multiple of the other.
 pub const CLOCKS: [u64; 2] = [650_000_000, 200_000_000];
+
+/// How far a core is run ahead of the other.
+pub const QUANTA: [Ps; 4] = [Ps(1), Ps::from_ns(10), Ps::from_us(1), Ps::from_us(70)];
 
 /// What the journal holds: core, offset, value, time.
 pub type Entries = Vec<(Option<usize>, u32, u32, Ps)>;
@@ -69,55 +73,43 @@ impl Device for Journal {
 
 /// The machine with two Arm cores, and its journal. Each program ends as it likes.
 pub fn pair(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
-    let cores = [0, 1].map(|index| {
-        let mut config = arm::config();
-        config.name = format!("cpu{index}");
-        config.index = index;
-        config.clock = clock(index);
-        config.memory.clock = config.clock;
-        Box::new(CortexA::new(config)) as Box<dyn Core>
-    });
-    pair_of(cores, 0, programs)
+    let code = programs.map(|program| program.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
+    pair_at([0, 1].map(cortex_a5), PROGRAMS, 0, [&code[0], &code[1]])
 }
 
-/// The same with two harts without caches. Their external interrupt is the journal's.
-pub fn pair_of_harts(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
-    let cores = [0, 1].map(|index| {
-        let (name, memory) = (format!("cpu{index}"), MemoryConfig::unbuffered(clock(index), None, None));
-        let mut config = CoreConfig { name, index, clock: clock(index), memory, ..riscv::config(None, None) };
-        config.system.hart = index;
-        Box::new(Hart::new(config)) as Box<dyn Core>
-    });
-    pair_of(cores, 11, programs)
+/// A Cortex-A5 of the pair's.
+pub fn cortex_a5(index: u32) -> Box<dyn Core> {
+    let mut config = Config { name: format!("cpu{index}"), index, clock: clock(index), ..arm::config() };
+    config.memory.clock = config.clock;
+    Box::new(CortexA::new(config))
 }
 
-/// The same with two MIPS cores, which are in kseg0.
-pub fn pair_of_mips(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
-    let cores = [0, 1].map(|index| {
-        let mut config = mips::config();
-        config.name = format!("cpu{index}");
-        config.index = index;
-        config.clock = clock(index);
-        config.memory.clock = config.clock;
-        Box::new(Mips::new(config)) as Box<dyn Core>
-    });
-    pair_at(cores, PROGRAMS.map(|at| mips::KSEG0 + at), 2, programs)
+/// A hart without caches.
+pub fn hart(index: u32) -> Hart {
+    let (name, memory) = (format!("cpu{index}"), MemoryConfig::unbuffered(clock(index), None, None));
+    let mut config = Config { name, index, clock: clock(index), memory, ..riscv::config(None, None) };
+    config.system.hart = index;
+    Hart::new(config)
+}
+
+/// An XBurst.
+pub fn xburst(index: u32) -> Box<dyn Core> {
+    let mut config = Config { name: format!("cpu{index}"), index, clock: clock(index), ..mips::config() };
+    config.memory.clock = config.clock;
+    Box::new(Mips::new(config))
 }
 
 fn clock(core: u32) -> Hz {
     Hz::new(CLOCKS[core as usize]).unwrap()
 }
 
-fn pair_of(cores: [Box<dyn Core>; 2], interrupt: u32, programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
-    pair_at(cores, PROGRAMS, interrupt, programs)
-}
-
-/// Cores that begin at these addresses, as each of them has it.
-fn pair_at(
+/// The machine with cores that begin at these addresses, as each of them has it. `interrupt` is their input that the
+/// journal raises.
+pub fn pair_at(
     mut cores: [Box<dyn Core>; 2],
-    entries_at: [u32; 2],
+    starts: [u32; 2],
     interrupt: u32,
-    programs: [&[u32]; 2],
+    programs: [&[u8]; 2],
 ) -> (Machine, Arc<Mutex<Entries>>) {
     let entries = Arc::default();
     let mut bus = Bus::default();
@@ -136,13 +128,33 @@ fn pair_at(
     bus.map.push(MapEntry { name: "journal".into(), base, last, target, route: Some(0), cacheable: false });
     bus.devices.push(Some(Box::new(Journal { entries: Arc::clone(&entries), ready_at: Ps::ZERO, interrupt })));
     bus.device_names.push("journal".into());
-    for (core, at) in cores.iter_mut().zip(entries_at) {
+    for (core, at) in cores.iter_mut().zip(starts) {
         bus.add_core();
         core.set_pc(at);
     }
     let mut machine = Machine::new(bus, Vec::from(cores), Description::default());
     for (at, program) in PROGRAMS.into_iter().zip(programs) {
-        rig::put_physical(&mut machine, at, program);
+        assert!(machine.bus().poke(at, program));
     }
     (machine, entries)
+}
+
+/// Runs both to the exit, one ahead of the other by at most `quantum`.
+pub fn run_pair((mut machine, journal): (Machine, Arc<Mutex<Entries>>), quantum: Ps) -> (RunReport, Entries) {
+    machine.set_quantum(quantum);
+    let report = machine.run(Ps::from_us(5000), |_| true);
+    assert_eq!(report.outcome, Outcome::Exit(0));
+    rig::assert_sums(&report);
+    let entries = journal.lock().unwrap().clone();
+    (report, entries)
+}
+
+/// The same for each quantum.
+pub fn run_alike(build: impl Fn() -> (Machine, Arc<Mutex<Entries>>)) -> (RunReport, Entries) {
+    let first = run_pair(build(), QUANTA[0]);
+    for quantum in QUANTA {
+        let again = run_pair(build(), quantum);
+        assert!(again == first, "{quantum}: {:#?}\n{:#?}", again.0, first.0);
+    }
+    first
 }

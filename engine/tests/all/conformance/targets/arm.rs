@@ -1,8 +1,9 @@
 //! Cortex-A in A32: a Cortex-A5, and a Cortex-A7 that issues two at a time. In T32: a Cortex-A5, and a Cortex-M4.
 
+use super::super::order::Pair;
 use super::super::program::*;
 use super::super::target::{HANDLER, Target};
-use crate::support::{arm, arm_m};
+use crate::support::{arm, arm_m, pair};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::Machine;
@@ -104,6 +105,21 @@ pub struct CortexA7;
 pub struct CortexA5Thumb;
 /// Cortex-M4.
 pub struct CortexM4;
+
+impl Pair for CortexA5 {
+    fn core(index: u32) -> Box<dyn Core> {
+        pair::cortex_a5(index)
+    }
+}
+
+impl Pair for CortexA5Thumb {
+    fn core(index: u32) -> Box<dyn Core> {
+        pair::cortex_a5(index)
+    }
+    fn start(at: u32) -> u32 {
+        at | 1
+    }
+}
 
 const CODE_A: [u32; 3] = [arm::LOCAL + 0x400, arm::DDR + 0x400, arm::SLOW + 0x400];
 

@@ -1,8 +1,11 @@
 //! MIPS32: an XBurst core. Branches come with a nop in their delay slots.
 
+use super::super::order::Pair;
 use super::super::program::*;
 use super::super::target::Target;
 use crate::support::mips::*;
+use crate::support::pair;
+use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::Machine;
 
 /// The register behind a program's: s0 to s7, and ra.
@@ -70,5 +73,15 @@ impl Target for XBurst {
     }
     fn local(addr: u32) -> u32 {
         KSEG0 + addr
+    }
+}
+
+impl Pair for XBurst {
+    const INTERRUPT: u32 = 2;
+    /// lui t1, 0x40; ori t1, t1, 0x404; mtc0 t1, Status: IM2, and BEV and ERL as after reset.
+    const LISTENS: &[u32] = &[0x3c09_0040, 0x3529_0404, 0x4089_6000];
+
+    fn core(index: u32) -> Box<dyn Core> {
+        pair::xburst(index)
     }
 }

@@ -1,8 +1,10 @@
 //! RISC-V: a pipelined core whose blocks are interpreted, the same with blocks compiled for the host, and PicoRV32.
 
+use super::super::order::Pair;
 use super::super::program::*;
 use super::super::target::{HANDLER, Target};
 use crate::support::late::{EXIT_STATUS, Late};
+use crate::support::pair;
 use crate::support::riscv::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::riscv::picorv32::{Config, Extensions, Picorv32};
@@ -74,6 +76,19 @@ impl<const COMPILE_AFTER: u16> Target for Pipelined<COMPILE_AFTER> {
     }
     fn register(register: u32) -> usize {
         1 + x(register) as usize
+    }
+}
+
+impl<const COMPILE_AFTER: u16> Pair for Pipelined<COMPILE_AFTER> {
+    /// The external interrupt.
+    const INTERRUPT: u32 = 11;
+    /// li x5, 1 << 11; csrw mie, x5: mstatus.MIE stays off.
+    const LISTENS: &[u32] = &[0x0000_12b7, 0x8002_8293, 0x3042_9073];
+
+    fn core(index: u32) -> Box<dyn Core> {
+        let mut hart = pair::hart(index);
+        hart.compile_after(COMPILE_AFTER);
+        Box::new(hart)
     }
 }
 
