@@ -127,11 +127,6 @@ impl Hz {
         self.hz
     }
 
-    /// No two of its edges are further apart.
-    pub const fn longest_period(self) -> Ps {
-        Ps(self.period_ps.whole + 1)
-    }
-
     /// The time of edge number `cycles`, rounded down to a picosecond; [`Ps::MAX`] beyond that.
     #[inline]
     pub const fn ps_at_floor(self, cycles: Cycles) -> Ps {

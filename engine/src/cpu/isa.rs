@@ -2,7 +2,7 @@
 //!
 //! The core ([`super::Cpu`]) keeps time, finds and links blocks, fetches, takes turns with other cores, skips polling
 //! loops, times functions and reports. An instruction set decodes, executes, says what instructions cost, and knows its
-//! system registers and exceptions. `tests` at the end of this folder has a toy of five instructions that shows what is
+//! system registers and exceptions. `tests` at the end of this folder has a toy of a few instructions that shows what is
 //! needed.
 
 use std::fmt::Debug;
