@@ -192,8 +192,52 @@ def test_only_the_experiments_that_are_named_are_compared(results: Path) -> None
     rows[-1]["experiment"] = "other"
     _write(after / "results.json", rows)
     assert compared(results, after)[0] == 1
-    assert compared(results, after, "copy")[0] == 0
+    status, told = compared(results, after, "copy")
+    assert status == 0
+    assert "after has more experiments than these: results.csv and report.html are not" in told
     assert compared(results, after, "none")[0] == 2
+    status, told = compared(results, after, "copy", "ohter", "other")
+    assert status == 2
+    assert "neither has results of ohter; near matches: other" in told
+
+
+def test_a_missing_file_is_a_difference(results: Path) -> None:
+    after = shutil.copytree(results, results.parent / "after")
+    (after / "results.csv").unlink()
+    (after / "report.html").unlink()
+    status, told = compared(results, after)
+    assert status == 1
+    assert "0 of 2 files are equal" in told
+    assert 'results.csv: "experiment,board\\ncopy,desk\\n" -> (missing)' in told
+    (results / "results.csv").unlink()
+    (results / "report.html").unlink()
+    status, told = compared(results, after)
+    assert status == 0
+    assert "neither has results.csv and report.html" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("results.json", [{"a": 1}]),
+        ("results.json", {"copy": []}),
+        ("results.json", [1]),
+        ("results.json", [_row("read", 90, settings=4)]),
+        ("results.json", [_row("read", 90, experiment=4)]),
+        ("notes.json", ["copy"]),
+        ("notes.json", {"copy": []}),
+        ("runs.json", ["copy"]),
+        ("runs.json", {"copy": {"rows": [], "runs": [{}]}}),
+    ],
+)
+def test_files_of_another_shape_are_no_results(results: Path, name: str, data: Any) -> None:
+    after = shutil.copytree(results, results.parent / "after")
+    _write(after / name, data)
+    status, told = compared(results, after)
+    assert status == 2
+    assert f"{after}: is no result of a bench" in told
+    (after / "report.html").write_bytes(b"\xff")
+    assert compared(results, after)[0] == 2
 
 
 def test_without_runs_the_rest_is_compared(results: Path) -> None:
