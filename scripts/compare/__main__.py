@@ -20,12 +20,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import records
 from differences import Comparison, compare
-from records import CSV, REPORT, RUNS, Record, ResultsError
+from records import CSV, FILES, REPORT, ROWS, RUNS, Record, ResultsError
 
 HERE = Path(__file__).parent
 # The folders of --out that results are kept in.
@@ -41,8 +41,8 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
     """Run the bench of a checkout; the folder of its results."""
     checkout = checkout.resolve()
     python = checkout / ".venv" / "bin" / "python"
-    if not (python.parent / "cyclescope").is_file():
-        raise ResultsError(f"{checkout}: is not built; run `make build` there")
+    if not all((python.parent / name).is_file() for name in ("python", "cyclescope")):
+        raise ResultsError(f"{checkout}: has no Python with Cyclescope; run `make build` there")
     cache = checkout / ".cache"
     environment = os.environ | {
         "CYCLESCOPE_CACHE": str(cache),
@@ -51,14 +51,33 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
     size = "--quick" if quick else "--all"
     runs = out.absolute() / RUNS
     out.mkdir(parents=True, exist_ok=True)
+    # what an earlier run has left would pass for this one's
+    for name in FILES:
+        (out / name).unlink(missing_ok=True)
     print(f"{checkout}: cyclescope bench {' '.join([size, *names])}", file=sys.stderr)
     script = HERE / "recorded_bench.py"
     command = [python, script, runs, *names, size, "--out", out.absolute()]
-    # what failed is among the results, and compared like everything
     done = subprocess.run(command, cwd=checkout, env=environment, stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 1):
         raise ResultsError(f"{checkout}: the bench ended with status {done.returncode}")
+    # 1 is also the status of a traceback; a run that failed is among the results, and compared
+    missing = [name for name in (ROWS, RUNS) if not (out / name).is_file()]
+    if missing:
+        raise ResultsError(
+            f"{checkout}: the bench ended with status {done.returncode}, and without "
+            f"{' and '.join(missing)}; mend what it says above"
+        )
     return out
+
+
+def check_out(out: Path, places: Sequence[Path]) -> None:
+    """Raises `ResultsError` if results would be written over what is to be compared."""
+    for kept in SIDES:
+        for place in places:
+            if os.path.realpath(out / kept) == os.path.realpath(place):
+                raise ResultsError(
+                    f"{place}: --out {out} would write over it; name another folder with --out"
+                )
 
 
 def told(found: Comparison, most: int) -> str:
@@ -91,6 +110,8 @@ def read(place: Path, out: Path, given: argparse.Namespace) -> Record:
 def read_both(given: argparse.Namespace, scratch: Path) -> tuple[Record, Record]:
     """What both have of the experiments that are named. Raises `ResultsError`."""
     places = given.before, given.after
+    if given.out:
+        check_out(given.out, places)
     out = given.out or scratch
     before, after = (
         read(place, out / side, given) for side, place in zip(SIDES, places, strict=True)

@@ -15,6 +15,8 @@ from typing import Any
 
 ROWS, NOTES, CSV, REPORT = "results.json", "notes.json", "results.csv", "report.html"
 RUNS = "runs.json"
+FILES = ROWS, NOTES, CSV, REPORT, RUNS
+"""What a bench that is compared writes."""
 
 ORDER = "order"
 """In place of a list of named things: their names in order."""
