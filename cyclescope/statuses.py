@@ -6,7 +6,10 @@ import signal
 import textwrap
 from enum import IntEnum
 
-from cyclescope.host.interrupts import status_of
+
+def status_of(number: int) -> int:
+    """The exit status of a program that this signal ended, as shells have it."""
+    return 128 + number
 
 
 class Status(IntEnum):

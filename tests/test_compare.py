@@ -192,8 +192,52 @@ def test_only_the_experiments_that_are_named_are_compared(results: Path) -> None
     rows[-1]["experiment"] = "other"
     _write(after / "results.json", rows)
     assert compared(results, after)[0] == 1
-    assert compared(results, after, "copy")[0] == 0
+    status, told = compared(results, after, "copy")
+    assert status == 0
+    assert "after has more experiments than these: results.csv and report.html are not" in told
     assert compared(results, after, "none")[0] == 2
+    status, told = compared(results, after, "copy", "ohter", "other")
+    assert status == 2
+    assert "neither has results of ohter; near matches: other" in told
+
+
+def test_a_missing_file_is_a_difference(results: Path) -> None:
+    after = shutil.copytree(results, results.parent / "after")
+    (after / "results.csv").unlink()
+    (after / "report.html").unlink()
+    status, told = compared(results, after)
+    assert status == 1
+    assert "0 of 2 files are equal" in told
+    assert 'results.csv: "experiment,board\\ncopy,desk\\n" -> (missing)' in told
+    (results / "results.csv").unlink()
+    (results / "report.html").unlink()
+    status, told = compared(results, after)
+    assert status == 0
+    assert "neither has results.csv and report.html" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("results.json", [{"a": 1}]),
+        ("results.json", {"copy": []}),
+        ("results.json", [1]),
+        ("results.json", [_row("read", 90, settings=4)]),
+        ("results.json", [_row("read", 90, experiment=4)]),
+        ("notes.json", ["copy"]),
+        ("notes.json", {"copy": []}),
+        ("runs.json", ["copy"]),
+        ("runs.json", {"copy": {"rows": [], "runs": [{}]}}),
+    ],
+)
+def test_files_of_another_shape_are_no_results(results: Path, name: str, data: Any) -> None:
+    after = shutil.copytree(results, results.parent / "after")
+    _write(after / name, data)
+    status, told = compared(results, after)
+    assert status == 2
+    assert f"{after}: is no result of a bench" in told
+    (after / "report.html").write_bytes(b"\xff")
+    assert compared(results, after)[0] == 2
 
 
 def test_without_runs_the_rest_is_compared(results: Path) -> None:
@@ -211,9 +255,84 @@ def test_what_is_no_result_is_said(results: Path, tmp_path: Path) -> None:
     status, told = compared(results, empty)
     assert status == 2
     assert "no such file" in told
+
+
+@pytest.fixture
+def checkout(results: Path, tmp_path: Path) -> Path:
+    """A checkout whose bench writes the stored results, or runs what `stub` has in their place."""
     checkout = tmp_path / "checkout"
     (checkout / "engine").mkdir(parents=True)
     (checkout / "pyproject.toml").write_text("")
+    shutil.copytree(results, checkout / "stored")
+    _set_stub(checkout, 'cp stored/* "$out"')
+    return checkout
+
+
+def _set_stub(checkout: Path, does: str) -> None:
+    folder = checkout / ".venv" / "bin"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cyclescope").write_text("")
+    told = 'echo "$@" > arguments; out=$(dirname "$2")'
+    (folder / "python").write_text(f"#!/bin/sh\n{told}\n{does}\n")
+    (folder / "python").chmod(0o755)
+
+
+def test_a_checkout_runs_its_own_bench(results: Path, checkout: Path, tmp_path: Path) -> None:
+    status, told = compared(results, checkout)
+    assert status == 0, told
+    arguments = (checkout / "arguments").read_text().split()
+    assert arguments[0] == str(ROOT / "scripts" / "compare" / "recorded_bench.py")
+    assert arguments[2:4] == ["--all", "--out"]
+    status, told = compared(checkout, results, "copy", "--quick", "--out", str(tmp_path / "kept"))
+    assert status == 0, told
+    assert (checkout / "arguments").read_text().split()[2:4] == ["copy", "--quick"]
+    assert compared(tmp_path / "kept" / "before", results)[0] == 0
+    assert not (tmp_path / "kept" / "after").exists()
+
+
+def test_a_failed_run_is_compared(results: Path, checkout: Path) -> None:
+    _set_stub(checkout, 'cp stored/* "$out"; exit 1')
+    assert compared(results, checkout)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("exit 1", "status 1, and without results.json and runs.json"),
+        ('cp stored/runs.json "$out"; exit 1', "status 1, and without results.json;"),
+        ('cp stored/results.json "$out"; exit 0', "status 0, and without runs.json;"),
+        ('cp stored/* "$out"; exit 70', "status 70"),
+    ],
+)
+def test_results_of_an_earlier_bench_are_not_taken_for_new(
+    results: Path, checkout: Path, tmp_path: Path, does: str, told: str
+) -> None:
+    kept = tmp_path / "kept"
+    assert compared(results, checkout, "--out", str(kept))[0] == 0
+    assert (kept / "after" / "results.json").is_file()
+    _set_stub(checkout, does)
+    status, said = compared(results, checkout, "--out", str(kept))
+    assert status == 2
+    assert f"{checkout}: the bench ended with {told}" in said
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_what_is_compared_is_not_overwritten(checkout: Path, tmp_path: Path, side: str) -> None:
+    kept = tmp_path / "kept"
+    shutil.copytree(checkout / "stored", kept / side)
+    (tmp_path / "link").symlink_to(kept)
+    for given in (kept / side, tmp_path / "link" / side):
+        for places in ((checkout, given), (given, checkout)):
+            status, told = compared(*places, "--out", str(kept))
+            assert status == 2
+            assert f"{given}: --out {kept} would write over it; name another" in told
+    assert not (checkout / "arguments").exists()
+    assert {path.name for path in kept.iterdir()} == {side}
+
+
+@pytest.mark.parametrize("missing", ["python", "cyclescope"])
+def test_a_checkout_that_is_not_built_is_told(results: Path, checkout: Path, missing: str) -> None:
+    (checkout / ".venv" / "bin" / missing).unlink()
     status, told = compared(results, checkout)
     assert status == 2
     assert "run `make build` there" in told

@@ -60,14 +60,19 @@ def test_all_code_is_shown(board: str, cyclescope: Command) -> None:
 
 def test_what_is_not_there_is_one_line(cyclescope: Command, tmp_path: Path) -> None:
     elf = hosted.built("minimal-armv7a")
+    rows = _engine.listing(elf.read_bytes())
+    begin, end = rows[0][0], max(row[0] + row[2] for row in rows)
     for place, told in [
-        ("nosuch", "function nosuch"),
-        ("0x3", "code at 0x3"),
-        ("0xx", "function 0xx"),
+        ("mian", "function mian; near matches: main"),
+        ("zzzzz", "function zzzzz; without names all functions are shown"),
+        ("z" * 10_000, "z; without names all functions are shown"),
+        ("80000012", "function 80000012; an address begins with 0x: 0x80000012"),
+        ("0x3", f"code at 0x3; its code lies between {begin:#010x} and {end:#010x}"),
+        ("0xx", "function 0xx; without names all functions are shown"),
     ]:
         done = cyclescope("disassemble", elf, place)
         assert done.status == 2
-        assert f"has no {told}" in done.error
+        assert told in done.error
     for name, data, told in [
         ("text", b"#!/bin/sh", "not an ELF file"),
         ("x86", executable(Segment(DDR, EXIT_0), machine=3), "built for x86"),

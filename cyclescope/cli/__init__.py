@@ -1,6 +1,6 @@
-"""The command line: `cyclescope bench | show | run | ipc | binding | list | board`.
+"""The command line. Start at `entry`, which lists the commands.
 
-Start at `entry`; each larger command is a module of its name. `tables` has what they print.
+Each larger command is a module of its name; `tables` has what they print.
 """
 
 from cyclescope.cli.entry import cli, main

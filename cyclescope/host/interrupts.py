@@ -16,6 +16,7 @@ from types import FrameType
 
 from cyclescope._engine import Stop
 from cyclescope.host import leftovers
+from cyclescope.statuses import status_of
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -49,11 +50,6 @@ class Held:
 
 _held: Held | None = None
 _came = False
-
-
-def status_of(number: int) -> int:
-    """The exit status of a program that this signal ended, as shells have it."""
-    return 128 + number
 
 
 @contextlib.contextmanager

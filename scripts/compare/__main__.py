@@ -14,17 +14,22 @@ if anything is not, 2 if there is nothing to compare.
 from __future__ import annotations
 
 import argparse
+import difflib
+import itertools
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import records
 from differences import Comparison, compare
-from records import RUNS, Record, ResultsError
+from records import CSV, FILES, REPORT, ROWS, RUNS, Record, ResultsError
 
 HERE = Path(__file__).parent
+# The folders of --out that results are kept in.
+SIDES = "before", "after"
 
 
 def is_checkout(place: Path) -> bool:
@@ -36,8 +41,8 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
     """Run the bench of a checkout; the folder of its results."""
     checkout = checkout.resolve()
     python = checkout / ".venv" / "bin" / "python"
-    if not (python.parent / "cyclescope").is_file():
-        raise ResultsError(f"{checkout}: is not built; run `make build` there")
+    if not all((python.parent / name).is_file() for name in ("python", "cyclescope")):
+        raise ResultsError(f"{checkout}: has no Python with Cyclescope; run `make build` there")
     cache = checkout / ".cache"
     environment = os.environ | {
         "CYCLESCOPE_CACHE": str(cache),
@@ -46,14 +51,33 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
     size = "--quick" if quick else "--all"
     runs = out.absolute() / RUNS
     out.mkdir(parents=True, exist_ok=True)
+    # what an earlier run has left would pass for this one's
+    for name in FILES:
+        (out / name).unlink(missing_ok=True)
     print(f"{checkout}: cyclescope bench {' '.join([size, *names])}", file=sys.stderr)
     script = HERE / "recorded_bench.py"
     command = [python, script, runs, *names, size, "--out", out.absolute()]
-    # what failed is among the results, and compared like everything
     done = subprocess.run(command, cwd=checkout, env=environment, stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 1):
         raise ResultsError(f"{checkout}: the bench ended with status {done.returncode}")
+    # 1 is also the status of a traceback; a run that failed is among the results, and compared
+    missing = [name for name in (ROWS, RUNS) if not (out / name).is_file()]
+    if missing:
+        raise ResultsError(
+            f"{checkout}: the bench ended with status {done.returncode}, and without "
+            f"{' and '.join(missing)}; mend what it says above"
+        )
     return out
+
+
+def check_out(out: Path, places: Sequence[Path]) -> None:
+    """Raises `ResultsError` if results would be written over what is to be compared."""
+    for kept in SIDES:
+        for place in places:
+            if os.path.realpath(out / kept) == os.path.realpath(place):
+                raise ResultsError(
+                    f"{place}: --out {out} would write over it; name another folder with --out"
+                )
 
 
 def told(found: Comparison, most: int) -> str:
@@ -76,11 +100,45 @@ def told(found: Comparison, most: int) -> str:
     return "\n".join(lines)
 
 
-def read(place: Path, names: list[str], out: Path, given: argparse.Namespace) -> Record:
+def read(place: Path, out: Path, given: argparse.Namespace) -> Record:
     """The record of a checkout or of a folder of results."""
     if not given.results and is_checkout(place):
-        place = bench(place, names, out, given.quick)
-    return records.read(place).only(names)
+        place = bench(place, given.names, out, given.quick)
+    return records.read(place)
+
+
+def read_both(given: argparse.Namespace, scratch: Path) -> tuple[Record, Record]:
+    """What both have of the experiments that are named. Raises `ResultsError`."""
+    places = given.before, given.after
+    if given.out:
+        check_out(given.out, places)
+    out = given.out or scratch
+    before, after = (
+        read(place, out / side, given) for side, place in zip(SIDES, places, strict=True)
+    )
+    known = {**before.experiments, **after.experiments}
+    if not known:
+        raise ResultsError("neither has results of any experiment")
+    unknown = [name for name in given.names if name not in known]
+    if unknown:
+        alike = (difflib.get_close_matches(name, known, cutoff=0.4) for name in unknown)
+        near = dict.fromkeys(itertools.chain.from_iterable(alike)) or known
+        raise ResultsError(
+            f"neither has results of {', '.join(unknown)}; near matches: {', '.join(near)}"
+        )
+    return before.only(given.names), after.only(given.names)
+
+
+def left_out(before: Record, after: Record, given: argparse.Namespace) -> Iterator[str]:
+    """What is not compared, in words."""
+    files = f"{CSV} and {REPORT}"
+    for place, record in ((given.before, before), (given.after, after)):
+        if not record.has_runs:
+            yield f"{place} has no {RUNS}: what runs printed and counted is not compared"
+        if record.files is None:
+            yield f"{place} has more experiments than these: {files} are not compared"
+    if before.files == after.files == {}:
+        yield f"neither has {files}"
 
 
 def main() -> int:
@@ -99,21 +157,13 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=20, help="differences that are told [20]")
     given = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory(prefix="compare-") as scratch:
-        out = given.out or Path(scratch)
         try:
-            before, after = (
-                read(place, given.names, out / name, given)
-                for name, place in (("before", given.before), ("after", given.after))
-            )
+            before, after = read_both(given, Path(scratch))
         except (ResultsError, OSError) as error:
             print(f"scripts/compare: {error}", file=sys.stderr)
             return 2
-    if not before.experiments and not after.experiments:
-        print("scripts/compare: neither has results of these experiments", file=sys.stderr)
-        return 2
-    for place, record in ((given.before, before), (given.after, after)):
-        if not record.has_runs:
-            print(f"{place} has no {RUNS}: what runs printed and counted is not compared")
+    for line in left_out(before, after, given):
+        print(line)
     found = compare(before, after)
     print(told(found, given.most))
     return 1 if found.differences else 0

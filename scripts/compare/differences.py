@@ -51,7 +51,11 @@ class Comparison:
 
 
 def compare(before: Record, after: Record) -> Comparison:
-    """What differs between two records. What runs printed is compared if both have it."""
+    """What differs between two records.
+
+    What runs printed is compared if both have it, files if they tell of these experiments alone; a
+    file that one lacks differs.
+    """
     found = Comparison()
     parts = None if before.has_runs and after.has_runs else ("rows", "notes", "failures")
     for name in _both(before.experiments, after.experiments):
@@ -61,8 +65,9 @@ def compare(before: Record, after: Record) -> Comparison:
         found.differences += _differences((name,), one, other)
         _count(found, one, other)
         _count_cells(found, name, one.get("rows", {}), other.get("rows", {}))
-    has_files = before.files and after.files
-    for name in _both(before.files, after.files) if has_files else ():
+    if before.files is None or after.files is None:
+        return found
+    for name in _both(before.files, after.files):
         one, other = before.files.get(name), after.files.get(name)
         found.counted["files"] += 1
         if one != other:

@@ -3,8 +3,9 @@
 python recorded_bench.py RUNS.json ARGUMENTS...
 
 Cyclescope's files have the rows, not what each run printed and counted. They are taken from the
-`ExperimentResult`s that the bench makes. This knows no other name of the package, so it fits any
-checkout, however its modules are laid out.
+`ExperimentResult`s that the bench makes. Of the package this knows that class's `name` and `rows`,
+the `stack` of a row, and the fields in `LEFT_OUT`; no module. So it fits any checkout that has
+these, however its modules are laid out.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ from typing import Any
 
 ROWS, NOTES, CSV, REPORT = "results.json", "notes.json", "results.csv", "report.html"
 RUNS = "runs.json"
+FILES = ROWS, NOTES, CSV, REPORT, RUNS
+"""What a bench that is compared writes."""
 
 ORDER = "order"
 """In place of a list of named things: their names in order."""
@@ -36,12 +38,12 @@ class Record:
     """What a folder of results holds.
 
     `experiments` are the parts of each experiment by name. `files` are texts that are compared
-    byte by byte; there are none if they tell of other experiments, too. `has_runs` says whether it
-    has what runs printed and counted.
+    byte by byte; None if they tell of other experiments, too. `has_runs` says whether it has what
+    runs printed and counted.
     """
 
     experiments: Mapping[str, Mapping[str, Any]]
-    files: Mapping[str, str]
+    files: Mapping[str, str] | None
     has_runs: bool
 
     def only(self, names: Sequence[str]) -> Record:
@@ -49,7 +51,7 @@ class Record:
         if not names:
             return self
         chosen = {name: self.experiments[name] for name in names if name in self.experiments}
-        files = self.files if len(chosen) == len(self.experiments) else {}
+        files = self.files if len(chosen) == len(self.experiments) else None
         return Record(chosen, files, self.has_runs)
 
 
@@ -58,20 +60,38 @@ def read(folder: Path) -> Record:
     rows, notes = _json(folder / ROWS), _json(folder / NOTES)
     has_runs = (folder / RUNS).is_file()
     runs = _json(folder / RUNS) if has_runs else {}
+    try:
+        experiments = _experiments(rows, notes, runs)
+        texts = {
+            name: _VERSION.sub("Cyclescope", (folder / name).read_text(encoding="utf-8"))
+            for name in (CSV, REPORT)
+            if (folder / name).is_file()
+        }
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise ResultsError(
+            f"{folder}: is no result of a bench; name a checkout, or what `cyclescope bench` wrote"
+        ) from error
+    return Record(experiments, texts, has_runs)
+
+
+def _experiments(rows: Any, notes: Any, runs: Any) -> dict[str, dict[str, Any]]:
+    """The parts of each experiment. Raises what Python does where files are of another shape."""
+    if not (isinstance(rows, list) and isinstance(notes, dict) and isinstance(runs, dict)):
+        raise TypeError
     experiments: dict[str, dict[str, Any]] = {name: {} for name in (*notes, *runs)}
     for row in rows:
+        if not (isinstance(row["experiment"], str) and isinstance(row["basis"], str)):
+            raise TypeError
         experiments.setdefault(row["experiment"], {}).setdefault("rows", []).append(row)
     for name, parts in experiments.items():
         parts["rows"] = _named(parts.get("rows", []), map(_row_name, parts.get("rows", [])))
-        parts |= notes.get(name, {})
+        own = notes.get(name, {})
+        if not isinstance(own, dict):
+            raise TypeError
+        parts |= own
         if name in runs:
             parts |= _run_parts(runs[name])
-    texts = {
-        name: _VERSION.sub("Cyclescope", (folder / name).read_text(encoding="utf-8"))
-        for name in (CSV, REPORT)
-        if (folder / name).is_file()
-    }
-    return Record(experiments, texts, has_runs)
+    return experiments
 
 
 def _run_parts(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,7 +110,7 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ResultsError(f"{path}: no such file; is it a folder of `cyclescope bench`?") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResultsError(f"{path}: {error}") from error
 
 
