@@ -299,6 +299,18 @@ pub enum Media {
     Pkhtb,
 }
 
+impl Media {
+    /// How long its instruction takes.
+    pub const fn class(self) -> TimingClass {
+        use Media::*;
+        match self {
+            Smlaxy | Smlawy | Smlad | Smlsd | Smmla | Smmls => TimingClass::Multiply,
+            Smlalxy | Smlald | Smlsld => TimingClass::MultiplyLong,
+            _ => TimingClass::Media,
+        }
+    }
+}
+
 /// Groups of instructions that take the same time in a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]

@@ -1,6 +1,6 @@
 //! 32-bit data processing with a modified immediate or a shifted register: A6.3.1, A6.3.11.
 
-use super::operand::{Operand, data, modified_immediate, shift, shift_amount, shifted, test_shifted};
+use super::operand::{Operand, data, modified_immediate, shift_amount, shifted};
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, Media, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, SINK, ZERO};
@@ -63,10 +63,8 @@ pub fn shifted_register(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let operation = Operation::of(encoding)?;
     let flags = bit(encoding, 20);
     if operation.code == Code::Mov && (kind, amount) != (0, 0) {
-        shift(emit, flags, operation.rd, rm, kind, amount);
-        if flags {
-            test_shifted(emit, operation.rd);
-        }
+        emit.shift(flags, operation.rd, rm, kind, amount);
+        emit.test(flags, operation.rd);
         return Some(TimingClass::AluShift);
     }
     let operand = shifted(emit, flags && operation.is_logical(), rm, kind, amount);
@@ -79,7 +77,6 @@ fn pack(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     only_if(!bit(encoding, 20) && !bit(encoding, 4))?;
     not_pc(&[rn, rd])?;
     let (media, kind) = if bit(encoding, 5) { (Media::Pkhtb, 2) } else { (Media::Pkhbt, 0) };
-    shift(emit, false, OPERAND, rm, kind, shift_amount(encoding));
-    emit.op(Code::Media, rd, rn, OPERAND, media as u32);
-    Some(TimingClass::Media)
+    emit.shift(false, OPERAND, rm, kind, shift_amount(encoding));
+    Some(emit.media(media, [rd, rn, OPERAND, 0], 0))
 }

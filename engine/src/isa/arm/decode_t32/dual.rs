@@ -4,7 +4,6 @@ use super::aligned_pc;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, OPERAND, PC, RESULT, ZERO};
-use crate::memory::first_level::access::how;
 
 /// By P (bit 24), U (23), W (21) and L (20).
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
@@ -40,14 +39,14 @@ fn two(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     } else {
         (rn, if pre { offset } else { 0 })
     };
-    let (code, direction) = if is_load { (Code::Ldr, 0) } else { (Code::Str, how::STORE) };
-    emit.op4(Code::Multiple, 0, base, ZERO, how::ALIGNED | direction, 2 | first << 8);
+    let code = if is_load { Code::Ldr } else { Code::Str };
+    let flags = emit.announce(base, first, 2, is_load);
     let mut words = [(rt, first), (rt2, first.wrapping_add(4))];
     if rt == base {
         words.reverse();
     }
     for (register, at) in words {
-        emit.op4(code, register, base, ZERO, how::ALIGNED | how::TOLD, at);
+        emit.op4(code, register, base, ZERO, flags, at);
     }
     if write_back {
         emit.op(Code::Add, rn, rn, ZERO, offset);

@@ -41,8 +41,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         emit.op(Code::Add, address.rn, address.rn, ZERO, step);
     }
     if rt == PC {
-        emit.op(Code::JumpTo, 0, 0, RESULT, 0);
-        return Some(TimingClass::IndirectBranch);
+        return Some(emit.jump_to(RESULT));
     }
     Some(if is_load { TimingClass::Load } else { TimingClass::Store })
 }

@@ -2,7 +2,7 @@
 
 use super::aligned_pc;
 use super::short_data::narrow;
-use super::transfer::Block;
+use super::transfer::Transfer;
 use crate::isa::arm::emit::{Emit, bit, bits};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{SP, ZERO};
@@ -56,10 +56,6 @@ pub fn address(emit: &mut Emit, half: u32) -> Option<TimingClass> {
 /// ldm and stm: a base that is loaded is not written back.
 pub fn load_store_multiple(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     let (rn, list) = (narrow(half, 8), bits(half, 7, 0));
-    if list == 0 {
-        return None;
-    }
     let is_load = bit(half, 11);
-    let block = Block::increment_after(rn, list, !is_load || list >> rn & 1 == 0);
-    Some(if is_load { block.load(emit) } else { block.store(emit) })
+    Transfer { is_load, up: true, base: rn, list, write_back: !is_load || list >> rn & 1 == 0 }.decode(emit)
 }
