@@ -3,100 +3,14 @@
 
 use super::access::moves;
 use super::core::Arm;
-use super::op::{Code, Features, Op};
-use super::profile::{Profile, SystemSide};
-use super::psr::ExecutionState;
+use super::op::{Code, Op};
+use super::profile::Profile;
 use super::registers::{LR, SINK};
-use super::system::{Abort, Effect, Exception, Kind, Lookup, Now, System, SystemConfig, X};
+use super::system::{Effect, Exception, Kind, Lookup, System};
 use crate::bus::Bus;
 use crate::cpu::access::Asked;
-use crate::inputs::Inputs;
 use crate::memory::first_level::Mmu as _;
 use crate::memory::first_level::access::how;
-
-impl SystemSide for System {
-    type Config = SystemConfig;
-    type Exception = Exception;
-
-    fn new(config: SystemConfig) -> System {
-        System::new(config)
-    }
-
-    #[inline]
-    fn features(&self) -> Features {
-        self.config().features
-    }
-
-    #[inline(always)]
-    fn state(&self) -> &ExecutionState {
-        &self.state
-    }
-
-    #[inline(always)]
-    fn state_mut(&mut self) -> &mut ExecutionState {
-        &mut self.state
-    }
-
-    fn status(&self, x: &X) -> u32 {
-        self.cpsr(x)
-    }
-
-    fn predicts_branches(&self) -> bool {
-        self.predicts_branches()
-    }
-
-    #[inline]
-    fn fpscr(&self) -> u32 {
-        self.fpscr()
-    }
-
-    #[inline]
-    fn set_fpscr(&mut self, value: u32) {
-        self.set_fpscr(value);
-    }
-
-    #[inline]
-    fn vfp_is_ready(&self) -> bool {
-        self.vfp_is_on()
-    }
-
-    fn reserve(&mut self, physical: u32, bytes: u32) {
-        self.reserve(physical, bytes);
-    }
-
-    fn claim(&mut self, physical: u32, bytes: u32) -> bool {
-        self.claim(physical, bytes)
-    }
-
-    fn clear_reservation(&mut self) {
-        self.clear_reservation();
-    }
-
-    fn undefined(encoding: u32) -> Exception {
-        Exception::Undefined(encoding)
-    }
-
-    fn fetch_abort(abort: Abort) -> Exception {
-        Exception::PrefetchAbort(abort)
-    }
-
-    fn data_abort(abort: Abort) -> Exception {
-        Exception::DataAbort(abort)
-    }
-
-    #[inline]
-    fn deliverable(&self, inputs: &Inputs) -> Option<Exception> {
-        self.deliverable(inputs.low())
-    }
-
-    fn wakes(&self, inputs: &Inputs) -> bool {
-        self.wakes(inputs.low())
-    }
-
-    fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
-        self.execute(x, op, now)
-    }
-}
 
 impl Profile for System {
     type Flow = ();

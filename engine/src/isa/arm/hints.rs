@@ -1,12 +1,13 @@
 //! Causes of exceptions in words: what a user would look up in the manual.
 
+use super::profile::SystemSide as _;
 use super::system::{Abort, FaultStatus, System};
 use crate::memory::first_level::Mmu as _;
 
 /// More about an undefined instruction; empty if there is nothing to say. `encoding` has the first halfword of T32 on
 /// top.
 pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
-    let features = system.config().features;
+    let features = system.features();
     match encoding {
         u32::MAX => "erased flash reads so",
         _ if is_trap(encoding, system.state.thumb) => "udf, a trap that the program or its compiler put there",
@@ -14,7 +15,7 @@ pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
         _ if is_division(encoding, system.state.thumb) && !features.divide => "division, which this core does not have",
         _ => match coprocessor(encoding, system.state.thumb) {
             Some(10 | 11) if !features.vfp => "floating point, which this core does not have",
-            Some(10 | 11) if !system.vfp_is_on() => "floating point, which CPACR or FPEXC has off",
+            Some(10 | 11) if !system.vfp_is_ready() => "floating point, which CPACR or FPEXC has off",
             Some(10 | 11) => "a floating-point instruction or register that this core does not have",
             Some(14 | 15) => "a system register that is not there, or not in this mode",
             Some(_) => "a coprocessor that this core does not have",

@@ -11,19 +11,15 @@ mod frames;
 
 use super::core::Arm;
 use super::m_profile::exceptions::number;
-use super::m_profile::{Exception, Outcome, Protection, Return, System, SystemConfig, Unstack, is_ppb};
-use super::op::{Features, Op};
-use super::profile::{Own, Profile, SystemSide};
-use super::psr::ExecutionState;
+use super::m_profile::{Exception, Outcome, Protection, Return, System, Unstack, is_ppb};
+use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
-use super::system::{Effect, Now, X};
 use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::cpu::handlers::HANDLER_FAILS;
 use crate::faults::CoreFault;
-use crate::inputs::Inputs;
-use crate::memory::first_level::access::{Abort, how};
+use crate::memory::first_level::access::how;
 use crate::storms::Source;
 
 /// The first address that can mean a return from an exception.
@@ -65,106 +61,6 @@ struct Entering {
     number: Option<u8>,
     /// What an instruction did wrong, if that is why.
     fault: Option<CoreFault>,
-}
-
-impl SystemSide for System {
-    type Config = SystemConfig;
-    type Exception = Exception;
-
-    fn new(config: SystemConfig) -> System {
-        System::new(config)
-    }
-
-    fn features(&self) -> Features {
-        self.features()
-    }
-
-    #[inline(always)]
-    fn state(&self) -> &ExecutionState {
-        &self.state
-    }
-
-    #[inline(always)]
-    fn state_mut(&mut self) -> &mut ExecutionState {
-        &mut self.state
-    }
-
-    fn status(&self, x: &X) -> u32 {
-        self.xpsr(x)
-    }
-
-    /// There is no predictor: what a jump costs is in the table.
-    fn predicts_branches(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn fpscr(&self) -> u32 {
-        self.fpscr()
-    }
-
-    #[inline]
-    fn set_fpscr(&mut self, value: u32) {
-        self.set_fpscr(value);
-    }
-
-    #[inline]
-    fn vfp_is_ready(&self) -> bool {
-        self.floating_is_ready()
-    }
-
-    fn reserve(&mut self, _physical: u32, _bytes: u32) {
-        self.reserve();
-    }
-
-    fn claim(&mut self, _physical: u32, _bytes: u32) -> bool {
-        self.claim()
-    }
-
-    fn clear_reservation(&mut self) {
-        self.clear_reservation();
-    }
-
-    fn undefined(encoding: u32) -> Exception {
-        Exception::Undefined(encoding)
-    }
-
-    fn fetch_abort(abort: Abort<Self::Status>) -> Exception {
-        Exception::PrefetchAbort(abort)
-    }
-
-    fn data_abort(abort: Abort<Self::Status>) -> Exception {
-        Exception::DataAbort(abort)
-    }
-
-    fn divide_by_zero() -> Option<Exception> {
-        Some(Exception::DivideByZero)
-    }
-
-    fn wrong_state(&self) -> Option<Exception> {
-        (!self.state.thumb).then_some(Exception::InvalidState)
-    }
-
-    fn see(&mut self, inputs: &Inputs) {
-        self.set_inputs(inputs.levels());
-    }
-
-    #[inline]
-    fn deliverable(&self, _inputs: &Inputs) -> Option<Exception> {
-        self.due().map(|_| Exception::Due)
-    }
-
-    fn is_news(&self, inputs: &Inputs) -> bool {
-        self.due().is_some() || !self.knows(inputs.levels())
-    }
-
-    fn wakes(&self, inputs: &Inputs) -> bool {
-        self.wakes(inputs.levels())
-    }
-
-    fn execute(&mut self, x: &mut X, op: &Op, _now: &Now) -> Result<Effect, Exception> {
-        self.execute(x, op)
-    }
 }
 
 impl Profile for System {

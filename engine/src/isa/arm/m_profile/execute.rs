@@ -1,6 +1,7 @@
 //! System instructions.
 
 use super::super::op::{Code, Op};
+use super::super::profile::SystemSide as _;
 use super::super::psr::set_nzcv;
 use super::super::registers::PC;
 use super::super::system::{Barrier, Effect, Maintenance};
@@ -68,7 +69,7 @@ impl System {
     }
 
     fn has_fpscr(&self, op: &Op) -> bool {
-        op.imm == FPSCR && self.floating_is_ready()
+        op.imm == FPSCR && self.floating.ready
     }
 
     fn vmrs(&self, x: &mut X, op: &Op) -> Result<Effect, Exception> {

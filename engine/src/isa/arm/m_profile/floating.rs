@@ -4,7 +4,7 @@ use super::System;
 use super::entry::Floating;
 
 /// What FPSCR keeps: N, Z, C, V, AHP, DN, FZ, RMode, and the cumulative exceptions.
-pub const FPSCR_MASK: u32 = 0xf7c0_009f;
+pub(super) const FPSCR_MASK: u32 = 0xf7c0_009f;
 /// FPDSCR: AHP, DN, FZ, RMode.
 const FPDSCR_MASK: u32 = 0x07c0_0000;
 
@@ -29,15 +29,15 @@ const CPACR_MASK: u32 = 0xf << 20;
 /// Registers of the floating-point unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FloatingPoint {
-    fpscr: u32,
+    pub fpscr: u32,
     fpccr: u32,
     fpcar: u32,
     fpdscr: u32,
     cpacr: u32,
     /// CONTROL.FPCA: the code that runs has floating-point state.
     pub context: bool,
-    /// An instruction may be executed with nothing to be done before.
-    ready: bool,
+    /// An instruction may be executed with nothing to be done before ([`System::begin_floating`]).
+    pub ready: bool,
 }
 
 impl Default for FloatingPoint {
@@ -49,23 +49,6 @@ impl Default for FloatingPoint {
 }
 
 impl System {
-    /// FPSCR.
-    pub fn fpscr(&self) -> u32 {
-        self.floating.fpscr
-    }
-
-    /// Sets FPSCR, as far as its bits are there.
-    pub fn set_fpscr(&mut self, value: u32) {
-        self.floating.fpscr = value & FPSCR_MASK;
-    }
-
-    /// True if a floating-point instruction may be executed with nothing to be done before
-    /// ([`System::begin_floating`]).
-    #[inline]
-    pub fn floating_is_ready(&self) -> bool {
-        self.floating.ready
-    }
-
     /// CPACR allows it in this mode.
     pub fn floating_is_allowed(&self) -> bool {
         self.config.features.vfp
@@ -150,7 +133,7 @@ impl System {
         self.floating.fpccr &= !fpccr::LSPACT;
     }
 
-    /// The mode, or a register on which [`System::floating_is_ready`] depends, has changed.
+    /// The mode, or a register on which `ready` depends, has changed.
     pub(super) fn follow_privilege(&mut self) {
         let begun = self.floating.context || self.floating.fpccr & fpccr::ASPEN == 0;
         self.floating.ready = begun && !self.is_floating_lazy() && self.floating_is_allowed();
