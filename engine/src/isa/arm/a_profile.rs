@@ -72,10 +72,10 @@ impl Arm<System> {
         let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
         let asked = Asked { addr, moves: moves(op.code), how: op.ra };
         if op.code == Code::StrUser {
-            let value = self.isa.system.user_register(&self.x, op.rd);
+            let value = *self.isa.system.user_register(&mut self.x, op.rd);
             return self.store(bus, index, at, asked, value);
         }
-        self.load(bus, index, at, asked, |core, value| core.isa.system.set_user_register(&mut core.x, op.rd, value))
+        self.load(bus, index, at, asked, |core, value| *core.isa.system.user_register(&mut core.x, op.rd) = value)
     }
 
     fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
@@ -92,12 +92,14 @@ impl Arm<System> {
     fn store_return_state(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
         let mode = op.imm & 31;
         // Unpredictable for a mode that there is not: nothing happens.
-        let Some(sp) = self.isa.system.sp_of(&self.x, mode) else { return Ok(Effect::Next) };
+        let Some(sp) = self.isa.system.sp_of(&mut self.x, mode).copied() else { return Ok(Effect::Next) };
         let addr = sp.wrapping_add((op.imm as i32 >> 8) as u32);
         let (lr, spsr) = (self.x[usize::from(LR)], self.isa.system.spsr());
         self.store_word(bus, addr, lr, how::ALIGNED)?;
         self.store_word(bus, addr.wrapping_add(4), spsr, how::ALIGNED)?;
-        self.isa.system.set_sp_of(&mut self.x, mode, sp.wrapping_add(i32::from(op.rd as i8) as u32));
+        if let Some(base) = self.isa.system.sp_of(&mut self.x, mode) {
+            *base = sp.wrapping_add(i32::from(op.rd as i8) as u32);
+        }
         Ok(Effect::Next)
     }
 }

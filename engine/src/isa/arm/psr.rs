@@ -1,6 +1,6 @@
 //! What the program status registers of both profiles have (ARM, A2.5, B1.3.3 and B1.4.2).
 
-use super::registers::{C, GE, N_SOURCE, Q, V, Z_SOURCE};
+use super::registers::{C, GE, N_SOURCE, PC, Q, V, Z_SOURCE};
 use super::system::X;
 
 /// What the next instruction is decoded by. ITSTATE has to be that of the instruction at hand whenever the status
@@ -52,6 +52,15 @@ pub(super) fn set_nzcv(x: &mut X, value: u32) {
     x[usize::from(Z_SOURCE)] = !value & 1 << 30;
     x[usize::from(C)] = value >> 29 & 1;
     x[usize::from(V)] = value >> 28 & 1;
+}
+
+/// What mrc or vmrs has read goes to `rd`: for the program counter, to N, Z, C and V.
+pub(super) fn set_register_or_nzcv(x: &mut X, rd: u8, value: u32) {
+    if rd == PC {
+        set_nzcv(x, value);
+    } else {
+        x[usize::from(rd)] = value;
+    }
 }
 
 /// Sets N, Z, C, V and Q.

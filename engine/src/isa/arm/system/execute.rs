@@ -1,12 +1,11 @@
 //! System instructions.
 
 use super::super::op::{Code, Op};
-use super::super::psr::set_nzcv;
+use super::super::psr::set_register_or_nzcv;
 use super::super::registers::{PC, SINK};
 use super::exceptions::Exception;
 use super::psr::{self, MRS_MASK};
-use super::{Barrier, Effect, Maintenance, Now};
-use super::{System, X};
+use super::{Effect, Now, System, X};
 
 /// Semihosting calls: svc with these numbers ("Semihosting for AArch32 and AArch64", 2.0, section 3).
 const SEMIHOSTING_A32: u32 = 0x12_3456;
@@ -58,7 +57,6 @@ impl System {
     /// Executes a system instruction, other than those that use memory (rfe, srs, swap, exclusive ones, accesses to
     /// User registers). What is no system instruction does nothing.
     pub fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
-        let barrier = |barrier| Ok(Effect::Maintain(Maintenance::Barrier(barrier)));
         match op.code {
             Code::Svc => self.call(op.imm),
             Code::Smc => Err(Exception::Undefined(SMC | op.imm & 15)),
@@ -87,22 +85,22 @@ impl System {
             Code::Mrc => self.read_coprocessor(x, op, now),
             Code::Mcr => self.write_coprocessor(x, op, now),
             Code::Mrrc | Code::Mcrr => self.access_pair(x, op),
-            Code::Vmrs => self.vmrs(x, op),
+            Code::Vmrs => {
+                let value = self.read_vfp(op.imm).ok_or(Exception::Undefined(op.vfp_system_encoding()))?;
+                set_register_or_nzcv(x, op.rd, value);
+                Ok(Effect::Next)
+            }
             Code::Vmsr => {
                 let written = self.write_vfp(op.imm, x[op.rd as usize]);
-                written.ok_or(Exception::Undefined(0xeee0_0a10 | op.imm << 16 | u32::from(op.rd & 15) << 12))
+                written.ok_or(Exception::Undefined(op.vfp_system_encoding()))
             }
-            Code::Wfi => Ok(Effect::Wait),
             Code::Wfe => Ok(self.wait_for_event()),
             Code::Sev => {
                 self.event = true;
                 Ok(Effect::Next)
             }
-            Code::Dsb => barrier(Barrier::DataSynchronization),
-            Code::Dmb => barrier(Barrier::DataMemory),
-            Code::Isb => barrier(Barrier::InstructionSynchronization),
             Code::ExceptionReturn => Ok(Effect::JumpTo(self.exception_return(x, x[op.rm as usize]))),
-            _ => Ok(Effect::Next),
+            code => Ok(Effect::of(code)),
         }
     }
 
@@ -134,12 +132,7 @@ impl System {
             14 if what.opc1 == JAZELLE => Some(0),
             _ => None,
         };
-        let value = value.ok_or(what.undefined(op))?;
-        if op.rd == PC {
-            set_nzcv(x, value);
-        } else {
-            x[op.rd as usize] = value;
-        }
+        set_register_or_nzcv(x, op.rd, value.ok_or(what.undefined(op))?);
         Ok(Effect::Next)
     }
 
@@ -164,17 +157,6 @@ impl System {
         let written = (op.code == Code::Mcrr).then_some(value);
         let effect = self.wide_timer_register((what.crm, what.opc1), written, [op.rd, op.ra], encoding);
         effect.filter(|_| what.number == 15).ok_or(Exception::Undefined(encoding))
-    }
-
-    fn vmrs(&mut self, x: &mut X, op: &Op) -> Result<Effect, Exception> {
-        let undefined = Exception::Undefined(0xeef0_0a10 | op.imm << 16 | u32::from(op.rd & 15) << 12);
-        let value = self.read_vfp(op.imm).ok_or(undefined)?;
-        if op.rd == PC {
-            set_nzcv(x, value);
-        } else {
-            x[op.rd as usize] = value;
-        }
-        Ok(Effect::Next)
     }
 }
 

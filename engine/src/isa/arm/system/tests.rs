@@ -6,15 +6,8 @@ use super::registers::Number;
 use super::*;
 use crate::memory::first_level::Mmu as _;
 
-const EVENTS: Events = Events {
-    instructions: 0,
-    icache_refills: 0,
-    dcache_refills: 0,
-    dcache_write_backs: 0,
-    itlb_refills: 0,
-    dtlb_refills: 0,
-    exceptions: 0,
-};
+const EVENTS: Events =
+    Events { instructions: 0, icache_refills: 0, dcache_refills: 0, dcache_write_backs: 0, exceptions: 0 };
 pub(super) const NOW: Now = Now { cycles: 0, events: &EVENTS, pending: 0 };
 const FEATURES: Features =
     Features { divide: false, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
