@@ -15,8 +15,7 @@ impl<P: Profile> Arm<P> {
         if self.must_wait(bus, index, at, addr, op.imm, Kind::Read) {
             return false;
         }
-        let loaded = self.exclusive_load(bus, index, at, addr, op.imm);
-        match loaded {
+        match self.exclusive_load(bus, index, at, op) {
             Ok([low, high]) => {
                 self.x[usize::from(op.rd)] = low;
                 if op.imm == 8 {
@@ -28,14 +27,8 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    fn exclusive_load(
-        &mut self,
-        bus: &mut Bus,
-        index: u32,
-        at: u32,
-        addr: u32,
-        bytes: u32,
-    ) -> Result<[u32; 2], P::Exception> {
+    fn exclusive_load(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> Result<[u32; 2], P::Exception> {
+        let (addr, bytes) = (self.x[usize::from(op.rn)], op.imm);
         let low = self.load_part(bus, index, at, addr, bytes)?;
         let high = if bytes == 8 { self.load_part(bus, index, at, addr.wrapping_add(4), 4)? } else { 0 };
         let physical = self.physical(bus, addr, Kind::Read).map_err(P::data_abort)?;
@@ -50,8 +43,7 @@ impl<P: Profile> Arm<P> {
         if self.must_wait(bus, index, at, addr, op.imm, Kind::Write) {
             return false;
         }
-        let values = [self.x[usize::from(op.rm)], self.x[usize::from(op.ra)]];
-        match self.exclusive_store(bus, index, at, addr, op.imm, values) {
+        match self.exclusive_store(bus, index, at, op) {
             Ok(done) => {
                 self.x[usize::from(op.rd)] = u32::from(!done);
                 self.after_access(bus, index, at)
@@ -60,15 +52,9 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    fn exclusive_store(
-        &mut self,
-        bus: &mut Bus,
-        index: u32,
-        at: u32,
-        addr: u32,
-        bytes: u32,
-        [low, high]: [u32; 2],
-    ) -> Result<bool, P::Exception> {
+    fn exclusive_store(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> Result<bool, P::Exception> {
+        let [addr, low, high] = [op.rn, op.rm, op.ra].map(|register| self.x[usize::from(register)]);
+        let bytes = op.imm;
         let physical = self.physical(bus, addr, Kind::Write).map_err(P::data_abort)?;
         if !self.isa.system.claim(physical, bytes) || !bus.is_reserved(self.shell.index, physical) {
             return Ok(false);

@@ -3,10 +3,11 @@
 use super::core::Arm;
 use super::hints;
 use super::registers::LR;
-use super::system::{Abort, Exception, FaultStatus, System};
+use super::system::{Exception, System};
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::faults::{Answer, CoreFault, FaultedAccess};
+use crate::memory::first_level::access;
 use crate::storms::Source;
 
 /// b . in A32, and in T32.
@@ -56,11 +57,16 @@ impl Arm<System> {
             }
             Exception::PrefetchAbort(abort) => {
                 let hint = hints::of_abort(abort, true, &self.isa.system);
-                CoreFault { access: Some(faulted("instruction fetch", abort)), hint, link, ..fault }
+                CoreFault {
+                    access: Some(faulted("instruction fetch", abort, abort.status.name())),
+                    hint,
+                    link,
+                    ..fault
+                }
             }
             Exception::DataAbort(abort) => {
                 let hint = hints::of_abort(abort, false, &self.isa.system);
-                CoreFault { access: Some(faulted(self.access_kind, abort)), hint, ..fault }
+                CoreFault { access: Some(faulted(self.access_kind, abort, abort.status.name())), hint, ..fault }
             }
         })
     }
@@ -108,10 +114,14 @@ impl Arm<System> {
     }
 }
 
-fn faulted(kind: &'static str, abort: Abort) -> FaultedAccess {
+/// What is said of an access that failed: `refusal`, if it did not come as far as the bus.
+pub(super) fn faulted<S>(kind: &'static str, abort: access::Abort<S>, refusal: &'static str) -> FaultedAccess
+where
+    S: access::Status + PartialEq,
+{
     let answer = match abort.bus {
-        Some(kind) if abort.status == FaultStatus::External => Answer::Bus(kind),
-        _ => Answer::Refused(abort.status.name()),
+        Some(kind) if abort.status == S::EXTERNAL => Answer::Bus(kind),
+        _ => Answer::Refused(refusal),
     };
     FaultedAccess { addr: abort.va, kind, answer }
 }

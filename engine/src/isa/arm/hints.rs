@@ -55,7 +55,7 @@ pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static s
 }
 
 /// Permanently undefined: ARM, A5.4 and A6.3.4, and 16-bit UDF of A6.2.6.
-fn is_trap(encoding: u32, thumb: bool) -> bool {
+pub(super) fn is_trap(encoding: u32, thumb: bool) -> bool {
     if thumb {
         return encoding & 0xffff_ff00 == 0xde00 || encoding & 0xfff0_f000 == 0xf7f0_a000;
     }

@@ -27,7 +27,6 @@ pub mod ppb;
 pub mod psr;
 pub mod returning;
 mod scb;
-mod set;
 mod trace;
 
 pub use config::SystemConfig;
@@ -47,7 +46,7 @@ use floating::{FPSCR_MASK, FloatingPoint};
 use mpu::Mpu;
 use nvic::Nvic;
 use psr::Masks;
-use scb::Scb;
+use scb::{CCR_DIV_0_TRP, Scb};
 use trace::Trace;
 
 /// Levels of a core's 256 inputs ([`crate::inputs::Inputs::levels`]). External interrupt n is input n;
@@ -114,7 +113,7 @@ impl SystemSide for System {
     }
 
     fn features(&self) -> Features {
-        Features { traps_division: self.scb.traps_division(), ..self.config.features }
+        Features { traps_division: self.scb.ccr_has(CCR_DIV_0_TRP), ..self.config.features }
     }
 
     #[inline(always)]
@@ -284,20 +283,20 @@ impl System {
     fn changed(&mut self) {
         let (best, active) = (self.nvic.best(), self.nvic.active_priority());
         let preempts = |current: i16| best.filter(|best| best.group < current.min(active)).map(|best| best.number);
-        self.due = preempts(self.masks.boosted(self.nvic.grouping()));
-        self.wakes = preempts(self.masks.but_primask(self.nvic.grouping())).is_some();
+        self.due = preempts(self.masks.boosted(self.nvic.grouping));
+        self.wakes = preempts(self.masks.but_primask(self.nvic.grouping)).is_some();
     }
 
     /// The most urgent exception that is pending, enabled, and not held back by BASEPRI or FAULTMASK: what is active
     /// does not matter.
     fn best_unmasked(&self) -> Option<u8> {
-        let mask = self.masks.but_primask(self.nvic.grouping());
+        let mask = self.masks.but_primask(self.nvic.grouping);
         self.nvic.best().filter(|best| best.group < mask).map(|best| best.number)
     }
 
     /// The priority at which instructions run now: 256 is the least urgent (ARM, B1.5.4).
     pub fn execution_priority(&self) -> i16 {
-        self.masks.boosted(self.nvic.grouping()).min(self.nvic.active_priority())
+        self.masks.boosted(self.nvic.grouping).min(self.nvic.active_priority())
     }
 }
 

@@ -63,13 +63,17 @@ pub(super) fn set_register_or_nzcv(x: &mut X, rd: u8, value: u32) {
     }
 }
 
-/// Sets N, Z, C, V and Q.
-pub(super) fn set_nzcvq(x: &mut X, value: u32) {
-    set_nzcv(x, value);
-    x[usize::from(Q)] = value >> 27 & 1;
-}
+/// Fields of [`super::op::Code::Msr`]: the flags, and GE.
+pub(super) const WRITES_FLAGS: u8 = 8;
+pub(super) const WRITES_GE: u8 = 4;
 
-/// Sets GE from bits 19:16.
-pub(super) fn set_ge(x: &mut X, value: u32) {
-    x[usize::from(GE)] = value >> 16 & 15;
+/// Sets APSR, the fields that are named.
+pub(super) fn set_apsr(x: &mut X, value: u32, fields: u8) {
+    if fields & WRITES_FLAGS != 0 {
+        set_nzcv(x, value);
+        x[usize::from(Q)] = value >> 27 & 1;
+    }
+    if fields & WRITES_GE != 0 {
+        x[usize::from(GE)] = value >> 16 & 15;
+    }
 }

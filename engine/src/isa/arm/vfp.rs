@@ -23,6 +23,15 @@ pub type S = [u32; 64];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined;
 
+/// True if CPACR allows VFP (its fields of cp10 and cp11), with privilege or without.
+pub(super) fn is_allowed(cpacr: u32, privileged: bool) -> bool {
+    match cpacr >> 20 & 15 {
+        0b1111 => true,
+        0b0101 => privileged,
+        _ => false,
+    }
+}
+
 /// Executes a VFP instruction other than loads, stores, vmrs and vmsr: `encoding` with condition 1110, as in A32. Its
 /// general registers are in `x`. FPSCR gets the cumulative flags, and the condition flags of a comparison.
 pub fn execute(encoding: u32, s: &mut S, x: &mut X, fpscr: &mut u32) -> Result<(), Undefined> {

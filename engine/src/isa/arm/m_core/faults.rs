@@ -1,8 +1,9 @@
 //! Faults: what the user gets to read about them, and which of them nobody handles.
 
 use super::super::core::Arm;
+use super::super::faults::faulted;
 use super::super::m_profile::exceptions::number::HARD_FAULT;
-use super::super::m_profile::{Abort, Exception, FaultStatus, Lockup, System};
+use super::super::m_profile::{Exception, Lockup, System};
 use super::super::registers::LR;
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
@@ -42,9 +43,13 @@ impl Arm<System> {
             Exception::InvalidState => CoreFault { link, ..fault },
             Exception::InvalidReturn(_) | Exception::DivideByZero | Exception::Bkpt(_) => fault,
             Exception::PrefetchAbort(abort) => {
-                CoreFault { access: Some(faulted("instruction fetch", abort)), link, ..fault }
+                let access = faulted("instruction fetch", abort, abort.status.refusal());
+                CoreFault { access: Some(access), link, ..fault }
             }
-            Exception::DataAbort(abort) => CoreFault { access: Some(faulted(self.access_kind, abort)), ..fault },
+            Exception::DataAbort(abort) => {
+                let access = faulted(self.access_kind, abort, abort.status.refusal());
+                CoreFault { access: Some(access), ..fault }
+            }
         }
     }
 
@@ -101,11 +106,3 @@ impl Arm<System> {
 }
 
 const NOTHING: Answer = Answer::Bus(crate::faults::BusFaultKind::Unmapped);
-
-fn faulted(kind: &'static str, abort: Abort) -> FaultedAccess {
-    let answer = match abort.bus {
-        Some(kind) if abort.status == FaultStatus::External => Answer::Bus(kind),
-        _ => Answer::Refused(abort.status.refusal()),
-    };
-    FaultedAccess { addr: abort.va, kind, answer }
-}

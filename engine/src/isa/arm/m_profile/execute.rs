@@ -63,7 +63,7 @@ impl System {
     /// With interrupts masked nothing might end the wait here: it does not begin, as it need not.
     fn wait_for_event(&mut self) -> Effect {
         let happened = std::mem::replace(&mut self.event, false);
-        let masked = self.masks.boosted(self.nvic.grouping()) < LEAST_URGENT;
+        let masked = self.masks.boosted(self.nvic.grouping) < LEAST_URGENT;
         if happened || masked { Effect::Next } else { Effect::Wait }
     }
 }

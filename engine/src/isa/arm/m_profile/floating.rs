@@ -2,6 +2,7 @@
 
 use super::System;
 use super::entry::Floating;
+use crate::isa::arm::vfp::is_allowed;
 
 /// What FPSCR keeps: N, Z, C, V, AHP, DN, FZ, RMode, and the cumulative exceptions.
 pub(super) const FPSCR_MASK: u32 = 0xf7c0_009f;
@@ -51,12 +52,7 @@ impl Default for FloatingPoint {
 impl System {
     /// CPACR allows it in this mode.
     pub fn floating_is_allowed(&self) -> bool {
-        self.config.features.vfp
-            && match self.floating.cpacr >> 20 & 15 {
-                0b1111 => true,
-                0b0101 => self.is_privileged(),
-                _ => false,
-            }
+        self.config.features.vfp && is_allowed(self.floating.cpacr, self.is_privileged())
     }
 
     /// Address for the state of the code that an exception interrupted, to be stored before the first instruction that
@@ -104,7 +100,7 @@ impl System {
         use super::exceptions::number;
         let current = self.execution_priority();
         let ready = |exception: u8, bit: u32| {
-            let could = exception == number::HARD_FAULT || self.nvic.is_enabled(exception);
+            let could = exception == number::HARD_FAULT || self.nvic.enabled.contains(exception);
             if could && self.nvic.group_priority(exception) < current { bit } else { 0 }
         };
         let readiness = ready(number::HARD_FAULT, fpccr::HFRDY)
@@ -116,11 +112,6 @@ impl System {
         let kept = self.floating.fpccr & (fpccr::ASPEN | fpccr::LSPEN);
         self.floating.fpccr = kept | fpccr::LSPACT | readiness | user | thread;
         self.floating.fpcar = address & !7;
-    }
-
-    /// A handler begins: it has no floating-point state.
-    pub(super) fn leave_floating_context(&mut self) {
-        self.set_floating_context(false);
     }
 
     pub(super) fn set_floating_context(&mut self, context: bool) {

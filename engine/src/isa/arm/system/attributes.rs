@@ -36,7 +36,7 @@ impl Cacheability {
 
 impl MemoryType {
     /// Without TEX remap: TEX in `tex`, and bits C, B, S (ARM, B3.8).
-    pub(super) fn plain(tex: u32, c: bool, b: bool, s: bool) -> MemoryType {
+    pub(in crate::isa::arm) fn plain(tex: u32, c: bool, b: bool, s: bool) -> MemoryType {
         let normal = |outer, inner| MemoryType::Normal {
             inner: Cacheability::from_bits(inner),
             outer: Cacheability::from_bits(outer),

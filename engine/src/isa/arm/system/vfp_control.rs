@@ -2,6 +2,7 @@
 
 use super::super::op::Features;
 use super::super::profile::SystemSide as _;
+use super::super::vfp::is_allowed;
 use super::System;
 use super::effect::Effect;
 
@@ -28,12 +29,7 @@ fn identification(number: u32, [fpsid, mvfr1, mvfr0]: [u32; 3], features: Featur
 
 impl System {
     pub(super) fn cpacr_allows_vfp(&self) -> bool {
-        self.config.features.vfp
-            && match self.registers.cpacr >> 20 & 15 {
-                0b1111 => true,
-                0b0101 => self.is_privileged(),
-                _ => false,
-            }
+        self.config.features.vfp && is_allowed(self.registers.cpacr, self.is_privileged())
     }
 
     pub(super) fn set_cpacr(&mut self, value: u32) {
