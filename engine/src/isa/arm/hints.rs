@@ -36,15 +36,11 @@ pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static s
         FaultStatus::TranslationSection | FaultStatus::TranslationPage => "the translation table has no entry for it",
         FaultStatus::AccessFlagSection | FaultStatus::AccessFlagPage => "the access flag of its table entry is 0",
         FaultStatus::DomainSection | FaultStatus::DomainPage => "DACR allows no access to its domain",
-        FaultStatus::PermissionSection | FaultStatus::PermissionPage if fetch => {
-            "its table entry allows no execution (XN), or no read in this mode (AP)"
-        }
-        FaultStatus::PermissionSection | FaultStatus::PermissionPage if abort.write => {
-            "its table entry allows no write in this mode (AP)"
-        }
-        FaultStatus::PermissionSection | FaultStatus::PermissionPage => {
-            "its table entry allows no read in this mode (AP)"
-        }
+        FaultStatus::PermissionSection | FaultStatus::PermissionPage => match (fetch, abort.write) {
+            (true, _) => "its table entry allows no execution (XN), or no read in this mode (AP)",
+            (false, true) => "its table entry allows no write in this mode (AP)",
+            (false, false) => "its table entry allows no read in this mode (AP)",
+        },
         FaultStatus::WalkFirst => "nothing answers where the table is that TTBR0 or TTBR1 names",
         FaultStatus::WalkSecond => "nothing answers where the table is that a first-level entry names",
         FaultStatus::Debug

@@ -31,8 +31,13 @@ impl ExecutionState {
 
     /// Goes on behind an instruction.
     pub(super) const fn advance_it(&mut self) {
-        self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xe0 | self.it << 1 & 0x1f };
+        self.it = next_it(self.it);
     }
+}
+
+/// ITSTATE of the next instruction (ARM, A2.5.2).
+pub(super) const fn next_it(it: u8) -> u8 {
+    if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f }
 }
 
 /// APSR: N, Z, C, V, Q and GE.

@@ -30,9 +30,9 @@ impl System {
             }
             Code::Msr => {
                 let value = x[usize::from(op.rm)];
-                Ok(self.told_of_map(|system| system.write_special(x, op.imm, value, op.ra)))
+                Ok(self.effect_on_protection(|system| system.write_special(x, op.imm, value, op.ra)))
             }
-            Code::Cps => Ok(self.told_of_map(|system| system.change_masks(op.imm))),
+            Code::Cps => Ok(self.effect_on_protection(|system| system.change_masks(op.imm))),
             Code::Vmrs | Code::Vmsr if op.imm != FPSCR || !self.floating.ready => {
                 Err(Exception::Undefined(op.vfp_system_encoding()))
             }
@@ -54,7 +54,7 @@ impl System {
     }
 
     /// Calls `change`, which may switch the MPU off or on by FAULTMASK.
-    fn told_of_map(&mut self, change: impl FnOnce(&mut System)) -> Effect {
+    fn effect_on_protection(&mut self, change: impl FnOnce(&mut System)) -> Effect {
         let before = self.protection();
         change(self);
         if self.protection() == before { Effect::Next } else { Effect::TranslationChanged }

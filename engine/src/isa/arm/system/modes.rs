@@ -23,16 +23,8 @@ const BANKS: usize = 6;
 impl Mode {
     /// The mode with this number, if there is one.
     pub fn from_bits(bits: u32) -> Option<Mode> {
-        Some(match bits & 0x1f {
-            0x10 => Mode::User,
-            0x11 => Mode::Fiq,
-            0x12 => Mode::Irq,
-            0x13 => Mode::Supervisor,
-            0x17 => Mode::Abort,
-            0x1b => Mode::Undefined,
-            0x1f => Mode::System,
-            _ => return None,
-        })
+        use Mode::*;
+        [User, Fiq, Irq, Supervisor, Abort, Undefined, System].into_iter().find(|mode| *mode as u32 == bits & 0x1f)
     }
 
     fn bank(self) -> usize {
