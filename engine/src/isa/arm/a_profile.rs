@@ -11,6 +11,7 @@ use crate::bus::Bus;
 use crate::cpu::access::Asked;
 use crate::memory::first_level::Mmu as _;
 use crate::memory::first_level::access::how;
+use crate::memory::first_level::translate::descriptor;
 
 impl Profile for System {
     type Flow = ();
@@ -32,11 +33,7 @@ impl Profile for System {
     }
 
     fn look_up(core: &mut Arm<System>, bus: &Bus, lookup: Lookup) {
-        let read = |physical: u32| {
-            let mut bytes = [0; 4];
-            bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
-        };
-        let result = core.isa.system.translate(lookup.va, lookup.access, read);
+        let result = core.isa.system.translate(lookup.va, lookup.access, |physical| descriptor(bus, physical));
         core.isa.system.translated(result);
     }
 }

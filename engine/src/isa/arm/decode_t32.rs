@@ -136,11 +136,6 @@ fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     }
 }
 
-/// The base of addresses relative to the program counter.
-const fn aligned_pc(emit: &Emit) -> u32 {
-    emit.pc_value & !3
-}
-
 /// A jump to a constant in T32, `offset` from the program counter's value, if `condition` holds.
 fn branch(emit: &mut Emit, condition: u8, offset: u32) -> Option<TimingClass> {
     let code = if condition < 14 { Code::JumpIf } else { Code::Jump };

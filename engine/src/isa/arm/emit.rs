@@ -51,6 +51,11 @@ impl Emit<'_> {
         PC_VALUE
     }
 
+    /// The base of addresses relative to the program counter.
+    pub fn aligned_pc(&self) -> u32 {
+        self.pc_value & !3
+    }
+
     /// N and Z from `rd`, if the instruction sets flags; C has been set.
     pub fn test(&mut self, flags: bool, rd: u8) {
         if flags {

@@ -67,7 +67,6 @@ impl Profile for System {
     type Flow = Flow;
 
     const EXCEPTIONS: &str = "exception entry and return";
-    const HAS_OWN_REGISTERS: bool = true;
 
     fn begin(core: &mut Arm<System>, bus: &mut Bus) {
         if !core.isa.flow.started {

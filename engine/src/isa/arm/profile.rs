@@ -116,9 +116,6 @@ pub trait Profile: SystemSide + Sized + 'static {
 
     /// What time in exceptions is called, for the user.
     const EXCEPTIONS: &str = "exception entry";
-    /// Some addresses are registers inside the core: [`Profile::is_own`] is asked before each access
-    /// that has no shortcut.
-    const HAS_OWN_REGISTERS: bool = false;
 
     /// See [`crate::cpu::isa::Isa::begin`].
     #[inline(always)]
@@ -170,7 +167,7 @@ pub trait Profile: SystemSide + Sized + 'static {
         Err(None)
     }
 
-    /// True if the address is one of the core's own registers.
+    /// True if the address is one of the core's own registers: asked before each access that has no shortcut.
     fn is_own(_addr: u32) -> bool {
         false
     }

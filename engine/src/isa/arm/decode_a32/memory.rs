@@ -133,7 +133,7 @@ fn one(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> TimingClass {
 fn address(emit: &mut Emit, mode: &Mode, now: bool) -> (u8, Offset, Option<u8>) {
     const NO_OFFSET: Offset = Offset::Immediate(0);
     match (mode.is_indexed, mode.rn, mode.offset) {
-        (true, PC, Offset::Immediate(imm)) => (ZERO, Offset::Immediate((emit.pc_value & !3).wrapping_add(imm)), None),
+        (true, PC, Offset::Immediate(imm)) => (ZERO, Offset::Immediate(emit.aligned_pc().wrapping_add(imm)), None),
         (true, _, Offset::Register { subtract, .. }) if now || subtract => {
             mode.add(emit, ADDRESS);
             (ADDRESS, NO_OFFSET, Some(ADDRESS))

@@ -78,7 +78,7 @@ fn first_word(encoding: u32, words: u32, emit: &Emit) -> Option<u32> {
 
 /// So many words from x[rn] + `offset` on.
 fn transfer(emit: &mut Emit, is_load: bool, rn: u8, offset: u32, first: u32, words: u32) -> Option<TimingClass> {
-    let literal = (emit.pc_value & !3).wrapping_add(offset);
+    let literal = emit.aligned_pc().wrapping_add(offset);
     let (base, offset) = match rn {
         PC if words == 1 => (ZERO, literal),
         PC => {

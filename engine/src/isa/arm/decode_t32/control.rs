@@ -1,7 +1,6 @@
 //! 32-bit branches and what is for the system: A6.3.4, and rfe and srs of A6.3.5; in the M profile, also the stack
 //! pointer's low bits.
 
-use super::aligned_pc;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::m_profile::is_special_register;
 use crate::isa::arm::op::{Code, Op, TimingClass};
@@ -23,7 +22,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (true, false) => {
             only_if(!bit(encoding, 0) && !emit.features.m_profile)?;
             emit.constant(LR, emit.pc_value | 1);
-            emit.imm(Code::Jump, aligned_pc(emit).wrapping_add(far_offset(encoding)));
+            emit.imm(Code::Jump, emit.aligned_pc().wrapping_add(far_offset(encoding)));
             Some(TimingClass::Branch)
         }
     }

@@ -1,7 +1,6 @@
 //! 32-bit data processing with a modified or plain immediate, or a shifted register: A6.3.1, A6.3.3, A6.3.11.
 
-use super::aligned_pc;
-use super::operand::{Operand, data, immediate_12, modified_immediate, shift_amount, shifted};
+use super::operand::{Operand, data, immediate_12, modified_immediate, shift_amount, shift_immediate, shifted};
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, Media, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, SINK, ZERO};
@@ -63,10 +62,8 @@ pub fn shifted_register(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     }
     let operation = Operation::of(encoding)?;
     let flags = bit(encoding, 20);
-    if operation.code == Code::Mov && (kind, amount) != (0, 0) {
-        emit.shift(flags, operation.rd, rm, kind, amount);
-        emit.test(flags, operation.rd);
-        return Some(TimingClass::AluShift);
+    if operation.code == Code::Mov {
+        return Some(shift_immediate(emit, flags, operation.rd, rm, kind, amount));
     }
     let operand = shifted(emit, flags && operation.is_logical(), rm, kind, amount);
     Some(data(emit, operation.code, flags, operation.rd, operation.rn, operand))
@@ -89,9 +86,9 @@ pub fn plain_immediate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (imm16, low) = (bits(encoding, 19, 16) << 12 | imm12, shift_amount(encoding));
     not_pc(&[rd])?;
     match bits(encoding, 24, 20) {
-        0 if rn == PC => emit.constant(rd, aligned_pc(emit).wrapping_add(imm12)),
+        0 if rn == PC => emit.constant(rd, emit.aligned_pc().wrapping_add(imm12)),
         0 => emit.op(Code::Add, rd, rn, ZERO, imm12),
-        10 if rn == PC => emit.constant(rd, aligned_pc(emit).wrapping_sub(imm12)),
+        10 if rn == PC => emit.constant(rd, emit.aligned_pc().wrapping_sub(imm12)),
         10 => emit.op(Code::Sub, rd, rn, ZERO, imm12),
         4 => emit.constant(rd, imm16),
         12 => emit.op(Code::Movt, rd, 0, 0, imm16),

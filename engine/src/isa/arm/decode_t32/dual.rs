@@ -1,6 +1,5 @@
 //! ldrd, strd, exclusive accesses and table branches: A6.3.6.
 
-use super::aligned_pc;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, OPERAND, PC, RESULT, ZERO};
@@ -34,7 +33,7 @@ fn two(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     only_if(!write_back || rn != rt && rn != rt2)?;
     let (base, first) = if rn == PC {
         only_if(is_load && !write_back)?;
-        emit.constant(ADDRESS, aligned_pc(emit).wrapping_add(offset));
+        emit.constant(ADDRESS, emit.aligned_pc().wrapping_add(offset));
         (ADDRESS, 0)
     } else {
         (rn, if pre { offset } else { 0 })

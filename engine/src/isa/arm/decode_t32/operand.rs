@@ -63,3 +63,20 @@ pub fn data(emit: &mut Emit, code: Code, flags: bool, rd: u8, rn: u8, operand: O
     emit.op(if flags { with_flags(code) } else { code }, rd, rn, operand.rm, operand.imm);
     operand.class
 }
+
+/// A shift by an immediate alone. lsl by 0 is mov, which leaves C as it is.
+pub fn shift_immediate(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, amount: u32) -> TimingClass {
+    if (kind, amount) == (0, 0) {
+        return data(emit, Code::Mov, flags, rd, ZERO, Operand::register(rm));
+    }
+    emit.shift(flags, rd, rm, kind, amount);
+    emit.test(flags, rd);
+    TimingClass::AluShift
+}
+
+/// A shift by a register alone.
+pub fn shift_register(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, rs: u8) -> TimingClass {
+    emit.shift_by_register(flags, rd, rm, kind, rs);
+    emit.test(flags, rd);
+    TimingClass::AluShiftRegister
+}

@@ -1,5 +1,6 @@
 //! 32-bit data processing with registers: A6.3.12 to A6.3.15.
 
+use super::operand::shift_register;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, Media, TimingClass};
 
@@ -19,10 +20,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
 fn shift(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rn, rd, rm) = (register(encoding, 16), register(encoding, 8), register(encoding, 0));
     not_pc(&[rn])?;
-    let flags = bit(encoding, 20);
-    emit.shift_by_register(flags, rd, rn, bits(encoding, 22, 21), rm);
-    emit.test(flags, rd);
-    Some(TimingClass::AluShiftRegister)
+    Some(shift_register(emit, bit(encoding, 20), rd, rn, bits(encoding, 22, 21), rm))
 }
 
 /// sxtb and the like of a rotated register; those that add have a first operand.

@@ -1,6 +1,6 @@
 //! 16-bit data processing: A6.2.1 to A6.2.3.
 
-use super::operand::{Operand, data};
+use super::operand::{Operand, data, shift_immediate, shift_register};
 use crate::isa::arm::emit::{Emit, bit, bits, register as register_at};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{PC, RESULT, SINK, ZERO};
@@ -27,16 +27,6 @@ pub fn immediate(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass>
     })
 }
 
-/// lsl by 0 is mov, which leaves C as it is.
-fn shift_immediate(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, amount: u32) -> TimingClass {
-    if (kind, amount) == (0, 0) {
-        return data(emit, Code::Mov, flags, rd, ZERO, Operand::register(rm));
-    }
-    emit.shift(flags, rd, rm, kind, amount);
-    emit.test(flags, rd);
-    TimingClass::AluShift
-}
-
 /// Data processing with two registers, the first of which is the destination.
 pub fn register(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass> {
     let (rd, rm) = (narrow(half, 0), narrow(half, 3));
@@ -44,12 +34,12 @@ pub fn register(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass> 
     Some(match bits(half, 9, 6) {
         0 => data(emit, Code::And, flags, rd, rd, operand),
         1 => data(emit, Code::Eor, flags, rd, rd, operand),
-        2 => shift_register(emit, flags, rd, 0, rm),
-        3 => shift_register(emit, flags, rd, 1, rm),
-        4 => shift_register(emit, flags, rd, 2, rm),
+        2 => shift_register(emit, flags, rd, rd, 0, rm),
+        3 => shift_register(emit, flags, rd, rd, 1, rm),
+        4 => shift_register(emit, flags, rd, rd, 2, rm),
         5 => data(emit, Code::Adc, flags, rd, rd, operand),
         6 => data(emit, Code::Sbc, flags, rd, rd, operand),
-        7 => shift_register(emit, flags, rd, 3, rm),
+        7 => shift_register(emit, flags, rd, rd, 3, rm),
         8 => data(emit, Code::And, true, SINK, rd, operand),
         9 => data(emit, Code::Rsb, flags, rd, rm, Operand::immediate(0)),
         10 => data(emit, Code::Sub, true, SINK, rd, operand),
@@ -59,12 +49,6 @@ pub fn register(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass> 
         14 => data(emit, Code::Bic, flags, rd, rd, operand),
         _ => data(emit, Code::Mvn, flags, rd, ZERO, operand),
     })
-}
-
-fn shift_register(emit: &mut Emit, flags: bool, rd: u8, kind: u32, rs: u8) -> TimingClass {
-    emit.shift_by_register(flags, rd, rd, kind, rs);
-    emit.test(flags, rd);
-    TimingClass::AluShiftRegister
 }
 
 fn multiply(emit: &mut Emit, flags: bool, rd: u8, rm: u8) -> TimingClass {

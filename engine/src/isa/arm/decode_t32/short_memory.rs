@@ -1,6 +1,5 @@
 //! 16-bit loads, stores and addresses: A6.2.4, and what stands beside it in A6.2.
 
-use super::aligned_pc;
 use super::short_data::narrow;
 use super::transfer::Transfer;
 use crate::isa::arm::emit::{Emit, bit, bits};
@@ -14,7 +13,7 @@ pub fn single(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     let is_load = bit(half, 11);
     let either = |load, store| if is_load { load } else { store };
     Some(match half >> 12 {
-        4 => access(emit, Code::Ldr, large, ZERO, ZERO, aligned_pc(emit).wrapping_add(4 * imm8)),
+        4 => access(emit, Code::Ldr, large, ZERO, ZERO, emit.aligned_pc().wrapping_add(4 * imm8)),
         5 => access(emit, with_register(bits(half, 11, 9)), rt, rn, narrow(half, 6), 0),
         6 => access(emit, either(Code::Ldr, Code::Str), rt, rn, ZERO, 4 * imm5),
         7 => access(emit, either(Code::Ldrb, Code::Strb), rt, rn, ZERO, imm5),
@@ -48,7 +47,7 @@ pub fn address(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     if bit(half, 11) {
         emit.op(Code::Add, rd, SP, ZERO, imm);
     } else {
-        emit.constant(rd, aligned_pc(emit).wrapping_add(imm));
+        emit.constant(rd, emit.aligned_pc().wrapping_add(imm));
     }
     Some(TimingClass::Alu)
 }

@@ -10,7 +10,7 @@ pub(super) const FPSCR_MASK: u32 = 0xf7c0_009f;
 const FPDSCR_MASK: u32 = 0x07c0_0000;
 
 /// FPCCR.
-mod fpccr {
+pub(super) mod fpccr {
     pub const ASPEN: u32 = 1 << 31;
     pub const LSPEN: u32 = 1 << 30;
     pub const LSPACT: u32 = 1 << 0;
@@ -31,7 +31,7 @@ const CPACR_MASK: u32 = 0xf << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FloatingPoint {
     pub fpscr: u32,
-    fpccr: u32,
+    pub fpccr: u32,
     fpcar: u32,
     fpdscr: u32,
     cpacr: u32,
@@ -117,11 +117,6 @@ impl System {
     pub(super) fn set_floating_context(&mut self, context: bool) {
         self.floating.context = context;
         self.follow_privilege();
-    }
-
-    /// The registers have again what the frame that is left has room for.
-    pub(super) fn floating_is_restored(&mut self) {
-        self.floating.fpccr &= !fpccr::LSPACT;
     }
 
     /// The mode, or a register on which `ready` depends, has changed.

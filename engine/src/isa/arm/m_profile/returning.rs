@@ -3,6 +3,7 @@
 use super::super::registers::{LR, SP};
 use super::entry::{BASIC_BYTES, EXTENDED_BYTES, FRAME_ALIGNED};
 use super::exceptions::number;
+use super::floating::fpccr;
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN};
 use super::{Exception, System, X, exc_return};
 
@@ -85,7 +86,8 @@ impl System {
             return Err(Exception::InvalidReturn(frame.link));
         }
         if frame.extended() {
-            self.floating_is_restored();
+            // The registers have again what the frame has room for.
+            self.floating.fpccr &= !fpccr::LSPACT;
         }
         if self.config.features.vfp {
             self.set_floating_context(frame.extended());

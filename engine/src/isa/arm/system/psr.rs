@@ -74,11 +74,6 @@ impl System {
         }
     }
 
-    /// CPSR.A, I and F, in their places.
-    pub(super) fn mask(&mut self, masks: u32) {
-        self.masks |= masks;
-    }
-
     pub(super) fn masked(&self, mask: u32) -> bool {
         self.masks & mask != 0
     }
