@@ -3,6 +3,7 @@
 
 use super::access::moves;
 use super::core::Arm;
+use super::exclusive::size_of;
 use super::op::{Code, Op};
 use super::profile::Profile;
 use super::registers::{LR, SINK};
@@ -41,27 +42,31 @@ impl Profile for System {
 impl Arm<System> {
     /// Swp, Swpb.
     pub(super) fn swap(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
-        let (addr, value) = (self.x[usize::from(op.rn)], self.x[usize::from(op.rm)]);
         if !self.isa.system.has_swap() {
             // swp, or swpb in bit 22, with these registers.
             let fields = u32::from(op.rn & 15) << 16 | u32::from(op.rd & 15) << 12 | u32::from(op.rm & 15);
             let encoding = 0xe100_0090 | u32::from(op.imm == 1) << 22 | fields;
             return self.raise_at(bus, index, at, Exception::Undefined(encoding));
         }
-        if self.must_wait(bus, index, at, addr, op.imm, Kind::Write) {
+        if self.must_wait(bus, index, at, self.x[usize::from(op.rn)], op.imm, Kind::Write) {
             return false;
         }
-        let swapped = self.load_part(bus, index, at, addr, op.imm).and_then(|old| {
-            self.store_part(bus, index, at, addr, op.imm, value)?;
-            Ok(old)
-        });
-        match swapped {
+        match self.exchange(bus, index, at, op) {
             Ok(old) => {
                 self.x[usize::from(op.rd)] = old;
                 self.after_access(bus, index, at)
             }
             Err(exception) => self.raise_at(bus, index, at, exception),
         }
+    }
+
+    fn exchange(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> Result<u32, Exception> {
+        let (addr, value, size) = (self.x[usize::from(op.rn)], self.x[usize::from(op.rm)], size_of(op.imm));
+        self.access_kind = "exclusive load";
+        let old = self.load_at(bus, self.begins_cycle(index, at), addr, size, how::ALIGNED)?;
+        self.access_kind = "exclusive store";
+        self.store_at(bus, self.begins_cycle(index, at), addr, (size, value), how::ALIGNED)?;
+        Ok(old)
     }
 
     /// A load or store of a register of User mode.

@@ -139,11 +139,11 @@ impl Profile for System {
         core.isa.system.load_own(access.addr, access.size, cycle).map_err(Exception::DataAbort)
     }
 
-    fn store_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
+    fn store_own(core: &mut Arm<System>, _bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
         match core.isa.system.store_own(access.addr, access.size, value, cycle).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
-            Outcome::Reset => core.shell.fault(core.reset_request(bus)),
+            Outcome::Reset => core.shell.fault(core.reset_request()),
         }
         Ok(())
     }
@@ -229,7 +229,8 @@ impl Arm<System> {
         match self.load_word(bus, activated.vector, how::ALIGNED) {
             Ok(handler) => self.set_place(handler, 0),
             Err(_) if self.isa.system.vector_failed(activated.number).is_err() => {
-                return self.lock_up_without_vector(self.fault_of_vector(activated.vector, entering.fault));
+                let fault = self.fault_of_vector(activated.vector, entering.fault);
+                return self.lock_up_as("it locks the core up: the vector of its handler can't be read", fault);
             }
             Err(_) => {
                 let fault = Some(self.fault_of_vector(activated.vector, entering.fault));

@@ -61,7 +61,7 @@ impl Arm<System> {
     }
 
     /// The system asked for a reset.
-    pub(super) fn reset_request(&self, _bus: &Bus) -> CoreFault {
+    pub(super) fn reset_request(&self) -> CoreFault {
         CoreFault {
             pc: self.pc,
             what: "AIRCR asks for a reset (SYSRESETREQ or VECTRESET)",
@@ -90,12 +90,7 @@ impl Arm<System> {
         self.lock_up_as(self.isa.system.why_locked_up(), fault);
     }
 
-    /// The same, where the vector of HardFault or NMI is what can't be read.
-    pub(super) fn lock_up_without_vector(&mut self, fault: CoreFault) {
-        self.lock_up_as("it locks the core up: the vector of its handler can't be read", fault);
-    }
-
-    fn lock_up_as(&mut self, why_fatal: &'static str, fault: CoreFault) {
+    pub(super) fn lock_up_as(&mut self, why_fatal: &'static str, fault: CoreFault) {
         self.end(CoreFault { why_fatal, registers: self.isa.system.fault_registers(), ..fault });
     }
 
