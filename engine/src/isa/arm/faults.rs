@@ -2,6 +2,7 @@
 
 use super::core::Arm;
 use super::hints;
+use super::profile::Profile;
 use super::registers::LR;
 use super::system::{Exception, System};
 use crate::bus::Bus;
@@ -18,6 +19,13 @@ const IRQ_INPUT: u32 = 0;
 const FIQ_INPUT: u32 = 1;
 /// Jumps from a vector that are followed to see where it leads.
 const MOST_HOPS: usize = 4;
+
+impl<P: Profile> Arm<P> {
+    /// True if what goes wrong now has gone wrong with the same registers again and again.
+    pub(super) fn is_endless(&mut self) -> bool {
+        self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers))
+    }
+}
 
 impl Arm<System> {
     /// Takes an interrupt, or an exception that is no fault.
@@ -77,7 +85,7 @@ impl Arm<System> {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
         }
-        if nested && self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers)) {
+        if nested && self.is_endless() {
             return Some(HANDLER_FAILS);
         }
         let (mut at, thumb) = (self.pc, self.isa.system.state.thumb);

@@ -240,7 +240,7 @@ impl Arm<System> {
         self.follow_system(before);
         bus.storms.exception(self.shell.index, self.shell.now(), source_of(activated.number));
         if let Some(fault) = entering.fault {
-            self.tell(bus, fault);
+            self.note_fault(bus, fault);
         }
         self.update_limit(bus);
     }

@@ -27,11 +27,6 @@ impl Arm<System> {
         }
     }
 
-    /// True if what goes wrong now has gone wrong with the same registers again and again.
-    pub(super) fn is_endless(&mut self) -> bool {
-        self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers))
-    }
-
     /// What is said of an exception.
     pub(super) fn fault_of(&self, exception: Exception) -> CoreFault {
         let hint = self.isa.system.hint(exception);
@@ -71,7 +66,7 @@ impl Arm<System> {
     }
 
     /// The core is at the handler of a fault: it is noted, or ends the run if that does nothing.
-    pub(super) fn tell(&mut self, bus: &mut Bus, fault: CoreFault) {
+    pub(super) fn note_fault(&mut self, bus: &mut Bus, fault: CoreFault) {
         match self.code_word(bus, self.pc) {
             Some(word) if word & 0xffff == FOREVER => self.end(CoreFault { why_fatal: HANDLER_IS_STUCK, ..fault }),
             _ if self.pc == fault.pc => {
