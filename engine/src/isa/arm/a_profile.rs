@@ -3,100 +3,16 @@
 
 use super::access::moves;
 use super::core::Arm;
-use super::op::{Code, Features, Op};
-use super::profile::{Profile, SystemSide};
-use super::psr::ExecutionState;
+use super::exclusive::size_of;
+use super::op::{Code, Op};
+use super::profile::Profile;
 use super::registers::{LR, SINK};
-use super::system::{Abort, Effect, Exception, Kind, Lookup, Now, System, SystemConfig, X};
+use super::system::{Effect, Exception, Kind, Lookup, System};
 use crate::bus::Bus;
 use crate::cpu::access::Asked;
-use crate::inputs::Inputs;
 use crate::memory::first_level::Mmu as _;
 use crate::memory::first_level::access::how;
-
-impl SystemSide for System {
-    type Config = SystemConfig;
-    type Exception = Exception;
-
-    fn new(config: SystemConfig) -> System {
-        System::new(config)
-    }
-
-    #[inline]
-    fn features(&self) -> Features {
-        self.config().features
-    }
-
-    #[inline(always)]
-    fn state(&self) -> &ExecutionState {
-        &self.state
-    }
-
-    #[inline(always)]
-    fn state_mut(&mut self) -> &mut ExecutionState {
-        &mut self.state
-    }
-
-    fn status(&self, x: &X) -> u32 {
-        self.cpsr(x)
-    }
-
-    fn predicts_branches(&self) -> bool {
-        self.predicts_branches()
-    }
-
-    #[inline]
-    fn fpscr(&self) -> u32 {
-        self.fpscr()
-    }
-
-    #[inline]
-    fn set_fpscr(&mut self, value: u32) {
-        self.set_fpscr(value);
-    }
-
-    #[inline]
-    fn vfp_is_ready(&self) -> bool {
-        self.vfp_is_on()
-    }
-
-    fn reserve(&mut self, physical: u32, bytes: u32) {
-        self.reserve(physical, bytes);
-    }
-
-    fn claim(&mut self, physical: u32, bytes: u32) -> bool {
-        self.claim(physical, bytes)
-    }
-
-    fn clear_reservation(&mut self) {
-        self.clear_reservation();
-    }
-
-    fn undefined(encoding: u32) -> Exception {
-        Exception::Undefined(encoding)
-    }
-
-    fn fetch_abort(abort: Abort) -> Exception {
-        Exception::PrefetchAbort(abort)
-    }
-
-    fn data_abort(abort: Abort) -> Exception {
-        Exception::DataAbort(abort)
-    }
-
-    #[inline]
-    fn deliverable(&self, inputs: &Inputs) -> Option<Exception> {
-        self.deliverable(inputs.low())
-    }
-
-    fn wakes(&self, inputs: &Inputs) -> bool {
-        self.wakes(inputs.low())
-    }
-
-    fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
-        self.execute(x, op, now)
-    }
-}
+use crate::memory::first_level::translate::descriptor;
 
 impl Profile for System {
     type Flow = ();
@@ -118,11 +34,7 @@ impl Profile for System {
     }
 
     fn look_up(core: &mut Arm<System>, bus: &Bus, lookup: Lookup) {
-        let read = |physical: u32| {
-            let mut bytes = [0; 4];
-            bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
-        };
-        let result = core.isa.system.translate(lookup.va, lookup.access, read);
+        let result = core.isa.system.translate(lookup.va, lookup.access, |physical| descriptor(bus, physical));
         core.isa.system.translated(result);
     }
 }
@@ -130,21 +42,16 @@ impl Profile for System {
 impl Arm<System> {
     /// Swp, Swpb.
     pub(super) fn swap(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
-        let (addr, value) = (self.x[usize::from(op.rn)], self.x[usize::from(op.rm)]);
         if !self.isa.system.has_swap() {
             // swp, or swpb in bit 22, with these registers.
             let fields = u32::from(op.rn & 15) << 16 | u32::from(op.rd & 15) << 12 | u32::from(op.rm & 15);
             let encoding = 0xe100_0090 | u32::from(op.imm == 1) << 22 | fields;
             return self.raise_at(bus, index, at, Exception::Undefined(encoding));
         }
-        if self.must_wait(bus, index, at, addr, op.imm, Kind::Write) {
+        if self.must_wait(bus, index, at, self.x[usize::from(op.rn)], op.imm, Kind::Write) {
             return false;
         }
-        let swapped = self.load_part(bus, index, at, addr, op.imm).and_then(|old| {
-            self.store_part(bus, index, at, addr, op.imm, value)?;
-            Ok(old)
-        });
-        match swapped {
+        match self.exchange(bus, index, at, op) {
             Ok(old) => {
                 self.x[usize::from(op.rd)] = old;
                 self.after_access(bus, index, at)
@@ -153,15 +60,24 @@ impl Arm<System> {
         }
     }
 
+    fn exchange(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> Result<u32, Exception> {
+        let (addr, value, size) = (self.x[usize::from(op.rn)], self.x[usize::from(op.rm)], size_of(op.imm));
+        self.access_kind = "exclusive load";
+        let old = self.load_at(bus, self.begins_cycle(index, at), addr, size, how::ALIGNED)?;
+        self.access_kind = "exclusive store";
+        self.store_at(bus, self.begins_cycle(index, at), addr, (size, value), how::ALIGNED)?;
+        Ok(old)
+    }
+
     /// A load or store of a register of User mode.
     pub(super) fn access_user(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
         let asked = Asked { addr, moves: moves(op.code), how: op.ra };
         if op.code == Code::StrUser {
-            let value = self.isa.system.user_register(&self.x, op.rd);
+            let value = *self.isa.system.user_register(&mut self.x, op.rd);
             return self.store(bus, index, at, asked, value);
         }
-        self.load(bus, index, at, asked, |core, value| core.isa.system.set_user_register(&mut core.x, op.rd, value))
+        self.load(bus, index, at, asked, |core, value| *core.isa.system.user_register(&mut core.x, op.rd) = value)
     }
 
     fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
@@ -178,12 +94,14 @@ impl Arm<System> {
     fn store_return_state(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
         let mode = op.imm & 31;
         // Unpredictable for a mode that there is not: nothing happens.
-        let Some(sp) = self.isa.system.sp_of(&self.x, mode) else { return Ok(Effect::Next) };
+        let Some(sp) = self.isa.system.sp_of(&mut self.x, mode).copied() else { return Ok(Effect::Next) };
         let addr = sp.wrapping_add((op.imm as i32 >> 8) as u32);
         let (lr, spsr) = (self.x[usize::from(LR)], self.isa.system.spsr());
         self.store_word(bus, addr, lr, how::ALIGNED)?;
         self.store_word(bus, addr.wrapping_add(4), spsr, how::ALIGNED)?;
-        self.isa.system.set_sp_of(&mut self.x, mode, sp.wrapping_add(i32::from(op.rd as i8) as u32));
+        if let Some(base) = self.isa.system.sp_of(&mut self.x, mode) {
+            *base = sp.wrapping_add(i32::from(op.rd as i8) as u32);
+        }
         Ok(Effect::Next)
     }
 }

@@ -19,7 +19,7 @@ impl<P: Profile> Arm<P> {
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let moves = moves(op.code);
         let begins = self.begins_cycle(index, at);
-        if P::HAS_OWN_REGISTERS && P::is_own(addr) {
+        if P::is_own(addr) {
             return match P::load_own(self, bus, begins, Own { addr, size: moves.size }) {
                 Ok(value) => {
                     self.x[usize::from(op.rd)] = moves.extended(value);
@@ -43,7 +43,7 @@ impl<P: Profile> Arm<P> {
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let moves = moves(op.code);
         let (begins, value) = (self.begins_cycle(index, at), self.x[usize::from(op.rd)]);
-        if P::HAS_OWN_REGISTERS && P::is_own(addr) {
+        if P::is_own(addr) {
             return match P::store_own(self, bus, begins, Own { addr, size: moves.size }, value) {
                 Ok(()) => self.after_access(bus, index, at),
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
@@ -57,20 +57,21 @@ impl<P: Profile> Arm<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn load_store_multiple(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let kind = if op.ra & how::STORE != 0 { Kind::Write } else { Kind::Read };
-        if self.must_wait(bus, index, at, addr, 4 * (op.imm & 0xff), kind) {
+        let (words, store) = (op.imm & 0xff, op.ra & how::STORE != 0);
+        let kind = if store { Kind::Write } else { Kind::Read };
+        if self.must_wait(bus, index, at, addr, 4 * words, kind) {
             return false;
         }
         if !self.isa.system.vfp_is_ready() && self.is_of_vfp(index, at) && !self.prepare_vfp(bus, index, at) {
             return false;
         }
-        let (begins, words, store) = (self.begins_cycle(index, at), op.imm & 0xff, op.ra & how::STORE != 0);
+        let begins = self.begins_cycle(index, at);
         if let Some(cycles) = self.memory.multiple_flat(bus, self.quiet_from(begins), addr, words, store) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_access(bus, index, at);
         }
-        self.access_kind = if op.ra & how::STORE != 0 { "store of several words" } else { "load of several words" };
-        let done = self.memory.multiple(bus, &self.isa.system, begins, addr, op.imm & 0xff, op.ra);
+        self.access_kind = if store { "store of several words" } else { "load of several words" };
+        let done = self.memory.multiple(bus, &self.isa.system, begins, addr, words, op.ra);
         self.written(bus, index, at, done)
     }
 }

@@ -4,7 +4,6 @@
 //! and A8.3 (conditional execution). The one table is a macro: an inner loop has to choose once between all
 //! micro-operations, these and its own.
 
-use super::op::{Code, Op};
 use super::registers::{C, COUNT, N_SOURCE, V, Z_SOURCE};
 
 /// The register file, flags included.
@@ -121,12 +120,6 @@ macro_rules! match_arithmetic {
     }};
 }
 pub(super) use match_arithmetic;
-
-/// Does an arithmetic micro-operation; false for one that is none.
-#[inline(always)]
-pub fn execute(x: &mut Registers, op: &Op) -> bool {
-    super::alu::match_arithmetic! { (x, op) done => true, _ => false }
-}
 
 /// C: 0 or 1.
 #[inline(always)]

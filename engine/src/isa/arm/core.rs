@@ -323,7 +323,6 @@ impl<P: Profile> Arm<P> {
             dcache_refills: dcache.fills,
             dcache_write_backs: dcache.write_backs,
             exceptions: self.shell.exceptions,
-            ..Events::default()
         }
     }
 

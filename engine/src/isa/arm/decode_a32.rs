@@ -94,7 +94,7 @@ fn branch(emit: &mut Emit, encoding: u32) -> TimingClass {
 
 /// LR = the address behind this instruction.
 fn link(emit: &mut Emit) {
-    emit.op(Code::Mov, LR, ZERO, ZERO, emit.pc_value.wrapping_sub(4));
+    emit.constant(LR, emit.pc_value.wrapping_sub(4));
 }
 
 /// Bits 23:0, signed, in words.

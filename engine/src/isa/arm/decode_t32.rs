@@ -5,13 +5,12 @@
 //! deprecated do what one would expect, as compilers' and assemblers' output may have them; others are undefined, so
 //! that a fault's message tells of them.
 //!
-//! The M profile has the same but for what is for the system ([`m_control`]), A32, double precision and exclusive
+//! The M profile has the same but for what is for the system ([`control`]), A32, double precision and exclusive
 //! accesses to two words.
 
 mod control;
 mod data;
 mod dual;
-mod immediate;
 mod memory;
 mod multiply;
 mod operand;
@@ -24,6 +23,7 @@ mod transfer;
 use super::decode_coprocessor;
 use super::emit::{Emit, bit, bits};
 use super::op::{Code, Features, Instr, Op, TimingClass};
+use super::psr::next_it;
 use super::registers::ZERO;
 use super::summary;
 
@@ -71,8 +71,7 @@ impl ItBlock {
     const fn new(state: u8) -> Self {
         let inside = state & 0xf != 0;
         let condition = if inside { state >> 4 } else { 14 };
-        let next = if state & 7 == 0 { 0 } else { state & 0xe0 | state << 1 & 0x1f };
-        Self { inside, condition, next }
+        Self { inside, condition, next: next_it(state) }
     }
 
     /// Puts the condition before the micro-operations from index `start` on, or into a jump that is the only one.
@@ -127,7 +126,7 @@ fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (1, _) if bit(encoding, 24) == bit(encoding, 23) && emit.features.m_profile => None,
         (1, _) if bit(encoding, 24) == bit(encoding, 23) => control::return_state(emit, encoding),
         (1, _) => transfer::load_store_multiple(emit, encoding),
-        (2, _) if is_data && bit(encoding, 25) => immediate::decode(emit, encoding),
+        (2, _) if is_data && bit(encoding, 25) => data::plain_immediate(emit, encoding),
         (2, _) if is_data => data::immediate(emit, encoding),
         (2, _) => control::decode(emit, encoding),
         (_, 0 | 1) => memory::decode(emit, encoding),
@@ -135,11 +134,6 @@ fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         _ if bit(encoding, 23) => multiply::long(emit, encoding),
         _ => multiply::short(emit, encoding),
     }
-}
-
-/// The base of addresses relative to the program counter.
-const fn aligned_pc(emit: &Emit) -> u32 {
-    emit.pc_value & !3
 }
 
 /// A jump to a constant in T32, `offset` from the program counter's value, if `condition` holds.

@@ -15,8 +15,7 @@ impl<P: Profile> Arm<P> {
         if self.must_wait(bus, index, at, addr, op.imm, Kind::Read) {
             return false;
         }
-        let loaded = self.exclusive_load(bus, index, at, addr, op.imm);
-        match loaded {
+        match self.exclusive_load(bus, index, at, op) {
             Ok([low, high]) => {
                 self.x[usize::from(op.rd)] = low;
                 if op.imm == 8 {
@@ -28,16 +27,14 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    fn exclusive_load(
-        &mut self,
-        bus: &mut Bus,
-        index: u32,
-        at: u32,
-        addr: u32,
-        bytes: u32,
-    ) -> Result<[u32; 2], P::Exception> {
-        let low = self.load_part(bus, index, at, addr, bytes)?;
-        let high = if bytes == 8 { self.load_part(bus, index, at, addr.wrapping_add(4), 4)? } else { 0 };
+    fn exclusive_load(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> Result<[u32; 2], P::Exception> {
+        let (addr, bytes, size) = (self.x[usize::from(op.rn)], op.imm, size_of(op.imm));
+        self.access_kind = "exclusive load";
+        let low = self.load_at(bus, self.begins_cycle(index, at), addr, size, how::ALIGNED)?;
+        let high = match bytes {
+            8 => self.load_at(bus, self.begins_cycle(index, at), addr.wrapping_add(4), size, how::ALIGNED)?,
+            _ => 0,
+        };
         let physical = self.physical(bus, addr, Kind::Read).map_err(P::data_abort)?;
         self.isa.system.reserve(physical, bytes);
         bus.reserve(self.shell.index, physical);
@@ -50,8 +47,7 @@ impl<P: Profile> Arm<P> {
         if self.must_wait(bus, index, at, addr, op.imm, Kind::Write) {
             return false;
         }
-        let values = [self.x[usize::from(op.rm)], self.x[usize::from(op.ra)]];
-        match self.exclusive_store(bus, index, at, addr, op.imm, values) {
+        match self.exclusive_store(bus, index, at, op) {
             Ok(done) => {
                 self.x[usize::from(op.rd)] = u32::from(!done);
                 self.after_access(bus, index, at)
@@ -60,53 +56,24 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    fn exclusive_store(
-        &mut self,
-        bus: &mut Bus,
-        index: u32,
-        at: u32,
-        addr: u32,
-        bytes: u32,
-        [low, high]: [u32; 2],
-    ) -> Result<bool, P::Exception> {
+    fn exclusive_store(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> Result<bool, P::Exception> {
+        let [addr, low, high] = [op.rn, op.rm, op.ra].map(|register| self.x[usize::from(register)]);
+        let (bytes, size) = (op.imm, size_of(op.imm));
         let physical = self.physical(bus, addr, Kind::Write).map_err(P::data_abort)?;
         if !self.isa.system.claim(physical, bytes) || !bus.is_reserved(self.shell.index, physical) {
             return Ok(false);
         }
-        self.store_part(bus, index, at, addr, bytes, low)?;
+        self.access_kind = "exclusive store";
+        self.store_at(bus, self.begins_cycle(index, at), addr, (size, low), how::ALIGNED)?;
         if bytes == 8 {
-            self.store_part(bus, index, at, addr.wrapping_add(4), 4, high)?;
+            self.store_at(bus, self.begins_cycle(index, at), addr.wrapping_add(4), (size, high), how::ALIGNED)?;
         }
         Ok(true)
     }
-
-    pub(super) fn load_part(
-        &mut self,
-        bus: &mut Bus,
-        index: u32,
-        at: u32,
-        addr: u32,
-        bytes: u32,
-    ) -> Result<u32, P::Exception> {
-        self.access_kind = "exclusive load";
-        self.load_at(bus, self.begins_cycle(index, at), addr, size_of(bytes), how::ALIGNED)
-    }
-
-    pub(super) fn store_part(
-        &mut self,
-        bus: &mut Bus,
-        index: u32,
-        at: u32,
-        addr: u32,
-        bytes: u32,
-        value: u32,
-    ) -> Result<(), P::Exception> {
-        self.access_kind = "exclusive store";
-        self.store_at(bus, self.begins_cycle(index, at), addr, (size_of(bytes), value), how::ALIGNED)
-    }
 }
 
-fn size_of(bytes: u32) -> AccessSize {
+/// Of an access to so many bytes; to 8, of each of its two words.
+pub(super) fn size_of(bytes: u32) -> AccessSize {
     match bytes {
         1 => AccessSize::Byte,
         2 => AccessSize::Half,

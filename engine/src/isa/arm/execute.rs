@@ -108,7 +108,7 @@ impl<P: Profile> Arm<P> {
                     Code::End if op.rm == LEAVE => return self.leave_here(index, at!()),
                     Code::End => break FALLEN,
                     _ => {
-                        if !self.seldom(bus, index, at!(), *op) {
+                        if !self.execute_rare(bus, index, at!(), *op) {
                             return;
                         }
                     }
@@ -141,7 +141,7 @@ impl<P: Profile> Arm<P> {
     /// The micro-operations that are rare. True if the block goes on; otherwise it has been left.
     #[cold]
     #[inline(never)]
-    fn seldom(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
+    fn execute_rare(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         match op.code {
             Code::Media => {
                 super::media::execute(&mut self.x, &op);

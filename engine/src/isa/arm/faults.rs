@@ -2,11 +2,13 @@
 
 use super::core::Arm;
 use super::hints;
+use super::profile::Profile;
 use super::registers::LR;
-use super::system::{Abort, Exception, FaultStatus, System};
+use super::system::{Exception, System};
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::faults::{Answer, CoreFault, FaultedAccess};
+use crate::memory::first_level::access;
 use crate::storms::Source;
 
 /// b . in A32, and in T32.
@@ -17,6 +19,13 @@ const IRQ_INPUT: u32 = 0;
 const FIQ_INPUT: u32 = 1;
 /// Jumps from a vector that are followed to see where it leads.
 const MOST_HOPS: usize = 4;
+
+impl<P: Profile> Arm<P> {
+    /// True if what goes wrong now has gone wrong with the same registers again and again.
+    pub(super) fn is_endless(&mut self) -> bool {
+        self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers))
+    }
+}
 
 impl Arm<System> {
     /// Takes an interrupt, or an exception that is no fault.
@@ -57,11 +66,16 @@ impl Arm<System> {
             }
             Exception::PrefetchAbort(abort) => {
                 let hint = hints::of_abort(abort, true, &self.isa.system);
-                CoreFault { access: Some(faulted(FaultedAccess::FETCH, abort)), hint, link, ..fault }
+                CoreFault {
+                    access: Some(faulted(FaultedAccess::FETCH, abort, abort.status.name())),
+                    hint,
+                    link,
+                    ..fault
+                }
             }
             Exception::DataAbort(abort) => {
                 let hint = hints::of_abort(abort, false, &self.isa.system);
-                CoreFault { access: Some(faulted(self.access_kind, abort)), hint, ..fault }
+                CoreFault { access: Some(faulted(self.access_kind, abort, abort.status.name())), hint, ..fault }
             }
         })
     }
@@ -72,7 +86,7 @@ impl Arm<System> {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
         }
-        if nested && self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers)) {
+        if nested && self.is_endless() {
             return Some(HANDLER_FAILS);
         }
         let (mut at, thumb) = (self.pc, self.isa.system.state.thumb);
@@ -109,10 +123,14 @@ impl Arm<System> {
     }
 }
 
-fn faulted(kind: &'static str, abort: Abort) -> FaultedAccess {
+/// What is said of an access that failed: `refusal`, if it did not come as far as the bus.
+pub(super) fn faulted<S>(kind: &'static str, abort: access::Abort<S>, refusal: &'static str) -> FaultedAccess
+where
+    S: access::Status + PartialEq,
+{
     let answer = match abort.bus {
-        Some(kind) if abort.status == FaultStatus::External => Answer::Bus(kind),
-        _ => Answer::Refused(abort.status.name()),
+        Some(kind) if abort.status == S::EXTERNAL => Answer::Bus(kind),
+        _ => Answer::Refused(refusal),
     };
     FaultedAccess { addr: abort.va, kind, answer }
 }

@@ -48,7 +48,7 @@ impl<P: Profile> Arm<P> {
 
     /// True if the instruction of operation `at` loads or stores VFP registers.
     pub(super) fn is_of_vfp(&self, index: u32, at: u32) -> bool {
-        let instr = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr;
+        let instr = self.blocks.info(index, at).instr;
         let class = self.blocks.instrs_of(index)[usize::from(instr)].instr.class;
         matches!(class, TimingClass::VfpLoad | TimingClass::VfpStore)
     }
@@ -70,7 +70,7 @@ impl<P: Profile> Arm<P> {
     /// The instruction of operation `at` is undefined: the block has been left, so this is false.
     pub(super) fn refuse_vfp(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
         self.unpatch();
-        let instr = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize].instr;
+        let instr = self.blocks.info(index, at).instr;
         self.leave_in_the_middle(index, instr);
         // It has just been fetched. T32 has its first halfword on top.
         let word = self.code_word(bus, self.pc).unwrap_or(0);

@@ -1,12 +1,13 @@
 //! Causes of exceptions in words: what a user would look up in the manual.
 
+use super::profile::SystemSide as _;
 use super::system::{Abort, FaultStatus, System};
 use crate::memory::first_level::Mmu as _;
 
 /// More about an undefined instruction; empty if there is nothing to say. `encoding` has the first halfword of T32 on
 /// top.
 pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
-    let features = system.config().features;
+    let features = system.features();
     match encoding {
         u32::MAX => "erased flash reads so",
         _ if is_trap(encoding, system.state.thumb) => "udf, a trap that the program or its compiler put there",
@@ -14,7 +15,7 @@ pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
         _ if is_division(encoding, system.state.thumb) && !features.divide => "division, which this core does not have",
         _ => match coprocessor(encoding, system.state.thumb) {
             Some(10 | 11) if !features.vfp => "floating point, which this core does not have",
-            Some(10 | 11) if !system.vfp_is_on() => "floating point, which CPACR or FPEXC has off",
+            Some(10 | 11) if !system.vfp_is_ready() => "floating point, which CPACR or FPEXC has off",
             Some(10 | 11) => "a floating-point instruction or register that this core does not have",
             Some(14 | 15) => "a system register that is not there, or not in this mode",
             Some(_) => "a coprocessor that this core does not have",
@@ -35,15 +36,11 @@ pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static s
         FaultStatus::TranslationSection | FaultStatus::TranslationPage => "the translation table has no entry for it",
         FaultStatus::AccessFlagSection | FaultStatus::AccessFlagPage => "the access flag of its table entry is 0",
         FaultStatus::DomainSection | FaultStatus::DomainPage => "DACR allows no access to its domain",
-        FaultStatus::PermissionSection | FaultStatus::PermissionPage if fetch => {
-            "its table entry allows no execution (XN), or no read in this mode (AP)"
-        }
-        FaultStatus::PermissionSection | FaultStatus::PermissionPage if abort.write => {
-            "its table entry allows no write in this mode (AP)"
-        }
-        FaultStatus::PermissionSection | FaultStatus::PermissionPage => {
-            "its table entry allows no read in this mode (AP)"
-        }
+        FaultStatus::PermissionSection | FaultStatus::PermissionPage => match (fetch, abort.write) {
+            (true, _) => "its table entry allows no execution (XN), or no read in this mode (AP)",
+            (false, true) => "its table entry allows no write in this mode (AP)",
+            (false, false) => "its table entry allows no read in this mode (AP)",
+        },
         FaultStatus::WalkFirst => "nothing answers where the table is that TTBR0 or TTBR1 names",
         FaultStatus::WalkSecond => "nothing answers where the table is that a first-level entry names",
         FaultStatus::Debug
@@ -54,7 +51,7 @@ pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static s
 }
 
 /// Permanently undefined: ARM, A5.4 and A6.3.4, and 16-bit UDF of A6.2.6.
-fn is_trap(encoding: u32, thumb: bool) -> bool {
+pub(super) fn is_trap(encoding: u32, thumb: bool) -> bool {
     if thumb {
         return encoding & 0xffff_ff00 == 0xde00 || encoding & 0xfff0_f000 == 0xf7f0_a000;
     }

@@ -12,9 +12,9 @@ use crate::semihosting::memory::{Caller, Translated};
 impl<P: Profile> Arm<P> {
     /// The last instruction of a block, where it is one that changes more than registers.
     pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
-        let info = self.blocks.infos[(self.blocks.hot[index as usize].first_op + at) as usize];
-        self.leave_in_the_middle(index, info.instr);
-        let decoded = self.blocks.instrs_of(index)[usize::from(info.instr)];
+        let instr = self.blocks.info(index, at).instr;
+        self.leave_in_the_middle(index, instr);
+        let decoded = self.blocks.instrs_of(index)[usize::from(instr)];
         let next_pc = self.pc.wrapping_add(u32::from(decoded.instr.len_bytes));
         if matches!(op.code, Code::Vmrs | Code::Vmsr) && !self.isa.system.vfp_is_ready() {
             match P::prepare_vfp(self, bus, self.shell.cycles) {

@@ -11,20 +11,16 @@ mod frames;
 
 use super::core::Arm;
 use super::m_profile::exceptions::number;
-use super::m_profile::{Exception, Outcome, Protection, Return, System, SystemConfig, Unstack, is_ppb};
-use super::op::{Features, Op};
-use super::profile::{Own, Profile, SystemSide};
-use super::psr::ExecutionState;
+use super::m_profile::{Exception, Outcome, Protection, Return, System, Unstack, is_ppb};
+use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
-use super::system::{Effect, Now, X};
 use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::cpu::handlers::HANDLER_FAILS;
 use crate::encoding::Encoding;
 use crate::faults::CoreFault;
-use crate::inputs::Inputs;
-use crate::memory::first_level::access::{Abort, how};
+use crate::memory::first_level::access::how;
 use crate::storms::Source;
 
 /// The first address that can mean a return from an exception.
@@ -68,112 +64,11 @@ struct Entering {
     fault: Option<CoreFault>,
 }
 
-impl SystemSide for System {
-    type Config = SystemConfig;
-    type Exception = Exception;
-
-    fn new(config: SystemConfig) -> System {
-        System::new(config)
-    }
-
-    fn features(&self) -> Features {
-        self.features()
-    }
-
-    #[inline(always)]
-    fn state(&self) -> &ExecutionState {
-        &self.state
-    }
-
-    #[inline(always)]
-    fn state_mut(&mut self) -> &mut ExecutionState {
-        &mut self.state
-    }
-
-    fn status(&self, x: &X) -> u32 {
-        self.xpsr(x)
-    }
-
-    /// There is no predictor: what a jump costs is in the table.
-    fn predicts_branches(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn fpscr(&self) -> u32 {
-        self.fpscr()
-    }
-
-    #[inline]
-    fn set_fpscr(&mut self, value: u32) {
-        self.set_fpscr(value);
-    }
-
-    #[inline]
-    fn vfp_is_ready(&self) -> bool {
-        self.floating_is_ready()
-    }
-
-    fn reserve(&mut self, _physical: u32, _bytes: u32) {
-        self.reserve();
-    }
-
-    fn claim(&mut self, _physical: u32, _bytes: u32) -> bool {
-        self.claim()
-    }
-
-    fn clear_reservation(&mut self) {
-        self.clear_reservation();
-    }
-
-    fn undefined(encoding: u32) -> Exception {
-        Exception::Undefined(encoding)
-    }
-
-    fn fetch_abort(abort: Abort<Self::Status>) -> Exception {
-        Exception::PrefetchAbort(abort)
-    }
-
-    fn data_abort(abort: Abort<Self::Status>) -> Exception {
-        Exception::DataAbort(abort)
-    }
-
-    fn divide_by_zero() -> Option<Exception> {
-        Some(Exception::DivideByZero)
-    }
-
-    fn wrong_state(&self) -> Option<Exception> {
-        (!self.state.thumb).then_some(Exception::InvalidState)
-    }
-
-    fn see(&mut self, inputs: &Inputs) {
-        self.set_inputs(inputs.levels());
-    }
-
-    #[inline]
-    fn deliverable(&self, _inputs: &Inputs) -> Option<Exception> {
-        self.due().map(|_| Exception::Due)
-    }
-
-    fn is_news(&self, inputs: &Inputs) -> bool {
-        self.due().is_some() || !self.knows(inputs.levels())
-    }
-
-    fn wakes(&self, inputs: &Inputs) -> bool {
-        self.wakes(inputs.levels())
-    }
-
-    fn execute(&mut self, x: &mut X, op: &Op, _now: &Now) -> Result<Effect, Exception> {
-        self.execute(x, op)
-    }
-}
-
 impl Profile for System {
     type Flow = Flow;
 
     const EXCEPTIONS: &str = "exception entry and return";
     const THUMB: Encoding = Encoding::T32M;
-    const HAS_OWN_REGISTERS: bool = true;
 
     fn begin(core: &mut Arm<System>, bus: &mut Bus) {
         if !core.isa.flow.started {
@@ -246,11 +141,11 @@ impl Profile for System {
         core.isa.system.load_own(access.addr, access.size, cycle).map_err(Exception::DataAbort)
     }
 
-    fn store_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
+    fn store_own(core: &mut Arm<System>, _bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
         match core.isa.system.store_own(access.addr, access.size, value, cycle).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
-            Outcome::Reset => core.shell.fault(core.reset_request(bus)),
+            Outcome::Reset => core.shell.fault(core.reset_request()),
         }
         Ok(())
     }
@@ -336,7 +231,8 @@ impl Arm<System> {
         match self.load_word(bus, activated.vector, how::ALIGNED) {
             Ok(handler) => self.set_place(handler, 0),
             Err(_) if self.isa.system.vector_failed(activated.number).is_err() => {
-                return self.lock_up_without_vector(self.fault_of_vector(activated.vector, entering.fault));
+                let fault = self.fault_of_vector(activated.vector, entering.fault);
+                return self.lock_up_as("it locks the core up: the vector of its handler can't be read", fault);
             }
             Err(_) => {
                 let fault = Some(self.fault_of_vector(activated.vector, entering.fault));
@@ -346,7 +242,7 @@ impl Arm<System> {
         self.follow_system(before);
         bus.storms.exception(self.shell.index, self.shell.now(), source_of(activated.number));
         if let Some(fault) = entering.fault {
-            self.tell(bus, fault);
+            self.note_fault(bus, fault);
         }
         self.update_limit(bus);
     }

@@ -27,7 +27,6 @@ pub mod ppb;
 pub mod psr;
 pub mod returning;
 mod scb;
-mod set;
 mod trace;
 
 pub use config::SystemConfig;
@@ -38,14 +37,16 @@ pub use ppb::{Outcome, is_ppb};
 pub use psr::is_special_register;
 pub use returning::{Return, Unstack};
 
-use super::op::Features;
+use super::op::{Features, Op};
+use super::profile::SystemSide;
 use super::psr::ExecutionState;
-use super::system::X;
-use floating::FloatingPoint;
+use super::system::{Effect, Now, X};
+use crate::inputs::Inputs;
+use floating::{FPSCR_MASK, FloatingPoint};
 use mpu::Mpu;
 use nvic::Nvic;
 use psr::Masks;
-use scb::Scb;
+use scb::{CCR_DIV_0_TRP, Scb};
 use trace::Trace;
 
 /// Levels of a core's 256 inputs ([`crate::inputs::Inputs::levels`]). External interrupt n is input n;
@@ -84,10 +85,13 @@ pub struct System {
     wakes: bool,
 }
 
-impl System {
+impl SystemSide for System {
+    type Config = SystemConfig;
+    type Exception = Exception;
+
     /// After reset: Thread mode, privileged, main stack. The core reads SP and the first address from the vector table
     /// ([`System::vectors`]).
-    pub fn new(config: SystemConfig) -> System {
+    fn new(config: SystemConfig) -> System {
         System {
             config,
             state: ExecutionState::new(true),
@@ -108,25 +112,104 @@ impl System {
         }
     }
 
-    /// What the board says of it.
-    pub fn config(&self) -> &SystemConfig {
-        &self.config
+    fn features(&self) -> Features {
+        Features { traps_division: self.scb.ccr_has(CCR_DIV_0_TRP), ..self.config.features }
     }
 
-    /// What decoders have to know now.
-    pub fn features(&self) -> Features {
-        Features { traps_division: self.scb.traps_division(), ..self.config.features }
+    #[inline(always)]
+    fn state(&self) -> &ExecutionState {
+        &self.state
     }
 
+    #[inline(always)]
+    fn state_mut(&mut self) -> &mut ExecutionState {
+        &mut self.state
+    }
+
+    fn status(&self, x: &X) -> u32 {
+        self.xpsr(x)
+    }
+
+    /// There is no predictor: what a jump costs is in the table.
+    fn predicts_branches(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn fpscr(&self) -> u32 {
+        self.floating.fpscr
+    }
+
+    #[inline]
+    fn set_fpscr(&mut self, value: u32) {
+        self.floating.fpscr = value & FPSCR_MASK;
+    }
+
+    #[inline]
+    fn vfp_is_ready(&self) -> bool {
+        self.floating.ready
+    }
+
+    // The local monitor keeps no address (TRM, 3.6).
+    fn reserve(&mut self, _physical: u32, _bytes: u32) {
+        self.reserved = true;
+    }
+
+    fn claim(&mut self, _physical: u32, _bytes: u32) -> bool {
+        std::mem::take(&mut self.reserved)
+    }
+
+    fn clear_reservation(&mut self) {
+        self.reserved = false;
+    }
+
+    fn undefined(encoding: u32) -> Exception {
+        Exception::Undefined(encoding)
+    }
+
+    fn fetch_abort(abort: Abort) -> Exception {
+        Exception::PrefetchAbort(abort)
+    }
+
+    fn data_abort(abort: Abort) -> Exception {
+        Exception::DataAbort(abort)
+    }
+
+    fn divide_by_zero() -> Option<Exception> {
+        Some(Exception::DivideByZero)
+    }
+
+    fn wrong_state(&self) -> Option<Exception> {
+        (!self.state.thumb).then_some(Exception::InvalidState)
+    }
+
+    fn see(&mut self, inputs: &Inputs) {
+        self.set_inputs(inputs.levels());
+    }
+
+    #[inline]
+    fn deliverable(&self, _inputs: &Inputs) -> Option<Exception> {
+        self.due.map(|_| Exception::Due)
+    }
+
+    fn is_news(&self, inputs: &Inputs) -> bool {
+        self.due.is_some() || !self.nvic.knows(inputs.levels())
+    }
+
+    fn wakes(&self, inputs: &Inputs) -> bool {
+        self.wakes(inputs.levels())
+    }
+
+    fn execute(&mut self, x: &mut X, op: &Op, _now: &Now) -> Result<Effect, Exception> {
+        self.execute(x, op)
+    }
+}
+
+impl System {
     /// True in Handler mode.
     #[inline]
     pub fn in_handler(&self) -> bool {
         self.ipsr != 0
-    }
-
-    /// Number of the exception that is being handled; 0 in Thread mode.
-    pub fn exception_number(&self) -> u16 {
-        self.ipsr
     }
 
     /// True in Handler mode, and in Thread mode unless CONTROL.nPRIV is set.
@@ -147,33 +230,20 @@ impl System {
         }
     }
 
-    /// True if the interrupt lines are as they were last told.
-    #[inline]
-    pub fn knows(&self, inputs: &Levels) -> bool {
-        self.nvic.knows(inputs)
-    }
-
     /// The exception to be taken now, if there is one: pending, enabled, and more urgent than what runs (ARM, B1.5.4).
     #[inline]
     pub fn due(&self) -> Option<u8> {
         self.due
     }
 
-    /// As [`System::due`], if the interrupt lines were these.
-    #[inline]
-    pub fn is_due(&self, inputs: &Levels) -> bool {
-        self.due.is_some() || !self.nvic.knows(inputs) && self.with(inputs).due.is_some()
-    }
-
     /// True if what is pending ends a wfi, with the interrupt lines like this: PRIMASK does not matter (ARM, B1.5.19).
     pub fn wakes(&self, inputs: &Levels) -> bool {
-        self.wakes || !self.nvic.knows(inputs) && self.with(inputs).wakes
-    }
-
-    fn with(&self, inputs: &Levels) -> System {
+        if self.wakes || self.nvic.knows(inputs) {
+            return self.wakes;
+        }
         let mut changed = self.clone();
         changed.set_inputs(inputs);
-        changed
+        changed.wakes
     }
 
     // ---- Stack pointers
@@ -209,41 +279,24 @@ impl System {
         }
     }
 
-    // ---- Local monitor: it keeps no address (TRM, 3.6)
-
-    /// After an exclusive load.
-    pub fn reserve(&mut self) {
-        self.reserved = true;
-    }
-
-    /// Before an exclusive store: true if it is to be done. The claim is gone afterwards.
-    pub fn claim(&mut self) -> bool {
-        std::mem::take(&mut self.reserved)
-    }
-
-    /// As clrex does.
-    pub fn clear_reservation(&mut self) {
-        self.reserved = false;
-    }
-
     /// Works out again what is due.
     fn changed(&mut self) {
         let (best, active) = (self.nvic.best(), self.nvic.active_priority());
         let preempts = |current: i16| best.filter(|best| best.group < current.min(active)).map(|best| best.number);
-        self.due = preempts(self.masks.boosted(self.nvic.grouping()));
-        self.wakes = preempts(self.masks.but_primask(self.nvic.grouping())).is_some();
+        self.due = preempts(self.masks.boosted(self.nvic.grouping));
+        self.wakes = preempts(self.masks.but_primask(self.nvic.grouping)).is_some();
     }
 
     /// The most urgent exception that is pending, enabled, and not held back by BASEPRI or FAULTMASK: what is active
     /// does not matter.
     fn best_unmasked(&self) -> Option<u8> {
-        let mask = self.masks.but_primask(self.nvic.grouping());
+        let mask = self.masks.but_primask(self.nvic.grouping);
         self.nvic.best().filter(|best| best.group < mask).map(|best| best.number)
     }
 
     /// The priority at which instructions run now: 256 is the least urgent (ARM, B1.5.4).
     pub fn execution_priority(&self) -> i16 {
-        self.masks.boosted(self.nvic.grouping()).min(self.nvic.active_priority())
+        self.masks.boosted(self.nvic.grouping).min(self.nvic.active_priority())
     }
 }
 

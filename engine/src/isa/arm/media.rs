@@ -7,61 +7,36 @@ use super::alu::{Registers, pair};
 use super::op::{Media, Op};
 use super::registers::{GE, Q};
 
-const QADD: u32 = Media::Qadd as u32;
-const QSUB: u32 = Media::Qsub as u32;
-const QDADD: u32 = Media::Qdadd as u32;
-const QDSUB: u32 = Media::Qdsub as u32;
-const SSAT: u32 = Media::Ssat as u32;
-const USAT: u32 = Media::Usat as u32;
-const SSAT16: u32 = Media::Ssat16 as u32;
-const USAT16: u32 = Media::Usat16 as u32;
-const PARALLEL: u32 = Media::Parallel as u32;
-const SEL: u32 = Media::Sel as u32;
-const USADA8: u32 = Media::Usada8 as u32;
-const SXTAB16: u32 = Media::Sxtab16 as u32;
-const UXTAB16: u32 = Media::Uxtab16 as u32;
-const SMLAXY: u32 = Media::Smlaxy as u32;
-const SMLAWY: u32 = Media::Smlawy as u32;
-const SMLALXY: u32 = Media::Smlalxy as u32;
-const SMLAD: u32 = Media::Smlad as u32;
-const SMLSD: u32 = Media::Smlsd as u32;
-const SMLALD: u32 = Media::Smlald as u32;
-const SMLSLD: u32 = Media::Smlsld as u32;
-const SMMLA: u32 = Media::Smmla as u32;
-const SMMLS: u32 = Media::Smmls as u32;
-const PKHBT: u32 = Media::Pkhbt as u32;
-const PKHTB: u32 = Media::Pkhtb as u32;
-
 /// Does a media micro-operation.
 pub fn execute(x: &mut Registers, op: &Op) {
+    use Media::*;
     let [a, b, c] = [op.rn, op.rm, op.ra].map(|register| x[usize::from(register)]);
     let (first, second) = (op.imm >> 8 & 1 != 0, op.imm >> 9 & 1 != 0);
-    let value = match op.imm & 0xff {
-        QADD => saturated(x, signed(b) + signed(a), 32),
-        QSUB => saturated(x, signed(b) - signed(a), 32),
-        QDADD => doubled(x, a, |twice| signed(b) + twice),
-        QDSUB => doubled(x, a, |twice| signed(b) - twice),
-        SSAT => saturated(x, signed(b), op.imm >> 8),
-        USAT => saturated_unsigned(x, signed(b), op.imm >> 8),
-        SSAT16 => halves(|lane| saturated(x, signed_half(b, lane), op.imm >> 8)),
-        USAT16 => halves(|lane| saturated_unsigned(x, signed_half(b, lane), op.imm >> 8)),
-        PARALLEL => parallel(x, a, b, op.imm),
-        SEL => selected(x, a, b),
-        USADA8 => c.wrapping_add((0..4).map(|lane| byte(a, lane).abs_diff(byte(b, lane))).sum()),
-        SXTAB16 => halves(|lane| half(a, lane).wrapping_add(byte(b, 2 * lane) as i8 as u32)),
-        UXTAB16 => halves(|lane| half(a, lane).wrapping_add(byte(b, 2 * lane))),
-        SMLAXY => accumulated(x, c, product(a, first, b, second)),
-        SMLAWY => accumulated(x, c, (signed(a) * signed_half(b, u32::from(second))) >> 16),
-        SMLALXY => return accumulated_long(x, op, product(a, first, b, second)),
-        SMLAD => accumulated(x, c, sum_of_products(a, b, first)),
-        SMLSD => accumulated(x, c, difference_of_products(a, b, first)),
-        SMLALD => return accumulated_long(x, op, sum_of_products(a, b, first)),
-        SMLSLD => return accumulated_long(x, op, difference_of_products(a, b, first)),
-        SMMLA => top_word(pair(0, c).wrapping_add((signed(a) * signed(b)) as u64), first),
-        SMMLS => top_word(pair(0, c).wrapping_sub((signed(a) * signed(b)) as u64), first),
-        PKHBT => b & 0xffff_0000 | a & 0xffff,
-        PKHTB => a & 0xffff_0000 | b & 0xffff,
-        _ => return,
+    let value = match Media::of(op.imm) {
+        Qadd => saturated(x, signed(b) + signed(a), 32),
+        Qsub => saturated(x, signed(b) - signed(a), 32),
+        Qdadd => doubled(x, a, |twice| signed(b) + twice),
+        Qdsub => doubled(x, a, |twice| signed(b) - twice),
+        Ssat => saturated(x, signed(b), op.imm >> 8),
+        Usat => saturated_unsigned(x, signed(b), op.imm >> 8),
+        Ssat16 => halves(|lane| saturated(x, signed_half(b, lane), op.imm >> 8)),
+        Usat16 => halves(|lane| saturated_unsigned(x, signed_half(b, lane), op.imm >> 8)),
+        Parallel => parallel(x, a, b, op.imm),
+        Sel => selected(x, a, b),
+        Usada8 => c.wrapping_add((0..4).map(|lane| byte(a, lane).abs_diff(byte(b, lane))).sum()),
+        Sxtab16 => halves(|lane| half(a, lane).wrapping_add(byte(b, 2 * lane) as i8 as u32)),
+        Uxtab16 => halves(|lane| half(a, lane).wrapping_add(byte(b, 2 * lane))),
+        Smlaxy => accumulated(x, c, product(a, first, b, second)),
+        Smlawy => accumulated(x, c, (signed(a) * signed_half(b, u32::from(second))) >> 16),
+        Smlalxy => return accumulated_long(x, op, product(a, first, b, second)),
+        Smlad => accumulated(x, c, sum_of_products(a, b, first)),
+        Smlsd => accumulated(x, c, difference_of_products(a, b, first)),
+        Smlald => return accumulated_long(x, op, sum_of_products(a, b, first)),
+        Smlsld => return accumulated_long(x, op, difference_of_products(a, b, first)),
+        Smmla => top_word(pair(0, c).wrapping_add((signed(a) * signed(b)) as u64), first),
+        Smmls => top_word(pair(0, c).wrapping_sub((signed(a) * signed(b)) as u64), first),
+        Pkhbt => b & 0xffff_0000 | a & 0xffff,
+        Pkhtb => a & 0xffff_0000 | b & 0xffff,
     };
     x[usize::from(op.rd)] = value;
 }

@@ -250,6 +250,14 @@ pub struct Op {
     pub imm: u32,
 }
 
+impl Op {
+    /// The encoding of vmrs or vmsr again, for messages.
+    pub fn vfp_system_encoding(&self) -> u32 {
+        let read = u32::from(self.code == Code::Vmrs) << 20;
+        0xeee0_0a10 | read | self.imm << 16 | u32::from(self.rd & 15) << 12
+    }
+}
+
 /// What [`Code::Media`] does with a = x[rn], b = x[rm] (and c = x[ra]); `imm` has it in the low 8 bits, parameters
 /// above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,6 +305,32 @@ pub enum Media {
     /// a's low half with b's high half (b is shifted already), and the other way round.
     Pkhbt,
     Pkhtb,
+}
+
+impl Media {
+    /// All of them, in the order of their numbers.
+    #[rustfmt::skip]
+    const ALL: [Media; 24] = [
+        Media::Qadd, Media::Qsub, Media::Qdadd, Media::Qdsub, Media::Ssat, Media::Usat, Media::Ssat16, Media::Usat16,
+        Media::Parallel, Media::Sel, Media::Usada8, Media::Sxtab16, Media::Uxtab16, Media::Smlaxy, Media::Smlawy,
+        Media::Smlalxy, Media::Smlad, Media::Smlsd, Media::Smlald, Media::Smlsld, Media::Smmla, Media::Smmls,
+        Media::Pkhbt, Media::Pkhtb,
+    ];
+
+    /// What an immediate of [`Code::Media`] has.
+    pub const fn of(imm: u32) -> Media {
+        Media::ALL[(imm & 0xff) as usize]
+    }
+
+    /// How long its instruction takes.
+    pub const fn class(self) -> TimingClass {
+        use Media::*;
+        match self {
+            Smlaxy | Smlawy | Smlad | Smlsd | Smmla | Smmls => TimingClass::Multiply,
+            Smlalxy | Smlald | Smlsld => TimingClass::MultiplyLong,
+            _ => TimingClass::Media,
+        }
+    }
 }
 
 /// Groups of instructions that take the same time in a core.

@@ -69,10 +69,10 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
     /// The exception of an encoding that means nothing (T32: first halfword on top).
     fn undefined(encoding: u32) -> Self::Exception;
 
-    /// The exception of an instruction that can't be fetched.
+    /// See [`crate::cpu::isa::Isa::fetch_abort`].
     fn fetch_abort(abort: Abort<Self::Status>) -> Self::Exception;
 
-    /// The exception of a load or store that can't be done.
+    /// See [`crate::cpu::isa::Isa::data_abort`].
     fn data_abort(abort: Abort<Self::Status>) -> Self::Exception;
 
     /// The exception of a division by 0, where there is one.
@@ -80,24 +80,24 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
         None
     }
 
-    /// The exception of an instruction in an instruction set that the core does not have; `None` where it has both.
+    /// See [`crate::cpu::isa::Isa::refuses_code`].
     fn wrong_state(&self) -> Option<Self::Exception> {
         None
     }
 
-    /// The interrupt inputs are like this now: told before each look at what to do next, for those that remember.
+    /// See [`crate::cpu::isa::Isa::see`].
     #[inline(always)]
     fn see(&mut self, _inputs: &Inputs) {}
 
-    /// The exception to take before the next instruction, with the inputs as last seen.
+    /// See [`crate::cpu::isa::Isa::deliverable`].
     fn deliverable(&self, inputs: &Inputs) -> Option<Self::Exception>;
 
-    /// True if these inputs are to be seen before the next instruction.
+    /// See [`crate::cpu::isa::Isa::is_news`].
     fn is_news(&self, inputs: &Inputs) -> bool {
         self.deliverable(inputs).is_some()
     }
 
-    /// True if these inputs end a wfi.
+    /// See [`crate::cpu::isa::Isa::wakes`].
     fn wakes(&self, inputs: &Inputs) -> bool;
 
     // ---- Instructions
@@ -119,50 +119,42 @@ pub trait Profile: SystemSide + Sized + 'static {
     const EXCEPTIONS: &str = "exception entry";
     /// How Thumb code is encoded.
     const THUMB: Encoding = Encoding::T32;
-    /// Some addresses are registers inside the core: [`Profile::is_own`] is asked before each access
-    /// that has no shortcut.
-    const HAS_OWN_REGISTERS: bool = false;
 
-    /// The core begins to run, at first or again.
+    /// See [`crate::cpu::isa::Isa::begin`].
     #[inline(always)]
     fn begin(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
-    /// The core comes out of reset: it begins anew, and keeps its time and its totals.
+    /// See [`crate::cpu::isa::Isa::reset`].
     fn reset(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
-    /// Where the vector table is whose first words are the stack pointer and the address to begin with after reset;
-    /// `None` without such.
+    /// See [`crate::cpu::isa::Isa::vector_table`].
     fn vector_table(_core: &Arm<Self>) -> Option<u32> {
         None
     }
 
-    /// The vector table is at `table` from reset on.
+    /// See [`crate::cpu::isa::Isa::set_vector_table`].
     fn set_vector_table(_core: &mut Arm<Self>, _table: u32) {}
 
-    /// An exception is being entered or left, which takes its time in steps: [`Profile::go_on`] is asked instead of
-    /// running an instruction.
+    /// See [`crate::cpu::isa::Isa::is_between`].
     #[inline(always)]
     fn is_between(_core: &Arm<Self>) -> bool {
         false
     }
 
-    /// Lets time pass in that, up to the core's limit or to its end.
+    /// See [`crate::cpu::isa::Isa::go_on`].
     fn go_on(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
-    /// Takes an interrupt, or another exception that [`SystemSide::deliverable`] gave, before the instruction at the
-    /// core's address. Accounts for its time.
+    /// See [`crate::cpu::isa::Isa::take`].
     fn take(core: &mut Arm<Self>, bus: &mut Bus, exception: Self::Exception);
 
-    /// Takes the exception of the instruction at the core's address. Ends the run if nobody handles it.
+    /// See [`crate::cpu::isa::Isa::raise`].
     fn raise(core: &mut Arm<Self>, bus: &mut Bus, exception: Self::Exception);
 
-    /// An instruction has just jumped: if its target means the return from an exception, begins to return from it. That
-    /// belongs to the instruction: nothing is taken in between.
+    /// See [`crate::cpu::isa::Isa::follow_jump`].
     #[inline(always)]
     fn follow_jump(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
-    /// True where an instruction has jumped to a value that means a return, which [`Profile::follow_jump`] has yet to
-    /// see.
+    /// See [`crate::cpu::isa::Isa::is_at_return`].
     #[inline(always)]
     fn is_at_return(_core: &Arm<Self>) -> bool {
         false
@@ -178,7 +170,7 @@ pub trait Profile: SystemSide + Sized + 'static {
         Err(None)
     }
 
-    /// True if the address is one of the core's own registers.
+    /// True if the address is one of the core's own registers: asked before each access that has no shortcut.
     fn is_own(_addr: u32) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! What the program status registers of both profiles have (ARM, A2.5, B1.3.3 and B1.4.2).
 
-use super::registers::{C, GE, N_SOURCE, Q, V, Z_SOURCE};
+use super::registers::{C, GE, N_SOURCE, PC, Q, V, Z_SOURCE};
 use super::system::X;
 
 /// What the next instruction is decoded by. ITSTATE has to be that of the instruction at hand whenever the status
@@ -31,8 +31,13 @@ impl ExecutionState {
 
     /// Goes on behind an instruction.
     pub(super) const fn advance_it(&mut self) {
-        self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xe0 | self.it << 1 & 0x1f };
+        self.it = next_it(self.it);
     }
+}
+
+/// ITSTATE of the next instruction (ARM, A2.5.2).
+pub(super) const fn next_it(it: u8) -> u8 {
+    if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f }
 }
 
 /// APSR: N, Z, C, V, Q and GE.
@@ -54,13 +59,26 @@ pub(super) fn set_nzcv(x: &mut X, value: u32) {
     x[usize::from(V)] = value >> 28 & 1;
 }
 
-/// Sets N, Z, C, V and Q.
-pub(super) fn set_nzcvq(x: &mut X, value: u32) {
-    set_nzcv(x, value);
-    x[usize::from(Q)] = value >> 27 & 1;
+/// What mrc or vmrs has read goes to `rd`: for the program counter, to N, Z, C and V.
+pub(super) fn set_register_or_nzcv(x: &mut X, rd: u8, value: u32) {
+    if rd == PC {
+        set_nzcv(x, value);
+    } else {
+        x[usize::from(rd)] = value;
+    }
 }
 
-/// Sets GE from bits 19:16.
-pub(super) fn set_ge(x: &mut X, value: u32) {
-    x[usize::from(GE)] = value >> 16 & 15;
+/// Fields of [`super::op::Code::Msr`]: the flags, and GE.
+pub(super) const WRITES_FLAGS: u8 = 8;
+pub(super) const WRITES_GE: u8 = 4;
+
+/// Sets APSR, the fields that are named.
+pub(super) fn set_apsr(x: &mut X, value: u32, fields: u8) {
+    if fields & WRITES_FLAGS != 0 {
+        set_nzcv(x, value);
+        x[usize::from(Q)] = value >> 27 & 1;
+    }
+    if fields & WRITES_GE != 0 {
+        x[usize::from(GE)] = value >> 16 & 15;
+    }
 }

@@ -104,24 +104,16 @@ impl Used {
     }
 
     fn of_media(op: &Op) -> Self {
-        const SMLALXY: u32 = Media::Smlalxy as u32;
-        const SMLALD: u32 = Media::Smlald as u32;
-        const SMLSLD: u32 = Media::Smlsld as u32;
-        const PARALLEL: u32 = Media::Parallel as u32;
-        const SEL: u32 = Media::Sel as u32;
-        const WITH_C: [Media; 7] =
-            [Media::Usada8, Media::Smlaxy, Media::Smlawy, Media::Smlad, Media::Smlsd, Media::Smmla, Media::Smmls];
-        const SHIFTED_ALONE: [Media; 4] = [Media::Ssat, Media::Usat, Media::Ssat16, Media::Usat16];
+        use Media::*;
         let (rd, rn, rm, ra) = (one(op.rd), one(op.rn), one(op.rm), one(op.ra));
-        let is = |media: &Media| *media as u32 == op.imm & 0xff;
-        match op.imm & 0xff {
-            SMLALXY | SMLALD | SMLSLD => Self::new(0, rn | rm | rd | ra, rd | ra),
+        match Media::of(op.imm) {
+            Smlalxy | Smlald | Smlsld => Self::new(0, rn | rm | rd | ra, rd | ra),
             // The kinds s and u set GE.
-            PARALLEL => Self::new(0, rn | rm, if matches!(op.imm >> 8 & 7, 0 | 3) { rd | FLAGS } else { rd }),
-            SEL => Self::new(0, rn | rm | FLAGS, rd),
-            _ if WITH_C.iter().any(is) => Self::new(0, rn | rm | ra, rd),
-            _ if SHIFTED_ALONE.iter().any(is) => Self::new(0, rm, rd),
-            _ => Self::new(0, rn | rm, rd),
+            Parallel => Self::new(0, rn | rm, if matches!(op.imm >> 8 & 7, 0 | 3) { rd | FLAGS } else { rd }),
+            Sel => Self::new(0, rn | rm | FLAGS, rd),
+            Usada8 | Smlaxy | Smlawy | Smlad | Smlsd | Smmla | Smmls => Self::new(0, rn | rm | ra, rd),
+            Ssat | Usat | Ssat16 | Usat16 => Self::new(0, rm, rd),
+            Qadd | Qsub | Qdadd | Qdsub | Sxtab16 | Uxtab16 | Pkhbt | Pkhtb => Self::new(0, rn | rm, rd),
         }
     }
 

@@ -13,7 +13,6 @@ mod execute;
 mod maintenance;
 pub mod mmu;
 pub mod modes;
-pub mod monitor;
 pub mod pmu;
 pub(super) mod psr;
 pub mod registers;
@@ -29,13 +28,15 @@ pub use exceptions::{Abort, Exception, FaultStatus};
 pub use modes::Mode;
 pub use pmu::Events;
 
+use super::op::{Features, Op};
+use super::profile::SystemSide;
 use super::psr::ExecutionState;
 use super::registers::COUNT;
+use crate::inputs::Inputs;
 use modes::Banks;
-use monitor::Monitor;
 use pmu::Pmu;
-use registers::Registers;
-use vfp_control::VfpControl;
+use registers::{Registers, SCTLR_Z};
+use vfp_control::{FPEXC_EN, FPSCR_MASK};
 
 /// The register file of micro-operations: see [`super::registers`].
 pub type X = [u32; COUNT];
@@ -52,14 +53,18 @@ pub struct System {
     event: bool,
     banks: Banks,
     registers: Registers,
-    monitor: Monitor,
+    /// The local exclusive monitor (ARM, A3.4.1): physical address and size in bytes of the last exclusive load, while
+    /// its reservation holds.
+    reserved: Option<(u32, u32)>,
     pmu: Pmu,
-    vfp: VfpControl,
 }
 
-impl System {
+impl SystemSide for System {
+    type Config = SystemConfig;
+    type Exception = Exception;
+
     /// After reset: Supervisor mode, A32, all interrupts masked, caches and MMU off.
-    pub fn new(config: SystemConfig) -> System {
+    fn new(config: SystemConfig) -> System {
         System {
             mode: Mode::Supervisor,
             state: ExecutionState::new(false),
@@ -67,18 +72,91 @@ impl System {
             event: false,
             banks: Banks::default(),
             registers: Registers::new(),
-            monitor: Monitor::default(),
+            reserved: None,
             pmu: Pmu::default(),
-            vfp: VfpControl::default(),
             config,
         }
     }
 
-    /// What the board says of it.
-    pub fn config(&self) -> &SystemConfig {
-        &self.config
+    #[inline]
+    fn features(&self) -> Features {
+        self.config.features
     }
 
+    #[inline(always)]
+    fn state(&self) -> &ExecutionState {
+        &self.state
+    }
+
+    #[inline(always)]
+    fn state_mut(&mut self) -> &mut ExecutionState {
+        &mut self.state
+    }
+
+    fn status(&self, x: &X) -> u32 {
+        self.cpsr(x)
+    }
+
+    fn predicts_branches(&self) -> bool {
+        self.registers.sctlr & SCTLR_Z != 0
+    }
+
+    #[inline]
+    fn fpscr(&self) -> u32 {
+        self.registers.fpscr
+    }
+
+    #[inline]
+    fn set_fpscr(&mut self, value: u32) {
+        self.registers.fpscr = value & FPSCR_MASK;
+    }
+
+    /// CPACR allows it in this mode, and FPEXC.EN is set. Else VFP instructions are undefined.
+    #[inline]
+    fn vfp_is_ready(&self) -> bool {
+        self.registers.fpexc & FPEXC_EN != 0 && self.cpacr_allows_vfp()
+    }
+
+    fn reserve(&mut self, physical: u32, bytes: u32) {
+        self.reserved = Some((physical, bytes));
+    }
+
+    /// A store to another address or of another size than that of the load fails.
+    fn claim(&mut self, physical: u32, bytes: u32) -> bool {
+        self.reserved.take() == Some((physical, bytes))
+    }
+
+    fn clear_reservation(&mut self) {
+        self.reserved = None;
+    }
+
+    fn undefined(encoding: u32) -> Exception {
+        Exception::Undefined(encoding)
+    }
+
+    fn fetch_abort(abort: Abort) -> Exception {
+        Exception::PrefetchAbort(abort)
+    }
+
+    fn data_abort(abort: Abort) -> Exception {
+        Exception::DataAbort(abort)
+    }
+
+    #[inline]
+    fn deliverable(&self, inputs: &Inputs) -> Option<Exception> {
+        self.deliverable(inputs.low())
+    }
+
+    fn wakes(&self, inputs: &Inputs) -> bool {
+        self.wakes(inputs.low())
+    }
+
+    fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
+        self.execute(x, op, now)
+    }
+}
+
+impl System {
     /// The mode of the core.
     pub fn mode(&self) -> Mode {
         self.mode

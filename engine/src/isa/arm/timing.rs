@@ -59,7 +59,7 @@ pub struct CoreTiming {
     pub mispredicted_branch: u8,
     /// A direct branch goes with the instruction before it.
     pub dual_issue: bool,
-    /// So does arithmetic with one register operand, but neither with what needs both ways.
+    /// So does arithmetic with one register operand, but neither with what needs both issue slots.
     pub dual_issue_immediates: bool,
     /// What a core of three stages has otherwise.
     pub three_stage: Option<ThreeStage>,
@@ -73,6 +73,11 @@ pub struct CoreTiming {
     pub vfp_divide_single: u8,
     /// In double precision.
     pub vfp_divide_double: u8,
+}
+
+/// Reads what an instruction takes, at least `least`: the property of this name between prefix and unit.
+fn cycles(reader: &mut NodeReader, name: &str, least: u8, meaning: &str) -> u8 {
+    reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
 }
 
 /// When a core has what the times of floating-point instructions are for.
@@ -89,31 +94,30 @@ impl CoreTiming {
              it room",
         );
         let transfer_words = pairs::read_transfer_words(reader);
-        let mut cycles = |name: &str, least: u8, meaning: &str| {
-            reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
-        };
         let mut table = CoreTiming {
             dual_issue,
             dual_issue_immediates,
             transfer_words,
             early_use: cycles(
+                reader,
                 "early-use",
                 0,
                 "stall of an instruction right behind a result that it shifts or addresses with",
             ),
-            load_use: cycles("load-use", 0, "stall of an instruction right behind a load that it depends on"),
-            multiply_use: cycles("multiply-use", 0, "stall of an instruction right behind a multiplication"),
-            register_shift: cycles("register-shift", 1, "cycles of an instruction that shifts by a register"),
-            multiply: cycles("multiply", 1, "cycles of a multiplication"),
-            multiply_long: cycles("multiply-long", 1, "cycles of a multiplication with a 64-bit result"),
-            multiple_word: cycles("multiple-word", 1, "cycles of each step of a load or store of several"),
-            status: cycles("status", 1, "cycles of mrs, msr and cps"),
-            coprocessor: cycles("coprocessor", 1, "cycles of mrc and mcr"),
-            barrier: cycles("barrier", 1, "cycles of a barrier with nothing to wait for"),
-            exception: cycles("exception", 0, "cycles from an exception or interrupt to the handler"),
-            exception_return: cycles("exception-return", 1, "cycles of a return from an exception"),
-            taken_branch: cycles("taken-branch", 1, "cycles of a taken branch that was predicted"),
+            load_use: cycles(reader, "load-use", 0, "stall of an instruction right behind a load that it depends on"),
+            multiply_use: cycles(reader, "multiply-use", 0, "stall of an instruction right behind a multiplication"),
+            register_shift: cycles(reader, "register-shift", 1, "cycles of an instruction that shifts by a register"),
+            multiply: cycles(reader, "multiply", 1, "cycles of a multiplication"),
+            multiply_long: cycles(reader, "multiply-long", 1, "cycles of a multiplication with a 64-bit result"),
+            multiple_word: cycles(reader, "multiple-word", 1, "cycles of each step of a load or store of several"),
+            status: cycles(reader, "status", 1, "cycles of mrs, msr and cps"),
+            coprocessor: cycles(reader, "coprocessor", 1, "cycles of mrc and mcr"),
+            barrier: cycles(reader, "barrier", 1, "cycles of a barrier with nothing to wait for"),
+            exception: cycles(reader, "exception", 0, "cycles from an exception or interrupt to the handler"),
+            exception_return: cycles(reader, "exception-return", 1, "cycles of a return from an exception"),
+            taken_branch: cycles(reader, "taken-branch", 1, "cycles of a taken branch that was predicted"),
             mispredicted_branch: cycles(
+                reader,
                 "mispredicted-branch",
                 0,
                 "further cycles of a branch that was not predicted, or wrongly",
@@ -121,19 +125,14 @@ impl CoreTiming {
             ..CoreTiming::default()
         };
         if divide {
-            table.divide = cycles("divide", 1, "cycles of a division");
+            table.divide = cycles(reader, "divide", 1, "cycles of a division");
         }
         reader.only_if(vfp, HAS_FPU, |reader| {
-            let mut cycles = |name: &str, least: u8, meaning: &str| {
-                reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
-            };
             table.vfp_move_use =
-                cycles("vfp-move-use", 0, "stall of an instruction right behind a move from a VFP register");
-            table.vfp_add = cycles("vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
-            table.vfp_multiply = cycles("vfp-multiply", 1, "cycles of a VFP multiplication");
-            table.vfp_multiply_add = cycles("vfp-multiply-add", 1, "cycles of a VFP multiplication that accumulates");
-            table.vfp_divide_single = cycles("vfp-divide-single", 1, "cycles of a single VFP division or square root");
-            table.vfp_divide_double = cycles("vfp-divide-double", 1, "cycles of a double VFP division or square root");
+                cycles(reader, "vfp-move-use", 0, "stall of an instruction right behind a move from a VFP register");
+            table.read_vfp(reader, "cycles of a single VFP division or square root");
+            table.vfp_divide_double =
+                cycles(reader, "vfp-divide-double", 1, "cycles of a double VFP division or square root");
         });
         table
     }
@@ -141,30 +140,28 @@ impl CoreTiming {
     /// Reads the table of a Cortex-M4, most of whose instructions take one cycle.
     pub fn cortex_m4(reader: &mut NodeReader, vfp: bool) -> CoreTiming {
         let three_stage = Some(ThreeStage::from_node(reader, vfp));
-        let mut cycles = |name: &str, least: u8, meaning: &str| {
-            reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
-        };
         let mut table = CoreTiming {
             three_stage,
-            divide: cycles("divide", 1, "cycles of a division"),
+            divide: cycles(reader, "divide", 1, "cycles of a division"),
             multiple_word: 1,
-            status: cycles("status", 1, "cycles of mrs, msr and cps"),
-            barrier: cycles("barrier", 1, "cycles of a barrier with nothing to wait for"),
-            exception: cycles("exception", 1, "cycles from an exception or interrupt to the handler"),
-            exception_return: cycles("exception-return", 1, "cycles of a return from an exception"),
-            taken_branch: cycles("taken-branch", 1, "cycles of a taken branch to a fixed address"),
+            status: cycles(reader, "status", 1, "cycles of mrs, msr and cps"),
+            barrier: cycles(reader, "barrier", 1, "cycles of a barrier with nothing to wait for"),
+            exception: cycles(reader, "exception", 1, "cycles from an exception or interrupt to the handler"),
+            exception_return: cycles(reader, "exception-return", 1, "cycles of a return from an exception"),
+            taken_branch: cycles(reader, "taken-branch", 1, "cycles of a taken branch to a fixed address"),
             ..CoreTiming::default()
         };
-        reader.only_if(vfp, HAS_FPU, |reader| {
-            let mut cycles = |name: &str, least: u8, meaning: &str| {
-                reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
-            };
-            table.vfp_add = cycles("vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
-            table.vfp_multiply = cycles("vfp-multiply", 1, "cycles of a VFP multiplication");
-            table.vfp_multiply_add = cycles("vfp-multiply-add", 1, "cycles of a VFP multiplication that accumulates");
-            table.vfp_divide_single = cycles("vfp-divide-single", 1, "cycles of a VFP division or square root");
-        });
+        reader.only_if(vfp, HAS_FPU, |reader| table.read_vfp(reader, "cycles of a VFP division or square root"));
         table
+    }
+
+    /// Reads what VFP instructions of single precision take; `divide_meaning` says what a division is there.
+    fn read_vfp(&mut self, reader: &mut NodeReader, divide_meaning: &str) {
+        self.vfp_add = cycles(reader, "vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
+        self.vfp_multiply = cycles(reader, "vfp-multiply", 1, "cycles of a VFP multiplication");
+        self.vfp_multiply_add =
+            cycles(reader, "vfp-multiply-add", 1, "cycles of a VFP multiplication that accumulates");
+        self.vfp_divide_single = cycles(reader, "vfp-divide-single", 1, divide_meaning);
     }
 
     /// Cycles that an instruction occupies the pipeline for, at least 1. A branch counts as not taken.
@@ -272,12 +269,8 @@ impl Pending {
 
     /// Cycles until the instruction's sources are ready.
     pub fn stall_cycles(&self, instr: &Instr) -> u32 {
-        if self.ready | self.early == 0 {
-            return 0;
-        }
-        let late = registers(instr.reads & !instr.reads_early).map(|register| self.ready >> (4 * register) & 15);
-        let early = registers(instr.reads_early).map(|register| self.early >> (4 * register) & 15);
-        late.chain(early).max().unwrap_or(0) as u32
+        let late = self.latest_of(instr.reads & !instr.reads_early, self.ready);
+        late.max(self.latest_of(instr.reads_early, self.early))
     }
 
     /// `cycles` pass.
@@ -305,10 +298,9 @@ impl Pending {
     /// The longest of these waits that one of the registers has.
     fn latest_of(&self, set: RegisterSet, waits: u64) -> u32 {
         if waits == 0 {
-            0
-        } else {
-            registers(set).map(|register| waits >> (4 * register) & 15).max().unwrap_or(0) as u32
+            return 0;
         }
+        registers(set).map(|register| waits >> (4 * register) & 15).max().unwrap_or(0) as u32
     }
 
     /// These registers will be ready in so many cycles, and for early readers in so many.

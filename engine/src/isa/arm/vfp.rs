@@ -23,6 +23,15 @@ pub type S = [u32; 64];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined;
 
+/// True if CPACR allows VFP (its fields of cp10 and cp11), with privilege or without.
+pub(super) fn is_allowed(cpacr: u32, privileged: bool) -> bool {
+    match cpacr >> 20 & 15 {
+        0b1111 => true,
+        0b0101 => privileged,
+        _ => false,
+    }
+}
+
 /// Executes a VFP instruction other than loads, stores, vmrs and vmsr: `encoding` with condition 1110, as in A32. Its
 /// general registers are in `x`. FPSCR gets the cumulative flags, and the condition flags of a comparison.
 pub fn execute(encoding: u32, s: &mut S, x: &mut X, fpscr: &mut u32) -> Result<(), Undefined> {
@@ -168,9 +177,9 @@ impl Unit {
     /// vcvt from and to fixed point, in place (ARM, A8.8).
     fn fixed(&mut self, s: &mut S) -> Result<(), Undefined> {
         let f = self.format;
-        let bits = if self.bit(7) { 32 } else { 16 };
+        let bits: u32 = if self.bit(7) { 32 } else { 16 };
         let rest = (self.encoding & 15) << 1 | self.encoding >> 5 & 1;
-        let fraction_bits = bits_below(bits, rest)?;
+        let fraction_bits = bits.checked_sub(rest).ok_or(Undefined)?;
         let (signed, d) = (!self.bit(16), self.d(s, f));
         let result = match self.bit(18) {
             true => self.control.fixed_of(f, d, convert::Fixed { bits, signed, fraction_bits }, round::Mode::Zero),
@@ -201,10 +210,6 @@ impl Unit {
 
 fn read(s: &S, at: usize, format: Format) -> u64 {
     if format == DOUBLE { u64::from(s[at]) | u64::from(s[at + 1]) << 32 } else { u64::from(s[at]) }
-}
-
-fn bits_below(bits: u32, rest: u32) -> Result<u32, Undefined> {
-    bits.checked_sub(rest).ok_or(Undefined)
 }
 
 /// The low bits of a register as a number.

@@ -1,17 +1,15 @@
 //! Data processing: ARM DDI 0406C, sections A5.2.1 to A5.2.3.
 
-use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
+use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register, with_flags};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, RESULT, SINK, ZERO};
 
-/// Micro-operations by opcode (bits 24:21), without flags and with them: and, eor, sub, rsb, add, adc, sbc, rsc, tst,
-/// teq, cmp, cmn, orr, mov, bic, mvn.
+/// Micro-operations by opcode (bits 24:21): and, eor, sub, rsb, add, adc, sbc, rsc, tst, teq, cmp, cmn, orr, mov, bic,
+/// mvn.
 #[rustfmt::skip]
-const CODES: [(Code, Code); 16] = [
-    (Code::And, Code::Ands), (Code::Eor, Code::Eors), (Code::Sub, Code::Subs), (Code::Rsb, Code::Rsbs),
-    (Code::Add, Code::Adds), (Code::Adc, Code::Adcs), (Code::Sbc, Code::Sbcs), (Code::Rsc, Code::Rscs),
-    (Code::And, Code::Ands), (Code::Eor, Code::Eors), (Code::Sub, Code::Subs), (Code::Add, Code::Adds),
-    (Code::Orr, Code::Orrs), (Code::Mov, Code::Movs), (Code::Bic, Code::Bics), (Code::Mvn, Code::Mvns),
+const CODES: [Code; 16] = [
+    Code::And, Code::Eor, Code::Sub, Code::Rsb, Code::Add, Code::Adc, Code::Sbc, Code::Rsc,
+    Code::And, Code::Eor, Code::Sub, Code::Add, Code::Orr, Code::Mov, Code::Bic, Code::Mvn,
 ];
 const MOV: u32 = 0b1101;
 const MVN: u32 = 0b1111;
@@ -62,22 +60,18 @@ impl Fields {
 
     /// The operation itself, on x[rm] + `imm`.
     fn compute(&self, emit: &mut Emit, rm: u8, imm: u32) {
-        let (plain, with_flags) = CODES[self.opcode as usize];
+        let code = CODES[self.opcode as usize];
         let rn = emit.read(self.rn);
-        emit.op(if self.sets_flags { with_flags } else { plain }, self.result(), rn, rm, imm);
+        emit.op(if self.sets_flags { with_flags(code) } else { code }, self.result(), rn, rm, imm);
     }
 
     /// Jumps to the result, which is in `target`, if it is for the program counter.
     fn finish(&self, emit: &mut Emit, target: u8, class: TimingClass) -> TimingClass {
-        if self.rd != PC {
-            return class;
+        match self.rd {
+            PC if self.returns => emit.exception_return(target),
+            PC => emit.jump_to(target),
+            _ => class,
         }
-        if self.returns {
-            emit.op(Code::ExceptionReturn, 0, 0, target, 0);
-            return TimingClass::Exception;
-        }
-        emit.op(Code::JumpTo, 0, 0, target, 0);
-        TimingClass::IndirectBranch
     }
 }
 
@@ -93,7 +87,7 @@ pub fn immediate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         _ => emit.pc_value.wrapping_sub(value),
     };
     if fields.rn == PC && !fields.sets_flags && matches!(fields.opcode, ADD | SUB) {
-        emit.op(Code::Mov, fields.result(), ZERO, ZERO, address);
+        emit.constant(fields.result(), address);
     } else {
         fields.compute(emit, ZERO, value);
     }
@@ -111,73 +105,43 @@ pub fn rotated_immediate(encoding: u32) -> (u32, Option<u32>) {
 pub fn shifted_by_immediate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let fields = Fields::of(encoding)?;
     let rm = emit.read(register(encoding, 0));
-    let Some((plain, with_carry, amount)) = immediate_shift(bits(encoding, 6, 5), bits(encoding, 11, 7)) else {
-        if fields.opcode == MOV && fields.rd == PC {
-            return Some(fields.finish(emit, rm, TimingClass::Alu));
-        }
-        fields.compute(emit, rm, 0);
-        return Some(fields.finish(emit, RESULT, TimingClass::Alu));
-    };
-    let code = if fields.takes_carry() { with_carry } else { plain };
-    finish_shifted(emit, &fields, Shift { code, rn: 0, rm, amount }, TimingClass::AluShift)
+    let (kind, amount) = (bits(encoding, 6, 5), bits(encoding, 11, 7));
+    if (kind, amount) != (0, 0) {
+        let shift = |emit: &mut Emit, into| emit.shift(fields.takes_carry(), into, rm, kind, amount);
+        return Some(finish_shifted(emit, &fields, shift, TimingClass::AluShift));
+    }
+    if fields.opcode == MOV && fields.rd == PC {
+        return Some(fields.finish(emit, rm, TimingClass::Alu));
+    }
+    fields.compute(emit, rm, 0);
+    Some(fields.finish(emit, RESULT, TimingClass::Alu))
 }
 
 /// The second operand is a register, shifted by another.
 pub fn shifted_by_register(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
-    const SHIFTS: [(Code, Code); 4] = [
-        (Code::LslReg, Code::LslRegs),
-        (Code::LsrReg, Code::LsrRegs),
-        (Code::AsrReg, Code::AsrRegs),
-        (Code::RorReg, Code::RorRegs),
-    ];
     let fields = Fields::of(encoding)?;
     let (rm, rs) = (register(encoding, 0), register(encoding, 8));
     not_pc(&[rm, rs, fields.rn, fields.rd])?;
-    let (plain, with_carry) = SHIFTS[bits(encoding, 6, 5) as usize];
-    let code = if fields.takes_carry() { with_carry } else { plain };
-    finish_shifted(emit, &fields, Shift { code, rn: rs, rm, amount: 0 }, TimingClass::AluShiftRegister)
-}
-
-/// A shift's micro-operation.
-struct Shift {
-    code: Code,
-    rn: u8,
-    rm: u8,
-    amount: u32,
+    let kind = bits(encoding, 6, 5);
+    let shift = |emit: &mut Emit, into| emit.shift_by_register(fields.takes_carry(), into, rm, kind, rs);
+    Some(finish_shifted(emit, &fields, shift, TimingClass::AluShiftRegister))
 }
 
 /// Shifts, and does the operation on the outcome. A move is the shift alone.
-fn finish_shifted(emit: &mut Emit, fields: &Fields, shift: Shift, class: TimingClass) -> Option<TimingClass> {
+fn finish_shifted(
+    emit: &mut Emit,
+    fields: &Fields,
+    shift: impl FnOnce(&mut Emit, u8),
+    class: TimingClass,
+) -> TimingClass {
     if fields.opcode == MOV {
-        emit.op(shift.code, fields.result(), shift.rn, shift.rm, shift.amount);
-        if fields.sets_flags {
-            emit.op(Code::TestNz, 0, 0, fields.rd, 0);
-        }
+        shift(emit, fields.result());
+        emit.test(fields.sets_flags, fields.rd);
     } else {
-        emit.op(shift.code, OPERAND, shift.rn, shift.rm, shift.amount);
+        shift(emit, OPERAND);
         fields.compute(emit, OPERAND, 0);
     }
-    Some(fields.finish(emit, RESULT, class))
-}
-
-/// A shift by an immediate as encoded: without and with carry, and its amount; nothing for none at all.
-pub fn immediate_shift(kind: u32, imm5: u32) -> Option<(Code, Code, u32)> {
-    let or_32 = if imm5 == 0 { 32 } else { imm5 };
-    match (kind, imm5) {
-        (0, 0) => None,
-        (0, _) => Some((Code::LslImm, Code::LslImms, imm5)),
-        (1, _) => Some((Code::LsrImm, Code::LsrImms, or_32)),
-        (2, _) => Some((Code::AsrImm, Code::AsrImms, or_32)),
-        (_, 0) => Some((Code::Rrx, Code::Rrxs, 0)),
-        _ => Some((Code::RorImm, Code::RorImms, imm5)),
-    }
-}
-
-/// x[rm] shifted by an immediate: the register that has it.
-pub fn shifted(emit: &mut Emit, rm: u8, kind: u32, imm5: u32) -> u8 {
-    let Some((code, _, amount)) = immediate_shift(kind, imm5) else { return rm };
-    emit.op(code, OPERAND, 0, rm, amount);
-    OPERAND
+    fields.finish(emit, RESULT, class)
 }
 
 /// movw, movt.

@@ -1,9 +1,8 @@
 //! Media instructions: ARM DDI 0406C, section A5.4.
 
-use super::data;
-use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
+use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, or_zero, register};
 use crate::isa::arm::op::{Code, Media, TimingClass};
-use crate::isa::arm::registers::{OPERAND, PC, ZERO};
+use crate::isa::arm::registers::PC;
 
 /// Bits 27:25 = 011, bit 4 set, by bits 24:23.
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
@@ -30,8 +29,7 @@ fn parallel(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         7 => 5,
         _ => return None,
     };
-    emit.op(Code::Media, rd, rn, rm, Media::Parallel as u32 | kind << 8 | what << 12);
-    Some(TimingClass::Media)
+    Some(emit.media(Media::Parallel, [rd, rn, rm, 0], kind | what << 4))
 }
 
 /// Packing, saturation, extension, reversal.
@@ -43,24 +41,22 @@ fn packing(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (0b000, _) if operation & 1 == 0 => {
             not_pc(&[rn])?;
             let (media, shift) = if bit(encoding, 6) { (Media::Pkhtb, 2) } else { (Media::Pkhbt, 0) };
-            let shifted = data::shifted(emit, rm, shift, bits(encoding, 11, 7));
-            emit.op(Code::Media, rd, rn, shifted, media as u32);
-            Some(TimingClass::Media)
+            let shifted = emit.shifted(false, rm, shift, bits(encoding, 11, 7));
+            Some(emit.media(media, [rd, rn, shifted, 0], 0))
         }
         (0b010 | 0b011 | 0b110 | 0b111, _) if operation & 1 == 0 => {
             let media = if bit(encoding, 22) { Media::Usat } else { Media::Ssat };
-            let shifted = data::shifted(emit, rm, bits(encoding, 6, 5) & 2, bits(encoding, 11, 7));
-            saturate(emit, media, rd, shifted, bits(encoding, 20, 16))
+            let shifted = emit.shifted(false, rm, bits(encoding, 6, 5) & 2, bits(encoding, 11, 7));
+            Some(emit.saturate(media, rd, shifted, bits(encoding, 20, 16)))
         }
         (_, 0b011) => extend(emit, encoding, group),
         _ if bits(encoding, 11, 8) != 15 => None,
         (0b000, 0b101) => {
             not_pc(&[rn])?;
-            emit.op(Code::Media, rd, rn, rm, Media::Sel as u32);
-            Some(TimingClass::Media)
+            Some(emit.media(Media::Sel, [rd, rn, rm, 0], 0))
         }
-        (0b010, 0b001) => saturate(emit, Media::Ssat16, rd, rm, bits(encoding, 19, 16)),
-        (0b110, 0b001) => saturate(emit, Media::Usat16, rd, rm, bits(encoding, 19, 16)),
+        (0b010, 0b001) => Some(emit.saturate(Media::Ssat16, rd, rm, bits(encoding, 19, 16))),
+        (0b110, 0b001) => Some(emit.saturate(Media::Usat16, rd, rm, bits(encoding, 19, 16))),
         (0b011 | 0b111, 0b001 | 0b101) => {
             only_if(rn == 15)?;
             let code = match (group, operation) {
@@ -76,71 +72,40 @@ fn packing(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     }
 }
 
-/// ssat, usat and the forms for halves; `field` is as encoded, one less than the bits for the signed ones.
-fn saturate(emit: &mut Emit, media: Media, rd: u8, rm: u8, field: u32) -> Option<TimingClass> {
-    let is_signed = matches!(media, Media::Ssat | Media::Ssat16);
-    let to_bits = if is_signed { field + 1 } else { field };
-    emit.op(Code::Media, rd, 0, rm, media as u32 | to_bits << 8);
-    Some(TimingClass::Media)
-}
-
 /// sxtb, sxtab, sxth, sxtah, sxtb16, sxtab16 and the unsigned ones: bits 11:10 rotate, rn = 15 adds nothing.
 fn extend(emit: &mut Emit, encoding: u32, group: u32) -> Option<TimingClass> {
-    let [rn, rd, rm] = [16, 12, 0].map(|low| register(encoding, low));
+    let registers = [12, 16, 0].map(|low| register(encoding, low));
     only_if(bits(encoding, 9, 8) == 0)?;
     let rotation = 8 * bits(encoding, 11, 10);
-    let rotated = if rotation == 0 {
-        rm
-    } else {
-        emit.op(Code::RorImm, OPERAND, 0, rm, rotation);
-        OPERAND
-    };
-    let code = match group {
-        0b000 | 0b100 => {
-            let media = if group == 0 { Media::Sxtab16 } else { Media::Uxtab16 };
-            emit.op(Code::Media, rd, if rn == PC { ZERO } else { rn }, rotated, media as u32);
-            return Some(TimingClass::Media);
-        }
-        0b010 => Code::Sxtb,
-        0b011 => Code::Sxth,
-        0b110 => Code::Uxtb,
-        0b111 => Code::Uxth,
+    Some(match group {
+        0b000 => emit.extend_halves(Media::Sxtab16, registers, rotation),
+        0b100 => emit.extend_halves(Media::Uxtab16, registers, rotation),
+        0b010 => emit.extend(Code::Sxtb, registers, rotation),
+        0b011 => emit.extend(Code::Sxth, registers, rotation),
+        0b110 => emit.extend(Code::Uxtb, registers, rotation),
+        0b111 => emit.extend(Code::Uxth, registers, rotation),
         _ => return None,
-    };
-    if rn == PC {
-        emit.op(code, rd, 0, rotated, 0);
-    } else {
-        emit.op(code, OPERAND, 0, rotated, 0);
-        emit.op(Code::Add, rd, rn, OPERAND, 0);
-    }
-    Some(if rn == PC && rotation == 0 { TimingClass::Alu } else { TimingClass::AluShift })
+    })
 }
 
 /// Dual and most significant word multiplications; divisions.
 fn multiply(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let [rd, ra, rm, rn] = [16, 12, 8, 0].map(|low| register(encoding, low));
     not_pc(&[rd, rm, rn])?;
-    let swaps_or_rounds = bits(encoding, 5, 5) << 8;
-    let or_zero = if ra == PC { ZERO } else { ra };
-    let (media, ra) = match (bits(encoding, 22, 20), bits(encoding, 7, 6)) {
-        (0b000, 0b00) => (Media::Smlad, or_zero),
-        (0b000, 0b01) => (Media::Smlsd, or_zero),
+    let swaps_or_rounds = bits(encoding, 5, 5);
+    let media = match (bits(encoding, 22, 20), bits(encoding, 7, 6)) {
+        (0b000, 0b00) => Media::Smlad,
+        (0b000, 0b01) => Media::Smlsd,
         (0b001 | 0b011, 0b00) => return divide(emit, encoding),
-        (0b100, 0b00) if ra != PC && ra != rd => return long(emit, Media::Smlald, encoding),
-        (0b100, 0b01) if ra != PC && ra != rd => return long(emit, Media::Smlsld, encoding),
-        (0b101, 0b00) => (Media::Smmla, or_zero),
-        (0b101, 0b11) if ra != PC => (Media::Smmls, ra),
+        (0b100, 0b00) if ra != PC && ra != rd => Media::Smlald,
+        (0b100, 0b01) if ra != PC && ra != rd => Media::Smlsld,
+        (0b101, 0b00) => Media::Smmla,
+        (0b101, 0b11) if ra != PC => Media::Smmls,
         _ => return None,
     };
-    emit.op4(Code::Media, rd, rn, rm, ra, media as u32 | swaps_or_rounds);
-    Some(TimingClass::Multiply)
-}
-
-/// smlald, smlsld: the low word in bits 15:12, the high one in 19:16.
-fn long(emit: &mut Emit, media: Media, encoding: u32) -> Option<TimingClass> {
-    let [high, low, rm, rn] = [16, 12, 8, 0].map(|at| register(encoding, at));
-    emit.op4(Code::Media, low, rn, rm, high, media as u32 | bits(encoding, 5, 5) << 8);
-    Some(TimingClass::MultiplyLong)
+    // Of 64 bits, the low word is in bits 15:12, the high one in 19:16.
+    let (rd, ra) = if media.class() == TimingClass::MultiplyLong { (ra, rd) } else { (rd, or_zero(ra)) };
+    Some(emit.media(media, [rd, rn, rm, ra], swaps_or_rounds))
 }
 
 /// sdiv, udiv.
@@ -157,25 +122,15 @@ fn bit_fields(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     if (group, operation) == (0b000, 0b000) {
         let [rd, ra, rm, rn] = [16, 12, 8, 0].map(|low| register(encoding, low));
         not_pc(&[rd, rm, rn])?;
-        emit.op4(Code::Media, rd, rn, rm, if ra == PC { ZERO } else { ra }, Media::Usada8 as u32);
-        return Some(TimingClass::Media);
+        return Some(emit.media(Media::Usada8, [rd, rn, rm, or_zero(ra)], 0));
     }
     let [rd, rn] = [12, 0].map(|low| register(encoding, low));
     let (lowest, other) = (bits(encoding, 11, 7), bits(encoding, 20, 16));
     not_pc(&[rd])?;
     match (group >> 1, operation & 3) {
-        (0b01 | 0b11, 0b10) => {
-            not_pc(&[rn])?;
-            only_if(lowest + other < 32)?;
-            let code = if bit(encoding, 22) { Code::Ubfx } else { Code::Sbfx };
-            emit.op(code, rd, 0, rn, lowest | (other + 1) << 8);
-        }
-        (0b10, 0b00) => {
-            only_if(other >= lowest)?;
-            let from = if rn == PC { ZERO } else { rn };
-            emit.op(Code::Bfi, rd, 0, from, lowest | (other - lowest + 1) << 8);
-        }
-        _ => return None,
+        (0b01, 0b10) => emit.extract(Code::Sbfx, rd, rn, lowest, other + 1),
+        (0b11, 0b10) => emit.extract(Code::Ubfx, rd, rn, lowest, other + 1),
+        (0b10, 0b00) => emit.insert(rd, rn, lowest, other),
+        _ => None,
     }
-    Some(TimingClass::Alu)
 }

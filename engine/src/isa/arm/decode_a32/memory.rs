@@ -1,6 +1,5 @@
 //! Loads and stores of one or two registers: ARM DDI 0406C, sections A5.2.8, A5.2.9 and A5.3.
 
-use super::data;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, PC, RESULT, SPARE, ZERO};
@@ -58,7 +57,7 @@ pub fn words_and_bytes(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let offset = if bit(encoding, 25) {
         let rm = register(encoding, 0);
         not_pc(&[rm])?;
-        Offset::Register { register: data::shifted(emit, rm, bits(encoding, 6, 5), bits(encoding, 11, 7)), subtract }
+        Offset::Register { register: emit.shifted(false, rm, bits(encoding, 6, 5), bits(encoding, 11, 7)), subtract }
     } else {
         signed(bits(encoding, 11, 0), subtract)
     };
@@ -123,10 +122,7 @@ fn one(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> TimingClass {
         write_back(emit, mode, sum);
     }
     match (is_load, rt) {
-        (true, PC) => {
-            emit.op(Code::JumpTo, 0, 0, RESULT, 0);
-            TimingClass::IndirectBranch
-        }
+        (true, PC) => emit.jump_to(RESULT),
         (true, _) => TimingClass::Load,
         (false, _) => TimingClass::Store,
     }
@@ -137,7 +133,7 @@ fn one(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> TimingClass {
 fn address(emit: &mut Emit, mode: &Mode, now: bool) -> (u8, Offset, Option<u8>) {
     const NO_OFFSET: Offset = Offset::Immediate(0);
     match (mode.is_indexed, mode.rn, mode.offset) {
-        (true, PC, Offset::Immediate(imm)) => (ZERO, Offset::Immediate((emit.pc_value & !3).wrapping_add(imm)), None),
+        (true, PC, Offset::Immediate(imm)) => (ZERO, Offset::Immediate(emit.aligned_pc().wrapping_add(imm)), None),
         (true, _, Offset::Register { subtract, .. }) if now || subtract => {
             mode.add(emit, ADDRESS);
             (ADDRESS, NO_OFFSET, Some(ADDRESS))
@@ -174,12 +170,11 @@ fn two(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> Option<TimingClass> 
         address(emit, mode, needed_later)
     };
     let Offset::Immediate(imm) = offset else { return None };
-    let direction = if is_load { 0 } else { how::STORE };
-    emit.op4(Code::Multiple, 0, base, ZERO, how::ALIGNED | direction, 2 | imm << 8);
+    let flags = emit.announce(base, imm, 2, is_load);
     // The second access can fault: what the address is made of changes behind it.
     let first = if is_load && mode.needs(rt) { SPARE } else { rt };
-    emit.op4(code, first, base, ZERO, how::ALIGNED | how::TOLD, imm);
-    emit.op4(code, rt2, base, ZERO, how::ALIGNED | how::TOLD, imm.wrapping_add(4));
+    emit.op4(code, first, base, ZERO, flags, imm);
+    emit.op4(code, rt2, base, ZERO, flags, imm.wrapping_add(4));
     if first != rt {
         emit.op(Code::Mov, rt, 0, SPARE, 0);
     }

@@ -1,10 +1,10 @@
 //! Synchronization, hints, moves to the status registers and miscellaneous instructions: ARM DDI 0406C, sections
 //! A5.2.10 to A5.2.12.
 
-use super::{data, link};
+use super::data;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, Media, TimingClass};
-use crate::isa::arm::registers::{LR, OPERAND, PC, RESULT, ZERO};
+use crate::isa::arm::registers::{OPERAND, PC};
 
 /// Bits 27:23 = 00010, bits 20 and 7 clear, by bits 6:4 and 22:21.
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
@@ -25,13 +25,11 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (0b001 | 0b010, 0b01) => {
             jumps()?;
             let target = emit.read(rm);
-            emit.op(Code::JumpTo, 0, 0, target, 0);
-            Some(TimingClass::IndirectBranch)
+            Some(emit.jump_to(target))
         }
         (0b011, 0b01) => {
             jumps()?;
-            not_pc(&[rm])?;
-            Some(branch_and_link(emit, rm))
+            emit.call(rm, emit.pc_value.wrapping_sub(4))
         }
         (0b001, 0b11) => {
             only_if(bits(encoding, 19, 16) == 15 && bits(encoding, 11, 8) == 15)?;
@@ -52,27 +50,13 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     }
 }
 
-/// blx to a register.
-fn branch_and_link(emit: &mut Emit, rm: u8) -> TimingClass {
-    let target = if rm == LR {
-        emit.op(Code::Mov, RESULT, 0, LR, 0);
-        RESULT
-    } else {
-        rm
-    };
-    link(emit);
-    emit.op(Code::JumpTo, 0, 0, target, 0);
-    TimingClass::IndirectBranch
-}
-
 /// qadd, qsub, qdadd, qdsub.
 fn saturating(emit: &mut Emit, encoding: u32, operation: u32) -> Option<TimingClass> {
     const MEDIA: [Media; 4] = [Media::Qadd, Media::Qsub, Media::Qdadd, Media::Qdsub];
     let [rn, rd, rm] = [16, 12, 0].map(|low| register(encoding, low));
     not_pc(&[rn, rd, rm])?;
     only_if(bits(encoding, 11, 8) == 0)?;
-    emit.op(Code::Media, rd, rn, rm, MEDIA[operation as usize] as u32);
-    Some(TimingClass::Media)
+    Some(emit.media(MEDIA[operation as usize], [rd, rn, rm, 0], 0))
 }
 
 /// msr of an immediate, and the hints, which stand where it would change nothing.
@@ -80,23 +64,12 @@ pub fn status_immediate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (is_spsr, mask) = (bit(encoding, 22), register(encoding, 16));
     only_if(bits(encoding, 15, 12) == 15)?;
     if !is_spsr && mask == 0 {
-        return Some(hint(emit, encoding));
+        return Some(emit.hint(bits(encoding, 7, 0)));
     }
     let (value, _) = data::rotated_immediate(encoding);
-    emit.op(Code::Mov, OPERAND, ZERO, ZERO, value);
+    emit.constant(OPERAND, value);
     emit.op4(Code::Msr, 0, 0, OPERAND, mask, u32::from(is_spsr) << 8);
     Some(TimingClass::Status)
-}
-
-fn hint(emit: &mut Emit, encoding: u32) -> TimingClass {
-    match bits(encoding, 7, 0) {
-        1 | 0xf0.. => emit.imm(Code::Hint, 0),
-        2 => emit.imm(Code::Wfe, 0),
-        3 => emit.imm(Code::Wfi, 0),
-        4 => emit.imm(Code::Sev, 0),
-        _ => emit.nothing(),
-    }
-    TimingClass::Hint
 }
 
 /// swp, swpb; ldrex, strex and their shorter and longer forms.

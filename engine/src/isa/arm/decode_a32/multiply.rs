@@ -30,9 +30,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         return Some(TimingClass::MultiplyLong);
     }
     emit.op4(code, rd, rn, rm, ra, 0);
-    if s {
-        emit.op(Code::TestNz, 0, 0, rd, 0);
-    }
+    emit.test(s, rd);
     Some(TimingClass::Multiply)
 }
 
@@ -41,21 +39,14 @@ pub fn halfwords(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let [rd, ra, rm, rn] = [16, 12, 8, 0].map(|low| register(encoding, low));
     not_pc(&[rd, ra, rm, rn])?;
     let (bit5, bit6) = (bits(encoding, 5, 5), bits(encoding, 6, 6));
-    let halves = bit5 << 8 | bit6 << 9;
-    let mut product = |media: Media, ra, parameters| {
-        emit.op4(Code::Media, rd, rn, rm, ra, media as u32 | parameters);
-        Some(TimingClass::Multiply)
-    };
-    match (bits(encoding, 22, 21), bit5) {
-        (0b00, _) => product(Media::Smlaxy, ra, halves),
-        (0b01, 0) => product(Media::Smlawy, ra, bit6 << 9),
-        (0b01, _) if ra == 0 => product(Media::Smlawy, ZERO, bit6 << 9),
-        (0b11, _) if ra == 0 => product(Media::Smlaxy, ZERO, halves),
-        (0b10, _) if rd != ra => {
-            let (low, high) = (ra, rd);
-            emit.op4(Code::Media, low, rn, rm, high, Media::Smlalxy as u32 | halves);
-            Some(TimingClass::MultiplyLong)
-        }
-        _ => None,
-    }
+    let halves = bit5 | bit6 << 1;
+    Some(match (bits(encoding, 22, 21), bit5) {
+        (0b00, _) => emit.media(Media::Smlaxy, [rd, rn, rm, ra], halves),
+        (0b01, 0) => emit.media(Media::Smlawy, [rd, rn, rm, ra], bit6 << 1),
+        (0b01, _) if ra == 0 => emit.media(Media::Smlawy, [rd, rn, rm, ZERO], bit6 << 1),
+        (0b11, _) if ra == 0 => emit.media(Media::Smlaxy, [rd, rn, rm, ZERO], halves),
+        // The low word is in bits 15:12, the high one in 19:16.
+        (0b10, _) if rd != ra => emit.media(Media::Smlalxy, [ra, rn, rm, rd], halves),
+        _ => return None,
+    })
 }

@@ -1,6 +1,6 @@
 //! Instructions without a condition: ARM DDI 0406C, section A5.7.
 
-use super::{branch_offset, data, link};
+use super::{branch_offset, link};
 use crate::isa::arm::emit::{Emit, bit, bits, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, PC, SINK, SP, ZERO};
@@ -9,7 +9,10 @@ use crate::isa::arm::registers::{ADDRESS, PC, SINK, SP, ZERO};
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     match bits(encoding, 27, 25) {
         0b000 if bits(encoding, 24, 20) == 0b10000 => processor_state(emit, encoding),
-        0b010 if bits(encoding, 24, 20) == 0b10111 => barrier(emit, encoding),
+        0b010 if bits(encoding, 24, 20) == 0b10111 => {
+            only_if(bits(encoding, 19, 8) == 0xff0)?;
+            emit.barrier(encoding, bits(encoding, 7, 4) == 1)
+        }
         0b010 | 0b011 => preload(emit, encoding),
         0b100 => exception_frames(emit, encoding),
         0b101 => {
@@ -44,20 +47,6 @@ fn processor_state(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     Some(TimingClass::Status)
 }
 
-/// clrex, dsb, dmb, isb.
-fn barrier(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
-    only_if(bits(encoding, 19, 8) == 0xff0)?;
-    let (code, class) = match bits(encoding, 7, 4) {
-        1 => (Code::Clrex, TimingClass::Hint),
-        4 => (Code::Dsb, TimingClass::Barrier),
-        5 => (Code::Dmb, TimingClass::Barrier),
-        6 => (Code::Isb, TimingClass::Barrier),
-        _ => return None,
-    };
-    emit.imm(code, 0);
-    Some(class)
-}
-
 /// pld, pldw, pli, and the hints that are none yet: these and pli do nothing.
 fn preload(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let is_register = bit(encoding, 25);
@@ -76,7 +65,7 @@ fn preload(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         let rm = register(encoding, 0);
         only_if(rm != PC)?;
         let base = emit.read(rn);
-        let offset = data::shifted(emit, rm, bits(encoding, 6, 5), bits(encoding, 11, 7));
+        let offset = emit.shifted(false, rm, bits(encoding, 6, 5), bits(encoding, 11, 7));
         if up {
             emit.op(Code::Pld, 0, base, offset, 0);
         } else {

@@ -4,7 +4,6 @@ use super::always;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, PC, ZERO};
-use crate::memory::first_level::access::how;
 
 /// Number of the status register FPSCR.
 const FPSCR: u32 = 1;
@@ -79,24 +78,17 @@ fn first_word(encoding: u32, words: u32, emit: &Emit) -> Option<u32> {
 
 /// So many words from x[rn] + `offset` on.
 fn transfer(emit: &mut Emit, is_load: bool, rn: u8, offset: u32, first: u32, words: u32) -> Option<TimingClass> {
-    let literal = (emit.pc_value & !3).wrapping_add(offset);
+    let literal = emit.aligned_pc().wrapping_add(offset);
     let (base, offset) = match rn {
         PC if words == 1 => (ZERO, literal),
         PC => {
-            emit.op(Code::Mov, ADDRESS, ZERO, ZERO, literal);
+            emit.constant(ADDRESS, literal);
             (ADDRESS, 0)
         }
         _ => (rn, offset),
     };
-    let (code, class, direction) = match is_load {
-        true => (Code::Vldr, TimingClass::VfpLoad, 0),
-        false => (Code::Vstr, TimingClass::VfpStore, how::STORE),
-    };
-    let mut flags = how::ALIGNED;
-    if words > 1 {
-        emit.op4(Code::Multiple, 0, base, ZERO, flags | direction, words | offset << 8);
-        flags |= how::TOLD;
-    }
+    let (code, class) = if is_load { (Code::Vldr, TimingClass::VfpLoad) } else { (Code::Vstr, TimingClass::VfpStore) };
+    let flags = emit.announce(base, offset, words, is_load);
     for word in 0..words {
         emit.op4(code, (first + word) as u8, base, ZERO, flags, offset.wrapping_add(4 * word));
     }

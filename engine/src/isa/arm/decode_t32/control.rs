@@ -1,8 +1,6 @@
 //! 32-bit branches and what is for the system: A6.3.4, and rfe and srs of A6.3.5; in the M profile, also the stack
 //! pointer's low bits.
 
-use super::aligned_pc;
-use super::short_control::hint;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::m_profile::is_special_register;
 use crate::isa::arm::op::{Code, Op, TimingClass};
@@ -13,7 +11,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     match (bit(encoding, 14), bit(encoding, 12)) {
         (false, false) if bits(encoding, 25, 23) == 7 => {
             only_if(!bit(encoding, 13))?;
-            if emit.features.m_profile { m_profile_control(emit, encoding) } else { control(emit, encoding) }
+            control(emit, encoding)
         }
         (false, false) => super::branch(emit, bits(encoding, 25, 22) as u8, near_offset(encoding)),
         (false, true) => super::branch(emit, 14, far_offset(encoding)),
@@ -24,7 +22,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (true, false) => {
             only_if(!bit(encoding, 0) && !emit.features.m_profile)?;
             emit.constant(LR, emit.pc_value | 1);
-            emit.imm(Code::Jump, aligned_pc(emit).wrapping_add(far_offset(encoding)));
+            emit.imm(Code::Jump, emit.aligned_pc().wrapping_add(far_offset(encoding)));
             Some(TimingClass::Branch)
         }
     }
@@ -45,11 +43,34 @@ fn far_offset(encoding: u32) -> u32 {
     ((offset << 7) as i32 >> 7) as u32
 }
 
-/// By bits 26:20, the upper three of which are 011 or 111.
+/// By bits 26:20, the upper three of which are 011 or 111. The M profile has moves to and from special registers, hints
+/// and barriers (DDI 0403E, A5.3.4).
 fn control(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
-    let (rn, rd) = (register(encoding, 16), register(encoding, 8));
-    let low = bits(encoding, 7, 0);
+    let (rn, rd, low) = (register(encoding, 16), register(encoding, 8), bits(encoding, 7, 0));
+    let m_profile = emit.features.m_profile;
     match bits(encoding, 26, 20) {
+        0x38 if m_profile => {
+            let mask = bits(encoding, 11, 10);
+            not_pc(&[rn])?;
+            only_if(bits(encoding, 9, 8) == 0 && mask != 0 && is_special_register(low))?;
+            emit.op4(Code::Msr, 0, 0, rn, (mask << 2) as u8, low);
+            Some(TimingClass::Status)
+        }
+        0x3a => {
+            only_if(rn == PC && !bit(encoding, 11) && !(m_profile && bits(encoding, 10, 8) != 0))?;
+            state_or_hint(emit, encoding)
+        }
+        0x3b => {
+            only_if(rn == PC && rd == PC)?;
+            emit.barrier(encoding, low == 0x2f)
+        }
+        0x3e if m_profile => {
+            not_pc(&[rd])?;
+            only_if(rn == PC && is_special_register(low))?;
+            emit.op(Code::Mrs, rd, 0, ZERO, low);
+            Some(TimingClass::Status)
+        }
+        _ if m_profile => None,
         spsr @ (0x38 | 0x39) => {
             let mask = bits(encoding, 11, 8);
             not_pc(&[rn])?;
@@ -57,26 +78,16 @@ fn control(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
             emit.op4(Code::Msr, 0, 0, rn, mask as u8, (spsr & 1) << 8);
             Some(TimingClass::Status)
         }
-        0x3a => {
-            only_if(rn == PC && !bit(encoding, 11))?;
-            state_or_hint(emit, encoding)
-        }
-        0x3b => {
-            only_if(rn == PC && rd == PC)?;
-            barrier(emit, encoding)
-        }
         // Jazelle is trivial: bxj is bx.
         0x3c => {
             only_if(bits(encoding, 11, 0) == 0xf00)?;
             not_pc(&[rn])?;
-            emit.op(Code::JumpTo, 0, 0, rn, 0);
-            Some(TimingClass::IndirectBranch)
+            Some(emit.jump_to(rn))
         }
         0x3d => {
             only_if(rn == LR && rd == PC)?;
             emit.op(Code::Sub, RESULT, LR, ZERO, low);
-            emit.op(Code::ExceptionReturn, 0, 0, RESULT, 0);
-            Some(TimingClass::Exception)
+            Some(emit.exception_return(RESULT))
         }
         spsr @ (0x3e | 0x3f) => {
             not_pc(&[rd])?;
@@ -97,32 +108,15 @@ fn control(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
 fn state_or_hint(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (change, sets_mode) = (bits(encoding, 10, 9), bits(encoding, 8, 8));
     let low = bits(encoding, 7, 0);
-    let way = match (change, sets_mode) {
-        (0, 0) if low >> 4 == 15 => {
-            emit.imm(Code::Hint, 0);
-            return Some(TimingClass::Hint);
-        }
-        (0, 0) => return Some(hint(emit, low)),
+    let sets_or_clears = match (change, sets_mode) {
+        (0, 0) => return Some(emit.hint(low)),
         (0, _) => 0,
         (2, _) => 1 << 10,
         (3, _) => 1 << 9,
         _ => return None,
     };
-    emit.imm(Code::Cps, bits(low, 4, 0) | sets_mode << 5 | bits(low, 7, 5) << 6 | way);
+    emit.imm(Code::Cps, bits(low, 4, 0) | sets_mode << 5 | bits(low, 7, 5) << 6 | sets_or_clears);
     Some(TimingClass::Status)
-}
-
-/// clrex, dsb, dmb, isb.
-pub fn barrier(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
-    let (code, class) = match bits(encoding, 7, 4) {
-        2 if bits(encoding, 3, 0) == 15 => (Code::Clrex, TimingClass::Hint),
-        4 => (Code::Dsb, TimingClass::Barrier),
-        5 => (Code::Dmb, TimingClass::Barrier),
-        6 => (Code::Isb, TimingClass::Barrier),
-        _ => return None,
-    };
-    emit.imm(code, 0);
-    Some(class)
 }
 
 /// rfe and srs, which go downwards before (bit 24 clear) or upwards after.
@@ -140,40 +134,6 @@ pub fn return_state(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         emit.op(Code::Srs, rd, 0, ZERO, (offset as u32) << 8 | bits(encoding, 4, 0));
     }
     Some(TimingClass::Exception)
-}
-
-/// What is for the system in the M profile (DDI 0403E, A5.3.4): by bits 26:20, the upper three of which are 011 or 111.
-fn m_profile_control(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
-    let (rn, rd) = (register(encoding, 16), register(encoding, 8));
-    let low = bits(encoding, 7, 0);
-    match bits(encoding, 26, 20) {
-        0x38 => {
-            let mask = bits(encoding, 11, 10);
-            not_pc(&[rn])?;
-            only_if(bits(encoding, 9, 8) == 0 && mask != 0 && is_special_register(low))?;
-            emit.op4(Code::Msr, 0, 0, rn, (mask << 2) as u8, low);
-            Some(TimingClass::Status)
-        }
-        0x3a => {
-            only_if(rn == PC && !bit(encoding, 11) && bits(encoding, 10, 8) == 0)?;
-            if low >> 4 == 15 {
-                emit.imm(Code::Hint, 0);
-                return Some(TimingClass::Hint);
-            }
-            Some(hint(emit, low))
-        }
-        0x3b => {
-            only_if(rn == PC && rd == PC)?;
-            barrier(emit, encoding)
-        }
-        0x3e => {
-            not_pc(&[rd])?;
-            only_if(rn == PC && is_special_register(low))?;
-            emit.op(Code::Mrs, rd, 0, ZERO, low);
-            Some(TimingClass::Status)
-        }
-        _ => None,
-    }
 }
 
 /// Bits 1:0 of the stack pointer are always 0 (B1.4.1): they are cleared where an instruction may set them.

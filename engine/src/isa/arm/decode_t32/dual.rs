@@ -1,10 +1,8 @@
 //! ldrd, strd, exclusive accesses and table branches: A6.3.6.
 
-use super::aligned_pc;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, OPERAND, PC, RESULT, ZERO};
-use crate::memory::first_level::access::how;
 
 /// By P (bit 24), U (23), W (21) and L (20).
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
@@ -35,19 +33,19 @@ fn two(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     only_if(!write_back || rn != rt && rn != rt2)?;
     let (base, first) = if rn == PC {
         only_if(is_load && !write_back)?;
-        emit.constant(ADDRESS, aligned_pc(emit).wrapping_add(offset));
+        emit.constant(ADDRESS, emit.aligned_pc().wrapping_add(offset));
         (ADDRESS, 0)
     } else {
         (rn, if pre { offset } else { 0 })
     };
-    let (code, direction) = if is_load { (Code::Ldr, 0) } else { (Code::Str, how::STORE) };
-    emit.op4(Code::Multiple, 0, base, ZERO, how::ALIGNED | direction, 2 | first << 8);
+    let code = if is_load { Code::Ldr } else { Code::Str };
+    let flags = emit.announce(base, first, 2, is_load);
     let mut words = [(rt, first), (rt2, first.wrapping_add(4))];
     if rt == base {
         words.reverse();
     }
     for (register, at) in words {
-        emit.op4(code, register, base, ZERO, how::ALIGNED | how::TOLD, at);
+        emit.op4(code, register, base, ZERO, flags, at);
     }
     if write_back {
         emit.op(Code::Add, rn, rn, ZERO, offset);

@@ -1,6 +1,5 @@
 //! 32-bit loads and stores of one register, and memory hints: A6.3.7 to A6.3.10.
 
-use super::aligned_pc;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, RESULT, ZERO};
@@ -41,8 +40,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         emit.op(Code::Add, address.rn, address.rn, ZERO, step);
     }
     if rt == PC {
-        emit.op(Code::JumpTo, 0, 0, RESULT, 0);
-        return Some(TimingClass::IndirectBranch);
+        return Some(emit.jump_to(RESULT));
     }
     Some(if is_load { TimingClass::Load } else { TimingClass::Store })
 }
@@ -67,7 +65,7 @@ fn address(emit: &mut Emit, encoding: u32) -> Option<Address> {
     let (imm12, imm8) = (bits(encoding, 11, 0), bits(encoding, 7, 0));
     if rn == PC {
         only_if(bit(encoding, 20))?;
-        let pc = aligned_pc(emit);
+        let pc = emit.aligned_pc();
         return Some(at(ZERO, if bit(encoding, 23) { pc.wrapping_add(imm12) } else { pc.wrapping_sub(imm12) }));
     }
     if bit(encoding, 23) {

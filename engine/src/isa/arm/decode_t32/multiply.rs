@@ -1,8 +1,8 @@
 //! 32-bit multiplications and divisions: A6.3.16, A6.3.17.
 
-use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
+use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, or_zero, register};
 use crate::isa::arm::op::{Code, Media, TimingClass};
-use crate::isa::arm::registers::{PC, ZERO};
+use crate::isa::arm::registers::PC;
 
 /// With a result of 32 bits. The program counter as the number to add stands for none.
 pub fn short(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
@@ -10,7 +10,6 @@ pub fn short(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     not_pc(&[rn, rd, rm])?;
     only_if(bits(encoding, 7, 6) == 0)?;
     let variant = bits(encoding, 5, 4);
-    let added = if ra == PC { ZERO } else { ra };
     let (media, parameter) = match (bits(encoding, 22, 20), variant) {
         (0, 0) if ra == PC => {
             emit.op(Code::Mul, rd, rn, rm, 0);
@@ -30,8 +29,7 @@ pub fn short(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         (7, 0) => (Media::Usada8, 0),
         _ => return None,
     };
-    emit.op4(Code::Media, rd, rn, rm, added, media as u32 | parameter << 8);
-    Some(if media == Media::Usada8 { TimingClass::Media } else { TimingClass::Multiply })
+    Some(emit.media(media, [rd, rn, rm, or_zero(ra)], parameter))
 }
 
 /// With a result of 64 bits; and divisions.
@@ -50,18 +48,18 @@ pub fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     }
     not_pc(&[low])?;
     only_if(low != high)?;
-    let (code, imm) = match (kind, variant) {
-        (0, 0) => (Code::Smull, 0),
-        (2, 0) => (Code::Umull, 0),
-        (4, 0) => (Code::Smlal, 0),
-        (6, 0) => (Code::Umlal, 0),
-        (6, 6) => (Code::Umaal, 0),
-        (4, 8..=11) => (Code::Media, Media::Smlalxy as u32 | tops(variant) << 8),
-        (4, 12 | 13) => (Code::Media, Media::Smlald as u32 | (variant & 1) << 8),
-        (5, 12 | 13) => (Code::Media, Media::Smlsld as u32 | (variant & 1) << 8),
+    let code = match (kind, variant) {
+        (0, 0) => Code::Smull,
+        (2, 0) => Code::Umull,
+        (4, 0) => Code::Smlal,
+        (6, 0) => Code::Umlal,
+        (6, 6) => Code::Umaal,
+        (4, 8..=11) => return Some(emit.media(Media::Smlalxy, [low, rn, rm, high], tops(variant))),
+        (4, 12 | 13) => return Some(emit.media(Media::Smlald, [low, rn, rm, high], variant & 1)),
+        (5, 12 | 13) => return Some(emit.media(Media::Smlsld, [low, rn, rm, high], variant & 1)),
         _ => return None,
     };
-    emit.op4(code, low, rn, rm, high, imm);
+    emit.op4(code, low, rn, rm, high, 0);
     Some(TimingClass::MultiplyLong)
 }
 

@@ -1,6 +1,6 @@
 //! Second operands: shifts, and immediates in 12 bits; and the operations that come with and without flags.
 
-use crate::isa::arm::emit::{Emit, bit, bits};
+use crate::isa::arm::emit::{Emit, bit, bits, with_flags};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{OPERAND, ZERO};
 
@@ -23,38 +23,12 @@ impl Operand {
     }
 }
 
-/// Shift of `rm` into `rd` as a type (two bits) and an amount (five) say, 0 standing for what it does in each type
-/// (A8.4.3). With `carry`, C is the carry out.
-pub fn shift(emit: &mut Emit, carry: bool, rd: u8, rm: u8, kind: u32, amount: u32) {
-    let (plain, with_carry, imm) = match (kind, amount) {
-        (0, _) => (Code::LslImm, Code::LslImms, amount),
-        (1, 0) => (Code::LsrImm, Code::LsrImms, 32),
-        (1, _) => (Code::LsrImm, Code::LsrImms, amount),
-        (2, 0) => (Code::AsrImm, Code::AsrImms, 32),
-        (2, _) => (Code::AsrImm, Code::AsrImms, amount),
-        (_, 0) => (Code::Rrx, Code::Rrxs, 0),
-        _ => (Code::RorImm, Code::RorImms, amount),
-    };
-    emit.op(if carry { with_carry } else { plain }, rd, 0, rm, imm);
-}
-
-/// Shift of `rm` into `rd` by the low byte of `rs`; with `carry`, C is the carry out.
-pub fn shift_by_register(emit: &mut Emit, carry: bool, rd: u8, rm: u8, kind: u32, rs: u8) {
-    let (plain, with_carry) = match kind {
-        0 => (Code::LslReg, Code::LslRegs),
-        1 => (Code::LsrReg, Code::LsrRegs),
-        2 => (Code::AsrReg, Code::AsrRegs),
-        _ => (Code::RorReg, Code::RorRegs),
-    };
-    emit.op(if carry { with_carry } else { plain }, rd, rs, rm, 0);
-}
-
 /// A register shifted by an immediate, as an operand.
 pub fn shifted(emit: &mut Emit, carry: bool, rm: u8, kind: u32, amount: u32) -> Operand {
     if (kind, amount) == (0, 0) {
         return Operand::register(rm);
     }
-    shift(emit, carry, OPERAND, rm, kind, amount);
+    emit.shift(carry, OPERAND, rm, kind, amount);
     Operand { rm: OPERAND, imm: 0, class: TimingClass::AluShift }
 }
 
@@ -84,32 +58,25 @@ pub fn modified_immediate(encoding: u32) -> (u32, Option<bool>) {
     }
 }
 
-/// The operation of data processing that sets flags, for one that doesn't.
-pub const fn with_flags(code: Code) -> Code {
-    match code {
-        Code::And => Code::Ands,
-        Code::Eor => Code::Eors,
-        Code::Sub => Code::Subs,
-        Code::Rsb => Code::Rsbs,
-        Code::Add => Code::Adds,
-        Code::Adc => Code::Adcs,
-        Code::Sbc => Code::Sbcs,
-        Code::Orr => Code::Orrs,
-        Code::Orn => Code::Orns,
-        Code::Bic => Code::Bics,
-        Code::Mov => Code::Movs,
-        Code::Mvn => Code::Mvns,
-        other => other,
-    }
-}
-
 /// `code` with `flags`, of `rn` and `operand`.
 pub fn data(emit: &mut Emit, code: Code, flags: bool, rd: u8, rn: u8, operand: Operand) -> TimingClass {
     emit.op(if flags { with_flags(code) } else { code }, rd, rn, operand.rm, operand.imm);
     operand.class
 }
 
-/// `rd` is what has been shifted, its carry out taken: the other flags.
-pub fn test_shifted(emit: &mut Emit, rd: u8) {
-    emit.op(Code::TestNz, 0, 0, rd, 0);
+/// A shift by an immediate alone. lsl by 0 is mov, which leaves C as it is.
+pub fn shift_immediate(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, amount: u32) -> TimingClass {
+    if (kind, amount) == (0, 0) {
+        return data(emit, Code::Mov, flags, rd, ZERO, Operand::register(rm));
+    }
+    emit.shift(flags, rd, rm, kind, amount);
+    emit.test(flags, rd);
+    TimingClass::AluShift
+}
+
+/// A shift by a register alone.
+pub fn shift_register(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, rs: u8) -> TimingClass {
+    emit.shift_by_register(flags, rd, rm, kind, rs);
+    emit.test(flags, rd);
+    TimingClass::AluShiftRegister
 }

@@ -1,7 +1,7 @@
 //! 16-bit branches and miscellaneous instructions: A6.2.5 and A6.2.6.
 
 use super::short_data::narrow;
-use super::transfer::Block;
+use super::transfer::Transfer;
 use crate::isa::arm::emit::{Emit, bit, bits};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{LR, PC, SP, ZERO};
@@ -22,7 +22,7 @@ pub fn miscellaneous(emit: &mut Emit, half: u32) -> Option<TimingClass> {
         }
         4 | 5 => {
             let list = list | bits(half, 8, 8) << LR;
-            (list != 0).then(|| Block::decrement_before(SP, list, true).store(emit))
+            Transfer { is_load: false, up: false, base: SP, list, write_back: true }.decode(emit)
         }
         6 => state(emit, half),
         10 => match bits(half, 7, 6) {
@@ -33,14 +33,18 @@ pub fn miscellaneous(emit: &mut Emit, half: u32) -> Option<TimingClass> {
         },
         12 | 13 => {
             let list = list | bits(half, 8, 8) << PC;
-            (list != 0).then(|| Block::increment_after(SP, list, true).load(emit))
+            Transfer { is_load: true, up: true, base: SP, list, write_back: true }.decode(emit)
         }
         14 => {
             emit.imm(Code::Bkpt, list);
             Some(TimingClass::Exception)
         }
-        15 if half & 0xf == 0 => Some(hint(emit, bits(half, 7, 4))),
-        15 => Some(if_then(emit)),
+        15 if half & 0xf == 0 => Some(emit.hint(bits(half, 7, 4))),
+        // it: the instructions that follow get conditions; it does nothing itself.
+        15 => {
+            emit.nothing();
+            Some(TimingClass::Alu)
+        }
         _ => None,
     }
 }
@@ -65,30 +69,12 @@ fn state(emit: &mut Emit, half: u32) -> Option<TimingClass> {
         2 if half & 0x17 == 0x10 && !emit.features.m_profile => emit.imm(Code::Setend, bits(half, 3, 3)),
         // There is no A in the M profile.
         3 if !(bit(half, 3) || emit.features.m_profile && bit(half, 2)) => {
-            let way = if bit(half, 4) { 1 << 9 } else { 1 << 10 };
-            emit.imm(Code::Cps, bits(half, 2, 0) << 6 | way);
+            let sets_or_clears = if bit(half, 4) { 1 << 9 } else { 1 << 10 };
+            emit.imm(Code::Cps, bits(half, 2, 0) << 6 | sets_or_clears);
         }
         _ => return None,
     }
     Some(TimingClass::Status)
-}
-
-/// Hints, of both lengths: those that are not allocated do nothing.
-pub fn hint(emit: &mut Emit, operation: u32) -> TimingClass {
-    match operation {
-        1 => emit.imm(Code::Hint, 0),
-        2 => emit.imm(Code::Wfe, 0),
-        3 => emit.imm(Code::Wfi, 0),
-        4 => emit.imm(Code::Sev, 0),
-        _ => emit.nothing(),
-    }
-    TimingClass::Hint
-}
-
-/// it: the instructions that follow get conditions; it does nothing itself.
-fn if_then(emit: &mut Emit) -> TimingClass {
-    emit.nothing();
-    TimingClass::Alu
 }
 
 /// b, with and without a condition, svc, and what is undefined for ever.

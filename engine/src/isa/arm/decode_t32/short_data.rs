@@ -1,9 +1,9 @@
 //! 16-bit data processing: A6.2.1 to A6.2.3.
 
-use super::operand::{Operand, data, shift, shift_by_register, test_shifted};
+use super::operand::{Operand, data, shift_immediate, shift_register};
 use crate::isa::arm::emit::{Emit, bit, bits, register as register_at};
 use crate::isa::arm::op::{Code, TimingClass};
-use crate::isa::arm::registers::{LR, PC, RESULT, SINK, ZERO};
+use crate::isa::arm::registers::{PC, RESULT, SINK, ZERO};
 
 /// A register of the lower eight, in the three bits from `low` on.
 pub const fn narrow(half: u32, low: u32) -> u8 {
@@ -27,18 +27,6 @@ pub fn immediate(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass>
     })
 }
 
-/// lsl by 0 is mov, which leaves C as it is.
-fn shift_immediate(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, amount: u32) -> TimingClass {
-    if (kind, amount) == (0, 0) {
-        return data(emit, Code::Mov, flags, rd, ZERO, Operand::register(rm));
-    }
-    shift(emit, flags, rd, rm, kind, amount);
-    if flags {
-        test_shifted(emit, rd);
-    }
-    TimingClass::AluShift
-}
-
 /// Data processing with two registers, the first of which is the destination.
 pub fn register(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass> {
     let (rd, rm) = (narrow(half, 0), narrow(half, 3));
@@ -46,12 +34,12 @@ pub fn register(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass> 
     Some(match bits(half, 9, 6) {
         0 => data(emit, Code::And, flags, rd, rd, operand),
         1 => data(emit, Code::Eor, flags, rd, rd, operand),
-        2 => shift_register(emit, flags, rd, 0, rm),
-        3 => shift_register(emit, flags, rd, 1, rm),
-        4 => shift_register(emit, flags, rd, 2, rm),
+        2 => shift_register(emit, flags, rd, rd, 0, rm),
+        3 => shift_register(emit, flags, rd, rd, 1, rm),
+        4 => shift_register(emit, flags, rd, rd, 2, rm),
         5 => data(emit, Code::Adc, flags, rd, rd, operand),
         6 => data(emit, Code::Sbc, flags, rd, rd, operand),
-        7 => shift_register(emit, flags, rd, 3, rm),
+        7 => shift_register(emit, flags, rd, rd, 3, rm),
         8 => data(emit, Code::And, true, SINK, rd, operand),
         9 => data(emit, Code::Rsb, flags, rd, rm, Operand::immediate(0)),
         10 => data(emit, Code::Sub, true, SINK, rd, operand),
@@ -63,19 +51,9 @@ pub fn register(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass> 
     })
 }
 
-fn shift_register(emit: &mut Emit, flags: bool, rd: u8, kind: u32, rs: u8) -> TimingClass {
-    shift_by_register(emit, flags, rd, rd, kind, rs);
-    if flags {
-        test_shifted(emit, rd);
-    }
-    TimingClass::AluShiftRegister
-}
-
 fn multiply(emit: &mut Emit, flags: bool, rd: u8, rm: u8) -> TimingClass {
     emit.op(Code::Mul, rd, rm, rd, 0);
-    if flags {
-        test_shifted(emit, rd);
-    }
+    emit.test(flags, rd);
     TimingClass::Multiply
 }
 
@@ -102,11 +80,10 @@ pub fn special(emit: &mut Emit, half: u32) -> Option<TimingClass> {
             Some(jump_if_pc(emit, rd, rm))
         }
         _ if half & 7 != 0 => None,
-        _ if bit(half, 7) => link_and_exchange(emit, rm),
+        _ if bit(half, 7) => emit.call(rm, emit.pc_value.wrapping_sub(2) | 1),
         _ => {
             let rm = emit.read(rm);
-            emit.op(Code::JumpTo, 0, 0, rm, 0);
-            Some(TimingClass::IndirectBranch)
+            Some(emit.jump_to(rm))
         }
     }
 }
@@ -118,18 +95,4 @@ fn jump_if_pc(emit: &mut Emit, rd: u8, target: u8) -> TimingClass {
     }
     emit.op(Code::JumpToSame, 0, 0, target, 0);
     TimingClass::IndirectBranch
-}
-
-/// blx to a register; that may be LR.
-fn link_and_exchange(emit: &mut Emit, rm: u8) -> Option<TimingClass> {
-    if rm == PC {
-        return None;
-    }
-    let target = if rm == LR { RESULT } else { rm };
-    if rm == LR {
-        emit.op(Code::Mov, RESULT, ZERO, LR, 0);
-    }
-    emit.constant(LR, emit.pc_value.wrapping_sub(2) | 1);
-    emit.op(Code::JumpTo, 0, 0, target, 0);
-    Some(TimingClass::IndirectBranch)
 }

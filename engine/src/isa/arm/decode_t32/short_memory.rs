@@ -1,8 +1,7 @@
 //! 16-bit loads, stores and addresses: A6.2.4, and what stands beside it in A6.2.
 
-use super::aligned_pc;
 use super::short_data::narrow;
-use super::transfer::Block;
+use super::transfer::Transfer;
 use crate::isa::arm::emit::{Emit, bit, bits};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{SP, ZERO};
@@ -14,7 +13,7 @@ pub fn single(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     let is_load = bit(half, 11);
     let either = |load, store| if is_load { load } else { store };
     Some(match half >> 12 {
-        4 => access(emit, Code::Ldr, large, ZERO, ZERO, aligned_pc(emit).wrapping_add(4 * imm8)),
+        4 => access(emit, Code::Ldr, large, ZERO, ZERO, emit.aligned_pc().wrapping_add(4 * imm8)),
         5 => access(emit, with_register(bits(half, 11, 9)), rt, rn, narrow(half, 6), 0),
         6 => access(emit, either(Code::Ldr, Code::Str), rt, rn, ZERO, 4 * imm5),
         7 => access(emit, either(Code::Ldrb, Code::Strb), rt, rn, ZERO, imm5),
@@ -48,7 +47,7 @@ pub fn address(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     if bit(half, 11) {
         emit.op(Code::Add, rd, SP, ZERO, imm);
     } else {
-        emit.constant(rd, aligned_pc(emit).wrapping_add(imm));
+        emit.constant(rd, emit.aligned_pc().wrapping_add(imm));
     }
     Some(TimingClass::Alu)
 }
@@ -56,10 +55,6 @@ pub fn address(emit: &mut Emit, half: u32) -> Option<TimingClass> {
 /// ldm and stm: a base that is loaded is not written back.
 pub fn load_store_multiple(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     let (rn, list) = (narrow(half, 8), bits(half, 7, 0));
-    if list == 0 {
-        return None;
-    }
     let is_load = bit(half, 11);
-    let block = Block::increment_after(rn, list, !is_load || list >> rn & 1 == 0);
-    Some(if is_load { block.load(emit) } else { block.store(emit) })
+    Transfer { is_load, up: true, base: rn, list, write_back: !is_load || list >> rn & 1 == 0 }.decode(emit)
 }

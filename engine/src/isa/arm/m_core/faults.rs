@@ -1,8 +1,9 @@
 //! Faults: what the user gets to read about them, and which of them nobody handles.
 
 use super::super::core::Arm;
+use super::super::faults::faulted;
 use super::super::m_profile::exceptions::number::HARD_FAULT;
-use super::super::m_profile::{Abort, Exception, FaultStatus, Lockup, System};
+use super::super::m_profile::{Exception, Lockup, System};
 use super::super::registers::LR;
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
@@ -27,11 +28,6 @@ impl Arm<System> {
         }
     }
 
-    /// True if what goes wrong now has gone wrong with the same registers again and again.
-    pub(super) fn is_endless(&mut self) -> bool {
-        self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers))
-    }
-
     /// What is said of an exception.
     pub(super) fn fault_of(&self, exception: Exception) -> CoreFault {
         let hint = self.isa.system.hint(exception);
@@ -43,9 +39,13 @@ impl Arm<System> {
             Exception::InvalidState => CoreFault { link, ..fault },
             Exception::InvalidReturn(_) | Exception::DivideByZero | Exception::Bkpt(_) => fault,
             Exception::PrefetchAbort(abort) => {
-                CoreFault { access: Some(faulted(FaultedAccess::FETCH, abort)), link, ..fault }
+                let access = faulted(FaultedAccess::FETCH, abort, abort.status.refusal());
+                CoreFault { access: Some(access), link, ..fault }
             }
-            Exception::DataAbort(abort) => CoreFault { access: Some(faulted(self.access_kind, abort)), ..fault },
+            Exception::DataAbort(abort) => {
+                let access = faulted(self.access_kind, abort, abort.status.refusal());
+                CoreFault { access: Some(access), ..fault }
+            }
         }
     }
 
@@ -57,7 +57,7 @@ impl Arm<System> {
     }
 
     /// The system asked for a reset.
-    pub(super) fn reset_request(&self, _bus: &Bus) -> CoreFault {
+    pub(super) fn reset_request(&self) -> CoreFault {
         CoreFault {
             pc: self.pc,
             what: "AIRCR asks for a reset (SYSRESETREQ or VECTRESET)",
@@ -67,7 +67,7 @@ impl Arm<System> {
     }
 
     /// The core is at the handler of a fault: it is noted, or ends the run if that does nothing.
-    pub(super) fn tell(&mut self, bus: &mut Bus, fault: CoreFault) {
+    pub(super) fn note_fault(&mut self, bus: &mut Bus, fault: CoreFault) {
         match self.code_word(bus, self.pc) {
             Some(word) if word & 0xffff == FOREVER => self.end(CoreFault { why_fatal: HANDLER_IS_STUCK, ..fault }),
             _ if self.pc == fault.pc => {
@@ -86,12 +86,7 @@ impl Arm<System> {
         self.lock_up_as(self.isa.system.why_locked_up(), fault);
     }
 
-    /// The same, where the vector of HardFault or NMI is what can't be read.
-    pub(super) fn lock_up_without_vector(&mut self, fault: CoreFault) {
-        self.lock_up_as("it locks the core up: the vector of its handler can't be read", fault);
-    }
-
-    fn lock_up_as(&mut self, why_fatal: &'static str, fault: CoreFault) {
+    pub(super) fn lock_up_as(&mut self, why_fatal: &'static str, fault: CoreFault) {
         self.end(CoreFault { why_fatal, registers: self.isa.system.fault_registers(), ..fault });
     }
 
@@ -102,11 +97,3 @@ impl Arm<System> {
 }
 
 const NOTHING: Answer = Answer::Bus(crate::faults::BusFaultKind::Unmapped);
-
-fn faulted(kind: &'static str, abort: Abort) -> FaultedAccess {
-    let answer = match abort.bus {
-        Some(kind) if abort.status == FaultStatus::External => Answer::Bus(kind),
-        _ => Answer::Refused(abort.status.refusal()),
-    };
-    FaultedAccess { addr: abort.va, kind, answer }
-}

@@ -4,6 +4,7 @@
 use super::super::core::Arm;
 use super::super::m_profile::exceptions::During;
 use super::super::m_profile::{Abort, Exception, FaultStatus, Floating, Frame, System, Unstack};
+use super::super::profile::SystemSide as _;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::handlers::HANDLER_FAILS;

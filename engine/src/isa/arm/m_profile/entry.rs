@@ -3,6 +3,7 @@
 use super::super::registers::{LR, SP};
 use super::System;
 use super::X;
+use super::scb::CCR_STKALIGN;
 
 /// Bytes of a frame without floating-point state, and of the words for that: S0 to S15, FPSCR and one that is reserved.
 pub(super) const BASIC_BYTES: u32 = 0x20;
@@ -71,7 +72,8 @@ impl System {
     pub fn begin_entry(&mut self, x: &mut X, pc: u32) -> Frame {
         let floating = self.floating_frame();
         let extended = floating != Floating::None;
-        let (bytes, align) = if extended { (EXTENDED_BYTES, true) } else { (BASIC_BYTES, self.scb.aligns_stack()) };
+        let (bytes, align) =
+            if extended { (EXTENDED_BYTES, true) } else { (BASIC_BYTES, self.scb.ccr_has(CCR_STKALIGN)) };
         let sp = x[usize::from(SP)];
         let aligned = align && sp & 4 != 0;
         let address = sp.wrapping_sub(bytes) & if align { !7 } else { !3 };
@@ -105,7 +107,8 @@ impl System {
         self.nvic.activate(number);
         self.reserved = false;
         self.event = true;
-        self.leave_floating_context();
+        // A handler begins without floating-point state.
+        self.set_floating_context(false);
         self.changed();
         Some(Activated { number, vector: self.scb.vtor.wrapping_add(4 * u32::from(number)) })
     }

@@ -2,7 +2,6 @@
 //! and B3.2.15 on).
 
 use super::System;
-use super::nvic::LEAST_URGENT;
 use super::scb::{bfsr, hfsr, mmfsr, ufsr};
 use crate::memory::first_level::access::Status;
 
@@ -162,7 +161,7 @@ impl System {
         if exception <= number::HARD_FAULT {
             return Err(Lockup);
         }
-        self.nvic.set_active(exception, false);
+        self.nvic.active.set(exception, false);
         self.nvic.pend(number::HARD_FAULT);
         self.changed();
         if self.due == Some(number::HARD_FAULT) { Ok(()) } else { Err(Lockup) }
@@ -197,7 +196,7 @@ impl System {
     /// Makes it pending, or HardFault if it is disabled or can't pre-empt what runs (ARM, B1.5.14).
     fn pend_escalated(&mut self, wanted: u8, breakpoint: bool) -> Result<(), Lockup> {
         let current = self.execution_priority();
-        let taken = self.nvic.is_enabled(wanted) && self.nvic.group_priority(wanted) < current;
+        let taken = self.nvic.enabled.contains(wanted) && self.nvic.group_priority(wanted) < current;
         if !taken {
             if current < 0 {
                 return Err(Lockup);
@@ -211,13 +210,11 @@ impl System {
 
     /// A coprocessor's encoding, of one that is not there or may not be used (ARM, B1.5.14: NOCP).
     fn is_coprocessor_fault(&self, encoding: u32) -> bool {
-        let is_coprocessor = encoding >> 29 == 7 && matches!(encoding >> 24 & 15, 12..=15);
-        let is_floating = matches!(encoding >> 8 & 15, 10 | 11);
-        is_coprocessor && !(is_floating && self.floating_is_allowed())
+        coprocessor(encoding).is_some_and(|number| !(matches!(number, 10 | 11) && self.floating_is_allowed()))
     }
+}
 
-    /// True if nothing is handled and no mask set.
-    pub fn is_at_base_level(&self) -> bool {
-        self.execution_priority() == LEAST_URGENT
-    }
+/// Number of the coprocessor that an encoding is for.
+pub(super) fn coprocessor(encoding: u32) -> Option<u32> {
+    (encoding >> 29 == 7 && matches!(encoding >> 24 & 15, 12..=15)).then_some(encoding >> 8 & 15)
 }

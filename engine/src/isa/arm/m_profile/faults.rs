@@ -1,7 +1,8 @@
 //! Faults in words: what a user would look up in the manual.
 
-use super::exceptions::number;
-use super::scb::{bfsr, hfsr, mmfsr, ufsr};
+use super::super::hints::is_trap;
+use super::exceptions::{coprocessor, number};
+use super::scb::{CCR_UNALIGN_TRP, bfsr, hfsr, mmfsr, ufsr};
 use super::{Abort, Exception, FaultStatus, System};
 
 /// Bits of HFSR and CFSR by their names.
@@ -112,7 +113,7 @@ impl System {
 
     fn hint_of_access(&self, abort: Abort) -> &'static str {
         match abort.status {
-            FaultStatus::Alignment if self.scb.traps_unaligned() => "CCR.UNALIGN_TRP is set",
+            FaultStatus::Alignment if self.scb.ccr_has(CCR_UNALIGN_TRP) => "CCR.UNALIGN_TRP is set",
             FaultStatus::Alignment => {
                 "this memory (Device, Strongly-ordered) or this instruction takes no address that is not a multiple \
                  of the size"
@@ -123,16 +124,15 @@ impl System {
     }
 
     fn hint_of_encoding(&self, encoding: u32) -> &'static str {
-        let coprocessor = encoding >> 29 == 7 && matches!(encoding >> 24 & 15, 12..=15);
-        match encoding >> 8 & 15 {
-            _ if encoding & 0xffff_ff00 == 0xde00 || encoding & 0xfff0_f000 == 0xf7f0_a000 => {
-                "udf, a trap that the program or its compiler put there"
+        match coprocessor(encoding) {
+            _ if is_trap(encoding, true) => "udf, a trap that the program or its compiler put there",
+            None => "",
+            Some(10 | 11) if !self.config.features.vfp => "floating point, which this core does not have",
+            Some(10 | 11) if !self.floating_is_allowed() => "floating point, which CPACR has off",
+            Some(10 | 11) => {
+                "a floating-point instruction that this core does not have: its unit has single precision only"
             }
-            _ if !coprocessor => "",
-            10 | 11 if !self.config.features.vfp => "floating point, which this core does not have",
-            10 | 11 if !self.floating_is_allowed() => "floating point, which CPACR has off",
-            10 | 11 => "a floating-point instruction that this core does not have: its unit has single precision only",
-            _ => "a coprocessor that this core does not have",
+            Some(_) => "a coprocessor that this core does not have",
         }
     }
 }

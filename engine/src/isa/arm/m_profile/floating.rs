@@ -2,14 +2,15 @@
 
 use super::System;
 use super::entry::Floating;
+use crate::isa::arm::vfp::is_allowed;
 
 /// What FPSCR keeps: N, Z, C, V, AHP, DN, FZ, RMode, and the cumulative exceptions.
-pub const FPSCR_MASK: u32 = 0xf7c0_009f;
+pub(super) const FPSCR_MASK: u32 = 0xf7c0_009f;
 /// FPDSCR: AHP, DN, FZ, RMode.
 const FPDSCR_MASK: u32 = 0x07c0_0000;
 
 /// FPCCR.
-mod fpccr {
+pub(super) mod fpccr {
     pub const ASPEN: u32 = 1 << 31;
     pub const LSPEN: u32 = 1 << 30;
     pub const LSPACT: u32 = 1 << 0;
@@ -29,15 +30,15 @@ const CPACR_MASK: u32 = 0xf << 20;
 /// Registers of the floating-point unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FloatingPoint {
-    fpscr: u32,
-    fpccr: u32,
+    pub fpscr: u32,
+    pub fpccr: u32,
     fpcar: u32,
     fpdscr: u32,
     cpacr: u32,
     /// CONTROL.FPCA: the code that runs has floating-point state.
     pub context: bool,
-    /// An instruction may be executed with nothing to be done before.
-    ready: bool,
+    /// An instruction may be executed with nothing to be done before ([`System::begin_floating`]).
+    pub ready: bool,
 }
 
 impl Default for FloatingPoint {
@@ -49,31 +50,9 @@ impl Default for FloatingPoint {
 }
 
 impl System {
-    /// FPSCR.
-    pub fn fpscr(&self) -> u32 {
-        self.floating.fpscr
-    }
-
-    /// Sets FPSCR, as far as its bits are there.
-    pub fn set_fpscr(&mut self, value: u32) {
-        self.floating.fpscr = value & FPSCR_MASK;
-    }
-
-    /// True if a floating-point instruction may be executed with nothing to be done before
-    /// ([`System::begin_floating`]).
-    #[inline]
-    pub fn floating_is_ready(&self) -> bool {
-        self.floating.ready
-    }
-
     /// CPACR allows it in this mode.
     pub fn floating_is_allowed(&self) -> bool {
-        self.config.features.vfp
-            && match self.floating.cpacr >> 20 & 15 {
-                0b1111 => true,
-                0b0101 => self.is_privileged(),
-                _ => false,
-            }
+        self.config.features.vfp && is_allowed(self.floating.cpacr, self.is_privileged())
     }
 
     /// Address for the state of the code that an exception interrupted, to be stored before the first instruction that
@@ -121,7 +100,7 @@ impl System {
         use super::exceptions::number;
         let current = self.execution_priority();
         let ready = |exception: u8, bit: u32| {
-            let could = exception == number::HARD_FAULT || self.nvic.is_enabled(exception);
+            let could = exception == number::HARD_FAULT || self.nvic.enabled.contains(exception);
             if could && self.nvic.group_priority(exception) < current { bit } else { 0 }
         };
         let readiness = ready(number::HARD_FAULT, fpccr::HFRDY)
@@ -135,22 +114,12 @@ impl System {
         self.floating.fpcar = address & !7;
     }
 
-    /// A handler begins: it has no floating-point state.
-    pub(super) fn leave_floating_context(&mut self) {
-        self.set_floating_context(false);
-    }
-
     pub(super) fn set_floating_context(&mut self, context: bool) {
         self.floating.context = context;
         self.follow_privilege();
     }
 
-    /// The registers have again what the frame that is left has room for.
-    pub(super) fn floating_is_restored(&mut self) {
-        self.floating.fpccr &= !fpccr::LSPACT;
-    }
-
-    /// The mode, or a register on which [`System::floating_is_ready`] depends, has changed.
+    /// The mode, or a register on which `ready` depends, has changed.
     pub(super) fn follow_privilege(&mut self) {
         let begun = self.floating.context || self.floating.fpccr & fpccr::ASPEN == 0;
         self.floating.ready = begun && !self.is_floating_lazy() && self.floating_is_allowed();

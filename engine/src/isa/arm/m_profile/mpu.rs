@@ -1,6 +1,8 @@
 //! The memory protection unit (PMSAv7), and the map of memory without it (ARM, B3.1 and B3.5).
 
+use super::scb::CCR_UNALIGN_TRP;
 use super::{FaultStatus, System};
+use crate::isa::arm::system::mmu::untranslated;
 use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
 
@@ -90,22 +92,11 @@ impl Region {
     fn memory(self) -> MemoryType {
         let bit = |at: u32| self.attributes >> at & 1 != 0;
         let (tex, c, b, shareable) = (self.attributes >> 19 & 7, bit(17), bit(16), bit(18));
-        let kind = |code: u32| match code {
-            0 => Cacheability::NonCacheable,
-            1 => Cacheability::WriteBackAllocate,
-            2 => Cacheability::WriteThrough,
-            _ => Cacheability::WriteBack,
-        };
-        let both = |kind| MemoryType::Normal { inner: kind, outer: kind, shareable };
-        match (tex, c, b) {
-            (0, false, false) => MemoryType::StronglyOrdered,
-            (0, false, true) => MemoryType::Device { shareable: true },
-            (0, true, false) => both(Cacheability::WriteThrough),
-            (0, true, true) => both(Cacheability::WriteBack),
-            (1, false, false) => both(Cacheability::NonCacheable),
-            (1, ..) => both(Cacheability::WriteBackAllocate),
-            (2 | 3, ..) => MemoryType::Device { shareable: false },
-            _ => MemoryType::Normal { inner: kind(u32::from(c) << 1 | u32::from(b)), outer: kind(tex & 3), shareable },
+        match tex {
+            // Reserved with one of the bits set.
+            1 if c || b => MemoryType::plain(1, true, true, shareable),
+            2 | 3 => MemoryType::Device { shareable: false },
+            _ => MemoryType::plain(tex, c, b, shareable),
         }
     }
 }
@@ -178,15 +169,7 @@ impl System {
         if never && access.kind == Kind::Execute {
             return refused(FaultStatus::ExecuteNever);
         }
-        Ok(Translation {
-            physical: va,
-            page_bytes,
-            memory,
-            walk: [None; 2],
-            walk_memory: MemoryType::NON_CACHEABLE,
-            global: true,
-            asid: 0,
-        })
+        Ok(untranslated(va, page_bytes, memory))
     }
 
     /// The region of `va`; `Some(None)` if it has to be one and there is none; `None` where the map without regions
@@ -254,7 +237,7 @@ impl Mmu for System {
     }
 
     fn checks_alignment(&self) -> bool {
-        self.scb.traps_unaligned()
+        self.scb.ccr_has(CCR_UNALIGN_TRP)
     }
 
     fn is_privileged(&self) -> bool {

@@ -1,7 +1,6 @@
 //! The state of all exceptions, in the nested vectored interrupt controller's terms (ARM, B1.5.3, B1.5.4 and B3.4).
 
 use super::exceptions::number;
-use super::set::Set;
 use super::{Levels, SYSTICK_INPUT};
 
 /// Priority of a core that handles nothing.
@@ -31,15 +30,15 @@ pub(super) struct Candidate {
 /// Pending, active and enabled exceptions, and their priorities; by exception number, external interrupt 0 being 16.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Nvic {
-    enabled: Set,
-    pending: Set,
-    active: Set,
+    pub enabled: Set,
+    pub pending: Set,
+    pub active: Set,
     inputs: Levels,
-    priorities: [u8; 256],
+    pub priorities: [u8; 256],
     priority_mask: u8,
     /// Exception numbers that there are.
     count: u32,
-    grouping: Grouping,
+    pub grouping: Grouping,
 }
 
 impl Nvic {
@@ -106,18 +105,6 @@ impl Nvic {
 
     // ---- States
 
-    pub fn is_pending(&self, exception: u8) -> bool {
-        self.pending.contains(exception)
-    }
-
-    pub fn is_active(&self, exception: u8) -> bool {
-        self.active.contains(exception)
-    }
-
-    pub fn is_enabled(&self, exception: u8) -> bool {
-        self.enabled.contains(exception)
-    }
-
     /// Makes it pending.
     pub fn pend(&mut self, exception: u8) {
         if u32::from(exception) < self.count {
@@ -135,10 +122,6 @@ impl Nvic {
         if u32::from(exception) < self.count {
             self.enabled.set(exception, on);
         }
-    }
-
-    pub fn set_active(&mut self, exception: u8, active: bool) {
-        self.active.set(exception, active);
     }
 
     /// It is taken.
@@ -172,18 +155,6 @@ impl Nvic {
     }
 
     // ---- Priorities
-
-    pub fn grouping(&self) -> Grouping {
-        self.grouping
-    }
-
-    pub fn set_grouping(&mut self, group: u8) {
-        self.grouping = Grouping(group & 7);
-    }
-
-    pub fn priority(&self, exception: u8) -> u8 {
-        self.priorities[usize::from(exception)]
-    }
 
     /// Sets the priority of one that has one to be set.
     pub fn set_priority(&mut self, exception: u8, priority: u8) {
@@ -224,5 +195,65 @@ impl Nvic {
         let waiting = self.pending.and(&self.enabled);
         let number = waiting.iter().min_by_key(|exception| self.full_priority(*exception))?;
         Some(Candidate { number, group: self.group_priority(number) })
+    }
+}
+
+/// A set of numbers from 0 to 255.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Set([u64; 4]);
+
+impl Set {
+    pub fn contains(&self, number: u8) -> bool {
+        self.0[usize::from(number >> 6)] >> (number & 63) & 1 != 0
+    }
+
+    pub fn set(&mut self, number: u8, member: bool) {
+        let (word, bit) = (&mut self.0[usize::from(number >> 6)], 1 << (number & 63));
+        *word = if member { *word | bit } else { *word & !bit };
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; 4]
+    }
+
+    /// What is in both.
+    pub fn and(&self, other: &Set) -> Set {
+        Set(std::array::from_fn(|at| self.0[at] & other.0[at]))
+    }
+
+    /// The members, the lowest first.
+    pub fn iter(self) -> impl Iterator<Item = u8> {
+        (0..4u8).flat_map(move |at| {
+            let mut rest = self.0[usize::from(at)];
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros() as u8;
+                rest &= rest.wrapping_sub(1);
+                (bit < 64).then(|| 64 * at + bit)
+            })
+        })
+    }
+
+    /// 32 of the numbers, from `first` up: the first is bit 0. There is nothing above 255.
+    pub fn word(&self, first: u32) -> u32 {
+        let part = |number: u32| self.0.get(number as usize / 64).map_or(0, |word| word >> (number % 64));
+        let (low, rest) = (part(first), 64 - first % 64);
+        (if rest < 32 { low | part(first + rest) << rest } else { low }) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_set_begin_anywhere() {
+        let mut set = Set::default();
+        for number in [16, 47, 48, 79, 240, 255] {
+            set.set(number, true);
+        }
+        assert_eq!(set.iter().collect::<Vec<_>>(), [16, 47, 48, 79, 240, 255]);
+        assert_eq!([16, 48, 80, 240].map(|first| set.word(first)), [0x8000_0001, 0x8000_0001, 0, 0x8001]);
+        set.set(47, false);
+        assert!(!set.contains(47) && set.contains(48) && set.word(16) == 1);
     }
 }

@@ -4,7 +4,8 @@
 
 use super::config::identification;
 use super::exceptions::number;
-use super::scb::{ACTLR_MASK, CCR_MASK, SCR_MASK, VTOR_MASK, set_shcsr, shcsr};
+use super::nvic::Grouping;
+use super::scb::{ACTLR_MASK, CCR_MASK, CCR_USERSETMPEND, SCR_MASK, VTOR_MASK, set_shcsr, shcsr};
 use super::trace::DEMCR_MON_EN;
 use super::{Abort, FaultStatus, System};
 use crate::bus::device::AccessSize;
@@ -82,7 +83,7 @@ impl System {
 
     fn check(&self, addr: u32, size: AccessSize, write: bool) -> Result<(), Abort> {
         let refused = |status| Err(Abort { va: addr, status, write, domain: 0, bus: None });
-        let may = self.is_privileged() || self.scb.lets_user_trigger() && write && addr & !3 == SCS + 0xf00;
+        let may = self.is_privileged() || self.scb.ccr_has(CCR_USERSETMPEND) && write && addr & !3 == SCS + 0xf00;
         match addr & !0xfff {
             _ if !addr.is_multiple_of(size.bytes()) => refused(FaultStatus::Alignment),
             _ if !may => refused(FaultStatus::Unprivileged),
@@ -105,7 +106,7 @@ impl System {
             0x400..=0x4ec => self.priorities(u32::from(number::EXTERNAL) + offset - 0x400),
             0xd04 => self.icsr(),
             0xd08 => self.scb.vtor,
-            0xd0c => VECTKEYSTAT << 16 | u32::from(nvic.grouping().0) << 8,
+            0xd0c => VECTKEYSTAT << 16 | u32::from(nvic.grouping.0) << 8,
             0xd10 => self.scb.scr,
             0xd14 => self.scb.ccr,
             0xd18..=0xd20 => self.priorities(4 + offset - 0xd18),
@@ -128,7 +129,7 @@ impl System {
             0x008 => self.scb.actlr = value & ACTLR_MASK,
             0x100..=0x11c => self.for_each(offset, value, |system, number| system.nvic.enable(number, true)),
             0x180..=0x19c => self.for_each(offset, value, |system, number| system.nvic.enable(number, false)),
-            0x200..=0x21c => self.for_each(offset, value, System::pend),
+            0x200..=0x21c => self.for_each(offset, value, |system, number| system.nvic.pend(number)),
             0x280..=0x29c => self.for_each(offset, value, |system, number| system.nvic.unpend(number)),
             0x400..=0x4ec => self.set_priorities(u32::from(number::EXTERNAL) + offset - 0x400, value),
             0xd04 => self.write_icsr(value),
@@ -146,7 +147,7 @@ impl System {
                 self.trace.set_demcr(value, cycles);
                 self.nvic.enable(number::DEBUG_MONITOR, value & DEMCR_MON_EN != 0);
             }
-            0xf00 if value & 0x1ff < self.config.interrupts => self.pend(value as u8 + number::EXTERNAL),
+            0xf00 if value & 0x1ff < self.config.interrupts => self.nvic.pend(value as u8 + number::EXTERNAL),
             _ if self.mpu.write(offset, value) => return Outcome::TranslationChanged,
             _ => {
                 self.write_floating(offset, value);
@@ -162,13 +163,9 @@ impl System {
         (0..32).filter(|bit| bits >> bit & 1 != 0 && first + bit < 256).for_each(|bit| act(self, (first + bit) as u8));
     }
 
-    fn pend(&mut self, exception: u8) {
-        self.nvic.pend(exception);
-    }
-
     /// Priorities of four exceptions.
     fn priorities(&self, first: u32) -> u32 {
-        u32::from_le_bytes([0, 1, 2, 3].map(|at| self.nvic.priority((first + at).min(255) as u8)))
+        u32::from_le_bytes([0, 1, 2, 3].map(|at| self.nvic.priorities[(first + at).min(255) as usize]))
     }
 
     fn set_priorities(&mut self, first: u32, value: u32) {
@@ -179,8 +176,8 @@ impl System {
 
     fn icsr(&self) -> u32 {
         let nvic = &self.nvic;
-        let pending = |exception: u8, bit: u32| u32::from(nvic.is_pending(exception)) << bit;
-        let others = nvic.active_count() - usize::from(self.in_handler() && nvic.is_active(self.ipsr as u8));
+        let pending = |exception: u8, bit: u32| u32::from(nvic.pending.contains(exception)) << bit;
+        let others = nvic.active_count() - usize::from(self.in_handler() && nvic.active.contains(self.ipsr as u8));
         pending(number::NMI, 31)
             | pending(number::PEND_SV, 28)
             | pending(number::SYS_TICK, 26)
@@ -208,7 +205,7 @@ impl System {
         if value >> 16 != VECTKEY {
             return Outcome::Done;
         }
-        self.nvic.set_grouping((value >> 8 & 7) as u8);
+        self.nvic.grouping = Grouping((value >> 8 & 7) as u8);
         self.changed();
         let requests = value & (SYSRESETREQ | VECTRESET) & !VECTCLRACTIVE;
         if requests != 0 { Outcome::Reset } else { Outcome::Done }

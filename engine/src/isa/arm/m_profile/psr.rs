@@ -1,6 +1,6 @@
 //! xPSR, the masks, and how mrs and msr name them (ARM, B1.4.2, B1.4.3 and B5.2).
 
-use super::super::psr::{apsr, set_ge, set_nzcvq};
+use super::super::psr::{WRITES_FLAGS, WRITES_GE, apsr, set_apsr};
 use super::nvic::{Grouping, LEAST_URGENT};
 use super::{System, X};
 
@@ -12,10 +12,6 @@ const CPS_F: u32 = 1 << 6;
 const CPS_I: u32 = 1 << 7;
 const CPS_SET: u32 = 1 << 9;
 const CPS_CLEAR: u32 = 1 << 10;
-
-/// Fields of [`super::super::op::Code::Msr`]: the flags, and GE.
-const WRITES_FLAGS: u8 = 8;
-const WRITES_GE: u8 = 4;
 
 /// Special registers' numbers, those of the status left out (0 to 7).
 mod sysm {
@@ -126,15 +122,6 @@ impl System {
         if !set || self.execution_priority() > -1 {
             self.masks.faultmask = set;
         }
-    }
-}
-
-fn set_apsr(x: &mut X, value: u32, fields: u8) {
-    if fields & WRITES_FLAGS != 0 {
-        set_nzcvq(x, value);
-    }
-    if fields & WRITES_GE != 0 {
-        set_ge(x, value);
     }
 }
 

@@ -3,6 +3,8 @@
 use super::super::registers::{LR, SP};
 use super::entry::{BASIC_BYTES, EXTENDED_BYTES, FRAME_ALIGNED};
 use super::exceptions::number;
+use super::floating::fpccr;
+use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN};
 use super::{Exception, System, X, exc_return};
 
 /// What a return comes to.
@@ -49,12 +51,12 @@ impl System {
     pub fn begin_return(&mut self, x: &X, link: u32) -> Result<Return, Exception> {
         let nested = self.nvic.active_count();
         let number = self.ipsr as u8;
-        let was_active = self.nvic.is_active(number);
+        let was_active = self.nvic.active.contains(number);
         self.deactivate(number);
         let basic = link | exc_return::BASIC_FRAME;
         let known = match basic {
             exc_return::HANDLER => true,
-            exc_return::THREAD_MAIN | exc_return::THREAD_PROCESS => nested == 1 || self.scb.allows_thread_mode(),
+            exc_return::THREAD_MAIN | exc_return::THREAD_PROCESS => nested == 1 || self.scb.ccr_has(CCR_NONBASETHRDENA),
             _ => false,
         };
         let has_floating = link & exc_return::BASIC_FRAME == 0;
@@ -84,14 +86,15 @@ impl System {
             return Err(Exception::InvalidReturn(frame.link));
         }
         if frame.extended() {
-            self.floating_is_restored();
+            // The registers have again what the frame has room for.
+            self.floating.fpccr &= !fpccr::LSPACT;
         }
         if self.config.features.vfp {
             self.set_floating_context(frame.extended());
         }
         let process = basic == exc_return::THREAD_PROCESS;
         let (bytes, aligns) =
-            if frame.extended() { (EXTENDED_BYTES, true) } else { (BASIC_BYTES, self.scb.aligns_stack()) };
+            if frame.extended() { (EXTENDED_BYTES, true) } else { (BASIC_BYTES, self.scb.ccr_has(CCR_STKALIGN)) };
         let padding = if aligns && status & FRAME_ALIGNED != 0 { 4 } else { 0 };
         let sp = frame.address.wrapping_add(bytes) | padding;
         self.keep_stacks(x, |system| {

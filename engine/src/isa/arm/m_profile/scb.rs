@@ -51,11 +51,11 @@ pub(super) const SCR_MASK: u32 = 0x6;
 const SCR_SLEEPONEXIT: u32 = 1 << 1;
 /// CCR: NONBASETHRDENA, USERSETMPEND, UNALIGN_TRP, DIV_0_TRP, STKALIGN. BFHFNMIGN is not modelled.
 pub(super) const CCR_MASK: u32 = 0x21b;
-const CCR_NONBASETHRDENA: u32 = 1 << 0;
-const CCR_USERSETMPEND: u32 = 1 << 1;
-const CCR_UNALIGN_TRP: u32 = 1 << 3;
-const CCR_DIV_0_TRP: u32 = 1 << 4;
-const CCR_STKALIGN: u32 = 1 << 9;
+pub(super) const CCR_NONBASETHRDENA: u32 = 1 << 0;
+pub(super) const CCR_USERSETMPEND: u32 = 1 << 1;
+pub(super) const CCR_UNALIGN_TRP: u32 = 1 << 3;
+pub(super) const CCR_DIV_0_TRP: u32 = 1 << 4;
+pub(super) const CCR_STKALIGN: u32 = 1 << 9;
 /// ACTLR of a Cortex-M4 (TRM, 4.3): it keeps what is written, and changes nothing here.
 pub(super) const ACTLR_MASK: u32 = 0x307;
 
@@ -93,24 +93,9 @@ impl Scb {
         self.fault_address = address;
     }
 
-    pub fn aligns_stack(&self) -> bool {
-        self.ccr & CCR_STKALIGN != 0
-    }
-
-    pub fn traps_unaligned(&self) -> bool {
-        self.ccr & CCR_UNALIGN_TRP != 0
-    }
-
-    pub fn traps_division(&self) -> bool {
-        self.ccr & CCR_DIV_0_TRP != 0
-    }
-
-    pub fn allows_thread_mode(&self) -> bool {
-        self.ccr & CCR_NONBASETHRDENA != 0
-    }
-
-    pub fn lets_user_trigger(&self) -> bool {
-        self.ccr & CCR_USERSETMPEND != 0
+    /// True if this bit of CCR is set.
+    pub fn ccr_has(&self, bit: u32) -> bool {
+        self.ccr & bit != 0
     }
 
     pub fn sleeps_on_exit(&self) -> bool {
@@ -137,15 +122,15 @@ pub(super) fn shcsr(nvic: &Nvic) -> u32 {
     let bits = |table: &[(u32, u8)], holds: &dyn Fn(u8) -> bool| {
         table.iter().filter(|(_, exception)| holds(*exception)).fold(0, |set, (bit, _)| set | 1 << bit)
     };
-    bits(&ACTIVE, &|exception| nvic.is_active(exception))
-        | bits(&PENDING, &|exception| nvic.is_pending(exception))
-        | bits(&ENABLED, &|exception| nvic.is_enabled(exception))
+    bits(&ACTIVE, &|exception| nvic.active.contains(exception))
+        | bits(&PENDING, &|exception| nvic.pending.contains(exception))
+        | bits(&ENABLED, &|exception| nvic.enabled.contains(exception))
 }
 
 /// Sets SHCSR.
 pub(super) fn set_shcsr(nvic: &mut Nvic, value: u32) {
     for (bit, exception) in ACTIVE {
-        nvic.set_active(exception, value >> bit & 1 != 0);
+        nvic.active.set(exception, value >> bit & 1 != 0);
     }
     for (bit, exception) in PENDING {
         if value >> bit & 1 != 0 { nvic.pend(exception) } else { nvic.unpend(exception) }

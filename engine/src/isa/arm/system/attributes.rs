@@ -13,18 +13,8 @@ impl Cacheability {
         }
     }
 
-    /// The inner attributes in PAR (ARM, PAR).
-    fn par_inner(self) -> u32 {
-        match self {
-            Cacheability::NonCacheable => 0,
-            Cacheability::WriteBackAllocate => 5,
-            Cacheability::WriteThrough => 6,
-            Cacheability::WriteBack => 7,
-        }
-    }
-
-    /// The outer ones.
-    fn par_outer(self) -> u32 {
+    /// These bits, which are the outer attributes in PAR, too.
+    fn bits(self) -> u32 {
         match self {
             Cacheability::NonCacheable => 0,
             Cacheability::WriteBackAllocate => 1,
@@ -32,11 +22,19 @@ impl Cacheability {
             Cacheability::WriteBack => 3,
         }
     }
+
+    /// The inner attributes in PAR (ARM, PAR).
+    fn par_inner(self) -> u32 {
+        match self.bits() {
+            0 => 0,
+            bits => 4 | bits,
+        }
+    }
 }
 
 impl MemoryType {
     /// Without TEX remap: TEX in `tex`, and bits C, B, S (ARM, B3.8).
-    pub(super) fn plain(tex: u32, c: bool, b: bool, s: bool) -> MemoryType {
+    pub(in crate::isa::arm) fn plain(tex: u32, c: bool, b: bool, s: bool) -> MemoryType {
         let normal = |outer, inner| MemoryType::Normal {
             inner: Cacheability::from_bits(inner),
             outer: Cacheability::from_bits(outer),
@@ -91,7 +89,7 @@ impl MemoryType {
             MemoryType::StronglyOrdered => 1 << 4 | 1 << 7,
             MemoryType::Device { shareable } => 3 << 4 | u32::from(shareable) << 7,
             MemoryType::Normal { inner, outer, shareable } => {
-                inner.par_inner() << 4 | outer.par_outer() << 2 | u32::from(shareable) << 7
+                inner.par_inner() << 4 | outer.bits() << 2 | u32::from(shareable) << 7
             }
         }
     }

@@ -1,8 +1,9 @@
 //! What a system instruction asks the core to do, beyond the registers that it has changed already.
 
 use super::pmu::Events;
-use super::{Access, Maintenance};
+use super::{Access, Barrier, Maintenance};
 use crate::bus::device::CoreRegister;
+use crate::isa::arm::op::Code;
 
 /// What system instructions need to know of the core at the moment.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,19 @@ pub enum Effect {
     Translate(Lookup),
     /// Access a register of the device beside the core.
     DeviceRegister(DeviceRegister),
+}
+
+impl Effect {
+    /// Of an instruction that changes nothing in the core: wfi, barriers; others that come here do nothing.
+    pub fn of(code: Code) -> Effect {
+        match code {
+            Code::Wfi => Effect::Wait,
+            Code::Dsb => Effect::Maintain(Maintenance::Barrier(Barrier::DataSynchronization)),
+            Code::Dmb => Effect::Maintain(Maintenance::Barrier(Barrier::DataMemory)),
+            Code::Isb => Effect::Maintain(Maintenance::Barrier(Barrier::InstructionSynchronization)),
+            _ => Effect::Next,
+        }
+    }
 }
 
 /// An access to a register of the device beside the core: the generic timer.

@@ -135,7 +135,7 @@ impl System {
         self.change_mode(x, mode);
         self.set_spsr(cpsr);
         x[LR as usize] = link;
-        self.mask(masks);
+        self.masks |= masks;
         self.state.thumb = self.registers.sctlr & SCTLR_TE != 0;
         self.state.it = 0;
         self.vectors().wrapping_add(offset)

@@ -1,12 +1,12 @@
 //! System instructions.
 
 use super::super::op::{Code, Op};
-use super::super::psr::set_nzcv;
+use super::super::psr::set_register_or_nzcv;
 use super::super::registers::{PC, SINK};
 use super::exceptions::Exception;
 use super::psr::{self, MRS_MASK};
-use super::{Barrier, Effect, Maintenance, Now};
-use super::{System, X};
+use super::registers::Number;
+use super::{Effect, Now, System, X};
 
 /// Semihosting calls: svc with these numbers ("Semihosting for AArch32 and AArch64", 2.0, section 3).
 const SEMIHOSTING_A32: u32 = 0x12_3456;
@@ -18,47 +18,23 @@ const SMC: u32 = 0xe160_0070;
 /// A coprocessor whose trivial registers of Jazelle read as zero: cp14 with this opc1.
 const JAZELLE: u32 = 7;
 
-/// The fields of mrc and mcr, as [`Code::Mrc`] has them.
-#[derive(Clone, Copy)]
-struct Coprocessor {
-    number: u32,
-    opc1: u32,
-    crn: u32,
-    crm: u32,
-    opc2: u32,
+/// The fields of mrc and mcr, as [`Code::Mrc`] has them: number of the coprocessor, and of its register.
+fn coprocessor(op: &Op) -> (u32, Number) {
+    let field = |at: u32| op.imm >> at & 15;
+    (field(0), (field(8), field(4), field(12), field(16)))
 }
 
-impl Coprocessor {
-    fn of(op: &Op) -> Coprocessor {
-        let field = |at: u32| op.imm >> at & 15;
-        Coprocessor { number: field(0), opc1: field(4), crn: field(8), crm: field(12), opc2: field(16) }
-    }
-
-    /// The encoding of mrc (or mcr) again, for messages.
-    fn encoding(self, op: &Op) -> u32 {
-        let read = u32::from(op.code == Code::Mrc) << 20;
-        let fields = self.opc1 << 21 | self.crn << 16 | u32::from(op.rd & 15) << 12 | self.number << 8 | self.opc2 << 5;
-        0xee00_0010 | read | fields | self.crm
-    }
-
-    fn undefined(self, op: &Op) -> Exception {
-        Exception::Undefined(self.encoding(op))
-    }
-
-    /// What an access to one of the generic timer's registers asks for.
-    fn timer(self, system: &System, op: &Op, written: Option<u32>) -> Option<Effect> {
-        // To the program counter: the flags, which these are not meant for.
-        let to = if op.rd == PC { SINK } else { op.rd };
-        let number = (self.crn, self.opc1, self.crm, self.opc2);
-        (self.number == 15).then(|| system.timer_register(number, written, to, self.encoding(op)))?
-    }
+/// The encoding of mrc (or mcr) again, for messages.
+fn encoding(op: &Op) -> u32 {
+    let (coprocessor, (crn, opc1, crm, opc2)) = coprocessor(op);
+    let read = u32::from(op.code == Code::Mrc) << 20;
+    0xee00_0010 | read | opc1 << 21 | crn << 16 | u32::from(op.rd & 15) << 12 | coprocessor << 8 | opc2 << 5 | crm
 }
 
 impl System {
     /// Executes a system instruction, other than those that use memory (rfe, srs, swap, exclusive ones, accesses to
     /// User registers). What is no system instruction does nothing.
     pub fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
-        let barrier = |barrier| Ok(Effect::Maintain(Maintenance::Barrier(barrier)));
         match op.code {
             Code::Svc => self.call(op.imm),
             Code::Smc => Err(Exception::Undefined(SMC | op.imm & 15)),
@@ -87,22 +63,22 @@ impl System {
             Code::Mrc => self.read_coprocessor(x, op, now),
             Code::Mcr => self.write_coprocessor(x, op, now),
             Code::Mrrc | Code::Mcrr => self.access_pair(x, op),
-            Code::Vmrs => self.vmrs(x, op),
+            Code::Vmrs => {
+                let value = self.read_vfp(op.imm).ok_or(Exception::Undefined(op.vfp_system_encoding()))?;
+                set_register_or_nzcv(x, op.rd, value);
+                Ok(Effect::Next)
+            }
             Code::Vmsr => {
                 let written = self.write_vfp(op.imm, x[op.rd as usize]);
-                written.ok_or(Exception::Undefined(0xeee0_0a10 | op.imm << 16 | u32::from(op.rd & 15) << 12))
+                written.ok_or(Exception::Undefined(op.vfp_system_encoding()))
             }
-            Code::Wfi => Ok(Effect::Wait),
             Code::Wfe => Ok(self.wait_for_event()),
             Code::Sev => {
                 self.event = true;
                 Ok(Effect::Next)
             }
-            Code::Dsb => barrier(Barrier::DataSynchronization),
-            Code::Dmb => barrier(Barrier::DataMemory),
-            Code::Isb => barrier(Barrier::InstructionSynchronization),
             Code::ExceptionReturn => Ok(Effect::JumpTo(self.exception_return(x, x[op.rm as usize]))),
-            _ => Ok(Effect::Next),
+            code => Ok(Effect::of(code)),
         }
     }
 
@@ -124,64 +100,45 @@ impl System {
         if happened || self.masked(psr::I | psr::F) { Effect::Next } else { Effect::Wait }
     }
 
+    /// What an access to one of the generic timer's registers asks for.
+    fn timer(&self, number: Number, op: &Op, written: Option<u32>) -> Option<Effect> {
+        // To the program counter: the flags, which these are not meant for.
+        let to = if op.rd == PC { SINK } else { op.rd };
+        self.timer_register(number, written, to, encoding(op))
+    }
+
     fn read_coprocessor(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
-        let what = Coprocessor::of(op);
-        if let Some(effect) = what.timer(self, op, None) {
-            return Ok(effect);
-        }
-        let value = match what.number {
-            15 => self.read_register((what.crn, what.opc1, what.crm, what.opc2), now),
-            14 if what.opc1 == JAZELLE => Some(0),
+        let value = match coprocessor(op) {
+            (15, number) => match self.timer(number, op, None) {
+                Some(effect) => return Ok(effect),
+                None => self.read_register(number, now),
+            },
+            (14, (_, JAZELLE, ..)) => Some(0),
             _ => None,
         };
-        let value = value.ok_or(what.undefined(op))?;
-        if op.rd == PC {
-            set_nzcv(x, value);
-        } else {
-            x[op.rd as usize] = value;
-        }
+        set_register_or_nzcv(x, op.rd, value.ok_or(Exception::Undefined(encoding(op)))?);
         Ok(Effect::Next)
     }
 
     fn write_coprocessor(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
-        let what = Coprocessor::of(op);
         let value = x[op.rd as usize];
-        if let Some(effect) = what.timer(self, op, Some(value)) {
-            return Ok(effect);
-        }
-        let effect = match what.number {
-            15 => self.write_register((what.crn, what.opc1, what.crm, what.opc2), value, now),
-            14 if what.opc1 == JAZELLE => Some(Effect::Next),
+        let effect = match coprocessor(op) {
+            (15, number) => self.timer(number, op, Some(value)).or_else(|| self.write_register(number, value, now)),
+            (14, (_, JAZELLE, ..)) => Some(Effect::Next),
             _ => None,
         };
-        effect.ok_or(what.undefined(op))
+        effect.ok_or(Exception::Undefined(encoding(op)))
     }
 
     /// mrrc and mcrr: only the generic timer has registers of 64 bits.
     fn access_pair(&self, x: &X, op: &Op) -> Result<Effect, Exception> {
-        let (what, encoding) = (Coprocessor::of(op), encoding_of_pair(op));
+        let (coprocessor, (_, opc1, crm, _)) = coprocessor(op);
+        let read = u32::from(op.code == Code::Mrrc) << 20;
+        let registers = u32::from(op.ra & 15) << 16 | u32::from(op.rd & 15) << 12;
+        let encoding = 0xec40_0000 | read | registers | coprocessor << 8 | opc1 << 4 | crm;
         let value = u64::from(x[op.ra as usize]) << 32 | u64::from(x[op.rd as usize]);
         let written = (op.code == Code::Mcrr).then_some(value);
-        let effect = self.wide_timer_register((what.crm, what.opc1), written, [op.rd, op.ra], encoding);
-        effect.filter(|_| what.number == 15).ok_or(Exception::Undefined(encoding))
+        let effect = self.wide_timer_register((crm, opc1), written, [op.rd, op.ra], encoding);
+        effect.filter(|_| coprocessor == 15).ok_or(Exception::Undefined(encoding))
     }
-
-    fn vmrs(&mut self, x: &mut X, op: &Op) -> Result<Effect, Exception> {
-        let undefined = Exception::Undefined(0xeef0_0a10 | op.imm << 16 | u32::from(op.rd & 15) << 12);
-        let value = self.read_vfp(op.imm).ok_or(undefined)?;
-        if op.rd == PC {
-            set_nzcv(x, value);
-        } else {
-            x[op.rd as usize] = value;
-        }
-        Ok(Effect::Next)
-    }
-}
-
-/// The encoding of mrrc (or mcrr) again.
-fn encoding_of_pair(op: &Op) -> u32 {
-    let what = Coprocessor::of(op);
-    let read = u32::from(op.code == Code::Mrrc) << 20;
-    let registers = u32::from(op.ra & 15) << 16 | u32::from(op.rd & 15) << 12;
-    0xec40_0000 | read | registers | what.number << 8 | what.opc1 << 4 | what.crm
 }

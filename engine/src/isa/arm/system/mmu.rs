@@ -166,15 +166,7 @@ impl System {
             Kind::Execute => MemoryType::NON_CACHEABLE,
             _ => MemoryType::StronglyOrdered,
         };
-        Translation {
-            physical: va,
-            page_bytes: SECTION_BYTES,
-            memory,
-            walk: [None; 2],
-            walk_memory: MemoryType::NON_CACHEABLE,
-            global: true,
-            asid: 0,
-        }
+        untranslated(va, SECTION_BYTES, memory)
     }
 
     /// Finds the descriptor; a fault comes with the domain, as far as it is known.
@@ -242,6 +234,12 @@ impl System {
         let cache = if access.kind == Kind::Execute { SCTLR_I } else { SCTLR_C };
         if registers.sctlr & cache == 0 { memory.uncached() } else { memory }
     }
+}
+
+/// An address that means itself, in a page of this size.
+pub(in crate::isa::arm) fn untranslated(physical: u32, page_bytes: u32, memory: MemoryType) -> Translation {
+    let (walk, walk_memory) = ([None; 2], MemoryType::NON_CACHEABLE);
+    Translation { physical, page_bytes, memory, walk, walk_memory, global: true, asid: 0 }
 }
 
 #[cfg(test)]

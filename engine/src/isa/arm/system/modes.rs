@@ -23,29 +23,8 @@ const BANKS: usize = 6;
 impl Mode {
     /// The mode with this number, if there is one.
     pub fn from_bits(bits: u32) -> Option<Mode> {
-        Some(match bits & 0x1f {
-            0x10 => Mode::User,
-            0x11 => Mode::Fiq,
-            0x12 => Mode::Irq,
-            0x13 => Mode::Supervisor,
-            0x17 => Mode::Abort,
-            0x1b => Mode::Undefined,
-            0x1f => Mode::System,
-            _ => return None,
-        })
-    }
-
-    /// "User" and the like.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::User => "User",
-            Mode::Fiq => "FIQ",
-            Mode::Irq => "IRQ",
-            Mode::Supervisor => "Supervisor",
-            Mode::Abort => "Abort",
-            Mode::Undefined => "Undefined",
-            Mode::System => "System",
-        }
+        use Mode::*;
+        [User, Fiq, Irq, Supervisor, Abort, Undefined, System].into_iter().find(|mode| *mode as u32 == bits & 0x1f)
     }
 
     fn bank(self) -> usize {
@@ -92,39 +71,19 @@ impl System {
     }
 
     /// Register `number` (0 to 14) of User mode, whatever the mode is.
-    pub fn user_register(&self, x: &X, number: u8) -> u32 {
+    pub fn user_register<'a>(&'a mut self, x: &'a mut X, number: u8) -> &'a mut u32 {
         match number {
-            SP if self.mode.bank() != 0 => self.banks.sp[0],
-            LR if self.mode.bank() != 0 => self.banks.lr[0],
-            8..=12 if self.mode == Mode::Fiq => self.banks.high[number as usize - 8],
-            _ => x[number as usize],
-        }
-    }
-
-    /// Sets register `number` of User mode.
-    pub fn set_user_register(&mut self, x: &mut X, number: u8, value: u32) {
-        match number {
-            SP if self.mode.bank() != 0 => self.banks.sp[0] = value,
-            LR if self.mode.bank() != 0 => self.banks.lr[0] = value,
-            8..=12 if self.mode == Mode::Fiq => self.banks.high[number as usize - 8] = value,
-            _ => x[number as usize] = value,
+            SP if self.mode.bank() != 0 => &mut self.banks.sp[0],
+            LR if self.mode.bank() != 0 => &mut self.banks.lr[0],
+            8..=12 if self.mode == Mode::Fiq => &mut self.banks.high[number as usize - 8],
+            _ => &mut x[number as usize],
         }
     }
 
     /// The stack pointer of the mode with this number, for srs; `None` if there is no such mode.
-    pub fn sp_of(&self, x: &X, mode_bits: u32) -> Option<u32> {
+    pub fn sp_of<'a>(&'a mut self, x: &'a mut X, mode_bits: u32) -> Option<&'a mut u32> {
         let bank = Mode::from_bits(mode_bits)?.bank();
-        Some(if bank == self.mode.bank() { x[SP as usize] } else { self.banks.sp[bank] })
-    }
-
-    /// Sets the stack pointer of the mode with this number, if there is one.
-    pub fn set_sp_of(&mut self, x: &mut X, mode_bits: u32, value: u32) {
-        let Some(mode) = Mode::from_bits(mode_bits) else { return };
-        if mode.bank() == self.mode.bank() {
-            x[SP as usize] = value;
-        } else {
-            self.banks.sp[mode.bank()] = value;
-        }
+        Some(if bank == self.mode.bank() { &mut x[SP as usize] } else { &mut self.banks.sp[bank] })
     }
 
     /// SPSR of the current mode; 0 where there is none (unpredictable).
@@ -173,10 +132,10 @@ mod tests {
         for mode in [Mode::Fiq, Mode::Abort, Mode::System] {
             system.change_mode(&mut x, mode);
             for number in 0..15 {
-                system.set_user_register(&mut x, number, 1000 + u32::from(number));
+                *system.user_register(&mut x, number) = 1000 + u32::from(number);
             }
             for number in 0..15 {
-                assert_eq!(system.user_register(&x, number), 1000 + u32::from(number));
+                assert_eq!(*system.user_register(&mut x, number), 1000 + u32::from(number));
             }
             system.change_mode(&mut x, Mode::User);
             assert_eq!((x[8], x[13], x[14]), (1008, 1013, 1014));
@@ -187,9 +146,10 @@ mod tests {
     #[test]
     fn srs_reaches_the_stack_of_any_mode() {
         let (mut system, mut x) = system();
-        system.set_sp_of(&mut x, 0x13, 0x100);
-        system.set_sp_of(&mut x, 0x1f, 0x200);
-        assert_eq!((x[13], system.sp_of(&x, 0x1f), system.sp_of(&x, 0x13)), (0x100, Some(0x200), Some(0x100)));
-        assert_eq!(system.sp_of(&x, 0x16), None);
+        *system.sp_of(&mut x, 0x13).unwrap() = 0x100;
+        *system.sp_of(&mut x, 0x1f).unwrap() = 0x200;
+        let [user, supervisor] = [0x1f, 0x13].map(|mode| system.sp_of(&mut x, mode).copied());
+        assert_eq!((x[13], user, supervisor), (0x100, Some(0x200), Some(0x100)));
+        assert_eq!(system.sp_of(&mut x, 0x16), None);
     }
 }

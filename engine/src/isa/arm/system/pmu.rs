@@ -26,10 +26,6 @@ pub struct Events {
     pub dcache_refills: u64,
     /// Dirty lines that it wrote back.
     pub dcache_write_backs: u64,
-    /// Misses of the TLB for instructions.
-    pub itlb_refills: u64,
-    /// Misses of the TLB for data.
-    pub dtlb_refills: u64,
     /// Exceptions and interrupts taken.
     pub exceptions: u64,
 }
@@ -41,13 +37,12 @@ const KNOWN: u32 =
 fn total(event: u32, now: &Now) -> u64 {
     match event {
         0x01 => now.events.icache_refills,
-        0x02 => now.events.itlb_refills,
         0x03 => now.events.dcache_refills,
-        0x05 => now.events.dtlb_refills,
         0x08 => now.events.instructions,
         0x09 => now.events.exceptions,
         0x11 => now.cycles,
         0x15 => now.events.dcache_write_backs,
+        // Misses of the TLBs (2 and 5) are not counted.
         _ => 0,
     }
 }
@@ -73,11 +68,10 @@ impl Counter {
         (u64::from(self.value).wrapping_add(counts), left)
     }
 
-    /// Brings it up to date; true if it overflowed.
-    fn settle(&mut self, total: u64, running: bool, divide: bool) -> bool {
+    /// Brings it up to date.
+    fn settle(&mut self, total: u64, running: bool, divide: bool) {
         let (value, left) = self.at(total, running, divide);
         *self = Counter { value: value as u32, since: total, divided: left };
-        value >> 32 != 0
     }
 }
 

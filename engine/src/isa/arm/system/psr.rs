@@ -1,6 +1,6 @@
 //! Program status registers (ARM, B1.3.3).
 
-use super::super::psr::{apsr, set_ge, set_nzcvq};
+use super::super::psr::{apsr, set_apsr};
 use super::modes::Mode;
 use super::{System, X};
 
@@ -33,12 +33,7 @@ impl System {
     /// and ITSTATE stay; a mode that there is not is not entered.
     pub fn write_cpsr(&mut self, x: &mut X, value: u32, fields: u8) {
         let mask = field_mask(fields);
-        if mask & 0xff00_0000 != 0 {
-            set_nzcvq(x, value);
-        }
-        if mask & 0x00ff_0000 != 0 {
-            set_ge(x, value);
-        }
+        set_apsr(x, value, fields);
         if self.is_privileged() {
             let masks = mask & (A | I | F);
             self.masks = self.masks & !masks | value & masks;
@@ -77,11 +72,6 @@ impl System {
         {
             self.change_mode(x, mode);
         }
-    }
-
-    /// CPSR.A, I and F, in their places.
-    pub(super) fn mask(&mut self, masks: u32) {
-        self.masks |= masks;
     }
 
     pub(super) fn masked(&self, mask: u32) -> bool {

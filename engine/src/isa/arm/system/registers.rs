@@ -12,7 +12,7 @@ pub(super) const SCTLR_A: u32 = 1 << 1;
 /// SCTLR.C: data caches are on.
 pub(super) const SCTLR_C: u32 = 1 << 2;
 /// SCTLR.Z: branch prediction is on.
-const SCTLR_Z: u32 = 1 << 11;
+pub(super) const SCTLR_Z: u32 = 1 << 11;
 /// SCTLR.I: the instruction cache is on.
 pub(super) const SCTLR_I: u32 = 1 << 12;
 /// SCTLR.V: high vectors.
@@ -48,7 +48,7 @@ const TTBR0: Number = (2, 0, 0, 0);
 const CONTEXTIDR: Number = (13, 0, 0, 1);
 
 /// The registers that hold what was written, or what faults left.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Registers {
     pub(super) sctlr: u32,
     pub(super) actlr: u32,
@@ -72,35 +72,14 @@ pub(super) struct Registers {
     tpidr: [u32; 3],
     pub(super) csselr: u32,
     pub(super) cntkctl: u32,
+    pub(super) fpscr: u32,
+    pub(super) fpexc: u32,
 }
 
 impl Registers {
     pub(super) fn new() -> Registers {
-        Registers {
-            sctlr: SCTLR_RESET,
-            actlr: 0,
-            cpacr: 0,
-            scr: 0,
-            sder: 0,
-            nsacr: 0,
-            ttbr: [0; 2],
-            ttbcr: 0,
-            dacr: 0,
-            dfsr: 0,
-            ifsr: 0,
-            dfar: 0,
-            ifar: 0,
-            par: 0,
-            // After reset they give what TEX, C and B say without remap.
-            prrr: 0x0009_8aa4,
-            nmrr: 0x44e0_48e0,
-            vbar: 0,
-            mvbar: 0,
-            contextidr: 0,
-            tpidr: [0; 3],
-            csselr: 0,
-            cntkctl: 0,
-        }
+        // After reset PRRR and NMRR give what TEX, C and B say without remap.
+        Registers { sctlr: SCTLR_RESET, prrr: 0x0009_8aa4, nmrr: 0x44e0_48e0, ..Registers::default() }
     }
 
     /// The register that just holds what is written, and the bits of it that exist.
@@ -131,33 +110,6 @@ impl Registers {
             _ => return None,
         })
     }
-
-    /// Its value.
-    fn plain_value(&self, number: Number) -> Option<u32> {
-        Some(match number {
-            SCTLR => self.sctlr,
-            ACTLR => self.actlr,
-            (1, 0, 1, 0) => self.scr,
-            (1, 0, 1, 1) => self.sder,
-            (1, 0, 1, 2) => self.nsacr,
-            (2, 0, 0, n @ 0..=1) => self.ttbr[n as usize],
-            (2, 0, 0, 2) => self.ttbcr,
-            (3, 0, 0, 0) => self.dacr,
-            (5, 0, 0, 0) => self.dfsr,
-            (5, 0, 0, 1) => self.ifsr,
-            (6, 0, 0, 0) => self.dfar,
-            (6, 0, 0, 2) => self.ifar,
-            (7, 0, 4, 0) => self.par,
-            (10, 0, 2, 0) => self.prrr,
-            (10, 0, 2, 1) => self.nmrr,
-            (12, 0, 0, 0) => self.vbar,
-            (12, 0, 0, 1) => self.mvbar,
-            CONTEXTIDR => self.contextidr,
-            (13, 0, 0, n @ 2..=4) => self.tpidr[n as usize - 2],
-            timer::CNTKCTL => self.cntkctl,
-            _ => return None,
-        })
-    }
 }
 
 /// True for the registers on which translation, permissions and the use of caches depend.
@@ -166,11 +118,6 @@ fn is_of_translation(number: Number) -> bool {
 }
 
 impl System {
-    /// True if branches are predicted (SCTLR.Z).
-    pub fn predicts_branches(&self) -> bool {
-        self.registers.sctlr & SCTLR_Z != 0
-    }
-
     /// True if swp and swpb are there (SCTLR.SW).
     pub fn has_swap(&self) -> bool {
         self.registers.sctlr & SCTLR_SW != 0
@@ -197,7 +144,8 @@ impl System {
             (15, 4, 0, 0) => Some(self.config.cbar),
             timer::CNTKCTL if !self.config.generic_timer => None,
             (9, 1, 0, 2 | 3) => self.config.l2ctlr.map(|l2ctlr| if number.3 == 2 { l2ctlr } else { 0 }),
-            _ => self.registers.plain_value(number),
+            // Of a copy: one table serves both directions.
+            _ => self.registers.clone().plain(number).map(|(register, _)| *register),
         }
     }
 

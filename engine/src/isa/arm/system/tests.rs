@@ -6,15 +6,8 @@ use super::registers::Number;
 use super::*;
 use crate::memory::first_level::Mmu as _;
 
-const EVENTS: Events = Events {
-    instructions: 0,
-    icache_refills: 0,
-    dcache_refills: 0,
-    dcache_write_backs: 0,
-    itlb_refills: 0,
-    dtlb_refills: 0,
-    exceptions: 0,
-};
+const EVENTS: Events =
+    Events { instructions: 0, icache_refills: 0, dcache_refills: 0, dcache_write_backs: 0, exceptions: 0 };
 pub(super) const NOW: Now = Now { cycles: 0, events: &EVENTS, pending: 0 };
 const FEATURES: Features =
     Features { divide: false, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
@@ -203,10 +196,10 @@ fn vfp_is_switched_on_with_cpacr_and_fpexc() {
         "CPACR denies it"
     );
     set_cp15(&mut system, &mut x, (1, 0, 0, 2), 0xf << 20);
-    assert!(!system.vfp_is_on());
+    assert!(!system.vfp_is_ready());
     assert!(system.execute(&mut x, &op(Code::Vmrs, 2, 1), &NOW).is_err());
     system.execute(&mut x, &op(Code::Vmsr, 0, 8), &NOW).unwrap();
-    assert!(system.vfp_is_on());
+    assert!(system.vfp_is_ready());
     x[0] = 0x6000_0000 | 3 << 22 | 0x9f9f;
     system.execute(&mut x, &op(Code::Vmsr, 0, 1), &NOW).unwrap();
     assert_eq!(system.fpscr(), 0x60c0_009f);
@@ -216,6 +209,21 @@ fn vfp_is_switched_on_with_cpacr_and_fpexc() {
     system.execute(&mut x, &op(Code::Vmrs, 2, 7), &NOW).unwrap();
     assert_eq!(x[2], 0x1011_0222);
     to_user(&mut system, &mut x);
-    assert!(system.vfp_is_on());
+    assert!(system.vfp_is_ready());
     assert!(system.execute(&mut x, &op(Code::Vmrs, 2, 8), &NOW).is_err());
+}
+
+#[test]
+fn a_store_is_done_once_after_its_load() {
+    let (mut system, _) = system();
+    assert!(!system.claim(0x100, 4));
+    system.reserve(0x100, 4);
+    assert!(system.claim(0x100, 4) && !system.claim(0x100, 4));
+    system.reserve(0x100, 4);
+    assert!(!system.claim(0x104, 4) && !system.claim(0x100, 4));
+    system.reserve(0x100, 8);
+    assert!(!system.claim(0x100, 4));
+    system.reserve(0x100, 1);
+    system.clear_reservation();
+    assert!(!system.claim(0x100, 1));
 }

@@ -1,25 +1,20 @@
 //! Access to VFP, and its system registers (ARM, B1.11 and B4.1).
 
 use super::super::op::Features;
+use super::super::profile::SystemSide as _;
+use super::super::vfp::is_allowed;
 use super::System;
 use super::effect::Effect;
 
 /// CPACR: cp10 and cp11, and D32DIS (bit 30), ASEDIS (bit 31).
 const CPACR_WRITABLE: u32 = 0xf << 20 | 3 << 30;
 /// FPEXC.EN.
-const FPEXC_EN: u32 = 1 << 30;
+pub(super) const FPEXC_EN: u32 = 1 << 30;
 /// What FPSCR keeps: flags, QC (which only Advanced SIMD would set), AHP, DN, FZ, rounding mode, Stride, Len, and the
 /// cumulative exceptions. Exceptions trap nothing, so their enables are not there.
-pub const FPSCR_MASK: u32 = 0xfff7_009f;
+pub(super) const FPSCR_MASK: u32 = 0xfff7_009f;
 /// Number of FPSCR in vmrs and vmsr.
 const FPSCR: u32 = 1;
-
-/// Registers of VFP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct VfpControl {
-    fpscr: u32,
-    fpexc: u32,
-}
 
 /// Identification: with 16 or 32 registers; both precisions, division, square root, no trapped exceptions; no Advanced
 /// SIMD.
@@ -33,30 +28,8 @@ fn identification(number: u32, [fpsid, mvfr1, mvfr0]: [u32; 3], features: Featur
 }
 
 impl System {
-    /// FPSCR.
-    pub fn fpscr(&self) -> u32 {
-        self.vfp.fpscr
-    }
-
-    /// Sets FPSCR, as far as its bits are there.
-    pub fn set_fpscr(&mut self, value: u32) {
-        self.vfp.fpscr = value & FPSCR_MASK;
-    }
-
-    /// True if VFP instructions may be executed: CPACR allows it in this mode, and FPEXC.EN is set. Else they are
-    /// undefined.
-    #[inline]
-    pub fn vfp_is_on(&self) -> bool {
-        self.vfp.fpexc & FPEXC_EN != 0 && self.cpacr_allows_vfp()
-    }
-
-    fn cpacr_allows_vfp(&self) -> bool {
-        self.config.features.vfp
-            && match self.registers.cpacr >> 20 & 15 {
-                0b1111 => true,
-                0b0101 => self.is_privileged(),
-                _ => false,
-            }
+    pub(super) fn cpacr_allows_vfp(&self) -> bool {
+        self.config.features.vfp && is_allowed(self.registers.cpacr, self.is_privileged())
     }
 
     pub(super) fn set_cpacr(&mut self, value: u32) {
@@ -70,8 +43,8 @@ impl System {
             return None;
         }
         match number {
-            FPSCR => self.vfp_is_on().then_some(self.vfp.fpscr),
-            8 => self.is_privileged().then_some(self.vfp.fpexc),
+            FPSCR => self.vfp_is_ready().then_some(self.registers.fpscr),
+            8 => self.is_privileged().then_some(self.registers.fpexc),
             _ => identification(number, self.config.id_vfp, self.config.features).filter(|_| self.is_privileged()),
         }
     }
@@ -82,9 +55,9 @@ impl System {
             return None;
         }
         match number {
-            FPSCR if self.vfp_is_on() => self.set_fpscr(value),
+            FPSCR if self.vfp_is_ready() => self.set_fpscr(value),
             0 if self.is_privileged() => {}
-            8 if self.is_privileged() => self.vfp.fpexc = value & FPEXC_EN,
+            8 if self.is_privileged() => self.registers.fpexc = value & FPEXC_EN,
             _ => return None,
         }
         Some(Effect::Next)

@@ -1,4 +1,4 @@
-//! Which instructions go down the pipeline together, in a core that issues up to two a cycle: the first way takes any
+//! Which instructions issue together, in a core that issues up to two a cycle: the first issue slot takes any
 //! instruction, the second one a direct branch, or, in some cores, arithmetic with one register operand (GCC's pipeline
 //! description of the Cortex-A7, gcc/config/arm/cortex-a7.md).
 
@@ -44,12 +44,12 @@ impl CoreTiming {
         }
     }
 
-    /// True if an instruction leaves the second way free.
+    /// True if an instruction leaves the second issue slot free.
     fn leaves_room(&self, instr: &Instr) -> bool {
         use TimingClass::*;
         match instr.class {
             Alu | AluShift | AluShiftRegister | Load | Store | Branch | VfpAdd | VfpMultiply | VfpMultiplyAdd => true,
-            // Towards VFP registers they take both ways.
+            // Towards VFP registers they take both slots.
             VfpMove => instr.reads == 0,
             VfpLoad | VfpStore => instr.words == 1,
             _ => false,

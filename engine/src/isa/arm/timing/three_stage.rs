@@ -4,7 +4,7 @@
 //! load goes along with that one's data cycle, if it doesn't need the loaded register for its address. A store to an
 //! immediate offset has its data cycle while the next instruction executes. (Cortex-M4 TRM, Load/store timings.)
 
-use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending};
+use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending, cycles};
 use crate::dt::reader::NodeReader;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
@@ -37,18 +37,25 @@ impl ThreeStage {
         let meaning = "cycles of floating-point state to or from the stack";
         let frame = "cyclescope,floating-frame-cycles";
         let floating_frame = reader.only_if(vfp, HAS_FPU, |reader| reader.instruction_cycles(frame, 0, meaning));
-        let mut cycles = |name: &str, least: u8, meaning: &str| {
-            reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
-        };
         ThreeStage {
-            address_use: cycles("address-use", 0, "stall of a load or store right behind what its address depends on"),
-            load: cycles("load", 1, "cycles of a load, or a store to an offset in a register, by itself"),
-            multiple: cycles("several", 0, "cycles of a load or store of several registers beyond one each"),
-            register_jump: cycles("register-jump", 0, "further cycles of a jump to an address in a register"),
-            memory_jump: cycles("memory-jump", 0, "further cycles of a jump to an address from memory"),
-            straddled_target: cycles("straddled-target", 0, "further cycles of a jump into the middle of a word"),
+            address_use: cycles(
+                reader,
+                "address-use",
+                0,
+                "stall of a load or store right behind what its address depends on",
+            ),
+            load: cycles(reader, "load", 1, "cycles of a load, or a store to an offset in a register, by itself"),
+            multiple: cycles(reader, "several", 0, "cycles of a load or store of several registers beyond one each"),
+            register_jump: cycles(reader, "register-jump", 0, "further cycles of a jump to an address in a register"),
+            memory_jump: cycles(reader, "memory-jump", 0, "further cycles of a jump to an address from memory"),
+            straddled_target: cycles(
+                reader,
+                "straddled-target",
+                0,
+                "further cycles of a jump into the middle of a word",
+            ),
             floating_frame: floating_frame.unwrap_or(0),
-            tail_chain: cycles("tail-chain", 1, "cycles from a return to the next exception's handler"),
+            tail_chain: cycles(reader, "tail-chain", 1, "cycles from a return to the next exception's handler"),
         }
     }
 

@@ -16,7 +16,7 @@ impl Control {
     pub fn number_of_half(&mut self, bits: u16) -> u32 {
         let negative = bits & SIGN != 0;
         let format = if self.alternative_half() { ALTERNATIVE } else { HALF };
-        let result = match unpack_magnitude(format, bits & !SIGN) {
+        let result = match format.unpack(u64::from(bits & !SIGN)) {
             Value::Nan => self.nan_in(HALF, SINGLE, u64::from(bits)),
             Value::Infinite(_) => SINGLE.signed(negative, SINGLE.infinity),
             Value::Finite(value) if value.significand == 0 => SINGLE.signed(negative, 0),
@@ -67,8 +67,4 @@ impl Control {
         }
         result.magnitude as u16
     }
-}
-
-fn unpack_magnitude(format: Format, magnitude: u16) -> Value {
-    format.unpack(u64::from(magnitude))
 }

@@ -116,7 +116,7 @@ fn branches() {
     assert_eq!(ops(0x4770), [op(Code::JumpTo, 0, 0, LR, 0)]);
     let link = op(Code::Mov, LR, ZERO, ZERO, (PC + 2) | 1);
     assert_eq!(ops(0x4798), [link, op(Code::JumpTo, 0, 0, 3, 0)]);
-    let to_lr = [op(Code::Mov, RESULT, ZERO, LR, 0), link, op(Code::JumpTo, 0, 0, RESULT, 0)];
+    let to_lr = [op(Code::Mov, RESULT, 0, LR, 0), link, op(Code::JumpTo, 0, 0, RESULT, 0)];
     assert_eq!(ops(0x47f0), to_lr);
     assert!(decoded(0x47f0).0.ends_block);
 }

@@ -12,9 +12,9 @@ fn in_use(fpccr: u32) -> Rig {
     assert!(!rig.system.floating_is_allowed());
     rig.write(0xd88, 0xf << 20);
     rig.write(FPCCR, fpccr);
-    assert!(rig.system.floating_is_allowed() && !rig.system.floating_is_ready());
+    assert!(rig.system.floating_is_allowed() && !rig.system.vfp_is_ready());
     rig.system.begin_floating();
-    assert!(rig.system.floating_is_ready());
+    assert!(rig.system.vfp_is_ready());
     assert_eq!(rig.special(20), 4);
     rig.s = std::array::from_fn(|at| 0x3f80_0000 + at as u32);
     rig.system.set_fpscr(0x2000_0000);
@@ -28,11 +28,11 @@ fn a_frame_has_room_that_a_handler_without_them_leaves() {
     rig.take();
     assert_eq!((rig.sp(), rig.lr()), (STACK - EXTENDED, 0xffff_ffe9));
     assert_eq!((rig.read(0xf38), rig.read(FPCCR) & 0xb), (STACK - EXTENDED + 0x20, LSPACT | 8));
-    assert!(!rig.system.floating_is_ready() && rig.special(20) == 0);
+    assert!(!rig.system.vfp_is_ready() && rig.special(20) == 0);
     assert!(!rig.memory.contains_key(&(STACK - EXTENDED + 0x20)));
     assert_eq!(rig.leave(), None);
     assert_eq!((rig.sp(), rig.special(20), rig.read(FPCCR) & LSPACT), (STACK, 4, 0));
-    assert!(rig.system.floating_is_ready() && rig.s[1] == 0x3f80_0001);
+    assert!(rig.system.vfp_is_ready() && rig.s[1] == 0x3f80_0001);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_handler_that_needs_them_stores_them_first() {
     rig.store_floating(address);
     rig.system.floating_is_saved();
     rig.system.begin_floating();
-    assert!(rig.system.floating_is_ready() && rig.system.lazy_address().is_none());
+    assert!(rig.system.vfp_is_ready() && rig.system.lazy_address().is_none());
     assert_eq!(rig.system.fpscr(), 0x2000_0000, "FPDSCR's part alone is set anew");
     rig.s = [0; 16];
     rig.system.set_fpscr(0);
@@ -64,7 +64,7 @@ fn a_nested_frame_is_lazy_only_once() {
     assert_eq!((rig.sp(), rig.lr()), (STACK - EXTENDED - 0x20, exc_return::HANDLER));
     assert_eq!(rig.system.lazy_address(), Some(STACK - EXTENDED + 0x20));
     assert_eq!([rig.leave(), rig.leave()], [None, None]);
-    assert!(rig.system.floating_is_ready());
+    assert!(rig.system.vfp_is_ready());
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn without_automatic_preservation_frames_are_short() {
     let mut rig = rig();
     rig.write(0xd88, 0xf << 20);
     rig.write(FPCCR, 0);
-    assert!(rig.system.floating_is_ready());
+    assert!(rig.system.vfp_is_ready());
     rig.system.begin_floating();
     assert_eq!(rig.special(20), 0);
     rig.write(0xd04, 1 << 28);
@@ -106,9 +106,9 @@ fn cpacr_can_keep_user_code_away() {
     let mut rig = rig();
     rig.write(0xd88, 0x5 << 20);
     rig.system.begin_floating();
-    assert!(rig.system.floating_is_ready());
+    assert!(rig.system.vfp_is_ready());
     rig.set_special(20, 5);
-    assert!(!rig.system.floating_is_ready() && !rig.system.floating_is_allowed());
+    assert!(!rig.system.vfp_is_ready() && !rig.system.floating_is_allowed());
     let read = Op { code: Code::Vmrs, rd: 0, rn: 0, rm: 0, ra: 0, imm: 1 };
     assert_eq!(rig.execute(read), Err(Exception::Undefined(0xeef1_0a10)));
 }
