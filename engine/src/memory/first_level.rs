@@ -36,7 +36,7 @@ use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
 use access::{Abort, Status};
 use fetch::{FetchLines, Prefetch};
-use meter::Meter;
+use meter::{Meter, Trip};
 use stores::StoreBuffer;
 use tlb::Tlb;
 
@@ -292,8 +292,9 @@ impl Memory {
         self.state.words.clear();
     }
 
-    fn meter(&self, now: u64) -> Meter {
-        Meter::new(self.config.clock, now)
+    /// An access that begins in core cycle `now`.
+    fn trip<'a>(&self, bus: &'a mut Bus, now: u64) -> Trip<'a> {
+        Trip { bus, meter: Meter::new(self.config.clock, now) }
     }
 
     /// Takes the shortcuts to the line at a physical address.

@@ -43,6 +43,13 @@ pub struct Translation {
     pub asid: u8,
 }
 
+impl Translation {
+    /// Memory in all address spaces that is translated without descriptors.
+    pub const fn of(physical: u32, page_bytes: u32, memory: MemoryType) -> Translation {
+        Translation { physical, page_bytes, memory, walk: [None; 2], walk_memory: memory, global: true, asid: 0 }
+    }
+}
+
 /// What kind of memory an address is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryType {

@@ -2,6 +2,9 @@
 
 use super::access::{Abort, Access, Cacheability, MemoryType, Status, Translation};
 
+/// The abort of an access that memory management, or the bus, refuses.
+pub(super) type AbortOf<M> = Abort<<M as Mmu>::Status>;
+
 /// The system registers, as the memory sees them.
 pub trait Mmu {
     /// Why it refuses accesses.
@@ -75,15 +78,7 @@ impl Identity {
     pub(super) const fn translation(physical: u32) -> Translation {
         let cached = Cacheability::WriteBackAllocate;
         let memory = MemoryType::Normal { inner: cached, outer: cached, shareable: false };
-        Translation {
-            physical,
-            page_bytes: 1 << 31,
-            memory,
-            walk: [None; 2],
-            walk_memory: memory,
-            global: true,
-            asid: 0,
-        }
+        Translation::of(physical, 1 << 31, memory)
     }
 }
 
