@@ -7,7 +7,7 @@
 
 use crate::bus::{Access, Bus, BusFault, Target};
 use crate::device::AccessSize;
-use crate::time::{Cycles, Hz};
+use crate::time::{Cycles, Hz, Ps};
 
 /// A request's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,10 +111,7 @@ impl Port {
         if let Some(answer) = self.read_on_port(addr & !3, begins) {
             return Ok(Answer { value: size.extracted(answer.value, addr), ..answer });
         }
-        let at = self.clock.ps_at_floor(Cycles(begins));
-        bus.run_events_before(at, addr);
-        let access = bus.read(at, addr, size)?;
-        Ok(self.answer(bus, access, begins))
+        self.over_bus(bus, addr, begins, |bus, at| bus.read(at, addr, size))
     }
 
     /// Writes the low `size` of `value` at `addr`, a multiple of `size`, with the request up in cycle `begins`.
@@ -141,21 +138,27 @@ impl Port {
                 return Ok(Answer { value: 0, done_cycles, entry: memory.entry, on_the_way_cycles: 0 });
             }
         }
-        let at = self.clock.ps_at_floor(Cycles(begins));
-        bus.run_events_before(at, addr);
-        let access = bus.write(at, addr, size, value)?;
-        Ok(self.answer(bus, access, begins))
+        self.over_bus(bus, addr, begins, |bus, at| bus.write(at, addr, size, value))
     }
 
     /// An access over the bus, in the core's cycles.
-    fn answer(&self, bus: &Bus, access: Access, begins: u64) -> Answer {
+    fn over_bus(
+        &self,
+        bus: &mut Bus,
+        addr: u32,
+        begins: u64,
+        access: impl FnOnce(&mut Bus, Ps) -> Result<Access, BusFault>,
+    ) -> Result<Answer, BusFault> {
+        let at = self.clock.ps_at_floor(Cycles(begins));
+        bus.run_events_before(at, addr);
+        let access = access(bus, at)?;
         let edge = |time| self.clock.cycles_until_ceil(time).0;
         let done_cycles = edge(access.done);
         let on_the_way_cycles = match bus.path(access.entry).route {
             None => 0,
             Some(_) => done_cycles - begins - (edge(access.answered) - edge(access.arrived)),
         };
-        Answer { value: access.value, done_cycles, entry: access.entry, on_the_way_cycles }
+        Ok(Answer { value: access.value, done_cycles, entry: access.entry, on_the_way_cycles })
     }
 }
 

@@ -64,13 +64,7 @@ impl PrefetchNext {
             let short = is_short(answer.value as u16);
             self.held = short.then_some((answer.value >> 16) as u16);
             let encoding = if short { answer.value & 0xffff } else { answer.value };
-            return Ok(Fetched {
-                encoding,
-                done_cycles: answer.done_cycles.max(accepts),
-                entry: Some(answer.entry),
-                on_the_way_cycles: answer.on_the_way_cycles,
-                first_word: Some(answer.value),
-            });
+            return Ok(Fetched { first_word: Some(answer.value), ..Fetched::by(answer, encoding, accepts) });
         }
         let ready = (wanted + 1).max(accepts);
         match self.held.take() {
@@ -82,21 +76,15 @@ impl PrefetchNext {
                 first_word: None,
             }),
             // The rest is read only once the core can take it: this read does not overlap a long operation.
-            Some(half) => self.straddling(half, read(addr.wrapping_add(2), ready + 1)?),
+            Some(half) => Ok(self.straddling(half, read(addr.wrapping_add(2), ready + 1)?)),
             None => {
                 let answer = read(addr & !3, wanted + 1)?;
                 let half = (answer.value >> 16) as u16;
                 if is_short(half) {
-                    return Ok(Fetched {
-                        encoding: u32::from(half),
-                        done_cycles: answer.done_cycles.max(accepts),
-                        entry: Some(answer.entry),
-                        on_the_way_cycles: answer.on_the_way_cycles,
-                        first_word: None,
-                    });
+                    return Ok(Fetched::by(answer, u32::from(half), accepts));
                 }
                 let rest = read(addr.wrapping_add(2), answer.done_cycles + 1)?;
-                let fetched = self.straddling(half, rest)?;
+                let fetched = self.straddling(half, rest);
                 let on_the_way_cycles = answer.on_the_way_cycles + fetched.on_the_way_cycles;
                 Ok(Fetched { on_the_way_cycles, ..fetched })
             }
@@ -105,19 +93,25 @@ impl PrefetchNext {
 
     /// An instruction whose lower half was held and whose upper half is in the word `rest`.
     #[inline(always)]
-    fn straddling<E>(&mut self, half: u16, rest: Answer) -> Result<Fetched, E> {
+    fn straddling(&mut self, half: u16, rest: Answer) -> Fetched {
         self.held = Some((rest.value >> 16) as u16);
-        Ok(Fetched {
-            encoding: rest.value << 16 | u32::from(half),
-            done_cycles: rest.done_cycles,
-            entry: Some(rest.entry),
-            on_the_way_cycles: rest.on_the_way_cycles,
-            first_word: None,
-        })
+        Fetched::by(rest, rest.value << 16 | u32::from(half), 0)
     }
 }
 
 impl Fetched {
+    /// What came with the last `answer`, and is accepted from `accepts` on.
+    #[inline(always)]
+    fn by(answer: Answer, encoding: u32, accepts: u64) -> Fetched {
+        Fetched {
+            encoding,
+            done_cycles: answer.done_cycles.max(accepts),
+            entry: Some(answer.entry),
+            on_the_way_cycles: answer.on_the_way_cycles,
+            first_word: None,
+        }
+    }
+
     /// Of an aligned prefetch that came later than `accepts`, the upper half of its word.
     #[inline(always)]
     pub fn late_upper_half(&self, accepts: u64) -> Option<u16> {

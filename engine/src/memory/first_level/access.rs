@@ -39,7 +39,7 @@ pub struct Translation {
     pub walk_memory: MemoryType,
     /// In all address spaces, not only in `asid`.
     pub global: bool,
-    /// The current address space.
+    /// The address space that it was looked up in.
     pub asid: u8,
 }
 

@@ -34,13 +34,19 @@ pub trait Mmu {
     }
 
     /// The data cache is on (Arm: SCTLR.C).
-    fn dcache_is_on(&self) -> bool;
+    fn dcache_is_on(&self) -> bool {
+        true
+    }
 
     /// The instruction cache is on (Arm: SCTLR.I).
-    fn icache_is_on(&self) -> bool;
+    fn icache_is_on(&self) -> bool {
+        true
+    }
 
     /// An address that is no multiple of the size is refused (Arm: SCTLR.A).
-    fn checks_alignment(&self) -> bool;
+    fn checks_alignment(&self) -> bool {
+        true
+    }
 
     /// True in a privileged mode.
     fn is_privileged(&self) -> bool;
@@ -99,18 +105,6 @@ impl Mmu for Identity {
 
     fn mmu_is_on(&self) -> bool {
         false
-    }
-
-    fn dcache_is_on(&self) -> bool {
-        true
-    }
-
-    fn icache_is_on(&self) -> bool {
-        true
-    }
-
-    fn checks_alignment(&self) -> bool {
-        true
     }
 
     fn is_privileged(&self) -> bool {

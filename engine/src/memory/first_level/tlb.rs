@@ -37,19 +37,18 @@ pub(super) struct Entry {
     pub to: Translation,
     /// Accesses that are known to be allowed: [`permission`].
     pub allowed: u8,
-    /// Address space, unless the page is global.
-    asid: u8,
 }
 
 impl Entry {
-    /// What a walk for `va` found.
-    pub fn new(va: u32, to: Translation, asid: u8) -> Entry {
+    /// What a walk for `va` found, by an access that is allowed.
+    pub fn new(va: u32, to: Translation, access: Access) -> Entry {
         let offset = va & (to.page_bytes - 1);
-        Entry { page: va - offset, to: Translation { physical: to.physical - offset, ..to }, allowed: 0, asid }
+        let to = Translation { physical: to.physical - offset, ..to };
+        Entry { page: va - offset, to, allowed: permission(access) }
     }
 
     fn holds(&self, va: u32, asid: u8) -> bool {
-        va & !(self.to.page_bytes - 1) == self.page && (self.to.global || self.asid == asid)
+        va & !(self.to.page_bytes - 1) == self.page && (self.to.global || self.to.asid == asid)
     }
 
     /// Where `va`, an address within the page, leads.
@@ -205,7 +204,7 @@ impl Tlb {
             TlbEntries::All => true,
             TlbEntries::Page { va, asid } => entry.holds(va, asid),
             TlbEntries::PageOfAll(va) => va & !(entry.to.page_bytes - 1) == entry.page,
-            TlbEntries::Asid(asid) => !entry.to.global && entry.asid == asid,
+            TlbEntries::Asid(asid) => !entry.to.global && entry.to.asid == asid,
         };
         for entry in &mut self.main {
             *entry = entry.filter(|entry| !goes(entry));

@@ -126,8 +126,7 @@ impl Memory {
                 });
                 let memory = found.as_ref().map_or(MemoryType::NON_CACHEABLE, |to| to.walk_memory);
                 read.into_iter().flatten().for_each(|physical| self.walk(trip, mmu, physical, memory));
-                let mut entry = Entry::new(va, found?, mmu.asid());
-                entry.allowed = permission(access);
+                let entry = Entry::new(va, found?, access);
                 self.state.tlb.insert(entry);
                 entry
             }

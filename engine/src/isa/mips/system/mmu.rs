@@ -75,18 +75,6 @@ impl Mmu for System {
         }
     }
 
-    fn dcache_is_on(&self) -> bool {
-        true
-    }
-
-    fn icache_is_on(&self) -> bool {
-        true
-    }
-
-    fn checks_alignment(&self) -> bool {
-        true
-    }
-
     fn is_privileged(&self) -> bool {
         self.is_privileged()
     }
