@@ -1,12 +1,13 @@
 //! A MIPS core: what its instruction set adds to the core that all share ([`crate::cpu`]).
 
+use super::config::SystemConfig;
 use super::decoded::{self, Decoded, Ending, OP_BYTES};
 use super::faults::Raised;
-use super::op::{Code, HI, LO, Op, RA, SINK, ZERO};
+use super::op::{Code, HI, LO, Op, RA};
 use super::pages::{NO_PAGE, Page, Pages};
 use super::predictor::Predictor;
 use super::system::exceptions::RESET_VECTOR;
-use super::system::{Exception, Now, System, SystemConfig};
+use super::system::{Exception, Now, System};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
@@ -185,7 +186,7 @@ impl Isa for MipsSet {
 
     /// Blocks are left behind an instruction at once.
     fn leave_op() -> Op {
-        Op { code: Code::End, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 }
+        Op::without_operands(Code::End)
     }
 
     fn accesses(op: &Op) -> bool {
@@ -207,11 +208,11 @@ impl Isa for MipsSet {
     }
 
     fn fetch_abort(abort: AbortOf<Self>) -> Raised {
-        Raised::of_fetch(abort)
+        Raised::of_abort(abort, true)
     }
 
     fn data_abort(abort: AbortOf<Self>) -> Raised {
-        Raised::of_access(abort)
+        Raised::of_abort(abort, false)
     }
 
     #[inline]
@@ -252,16 +253,14 @@ impl Mips {
 
     /// Finds the page of the current address. False if it can't be fetched: the core is at its handler then.
     fn find_page(&mut self, bus: &mut Bus) -> bool {
-        if let Some(page) = self.isa.pages.find(self.pc)
-            && self.pc & 3 == 0
-        {
-            self.isa.page = page;
-            return true;
-        }
         if self.pc & 3 != 0 {
             self.access_kind = "instruction fetch";
             self.raise(bus, Raised::of(Exception::AddressLoad(self.pc)));
             return false;
+        }
+        if let Some(page) = self.isa.pages.find(self.pc) {
+            self.isa.page = page;
+            return true;
         }
         match self.memory.code_via(bus, &self.isa.system, self.pc) {
             Ok((via, physical)) => {
@@ -269,7 +268,7 @@ impl Mips {
                 true
             }
             Err(abort) => {
-                self.raise(bus, Raised::of_fetch(abort));
+                self.raise(bus, Raised::of_abort(abort, true));
                 false
             }
         }
@@ -295,7 +294,7 @@ impl Mips {
                 goes_on
             }
             Err(abort) => {
-                self.raise(bus, Raised::of_fetch(abort));
+                self.raise(bus, Raised::of_abort(abort, true));
                 false
             }
         }

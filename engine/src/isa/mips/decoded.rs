@@ -6,7 +6,7 @@
 
 use super::core::MipsSet;
 use super::decode::decode;
-use super::op::{Code, Op, SINK, ZERO};
+use super::op::{Code, Op};
 use super::pages::{PAGE_BYTES, Page};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
@@ -121,7 +121,7 @@ pub(super) fn draft(
             behind_branch = Some((draft.breakdown[FALLEN], pending));
         }
     }
-    let end = Op { code: Code::End, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 };
+    let end = Op::without_operands(Code::End);
     draft.end(end);
     // The inner loop reads the operation behind the one that it does.
     draft.push(end, count, draft.breakdown[FALLEN].cycles() as u16);

@@ -82,6 +82,11 @@ impl Mips {
                         }
                     }};
                 }
+                macro_rules! link {
+                    () => {
+                        self.x[rd] = self.branch_pc(index).wrapping_add(8)
+                    };
+                }
                 // Notes the exit; the delay slot follows.
                 macro_rules! branch {
                     ($taken:expr, $target:expr, $otherwise:ident) => {{
@@ -122,13 +127,13 @@ impl Mips {
                     },
                     taken => {
                         if matches!(op.code, Code::Bltzal | Code::Bgezal) {
-                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
+                            link!();
                         }
                         branch!(taken, imm, mispredicted_branch);
                     },
                     taken => {
                         if matches!(op.code, Code::Bltzall | Code::Bgezall) {
-                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
+                            link!();
                         }
                         branch!(taken, imm, mispredicted_branch);
                         if !taken {
@@ -149,13 +154,13 @@ impl Mips {
                     Code::Sh => store!(u16),
                     Code::J | Code::Jal => {
                         if op.code == Code::Jal {
-                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
+                            link!();
                         }
                         branch!(true, imm, unpredicted_jump);
                     }
                     Code::Jr | Code::Jalr => {
                         if op.code == Code::Jalr {
-                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
+                            link!();
                         }
                         self.jump_to(index, a);
                         branch!(true, a, mispredicted_branch);

@@ -4,7 +4,6 @@
 //! supervisor mode, no watch register, no debug mode and no shadow set. Coprocessor 0 of an XBurst has no timer: Count
 //! and Compare read as 0 (Linux, arch/mips/kernel/cpu-probe.c, cpu_probe_ingenic).
 
-pub mod config;
 pub mod exceptions;
 pub mod hints;
 pub mod mmu;
@@ -12,10 +11,10 @@ pub mod registers;
 mod status;
 pub mod tlb;
 
-pub use config::SystemConfig;
 pub use exceptions::Exception;
 pub use mmu::{Abort, TlbFault};
 
+use super::config::SystemConfig;
 use registers::Registers;
 use tlb::Tlb;
 
