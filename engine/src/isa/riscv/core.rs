@@ -1,10 +1,10 @@
 //! A hart: what RISC-V adds to the core that all share ([`crate::cpu`]).
 
+use super::compile::{COMPILE_AFTER, HostCode};
 use super::decode::decode;
 use super::exceptions::{Exception, Trap};
-use super::execute::HostCode;
 use super::op::{Code, Instr, Op, TimingClass};
-use super::system::{CsrContext, Csrs};
+use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
 use crate::cpu::block::{self, Draft, EntryOf};
@@ -74,7 +74,7 @@ impl Isa for RiscV {
         exceptions: "trap entry",
         idle: "wait for interrupt",
     };
-    const COMPILE_AFTER: u16 = super::compile::COMPILE_AFTER;
+    const COMPILE_AFTER: u16 = COMPILE_AFTER;
 
     fn new(config: &SystemConfig) -> RiscV {
         RiscV { csrs: Csrs::new(config.hart, config.interrupts), code: HostCode::default() }
@@ -223,32 +223,22 @@ impl Isa for RiscV {
     }
 
     fn counters(core: &Hart) -> Vec<(String, u64)> {
-        core.counters()
+        let MemoryConfig { icache, dcache, .. } = core.memory_config;
+        let caches = [("i-cache", icache), ("d-cache", dcache)].into_iter().zip(core.memory.cache_counters());
+        let traps = (format!("{}.traps", core.shell.name), core.shell.exceptions);
+        caches
+            .filter_map(|((name, shape), counters)| shape.map(|_| (name, counters)))
+            .flat_map(|(name, counters)| {
+                [("fills", counters.fills), ("write-backs", counters.write_backs)]
+                    .map(|(what, count)| (format!("{}.{name}.{what}", core.shell.name), count))
+            })
+            .chain([traps])
+            .collect()
     }
 
     #[inline]
     fn blocks_dropped(core: &mut Hart) {
         core.isa.code.clear();
-    }
-}
-
-impl Hart {
-    pub(super) fn csr_context(&self, bus: &Bus, cycles: u64, instructions: u64) -> CsrContext {
-        CsrContext { cycles, instructions, pending: self.shell.irqs.up(bus, cycles).low() }
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        let MemoryConfig { icache, dcache, .. } = self.memory_config;
-        let caches = [("i-cache", icache), ("d-cache", dcache)].into_iter().zip(self.memory.cache_counters());
-        let traps = (format!("{}.traps", self.shell.name), self.shell.exceptions);
-        caches
-            .filter_map(|((name, shape), counters)| shape.map(|_| (name, counters)))
-            .flat_map(|(name, counters)| {
-                [("fills", counters.fills), ("write-backs", counters.write_backs)]
-                    .map(|(what, count)| (format!("{}.{name}.{what}", self.shell.name), count))
-            })
-            .chain([traps])
-            .collect()
     }
 }
 

@@ -63,8 +63,6 @@ impl Exception {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ExceptionCause {
-    /// A jump to an odd halfword without compressed instructions.
-    InstructionAddressMisaligned = 0,
     /// A fetch that nothing or an error answered.
     InstructionAccessFault = 1,
     /// An encoding that means nothing, or a CSR that is not there.
@@ -87,7 +85,6 @@ impl ExceptionCause {
     /// The manual's name for it, in lower case.
     pub const fn name(self) -> &'static str {
         match self {
-            ExceptionCause::InstructionAddressMisaligned => "instruction address misaligned",
             ExceptionCause::InstructionAccessFault => "instruction access fault",
             ExceptionCause::IllegalInstruction => "illegal instruction",
             ExceptionCause::Breakpoint => "breakpoint",
@@ -129,7 +126,7 @@ impl Hart {
         let encoding = (cause == ExceptionCause::IllegalInstruction).then_some(value);
         let fault = CoreFault { pc: self.pc, what: cause.name(), access, encoding, ..CoreFault::default() };
         let handler = self.trap(bus, cause as u32, value, false);
-        let why_fatal = if !self.isa.csrs.has_handler() {
+        let why_fatal = if !self.isa.csrs.has_handler {
             "no trap handler is set (mtvec has not been written)"
         } else if !bus.peek(handler, &mut [0; 2]) {
             "mtvec leads to no memory"

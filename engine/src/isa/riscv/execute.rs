@@ -2,42 +2,40 @@
 //! often are compiled, and run as host code.
 
 use super::alu::match_operation;
-use super::compile::{Compiler, Ending};
 use super::core::{Hart, LEAVE};
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
+use super::system::CsrContext;
 use crate::bus::Bus;
 use crate::cpu::access::{Asked, Moves};
-use crate::cpu::block::{Extent, FALLEN, TAKEN};
+use crate::cpu::block::{FALLEN, TAKEN};
 use crate::device::AccessSize;
 use crate::semihosting;
 use crate::semihosting::memory::{Caller, Physical};
 
-/// A hart's compiled code. A copy of a hart's state has none: it is worked out from the rest.
-#[derive(Default)]
-pub(super) struct HostCode {
-    compiler: Option<Compiler>,
-    /// Entry to compiled code; only of use while there is a compiler.
-    pub enter: usize,
-}
-
-impl HostCode {
-    /// Forgets the code of all blocks.
-    pub fn clear(&mut self) {
-        self.compiler.iter_mut().for_each(Compiler::clear);
-    }
-}
-
-impl Clone for HostCode {
-    fn clone(&self) -> HostCode {
-        HostCode::default()
-    }
-}
-
-impl PartialEq for HostCode {
-    fn eq(&self, _: &HostCode) -> bool {
-        true
-    }
+/// Where compiled code ended, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The interpreter goes on in a block, at an operation.
+    Interpret {
+        /// The block.
+        index: u32,
+        /// The operation's number in the block.
+        at: u32,
+    },
+    /// A block has run, and its exit leads to no block known.
+    Left {
+        /// The block.
+        index: u32,
+        /// The exit.
+        exit: usize,
+    },
+    /// A block comes next, but not all of its lines are known to be in the instruction cache, or it does not fit before
+    /// the limit.
+    Check {
+        /// The block that comes next.
+        index: u32,
+    },
 }
 
 impl Hart {
@@ -46,7 +44,7 @@ impl Hart {
         let mut first_at = 0;
         loop {
             if self.blocks.is_compiled(index) {
-                match Compiler::run(self, index) {
+                match self.run_compiled(index) {
                     Ending::Interpret { index: next, at } => (index, first_at) = (next, at),
                     Ending::Left { index, exit } => return self.leave(index, exit, self.blocks.exit_pc(index, exit)),
                     Ending::Check { index: next } if self.may_enter(next) => {
@@ -148,46 +146,6 @@ impl Hart {
         self.store(bus, index, at, asked(op.code, addr), value)
     }
 
-    /// Forgets everything fetched: fence.i.
-    pub(super) fn invalidate_fetched(&mut self) {
-        self.memory.forget_fetched();
-        self.drop_blocks();
-    }
-
-    /// Has a block run as host code from now on, if that can be done.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn compile(&mut self, index: u32) {
-        if self.blocks.compile_after == 0 {
-            return;
-        }
-        let code = &mut self.isa.code;
-        if code.compiler.is_none() {
-            code.compiler = Compiler::new(&self.blocks);
-            let Some(compiler) = &code.compiler else {
-                self.blocks.compile_after = 0;
-                return;
-            };
-            code.enter = compiler.enter();
-            self.blocks.forget_code(compiler.uncompiled());
-        }
-        let Some(compiler) = &mut code.compiler else { return };
-        if self.blocks.cold[index as usize].entry.extent != Extent::Whole {
-            return;
-        }
-        if self.blocks.is_compiled(index) {
-            return self.blocks.reconsider(index);
-        }
-        if let Some(code) = compiler.compile(&self.blocks, self.memory.shortcuts(), index) {
-            self.blocks.adopt(index, code);
-        } else if !compiler.is_sound() {
-            // With the pages all code is gone.
-            code.compiler = None;
-            self.blocks.compile_after = 0;
-            self.blocks.forget_code(0);
-        }
-    }
-
     /// The last operation of a block, where it is one that changes more than registers.
     fn system(&mut self, bus: &mut Bus, index: u32, at: u32) {
         let (info, instr) = (self.blocks.info(index, at), self.blocks.instrs_of(index)[at as usize]);
@@ -210,14 +168,19 @@ impl Hart {
         match op.code {
             Code::Mret => self.pc = self.isa.csrs.leave_trap(),
             Code::Wfi => self.wait(bus),
-            Code::FenceI => self.invalidate_fetched(),
+            Code::FenceI => {
+                self.memory.forget_fetched();
+                self.drop_blocks();
+            }
             _ => {}
         }
     }
 
     /// A CSR instruction (unprivileged specification, chapter 6). `at` counts the instructions of the block before it.
     fn access_csr(&mut self, bus: &Bus, op: Op, start_cycles: u64, at: u64) -> Result<(), Exception> {
-        let context = self.csr_context(bus, self.shell.cycles + start_cycles, self.shell.instructions + at);
+        let (cycles, instructions) = (self.shell.cycles + start_cycles, self.shell.instructions + at);
+        let pending = self.shell.irqs.up(bus, cycles).low();
+        let context = CsrContext { cycles, instructions, pending };
         let number = op.imm as u32;
         let immediate = matches!(op.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);
         let operand = if immediate { u32::from(op.rs1) } else { self.x[op.rs1 as usize] };

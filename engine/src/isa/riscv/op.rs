@@ -157,14 +157,8 @@ impl Code {
 
     /// True if a block of straight-line code ends with it.
     pub const fn ends_block(self) -> bool {
-        matches!(
-            self.class(),
-            TimingClass::Branch
-                | TimingClass::Jump
-                | TimingClass::IndirectJump
-                | TimingClass::Csr
-                | TimingClass::System
-        )
+        use TimingClass::*;
+        matches!(self.class(), Branch | Jump | IndirectJump | Csr | System)
     }
 }
 
@@ -185,26 +179,8 @@ impl Op {
     /// True if the operation writes `rd`.
     pub const fn writes_rd(self) -> bool {
         use Code::*;
-        !matches!(
-            self.code,
-            Sb | Sh
-                | Sw
-                | Beq
-                | Bne
-                | Blt
-                | Bge
-                | Bltu
-                | Bgeu
-                | Fence
-                | FenceI
-                | Ecall
-                | Ebreak
-                | Mret
-                | Wfi
-                | Illegal
-                | Nop
-                | End
-        )
+        !matches!(self.code.class(), TimingClass::Store | TimingClass::Branch | TimingClass::System)
+            && !matches!(self.code, Fence | Nop | End)
     }
 }
 

@@ -97,6 +97,22 @@ impl CoreTiming {
             _ => 0,
         })
     }
+
+    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after
+    /// it.
+    pub fn step(&self, instr: &Instr, pending: &mut Pending) -> Cost {
+        let (stall_cycles, cycles) = (pending.stall_cycles(instr), self.issue_cycles(instr.op.code));
+        pending.pass(stall_cycles + cycles);
+        if instr.op.writes_rd() {
+            pending.set(instr.op.rd, self.use_stall_cycles(instr.op.code));
+        }
+        match instr.op.code.class() {
+            TimingClass::Jump | TimingClass::IndirectJump => {
+                Cost { stall_cycles, issue_cycles: 1, refill_cycles: cycles - 1 }
+            }
+            _ => Cost { stall_cycles, issue_cycles: cycles, refill_cycles: 0 },
+        }
+    }
 }
 
 /// Results still under way at an instruction boundary: up to two registers, and how many cycles from now each is ready.
@@ -106,17 +122,10 @@ pub struct Pending {
 }
 
 impl isa::Pending for Pending {
-    const NONE: Pending = Pending::NONE;
-
-    fn is_none(&self) -> bool {
-        self.slots[0].1 == 0 && self.slots[1].1 == 0
-    }
+    const NONE: Pending = Pending { slots: [(0, 0); 2] };
 }
 
 impl Pending {
-    /// Nothing under way.
-    pub const NONE: Pending = Pending { slots: [(0, 0); 2] };
-
     /// Cycles until the instruction's sources are ready.
     pub fn stall_cycles(&self, instr: &Instr) -> u32 {
         let waits = self.slots.iter().filter(|(register, ready)| *ready > 0 && instr.op.reads(*register));
@@ -149,28 +158,11 @@ impl Pending {
     }
 }
 
-impl CoreTiming {
-    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after
-    /// it.
-    pub fn step(&self, instr: &Instr, pending: &mut Pending) -> Cost {
-        let (stall_cycles, cycles) = (pending.stall_cycles(instr), self.issue_cycles(instr.op.code));
-        pending.pass(stall_cycles + cycles);
-        if instr.op.writes_rd() {
-            pending.set(instr.op.rd, self.use_stall_cycles(instr.op.code));
-        }
-        match instr.op.code.class() {
-            TimingClass::Jump | TimingClass::IndirectJump => {
-                Cost { stall_cycles, issue_cycles: 1, refill_cycles: cycles - 1 }
-            }
-            _ => Cost { stall_cycles, issue_cycles: cycles, refill_cycles: 0 },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::op::Op;
     use super::*;
+    use crate::cpu::isa::Pending as _;
 
     pub fn table() -> CoreTiming {
         CoreTiming {

@@ -46,28 +46,34 @@ impl Picorv32 {
     #[inline(never)]
     pub(super) fn branch(&mut self, bus: &mut Bus, fall_through: Next, target: u32) {
         let accepts = fall_through.accepts;
-        let prefetched = match self.fetch(bus, fall_through) {
-            Ok(prefetched) => prefetched,
-            Err(fault) => return self.unanswered_fetch(fault, accepts),
-        };
-        self.charge(&prefetched, accepts, Purpose::Discarded);
-        self.was_compressed = is_compressed(prefetched.encoding as u16);
+        let Some(prefetched) = self.discard(bus, fall_through) else { return };
         let mut next = self.jump(target, prefetched.done_cycles + 1, prefetched.done_cycles + 1);
         if let Some(half) = prefetched.late_upper_half(accepts).filter(|_| target & 2 != 0) {
             self.was_compressed = true;
             if !is_compressed(half) {
                 // The fetch unit takes the late answer for the first half of the target: it reads the target for
                 // nothing, and once more.
-                let dropped = match self.fetch(bus, next) {
-                    Ok(dropped) => dropped,
-                    Err(fault) => return self.unanswered_fetch(fault, next.accepts),
-                };
-                self.charge(&dropped, next.accepts, Purpose::Discarded);
-                self.was_compressed = is_compressed(dropped.encoding as u16);
+                let Some(dropped) = self.discard(bus, next) else { return };
                 next = self.jump(target, dropped.done_cycles + 1, dropped.done_cycles + 1);
             }
         }
         self.proceed(bus, next);
+    }
+
+    /// Fetches what is not launched, but decoded. `None` if nothing answers.
+    #[inline(always)]
+    fn discard(&mut self, bus: &mut Bus, next: Next) -> Option<Fetched> {
+        match self.fetch(bus, next) {
+            Ok(fetched) => {
+                self.charge(&fetched, next.accepts, Purpose::Discarded);
+                self.was_compressed = is_compressed(fetched.encoding as u16);
+                Some(fetched)
+            }
+            Err(fault) => {
+                self.unanswered_fetch(fault, next.accepts);
+                None
+            }
+        }
     }
 
     #[inline(always)]

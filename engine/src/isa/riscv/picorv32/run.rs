@@ -180,7 +180,7 @@ impl Picorv32 {
         }
         self.follow_bus(bus, self.shell.cycles);
         if self.interrupts.pending_at(self.shell.cycles) == 0 {
-            let ends = self.interrupts.timer_ends();
+            let ends = self.interrupts.timer_ends;
             if ends == u64::MAX {
                 return Some(Stop::Waiting);
             }
