@@ -59,13 +59,9 @@ pub struct Now {
 /// What is to be done next, beyond the registers that have changed already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Go on behind the instruction.
+    /// Go on behind the instruction, in the privilege that is the current one then ([`System::is_privileged`]).
     Next,
-    /// Look anew at the privilege ([`System::is_privileged`]) and at interrupts
-    /// ([`System::deliverable`]).
-    Look,
-    /// What addresses mean has changed: forget every translation, and what was worked out from it. Then as
-    /// [`Effect::Look`].
+    /// What addresses mean has changed: forget every translation, and what was worked out from it.
     TranslationChanged,
 }
 

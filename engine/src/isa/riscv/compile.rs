@@ -18,12 +18,17 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 
-use super::core::{Blocks, Hart};
+use super::core::{Hart, RiscV};
 use super::execute::Ending;
 use super::op::TimingClass;
-use crate::cpu::block::Extent;
+use crate::cpu::block::{self, Extent};
 use crate::memory::shortcut::Shortcuts;
 use memory::CodeMemory;
+
+/// A hart's blocks.
+type Blocks = block::Blocks<RiscV>;
+/// What the inner loop and compiled code need of one.
+type Hot = block::Hot<()>;
 
 /// Runs after which a block is compiled: interpreting it that often costs about what compiling it does.
 pub const COMPILE_AFTER: u16 = 1500;
@@ -178,7 +183,7 @@ impl Compiler {
 
     /// Forgets the code of all blocks. None of it is running: it calls nothing that could lead here.
     fn clear(&mut self) {
-        self.memory.truncate(self.stubs.bytes);
+        self.memory.used = self.stubs.bytes;
     }
 
     /// Turns the function at hand into code: its address.

@@ -7,7 +7,7 @@ use super::op::{Code, Instr, Op, TimingClass};
 use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
-use crate::cpu::block::{self, Draft, EntryOf};
+use crate::cpu::block::{Draft, EntryOf};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
@@ -23,10 +23,6 @@ use crate::memory::first_level::{Identity, MemoryConfig, Via};
 pub type Hart = Cpu<RiscV>;
 /// What a board says of one.
 pub type CoreConfig = cpu::Config<CoreTiming, SystemConfig>;
-/// Its blocks.
-pub(super) type Blocks = block::Blocks<RiscV>;
-/// What the inner loop and compiled code need of one.
-pub(super) type Hot = block::Hot<()>;
 
 /// Writes to x0 go here, so that no operation has to look.
 pub const SINK: u8 = 32;
@@ -175,11 +171,11 @@ impl Isa for RiscV {
     }
 
     fn fetch_abort(abort: AbortOf<Self>) -> Trap {
-        Trap::Exception(Exception::of_fetch(abort))
+        Trap::Exception(Exception::of_abort(abort, true))
     }
 
     fn data_abort(abort: AbortOf<Self>) -> Trap {
-        Trap::Exception(Exception::of_data(abort))
+        Trap::Exception(Exception::of_abort(abort, false))
     }
 
     #[inline]

@@ -34,26 +34,15 @@ impl Exception {
         Exception { cause, value, answer: None }
     }
 
-    /// That of an instruction that can't be fetched.
-    pub fn of_fetch(abort: Abort<Refusal>) -> Exception {
-        Exception {
-            cause: ExceptionCause::InstructionAccessFault,
-            value: abort.va,
-            answer: Some(Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped))),
-        }
-    }
-
-    /// That of a load or store that can't be done.
-    pub fn of_data(abort: Abort<Refusal>) -> Exception {
-        let cause = match (abort.status, abort.write) {
-            (Refusal::Misaligned, false) => ExceptionCause::LoadAddressMisaligned,
-            (Refusal::Misaligned, true) => ExceptionCause::StoreAddressMisaligned,
-            (Refusal::Bus, false) => ExceptionCause::LoadAccessFault,
-            (Refusal::Bus, true) => ExceptionCause::StoreAccessFault,
-        };
-        let answer = match abort.status {
-            Refusal::Misaligned => Answer::Misaligned,
-            Refusal::Bus => Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped)),
+    /// That of a fetch, or of a load or store, that can't be done.
+    pub fn of_abort(abort: Abort<Refusal>, fetch: bool) -> Exception {
+        let bus = Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped));
+        let (cause, answer) = match (abort.status, abort.write) {
+            _ if fetch => (ExceptionCause::InstructionAccessFault, bus),
+            (Refusal::Misaligned, false) => (ExceptionCause::LoadAddressMisaligned, Answer::Misaligned),
+            (Refusal::Misaligned, true) => (ExceptionCause::StoreAddressMisaligned, Answer::Misaligned),
+            (Refusal::Bus, false) => (ExceptionCause::LoadAccessFault, bus),
+            (Refusal::Bus, true) => (ExceptionCause::StoreAccessFault, bus),
         };
         Exception { cause, value: abort.va, answer: Some(answer) }
     }

@@ -15,7 +15,7 @@ use crate::semihosting::memory::{Caller, Physical};
 
 /// Where compiled code ended, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub enum Ending {
     /// The interpreter goes on in a block, at an operation.
     Interpret {
         /// The block.

@@ -147,12 +147,8 @@ impl Tlb {
     pub fn refill(&mut self, side: Side, entry: Entry) -> Option<Entry> {
         self.misses += 1;
         let micro = &mut self.micro[side as usize];
-        let turn = micro.turn;
-        let free = micro.entries.iter().position(Option::is_none);
-        if free.is_none() {
-            micro.turn = (turn + 1) % micro.entries.len();
-        }
-        micro.entries[free.unwrap_or(turn)].replace(entry)
+        let at = room_in(&micro.entries, &mut micro.turn);
+        micro.entries[at].replace(entry)
     }
 
     /// The entry for `va` in the main TLB.
@@ -184,12 +180,9 @@ impl Tlb {
     pub fn insert(&mut self, entry: Entry) {
         self.walks += 1;
         self.sizes |= entry.to.page_bytes;
-        let (set, turn) = (self.set_of(entry.page, entry.to.page_bytes), self.turn);
-        let free = self.main[set..set + self.ways].iter().position(Option::is_none);
-        if free.is_none() {
-            self.turn = (turn + 1) % self.ways;
-        }
-        self.main[set + free.unwrap_or(turn)] = Some(entry);
+        let set = self.set_of(entry.page, entry.to.page_bytes);
+        let set = &mut self.main[set..set + self.ways];
+        set[room_in(set, &mut self.turn)] = Some(entry);
     }
 
     /// Empties the micro TLBs.
@@ -219,4 +212,12 @@ impl Tlb {
         let sets = self.main.len() / self.ways;
         (va >> page_bytes.trailing_zeros()) as usize % sets * self.ways
     }
+}
+
+/// Where a new entry goes: to a free place, else to the one whose `turn` it is.
+fn room_in(entries: &[Option<Entry>], turn: &mut usize) -> usize {
+    entries.iter().position(Option::is_none).unwrap_or_else(|| {
+        let next = (*turn + 1) % entries.len();
+        std::mem::replace(turn, next)
+    })
 }

@@ -89,10 +89,7 @@ impl System {
             }
             (10, 0) => return self.write_entry_hi(value),
             (12, 0) => return self.write_status(value),
-            (13, 0) => {
-                registers.cause = registers.cause & !CAUSE_WRITABLE | value & CAUSE_WRITABLE;
-                return Effect::Look;
-            }
+            (13, 0) => registers.cause = registers.cause & !CAUSE_WRITABLE | value & CAUSE_WRITABLE,
             (14, 0) => registers.epc = value,
             (16, 0) => return self.write_config(value),
             (30, 0) => registers.error_epc = value,
@@ -114,7 +111,7 @@ impl System {
     /// With ERL, kuseg is not mapped.
     pub(super) fn write_status(&mut self, value: u32) -> Effect {
         let before = std::mem::replace(&mut self.registers.status, value & STATUS_WRITABLE);
-        if (before ^ value) & ERL == 0 { Effect::Look } else { Effect::TranslationChanged }
+        if (before ^ value) & ERL == 0 { Effect::Next } else { Effect::TranslationChanged }
     }
 
     fn write_config(&mut self, value: u32) -> Effect {

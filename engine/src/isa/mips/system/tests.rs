@@ -83,7 +83,7 @@ fn registers_keep_what_exists_of_them() {
 #[test]
 fn user_mode_needs_cu0() {
     let mut system = started();
-    assert_eq!(set(&mut system, STATUS, 0x10), Effect::Look);
+    assert_eq!(set(&mut system, STATUS, 0x10), Effect::Next);
     assert!(!system.is_privileged() && !system.may_use_cp0());
     // EXL and ERL are kernel mode.
     for status in [0x12, 0x14] {
@@ -115,7 +115,7 @@ fn software_requests_interrupts_0_and_1_alone() {
     let mut system = started();
     set(&mut system, STATUS, 0xff01);
     assert!(!system.deliverable(3), "no line leads there");
-    assert_eq!(set(&mut system, CAUSE, u32::MAX), Effect::Look);
+    assert_eq!(set(&mut system, CAUSE, u32::MAX), Effect::Next);
     assert!(system.deliverable(0));
     assert_eq!(system.register(13, 0, Now { pending: 0x84, ..NOW }), 0x0080_8700);
 }
@@ -127,10 +127,10 @@ fn what_changes_translation_is_told() {
     assert_eq!(set(&mut system, 10, 0x1_2005), Effect::TranslationChanged);
     assert_eq!(set(&mut system, 16, 3), Effect::Next);
     assert_eq!(set(&mut system, 16, 2), Effect::TranslationChanged);
-    assert_eq!(set(&mut system, STATUS, 0x2), Effect::Look);
+    assert_eq!(set(&mut system, STATUS, 0x2), Effect::Next);
     assert_eq!(set(&mut system, STATUS, 0x4), Effect::TranslationChanged);
     assert_eq!(system.eret(), (0, Effect::TranslationChanged));
-    assert_eq!(system.eret(), (0, Effect::Look));
+    assert_eq!(system.eret(), (0, Effect::Next));
 }
 
 #[test]

@@ -7,11 +7,11 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
-use super::super::core::{Blocks, Hart, Hot};
+use super::super::core::Hart;
 use super::super::execute::moves;
 use super::super::op::{Code, Op, TimingClass};
 use super::stubs::{begin, signature};
-use super::{Kind, ending_bits};
+use super::{Blocks, Hot, Kind, ending_bits};
 use crate::cpu::block::{NO_BLOCK, Settled, lookup_slot};
 use crate::cpu::isa::Pending as _;
 use crate::memory::first_level::Memory;

@@ -9,8 +9,8 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
-use super::super::core::{Blocks, Hart, Hot};
-use super::{Compiler, Kind, ending_bits};
+use super::super::core::Hart;
+use super::{Blocks, Compiler, Hot, Kind, ending_bits};
 
 /// Type of the way in.
 pub type Enter = unsafe extern "sysv64" fn(hart: *mut Hart, hot: *const Hot) -> u64;
@@ -53,7 +53,7 @@ impl Compiler {
     pub(super) fn make_stubs(&mut self, blocks: &Blocks) -> Option<Stubs> {
         let enter = self.make_enter()?;
         let uncompiled = self.make_uncompiled(blocks)?;
-        Some(Stubs { enter, uncompiled, bytes: self.memory.used() })
+        Some(Stubs { enter, uncompiled, bytes: self.memory.used })
     }
 
     fn make_enter(&mut self) -> Option<usize> {
