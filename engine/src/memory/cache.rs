@@ -11,7 +11,7 @@ pub const MOST_WAYS: u32 = 1024;
 pub enum Replacement {
     /// The line that was used longest ago.
     LeastRecentlyUsed,
-    /// Way after way in turn.
+    /// One way after the other.
     RoundRobin,
     /// A way that a shift register of 16 bits chooses, which moves with every line that goes.
     PseudoRandom,
@@ -157,11 +157,11 @@ impl Cache {
             && sets.all(|(set, before)| same_lines(set, before) && (!by_use || same_order(set, before)))
     }
 
-    /// Counts `rounds` more of all that came and went since `before`, a copy of it that behaves like it.
-    pub fn repeat(&mut self, before: &Cache, rounds: u64) {
+    /// Counts all that came and went since `before`, a copy of it that behaves like it, so many more times.
+    pub fn repeat(&mut self, before: &Cache, times: u64) {
         let (now, then) = (self.counters, before.counters);
-        self.counters.fills += rounds * (now.fills - then.fills);
-        self.counters.write_backs += rounds * (now.write_backs - then.write_backs);
+        self.counters.fills += times * (now.fills - then.fills);
+        self.counters.write_backs += times * (now.write_backs - then.write_backs);
     }
 
     /// Address of the line that holds `addr`.

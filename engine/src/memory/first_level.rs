@@ -131,11 +131,6 @@ impl Memory {
         }
     }
 
-    /// What the board says of it.
-    pub fn config(&self) -> &MemoryConfig {
-        &self.config
-    }
-
     // ---- Quick accesses
 
     /// Where the bytes of an aligned load are, if it costs and changes nothing. For the privilege that
@@ -202,7 +197,7 @@ impl Memory {
         &self.accounts
     }
 
-    /// For putting rounds of a loop behind at once.
+    /// For counting skipped iterations of a loop at once.
     pub fn accounts_mut(&mut self) -> &mut Accounts {
         &mut self.accounts
     }
@@ -230,15 +225,15 @@ impl Memory {
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
     }
 
-    /// Counts `rounds` more of all that came and went since `before`, and moves what lies ahead on by `cycles`.
-    pub fn repeat(&mut self, before: &State, rounds: u64, cycles: u64) {
+    /// Counts all that came and went since `before` so many more times, and moves what lies ahead on by `cycles`.
+    pub fn repeat(&mut self, before: &State, times: u64, cycles: u64) {
         let state = &mut self.state;
         for (cache, before) in [(&mut state.icache, &before.icache), (&mut state.dcache, &before.dcache)] {
             if let (Some(cache), Some(before)) = (cache, before) {
-                cache.repeat(before, rounds);
+                cache.repeat(before, times);
             }
         }
-        state.tlb.repeat(&before.tlb, rounds);
+        state.tlb.repeat(&before.tlb, times);
         state.prefetch.move_on(cycles);
         state.stores.move_on(cycles);
         state.fill_ends += cycles;

@@ -152,7 +152,7 @@ impl Mips {
         self.isa.system.take_link() && alone
     }
 
-    /// Looks whether the block may go on behind an access that took so many cycles; if not, it has been left behind
+    /// Looks whether the block may go on after an access that took so many cycles; if not, it has been left after
     /// the instruction.
     pub(super) fn behind_access(&mut self, bus: &Bus, index: u32, at: u32, cycles: u64) -> bool {
         self.update_limit(bus);

@@ -184,7 +184,7 @@ impl Isa for MipsSet {
         }
     }
 
-    /// Blocks are left behind an instruction at once.
+    /// Blocks are left after an instruction at once.
     fn leave_op() -> Op {
         Op::without_operands(Code::End)
     }

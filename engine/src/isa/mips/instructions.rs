@@ -92,7 +92,7 @@ impl Mips {
         self.host_answered(answer);
     }
 
-    /// The instruction is done: the next is the one behind it, or where the branch goes on in whose delay slot it was.
+    /// The instruction is done: the next is the one after it, or where the branch goes on in whose delay slot it was.
     fn go_on(&mut self) {
         self.count();
         self.pc = self.isa.delayed.take().unwrap_or(self.pc.wrapping_add(4));

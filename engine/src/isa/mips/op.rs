@@ -90,7 +90,7 @@ pub enum Code {
     Swr,
     /// Stores x[rt]; x[rd] (the same register, or SINK) says whether it did.
     Sc,
-    // ---- Branches: to `imm`, an absolute address, after the instruction behind it (the delay slot).
+    // ---- Branches: to `imm`, an absolute address, after the next instruction (the delay slot).
     Beq,
     Bne,
     Blez,

@@ -59,7 +59,7 @@ pub struct Now {
 /// What is to be done next, beyond the registers that have changed already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Go on behind the instruction, in the privilege that is the current one then ([`System::is_privileged`]).
+    /// Go on after the instruction, in the privilege that is the current one then ([`System::is_privileged`]).
     Next,
     /// What addresses mean has changed: forget every translation, and what was worked out from it.
     TranslationChanged,

@@ -26,7 +26,7 @@ pub type CoreConfig = cpu::Config<CoreTiming, SystemConfig>;
 
 /// Writes to x0 go here, so that no operation has to look.
 pub const SINK: u8 = 32;
-/// [`Op::rs2`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
+/// [`Op::rs2`] of a [`Code::End`] that stands in for the operation after an instruction, to leave the block there.
 pub(super) const LEAVE: u8 = 1;
 const RA: usize = 1;
 const SP: usize = 2;

@@ -1,7 +1,7 @@
 //! Decoding of 32-bit instructions: one row an encoding.
 //!
 //! Unprivileged specification 20240411, chapter 35 (instruction set listings), and privileged specification 20240411,
-//! chapter 9. [`decode`] is the way in for both lengths; the 16-bit ones are in [`super::compressed`].
+//! chapter 9. [`decode`] is for both lengths; the 16-bit ones are in [`super::compressed`].
 
 use super::compressed;
 use super::op::{Code, Instr, Op};

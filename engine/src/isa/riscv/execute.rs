@@ -39,7 +39,7 @@ pub enum Ending {
 }
 
 impl Hart {
-    /// Runs the block `index`, whose first line has been fetched, and those behind it.
+    /// Runs the block `index`, whose first line has been fetched, and those that follow.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         let mut first_at = 0;
         loop {

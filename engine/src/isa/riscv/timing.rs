@@ -10,9 +10,9 @@ use crate::dt::reader::NodeReader;
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreTiming {
-    /// Stall of an instruction right behind a load whose result it uses; one later stalls one less.
+    /// Stall of an instruction right after a load whose result it uses; one later stalls one less.
     pub load_use: u8,
-    /// The same behind a multiplication.
+    /// The same after a multiplication.
     pub multiply_use: u8,
     /// A multiplication.
     pub multiply: u8,
@@ -89,7 +89,7 @@ impl CoreTiming {
         }
     }
 
-    /// Stall of a dependent instruction right behind this one.
+    /// Stall of a dependent instruction right after this one.
     pub fn use_stall_cycles(&self, code: Code) -> u32 {
         u32::from(match code.class() {
             TimingClass::Load => self.load_use,

@@ -21,7 +21,7 @@ pub struct Fetched {
     /// The map entry that answered last; `None` if there was nothing to read.
     pub entry: Option<usize>,
     /// Time that requests spent on interconnects.
-    pub on_the_way_cycles: u64,
+    pub interconnect_cycles: u64,
     /// The word read for it, if it begins one.
     first_word: Option<u32>,
 }
@@ -72,7 +72,7 @@ impl PrefetchNext {
                 encoding: u32::from(half),
                 done_cycles: ready,
                 entry: None,
-                on_the_way_cycles: 0,
+                interconnect_cycles: 0,
                 first_word: None,
             }),
             // The rest is read only once the core can take it: this read does not overlap a long operation.
@@ -85,8 +85,8 @@ impl PrefetchNext {
                 }
                 let rest = read(addr.wrapping_add(2), answer.done_cycles + 1)?;
                 let fetched = self.straddling(half, rest);
-                let on_the_way_cycles = answer.on_the_way_cycles + fetched.on_the_way_cycles;
-                Ok(Fetched { on_the_way_cycles, ..fetched })
+                let interconnect_cycles = answer.interconnect_cycles + fetched.interconnect_cycles;
+                Ok(Fetched { interconnect_cycles, ..fetched })
             }
         }
     }
@@ -107,7 +107,7 @@ impl Fetched {
             encoding,
             done_cycles: answer.done_cycles.max(accepts),
             entry: Some(answer.entry),
-            on_the_way_cycles: answer.on_the_way_cycles,
+            interconnect_cycles: answer.interconnect_cycles,
             first_word: None,
         }
     }
@@ -143,7 +143,7 @@ mod tests {
             |addr, begins| {
                 reads.push((addr, begins));
                 let (value, done_cycles) = (word(addr), begins + wait);
-                Ok::<_, Infallible>(Answer { value, done_cycles, entry: 7, on_the_way_cycles: 1 })
+                Ok::<_, Infallible>(Answer { value, done_cycles, entry: 7, interconnect_cycles: 1 })
             },
         );
         let Ok(fetched) = fetched;
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_long_instruction_behind_a_jump_takes_two_reads() {
         let (reads, fetched) = fetch(&mut PrefetchNext::default(), 0x22, 20, 20, 5);
-        assert_eq!((reads, fetched.done_cycles, fetched.on_the_way_cycles), (vec![(0x20, 21), (0x24, 27)], 32, 2));
+        assert_eq!((reads, fetched.done_cycles, fetched.interconnect_cycles), (vec![(0x20, 21), (0x24, 27)], 32, 2));
     }
 
     #[test]

@@ -168,7 +168,7 @@ pub enum TlbEntries {
 /// Barriers (ARM, A3.8.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
-    /// Data memory barrier: accesses before it are seen before those behind it.
+    /// Data memory barrier: accesses before it are seen before those after it.
     DataMemory,
     /// Data synchronization barrier: accesses and maintenance before it are complete.
     DataSynchronization,
@@ -184,6 +184,6 @@ pub mod how {
     pub const ALIGNED: u8 = 2;
     /// A store, where that is not said otherwise.
     pub const STORE: u8 = 4;
-    /// One of several accesses, the transfer of all of which has been paid for.
+    /// One of the accesses of an instruction, whose common transfer has been paid for.
     pub const TOLD: u8 = 8;
 }

@@ -38,7 +38,7 @@ pub struct MemoryConfig {
     pub write_back: WriteBack,
     /// How instructions are fetched that no cache holds.
     pub fetch: FetchPolicy,
-    /// Bytes of a beat of a transfer of several registers to or from memory that no cache holds.
+    /// Bytes of a beat of a load or store multiple where no cache holds the memory.
     pub multiple_beat_bytes: u32,
     /// A maintenance operation on one line, or on all of a TLB.
     pub maintenance_cycles: u64,
@@ -65,7 +65,7 @@ pub enum FetchPolicy {
     Chunks(Chunks),
 }
 
-/// Fetches of several bytes at once.
+/// Fetches of more than an instruction at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunks {
     /// Bytes that a fetch brings: up to the next multiple of this.

@@ -121,7 +121,7 @@ impl Memory {
         let in_ram = host_of(trip.bus, place.physical).is_some();
         // What an execute-in-place window gets is not memory: it can't wait in a cache.
         let uncached = place.via == Via::Uncached || place.via == Via::Cached && !in_ram;
-        // One of several accesses, the transfer of all of which has been paid for, costs nothing.
+        // The transfer that takes it along has been paid for.
         if !(uncached && in_ram && asked.how & how::TOLD != 0) {
             if uncached && (place.ordered || !in_ram) {
                 let stored = self.store_in_order(trip, place, asked.size, asked.value);
@@ -211,7 +211,7 @@ impl Memory {
         }
     }
 
-    /// A miss's fill; what has to be written back is so behind it.
+    /// A miss's fill, and after it the write-back of what has to go.
     fn fill_then_write_back(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);

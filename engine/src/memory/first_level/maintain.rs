@@ -47,7 +47,7 @@ impl Memory {
 
     fn barrier(&mut self, trip: &mut Trip, barrier: Barrier) {
         match barrier {
-            // Later accesses wait by themselves for those that they have to come behind.
+            // Later accesses wait by themselves for those that they have to follow.
             Barrier::DataMemory => {}
             Barrier::DataSynchronization => {
                 self.wait_for_stores(trip);
@@ -143,12 +143,12 @@ impl Memory {
         }
     }
 
-    /// A write-back that the operation waits for: behind line fills and earlier ones.
+    /// A write-back that the operation waits for, after line fills and earlier ones.
     fn write_behind_fills(&mut self, trip: &mut Trip, write: impl FnOnce(&mut Memory, &mut Trip)) {
         let mut behind = trip.behind();
         behind.meter.pass(self.state.fill_ends);
         write(self, &mut behind);
-        // The next is written behind it.
+        // The next one waits for it.
         self.state.fill_ends = behind.meter.now();
         self.accounts.spend(&mut trip.meter, Part::Maintenance, self.state.fill_ends);
     }

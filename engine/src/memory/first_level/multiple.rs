@@ -1,4 +1,4 @@
-//! Loads and stores of several registers where no cache holds the memory: one transfer for what lies in the same 32
+//! Load and store multiple where no cache holds the memory: one transfer for what lies in the same 32
 //! bytes.
 
 use super::access::how;

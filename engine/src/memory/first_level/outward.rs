@@ -21,7 +21,7 @@ pub(super) enum Transfer {
     /// The same for a store or a line that had to wait: it comes after the core's own time, and its events may still be
     /// to come.
     LateWriteBurst(u32),
-    /// A line fill right behind the write-back of the line that made room for it: no event comes between the two.
+    /// A line fill right after the write-back of the line that made room for it: no event comes between the two.
     ReadBurstBehind(Purpose, u32),
 }
 

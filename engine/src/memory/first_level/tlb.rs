@@ -131,10 +131,10 @@ impl Tlb {
         (self.misses, self.walks)
     }
 
-    /// Counts `rounds` more of what happened since `before`.
-    pub fn repeat(&mut self, before: &Tlb, rounds: u64) {
-        self.misses += rounds * (self.misses - before.misses);
-        self.walks += rounds * (self.walks - before.walks);
+    /// Counts what happened since `before` so many more times.
+    pub fn repeat(&mut self, before: &Tlb, times: u64) {
+        self.misses += times * (self.misses - before.misses);
+        self.walks += times * (self.walks - before.walks);
     }
 
     /// The entry for `va` in a micro TLB.

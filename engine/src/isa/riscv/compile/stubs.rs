@@ -1,4 +1,4 @@
-//! The ways in and out of compiled code.
+//! Entry to compiled code, and exit from it.
 //!
 //! Blocks are functions of the `tail` calling convention that jump to one another, with the hart's address
 //! and that of the [`Hot`] of the block entered. They stay in their registers from block to block.
@@ -12,7 +12,7 @@ use std::mem::offset_of;
 use super::super::core::Hart;
 use super::{Blocks, Compiler, Hot, Kind, ending_bits};
 
-/// Type of the way in.
+/// Type of the entry.
 pub type Enter = unsafe extern "sysv64" fn(hart: *mut Hart, hot: *const Hot) -> u64;
 
 /// Addresses of the stubs.

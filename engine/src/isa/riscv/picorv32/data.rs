@@ -61,7 +61,7 @@ impl Picorv32 {
 
     #[inline(always)]
     fn after_access(&mut self, bus: &Bus, answer: Answer, begins: u64, purpose: Purpose) {
-        self.charge_entry(answer.entry, answer.done_cycles - begins, answer.on_the_way_cycles, purpose);
+        self.charge_entry(answer.entry, answer.done_cycles - begins, answer.interconnect_cycles, purpose);
         self.shell.cycles = answer.done_cycles + 1;
         self.follow_access(bus, answer.done_cycles);
     }

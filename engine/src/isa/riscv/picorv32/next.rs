@@ -20,7 +20,7 @@ fn is_compressed(half: u16) -> bool {
 }
 
 impl Picorv32 {
-    /// Fetches the next instruction, which is launched in the cycle behind.
+    /// Fetches the next instruction, which is launched in the cycle after its fetch.
     #[inline(always)]
     pub(super) fn proceed(&mut self, bus: &mut Bus, next: Next) {
         match self.fetch(bus, next) {
@@ -34,7 +34,7 @@ impl Picorv32 {
         }
     }
 
-    /// What is fetched behind a jump: its target, wanted and accepted from `wanted` on.
+    /// What is fetched after a jump: its target, wanted and accepted from `wanted` on.
     #[inline(always)]
     pub(super) fn jump(&mut self, target: u32, launched: u64, wanted: u64) -> Next {
         self.shell.fixed.jump += wanted - launched + 1;
@@ -97,14 +97,14 @@ impl Picorv32 {
         let waited = fetched.done_cycles - accepts;
         match fetched.entry {
             _ if waited == 0 => {}
-            Some(entry) => self.charge_entry(entry, waited, fetched.on_the_way_cycles, purpose),
+            Some(entry) => self.charge_entry(entry, waited, fetched.interconnect_cycles, purpose),
             None => self.shell.fixed.issue += waited,
         }
     }
 
     #[inline(always)]
-    pub(super) fn charge_entry(&mut self, entry: usize, waited: u64, on_the_way: u64, purpose: Purpose) {
-        let on_the_way = on_the_way.min(waited);
-        self.accounts.add_at(entry, purpose, waited - on_the_way, on_the_way);
+    pub(super) fn charge_entry(&mut self, entry: usize, waited: u64, interconnect: u64, purpose: Purpose) {
+        let interconnect = interconnect.min(waited);
+        self.accounts.add_at(entry, purpose, waited - interconnect, interconnect);
     }
 }

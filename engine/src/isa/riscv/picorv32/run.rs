@@ -173,7 +173,7 @@ impl Picorv32 {
         self.look_ahead();
     }
 
-    /// Goes on behind waitirq once anything is pending, masked or not; else lets time pass up to the limit.
+    /// Goes on after waitirq once anything is pending, masked or not; else lets time pass up to the limit.
     fn wake(&mut self, bus: &mut Bus) -> Option<Stop> {
         if self.shell.irqs.will_change(bus, self.shell.cycles) {
             self.shell.idle(self.shell.irqs.since(bus));
