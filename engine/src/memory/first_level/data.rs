@@ -1,7 +1,7 @@
 //! Loads and stores that find no shortcut.
 
 use super::access::how;
-use super::access::{Abort, Access, Kind, Status};
+use super::access::{Abort, Kind, Status};
 use super::accounts::{Part, Purpose};
 use super::meter::Trip;
 use super::mmu::{AbortOf, Mmu};
@@ -24,10 +24,6 @@ struct Asked {
 }
 
 impl Asked {
-    fn access(self, mmu: &impl Mmu) -> Access {
-        Access { kind: self.kind, privileged: mmu.is_privileged() && self.how & how::UNPRIVILEGED == 0 }
-    }
-
     fn is_aligned(self) -> bool {
         self.va.is_multiple_of(self.size.bytes())
     }
@@ -90,7 +86,7 @@ impl Memory {
     }
 
     fn load_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
-        let place = self.data_place(trip, mmu, asked.va, asked.access(mmu))?;
+        let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
         let value = self.load_at(trip, place, asked).map_err(|fault| asked.failed(fault))?;
         if place.via != Via::Uncached {
             self.add_shortcut(trip.bus, mmu, place, asked);
@@ -117,7 +113,7 @@ impl Memory {
     }
 
     fn store_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
-        let place = self.data_place(trip, mmu, asked.va, asked.access(mmu))?;
+        let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
         let in_ram = host_of(trip.bus, place.physical).is_some();
         // What an execute-in-place window gets is not memory: it can't wait in a cache.
         let uncached = place.via == Via::Uncached || place.via == Via::Cached && !in_ram;
@@ -331,7 +327,7 @@ impl Memory {
         let mut places = [None; 2];
         for (place, word) in places.iter_mut().zip([first, last]).take(1 + usize::from(first != last)) {
             let found = self
-                .data_place(trip, mmu, word, asked.access(mmu))
+                .data_place(trip, mmu, word, mmu.access(asked.kind, asked.how))
                 .map_err(|abort| Abort { va: abort.va.max(asked.va), ..abort })?;
             // Tightly coupled memory takes them as they come.
             if found.ordered && found.via != Via::Local {

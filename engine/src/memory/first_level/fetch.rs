@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use super::access::{Access as Asked, Kind};
+use super::access::Kind;
 use super::accounts::{Part, Purpose};
 use super::meter::{Passed, Trip};
 use super::mmu::{AbortOf, Mmu};
@@ -157,8 +157,7 @@ impl Memory {
     /// # Errors
     /// The abort that the fetch takes.
     pub fn code_via<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), AbortOf<M>> {
-        let access = Asked { kind: Kind::Execute, privileged: mmu.is_privileged() };
-        let to = mmu.translate(va, access, |physical| descriptor(bus, physical))?;
+        let to = mmu.translate(va, mmu.access(Kind::Execute, 0), |physical| descriptor(bus, physical))?;
         let place = self.code_place_of(bus, mmu, to);
         if !bus.peek(place.physical, &mut [0; 2]) {
             return Err(abort_of(va, false, no_code(bus, place.physical, Ps::ZERO)));
@@ -168,7 +167,7 @@ impl Memory {
 
     /// Copies what is at `va` as instructions, without time. False if some of it is not there, or must not be executed.
     pub fn read_code<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32, into: &mut [u8]) -> bool {
-        let access = Asked { kind: Kind::Execute, privileged: mmu.is_privileged() };
+        let access = mmu.access(Kind::Execute, 0);
         let mut done = 0;
         while done < into.len() {
             let from = va.wrapping_add(done as u32);

@@ -1,6 +1,6 @@
 //! Maintenance of caches and TLBs, and barriers.
 
-use super::access::{Access, Barrier, Kind, Lines, Maintenance};
+use super::access::{Barrier, Kind, Lines, Maintenance};
 use super::accounts::Part;
 use super::meter::Trip;
 use super::mmu::{AbortOf, Mmu};
@@ -18,7 +18,7 @@ struct Work {
 }
 
 impl Memory {
-    /// Does what a system instruction asked for.
+    /// Does what a system instruction asked for. By address, it needs no more permission than a load.
     pub fn maintain<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, what: Maintenance) -> Done<(), M::Status> {
         let mut trip = self.trip(bus, now);
         let mut result = Ok(());
@@ -63,7 +63,7 @@ impl Memory {
         self.fetched.clear();
         match lines {
             Lines::At(va) => {
-                let place = self.data_place(trip, mmu, va, reading(mmu))?;
+                let place = self.data_place(trip, mmu, va, mmu.access(Kind::Read, 0))?;
                 self.state.icache.iter_mut().for_each(|cache| cache.drop_line(place.physical));
             }
             Lines::SetWay(register) => {
@@ -82,7 +82,7 @@ impl Memory {
         let second_level = trip.bus.outer().filter(|cache| cache.follows_core());
         match (lines, second_level) {
             (Lines::At(va), _) => {
-                let place = self.data_place(trip, mmu, va, reading(mmu))?;
+                let place = self.data_place(trip, mmu, va, mmu.access(Kind::Read, 0))?;
                 self.dcache_line(trip, place.physical, work);
                 self.outer_line_in_cluster(trip, place.physical, work);
             }
@@ -163,9 +163,4 @@ fn set_way(shape: CacheShape, register: u32) -> (u32, u32) {
 /// The level of [`Lines::SetWay`] is the second one.
 fn is_of_second_level(register: u32) -> bool {
     register >> 1 & 7 == 1
-}
-
-/// Maintenance by address needs no more permission than a load.
-fn reading(mmu: &impl Mmu) -> Access {
-    Access { kind: Kind::Read, privileged: mmu.is_privileged() }
 }

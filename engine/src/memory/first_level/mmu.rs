@@ -1,6 +1,6 @@
 //! What the memory needs of the system registers.
 
-use super::access::{Abort, Access, Cacheability, MemoryType, Status, Translation};
+use super::access::{Abort, Access, Cacheability, Kind, MemoryType, Status, Translation, how};
 
 /// The abort of an access that memory management, or the bus, refuses.
 pub(super) type AbortOf<M> = Abort<<M as Mmu>::Status>;
@@ -50,6 +50,11 @@ pub trait Mmu {
 
     /// True in a privileged mode.
     fn is_privileged(&self) -> bool;
+
+    /// An access as the mode, and the flags [`how`] of its instruction, have it.
+    fn access(&self, kind: Kind, how: u8) -> Access {
+        Access { kind, privileged: self.is_privileged() && how & how::UNPRIVILEGED == 0 }
+    }
 
     /// The current address space (Arm: CONTEXTIDR.ASID).
     fn asid(&self) -> u8;

@@ -1,8 +1,8 @@
 //! Load and store multiple where no cache holds the memory: one transfer for what lies in the same 32
 //! bytes.
 
+use super::access::Kind;
 use super::access::how;
-use super::access::{Access, Kind};
 use super::accounts::Purpose;
 use super::meter::Trip;
 use super::mmu::Mmu;
@@ -29,7 +29,7 @@ impl Memory {
     ) -> Done<(), M::Status> {
         let mut trip = self.trip(bus, now);
         let kind = if how & how::STORE != 0 { Kind::Write } else { Kind::Read };
-        let access = Access { kind, privileged: mmu.is_privileged() && how & how::UNPRIVILEGED == 0 };
+        let access = mmu.access(kind, how);
         let mut left = if va.is_multiple_of(4) { 4 * words } else { 0 };
         let mut from = va;
         while left > 0 {

@@ -73,14 +73,6 @@ pub(super) fn permission(access: Access) -> u8 {
     if access.privileged { kind } else { kind << 4 }
 }
 
-/// Which micro TLB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum Side {
-    Instructions,
-    Data,
-}
-
 /// A fully associative buffer whose entries go in turn: to use one changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Micro {
@@ -91,6 +83,7 @@ struct Micro {
 /// The buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Tlb {
+    /// For data, for instructions.
     micro: [Micro; 2],
     main: Vec<Option<Entry>>,
     ways: usize,
@@ -137,16 +130,16 @@ impl Tlb {
         self.walks += times * (self.walks - before.walks);
     }
 
-    /// The entry for `va` in a micro TLB.
+    /// The entry for `va` in the micro TLB for accesses of a kind.
     #[inline]
-    pub fn micro(&mut self, side: Side, va: u32, asid: u8) -> Option<&mut Entry> {
-        self.micro[side as usize].entries.iter_mut().flatten().find(|entry| entry.holds(va, asid))
+    pub fn micro(&mut self, kind: Kind, va: u32, asid: u8) -> Option<&mut Entry> {
+        self.micro[usize::from(kind == Kind::Execute)].entries.iter_mut().flatten().find(|entry| entry.holds(va, asid))
     }
 
-    /// Puts an entry into a micro TLB: what had to go.
-    pub fn refill(&mut self, side: Side, entry: Entry) -> Option<Entry> {
+    /// Puts an entry into that micro TLB: what had to go.
+    pub fn refill(&mut self, kind: Kind, entry: Entry) -> Option<Entry> {
         self.misses += 1;
-        let micro = &mut self.micro[side as usize];
+        let micro = &mut self.micro[usize::from(kind == Kind::Execute)];
         let at = room_in(&micro.entries, &mut micro.turn);
         micro.entries[at].replace(entry)
     }

@@ -5,7 +5,7 @@ use super::accounts::{Part, Purpose};
 use super::meter::Trip;
 use super::mmu::{AbortOf, Identity, Mmu};
 use super::outward::Transfer;
-use super::tlb::{Entry, Side, permission};
+use super::tlb::{Entry, permission};
 use super::{Memory, Via};
 use crate::bus::{Bus, Target};
 use crate::device::AccessSize;
@@ -38,14 +38,13 @@ impl Memory {
         va: u32,
         access: Access,
     ) -> Result<Place, AbortOf<M>> {
-        let to = self.translation(trip, mmu, va, access, Side::Data)?;
+        let to = self.translation(trip, mmu, va, access)?;
         Ok(self.data_place_of(trip.bus, mmu, to))
     }
 
     /// Where an instruction fetch goes.
     pub(super) fn code_place<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32) -> Result<Place, AbortOf<M>> {
-        let access = Access { kind: Kind::Execute, privileged: mmu.is_privileged() };
-        let to = self.translation(trip, mmu, va, access, Side::Instructions)?;
+        let to = self.translation(trip, mmu, va, mmu.access(Kind::Execute, 0))?;
         Ok(self.code_place_of(trip.bus, mmu, to))
     }
 
@@ -78,24 +77,23 @@ impl Memory {
         mmu: &M,
         va: u32,
         access: Access,
-        side: Side,
     ) -> Result<Translation, AbortOf<M>> {
         if !M::TRANSLATES {
             return Ok(Identity::translation(va));
         }
         if !mmu.mmu_is_on() {
-            return if side == Side::Data { Ok(flat(va)) } else { mmu.translate(va, access, |_| None) };
+            return if access.kind == Kind::Execute { mmu.translate(va, access, |_| None) } else { Ok(flat(va)) };
         }
         if !mmu.is_mapped(va) {
             return mmu.translate(va, access, |_| None);
         }
         let asid = mmu.asid();
-        if self.state.tlb.micro(side, va, asid).is_none() {
-            self.refill(trip, mmu, va, access, side)?;
+        if self.state.tlb.micro(access.kind, va, asid).is_none() {
+            self.refill(trip, mmu, va, access)?;
         }
         let walk = || mmu.translate(va, access, |physical| descriptor(trip.bus, physical));
         // Only a page that changed under the walk is not there now.
-        let Some(entry) = self.state.tlb.micro(side, va, asid) else { return walk() };
+        let Some(entry) = self.state.tlb.micro(access.kind, va, asid) else { return walk() };
         if !entry.allows(access) {
             walk()?;
             entry.allowed |= permission(access);
@@ -105,14 +103,7 @@ impl Memory {
 
     /// Gets an entry into a micro TLB, from the main one or by a walk.
     #[cold]
-    fn refill<M: Mmu>(
-        &mut self,
-        trip: &mut Trip,
-        mmu: &M,
-        va: u32,
-        access: Access,
-        side: Side,
-    ) -> Result<(), AbortOf<M>> {
+    fn refill<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32, access: Access) -> Result<(), AbortOf<M>> {
         self.state.tlb.follow_caches(mmu.dcache_is_on(), mmu.icache_is_on());
         self.spend_in_tlb(trip, self.config.tlb_cycles);
         let entry = match self.state.tlb.main(va, mmu.asid()) {
@@ -131,10 +122,10 @@ impl Memory {
                 entry
             }
         };
-        if let Some(went) = self.state.tlb.refill(side, entry) {
-            match side {
-                Side::Data => self.shortcuts.remove_span(went.page, went.to.page_bytes),
-                Side::Instructions => self.fetched.remove_span(went.page, went.to.page_bytes),
+        if let Some(went) = self.state.tlb.refill(access.kind, entry) {
+            match access.kind {
+                Kind::Execute => self.fetched.remove_span(went.page, went.to.page_bytes),
+                _ => self.shortcuts.remove_span(went.page, went.to.page_bytes),
             }
         }
         Ok(())
