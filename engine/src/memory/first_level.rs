@@ -146,14 +146,17 @@ impl Memory {
         self.shortcuts.store(va, bytes)
     }
 
-    /// The core is in a privileged mode now, or no longer. To be told after each change of mode.
+    /// The core is in a privileged mode now, or in none. To be told after each change of mode. True if it has been in
+    /// the other.
     #[inline]
-    pub fn privilege_changed(&mut self, privileged: bool) {
-        if self.shortcuts_privileged != privileged {
+    pub fn privilege_changed(&mut self, privileged: bool) -> bool {
+        let changed = self.shortcuts_privileged != privileged;
+        if changed {
             self.shortcuts_privileged = privileged;
             self.shortcuts.clear();
             self.fetched.clear();
         }
+        changed
     }
 
     /// Registers that say what addresses mean, who may use them or which caches are on have changed.

@@ -42,8 +42,6 @@ pub struct MipsSet {
     pub(super) predictor: Predictor,
     /// The next instruction is in the delay slot of the branch before it, which goes on here.
     pub(super) delayed: Option<u32>,
-    /// The core is in a privileged mode, as far as shortcuts know.
-    pub(super) privileged: bool,
     /// Where the current translation leads.
     pub(super) pages: Pages,
     /// The page of the next instruction, when it was looked for.
@@ -87,7 +85,6 @@ impl Isa for MipsSet {
             system: System::new(*config),
             predictor: Predictor::new(config.branch_targets),
             delayed: None,
-            privileged: true,
             pages: Pages::new(),
             page: NO_PAGE,
             nesting: Nesting::default(),

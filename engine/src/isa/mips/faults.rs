@@ -60,10 +60,7 @@ impl Mips {
 
     /// The core may be in another mode than before.
     pub(super) fn follow_privilege(&mut self) {
-        let privileged = self.isa.system.is_privileged();
-        if privileged != self.isa.privileged {
-            self.isa.privileged = privileged;
-            self.memory.privilege_changed(privileged);
+        if self.memory.privilege_changed(self.isa.system.is_privileged()) {
             self.isa.pages.forget();
         }
     }

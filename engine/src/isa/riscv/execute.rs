@@ -3,6 +3,7 @@
 
 use super::alu::match_operation;
 use super::core::{Hart, LEAVE};
+use super::decode::ROWS;
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
 use super::system::CsrContext;
@@ -185,8 +186,8 @@ impl Hart {
         let immediate = matches!(op.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);
         let operand = if immediate { u32::from(op.rs1) } else { self.x[op.rs1 as usize] };
         let swap = matches!(op.code, Code::Csrrw | Code::Csrrwi);
-        let refused = Exception::new(ExceptionCause::IllegalInstruction, encoding(op));
-        let old = if swap && op.rd == 0 { 0 } else { self.isa.csrs.read(number, context).ok_or(refused)? };
+        let refused = || Exception::new(ExceptionCause::IllegalInstruction, encoding(op));
+        let old = if swap && op.rd == 0 { 0 } else { self.isa.csrs.read(number, context).ok_or_else(refused)? };
         let new = match op.code {
             Code::Csrrw | Code::Csrrwi => Some(operand),
             _ if op.rs1 == 0 => None,
@@ -194,7 +195,7 @@ impl Hart {
             _ => Some(old & !operand),
         };
         if let Some(new) = new {
-            self.isa.csrs.write(number, new, context).ok_or(refused)?;
+            self.isa.csrs.write(number, new, context).ok_or_else(refused)?;
         }
         if op.rd != 0 {
             self.x[op.rd as usize] = old;
@@ -247,13 +248,6 @@ pub(super) fn moves(code: Code) -> Moves {
 
 /// The encoding of a CSR instruction, for mtval.
 fn encoding(op: Op) -> u32 {
-    let funct3 = match op.code {
-        Code::Csrrw => 1,
-        Code::Csrrs => 2,
-        Code::Csrrc => 3,
-        Code::Csrrwi => 5,
-        Code::Csrrsi => 6,
-        _ => 7,
-    };
-    (op.imm as u32) << 20 | u32::from(op.rs1) << 15 | funct3 << 12 | u32::from(op.rd) << 7 | 0x73
+    let bits = ROWS.iter().find(|row| row.code == op.code).map_or(0, |row| row.bits);
+    bits | (op.imm as u32) << 20 | u32::from(op.rs1) << 15 | u32::from(op.rd) << 7
 }

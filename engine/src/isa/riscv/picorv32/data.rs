@@ -44,7 +44,7 @@ impl Picorv32 {
         if self.shell.stop.is_some() {
             return None;
         }
-        let access_cycles = u64::from(self.timing.access);
+        let access_cycles = u64::from(self.table.timing.access);
         let begins = self.shell.cycles - 1 + access_cycles;
         self.shell.fixed.issue += access_cycles - 1;
         self.shell.cycles = begins;
