@@ -94,6 +94,7 @@ impl Memory {
         Ok(value)
     }
 
+    #[inline]
     fn load_at(&mut self, trip: &mut Trip, place: Place, asked: Asked) -> Result<u32, BusFault> {
         match place.via {
             Via::Local => {}

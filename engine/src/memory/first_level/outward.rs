@@ -118,7 +118,11 @@ impl Memory {
     }
 
     /// A transfer that the second-level cache does not keep; its controller passes it on.
+    #[inline]
     pub(super) fn transfer(&mut self, trip: &mut Trip, physical: u32, transfer: Transfer) -> Result<Passed, BusFault> {
+        if trip.bus.outer().is_none() {
+            return self.over_bus(trip, physical, transfer);
+        }
         self.pass_outer(trip, |outer| outer.timing().request_cycles);
         let passed = self.over_bus(trip, physical, transfer)?;
         self.pass_outer(trip, |outer| outer.timing().response_cycles);
