@@ -11,7 +11,7 @@ pub const MOST_WAYS: u32 = 1024;
 pub enum Replacement {
     /// The line that was used longest ago.
     LeastRecentlyUsed,
-    /// Way after way in turn.
+    /// One way after the other.
     RoundRobin,
     /// A way that a shift register of 16 bits chooses, which moves with every line that goes.
     PseudoRandom,
@@ -157,11 +157,11 @@ impl Cache {
             && sets.all(|(set, before)| same_lines(set, before) && (!by_use || same_order(set, before)))
     }
 
-    /// Counts `rounds` more of all that came and went since `before`, a copy of it that behaves like it.
-    pub fn repeat(&mut self, before: &Cache, rounds: u64) {
+    /// Counts all that came and went since `before`, a copy of it that behaves like it, so many more times.
+    pub fn repeat(&mut self, before: &Cache, times: u64) {
         let (now, then) = (self.counters, before.counters);
-        self.counters.fills += rounds * (now.fills - then.fills);
-        self.counters.write_backs += rounds * (now.write_backs - then.write_backs);
+        self.counters.fills += times * (now.fills - then.fills);
+        self.counters.write_backs += times * (now.write_backs - then.write_backs);
     }
 
     /// Address of the line that holds `addr`.
@@ -173,8 +173,8 @@ impl Cache {
     pub fn touch(&mut self, addr: u32, store: bool) -> bool {
         let dirties = store && self.shape.write == WritePolicy::WriteBack;
         self.uses += 1;
-        let (uses, line_addr) = (self.uses, self.line_addr(addr));
-        let Some(line) = self.set_of(addr).iter_mut().find(|line| line.addr == line_addr) else { return false };
+        let uses = self.uses;
+        let Some(line) = self.line_mut(addr) else { return false };
         line.last_use = uses;
         line.dirty |= dirties;
         true
@@ -182,8 +182,7 @@ impl Cache {
 
     /// True if the line that holds `addr` is present and dirty.
     pub fn is_dirty(&mut self, addr: u32) -> bool {
-        let line_addr = self.line_addr(addr);
-        self.set_of(addr).iter().any(|line| line.addr == line_addr && line.dirty)
+        self.line_mut(addr).is_some_and(|line| line.dirty)
     }
 
     /// Brings in the line that holds `addr`, which is absent; gives what had to go.
@@ -208,9 +207,7 @@ impl Cache {
 
     /// Makes the line that holds `addr` clean. True if it was present and dirty: it has to be written back.
     pub fn clean(&mut self, addr: u32) -> bool {
-        let line_addr = self.line_addr(addr);
-        let line = self.set_of(addr).iter_mut().find(|line| line.addr == line_addr && line.dirty);
-        let cleaned = line.map(|line| line.dirty = false).is_some();
+        let cleaned = self.line_mut(addr).is_some_and(|line| std::mem::take(&mut line.dirty));
         // What it does with further accesses is no longer what it was.
         self.uses += u64::from(cleaned);
         self.counters.write_backs += u64::from(cleaned);
@@ -231,14 +228,10 @@ impl Cache {
 
     /// Forgets a line, dirty or not.
     pub fn drop_line(&mut self, addr: u32) {
-        let line_addr = self.line_addr(addr);
-        let mut dropped = 0;
-        for line in self.set_of(addr).iter_mut().filter(|line| line.addr == line_addr) {
-            line.addr = NO_LINE;
-            line.dirty = false;
-            dropped = 1;
+        if let Some(line) = self.line_mut(addr) {
+            (line.addr, line.dirty) = (NO_LINE, false);
+            self.uses += 1;
         }
-        self.uses += dropped;
     }
 
     /// The other lines of the set that `addr` belongs to.
@@ -250,10 +243,7 @@ impl Cache {
     /// Forgets all lines, dirty ones too.
     pub fn invalidate_all(&mut self) {
         self.uses += 1;
-        for line in &mut self.lines {
-            line.addr = NO_LINE;
-            line.dirty = false;
-        }
+        self.lines.iter_mut().for_each(|line| (line.addr, line.dirty) = (NO_LINE, false));
     }
 
     fn victim_way(&mut self, addr: u32, locked: u32) -> usize {
@@ -284,6 +274,13 @@ impl Cache {
                 from(state % ways)
             }
         }
+    }
+
+    /// The line that holds `addr`, if it is present.
+    #[inline]
+    fn line_mut(&mut self, addr: u32) -> Option<&mut Line> {
+        let line_addr = self.line_addr(addr);
+        self.set_of(addr).iter_mut().find(|line| line.addr == line_addr)
     }
 
     fn set_of(&mut self, addr: u32) -> &mut [Line] {

@@ -36,7 +36,7 @@ use crate::memory::fetch::on_demand::WordBuffer;
 use crate::memory::shortcut::Shortcuts;
 use access::{Abort, Status};
 use fetch::{FetchLines, Prefetch};
-use meter::Meter;
+use meter::{Meter, Trip};
 use stores::StoreBuffer;
 use tlb::Tlb;
 
@@ -131,11 +131,6 @@ impl Memory {
         }
     }
 
-    /// What the board says of it.
-    pub fn config(&self) -> &MemoryConfig {
-        &self.config
-    }
-
     // ---- Quick accesses
 
     /// Where the bytes of an aligned load are, if it costs and changes nothing. For the privilege that
@@ -151,14 +146,17 @@ impl Memory {
         self.shortcuts.store(va, bytes)
     }
 
-    /// The core is in a privileged mode now, or no longer. To be told after each change of mode.
+    /// The core is in a privileged mode now, or in none. To be told after each change of mode. True if it has been in
+    /// the other.
     #[inline]
-    pub fn privilege_changed(&mut self, privileged: bool) {
-        if self.shortcuts_privileged != privileged {
+    pub fn privilege_changed(&mut self, privileged: bool) -> bool {
+        let changed = self.shortcuts_privileged != privileged;
+        if changed {
             self.shortcuts_privileged = privileged;
             self.shortcuts.clear();
             self.fetched.clear();
         }
+        changed
     }
 
     /// Registers that say what addresses mean, who may use them or which caches are on have changed.
@@ -202,7 +200,7 @@ impl Memory {
         &self.accounts
     }
 
-    /// For putting rounds of a loop behind at once.
+    /// For counting skipped iterations of a loop at once.
     pub fn accounts_mut(&mut self) -> &mut Accounts {
         &mut self.accounts
     }
@@ -230,15 +228,15 @@ impl Memory {
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
     }
 
-    /// Counts `rounds` more of all that came and went since `before`, and moves what lies ahead on by `cycles`.
-    pub fn repeat(&mut self, before: &State, rounds: u64, cycles: u64) {
+    /// Counts all that came and went since `before` so many more times, and moves what lies ahead on by `cycles`.
+    pub fn repeat(&mut self, before: &State, times: u64, cycles: u64) {
         let state = &mut self.state;
         for (cache, before) in [(&mut state.icache, &before.icache), (&mut state.dcache, &before.dcache)] {
             if let (Some(cache), Some(before)) = (cache, before) {
-                cache.repeat(before, rounds);
+                cache.repeat(before, times);
             }
         }
-        state.tlb.repeat(&before.tlb, rounds);
+        state.tlb.repeat(&before.tlb, times);
         state.prefetch.move_on(cycles);
         state.stores.move_on(cycles);
         state.fill_ends += cycles;
@@ -292,8 +290,9 @@ impl Memory {
         self.state.words.clear();
     }
 
-    fn meter(&self, now: u64) -> Meter {
-        Meter::new(self.config.clock, now)
+    /// An access that begins in core cycle `now`.
+    fn trip<'a>(&self, bus: &'a mut Bus, now: u64) -> Trip<'a> {
+        Trip { bus, meter: Meter::new(self.config.clock, now) }
     }
 
     /// Takes the shortcuts to the line at a physical address.

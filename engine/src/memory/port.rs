@@ -7,7 +7,7 @@
 
 use crate::bus::device::AccessSize;
 use crate::bus::{Access, Bus, BusFault, Target};
-use crate::time::{Cycles, Hz};
+use crate::time::{Cycles, Hz, Ps};
 
 /// A request's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Answer {
     /// The map entry that answered.
     pub entry: usize,
     /// How much of the time from V to R passed on interconnects.
-    pub on_the_way_cycles: u64,
+    pub interconnect_cycles: u64,
 }
 
 /// A memory on the port itself.
@@ -98,7 +98,7 @@ impl Port {
             // SAFETY: the word lies inside a RAM that lives as long as the machine; nothing holds a reference into it.
             let value = u32::from_le(unsafe { host.cast::<u32>().read_unaligned() });
             let done_cycles = begins + memory.read_cycles;
-            Some(Answer { value, done_cycles, entry: memory.entry, on_the_way_cycles: 0 })
+            Some(Answer { value, done_cycles, entry: memory.entry, interconnect_cycles: 0 })
         })
     }
 
@@ -111,10 +111,7 @@ impl Port {
         if let Some(answer) = self.read_on_port(addr & !3, begins) {
             return Ok(Answer { value: size.extracted(answer.value, addr), ..answer });
         }
-        let at = self.clock.ps_at_floor(Cycles(begins));
-        bus.run_events_before(at, addr);
-        let access = bus.read(at, addr, size)?;
-        Ok(self.answer(bus, access, begins))
+        self.over_bus(bus, addr, begins, |bus, at| bus.read(at, addr, size))
     }
 
     /// Writes the low `size` of `value` at `addr`, a multiple of `size`, with the request up in cycle `begins`.
@@ -138,24 +135,30 @@ impl Port {
                 // it.
                 unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), size.bytes() as usize) };
                 let done_cycles = begins + memory.write_cycles;
-                return Ok(Answer { value: 0, done_cycles, entry: memory.entry, on_the_way_cycles: 0 });
+                return Ok(Answer { value: 0, done_cycles, entry: memory.entry, interconnect_cycles: 0 });
             }
         }
-        let at = self.clock.ps_at_floor(Cycles(begins));
-        bus.run_events_before(at, addr);
-        let access = bus.write(at, addr, size, value)?;
-        Ok(self.answer(bus, access, begins))
+        self.over_bus(bus, addr, begins, |bus, at| bus.write(at, addr, size, value))
     }
 
     /// An access over the bus, in the core's cycles.
-    fn answer(&self, bus: &Bus, access: Access, begins: u64) -> Answer {
+    fn over_bus(
+        &self,
+        bus: &mut Bus,
+        addr: u32,
+        begins: u64,
+        access: impl FnOnce(&mut Bus, Ps) -> Result<Access, BusFault>,
+    ) -> Result<Answer, BusFault> {
+        let at = self.clock.ps_at_floor(Cycles(begins));
+        bus.run_events_before(at, addr);
+        let access = access(bus, at)?;
         let edge = |time| self.clock.cycles_until_ceil(time).0;
         let done_cycles = edge(access.done);
-        let on_the_way_cycles = match bus.path(access.entry).route {
+        let interconnect_cycles = match bus.path(access.entry).route {
             None => 0,
             Some(_) => done_cycles - begins - (edge(access.answered) - edge(access.arrived)),
         };
-        Answer { value: access.value, done_cycles, entry: access.entry, on_the_way_cycles }
+        Ok(Answer { value: access.value, done_cycles, entry: access.entry, interconnect_cycles })
     }
 }
 
@@ -210,8 +213,8 @@ mod tests {
         // Behind the interconnect: a request of 1, the memory's 3, a response of 1 in the slow clock, from its next
         // edge on.
         assert_eq!(times, [13, 33, 53, 74, 420, 440, 460, 482]);
-        assert_eq!(answers[4].on_the_way_cycles, 4);
-        assert_eq!(answers[7].on_the_way_cycles, 5);
+        assert_eq!(answers[4].interconnect_cycles, 4);
+        assert_eq!(answers[7].interconnect_cycles, 5);
         let values: Vec<u32> = answers.iter().map(|answer| answer.value).collect();
         assert_eq!(values, [0, 0, 0xff65, 0xff65_4321, 0, 0, 0xff65, 0xff65_4321]);
         assert_eq!(answers[0].entry, 0);

@@ -72,17 +72,9 @@ impl Ram {
         Ram::try_new(size_bytes, timing, None).expect("the host has memory for the RAM")
     }
 
-    /// The same of an SDRAM behind its controller's port: to the port's times comes that of banks and rows. The port
-    /// takes a write's data before the memory has them.
-    ///
-    /// # Panics
-    /// If the host has no memory for it.
-    pub fn with_dram(size_bytes: u32, timing: PortTiming, dram: DramTiming) -> Ram {
-        Ram::try_new(size_bytes, timing, Some(dram)).expect("the host has memory for the RAM")
-    }
-
-    /// A RAM of `size_bytes` zeroes, or an SDRAM; `None` if the host does not give that much. The host's pages come as
-    /// they are used.
+    /// The same, or with `dram` an SDRAM behind its controller's port: to the port's times comes that of banks and rows.
+    /// The port takes a write's data before the memory has them. `None` if the host does not give that much. The host's
+    /// pages come as they are used.
     pub fn try_new(size_bytes: u32, timing: PortTiming, dram: Option<DramTiming>) -> Option<Ram> {
         let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
         let bytes = Bytes::zeroed(size_bytes as usize)?;
@@ -282,7 +274,7 @@ mod tests {
     #[test]
     fn an_sdram_adds_the_time_of_its_rows() {
         let (timing, dram) = (ddr().timing(), dram());
-        let mut ram = Ram::with_dram(1 << 20, timing, dram);
+        let mut ram = Ram::try_new(1 << 20, timing, Some(dram)).unwrap();
         // The port's 20 + 3, and tRCD 3 + CL 5; with the row open only CL.
         assert_eq!(ram.transfer(Ps(0), 0, 16, Direction::Read), Ps(310_000));
         assert_eq!(ram.transfer(Ps(1_000_000), 64, 16, Direction::Read), Ps(1_280_000));

@@ -4,7 +4,7 @@
 use crate::support::mips::*;
 use crate::support::random;
 use cyclescope_engine::isa::mips::config::CoreConfig;
-use cyclescope_engine::isa::mips::system::SystemConfig;
+use cyclescope_engine::isa::mips::config::SystemConfig;
 use cyclescope_engine::isa::mips::timing::CoreTiming;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;

@@ -21,14 +21,14 @@ impl Mips {
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let Moves { size, .. } = moves(op.code);
+        let moves = moves(op.code);
         // lwl and lwr load the word that holds their address.
         let from = if matches!(op.code, Code::Lwl | Code::Lwr) { addr & !3 } else { addr };
-        if self.must_wait(bus, index, at, from, size.bytes(), Kind::Read) {
+        if self.must_wait(bus, index, at, from, moves.size.bytes(), Kind::Read) {
             return false;
         }
-        self.access_kind = moves(op.code).name();
-        let done = self.memory.load(bus, &self.isa.system, self.begins_cycle(index, at), from, size, 0);
+        self.access_kind = moves.name();
+        let done = self.memory.load(bus, &self.isa.system, self.begins_cycle(index, at), from, moves.size, 0);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         let value = match done.result {
             Ok(value) => value,
@@ -38,12 +38,14 @@ impl Mips {
         self.x[usize::from(op.rd)] = match op.code {
             Code::Lwl => alu::load_left(addr, value, old),
             Code::Lwr => alu::load_right(addr, value, old),
-            code => moves(code).extended(value),
+            _ => moves.extended(value),
         };
+        let in_ram = self.ram_at(bus, addr, Kind::Read);
         if op.code == Code::Ll {
-            self.reserve(bus, addr);
+            self.isa.system.link();
+            in_ram.into_iter().for_each(|physical| bus.reserve(self.shell.index, physical));
         }
-        if self.ram_at(bus, addr, Kind::Read).is_none() {
+        if in_ram.is_none() {
             let pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * at);
             self.polls.note_read(u64::from(pc), &self.x);
         }
@@ -54,12 +56,11 @@ impl Mips {
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let Moves { size, .. } = moves(op.code);
-        if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
+        if self.must_wait(bus, index, at, addr, moves(op.code).size.bytes(), Kind::Write) {
             return false;
         }
         let value = self.x[usize::from(op.rt)];
-        let done = self.store_one(bus, index, at, op, addr, size, value);
+        let done = self.store_one(bus, index, at, op.code, addr, value);
         self.stored(bus, index, at, addr, done)
     }
 
@@ -80,14 +81,13 @@ impl Mips {
         let in_ram = self.ram_at(bus, word, Kind::Write).is_some_and(|physical| bus.peek(physical, &mut old));
         let done = if in_ram {
             let merged = merge(u32::from_le_bytes(old), value);
-            self.store_one(bus, index, at, op, word, AccessSize::Word, merged)
+            self.store_one(bus, index, at, op.code, word, merged)
         } else {
             let (bytes, written) = (merge(0, value).to_le_bytes(), merge(0, u32::MAX).to_le_bytes());
-            let byte = Op { code: Code::Sb, ..op };
             let mut done = Done { cycles: 0, result: Ok(()) };
             for n in (0..4_u32).filter(|n| written[*n as usize] != 0) {
                 let value = u32::from(bytes[n as usize]);
-                let one = self.store_one(bus, index, at, byte, word + n, AccessSize::Byte, value);
+                let one = self.store_one(bus, index, at, Code::Sb, word + n, value);
                 done = Done { cycles: done.cycles + one.cycles, ..one };
                 if done.result.is_err() {
                     break;
@@ -99,20 +99,20 @@ impl Mips {
         self.stored(bus, index, at, addr, done)
     }
 
-    /// One store by operation `at`, which begins where those before it ended.
-    #[allow(clippy::too_many_arguments)]
+    /// One store by operation `at`, of as many bytes as `code` stores. It begins where those before it ended.
     fn store_one(
         &mut self,
         bus: &mut Bus,
         index: u32,
         at: u32,
-        op: Op,
+        code: Code,
         addr: u32,
-        size: AccessSize,
         value: u32,
     ) -> Done<(), TlbFault> {
-        self.access_kind = moves(op.code).name();
-        let done = self.memory.store(bus, &self.isa.system, self.begins_cycle(index, at), addr, size, value, 0);
+        let moves = moves(code);
+        self.access_kind = moves.name();
+        let begins = self.begins_cycle(index, at);
+        let done = self.memory.store(bus, &self.isa.system, begins, addr, moves.size, value, 0);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         done
     }
@@ -138,20 +138,12 @@ impl Mips {
         if !linked {
             return true;
         }
-        let done = self.store_one(bus, index, at, op, addr, AccessSize::Word, value);
+        let done = self.store_one(bus, index, at, op.code, addr, value);
         if done.result.is_err() && op.rd != SINK {
             // The instruction has not been run.
             self.x[usize::from(op.rd)] = value;
         }
         self.stored(bus, index, at, addr, done)
-    }
-
-    /// An ll was run: the next sc stores.
-    fn reserve(&mut self, bus: &mut Bus, addr: u32) {
-        self.isa.system.link();
-        if let Some(physical) = self.ram_at(bus, addr, Kind::Read) {
-            bus.reserve(self.shell.index, physical);
-        }
     }
 
     /// True if an sc may store. It ends the sequence either way.
@@ -160,7 +152,7 @@ impl Mips {
         self.isa.system.take_link() && alone
     }
 
-    /// Looks whether the block may go on behind an access that took so many cycles; if not, it has been left behind
+    /// Looks whether the block may go on after an access that took so many cycles; if not, it has been left after
     /// the instruction.
     pub(super) fn behind_access(&mut self, bus: &Bus, index: u32, at: u32, cycles: u64) -> bool {
         self.update_limit(bus);
@@ -182,7 +174,7 @@ impl Mips {
     fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, abort: Abort<TlbFault>, cycles: u64) -> bool {
         self.leave_at(index, at);
         self.pending.pass(cycles);
-        self.raise(bus, Raised::of_access(abort));
+        self.raise(bus, Raised::of_abort(abort, false));
         self.shell.spent.exceptions += 1;
         false
     }

@@ -1,12 +1,13 @@
 //! A MIPS core: what its instruction set adds to the core that all share ([`crate::cpu`]).
 
+use super::config::SystemConfig;
 use super::decoded::{self, Decoded, Ending, OP_BYTES};
 use super::faults::Raised;
-use super::op::{Code, HI, LO, Op, RA, SINK, ZERO};
+use super::op::{Code, HI, LO, Op, RA};
 use super::pages::{NO_PAGE, Page, Pages};
 use super::predictor::Predictor;
 use super::system::exceptions::RESET_VECTOR;
-use super::system::{Exception, Now, System, SystemConfig};
+use super::system::{Exception, Now, System};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
@@ -43,8 +44,6 @@ pub struct MipsSet {
     pub(super) predictor: Predictor,
     /// The next instruction is in the delay slot of the branch before it, which goes on here.
     pub(super) delayed: Option<u32>,
-    /// The core is in a privileged mode, as far as shortcuts know.
-    pub(super) privileged: bool,
     /// Where the current translation leads.
     pub(super) pages: Pages,
     /// The page of the next instruction, when it was looked for.
@@ -88,7 +87,6 @@ impl Isa for MipsSet {
             system: System::new(*config),
             predictor: Predictor::new(config.branch_targets),
             delayed: None,
-            privileged: true,
             pages: Pages::new(),
             page: NO_PAGE,
             nesting: Nesting::default(),
@@ -189,9 +187,9 @@ impl Isa for MipsSet {
         }
     }
 
-    /// Blocks are left behind an instruction at once.
+    /// Blocks are left after an instruction at once.
     fn leave_op() -> Op {
-        Op { code: Code::End, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 }
+        Op::without_operands(Code::End)
     }
 
     fn accesses(op: &Op) -> bool {
@@ -213,11 +211,11 @@ impl Isa for MipsSet {
     }
 
     fn fetch_abort(abort: AbortOf<Self>) -> Raised {
-        Raised::of_fetch(abort)
+        Raised::of_abort(abort, true)
     }
 
     fn data_abort(abort: AbortOf<Self>) -> Raised {
-        Raised::of_access(abort)
+        Raised::of_abort(abort, false)
     }
 
     #[inline]
@@ -258,16 +256,14 @@ impl Mips {
 
     /// Finds the page of the current address. False if it can't be fetched: the core is at its handler then.
     fn find_page(&mut self, bus: &mut Bus) -> bool {
-        if let Some(page) = self.isa.pages.find(self.pc)
-            && self.pc & 3 == 0
-        {
-            self.isa.page = page;
-            return true;
-        }
         if self.pc & 3 != 0 {
             self.access_kind = FaultedAccess::FETCH;
             self.raise(bus, Raised::of(Exception::AddressLoad(self.pc)));
             return false;
+        }
+        if let Some(page) = self.isa.pages.find(self.pc) {
+            self.isa.page = page;
+            return true;
         }
         match self.memory.code_via(bus, &self.isa.system, self.pc) {
             Ok((via, physical)) => {
@@ -275,7 +271,7 @@ impl Mips {
                 true
             }
             Err(abort) => {
-                self.raise(bus, Raised::of_fetch(abort));
+                self.raise(bus, Raised::of_abort(abort, true));
                 false
             }
         }
@@ -301,7 +297,7 @@ impl Mips {
                 goes_on
             }
             Err(abort) => {
-                self.raise(bus, Raised::of_fetch(abort));
+                self.raise(bus, Raised::of_abort(abort, true));
                 false
             }
         }

@@ -7,7 +7,7 @@
 
 mod tables;
 
-use super::op::{Code, HI, LO, Op, RA, SINK, ZERO};
+use super::op::{Code, LO, Op, SINK, ZERO};
 
 /// Where the operands are in an encoding, and which of its fields have to be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,30 +21,25 @@ enum Format {
     /// rs, rt; the result goes to HI and LO.
     Product,
     /// rd, from HI or LO.
-    FromHi,
-    FromLo,
+    From(u8),
     /// rs, to HI or LO.
-    ToHi,
-    ToLo,
-    /// rt, rs, 16-bit immediate, sign-extended or zero-extended.
+    To(u8),
+    /// rt, rs, 16-bit immediate or offset, sign-extended or zero-extended.
     Signed,
     Unsigned,
     /// rt, 16-bit immediate for the upper half.
     Upper,
-    /// rt, rs, 16-bit offset.
-    Load,
-    /// A load that leaves a part of rt; a store that writes rt, too.
+    /// rt, rs, 16-bit offset: a load that leaves a part of rt, or a store that writes rt, too.
     Merge,
+    /// rt, rs, 16-bit offset.
     Store,
     /// rs, rt, 16-bit offset in words.
     Branch,
-    /// rs, 16-bit offset in words; rt tells it from others, or is zero (`ZeroBranch`).
-    BranchOnSign,
-    BranchAndLink,
+    /// rs, 16-bit offset in words; the link register is given, and rt tells it from others, or is zero (`ZeroBranch`).
+    BranchOnSign(u8),
     ZeroBranch,
-    /// 26-bit index within 256 MiB.
-    Jump,
-    JumpAndLink,
+    /// 26-bit index within 256 MiB; the link register is given.
+    Jump(u8),
     /// rs, and a hint without effect.
     JumpRegister,
     /// rd, rs, and a hint without effect.
@@ -64,9 +59,8 @@ enum Format {
     None,
     /// Nothing, with any code for the implementation.
     Any,
-    /// The coprocessor in the opcode, or the FPU.
-    Coprocessor,
-    Floating,
+    /// An instruction of the given coprocessor.
+    Coprocessor(u8),
     /// Reserved.
     Reserved,
 }
@@ -78,11 +72,11 @@ pub fn decode(encoding: u32, pc: u32) -> Op {
         return reserved(encoding);
     }
     let op = format.operation(code, encoding, pc);
-    if op.rd == SINK && code.is_pure() { Op { code: Code::Nop, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 } } else { op }
+    if op.rd == SINK && code.is_pure() { Op::without_operands(Code::Nop) } else { op }
 }
 
 fn reserved(encoding: u32) -> Op {
-    Op { code: Code::Reserved, rd: SINK, rs: ZERO, rt: ZERO, imm: encoding as i32 }
+    Op { imm: encoding as i32, ..Op::without_operands(Code::Reserved) }
 }
 
 impl Code {
@@ -111,8 +105,8 @@ impl Format {
             Format::Three | Format::Count => SA,
             Format::Shift | Format::Upper => RS,
             Format::Product => RD | SA,
-            Format::FromHi | Format::FromLo => RS | RT | SA,
-            Format::ToHi | Format::ToLo => RT | RD | SA,
+            Format::From(_) => RS | RT | SA,
+            Format::To(_) => RT | RD | SA,
             Format::ZeroBranch | Format::JumpRegisterAndLink => RT,
             Format::JumpRegister => RT | RD,
             Format::FromCoprocessor | Format::ToCoprocessor => SA | 0x38,
@@ -130,24 +124,19 @@ impl Format {
         match self {
             Format::Three => op(or_sink(rd), rs, rt, 0),
             Format::Shift => op(or_sink(rd), ZERO, rt, i32::from(register(encoding, 6))),
-            Format::Count => op(or_sink(rd), rs, ZERO, 0),
             Format::Product => op(LO, rs, rt, 0),
-            Format::FromHi => op(or_sink(rd), HI, ZERO, 0),
-            Format::FromLo => op(or_sink(rd), LO, ZERO, 0),
-            Format::ToHi => op(HI, rs, ZERO, 0),
-            Format::ToLo => op(LO, rs, ZERO, 0),
-            Format::Signed | Format::Load => op(or_sink(rt), rs, ZERO, signed),
+            Format::From(register) => op(or_sink(rd), register, ZERO, 0),
+            Format::To(register) => op(register, rs, ZERO, 0),
+            Format::Signed => op(or_sink(rt), rs, ZERO, signed),
             Format::Unsigned => op(or_sink(rt), rs, ZERO, unsigned),
             Format::Upper => op(or_sink(rt), ZERO, ZERO, unsigned << 16),
             Format::Merge => op(or_sink(rt), rs, rt, signed),
             Format::Store => op(SINK, rs, rt, signed),
             Format::Branch => op(SINK, rs, rt, near),
-            Format::BranchOnSign | Format::ZeroBranch => op(SINK, rs, ZERO, near),
-            Format::BranchAndLink => op(RA, rs, ZERO, near),
-            Format::Jump => op(SINK, ZERO, ZERO, far_target(encoding, pc)),
-            Format::JumpAndLink => op(RA, ZERO, ZERO, far_target(encoding, pc)),
-            Format::JumpRegister => op(SINK, rs, ZERO, 0),
-            Format::JumpRegisterAndLink => op(or_sink(rd), rs, ZERO, 0),
+            Format::ZeroBranch => op(SINK, rs, ZERO, near),
+            Format::BranchOnSign(link) => op(link, rs, ZERO, near),
+            Format::Jump(link) => op(link, ZERO, ZERO, far_target(encoding, pc)),
+            Format::Count | Format::JumpRegister | Format::JumpRegisterAndLink => op(or_sink(rd), rs, ZERO, 0),
             Format::Trap => op(SINK, rs, rt, 0),
             Format::TrapImmediate => op(SINK, rs, ZERO, signed),
             Format::Code => op(SINK, ZERO, ZERO, (encoding >> 6 & 0xf_ffff) as i32),
@@ -155,8 +144,7 @@ impl Format {
             Format::FromCoprocessor => op(or_sink(rt), ZERO, ZERO, coprocessor_register(encoding)),
             Format::ToCoprocessor => op(SINK, ZERO, rt, coprocessor_register(encoding)),
             Format::None | Format::Any => op(SINK, ZERO, ZERO, 0),
-            Format::Coprocessor => op(SINK, ZERO, ZERO, (encoding >> 26 & 3) as i32),
-            Format::Floating => op(SINK, ZERO, ZERO, 1),
+            Format::Coprocessor(number) => op(SINK, ZERO, ZERO, number.into()),
             Format::Reserved => reserved(encoding),
         }
     }

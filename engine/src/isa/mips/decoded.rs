@@ -6,7 +6,7 @@
 
 use super::core::MipsSet;
 use super::decode::decode;
-use super::op::{Code, Op, SINK, ZERO};
+use super::op::{Code, Op};
 use super::pages::{PAGE_BYTES, Page};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
@@ -45,7 +45,7 @@ pub struct Decoded {
     pub felt: [Felt; 2],
 }
 
-/// What cycles that an instruction waits in the middle of its block do to what is behind it, whose time has been
+/// What cycles that an instruction waits in the middle of its block do to those that follow, whose time has been
 /// worked out without them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Felt {
@@ -56,7 +56,7 @@ pub struct Felt {
 }
 
 impl Felt {
-    /// Behind an instruction with `pending` under way, which has `own` as its result and `next` behind it in the block.
+    /// After an instruction with `pending` under way, which has `own` as its result and `next` after it in the block.
     fn of(timing: &CoreTiming, next: Option<&Op>, pending: &Pending, own: Option<u8>) -> Felt {
         let some = timing.feels_wait(None, pending, own);
         Felt { next: some && timing.feels_wait(next, pending, own), some }
@@ -85,7 +85,7 @@ pub(super) fn read(
     Ok(ends)
 }
 
-/// True if a block can have the instruction at `pc` behind its branch.
+/// True if a block can have the instruction at `pc` after its branch.
 fn fits_slot(core: &mut Cpu<MipsSet>, bus: &mut Bus, pc: u32) -> bool {
     let op = core.code_word(bus, pc).map(|word| decode(word, pc));
     op.is_some_and(|op| !op.code.is_branch() && !op.code.is_system())
@@ -121,9 +121,9 @@ pub(super) fn draft(
             behind_branch = Some((draft.breakdown[FALLEN], pending));
         }
     }
-    let end = Op { code: Code::End, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 };
+    let end = Op::without_operands(Code::End);
     draft.end(end);
-    // The inner loop reads the operation behind the one that it does.
+    // The inner loop reads the operation after the one that it does.
     draft.push(end, count, draft.breakdown[FALLEN].cycles() as u16);
     if let (Some(at), Some((breakdown, mut pending))) = (branch, behind_branch) {
         draft.taken_pc = read.ops[at].imm as u32;

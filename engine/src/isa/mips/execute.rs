@@ -12,7 +12,7 @@ use crate::cpu::block::FALLEN;
 use crate::cpu::isa::Pending as _;
 
 impl Mips {
-    /// Runs the block `index`, whose first line has been fetched, and those behind it.
+    /// Runs the block `index`, whose first line has been fetched, and those that follow.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
             let first = self.blocks.hot[index as usize].first_op as usize;
@@ -21,7 +21,7 @@ impl Mips {
             let mut ip = unsafe { self.blocks.ops.as_ptr().add(first) };
             // SAFETY: as above.
             let mut next = unsafe { *ip };
-            // A branch says which exit is taken behind its slot.
+            // A branch says which exit is taken after its slot.
             let mut exit = FALLEN;
             loop {
                 let op = next;
@@ -82,6 +82,11 @@ impl Mips {
                         }
                     }};
                 }
+                macro_rules! link {
+                    () => {
+                        self.x[rd] = self.branch_pc(index).wrapping_add(8)
+                    };
+                }
                 // Notes the exit; the delay slot follows.
                 macro_rules! branch {
                     ($taken:expr, $target:expr, $otherwise:ident) => {{
@@ -122,13 +127,13 @@ impl Mips {
                     },
                     taken => {
                         if matches!(op.code, Code::Bltzal | Code::Bgezal) {
-                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
+                            link!();
                         }
                         branch!(taken, imm, mispredicted_branch);
                     },
                     taken => {
                         if matches!(op.code, Code::Bltzall | Code::Bgezall) {
-                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
+                            link!();
                         }
                         branch!(taken, imm, mispredicted_branch);
                         if !taken {
@@ -149,13 +154,13 @@ impl Mips {
                     Code::Sh => store!(u16),
                     Code::J | Code::Jal => {
                         if op.code == Code::Jal {
-                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
+                            link!();
                         }
                         branch!(true, imm, unpredicted_jump);
                     }
                     Code::Jr | Code::Jalr => {
                         if op.code == Code::Jalr {
-                            self.x[rd] = self.branch_pc(index).wrapping_add(8);
+                            link!();
                         }
                         self.jump_to(index, a);
                         branch!(true, a, mispredicted_branch);
@@ -215,7 +220,7 @@ impl Mips {
         self.shell.instructions = self.shell.instructions.wrapping_sub(1);
     }
 
-    /// Operation `at`, a branch, takes cycles more than its own. False if what is behind it depends on that: the block
+    /// Operation `at`, a branch, takes cycles more than its own. False if what follows depends on that: the block
     /// has been left there then.
     #[cold]
     #[inline(never)]
@@ -230,7 +235,7 @@ impl Mips {
         true
     }
 
-    /// Leaves a block behind operation `at`, a branch, whose extra cycles have been counted.
+    /// Leaves a block after operation `at`, a branch, whose extra cycles have been counted.
     #[inline(never)]
     fn leave_behind_branch(&mut self, index: u32, at: u32, branch: Branch, extra_cycles: u8) {
         let annuls = self.blocks.instrs_of(index)[at as usize].op.code.is_likely() && !branch.taken;
@@ -250,7 +255,7 @@ impl Mips {
         }
     }
 
-    /// Has the block left behind operation `at`, which waited for memory for so many cycles.
+    /// Has the block left after operation `at`, which waited for memory for so many cycles.
     pub(super) fn leave_behind_access(&mut self, index: u32, at: u32, waited_cycles: u64) {
         let op = self.blocks.instrs_of(index)[at as usize].op;
         self.leave_before(index, at + 1);
@@ -261,7 +266,7 @@ impl Mips {
         }
     }
 
-    /// Leaves a block before its instruction number `count`, which may be behind its last, accounting for those that
+    /// Leaves a block before its instruction number `count`, which may be one past its last, accounting for those that
     /// ran. As [`crate::cpu::Cpu::leave_in_the_middle`], but for looking at no more instructions than have something
     /// under way.
     fn leave_before(&mut self, index: u32, count: u32) {

@@ -10,9 +10,6 @@ use crate::memory::first_level::Mmu;
 use crate::memory::first_level::access::{Abort, Access, Kind};
 use crate::storms::Source;
 
-/// The register Status, and its bit that says that an exception is being handled.
-const STATUS: (u8, u8) = (12, 0);
-const STATUS_EXL: u32 = 1 << 1;
 /// A branch to itself (beq $0, $0), and what a jump to itself has beside its target.
 const BRANCH_FOREVER: u32 = 0x1000_ffff;
 const JUMP: u32 = 0x02;
@@ -33,14 +30,9 @@ impl Raised {
         Raised { exception, abort: None, fetch: false }
     }
 
-    /// That of a load or store.
-    pub(super) fn of_access(abort: Abort<TlbFault>) -> Raised {
-        Raised { exception: Exception::from_abort(abort, false), abort: Some(abort), fetch: false }
-    }
-
-    /// That of a fetch.
-    pub(super) fn of_fetch(abort: Abort<TlbFault>) -> Raised {
-        Raised { exception: Exception::from_abort(abort, true), abort: Some(abort), fetch: true }
+    /// That of a fetch, or of a load or store.
+    pub(super) fn of_abort(abort: Abort<TlbFault>, fetch: bool) -> Raised {
+        Raised { exception: Exception::from_abort(abort, fetch), abort: Some(abort), fetch }
     }
 }
 
@@ -68,10 +60,7 @@ impl Mips {
 
     /// The core may be in another mode than before.
     pub(super) fn follow_privilege(&mut self) {
-        let privileged = self.isa.system.is_privileged();
-        if privileged != self.isa.privileged {
-            self.isa.privileged = privileged;
-            self.memory.privilege_changed(privileged);
+        if self.memory.privilege_changed(self.isa.system.is_privileged()) {
             self.isa.pages.forget();
         }
     }
@@ -84,7 +73,7 @@ impl Mips {
         }
         let fault = self.fault_of(exception, abort);
         let fault = self.with_instruction(bus, fault);
-        let nested = self.isa.system.register(STATUS.0, STATUS.1, self.moment(bus)) & STATUS_EXL != 0;
+        let nested = self.isa.system.is_in_handler();
         self.take(bus, exception);
         if let Some(why_fatal) = self.why_fatal(bus, fault.pc, nested) {
             self.shell.fault(CoreFault { why_fatal, ..fault });

@@ -38,7 +38,7 @@ impl Mips {
     fn issue_cycles(&self, code: Code) -> u8 {
         let timing = &self.timing;
         match code {
-            Code::Mfc0 | Code::Mtc0 | Code::Tlbr | Code::Tlbwi | Code::Tlbwr | Code::Tlbp => timing.coprocessor,
+            code if code.uses_coprocessor_0() => timing.coprocessor,
             Code::Sync => timing.barrier,
             Code::Eret => timing.exception_return,
             _ => 1,
@@ -77,7 +77,7 @@ impl Mips {
                 self.wait(bus);
             }
             _ => {
-                let effect = self.coprocessor(op, self.moment(bus)).ok_or(Exception::CopUnusable(0))?;
+                let effect = self.coprocessor(op, self.moment(bus));
                 self.go_on();
                 self.follow(effect);
             }
@@ -92,7 +92,7 @@ impl Mips {
         self.host_answered(answer);
     }
 
-    /// The instruction is done: the next is the one behind it, or where the branch goes on in whose delay slot it was.
+    /// The instruction is done: the next is the one after it, or where the branch goes on in whose delay slot it was.
     fn go_on(&mut self) {
         self.count();
         self.pc = self.isa.delayed.take().unwrap_or(self.pc.wrapping_add(4));
@@ -103,26 +103,26 @@ impl Mips {
         self.shell.fixed.issue += 1;
     }
 
-    /// Moves to and from coprocessor 0, and the TLB's instructions. `None` if the mode forbids it.
-    fn coprocessor(&mut self, op: Op, now: Now) -> Option<Effect> {
+    /// Moves to and from coprocessor 0, and the TLB's instructions.
+    fn coprocessor(&mut self, op: Op, now: Now) -> Effect {
         let (register, select, value) = (op.register(), op.select(), self.x[usize::from(op.rt)]);
-        Some(match op.code {
+        match op.code {
             Code::Mfc0 => {
-                self.x[usize::from(op.rd)] = self.isa.system.read(register, select, now)?;
+                self.x[usize::from(op.rd)] = self.isa.system.register(register, select, now);
                 Effect::Next
             }
             Code::Mtc0 => {
                 if (register, select) == CONFIG7 && value & CONFIG7_INVALIDATE != 0 {
                     self.isa.predictor.invalidate();
                 }
-                self.isa.system.write(register, select, value, now)?
+                self.isa.system.write(register, select, value, now)
             }
             Code::Tlbr => self.isa.system.tlbr(),
             Code::Tlbwi => self.isa.system.tlbwi(),
             Code::Tlbwr => self.isa.system.tlbwr(now),
             Code::Tlbp => self.isa.system.tlbp(),
             _ => Effect::Next,
-        })
+        }
     }
 
     /// Does what a system instruction asked for. Interrupts are looked at before the next instruction anyway.
@@ -165,7 +165,7 @@ impl Mips {
                 self.access_kind = "cache operation";
                 // Its own cycle.
                 self.shell.spent.exceptions += 1;
-                self.raise(bus, Raised::of_access(abort));
+                self.raise(bus, Raised::of_abort(abort, false));
                 false
             }
         }

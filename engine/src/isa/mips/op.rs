@@ -90,7 +90,7 @@ pub enum Code {
     Swr,
     /// Stores x[rt]; x[rd] (the same register, or SINK) says whether it did.
     Sc,
-    // ---- Branches: to `imm`, an absolute address, after the instruction behind it (the delay slot).
+    // ---- Branches: to `imm`, an absolute address, after the next instruction (the delay slot).
     Beq,
     Bne,
     Blez,
@@ -189,27 +189,17 @@ impl Code {
         matches!(self, Beql | Bnel | Blezl | Bgtzl | Bltzl | Bgezl | Bltzall | Bgezall)
     }
 
+    /// True for moves to and from coprocessor 0, and the TLB's instructions.
+    pub const fn uses_coprocessor_0(self) -> bool {
+        use Code::*;
+        matches!(self, Mfc0 | Mtc0 | Tlbr | Tlbwi | Tlbwr | Tlbp)
+    }
+
     /// True for what may change more than registers and memory: it is the last of a block.
     pub const fn is_system(self) -> bool {
         use Code::*;
-        matches!(
-            self,
-            Syscall
-                | Break
-                | Sdbbp
-                | Sync
-                | Cache
-                | Mfc0
-                | Mtc0
-                | Tlbr
-                | Tlbwi
-                | Tlbwr
-                | Tlbp
-                | Eret
-                | Wait
-                | Reserved
-                | CopUnusable
-        )
+        self.uses_coprocessor_0()
+            || matches!(self, Syscall | Break | Sdbbp | Sync | Cache | Eret | Wait | Reserved | CopUnusable)
     }
 }
 
@@ -230,6 +220,11 @@ pub struct Op {
 }
 
 impl Op {
+    /// One that reads and writes nothing.
+    pub const fn without_operands(code: Code) -> Op {
+        Op { code, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 }
+    }
+
     /// The offset of pref and cache.
     pub const fn offset(self) -> i32 {
         self.imm as i16 as i32

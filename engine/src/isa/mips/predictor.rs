@@ -72,7 +72,7 @@ mod tests {
         assert!(!predictor.resolve(0x100, true, 0x80));
         assert!(predictor.resolve(0x100, true, 0x80));
         assert!(!predictor.resolve(0x100, false, 0x80));
-        assert!(predictor.resolve(0x100, true, 0x80), "one way out of a loop is not enough to forget it");
+        assert!(predictor.resolve(0x100, true, 0x80), "one exit from a loop is not enough to forget it");
         assert!(!predictor.resolve(0x100, true, 0x90), "another target");
         assert!(predictor.resolve(0x100, true, 0x90));
     }

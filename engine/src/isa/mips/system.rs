@@ -4,7 +4,6 @@
 //! supervisor mode, no watch register, no debug mode and no shadow set. Coprocessor 0 of an XBurst has no timer: Count
 //! and Compare read as 0 (Linux, arch/mips/kernel/cpu-probe.c, cpu_probe_ingenic).
 
-pub mod config;
 pub mod exceptions;
 pub mod hints;
 pub mod mmu;
@@ -12,10 +11,10 @@ pub mod registers;
 mod status;
 pub mod tlb;
 
-pub use config::SystemConfig;
 pub use exceptions::Exception;
 pub use mmu::{Abort, TlbFault};
 
+use super::config::SystemConfig;
 use registers::Registers;
 use tlb::Tlb;
 
@@ -60,13 +59,9 @@ pub struct Now {
 /// What is to be done next, beyond the registers that have changed already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Go on behind the instruction.
+    /// Go on after the instruction, in the privilege that is the current one then ([`System::is_privileged`]).
     Next,
-    /// Look anew at the privilege ([`System::is_privileged`]) and at interrupts
-    /// ([`System::deliverable`]).
-    Look,
-    /// What addresses mean has changed: forget every translation, and what was worked out from it. Then as
-    /// [`Effect::Look`].
+    /// What addresses mean has changed: forget every translation, and what was worked out from it.
     TranslationChanged,
 }
 

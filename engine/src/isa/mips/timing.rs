@@ -11,13 +11,13 @@ use crate::dt::reader::NodeReader;
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreTiming {
-    /// Stall of an instruction right behind a load whose result it uses.
+    /// Stall of an instruction right after a load whose result it uses.
     pub load_use: u8,
     /// A multiplication, up to when the multiplier takes the next one.
     pub multiply: u8,
-    /// Stall of an instruction right behind a multiplication whose result it uses, from HI and LO too.
+    /// Stall of an instruction right after a multiplication whose result it uses, from HI and LO too.
     pub multiply_use: u8,
-    /// A division, up to its result and to when the unit takes the next operation. Instructions behind it that don't
+    /// A division, up to its result and to when the unit takes the next operation. Later instructions that don't
     /// use it go on.
     pub divide: u8,
     /// mfc0, mtc0 and the TLB's instructions.
@@ -86,7 +86,7 @@ impl CoreTiming {
         Cost { stall_cycles, issue_cycles: 1, refill_cycles: 0 }
     }
 
-    /// True if `op` takes another time, or leaves something else behind it, where some cycles passed while `pending`
+    /// True if `op` takes another time, or leaves something else under way, where some cycles passed while `pending`
     /// was under way but for `own`, the last instruction's result. Without `op`: if there is something else at all.
     pub fn feels_wait(&self, op: Option<&Op>, pending: &Pending, own: Option<u8>) -> bool {
         let (mut before, mut after) = (*pending, *pending);

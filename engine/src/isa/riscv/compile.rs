@@ -18,38 +18,20 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 
-use super::core::{Blocks, Hart};
+use super::core::{Hart, RiscV};
+use super::execute::Ending;
 use super::op::TimingClass;
+use crate::cpu::block::{self, Extent};
 use crate::memory::shortcut::Shortcuts;
 use memory::CodeMemory;
 
+/// A hart's blocks.
+type Blocks = block::Blocks<RiscV>;
+/// What the inner loop and compiled code need of one.
+type Hot = block::Hot<()>;
+
 /// Runs after which a block is compiled: interpreting it that often costs about what compiling it does.
 pub const COMPILE_AFTER: u16 = 1500;
-
-/// Where compiled code ended, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The interpreter goes on in a block, at an operation.
-    Interpret {
-        /// The block.
-        index: u32,
-        /// The operation's number in the block.
-        at: u32,
-    },
-    /// A block has run, and its exit leads to no block known.
-    Left {
-        /// The block.
-        index: u32,
-        /// The exit.
-        exit: usize,
-    },
-    /// A block comes next, but not all of its lines are known to be in the instruction cache, or it does not fit before
-    /// the limit.
-    Check {
-        /// The block that comes next.
-        index: u32,
-    },
-}
 
 /// Kinds of [`Ending`], as compiled code returns them: index, number << 32, kind << 48.
 #[derive(Clone, Copy)]
@@ -76,8 +58,84 @@ impl Ending {
     }
 }
 
+/// A hart's compiled code. A copy of a hart's state has none: it is worked out from the rest.
+#[derive(Default)]
+pub struct HostCode {
+    compiler: Option<Compiler>,
+    /// Entry to compiled code; only of use while there is a compiler.
+    enter: usize,
+}
+
+impl HostCode {
+    /// Forgets the code of all blocks.
+    pub fn clear(&mut self) {
+        self.compiler.iter_mut().for_each(Compiler::clear);
+    }
+}
+
+impl Clone for HostCode {
+    fn clone(&self) -> HostCode {
+        HostCode::default()
+    }
+}
+
+impl PartialEq for HostCode {
+    fn eq(&self, _: &HostCode) -> bool {
+        true
+    }
+}
+
+impl Hart {
+    /// Runs compiled code, from that of the block `index` on, which has been compiled.
+    pub(super) fn run_compiled(&mut self, index: u32) -> Ending {
+        let enter = self.isa.code.enter;
+        let hot = &raw mut self.blocks.hot[index as usize];
+        // SAFETY: the address is that of the stub of that type, in memory that lives until the hart gives its compiler
+        // up; with it it forgets that blocks are compiled.
+        let enter = unsafe { std::mem::transmute::<*const (), stubs::Enter>(std::ptr::with_exposed_provenance(enter)) };
+        // SAFETY: the code touches the hart, its tables of blocks, shortcuts and fetched lines, and RAM behind
+        // shortcuts. The hart is borrowed exclusively, and its tables don't move while there is code (see
+        // `Blocks::hot`).
+        Ending::from_bits(unsafe { enter(self, hot) })
+    }
+
+    /// Has a block run as host code from now on, if that can be done.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn compile(&mut self, index: u32) {
+        if self.blocks.compile_after == 0 {
+            return;
+        }
+        let code = &mut self.isa.code;
+        if code.compiler.is_none() {
+            code.compiler = Compiler::new(&self.blocks);
+            let Some(compiler) = &code.compiler else {
+                self.blocks.compile_after = 0;
+                return;
+            };
+            code.enter = compiler.stubs.enter;
+            self.blocks.forget_code(compiler.stubs.uncompiled);
+        }
+        let Some(compiler) = &mut code.compiler else { return };
+        if self.blocks.cold[index as usize].entry.extent != Extent::Whole {
+            return;
+        }
+        if self.blocks.is_compiled(index) {
+            return self.blocks.reconsider(index);
+        }
+        if let Some(code) = compiler.compile(&self.blocks, self.memory.shortcuts(), index) {
+            self.blocks.adopt(index, code);
+        } else if !compiler.memory.is_sound() {
+            // With the pages all code is gone.
+            code.compiler = None;
+            self.blocks.compile_after = 0;
+            self.blocks.forget_code(0);
+        }
+    }
+}
+
 /// Compiles blocks of one hart, and keeps their code.
-pub struct Compiler {
+struct Compiler {
     isa: OwnedTargetIsa,
     context: Context,
     builder: FunctionBuilderContext,
@@ -87,7 +145,7 @@ pub struct Compiler {
 
 impl Compiler {
     /// A compiler for this host, if it has one.
-    pub fn new(blocks: &Blocks) -> Option<Compiler> {
+    fn new(blocks: &Blocks) -> Option<Compiler> {
         let mut flags = settings::builder();
         let set = [
             // Optimizing such short functions takes as long again, and gains nothing that can be measured.
@@ -113,14 +171,9 @@ impl Compiler {
         Some(compiler)
     }
 
-    /// Address of the code of blocks that have not been compiled: it hands them to the interpreter.
-    pub fn uncompiled(&self) -> usize {
-        self.stubs.uncompiled
-    }
-
     /// Compiles a block; gives the address of its code. `None` if there is nothing in it to compile, or that can't be
     /// done now.
-    pub fn compile(&mut self, blocks: &Blocks, shortcuts: &Shortcuts, index: u32) -> Option<usize> {
+    fn compile(&mut self, blocks: &Blocks, shortcuts: &Shortcuts, index: u32) -> Option<usize> {
         if matches!(blocks.ops_from(index).first()?.code.class(), TimingClass::Csr | TimingClass::System) {
             return None;
         }
@@ -128,32 +181,9 @@ impl Compiler {
         self.finish()
     }
 
-    /// True while the memory for code can be relied upon.
-    pub fn is_sound(&self) -> bool {
-        self.memory.is_sound()
-    }
-
     /// Forgets the code of all blocks. None of it is running: it calls nothing that could lead here.
-    pub fn clear(&mut self) {
-        self.memory.truncate(self.stubs.bytes);
-    }
-
-    /// Runs compiled code, from that of the block `index` on, which has been compiled.
-    pub fn run(hart: &mut Hart, index: u32) -> Ending {
-        let enter = hart.isa.code.enter;
-        let hot = &raw mut hart.blocks.hot[index as usize];
-        // SAFETY: the address is that of the stub of that type, in memory that lives until the hart gives its compiler
-        // up; with it it forgets that blocks are compiled.
-        let enter = unsafe { std::mem::transmute::<*const (), stubs::Enter>(std::ptr::with_exposed_provenance(enter)) };
-        // SAFETY: the code touches the hart, its tables of blocks, shortcuts and fetched lines, and RAM behind
-        // shortcuts. The hart is borrowed exclusively, and its tables don't move while there is code (see
-        // `Blocks::hot`).
-        Ending::from_bits(unsafe { enter(hart, hot) })
-    }
-
-    /// Address of the way in, for [`Compiler::run`].
-    pub fn enter(&self) -> usize {
-        self.stubs.enter
+    fn clear(&mut self) {
+        self.memory.used = self.stubs.bytes;
     }
 
     /// Turns the function at hand into code: its address.

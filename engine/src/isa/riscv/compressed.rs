@@ -4,12 +4,12 @@
 //! HINTs are legal and do nothing, by what they expand to; reserved ones are illegal, and so are those for custom
 //! extensions.
 
-use super::decode::{field, illegal};
+use super::decode::{self, field, illegal, row};
 use super::op::{Code, Op};
 
 /// Where the operands are in an encoding; the comments give the expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(super) enum Format {
     /// CIW: rd', x2, scaled immediate.
     AddSpNarrow,
     /// CL: rd', offset(rs1').
@@ -50,29 +50,13 @@ pub enum Format {
     None,
 }
 
-/// An encoding: `half & mask == bits`, and no earlier row matches.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// The bits that tell this encoding from others.
-    pub mask: u16,
-    /// Their values.
-    pub bits: u16,
-    /// Where its operands are.
-    pub format: Format,
-    /// What it does: [`Code::Illegal`] in rows for the reserved code points inside another row's.
-    pub code: Code,
-    /// The manual's name for it.
-    pub mnemonic: &'static str,
-}
-
-const fn row(mask: u16, bits: u16, format: Format, code: Code, mnemonic: &'static str) -> Row {
-    Row { mask, bits, format, code, mnemonic }
-}
+/// An encoding, if no earlier row matches. [`Code::Illegal`] stands for reserved code points inside another row's.
+type Row = decode::Row<u16, Format>;
 
 /// All 16-bit encodings, in the manual's order but for this: what lies inside another row's code points stands before
 /// it.
 #[rustfmt::skip]
-pub static ROWS: [Row; 30] = [
+static ROWS: [Row; 30] = [
     // Quadrant 0.
     row(0xffe3, 0x0000, Format::None,            Code::Illegal, "c.addi4spn nzuimm=0"),
     row(0xe003, 0x0000, Format::AddSpNarrow,     Code::Addi,    "c.addi4spn"),

@@ -1,13 +1,13 @@
 //! A hart: what RISC-V adds to the core that all share ([`crate::cpu`]).
 
+use super::compile::{COMPILE_AFTER, HostCode};
 use super::decode::decode;
 use super::exceptions::{Exception, Trap};
-use super::execute::HostCode;
 use super::op::{Code, Instr, Op, TimingClass};
-use super::system::{CsrContext, Csrs};
+use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
-use crate::cpu::block::{self, Draft, EntryOf};
+use crate::cpu::block::{Draft, EntryOf};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
@@ -24,14 +24,10 @@ use crate::memory::first_level::{Identity, MemoryConfig, Via};
 pub type Hart = Cpu<RiscV>;
 /// What a board says of one.
 pub type CoreConfig = cpu::Config<CoreTiming, SystemConfig>;
-/// Its blocks.
-pub(super) type Blocks = block::Blocks<RiscV>;
-/// What the inner loop and compiled code need of one.
-pub(super) type Hot = block::Hot<()>;
 
 /// Writes to x0 go here, so that no operation has to look.
 pub const SINK: u8 = 32;
-/// [`Op::rs2`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
+/// [`Op::rs2`] of a [`Code::End`] that stands in for the operation after an instruction, to leave the block there.
 pub(super) const LEAVE: u8 = 1;
 const RA: usize = 1;
 const SP: usize = 2;
@@ -75,7 +71,7 @@ impl Isa for RiscV {
         exceptions: "trap entry",
         idle: "wait for interrupt",
     };
-    const COMPILE_AFTER: u16 = super::compile::COMPILE_AFTER;
+    const COMPILE_AFTER: u16 = COMPILE_AFTER;
 
     fn new(config: &SystemConfig) -> RiscV {
         RiscV { csrs: Csrs::new(config.hart, config.interrupts), code: HostCode::default() }
@@ -180,11 +176,11 @@ impl Isa for RiscV {
     }
 
     fn fetch_abort(abort: AbortOf<Self>) -> Trap {
-        Trap::Exception(Exception::of_fetch(abort))
+        Trap::Exception(Exception::of_abort(abort, true))
     }
 
     fn data_abort(abort: AbortOf<Self>) -> Trap {
-        Trap::Exception(Exception::of_data(abort))
+        Trap::Exception(Exception::of_abort(abort, false))
     }
 
     #[inline]
@@ -228,32 +224,22 @@ impl Isa for RiscV {
     }
 
     fn counters(core: &Hart) -> Vec<(String, u64)> {
-        core.counters()
+        let MemoryConfig { icache, dcache, .. } = core.memory_config;
+        let caches = [("i-cache", icache), ("d-cache", dcache)].into_iter().zip(core.memory.cache_counters());
+        let traps = (format!("{}.traps", core.shell.name), core.shell.exceptions);
+        caches
+            .filter_map(|((name, shape), counters)| shape.map(|_| (name, counters)))
+            .flat_map(|(name, counters)| {
+                [("fills", counters.fills), ("write-backs", counters.write_backs)]
+                    .map(|(what, count)| (format!("{}.{name}.{what}", core.shell.name), count))
+            })
+            .chain([traps])
+            .collect()
     }
 
     #[inline]
     fn blocks_dropped(core: &mut Hart) {
         core.isa.code.clear();
-    }
-}
-
-impl Hart {
-    pub(super) fn csr_context(&self, bus: &Bus, cycles: u64, instructions: u64) -> CsrContext {
-        CsrContext { cycles, instructions, pending: self.shell.irqs.up(bus, cycles).low() }
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        let MemoryConfig { icache, dcache, .. } = self.memory_config;
-        let caches = [("i-cache", icache), ("d-cache", dcache)].into_iter().zip(self.memory.cache_counters());
-        let traps = (format!("{}.traps", self.shell.name), self.shell.exceptions);
-        caches
-            .filter_map(|((name, shape), counters)| shape.map(|_| (name, counters)))
-            .flat_map(|(name, counters)| {
-                [("fills", counters.fills), ("write-backs", counters.write_backs)]
-                    .map(|(what, count)| (format!("{}.{name}.{what}", self.shell.name), count))
-            })
-            .chain([traps])
-            .collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Decoding of 32-bit instructions: one row an encoding.
 //!
 //! Unprivileged specification 20240411, chapter 35 (instruction set listings), and privileged specification 20240411,
-//! chapter 9. [`decode`] is the way in for both lengths; the 16-bit ones are in [`super::compressed`].
+//! chapter 9. [`decode`] is for both lengths; the 16-bit ones are in [`super::compressed`].
 
 use super::compressed;
 use super::op::{Code, Instr, Op};
@@ -29,22 +29,28 @@ pub enum Format {
     None,
 }
 
-/// An encoding: `word & mask == bits`.
+/// An encoding of the width `W`: `word & mask == bits`.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct Row<W = u32, F = Format> {
     /// The bits that tell this encoding from others.
-    pub mask: u32,
+    pub mask: W,
     /// Their values.
-    pub bits: u32,
+    pub bits: W,
     /// Where its operands are.
-    pub format: Format,
+    pub format: F,
     /// What it does.
     pub code: Code,
     /// The manual's name for it.
     pub mnemonic: &'static str,
 }
 
-const fn row(mask: u32, bits: u32, format: Format, code: Code, mnemonic: &'static str) -> Row {
+pub(super) const fn row<W: Copy, F: Copy>(
+    mask: W,
+    bits: W,
+    format: F,
+    code: Code,
+    mnemonic: &'static str,
+) -> Row<W, F> {
     Row { mask, bits, format, code, mnemonic }
 }
 

@@ -34,26 +34,15 @@ impl Exception {
         Exception { cause, value, answer: None }
     }
 
-    /// That of an instruction that can't be fetched.
-    pub fn of_fetch(abort: Abort<Refusal>) -> Exception {
-        Exception {
-            cause: ExceptionCause::InstructionAccessFault,
-            value: abort.va,
-            answer: Some(Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped))),
-        }
-    }
-
-    /// That of a load or store that can't be done.
-    pub fn of_data(abort: Abort<Refusal>) -> Exception {
-        let cause = match (abort.status, abort.write) {
-            (Refusal::Misaligned, false) => ExceptionCause::LoadAddressMisaligned,
-            (Refusal::Misaligned, true) => ExceptionCause::StoreAddressMisaligned,
-            (Refusal::Bus, false) => ExceptionCause::LoadAccessFault,
-            (Refusal::Bus, true) => ExceptionCause::StoreAccessFault,
-        };
-        let answer = match abort.status {
-            Refusal::Misaligned => Answer::Misaligned,
-            Refusal::Bus => Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped)),
+    /// That of a fetch, or of a load or store, that can't be done.
+    pub fn of_abort(abort: Abort<Refusal>, fetch: bool) -> Exception {
+        let bus = Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped));
+        let (cause, answer) = match (abort.status, abort.write) {
+            _ if fetch => (ExceptionCause::InstructionAccessFault, bus),
+            (Refusal::Misaligned, false) => (ExceptionCause::LoadAddressMisaligned, Answer::Misaligned),
+            (Refusal::Misaligned, true) => (ExceptionCause::StoreAddressMisaligned, Answer::Misaligned),
+            (Refusal::Bus, false) => (ExceptionCause::LoadAccessFault, bus),
+            (Refusal::Bus, true) => (ExceptionCause::StoreAccessFault, bus),
         };
         Exception { cause, value: abort.va, answer: Some(answer) }
     }
@@ -63,8 +52,6 @@ impl Exception {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ExceptionCause {
-    /// A jump to an odd halfword without compressed instructions.
-    InstructionAddressMisaligned = 0,
     /// A fetch that nothing or an error answered.
     InstructionAccessFault = 1,
     /// An encoding that means nothing, or a CSR that is not there.
@@ -87,7 +74,6 @@ impl ExceptionCause {
     /// The manual's name for it, in lower case.
     pub const fn name(self) -> &'static str {
         match self {
-            ExceptionCause::InstructionAddressMisaligned => "instruction address misaligned",
             ExceptionCause::InstructionAccessFault => "instruction access fault",
             ExceptionCause::IllegalInstruction => "illegal instruction",
             ExceptionCause::Breakpoint => "breakpoint",
@@ -130,7 +116,7 @@ impl Hart {
         let fault = CoreFault { pc: self.pc, what: cause.name(), access, encoding, ..CoreFault::default() };
         let fault = self.with_instruction(bus, fault);
         let handler = self.trap(bus, cause as u32, value, false);
-        let why_fatal = if !self.isa.csrs.has_handler() {
+        let why_fatal = if !self.isa.csrs.has_handler {
             "no trap handler is set (mtvec has not been written)"
         } else if !bus.peek(handler, &mut [0; 2]) {
             "mtvec leads to no memory"

@@ -2,51 +2,50 @@
 //! often are compiled, and run as host code.
 
 use super::alu::match_operation;
-use super::compile::{Compiler, Ending};
 use super::core::{Hart, LEAVE};
+use super::decode::ROWS;
 use super::exceptions::{Exception, ExceptionCause};
 use super::op::{Code, Op};
+use super::system::CsrContext;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::access::{Asked, Moves};
-use crate::cpu::block::{Extent, FALLEN, TAKEN};
+use crate::cpu::block::{FALLEN, TAKEN};
 use crate::semihosting;
 use crate::semihosting::memory::{Caller, Physical};
 
-/// A hart's compiled code. A copy of a hart's state has none: it is worked out from the rest.
-#[derive(Default)]
-pub(super) struct HostCode {
-    compiler: Option<Compiler>,
-    /// Entry to compiled code; only of use while there is a compiler.
-    pub enter: usize,
-}
-
-impl HostCode {
-    /// Forgets the code of all blocks.
-    pub fn clear(&mut self) {
-        self.compiler.iter_mut().for_each(Compiler::clear);
-    }
-}
-
-impl Clone for HostCode {
-    fn clone(&self) -> HostCode {
-        HostCode::default()
-    }
-}
-
-impl PartialEq for HostCode {
-    fn eq(&self, _: &HostCode) -> bool {
-        true
-    }
+/// Where compiled code ended, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The interpreter goes on in a block, at an operation.
+    Interpret {
+        /// The block.
+        index: u32,
+        /// The operation's number in the block.
+        at: u32,
+    },
+    /// A block has run, and its exit leads to no block known.
+    Left {
+        /// The block.
+        index: u32,
+        /// The exit.
+        exit: usize,
+    },
+    /// A block comes next, but not all of its lines are known to be in the instruction cache, or it does not fit before
+    /// the limit.
+    Check {
+        /// The block that comes next.
+        index: u32,
+    },
 }
 
 impl Hart {
-    /// Runs the block `index`, whose first line has been fetched, and those behind it.
+    /// Runs the block `index`, whose first line has been fetched, and those that follow.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         let mut first_at = 0;
         loop {
             if self.blocks.is_compiled(index) {
-                match Compiler::run(self, index) {
+                match self.run_compiled(index) {
                     Ending::Interpret { index: next, at } => (index, first_at) = (next, at),
                     Ending::Left { index, exit } => return self.leave(index, exit, self.blocks.exit_pc(index, exit)),
                     Ending::Check { index: next } if self.may_enter(next) => {
@@ -148,46 +147,6 @@ impl Hart {
         self.store(bus, index, at, asked(op.code, addr), value)
     }
 
-    /// Forgets everything fetched: fence.i.
-    pub(super) fn invalidate_fetched(&mut self) {
-        self.memory.forget_fetched();
-        self.drop_blocks();
-    }
-
-    /// Has a block run as host code from now on, if that can be done.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn compile(&mut self, index: u32) {
-        if self.blocks.compile_after == 0 {
-            return;
-        }
-        let code = &mut self.isa.code;
-        if code.compiler.is_none() {
-            code.compiler = Compiler::new(&self.blocks);
-            let Some(compiler) = &code.compiler else {
-                self.blocks.compile_after = 0;
-                return;
-            };
-            code.enter = compiler.enter();
-            self.blocks.forget_code(compiler.uncompiled());
-        }
-        let Some(compiler) = &mut code.compiler else { return };
-        if self.blocks.cold[index as usize].entry.extent != Extent::Whole {
-            return;
-        }
-        if self.blocks.is_compiled(index) {
-            return self.blocks.reconsider(index);
-        }
-        if let Some(code) = compiler.compile(&self.blocks, self.memory.shortcuts(), index) {
-            self.blocks.adopt(index, code);
-        } else if !compiler.is_sound() {
-            // With the pages all code is gone.
-            code.compiler = None;
-            self.blocks.compile_after = 0;
-            self.blocks.forget_code(0);
-        }
-    }
-
     /// The last operation of a block, where it is one that changes more than registers.
     fn system(&mut self, bus: &mut Bus, index: u32, at: u32) {
         let (info, instr) = (self.blocks.info(index, at), self.blocks.instrs_of(index)[at as usize]);
@@ -210,20 +169,25 @@ impl Hart {
         match op.code {
             Code::Mret => self.pc = self.isa.csrs.leave_trap(),
             Code::Wfi => self.wait(bus),
-            Code::FenceI => self.invalidate_fetched(),
+            Code::FenceI => {
+                self.memory.forget_fetched();
+                self.drop_blocks();
+            }
             _ => {}
         }
     }
 
     /// A CSR instruction (unprivileged specification, chapter 6). `at` counts the instructions of the block before it.
     fn access_csr(&mut self, bus: &Bus, op: Op, start_cycles: u64, at: u64) -> Result<(), Exception> {
-        let context = self.csr_context(bus, self.shell.cycles + start_cycles, self.shell.instructions + at);
+        let (cycles, instructions) = (self.shell.cycles + start_cycles, self.shell.instructions + at);
+        let pending = self.shell.irqs.up(bus, cycles).low();
+        let context = CsrContext { cycles, instructions, pending };
         let number = op.imm as u32;
         let immediate = matches!(op.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);
         let operand = if immediate { u32::from(op.rs1) } else { self.x[op.rs1 as usize] };
         let swap = matches!(op.code, Code::Csrrw | Code::Csrrwi);
-        let refused = Exception::new(ExceptionCause::IllegalInstruction, encoding(op));
-        let old = if swap && op.rd == 0 { 0 } else { self.isa.csrs.read(number, context).ok_or(refused)? };
+        let refused = || Exception::new(ExceptionCause::IllegalInstruction, encoding(op));
+        let old = if swap && op.rd == 0 { 0 } else { self.isa.csrs.read(number, context).ok_or_else(refused)? };
         let new = match op.code {
             Code::Csrrw | Code::Csrrwi => Some(operand),
             _ if op.rs1 == 0 => None,
@@ -231,7 +195,7 @@ impl Hart {
             _ => Some(old & !operand),
         };
         if let Some(new) = new {
-            self.isa.csrs.write(number, new, context).ok_or(refused)?;
+            self.isa.csrs.write(number, new, context).ok_or_else(refused)?;
         }
         if op.rd != 0 {
             self.x[op.rd as usize] = old;
@@ -284,13 +248,6 @@ pub(super) fn moves(code: Code) -> Moves {
 
 /// The encoding of a CSR instruction, for mtval.
 fn encoding(op: Op) -> u32 {
-    let funct3 = match op.code {
-        Code::Csrrw => 1,
-        Code::Csrrs => 2,
-        Code::Csrrc => 3,
-        Code::Csrrwi => 5,
-        Code::Csrrsi => 6,
-        _ => 7,
-    };
-    (op.imm as u32) << 20 | u32::from(op.rs1) << 15 | funct3 << 12 | u32::from(op.rd) << 7 | 0x73
+    let bits = ROWS.iter().find(|row| row.code == op.code).map_or(0, |row| row.bits);
+    bits | (op.imm as u32) << 20 | u32::from(op.rs1) << 15 | u32::from(op.rd) << 7
 }

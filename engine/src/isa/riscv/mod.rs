@@ -5,7 +5,7 @@
 
 pub mod alu;
 #[cfg_attr(not(target_arch = "x86_64"), path = "compile/absent.rs")]
-pub mod compile;
+mod compile;
 pub mod compressed;
 pub mod core;
 pub mod decode;

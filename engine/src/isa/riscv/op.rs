@@ -157,54 +157,24 @@ impl Code {
 
     /// True if a block of straight-line code ends with it.
     pub const fn ends_block(self) -> bool {
-        matches!(
-            self.class(),
-            TimingClass::Branch
-                | TimingClass::Jump
-                | TimingClass::IndirectJump
-                | TimingClass::Csr
-                | TimingClass::System
-        )
+        use TimingClass::*;
+        matches!(self.class(), Branch | Jump | IndirectJump | Csr | System)
     }
 }
 
 impl Op {
     /// True if the operation reads integer register `register`.
     pub const fn reads(self, register: u8) -> bool {
-        use Code::*;
-        let (first, second) = match self.code {
-            Add | Sub | Sll | Slt | Sltu | Xor | Srl | Sra | Or | And | Mul | Mulh | Mulhsu | Mulhu | Div | Divu
-            | Rem | Remu | Sb | Sh | Sw | Beq | Bne | Blt | Bge | Bltu | Bgeu => (true, true),
-            Addi | Slti | Sltiu | Xori | Ori | Andi | Slli | Srli | Srai | Lb | Lh | Lw | Lbu | Lhu | Jalr | Csrrw
-            | Csrrs | Csrrc => (true, false),
-            _ => (false, false),
-        };
-        register != 0 && (first && self.rs1 == register || second && self.rs2 == register)
+        // Where an operation has no such operand, the decoder puts x0.
+        let number = matches!(self.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);
+        register != 0 && (self.rs1 == register && !number || self.rs2 == register)
     }
 
     /// True if the operation writes `rd`.
     pub const fn writes_rd(self) -> bool {
         use Code::*;
-        !matches!(
-            self.code,
-            Sb | Sh
-                | Sw
-                | Beq
-                | Bne
-                | Blt
-                | Bge
-                | Bltu
-                | Bgeu
-                | Fence
-                | FenceI
-                | Ecall
-                | Ebreak
-                | Mret
-                | Wfi
-                | Illegal
-                | Nop
-                | End
-        )
+        !matches!(self.code.class(), TimingClass::Store | TimingClass::Branch | TimingClass::System)
+            && !matches!(self.code, Fence | Nop | End)
     }
 }
 

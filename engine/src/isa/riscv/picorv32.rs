@@ -44,7 +44,6 @@ const SP: usize = 2;
 /// rdinstret counts them.
 pub struct Picorv32 {
     shell: Shell,
-    timing: Timing,
     interrupt_addr: u32,
     /// x0 to x31, then the sink for writes to x0.
     x: [u32; 33],
@@ -74,7 +73,6 @@ impl Picorv32 {
         x[SP] = config.stack_addr;
         Picorv32 {
             shell: Shell::new(config.name, config.index, config.clock, &RiscV::CAUSES),
-            timing: config.timing,
             interrupt_addr: config.interrupt_addr,
             x,
             pc: 0,

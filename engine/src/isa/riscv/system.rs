@@ -70,18 +70,14 @@ pub struct Csrs {
     interrupts: u32,
     mcycle: Counter,
     minstret: Counter,
-    has_handler: bool,
+    /// Software has written mtvec: before that, a trap has nowhere to go.
+    pub(super) has_handler: bool,
 }
 
 impl Csrs {
     /// The CSRs of hart `hart_id` after reset, with these bits of mip and mie.
     pub fn new(hart_id: u32, interrupts: u32) -> Csrs {
         Csrs { hart_id, interrupts, ..Csrs::default() }
-    }
-
-    /// True once software has written mtvec: before that, a trap has nowhere to go.
-    pub fn has_handler(&self) -> bool {
-        self.has_handler
     }
 
     /// Reads a CSR; `None` if there is no such one.

@@ -10,9 +10,9 @@ use crate::dt::reader::NodeReader;
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreTiming {
-    /// Stall of an instruction right behind a load whose result it uses; one later stalls one less.
+    /// Stall of an instruction right after a load whose result it uses; one later stalls one less.
     pub load_use: u8,
-    /// The same behind a multiplication.
+    /// The same after a multiplication.
     pub multiply_use: u8,
     /// A multiplication.
     pub multiply: u8,
@@ -89,13 +89,29 @@ impl CoreTiming {
         }
     }
 
-    /// Stall of a dependent instruction right behind this one.
+    /// Stall of a dependent instruction right after this one.
     pub fn use_stall_cycles(&self, code: Code) -> u32 {
         u32::from(match code.class() {
             TimingClass::Load => self.load_use,
             TimingClass::Multiply | TimingClass::MultiplyHigh => self.multiply_use,
             _ => 0,
         })
+    }
+
+    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after
+    /// it.
+    pub fn step(&self, instr: &Instr, pending: &mut Pending) -> Cost {
+        let (stall_cycles, cycles) = (pending.stall_cycles(instr), self.issue_cycles(instr.op.code));
+        pending.pass(stall_cycles + cycles);
+        if instr.op.writes_rd() {
+            pending.set(instr.op.rd, self.use_stall_cycles(instr.op.code));
+        }
+        match instr.op.code.class() {
+            TimingClass::Jump | TimingClass::IndirectJump => {
+                Cost { stall_cycles, issue_cycles: 1, refill_cycles: cycles - 1 }
+            }
+            _ => Cost { stall_cycles, issue_cycles: cycles, refill_cycles: 0 },
+        }
     }
 }
 
@@ -106,17 +122,10 @@ pub struct Pending {
 }
 
 impl isa::Pending for Pending {
-    const NONE: Pending = Pending::NONE;
-
-    fn is_none(&self) -> bool {
-        self.slots[0].1 == 0 && self.slots[1].1 == 0
-    }
+    const NONE: Pending = Pending { slots: [(0, 0); 2] };
 }
 
 impl Pending {
-    /// Nothing under way.
-    pub const NONE: Pending = Pending { slots: [(0, 0); 2] };
-
     /// Cycles until the instruction's sources are ready.
     pub fn stall_cycles(&self, instr: &Instr) -> u32 {
         let waits = self.slots.iter().filter(|(register, ready)| *ready > 0 && instr.op.reads(*register));
@@ -149,28 +158,11 @@ impl Pending {
     }
 }
 
-impl CoreTiming {
-    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after
-    /// it.
-    pub fn step(&self, instr: &Instr, pending: &mut Pending) -> Cost {
-        let (stall_cycles, cycles) = (pending.stall_cycles(instr), self.issue_cycles(instr.op.code));
-        pending.pass(stall_cycles + cycles);
-        if instr.op.writes_rd() {
-            pending.set(instr.op.rd, self.use_stall_cycles(instr.op.code));
-        }
-        match instr.op.code.class() {
-            TimingClass::Jump | TimingClass::IndirectJump => {
-                Cost { stall_cycles, issue_cycles: 1, refill_cycles: cycles - 1 }
-            }
-            _ => Cost { stall_cycles, issue_cycles: cycles, refill_cycles: 0 },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::op::Op;
     use super::*;
+    use crate::cpu::isa::Pending as _;
 
     pub fn table() -> CoreTiming {
         CoreTiming {

@@ -21,7 +21,7 @@ pub struct Fetched {
     /// The map entry that answered last; `None` if there was nothing to read.
     pub entry: Option<usize>,
     /// Time that requests spent on interconnects.
-    pub on_the_way_cycles: u64,
+    pub interconnect_cycles: u64,
     /// The word read for it, if it begins one.
     first_word: Option<u32>,
 }
@@ -64,13 +64,7 @@ impl PrefetchNext {
             let short = is_short(answer.value as u16);
             self.held = short.then_some((answer.value >> 16) as u16);
             let encoding = if short { answer.value & 0xffff } else { answer.value };
-            return Ok(Fetched {
-                encoding,
-                done_cycles: answer.done_cycles.max(accepts),
-                entry: Some(answer.entry),
-                on_the_way_cycles: answer.on_the_way_cycles,
-                first_word: Some(answer.value),
-            });
+            return Ok(Fetched { first_word: Some(answer.value), ..Fetched::by(answer, encoding, accepts) });
         }
         let ready = (wanted + 1).max(accepts);
         match self.held.take() {
@@ -78,46 +72,46 @@ impl PrefetchNext {
                 encoding: u32::from(half),
                 done_cycles: ready,
                 entry: None,
-                on_the_way_cycles: 0,
+                interconnect_cycles: 0,
                 first_word: None,
             }),
             // The rest is read only once the core can take it: this read does not overlap a long operation.
-            Some(half) => self.straddling(half, read(addr.wrapping_add(2), ready + 1)?),
+            Some(half) => Ok(self.straddling(half, read(addr.wrapping_add(2), ready + 1)?)),
             None => {
                 let answer = read(addr & !3, wanted + 1)?;
                 let half = (answer.value >> 16) as u16;
                 if is_short(half) {
-                    return Ok(Fetched {
-                        encoding: u32::from(half),
-                        done_cycles: answer.done_cycles.max(accepts),
-                        entry: Some(answer.entry),
-                        on_the_way_cycles: answer.on_the_way_cycles,
-                        first_word: None,
-                    });
+                    return Ok(Fetched::by(answer, u32::from(half), accepts));
                 }
                 let rest = read(addr.wrapping_add(2), answer.done_cycles + 1)?;
-                let fetched = self.straddling(half, rest)?;
-                let on_the_way_cycles = answer.on_the_way_cycles + fetched.on_the_way_cycles;
-                Ok(Fetched { on_the_way_cycles, ..fetched })
+                let fetched = self.straddling(half, rest);
+                let interconnect_cycles = answer.interconnect_cycles + fetched.interconnect_cycles;
+                Ok(Fetched { interconnect_cycles, ..fetched })
             }
         }
     }
 
     /// An instruction whose lower half was held and whose upper half is in the word `rest`.
     #[inline(always)]
-    fn straddling<E>(&mut self, half: u16, rest: Answer) -> Result<Fetched, E> {
+    fn straddling(&mut self, half: u16, rest: Answer) -> Fetched {
         self.held = Some((rest.value >> 16) as u16);
-        Ok(Fetched {
-            encoding: rest.value << 16 | u32::from(half),
-            done_cycles: rest.done_cycles,
-            entry: Some(rest.entry),
-            on_the_way_cycles: rest.on_the_way_cycles,
-            first_word: None,
-        })
+        Fetched::by(rest, rest.value << 16 | u32::from(half), 0)
     }
 }
 
 impl Fetched {
+    /// What came with the last `answer`, and is accepted from `accepts` on.
+    #[inline(always)]
+    fn by(answer: Answer, encoding: u32, accepts: u64) -> Fetched {
+        Fetched {
+            encoding,
+            done_cycles: answer.done_cycles.max(accepts),
+            entry: Some(answer.entry),
+            interconnect_cycles: answer.interconnect_cycles,
+            first_word: None,
+        }
+    }
+
     /// Of an aligned prefetch that came later than `accepts`, the upper half of its word.
     #[inline(always)]
     pub fn late_upper_half(&self, accepts: u64) -> Option<u16> {
@@ -149,7 +143,7 @@ mod tests {
             |addr, begins| {
                 reads.push((addr, begins));
                 let (value, done_cycles) = (word(addr), begins + wait);
-                Ok::<_, Infallible>(Answer { value, done_cycles, entry: 7, on_the_way_cycles: 1 })
+                Ok::<_, Infallible>(Answer { value, done_cycles, entry: 7, interconnect_cycles: 1 })
             },
         );
         let Ok(fetched) = fetched;
@@ -190,7 +184,7 @@ mod tests {
     #[test]
     fn a_long_instruction_behind_a_jump_takes_two_reads() {
         let (reads, fetched) = fetch(&mut PrefetchNext::default(), 0x22, 20, 20, 5);
-        assert_eq!((reads, fetched.done_cycles, fetched.on_the_way_cycles), (vec![(0x20, 21), (0x24, 27)], 32, 2));
+        assert_eq!((reads, fetched.done_cycles, fetched.interconnect_cycles), (vec![(0x20, 21), (0x24, 27)], 32, 2));
     }
 
     #[test]

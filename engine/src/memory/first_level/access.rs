@@ -39,8 +39,15 @@ pub struct Translation {
     pub walk_memory: MemoryType,
     /// In all address spaces, not only in `asid`.
     pub global: bool,
-    /// The current address space.
+    /// The address space that it was looked up in.
     pub asid: u8,
+}
+
+impl Translation {
+    /// Memory in all address spaces that is translated without descriptors.
+    pub const fn of(physical: u32, page_bytes: u32, memory: MemoryType) -> Translation {
+        Translation { physical, page_bytes, memory, walk: [None; 2], walk_memory: memory, global: true, asid: 0 }
+    }
 }
 
 /// What kind of memory an address is.
@@ -161,7 +168,7 @@ pub enum TlbEntries {
 /// Barriers (ARM, A3.8.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
-    /// Data memory barrier: accesses before it are seen before those behind it.
+    /// Data memory barrier: accesses before it are seen before those after it.
     DataMemory,
     /// Data synchronization barrier: accesses and maintenance before it are complete.
     DataSynchronization,
@@ -177,6 +184,6 @@ pub mod how {
     pub const ALIGNED: u8 = 2;
     /// A store, where that is not said otherwise.
     pub const STORE: u8 = 4;
-    /// One of several accesses, the transfer of all of which has been paid for.
+    /// One of the accesses of an instruction, whose common transfer has been paid for.
     pub const TOLD: u8 = 8;
 }

@@ -14,7 +14,7 @@ const STORE_BUFFER: &str = "cyclescope,store-buffer-entries";
 const FETCH_BYTES: &str = "cyclescope,uncached-fetch-bytes";
 /// The smallest span with access rights of its own: a region of an MPU (ARMv7-M Architecture Reference Manual, B3.5).
 pub const PROTECTED_BYTES: u32 = 32;
-/// What stands for the TLBs of a core without translation.
+/// What stands for the TLBs of a core without translation, and where the board's are wrong.
 const NO_TLB: TlbShape = TlbShape { micro_entries: 1, main_entries: 1, main_ways: 1 };
 
 /// Shapes and times of a core's memory side.
@@ -38,11 +38,11 @@ pub struct MemoryConfig {
     pub write_back: WriteBack,
     /// How instructions are fetched that no cache holds.
     pub fetch: FetchPolicy,
-    /// Bytes of a beat of a transfer of several registers to or from memory that no cache holds.
+    /// Bytes of a beat of a load or store multiple where no cache holds the memory.
     pub multiple_beat_bytes: u32,
     /// A maintenance operation on one line, or on all of a TLB.
     pub maintenance_cycles: u64,
-    /// Bytes that shortcuts go by where no data cache has lines: no more than those among which access
+    /// Bytes of a line of shortcuts where there is no data cache to say it: no more than those among which access
     /// rights don't change. It changes nothing but the speed of the simulation.
     pub granule_bytes: u32,
 }
@@ -65,7 +65,7 @@ pub enum FetchPolicy {
     Chunks(Chunks),
 }
 
-/// Fetches of several bytes at once.
+/// Fetches of more than an instruction at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunks {
     /// Bytes that a fetch brings: up to the next multiple of this.
@@ -77,7 +77,10 @@ pub struct Chunks {
 impl FetchPolicy {
     /// Reads that of a core that fetches by chunks.
     fn from_node(reader: &mut NodeReader) -> FetchPolicy {
-        FetchPolicy::Chunks(Chunks { bytes: read_fetch_bytes(reader), ahead: read_fetches_ahead(reader) })
+        let bytes = reader.timing_u32(FETCH_BYTES, PowerOfTwo(4..=32), "a fetch brings 4, 8, 16 or 32 bytes");
+        let meaning = "0, or 1 for a fetch under way while the last one's instructions run";
+        let ahead = reader.timing_u32("cyclescope,uncached-fetches-ahead", 0..=1, meaning) != 0;
+        FetchPolicy::Chunks(Chunks { bytes, ahead })
     }
 }
 
@@ -90,17 +93,15 @@ impl MemoryConfig {
         dcache: Option<CacheShape>,
     ) -> MemoryConfig {
         let tlb = read_tlb(reader);
+        let cycles = |reader: &mut NodeReader, name, meaning| reader.timing_cycles(name, meaning).0;
         MemoryConfig {
-            clock,
-            icache,
-            dcache,
             tlb,
-            tlb_cycles: reader
-                .timing_cycles("cyclescope,tlb-cycles", "from a micro TLB's miss to the main TLB's answer")
-                .0,
-            walk_hit_cycles: reader
-                .timing_cycles("cyclescope,walk-hit-cycles", "a descriptor of a table walk that the data cache has")
-                .0,
+            tlb_cycles: cycles(reader, "cyclescope,tlb-cycles", "from a micro TLB's miss to the main TLB's answer"),
+            walk_hit_cycles: cycles(
+                reader,
+                "cyclescope,walk-hit-cycles",
+                "a descriptor of a table walk that the data cache has",
+            ),
             store_buffer_entries: read_store_buffer(reader),
             write_back: WriteBack::BehindFill,
             fetch: FetchPolicy::from_node(reader),
@@ -109,15 +110,12 @@ impl MemoryConfig {
                 PowerOfTwo(4..=BUS_BYTES),
                 "a beat of several registers has 4 or 8 bytes",
             ),
-            maintenance_cycles: reader
-                .timing_cycles("cyclescope,maintenance-cycles", "a maintenance operation on one line")
-                .0,
+            maintenance_cycles: cycles(reader, "cyclescope,maintenance-cycles", "a maintenance operation on one line"),
             granule_bytes: PROTECTED_BYTES,
+            ..MemoryConfig::unbuffered(clock, icache, dcache)
         }
     }
-}
 
-impl MemoryConfig {
     /// That of a core without translation, and without buffers of any kind: it waits for each store, for a line's
     /// write-back before the fill that takes its place, and for each word of code that no cache holds.
     pub const fn unbuffered(clock: Hz, icache: Option<CacheShape>, dcache: Option<CacheShape>) -> MemoryConfig {
@@ -164,18 +162,6 @@ fn read_store_buffer(reader: &mut NodeReader) -> u32 {
     reader.timing_u32(STORE_BUFFER, 0..=MOST_ENTRIES as u32, "the store buffer has 0 to 8 entries")
 }
 
-fn read_fetch_bytes(reader: &mut NodeReader) -> u32 {
-    reader.timing_u32(FETCH_BYTES, PowerOfTwo(4..=32), "a fetch brings 4, 8, 16 or 32 bytes")
-}
-
-fn read_fetches_ahead(reader: &mut NodeReader) -> bool {
-    reader.timing_u32(
-        "cyclescope,uncached-fetches-ahead",
-        0..=1,
-        "0, or 1 for a fetch under way while the last one's instructions run",
-    ) != 0
-}
-
 fn read_tlb(reader: &mut NodeReader) -> TlbShape {
     const MICRO: &str = "cyclescope,micro-tlb-entries";
     const MAIN: &str = "cyclescope,tlb-entries";
@@ -195,5 +181,5 @@ fn read_tlb(reader: &mut NodeReader) -> TlbShape {
         let allowed = "ways times a power of two".to_owned();
         reader.fault_at(MAIN, FaultKind::OutOfRange { property: MAIN.into(), value, allowed });
     }
-    TlbShape { micro_entries: 1, main_entries: 1, main_ways: 1 }
+    NO_TLB
 }

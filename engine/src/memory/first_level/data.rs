@@ -1,10 +1,10 @@
 //! Loads and stores that find no shortcut.
 
 use super::access::how;
-use super::access::{Abort, Access, Kind, Status};
+use super::access::{Abort, Kind, Status};
 use super::accounts::{Part, Purpose};
-use super::meter::Meter;
-use super::mmu::Mmu;
+use super::meter::Trip;
+use super::mmu::{AbortOf, Mmu};
 use super::outward::Transfer;
 use super::translate::Place;
 use super::{Done, Memory, Via, WriteBack, abort_of, host_of};
@@ -19,11 +19,13 @@ struct Asked {
     size: AccessSize,
     how: u8,
     kind: Kind,
+    /// What is stored; 0 for a load.
+    value: u32,
 }
 
 impl Asked {
-    fn access(self, mmu: &impl Mmu) -> Access {
-        Access { kind: self.kind, privileged: mmu.is_privileged() && self.how & how::UNPRIVILEGED == 0 }
+    fn is_aligned(self) -> bool {
+        self.va.is_multiple_of(self.size.bytes())
     }
 
     fn is_write(self) -> bool {
@@ -32,6 +34,11 @@ impl Asked {
 
     fn refused<S: Status>(self) -> Abort<S> {
         Abort { va: self.va, status: S::ALIGNMENT, write: self.is_write(), domain: 0, bus: None }
+    }
+
+    /// What the bus's answer is to the core.
+    fn failed<S: Status>(self, fault: BusFault) -> Abort<S> {
+        abort_of(self.va, self.is_write(), fault)
     }
 }
 
@@ -46,14 +53,14 @@ impl Memory {
         size: AccessSize,
         how: u8,
     ) -> Done<u32, M::Status> {
-        let mut meter = self.meter(now);
-        let asked = Asked { va, size, how, kind: Kind::Read };
-        let result = if va.is_multiple_of(size.bytes()) {
-            self.load_aligned(bus, mmu, &mut meter, asked)
+        let mut trip = self.trip(bus, now);
+        let asked = Asked { va, size, how, kind: Kind::Read, value: 0 };
+        let result = if asked.is_aligned() {
+            self.load_aligned(&mut trip, mmu, asked)
         } else {
-            self.load_split(bus, mmu, &mut meter, asked)
+            self.load_split(&mut trip, mmu, asked)
         };
-        Done { cycles: meter.spent(), result }
+        trip.done(result)
     }
 
     /// A store of the low bytes of `value`.
@@ -68,184 +75,152 @@ impl Memory {
         value: u32,
         how: u8,
     ) -> Done<(), M::Status> {
-        let mut meter = self.meter(now);
-        let asked = Asked { va, size, how, kind: Kind::Write };
-        let result = if va.is_multiple_of(size.bytes()) {
-            self.store_aligned(bus, mmu, &mut meter, asked, value)
+        let mut trip = self.trip(bus, now);
+        let asked = Asked { va, size, how, kind: Kind::Write, value };
+        let result = if asked.is_aligned() {
+            self.store_aligned(&mut trip, mmu, asked)
         } else {
-            self.store_split(bus, mmu, &mut meter, asked, value)
+            self.store_split(&mut trip, mmu, asked)
         };
-        Done { cycles: meter.spent(), result }
+        trip.done(result)
     }
 
-    fn load_aligned<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        meter: &mut Meter,
-        asked: Asked,
-    ) -> Result<u32, Abort<M::Status>> {
-        let place = self.data_place(bus, mmu, meter, asked.va, asked.access(mmu))?;
-        let value = self.load_at(bus, meter, place, asked).map_err(|fault| abort_of(asked.va, false, fault))?;
+    fn load_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
+        let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
+        let value = self.load_at(trip, place, asked).map_err(|fault| asked.failed(fault))?;
         if place.via != Via::Uncached {
-            self.add_shortcut(bus, mmu, place, asked);
+            self.add_shortcut(trip.bus, mmu, place, asked);
         }
         Ok(value)
     }
 
-    fn load_at(&mut self, bus: &mut Bus, meter: &mut Meter, place: Place, asked: Asked) -> Result<u32, BusFault> {
+    #[inline]
+    fn load_at(&mut self, trip: &mut Trip, place: Place, asked: Asked) -> Result<u32, BusFault> {
         match place.via {
             Via::Local => {}
-            Via::Cached => self.use_line(bus, meter, place, Purpose::Load)?,
+            Via::Cached => self.use_line(trip, place, Purpose::Load)?,
             // The transfer that brought it has been paid for.
-            Via::Uncached if asked.how & how::TOLD != 0 && host_of(bus, place.physical).is_some() => {}
+            Via::Uncached if asked.how & how::TOLD != 0 && host_of(trip.bus, place.physical).is_some() => {}
             Via::Uncached => {
                 if place.ordered {
-                    self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
+                    self.wait_for_stores(trip);
                 }
-                return self.read(bus, meter, Purpose::Load, place, Transfer::Read(asked.size));
+                return self.read(trip, place, Transfer::Read(Purpose::Load, asked.size));
             }
         }
         let mut bytes = [0; 4];
-        bus.peek(place.physical, &mut bytes[..asked.size.bytes() as usize]);
+        trip.bus.peek(place.physical, &mut bytes[..asked.size.bytes() as usize]);
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn store_aligned<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        meter: &mut Meter,
-        asked: Asked,
-        value: u32,
-    ) -> Result<(), Abort<M::Status>> {
-        let place = self.data_place(bus, mmu, meter, asked.va, asked.access(mmu))?;
-        let in_ram = host_of(bus, place.physical).is_some();
+    fn store_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
+        let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
+        let in_ram = host_of(trip.bus, place.physical).is_some();
         // What an execute-in-place window gets is not memory: it can't wait in a cache.
-        let via = if place.via == Via::Cached && !in_ram { Via::Uncached } else { place.via };
-        match via {
-            Via::Local => {}
-            Via::Cached if self.writes_back() => {
-                self.use_line(bus, meter, place, Purpose::Store).map_err(|fault| abort_of(asked.va, true, fault))?
+        let uncached = place.via == Via::Uncached || place.via == Via::Cached && !in_ram;
+        // The transfer that takes it along has been paid for.
+        if !(uncached && in_ram && asked.how & how::TOLD != 0) {
+            if uncached && (place.ordered || !in_ram) {
+                let stored = self.store_in_order(trip, place, asked.size, asked.value);
+                return stored.map_err(|fault| asked.failed(fault));
             }
-            Via::Cached => {
-                self.touch_line(bus, place.physical);
-                self.store_late(bus, meter, place, asked.size).map_err(|fault| abort_of(asked.va, true, fault))?;
-            }
-            Via::Uncached if asked.how & how::TOLD != 0 && in_ram => {}
-            Via::Uncached => {
-                let result = if place.ordered || !in_ram {
-                    self.store_in_order(bus, meter, place, asked.size, value)
-                } else {
-                    self.store_late(bus, meter, place, asked.size)
-                };
-                result.map_err(|fault| abort_of(asked.va, true, fault))?;
-                if place.ordered || !in_ram {
-                    return Ok(());
-                }
-            }
+            self.store_in_ram(trip, place, asked.size).map_err(|fault| asked.failed(fault))?;
         }
-        bus.poke(place.physical, &value.to_le_bytes()[..asked.size.bytes() as usize]);
-        if via == Via::Local || via == Via::Cached && self.writes_back() {
-            self.add_shortcut(bus, mmu, place, asked);
+        trip.bus.poke(place.physical, &asked.value.to_le_bytes()[..asked.size.bytes() as usize]);
+        if place.via == Via::Local || place.via == Via::Cached && self.writes_back() {
+            self.add_shortcut(trip.bus, mmu, place, asked);
         }
         Ok(())
     }
 
     /// A store to Strongly-ordered or Device memory: it begins when all before it are done. The core waits for the
     /// response of a Strongly-ordered one, and goes on with the other unless there is no store buffer.
-    fn store_in_order(
-        &mut self,
-        bus: &mut Bus,
-        meter: &mut Meter,
-        place: Place,
-        size: AccessSize,
-        value: u32,
-    ) -> Result<(), BusFault> {
-        self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
+    fn store_in_order(&mut self, trip: &mut Trip, place: Place, size: AccessSize, value: u32) -> Result<(), BusFault> {
+        self.wait_for_stores(trip);
         let transfer = Transfer::Write(size, value);
         if place.waits || self.config.store_buffer_entries == 0 {
-            return self.transfer(bus, meter, Purpose::Store, place.physical, transfer).map(|_| ());
+            return self.transfer(trip, place.physical, transfer).map(|_| ());
         }
-        let mut behind = meter.behind();
-        self.transfer(bus, &mut behind, Purpose::Store, place.physical, transfer)?;
-        self.state.stores.push(behind.now(), None);
+        let mut behind = trip.behind();
+        self.transfer(&mut behind, place.physical, transfer)?;
+        self.state.stores.push(behind.meter.now(), None);
         Ok(())
     }
 
-    /// A store to Normal memory in a RAM: it waits in the store buffer for those before it. Its time only.
-    fn store_late(&mut self, bus: &mut Bus, meter: &mut Meter, place: Place, size: AccessSize) -> Result<(), BusFault> {
-        let entries = self.config.store_buffer_entries;
-        if entries > 0 && self.state.stores.merges(meter.now(), place.physical) {
-            return Ok(());
-        }
-        if entries == 0 {
-            if !self.write_outer(bus, meter, place) {
-                self.transfer(bus, meter, Purpose::Store, place.physical, Transfer::WriteBurst(size.bytes()))?;
+    /// A store to Normal memory in a RAM. Its time only.
+    fn store_in_ram(&mut self, trip: &mut Trip, place: Place, size: AccessSize) -> Result<(), BusFault> {
+        match place.via {
+            Via::Local => return Ok(()),
+            Via::Cached if self.writes_back() => return self.use_line(trip, place, Purpose::Store),
+            // Written through: a line that is there is used.
+            Via::Cached if self.state.dcache.as_mut().is_some_and(|cache| cache.touch(place.physical, true)) => {
+                self.forget_neighbours(trip.bus, place.physical);
             }
+            _ => {}
+        }
+        if self.config.store_buffer_entries == 0 {
+            return self.write_part(trip, place, Transfer::WriteBurst(size.bytes()));
+        }
+        if self.state.stores.merges(trip.meter.now(), place.physical) {
             return Ok(());
         }
-        self.accounts.spend(meter, Part::Stores, self.state.stores.has_room(entries));
-        let mut behind = meter.behind();
-        behind.pass(self.state.stores.all_done());
-        if !self.write_outer(bus, &mut behind, place) {
-            let late = Transfer::LateWriteBurst(size.bytes());
-            self.transfer(bus, &mut behind, Purpose::Store, place.physical, late)?;
-        }
-        self.state.stores.push(behind.now(), Some(place.physical));
+        let mut behind = self.behind_stores(trip);
+        self.write_part(&mut behind, place, Transfer::LateWriteBurst(size.bytes()))?;
+        self.state.stores.push(behind.meter.now(), Some(place.physical));
         Ok(())
     }
 
-    /// A store that goes through the data cache: a line that is there is used.
-    fn touch_line(&mut self, bus: &Bus, physical: u32) {
-        if self.state.dcache.as_mut().is_some_and(|cache| cache.touch(physical, true)) {
-            self.forget_neighbours(bus, physical);
-        }
+    /// Waits until all stores are done.
+    pub(super) fn wait_for_stores(&mut self, trip: &mut Trip) {
+        self.accounts.spend(&mut trip.meter, Part::Stores, self.state.stores.all_done());
+    }
+
+    /// Waits until the store buffer has room for one more store, which begins when those before it are done.
+    pub(super) fn behind_stores<'a>(&mut self, trip: &'a mut Trip) -> Trip<'a> {
+        let room = self.state.stores.has_room(self.config.store_buffer_entries);
+        self.accounts.spend(&mut trip.meter, Part::Stores, room);
+        let mut behind = trip.behind();
+        behind.meter.pass(self.state.stores.all_done());
+        behind
     }
 
     /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer),
     /// but the next miss waits for the end of that.
-    pub(super) fn use_line(
-        &mut self,
-        bus: &mut Bus,
-        meter: &mut Meter,
-        place: Place,
-        purpose: Purpose,
-    ) -> Result<(), BusFault> {
+    pub(super) fn use_line(&mut self, trip: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &mut self.state.dcache else { return Ok(()) };
         let store = purpose == Purpose::Store;
         if !cache.touch(place.physical, store) {
-            self.accounts.spend(meter, Part::Fill, self.state.fill_ends);
-            let mut posted = meter.behind();
-            let fill = if store && self.config.store_buffer_entries > 0 { &mut posted } else { &mut *meter };
-            match self.config.write_back {
-                WriteBack::BehindFill => self.fill_then_write_back(bus, fill, place, purpose)?,
-                WriteBack::BeforeFill => self.write_back_then_fill(bus, fill, place, purpose)?,
+            self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
+            if store && self.config.store_buffer_entries > 0 {
+                self.fill_line(&mut trip.behind(), place, purpose)?;
+            } else {
+                self.fill_line(trip, place, purpose)?;
             }
         }
-        self.forget_neighbours(bus, place.physical);
+        self.forget_neighbours(trip.bus, place.physical);
         Ok(())
     }
 
-    /// A miss's fill; what has to be written back is so behind it.
-    fn fill_then_write_back(
-        &mut self,
-        bus: &mut Bus,
-        fill: &mut Meter,
-        place: Place,
-        purpose: Purpose,
-    ) -> Result<(), BusFault> {
+    fn fill_line(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
+        match self.config.write_back {
+            WriteBack::BehindFill => self.fill_then_write_back(fill, place, purpose),
+            WriteBack::BeforeFill => self.write_back_then_fill(fill, place, purpose),
+        }
+    }
+
+    /// A miss's fill, and after it the write-back of what has to go.
+    fn fill_then_write_back(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
-        self.read_line(bus, fill, purpose, Place { physical: line, ..place }, bytes)?;
+        self.read(fill, Place { physical: line, ..place }, Transfer::ReadBurst(purpose, bytes))?;
         let mut behind = fill.behind();
-        self.state.fill_ends = behind.now();
+        self.state.fill_ends = behind.meter.now();
         let store = purpose == Purpose::Store;
         let victim = self.state.dcache.as_mut().and_then(|cache| cache.fill(place.physical, store));
         if let Some(victim) = victim {
-            self.forget_shortcuts(bus, victim.line_addr);
+            self.forget_shortcuts(behind.bus, victim.line_addr);
             if victim.dirty {
-                self.write_line(bus, &mut behind, victim.line_addr, bytes, place.outer);
+                self.write_line(&mut behind, victim.line_addr, bytes, place.outer);
             }
         }
         Ok(())
@@ -253,30 +228,24 @@ impl Memory {
 
     /// A miss's fill, which waits for the write-back of what has to go. The line that went is gone even if the fill
     /// fails.
-    fn write_back_then_fill(
-        &mut self,
-        bus: &mut Bus,
-        fill: &mut Meter,
-        place: Place,
-        purpose: Purpose,
-    ) -> Result<(), BusFault> {
+    fn write_back_then_fill(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &mut self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
         let victim = cache.fill(place.physical, purpose == Purpose::Store);
-        let mut transfer = Transfer::ReadBurst(bytes);
+        let mut transfer = Transfer::ReadBurst(purpose, bytes);
         if let Some(victim) = victim {
-            self.forget_shortcuts(bus, victim.line_addr);
+            self.forget_shortcuts(fill.bus, victim.line_addr);
             if victim.dirty {
-                bus.run_events_before(fill.at(), place.physical);
-                self.write_line(bus, fill, victim.line_addr, bytes, place.outer);
-                transfer = Transfer::ReadBurstBehind(bytes);
+                fill.bus.run_events_before(fill.meter.at(), place.physical);
+                self.write_line(fill, victim.line_addr, bytes, place.outer);
+                transfer = Transfer::ReadBurstBehind(purpose, bytes);
             }
         }
-        let filled = self.read(bus, fill, purpose, Place { physical: line, ..place }, transfer);
+        let filled = self.read(fill, Place { physical: line, ..place }, transfer);
         if filled.is_err() {
             self.state.dcache.iter_mut().for_each(|cache| cache.drop_line(line));
         }
-        self.state.fill_ends = fill.now();
+        self.state.fill_ends = fill.meter.now();
         filled.map(|_| ())
     }
 
@@ -308,18 +277,12 @@ impl Memory {
     // ---- Unaligned
 
     /// An unaligned load: the two words that it lies in.
-    fn load_split<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        meter: &mut Meter,
-        asked: Asked,
-    ) -> Result<u32, Abort<M::Status>> {
-        let places = self.split_places(bus, mmu, meter, asked)?;
+    fn load_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
+        let places = self.split_places(trip, mmu, asked)?;
         let mut words = [0; 2];
         for (word, place) in words.iter_mut().zip(places.into_iter().flatten()) {
             let part = Asked { size: AccessSize::Word, how: 0, ..asked };
-            *word = self.load_at(bus, meter, place, part).map_err(|fault| abort_of(asked.va, false, fault))?;
+            *word = self.load_at(trip, place, part).map_err(|fault| asked.failed(fault))?;
         }
         let both = u64::from(words[1]) << 32 | u64::from(words[0]);
         let value = (both >> (8 * (asked.va & 3))) as u32;
@@ -327,29 +290,11 @@ impl Memory {
     }
 
     /// An unaligned store: its bytes one by one, but as one transfer in each of the two words that it lies in.
-    fn store_split<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        meter: &mut Meter,
-        asked: Asked,
-        value: u32,
-    ) -> Result<(), Abort<M::Status>> {
-        let places = self.split_places(bus, mmu, meter, asked)?;
-        let fault = |fault| abort_of(asked.va, true, fault);
+    fn store_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
+        let places = self.split_places(trip, mmu, asked)?;
         for place in places.into_iter().flatten() {
-            match place.via {
-                Via::Local => {}
-                Via::Cached if host_of(bus, place.physical).is_some() && self.writes_back() => {
-                    self.use_line(bus, meter, place, Purpose::Store).map_err(fault)?;
-                }
-                _ if host_of(bus, place.physical).is_some() => {
-                    if place.via == Via::Cached {
-                        self.touch_line(bus, place.physical);
-                    }
-                    self.store_late(bus, meter, place, AccessSize::Word).map_err(fault)?;
-                }
-                _ => {}
+            if host_of(trip.bus, place.physical).is_some() {
+                self.store_in_ram(trip, place, AccessSize::Word).map_err(|fault| asked.failed(fault))?;
             }
         }
         let first_word = asked.va & !3;
@@ -357,11 +302,12 @@ impl Memory {
             let va = asked.va.wrapping_add(n);
             let place = places[usize::from(va & !3 != first_word)].or(places[0]);
             let Some(place) = place else { continue };
-            let (place, byte) = (Place { physical: place.physical + (va & 3), ..place }, (value >> (8 * n)) & 0xff);
-            if host_of(bus, place.physical).is_some() {
-                bus.poke(place.physical, &[byte as u8]);
+            let place = Place { physical: place.physical + (va & 3), ..place };
+            let byte = (asked.value >> (8 * n)) & 0xff;
+            if host_of(trip.bus, place.physical).is_some() {
+                trip.bus.poke(place.physical, &[byte as u8]);
             } else {
-                self.store_in_order(bus, meter, place, AccessSize::Byte, byte).map_err(fault)?;
+                self.store_in_order(trip, place, AccessSize::Byte, byte).map_err(|fault| asked.failed(fault))?;
             }
         }
         Ok(())
@@ -371,11 +317,10 @@ impl Memory {
     /// software doesn't want them refused.
     fn split_places<M: Mmu>(
         &mut self,
-        bus: &mut Bus,
+        trip: &mut Trip,
         mmu: &M,
-        meter: &mut Meter,
         asked: Asked,
-    ) -> Result<[Option<Place>; 2], Abort<M::Status>> {
+    ) -> Result<[Option<Place>; 2], AbortOf<M>> {
         if asked.how & how::ALIGNED != 0 || mmu.checks_alignment() {
             return Err(asked.refused());
         }
@@ -383,7 +328,7 @@ impl Memory {
         let mut places = [None; 2];
         for (place, word) in places.iter_mut().zip([first, last]).take(1 + usize::from(first != last)) {
             let found = self
-                .data_place(bus, mmu, meter, word, asked.access(mmu))
+                .data_place(trip, mmu, word, mmu.access(asked.kind, asked.how))
                 .map_err(|abort| Abort { va: abort.va.max(asked.va), ..abort })?;
             // Tightly coupled memory takes them as they come.
             if found.ordered && found.via != Via::Local {

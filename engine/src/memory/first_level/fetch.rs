@@ -2,10 +2,10 @@
 
 use std::mem::offset_of;
 
-use super::access::{Abort, Access as Asked, Kind};
+use super::access::Kind;
 use super::accounts::{Part, Purpose};
-use super::meter::{Meter, Passed};
-use super::mmu::Mmu;
+use super::meter::{Passed, Trip};
+use super::mmu::{AbortOf, Mmu};
 use super::outward::Transfer;
 use super::translate::{Place, descriptor};
 use super::{Chunks, Done, FetchPolicy, Memory, Via, abort_of};
@@ -96,6 +96,11 @@ impl Chunk {
     pub fn holds(self, va: u32) -> bool {
         self.first <= va && va <= self.last
     }
+
+    /// The fetch that brings it.
+    fn transfer(self) -> Transfer {
+        Transfer::ReadBurst(Purpose::Fetch, self.last - self.first + 1)
+    }
 }
 
 /// A fetch that is under way, or was when last looked at.
@@ -151,9 +156,8 @@ impl Memory {
     ///
     /// # Errors
     /// The abort that the fetch takes.
-    pub fn code_via<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), Abort<M::Status>> {
-        let access = Asked { kind: Kind::Execute, privileged: mmu.is_privileged() };
-        let to = mmu.translate(va, access, |physical| descriptor(bus, physical))?;
+    pub fn code_via<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), AbortOf<M>> {
+        let to = mmu.translate(va, mmu.access(Kind::Execute, 0), |physical| descriptor(bus, physical))?;
         let place = self.code_place_of(bus, mmu, to);
         if !bus.peek(place.physical, &mut [0; 2]) {
             return Err(abort_of(va, false, no_code(bus, place.physical, Ps::ZERO)));
@@ -163,7 +167,7 @@ impl Memory {
 
     /// Copies what is at `va` as instructions, without time. False if some of it is not there, or must not be executed.
     pub fn read_code<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32, into: &mut [u8]) -> bool {
-        let access = Asked { kind: Kind::Execute, privileged: mmu.is_privileged() };
+        let access = mmu.access(Kind::Execute, 0);
         let mut done = 0;
         while done < into.len() {
             let from = va.wrapping_add(done as u32);
@@ -190,33 +194,22 @@ impl Memory {
         self.fetched.epoch
     }
 
-    /// Bytes of a line of instructions, as a shift.
-    pub fn fetch_line_shift(&self) -> u32 {
-        self.fetched.shift
-    }
-
     /// Gets a line into the instruction cache. True if that took no time.
     pub fn fetch_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, va_line: u32) -> Done<bool, M::Status> {
-        let mut meter = self.meter(now);
-        let result = self.look_up_line(bus, mmu, &mut meter, va_line).map(|()| meter.spent() == 0);
-        Done { cycles: meter.spent(), result }
+        let mut trip = self.trip(bus, now);
+        let result = self.look_up_line(&mut trip, mmu, va_line);
+        trip.done(result.map(|()| trip.meter.spent() == 0))
     }
 
-    fn look_up_line<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        meter: &mut Meter,
-        va: u32,
-    ) -> Result<(), Abort<M::Status>> {
-        let place = self.code_place(bus, mmu, meter, va)?;
+    fn look_up_line<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32) -> Result<(), AbortOf<M>> {
+        let place = self.code_place(trip, mmu, va)?;
         let Some(cache) = self.state.icache.as_mut().filter(|_| place.via == Via::Cached) else { return Ok(()) };
         let line = cache.line_addr(place.physical);
         if !cache.touch(line, false) {
-            let bytes = cache.shape().line_bytes;
-            let whole = Place { physical: line, ..place };
-            self.accounts.spend(meter, Part::Fill, self.state.fill_ends);
-            self.read_line(bus, meter, Purpose::Fetch, whole, bytes).map_err(|fault| abort_of(va, false, fault))?;
+            let fill = Transfer::ReadBurst(Purpose::Fetch, cache.shape().line_bytes);
+            self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
+            let filled = self.read(trip, Place { physical: line, ..place }, fill);
+            filled.map_err(|fault| abort_of(va, false, fault))?;
             if let Some(victim) = self.state.icache.as_mut().and_then(|cache| cache.fill(line, false)) {
                 self.fetched.remove_physical(victim.line_addr);
             }
@@ -253,54 +246,47 @@ impl Memory {
         pc: u32,
         end_pc: u32,
     ) -> Done<bool, M::Status> {
-        match self.config.fetch {
-            FetchPolicy::OnDemand => self.fetch_word(bus, mmu, now, pc, end_pc),
-            FetchPolicy::Chunks(chunks) => self.fetch_chunks(bus, mmu, now, (pc, end_pc), chunks),
-        }
+        let mut trip = self.trip(bus, now);
+        let result = match self.config.fetch {
+            FetchPolicy::OnDemand => self.fetch_word(&mut trip, mmu, pc, end_pc),
+            FetchPolicy::Chunks(chunks) => self.fetch_chunks(&mut trip, mmu, (pc, end_pc), chunks),
+        };
+        trip.done(result)
     }
 
     /// On demand: the first word of the instruction that is not there.
-    fn fetch_word<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, pc: u32, end_pc: u32) -> Done<bool, M::Status> {
-        let Some(va) = self.state.words.missing(pc, end_pc) else { return Done { cycles: 0, result: Ok(true) } };
-        let mut meter = self.meter(now);
-        let result = self.code_place(bus, mmu, &mut meter, va).and_then(|place| {
-            self.read(bus, &mut meter, Purpose::Fetch, place, Transfer::Read(AccessSize::Word))
-                .map_err(|fault| abort_of(va, false, fault))
-        });
-        if result.is_ok() {
-            self.state.words.fetched(va);
-        }
-        Done { cycles: meter.spent(), result: result.map(|_| false) }
+    fn fetch_word<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, pc: u32, end_pc: u32) -> Result<bool, AbortOf<M>> {
+        let Some(va) = self.state.words.missing(pc, end_pc) else { return Ok(true) };
+        let place = self.code_place(trip, mmu, va)?;
+        let word = self.read(trip, place, Transfer::Read(Purpose::Fetch, AccessSize::Word));
+        word.map_err(|fault| abort_of(va, false, fault))?;
+        self.state.words.fetched(va);
+        Ok(false)
     }
 
     fn fetch_chunks<M: Mmu>(
         &mut self,
-        bus: &mut Bus,
+        trip: &mut Trip,
         mmu: &M,
-        now: u64,
         (pc, end_pc): (u32, u32),
         chunks: Chunks,
-    ) -> Done<bool, M::Status> {
+    ) -> Result<bool, AbortOf<M>> {
         let prefetch = &mut self.state.prefetch;
         if prefetch.granted.take() == Some(pc) {
-            return Done { cycles: 0, result: Ok(true) };
+            return Ok(true);
         }
         if prefetch.next_pc != Some(pc) {
             prefetch.chunk = None;
         }
         prefetch.next_pc = Some(end_pc);
-        let mut meter = self.meter(now);
-        let last = end_pc.wrapping_sub(1);
-        let mut result = self.hold(bus, mmu, &mut meter, pc, chunks);
-        if result.is_ok() {
-            result = self.hold(bus, mmu, &mut meter, last, chunks);
+        for va in [pc, end_pc.wrapping_sub(1)] {
+            self.hold(trip, mmu, va, chunks).inspect_err(|_| self.state.prefetch.flush())?;
         }
-        if result.is_err() {
-            self.state.prefetch.flush();
-        } else if meter.spent() > 0 {
+        let at_once = trip.meter.spent() == 0;
+        if !at_once {
             self.state.prefetch.granted = Some(pc);
         }
-        Done { cycles: meter.spent(), result: result.map(|()| meter.spent() == 0) }
+        Ok(at_once)
     }
 
     /// The instruction at `pc`, whose fetch was waited for, runs later: it will be asked for again. Words that were
@@ -317,14 +303,7 @@ impl Memory {
     }
 
     /// Waits until the byte at `va` has been fetched.
-    fn hold<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        meter: &mut Meter,
-        va: u32,
-        chunks: Chunks,
-    ) -> Result<(), Abort<M::Status>> {
+    fn hold<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32, chunks: Chunks) -> Result<(), AbortOf<M>> {
         let holds = |chunk: Chunk| chunk.holds(va);
         let prefetch = &mut self.state.prefetch;
         if prefetch.chunk.is_some_and(holds) {
@@ -334,55 +313,45 @@ impl Memory {
         let in_flow = prefetch.chunk.is_some();
         let ahead = prefetch.ahead.take();
         if let Some(ahead) = &ahead {
-            self.accounts.charge(meter, Purpose::Fetch, &ahead.passed);
-            self.accounts.spend(meter, Part::Outer, ahead.ends);
+            self.accounts.charge(&mut trip.meter, Purpose::Fetch, &ahead.passed);
+            self.accounts.spend(&mut trip.meter, Part::Outer, ahead.ends);
         }
         let chunk = match ahead {
             Some(ahead) if in_flow && holds(ahead.chunk) => ahead.chunk,
             _ => {
-                let place = self.code_place(bus, mmu, meter, va)?;
+                let place = self.code_place(trip, mmu, va)?;
                 let chunk = Chunk::at(va, chunks.bytes);
-                self.fetch_chunk(bus, meter, place, chunk, va).map_err(|fault| abort_of(va, false, fault))?;
+                self.fetch_chunk(trip, place, chunk, va).map_err(|fault| abort_of(va, false, fault))?;
                 chunk
             }
         };
         self.state.prefetch.chunk = Some(chunk);
         if chunks.ahead {
-            self.fetch_ahead(bus, mmu, meter, Chunk::at(chunk.last.wrapping_add(1), chunks.bytes));
+            let next = Chunk::at(chunk.last.wrapping_add(1), chunks.bytes);
+            self.fetch_ahead(&mut trip.behind(), mmu, next);
         }
         Ok(())
     }
 
-    fn fetch_chunk(
-        &mut self,
-        bus: &mut Bus,
-        meter: &mut Meter,
-        place: Place,
-        chunk: Chunk,
-        va: u32,
-    ) -> Result<(), BusFault> {
+    fn fetch_chunk(&mut self, trip: &mut Trip, place: Place, chunk: Chunk, va: u32) -> Result<(), BusFault> {
         let physical = place.physical.wrapping_sub(va.wrapping_sub(chunk.first));
-        if !bus.peek(physical, &mut [0; 4]) {
-            return Err(no_code(bus, physical, meter.at()));
+        if !trip.bus.peek(physical, &mut [0; 4]) {
+            return Err(no_code(trip.bus, physical, trip.meter.at()));
         }
-        let transfer = Transfer::ReadBurst(chunk.last - chunk.first + 1);
-        self.read(bus, meter, Purpose::Fetch, Place { physical, ..place }, transfer).map(|_| ())
+        self.read(trip, Place { physical, ..place }, chunk.transfer()).map(|_| ())
     }
 
     /// Starts the fetch of what comes next. It is given up if it can't be had.
-    fn fetch_ahead<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, chunk: Chunk) {
-        let mut behind = meter.behind();
-        let Ok(place) = self.code_place(bus, mmu, &mut behind, chunk.first) else { return };
+    fn fetch_ahead<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, chunk: Chunk) {
+        let Ok(place) = self.code_place(trip, mmu, chunk.first) else { return };
+        let bus = &trip.bus;
         let kept = place.outer && bus.outer().is_some_and(|outer| outer.enabled);
         let in_sight = bus.entry_at(place.physical).is_some_and(|entry| bus.map[entry].last - place.physical >= 31);
         if place.via != Via::Uncached || kept || !in_sight || !bus.peek(place.physical, &mut [0; 4]) {
             return;
         }
-        let bytes = chunk.last - chunk.first + 1;
-        if let Ok(passed) =
-            self.transfer_access(bus, &mut behind, Purpose::Fetch, place.physical, Transfer::ReadBurst(bytes))
-        {
-            self.state.prefetch.ahead = Some(Ahead { chunk, ends: behind.now(), passed });
+        if let Ok(passed) = self.transfer(trip, place.physical, chunk.transfer()) {
+            self.state.prefetch.ahead = Some(Ahead { chunk, ends: trip.meter.now(), passed });
         }
     }
 }

@@ -1,7 +1,9 @@
 //! How far an access has come, in the core's cycles.
 
-use crate::bus::Access;
+use super::Done;
+use super::access::Abort;
 use crate::bus::path::Times;
+use crate::bus::{Access, Bus};
 use crate::time::{Cycles, Hz, Ps};
 
 /// A transfer that was made.
@@ -17,6 +19,25 @@ pub(super) struct Passed {
     pub times: Times,
 }
 
+/// An access on its way: the bus that it goes to, and its time.
+pub(super) struct Trip<'a> {
+    pub bus: &'a mut Bus,
+    pub meter: Meter,
+}
+
+impl Trip<'_> {
+    /// One that begins when this one is so far, and that the core does not wait for.
+    pub fn behind(&mut self) -> Trip<'_> {
+        let meter = Meter { begun: self.meter.now, waits: false, ..self.meter };
+        Trip { bus: self.bus, meter }
+    }
+
+    /// It is at its end.
+    pub fn done<T, S>(&self, result: Result<T, Abort<S>>) -> Done<T, S> {
+        Done { cycles: self.meter.spent(), result }
+    }
+}
+
 /// The time of an access: when it began, and how far it has come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
@@ -24,18 +45,13 @@ pub(super) struct Meter {
     begun: u64,
     now: u64,
     /// The core waits for it: its time is charged.
-    pub waits: bool,
+    waits: bool,
 }
 
 impl Meter {
     /// An access that begins in a cycle, and that the core waits for.
     pub fn new(clock: Hz, begun: u64) -> Meter {
         Meter { clock, begun, now: begun, waits: true }
-    }
-
-    /// One that begins when this one is so far, and that the core does not wait for.
-    pub fn behind(&self) -> Meter {
-        Meter { begun: self.now, waits: false, ..*self }
     }
 
     /// The core's cycle.

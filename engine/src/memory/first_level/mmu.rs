@@ -1,6 +1,9 @@
 //! What the memory needs of the system registers.
 
-use super::access::{Abort, Access, Cacheability, MemoryType, Status, Translation};
+use super::access::{Abort, Access, Cacheability, Kind, MemoryType, Status, Translation, how};
+
+/// The abort of an access that memory management, or the bus, refuses.
+pub(super) type AbortOf<M> = Abort<<M as Mmu>::Status>;
 
 /// The system registers, as the memory sees them.
 pub trait Mmu {
@@ -31,16 +34,27 @@ pub trait Mmu {
     }
 
     /// The data cache is on (Arm: SCTLR.C).
-    fn dcache_is_on(&self) -> bool;
+    fn dcache_is_on(&self) -> bool {
+        true
+    }
 
     /// The instruction cache is on (Arm: SCTLR.I).
-    fn icache_is_on(&self) -> bool;
+    fn icache_is_on(&self) -> bool {
+        true
+    }
 
     /// An address that is no multiple of the size is refused (Arm: SCTLR.A).
-    fn checks_alignment(&self) -> bool;
+    fn checks_alignment(&self) -> bool {
+        true
+    }
 
     /// True in a privileged mode.
     fn is_privileged(&self) -> bool;
+
+    /// An access as the mode, and the flags [`how`] of its instruction, have it.
+    fn access(&self, kind: Kind, how: u8) -> Access {
+        Access { kind, privileged: self.is_privileged() && how & how::UNPRIVILEGED == 0 }
+    }
 
     /// The current address space (Arm: CONTEXTIDR.ASID).
     fn asid(&self) -> u8;
@@ -75,15 +89,7 @@ impl Identity {
     pub(super) const fn translation(physical: u32) -> Translation {
         let cached = Cacheability::WriteBackAllocate;
         let memory = MemoryType::Normal { inner: cached, outer: cached, shareable: false };
-        Translation {
-            physical,
-            page_bytes: 1 << 31,
-            memory,
-            walk: [None; 2],
-            walk_memory: memory,
-            global: true,
-            asid: 0,
-        }
+        Translation::of(physical, 1 << 31, memory)
     }
 }
 
@@ -104,18 +110,6 @@ impl Mmu for Identity {
 
     fn mmu_is_on(&self) -> bool {
         false
-    }
-
-    fn dcache_is_on(&self) -> bool {
-        true
-    }
-
-    fn icache_is_on(&self) -> bool {
-        true
-    }
-
-    fn checks_alignment(&self) -> bool {
-        true
     }
 
     fn is_privileged(&self) -> bool {

@@ -1,10 +1,10 @@
-//! Loads and stores of several registers where no cache holds the memory: one transfer for what lies in the same 32
+//! Load and store multiple where no cache holds the memory: one transfer for what lies in the same 32
 //! bytes.
 
+use super::access::Kind;
 use super::access::how;
-use super::access::{Access, Kind};
-use super::accounts::{Part, Purpose};
-use super::meter::Meter;
+use super::accounts::Purpose;
+use super::meter::Trip;
 use super::mmu::Mmu;
 use super::outward::Transfer;
 use super::translate::Place;
@@ -27,53 +27,41 @@ impl Memory {
         words: u32,
         how: u8,
     ) -> Done<(), M::Status> {
-        let mut meter = self.meter(now);
+        let mut trip = self.trip(bus, now);
         let kind = if how & how::STORE != 0 { Kind::Write } else { Kind::Read };
-        let access = Access { kind, privileged: mmu.is_privileged() && how & how::UNPRIVILEGED == 0 };
+        let access = mmu.access(kind, how);
         let mut left = if va.is_multiple_of(4) { 4 * words } else { 0 };
         let mut from = va;
         while left > 0 {
             let bytes = left.min(LONGEST_BYTES - from % LONGEST_BYTES);
-            let Ok(place) = self.data_place(bus, mmu, &mut meter, from, access) else { break };
-            if self.chunk(bus, &mut meter, place, bytes, kind).is_err() {
+            let Ok(place) = self.data_place(&mut trip, mmu, from, access) else { break };
+            if self.chunk(&mut trip, place, bytes, kind).is_err() {
                 break;
             }
             from = from.wrapping_add(bytes);
             left -= bytes;
         }
-        Done { cycles: meter.spent(), result: Ok(()) }
+        trip.done(Ok(()))
     }
 
-    fn chunk(
-        &mut self,
-        bus: &mut Bus,
-        meter: &mut Meter,
-        place: Place,
-        bytes: u32,
-        kind: Kind,
-    ) -> Result<(), BusFault> {
+    fn chunk(&mut self, trip: &mut Trip, place: Place, bytes: u32, kind: Kind) -> Result<(), BusFault> {
         // Registers are accessed one by one.
-        if place.via != Via::Uncached || host_of(bus, place.physical).is_none() {
+        if place.via != Via::Uncached || host_of(trip.bus, place.physical).is_none() {
             return Ok(());
         }
         if place.ordered {
-            self.accounts.spend(meter, Part::Stores, self.state.stores.all_done());
+            self.wait_for_stores(trip);
         }
-        let on_port = self.bytes_on_port(bus, place.physical, bytes);
+        let on_port = self.bytes_on_port(trip.bus, place.physical, bytes);
         if kind == Kind::Read {
-            return self.read(bus, meter, Purpose::Load, place, Transfer::ReadBurst(on_port)).map(|_| ());
+            return self.read(trip, place, Transfer::ReadBurst(Purpose::Load, on_port)).map(|_| ());
         }
-        let entries = self.config.store_buffer_entries;
-        if place.waits || entries == 0 {
-            return self
-                .transfer(bus, meter, Purpose::Store, place.physical, Transfer::WriteBurst(on_port))
-                .map(|_| ());
+        if place.waits || self.config.store_buffer_entries == 0 {
+            return self.transfer(trip, place.physical, Transfer::WriteBurst(on_port)).map(|_| ());
         }
-        self.accounts.spend(meter, Part::Stores, self.state.stores.has_room(entries));
-        let mut behind = meter.behind();
-        behind.pass(self.state.stores.all_done());
-        self.transfer(bus, &mut behind, Purpose::Store, place.physical, Transfer::LateWriteBurst(on_port))?;
-        self.state.stores.push(behind.now(), None);
+        let mut behind = self.behind_stores(trip);
+        self.transfer(&mut behind, place.physical, Transfer::LateWriteBurst(on_port))?;
+        self.state.stores.push(behind.meter.now(), None);
         Ok(())
     }
 

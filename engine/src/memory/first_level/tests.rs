@@ -237,7 +237,7 @@ pub(super) fn with_outer(mut rig: Rig, enabled: bool) -> Rig {
         write: WritePolicy::WriteBack,
     };
     let (request_cycles, response_cycles, beat_cycles) = (Cycles(2), Cycles(1), Cycles(1));
-    let clock = rig.memory.config().clock;
+    let clock = rig.memory.config.clock;
     let mut outer =
         OuterCache::new(shape, OuterTiming { clock, request_cycles, response_cycles, beat_cycles, beat_bytes: 8 });
     outer.enabled = enabled;

@@ -37,19 +37,18 @@ pub(super) struct Entry {
     pub to: Translation,
     /// Accesses that are known to be allowed: [`permission`].
     pub allowed: u8,
-    /// Address space, unless the page is global.
-    asid: u8,
 }
 
 impl Entry {
-    /// What a walk for `va` found.
-    pub fn new(va: u32, to: Translation, asid: u8) -> Entry {
+    /// What a walk for `va` found, by an access that is allowed.
+    pub fn new(va: u32, to: Translation, access: Access) -> Entry {
         let offset = va & (to.page_bytes - 1);
-        Entry { page: va - offset, to: Translation { physical: to.physical - offset, ..to }, allowed: 0, asid }
+        let to = Translation { physical: to.physical - offset, ..to };
+        Entry { page: va - offset, to, allowed: permission(access) }
     }
 
     fn holds(&self, va: u32, asid: u8) -> bool {
-        va & !(self.to.page_bytes - 1) == self.page && (self.to.global || self.asid == asid)
+        va & !(self.to.page_bytes - 1) == self.page && (self.to.global || self.to.asid == asid)
     }
 
     /// Where `va`, an address within the page, leads.
@@ -74,14 +73,6 @@ pub(super) fn permission(access: Access) -> u8 {
     if access.privileged { kind } else { kind << 4 }
 }
 
-/// Which micro TLB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum Side {
-    Instructions,
-    Data,
-}
-
 /// A fully associative buffer whose entries go in turn: to use one changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Micro {
@@ -92,6 +83,7 @@ struct Micro {
 /// The buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Tlb {
+    /// For data, for instructions.
     micro: [Micro; 2],
     main: Vec<Option<Entry>>,
     ways: usize,
@@ -132,28 +124,24 @@ impl Tlb {
         (self.misses, self.walks)
     }
 
-    /// Counts `rounds` more of what happened since `before`.
-    pub fn repeat(&mut self, before: &Tlb, rounds: u64) {
-        self.misses += rounds * (self.misses - before.misses);
-        self.walks += rounds * (self.walks - before.walks);
+    /// Counts what happened since `before` so many more times.
+    pub fn repeat(&mut self, before: &Tlb, times: u64) {
+        self.misses += times * (self.misses - before.misses);
+        self.walks += times * (self.walks - before.walks);
     }
 
-    /// The entry for `va` in a micro TLB.
+    /// The entry for `va` in the micro TLB for accesses of a kind.
     #[inline]
-    pub fn micro(&mut self, side: Side, va: u32, asid: u8) -> Option<&mut Entry> {
-        self.micro[side as usize].entries.iter_mut().flatten().find(|entry| entry.holds(va, asid))
+    pub fn micro(&mut self, kind: Kind, va: u32, asid: u8) -> Option<&mut Entry> {
+        self.micro[usize::from(kind == Kind::Execute)].entries.iter_mut().flatten().find(|entry| entry.holds(va, asid))
     }
 
-    /// Puts an entry into a micro TLB: what had to go.
-    pub fn refill(&mut self, side: Side, entry: Entry) -> Option<Entry> {
+    /// Puts an entry into that micro TLB: what had to go.
+    pub fn refill(&mut self, kind: Kind, entry: Entry) -> Option<Entry> {
         self.misses += 1;
-        let micro = &mut self.micro[side as usize];
-        let turn = micro.turn;
-        let free = micro.entries.iter().position(Option::is_none);
-        if free.is_none() {
-            micro.turn = (turn + 1) % micro.entries.len();
-        }
-        micro.entries[free.unwrap_or(turn)].replace(entry)
+        let micro = &mut self.micro[usize::from(kind == Kind::Execute)];
+        let at = room_in(&micro.entries, &mut micro.turn);
+        micro.entries[at].replace(entry)
     }
 
     /// The entry for `va` in the main TLB.
@@ -185,12 +173,9 @@ impl Tlb {
     pub fn insert(&mut self, entry: Entry) {
         self.walks += 1;
         self.sizes |= entry.to.page_bytes;
-        let (set, turn) = (self.set_of(entry.page, entry.to.page_bytes), self.turn);
-        let free = self.main[set..set + self.ways].iter().position(Option::is_none);
-        if free.is_none() {
-            self.turn = (turn + 1) % self.ways;
-        }
-        self.main[set + free.unwrap_or(turn)] = Some(entry);
+        let set = self.set_of(entry.page, entry.to.page_bytes);
+        let set = &mut self.main[set..set + self.ways];
+        set[room_in(set, &mut self.turn)] = Some(entry);
     }
 
     /// Empties the micro TLBs.
@@ -205,7 +190,7 @@ impl Tlb {
             TlbEntries::All => true,
             TlbEntries::Page { va, asid } => entry.holds(va, asid),
             TlbEntries::PageOfAll(va) => va & !(entry.to.page_bytes - 1) == entry.page,
-            TlbEntries::Asid(asid) => !entry.to.global && entry.asid == asid,
+            TlbEntries::Asid(asid) => !entry.to.global && entry.to.asid == asid,
         };
         for entry in &mut self.main {
             *entry = entry.filter(|entry| !goes(entry));
@@ -220,4 +205,12 @@ impl Tlb {
         let sets = self.main.len() / self.ways;
         (va >> page_bytes.trailing_zeros()) as usize % sets * self.ways
     }
+}
+
+/// Where a new entry goes: to a free place, else to the one whose `turn` it is.
+fn room_in(entries: &[Option<Entry>], turn: &mut usize) -> usize {
+    entries.iter().position(Option::is_none).unwrap_or_else(|| {
+        let next = (*turn + 1) % entries.len();
+        std::mem::replace(turn, next)
+    })
 }

@@ -1,11 +1,11 @@
 //! Where accesses lead, and the time that it takes to find out.
 
-use super::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
+use super::access::{Access, Cacheability, Kind, MemoryType, Translation};
 use super::accounts::{Part, Purpose};
-use super::meter::Meter;
-use super::mmu::{Identity, Mmu};
+use super::meter::Trip;
+use super::mmu::{AbortOf, Identity, Mmu};
 use super::outward::Transfer;
-use super::tlb::{Entry, Side, permission};
+use super::tlb::{Entry, permission};
 use super::{Memory, Via};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, Target};
@@ -33,58 +33,36 @@ impl Memory {
     /// Where a load or store goes. Takes the time of the TLBs and of a walk.
     pub(super) fn data_place<M: Mmu>(
         &mut self,
-        bus: &mut Bus,
+        trip: &mut Trip,
         mmu: &M,
-        meter: &mut Meter,
         va: u32,
         access: Access,
-    ) -> Result<Place, Abort<M::Status>> {
-        let to = self.translation(bus, mmu, meter, va, access, Side::Data)?;
-        Ok(self.place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on()))
+    ) -> Result<Place, AbortOf<M>> {
+        let to = self.translation(trip, mmu, va, access)?;
+        Ok(self.data_place_of(trip.bus, mmu, to))
     }
 
     /// Where an instruction fetch goes.
-    pub(super) fn code_place<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        meter: &mut Meter,
-        va: u32,
-    ) -> Result<Place, Abort<M::Status>> {
-        let access = Access { kind: Kind::Execute, privileged: mmu.is_privileged() };
-        let to = self.translation(bus, mmu, meter, va, access, Side::Instructions)?;
-        Ok(self.code_place_of(bus, mmu, to))
+    pub(super) fn code_place<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32) -> Result<Place, AbortOf<M>> {
+        let to = self.translation(trip, mmu, va, mmu.access(Kind::Execute, 0))?;
+        Ok(self.code_place_of(trip.bus, mmu, to))
     }
 
     pub(super) fn code_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
-        let place = self.place_of(bus, mmu, to, self.config.icache.is_some() && mmu.icache_is_on());
+        let has_cache = self.config.icache.is_some() && mmu.icache_is_on();
+        let place = place_of(bus, mmu, to, has_cache);
         // Instructions are not written: how does not matter to their cache (ARM, B3.2.1, has them write-through without
         // the MMU).
         let normal = matches!(to.memory, MemoryType::Normal { inner, .. } if inner != Cacheability::NonCacheable);
         let cacheable = bus.entry_at(to.physical).is_some_and(|entry| bus.map[entry].cacheable);
         match place.via {
-            Via::Uncached if normal && cacheable && self.config.icache.is_some() && mmu.icache_is_on() => {
-                Place { via: Via::Cached, ..place }
-            }
+            Via::Uncached if normal && cacheable && has_cache => Place { via: Via::Cached, ..place },
             _ => place,
         }
     }
 
-    /// TRM, memory types: data that is write-through is treated as non-cacheable, and so is shareable memory unless
-    /// ACTLR.SMP is set.
-    fn place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation, has_cache: bool) -> Place {
-        let keeps = |level| matches!(level, Cacheability::WriteBack | Cacheability::WriteBackAllocate);
-        let (inner, outer, ordered) = match to.memory {
-            MemoryType::Normal { inner, outer, shareable } => {
-                (keeps(inner) && (!shareable || mmu.keeps_shareable()), keeps(outer), false)
-            }
-            _ => (false, false, true),
-        };
-        let via = via_to(bus, to.physical, inner && has_cache);
-        let ordered = ordered || !M::TRANSLATES && is_of_device(bus, to.physical);
-        let waits = to.memory == MemoryType::StronglyOrdered;
-        let outer = outer && (mmu.dcache_is_on() || !bus.outer().is_some_and(OuterCache::follows_core));
-        Place { physical: to.physical, via, ordered, waits, outer }
+    fn data_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
+        place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on())
     }
 
     /// What a fetch from a physical address costs a core without translation.
@@ -93,59 +71,41 @@ impl Memory {
         via_to(bus, physical, self.config.icache.is_some())
     }
 
-    /// The same of a load or store.
-    #[inline]
-    pub fn data_way(&self, bus: &Bus, physical: u32) -> Via {
-        via_to(bus, physical, self.config.dcache.is_some())
-    }
-
     fn translation<M: Mmu>(
         &mut self,
-        bus: &mut Bus,
+        trip: &mut Trip,
         mmu: &M,
-        meter: &mut Meter,
         va: u32,
         access: Access,
-        side: Side,
-    ) -> Result<Translation, Abort<M::Status>> {
+    ) -> Result<Translation, AbortOf<M>> {
         if !M::TRANSLATES {
             return Ok(Identity::translation(va));
         }
         if !mmu.mmu_is_on() {
-            return if side == Side::Data { Ok(flat(va)) } else { mmu.translate(va, access, |_| None) };
+            return if access.kind == Kind::Execute { mmu.translate(va, access, |_| None) } else { Ok(flat(va)) };
         }
         if !mmu.is_mapped(va) {
             return mmu.translate(va, access, |_| None);
         }
         let asid = mmu.asid();
-        if self.state.tlb.micro(side, va, asid).is_none() {
-            self.refill(bus, mmu, meter, va, access, side)?;
+        if self.state.tlb.micro(access.kind, va, asid).is_none() {
+            self.refill(trip, mmu, va, access)?;
         }
-        let entry = self.state.tlb.micro(side, va, asid).copied();
+        let walk = || mmu.translate(va, access, |physical| descriptor(trip.bus, physical));
         // Only a page that changed under the walk is not there now.
-        let Some(entry) = entry else { return mmu.translate(va, access, |physical| descriptor(bus, physical)) };
+        let Some(entry) = self.state.tlb.micro(access.kind, va, asid) else { return walk() };
         if !entry.allows(access) {
-            mmu.translate(va, access, |physical| descriptor(bus, physical))?;
-            if let Some(entry) = self.state.tlb.micro(side, va, asid) {
-                entry.allowed |= permission(access);
-            }
+            walk()?;
+            entry.allowed |= permission(access);
         }
         Ok(entry.translation(va))
     }
 
     /// Gets an entry into a micro TLB, from the main one or by a walk.
     #[cold]
-    fn refill<M: Mmu>(
-        &mut self,
-        bus: &mut Bus,
-        mmu: &M,
-        meter: &mut Meter,
-        va: u32,
-        access: Access,
-        side: Side,
-    ) -> Result<(), Abort<M::Status>> {
+    fn refill<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32, access: Access) -> Result<(), AbortOf<M>> {
         self.state.tlb.follow_caches(mmu.dcache_is_on(), mmu.icache_is_on());
-        self.accounts.spend(meter, Part::Tlb, meter.now() + self.config.tlb_cycles);
+        self.spend_in_tlb(trip, self.config.tlb_cycles);
         let entry = match self.state.tlb.main(va, mmu.asid()) {
             Some(entry) => entry,
             None => {
@@ -153,20 +113,19 @@ impl Memory {
                 let found = mmu.translate(va, access, |physical| {
                     let free = read.iter_mut().find(|place| place.is_none());
                     free.into_iter().for_each(|place| *place = Some(physical));
-                    descriptor(bus, physical)
+                    descriptor(trip.bus, physical)
                 });
                 let memory = found.as_ref().map_or(MemoryType::NON_CACHEABLE, |to| to.walk_memory);
-                read.into_iter().flatten().for_each(|physical| self.walk(bus, mmu, meter, physical, memory));
-                let mut entry = Entry::new(va, found?, mmu.asid());
-                entry.allowed = permission(access);
+                read.into_iter().flatten().for_each(|physical| self.walk(trip, mmu, physical, memory));
+                let entry = Entry::new(va, found?, access);
                 self.state.tlb.insert(entry);
                 entry
             }
         };
-        if let Some(went) = self.state.tlb.refill(side, entry) {
-            match side {
-                Side::Data => self.shortcuts.remove_span(went.page, went.to.page_bytes),
-                Side::Instructions => self.fetched.remove_span(went.page, went.to.page_bytes),
+        if let Some(went) = self.state.tlb.refill(access.kind, entry) {
+            match access.kind {
+                Kind::Execute => self.fetched.remove_span(went.page, went.to.page_bytes),
+                _ => self.shortcuts.remove_span(went.page, went.to.page_bytes),
             }
         }
         Ok(())
@@ -174,27 +133,40 @@ impl Memory {
 
     /// The time of reading a descriptor (TRM, Main TLB: walks look into the data cache if the tables are cacheable).
     /// What answers with an error is an abort of the translation.
-    fn walk<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, meter: &mut Meter, physical: u32, memory: MemoryType) {
-        let to = Translation {
-            physical,
-            page_bytes: 4,
-            memory,
-            walk: [None; 2],
-            walk_memory: memory,
-            global: true,
-            asid: 0,
-        };
-        let place = self.place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on());
+    fn walk<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, physical: u32, memory: MemoryType) {
+        let place = self.data_place_of(trip.bus, mmu, Translation::of(physical, 4, memory));
         // The descriptor was not there for the translation either, if it is not here.
         let _ = match place.via {
             Via::Local => Ok(()),
             Via::Cached => {
-                self.accounts.spend(meter, Part::Tlb, meter.now() + self.config.walk_hit_cycles);
-                self.use_line(bus, meter, place, Purpose::Walk)
+                self.spend_in_tlb(trip, self.config.walk_hit_cycles);
+                self.use_line(trip, place, Purpose::Walk)
             }
-            Via::Uncached => self.read(bus, meter, Purpose::Walk, place, Transfer::Read(AccessSize::Word)).map(|_| ()),
+            Via::Uncached => self.read(trip, place, Transfer::Read(Purpose::Walk, AccessSize::Word)).map(|_| ()),
         };
     }
+
+    fn spend_in_tlb(&mut self, trip: &mut Trip, cycles: u64) {
+        let until = trip.meter.now() + cycles;
+        self.accounts.spend(&mut trip.meter, Part::Tlb, until);
+    }
+}
+
+/// TRM, memory types: data that is write-through is treated as non-cacheable, and so is shareable memory unless
+/// ACTLR.SMP is set.
+fn place_of<M: Mmu>(bus: &Bus, mmu: &M, to: Translation, has_cache: bool) -> Place {
+    let keeps = |level| matches!(level, Cacheability::WriteBack | Cacheability::WriteBackAllocate);
+    let (inner, outer, ordered) = match to.memory {
+        MemoryType::Normal { inner, outer, shareable } => {
+            (keeps(inner) && (!shareable || mmu.keeps_shareable()), keeps(outer), false)
+        }
+        _ => (false, false, true),
+    };
+    let via = via_to(bus, to.physical, inner && has_cache);
+    let ordered = ordered || !M::TRANSLATES && is_of_device(bus, to.physical);
+    let waits = to.memory == MemoryType::StronglyOrdered;
+    let outer = outer && (mmu.dcache_is_on() || !bus.outer().is_some_and(OuterCache::follows_core));
+    Place { physical: to.physical, via, ordered, waits, outer }
 }
 
 /// What an access to a physical address costs; `cached` says whether there is a cache that may keep it, if the map
@@ -224,14 +196,5 @@ pub(crate) fn descriptor(bus: &Bus, physical: u32) -> Option<u32> {
 
 /// Data with the MMU off (ARM, B3.2.1).
 fn flat(va: u32) -> Translation {
-    let memory = MemoryType::StronglyOrdered;
-    Translation {
-        physical: va,
-        page_bytes: FLAT_BYTES,
-        memory,
-        walk: [None; 2],
-        walk_memory: memory,
-        global: true,
-        asid: 0,
-    }
+    Translation::of(va, FLAT_BYTES, MemoryType::StronglyOrdered)
 }

@@ -1,11 +1,9 @@
 //! The tables of encodings: by the opcode (bits 31:26), and for some opcodes by a second field.
 
 use super::Format;
-use crate::isa::mips::op::Code;
+use crate::isa::mips::op::{Code, HI, LO, RA, SINK};
 
 const RESERVED: (Code, Format) = (Code::Reserved, Format::Reserved);
-const COPROCESSOR: (Code, Format) = (Code::CopUnusable, Format::Coprocessor);
-const FLOATING: (Code, Format) = (Code::CopUnusable, Format::Floating);
 
 /// What `encoding` is.
 #[rustfmt::skip]
@@ -13,8 +11,8 @@ pub(super) const fn find(encoding: u32) -> (Code, Format) {
     match encoding >> 26 {
         0x00 => special(encoding & 0x3f),
         0x01 => regimm(encoding >> 16 & 0x1f),
-        0x02 => (Code::J, Format::Jump),
-        0x03 => (Code::Jal, Format::JumpAndLink),
+        0x02 => (Code::J, Format::Jump(SINK)),
+        0x03 => (Code::Jal, Format::Jump(RA)),
         0x04 => (Code::Beq, Format::Branch),
         0x05 => (Code::Bne, Format::Branch),
         0x06 => (Code::Blez, Format::ZeroBranch),
@@ -28,18 +26,18 @@ pub(super) const fn find(encoding: u32) -> (Code, Format) {
         0x0e => (Code::Xori, Format::Unsigned),
         0x0f => (Code::Li, Format::Upper),
         0x10 => coprocessor_0(encoding),
-        0x11..=0x13 => COPROCESSOR,
+        0x11..=0x13 => coprocessor(encoding >> 26 & 3),
         0x14 => (Code::Beql, Format::Branch),
         0x15 => (Code::Bnel, Format::Branch),
         0x16 => (Code::Blezl, Format::ZeroBranch),
         0x17 => (Code::Bgtzl, Format::ZeroBranch),
         0x1c => special2(encoding & 0x3f),
-        0x20 => (Code::Lb, Format::Load),
-        0x21 => (Code::Lh, Format::Load),
+        0x20 => (Code::Lb, Format::Signed),
+        0x21 => (Code::Lh, Format::Signed),
         0x22 => (Code::Lwl, Format::Merge),
-        0x23 => (Code::Lw, Format::Load),
-        0x24 => (Code::Lbu, Format::Load),
-        0x25 => (Code::Lhu, Format::Load),
+        0x23 => (Code::Lw, Format::Signed),
+        0x24 => (Code::Lbu, Format::Signed),
+        0x25 => (Code::Lhu, Format::Signed),
         0x26 => (Code::Lwr, Format::Merge),
         0x28 => (Code::Sb, Format::Store),
         0x29 => (Code::Sh, Format::Store),
@@ -47,10 +45,10 @@ pub(super) const fn find(encoding: u32) -> (Code, Format) {
         0x2b => (Code::Sw, Format::Store),
         0x2e => (Code::Swr, Format::Store),
         0x2f => (Code::Cache, Format::Hinted),
-        0x30 => (Code::Ll, Format::Load),
+        0x30 => (Code::Ll, Format::Signed),
         0x33 => (Code::Pref, Format::Hinted),
         // lwc1, lwc2, ldc1, ldc2, swc1, swc2, sdc1, sdc2.
-        0x31 | 0x32 | 0x35 | 0x36 | 0x39 | 0x3a | 0x3d | 0x3e => COPROCESSOR,
+        0x31 | 0x32 | 0x35 | 0x36 | 0x39 | 0x3a | 0x3d | 0x3e => coprocessor(encoding >> 26 & 3),
         0x38 => (Code::Sc, Format::Merge),
         _ => RESERVED,
     }
@@ -62,7 +60,7 @@ const fn special(function: u32) -> (Code, Format) {
     match function {
         0x00 => (Code::Sll, Format::Shift),
         // movf, movt: on a condition of the FPU.
-        0x01 => FLOATING,
+        0x01 => coprocessor(1),
         0x02 => (Code::Srl, Format::Shift),
         0x03 => (Code::Sra, Format::Shift),
         0x04 => (Code::Sllv, Format::Three),
@@ -75,10 +73,10 @@ const fn special(function: u32) -> (Code, Format) {
         0x0c => (Code::Syscall, Format::Code),
         0x0d => (Code::Break, Format::Code),
         0x0f => (Code::Sync, Format::Any),
-        0x10 => (Code::Mfhi, Format::FromHi),
-        0x11 => (Code::Mthi, Format::ToHi),
-        0x12 => (Code::Mflo, Format::FromLo),
-        0x13 => (Code::Mtlo, Format::ToLo),
+        0x10 => (Code::Mfhi, Format::From(HI)),
+        0x11 => (Code::Mthi, Format::To(HI)),
+        0x12 => (Code::Mflo, Format::From(LO)),
+        0x13 => (Code::Mtlo, Format::To(LO)),
         0x18 => (Code::Mult, Format::Product),
         0x19 => (Code::Multu, Format::Product),
         0x1a => (Code::Div, Format::Product),
@@ -107,20 +105,20 @@ const fn special(function: u32) -> (Code, Format) {
 #[rustfmt::skip]
 const fn regimm(rt: u32) -> (Code, Format) {
     match rt {
-        0x00 => (Code::Bltz, Format::BranchOnSign),
-        0x01 => (Code::Bgez, Format::BranchOnSign),
-        0x02 => (Code::Bltzl, Format::BranchOnSign),
-        0x03 => (Code::Bgezl, Format::BranchOnSign),
+        0x00 => (Code::Bltz, Format::BranchOnSign(SINK)),
+        0x01 => (Code::Bgez, Format::BranchOnSign(SINK)),
+        0x02 => (Code::Bltzl, Format::BranchOnSign(SINK)),
+        0x03 => (Code::Bgezl, Format::BranchOnSign(SINK)),
         0x08 => (Code::Tgei, Format::TrapImmediate),
         0x09 => (Code::Tgeiu, Format::TrapImmediate),
         0x0a => (Code::Tlti, Format::TrapImmediate),
         0x0b => (Code::Tltiu, Format::TrapImmediate),
         0x0c => (Code::Teqi, Format::TrapImmediate),
         0x0e => (Code::Tnei, Format::TrapImmediate),
-        0x10 => (Code::Bltzal, Format::BranchAndLink),
-        0x11 => (Code::Bgezal, Format::BranchAndLink),
-        0x12 => (Code::Bltzall, Format::BranchAndLink),
-        0x13 => (Code::Bgezall, Format::BranchAndLink),
+        0x10 => (Code::Bltzal, Format::BranchOnSign(RA)),
+        0x11 => (Code::Bgezal, Format::BranchOnSign(RA)),
+        0x12 => (Code::Bltzall, Format::BranchOnSign(RA)),
+        0x13 => (Code::Bgezall, Format::BranchOnSign(RA)),
         _ => RESERVED,
     }
 }
@@ -139,6 +137,11 @@ const fn special2(function: u32) -> (Code, Format) {
         0x3f => (Code::Sdbbp, Format::Code),
         _ => RESERVED,
     }
+}
+
+/// An instruction of a coprocessor that is not there.
+const fn coprocessor(number: u32) -> (Code, Format) {
+    (Code::CopUnusable, Format::Coprocessor(number as u8))
 }
 
 /// Opcode COP0, by the field rs; with its top bit set by the function (bits 5:0).

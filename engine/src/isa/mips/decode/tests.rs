@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::isa::mips::op::{HI, RA};
 
 const PC: u32 = 0x1001_0000;
 

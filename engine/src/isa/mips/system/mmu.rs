@@ -75,18 +75,6 @@ impl Mmu for System {
         }
     }
 
-    fn dcache_is_on(&self) -> bool {
-        true
-    }
-
-    fn icache_is_on(&self) -> bool {
-        true
-    }
-
-    fn checks_alignment(&self) -> bool {
-        true
-    }
-
     fn is_privileged(&self) -> bool {
         self.is_privileged()
     }
@@ -133,7 +121,7 @@ impl System {
         }
         let offset = entry.page_bytes() - 1;
         let physical = (lo >> 6 << 12) & !offset | va & offset;
-        Ok(self.translation(physical, entry.page_bytes(), lo >> 3 & 7, entry.is_global()))
+        Ok(self.translation(physical, entry.page_bytes(), lo >> 3 & 7, entry.global))
     }
 
     fn translation(&self, physical: u32, page_bytes: u32, cacheability: u32, global: bool) -> Translation {

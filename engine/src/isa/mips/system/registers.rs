@@ -11,7 +11,7 @@ pub(super) const CONFIG_K0: u32 = 7;
 pub(super) const CONTEXT_PTE_BASE: u32 = 0x1ff << 23;
 
 /// What is stored of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Registers {
     pub index: u32,
     pub wired: u32,
@@ -33,21 +33,7 @@ pub(super) struct Registers {
 impl Registers {
     /// After reset; what is undefined is 0.
     pub fn new(config: u32) -> Registers {
-        Registers {
-            index: 0,
-            wired: 0,
-            entry_lo: [0; 2],
-            entry_hi: 0,
-            page_mask: 0,
-            context: 0,
-            bad_vaddr: 0,
-            status: BEV | ERL,
-            cause: 0,
-            epc: 0,
-            error_epc: 0,
-            config,
-            cache: [0; 5],
-        }
+        Registers { status: BEV | ERL, config, ..Registers::default() }
     }
 }
 
@@ -64,13 +50,7 @@ fn cache_register(register: u8, select: u8) -> Option<usize> {
 }
 
 impl System {
-    /// Reads a register, as `mfc0` does. Those that are not there read as 0. `None` if coprocessor 0 is not usable in
-    /// this mode.
-    pub fn read(&self, register: u8, select: u8, now: Now) -> Option<u32> {
-        self.may_use_cp0().then(|| self.register(register, select, now))
-    }
-
-    /// The same without regard to the mode.
+    /// Reads a register, as `mfc0` does. Those that are not there read as 0.
     pub fn register(&self, register: u8, select: u8, now: Now) -> u32 {
         let registers = &self.registers;
         match (register, select) {
@@ -94,12 +74,8 @@ impl System {
         }
     }
 
-    /// Writes a register, as `mtc0` does; what can not be written stays. `None` if coprocessor 0 is not usable in this
-    /// mode.
-    pub fn write(&mut self, register: u8, select: u8, value: u32, now: Now) -> Option<Effect> {
-        if !self.may_use_cp0() {
-            return None;
-        }
+    /// Writes a register, as `mtc0` does; what can not be written stays.
+    pub fn write(&mut self, register: u8, select: u8, value: u32, now: Now) -> Effect {
         let registers = &mut self.registers;
         match (register, select) {
             (0, 0) => registers.index = registers.index & 1 << 31 | value & self.tlb.index_mask(),
@@ -111,14 +87,11 @@ impl System {
                 registers.wired = value & self.tlb.index_mask();
                 self.tlb.restart_random(now);
             }
-            (10, 0) => return Some(self.write_entry_hi(value)),
-            (12, 0) => return Some(self.write_status(value)),
-            (13, 0) => {
-                registers.cause = registers.cause & !CAUSE_WRITABLE | value & CAUSE_WRITABLE;
-                return Some(Effect::Look);
-            }
+            (10, 0) => return self.write_entry_hi(value),
+            (12, 0) => return self.write_status(value),
+            (13, 0) => registers.cause = registers.cause & !CAUSE_WRITABLE | value & CAUSE_WRITABLE,
             (14, 0) => registers.epc = value,
-            (16, 0) => return Some(self.write_config(value)),
+            (16, 0) => return self.write_config(value),
             (30, 0) => registers.error_epc = value,
             _ => {
                 if let Some(at) = cache_register(register, select) {
@@ -126,7 +99,7 @@ impl System {
                 }
             }
         }
-        Some(Effect::Next)
+        Effect::Next
     }
 
     /// Another address space means other translations.
@@ -138,7 +111,7 @@ impl System {
     /// With ERL, kuseg is not mapped.
     pub(super) fn write_status(&mut self, value: u32) -> Effect {
         let before = std::mem::replace(&mut self.registers.status, value & STATUS_WRITABLE);
-        if (before ^ value) & ERL == 0 { Effect::Look } else { Effect::TranslationChanged }
+        if (before ^ value) & ERL == 0 { Effect::Next } else { Effect::TranslationChanged }
     }
 
     fn write_config(&mut self, value: u32) -> Effect {

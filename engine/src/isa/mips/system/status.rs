@@ -36,6 +36,11 @@ impl System {
         status & UM == 0 || status & (EXL | ERL) != 0
     }
 
+    /// True while an exception is being handled.
+    pub fn is_in_handler(&self) -> bool {
+        self.registers.status & EXL != 0
+    }
+
     /// True if instructions of coprocessor 0 (and `cache`, `eret`, `wait`) may be run; else they are
     /// [`super::Exception::CopUnusable`].
     #[inline]

@@ -28,7 +28,8 @@ pub(super) struct Entry {
     /// PageMask.
     mask: u32,
     asid: u32,
-    global: bool,
+    /// In all address spaces.
+    pub global: bool,
     /// EntryLo0 and 1, without G.
     lo: [u32; 2],
 }
@@ -51,11 +52,6 @@ impl Entry {
     /// EntryLo of the page of the pair that `va` is in.
     pub fn lo(&self, va: u32) -> u32 {
         self.lo[usize::from(va & self.page_bytes() != 0)]
-    }
-
-    /// In all address spaces.
-    pub fn is_global(&self) -> bool {
-        self.global
     }
 }
 

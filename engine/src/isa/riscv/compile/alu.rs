@@ -52,8 +52,7 @@ impl Emitter<'_> {
             Code::Mulh => self.upper_product(a, true, b, true),
             Code::Mulhsu => self.upper_product(a, true, b, false),
             Code::Mulhu => self.upper_product(a, false, b, false),
-            Code::Div | Code::Rem => self.divide_signed(code, a, b),
-            _ => self.divide_unsigned(code, a, b),
+            _ => self.divide(code, a, b),
         }
     }
 
@@ -78,37 +77,27 @@ impl Emitter<'_> {
         if signed { self.b.ins().sextend(I64, value) } else { self.b.ins().uextend(I64, value) }
     }
 
-    /// div, rem. Where the host would trap it divides by 1: right for an overflow (section 13.2: the dividend, and 0).
-    fn divide_signed(&mut self, code: Code, a: Value, b: Value) -> Value {
+    /// div, rem, divu, remu. Where the host would trap it divides by 1: right for an overflow (section 13.2: the
+    /// dividend, and 0). By zero gives all ones, and the dividend.
+    fn divide(&mut self, code: Code, a: Value, b: Value) -> Value {
         let zero = self.b.ins().icmp_imm(IntCC::Equal, b, 0);
-        let least = self.b.ins().icmp_imm(IntCC::Equal, a, i64::from(i32::MIN));
-        let minus_one = self.b.ins().icmp_imm(IntCC::Equal, b, -1);
-        let overflow = self.b.ins().band(least, minus_one);
-        let traps = self.b.ins().bor(zero, overflow);
+        let traps = if matches!(code, Code::Div | Code::Rem) {
+            let least = self.b.ins().icmp_imm(IntCC::Equal, a, i64::from(i32::MIN));
+            let minus_one = self.b.ins().icmp_imm(IntCC::Equal, b, -1);
+            let overflow = self.b.ins().band(least, minus_one);
+            self.b.ins().bor(zero, overflow)
+        } else {
+            zero
+        };
         let one = self.constant(1);
         let divisor = self.b.ins().select(traps, one, b);
-        if code == Code::Div {
-            let quotient = self.b.ins().sdiv(a, divisor);
-            let all_ones = self.constant(u32::MAX);
-            self.b.ins().select(zero, all_ones, quotient)
-        } else {
-            let remainder = self.b.ins().srem(a, divisor);
-            self.b.ins().select(zero, a, remainder)
-        }
-    }
-
-    /// divu, remu. By zero gives all ones, and the dividend.
-    fn divide_unsigned(&mut self, code: Code, a: Value, b: Value) -> Value {
-        let zero = self.b.ins().icmp_imm(IntCC::Equal, b, 0);
-        let one = self.constant(1);
-        let divisor = self.b.ins().select(zero, one, b);
-        if code == Code::Divu {
-            let quotient = self.b.ins().udiv(a, divisor);
-            let all_ones = self.constant(u32::MAX);
-            self.b.ins().select(zero, all_ones, quotient)
-        } else {
-            let remainder = self.b.ins().urem(a, divisor);
-            self.b.ins().select(zero, a, remainder)
-        }
+        let result = match code {
+            Code::Div => self.b.ins().sdiv(a, divisor),
+            Code::Rem => self.b.ins().srem(a, divisor),
+            Code::Divu => self.b.ins().udiv(a, divisor),
+            _ => self.b.ins().urem(a, divisor),
+        };
+        let by_zero = if matches!(code, Code::Div | Code::Divu) { self.constant(u32::MAX) } else { a };
+        self.b.ins().select(zero, by_zero, result)
     }
 }

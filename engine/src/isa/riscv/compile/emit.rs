@@ -3,13 +3,15 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AliasRegion, Function, InstBuilder, MemFlags, Value};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
-use super::super::core::{Blocks, Hart, Hot};
+use super::super::core::Hart;
+use super::super::execute::moves;
 use super::super::op::{Code, Op, TimingClass};
-use super::stubs::block_signature;
-use super::{Kind, ending_bits};
+use super::stubs::{begin, signature};
+use super::{Blocks, Hot, Kind, ending_bits};
 use crate::cpu::block::{NO_BLOCK, Settled, lookup_slot};
 use crate::cpu::isa::Pending as _;
 use crate::memory::first_level::Memory;
@@ -53,12 +55,7 @@ pub fn emit(
     shortcuts: &Shortcuts,
     index: u32,
 ) {
-    func.signature = block_signature();
-    let mut b = FunctionBuilder::new(func, context);
-    let entry = b.create_block();
-    b.append_block_params_for_function_params(entry);
-    b.switch_to_block(entry);
-    let (hart, hot) = (b.block_params(entry)[0], b.block_params(entry)[1]);
+    let (b, hart, hot) = begin(func, context, CallConv::Tail);
     let mut emitter = Emitter { b, blocks, shortcuts, index, hart, hot, registers: [None; 32], dirty: 0 };
     emitter.block();
     emitter.b.seal_all_blocks();
@@ -280,7 +277,7 @@ impl Emitter<'_> {
 
     fn enter(&mut self, hot: Value) {
         let code = self.b.ins().load(I64, own(), hot, offset_of!(Hot, code) as i32);
-        let signature = self.b.import_signature(block_signature());
+        let signature = self.b.import_signature(signature(CallConv::Tail));
         self.b.ins().return_call_indirect(signature, code, &[self.hart, hot]);
     }
 
@@ -292,12 +289,7 @@ impl Emitter<'_> {
     // ---- Accesses
 
     fn load(&mut self, op: &Op, at: u32) {
-        let bytes = match op.code {
-            Code::Lb | Code::Lbu => 1,
-            Code::Lh | Code::Lhu => 2,
-            _ => 4,
-        };
-        let host = self.host_address(op, at, bytes, offset_of!(Slot, load_line));
+        let host = self.host_address(op, at, offset_of!(Slot, load_line));
         let ins = self.b.ins();
         let value = match op.code {
             Code::Lb => ins.sload8(I32, simulated(), host, 0),
@@ -310,13 +302,8 @@ impl Emitter<'_> {
     }
 
     fn store(&mut self, op: &Op, at: u32) {
-        let bytes = match op.code {
-            Code::Sb => 1,
-            Code::Sh => 2,
-            _ => 4,
-        };
         let value = self.register(op.rs2);
-        let host = self.host_address(op, at, bytes, offset_of!(Slot, store_line));
+        let host = self.host_address(op, at, offset_of!(Slot, store_line));
         let ins = self.b.ins();
         match op.code {
             Code::Sb => ins.istore8(simulated(), value, host, 0),
@@ -326,7 +313,7 @@ impl Emitter<'_> {
     }
 
     /// Where the bytes of an access are, as in [`Shortcuts::load`]. Without a shortcut the interpreter does the access.
-    fn host_address(&mut self, op: &Op, at: u32, bytes: u32, line_offset: usize) -> Value {
+    fn host_address(&mut self, op: &Op, at: u32, line_offset: usize) -> Value {
         let (slots, count, shift) = self.shortcuts.layout();
         let base = self.register(op.rs1);
         let addr = self.b.ins().iadd_imm(base, i64::from(op.imm));
@@ -339,7 +326,7 @@ impl Emitter<'_> {
         let slots = self.b.ins().iconst(I64, slots as i64);
         let slot = self.b.ins().iadd(slots, offset);
         let line = self.b.ins().load(I32, own(), slot, line_offset as i32);
-        let mask = !((1u32 << shift) - 1) | (bytes - 1);
+        let mask = !((1u32 << shift) - 1) | (moves(op.code).size.bytes() - 1);
         let masked = self.b.ins().band_imm(addr, i64::from(mask as i32));
         let here = self.b.ins().icmp(IntCC::Equal, masked, line);
         self.unless(here, |this| this.interpret(at));

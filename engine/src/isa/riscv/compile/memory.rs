@@ -11,7 +11,8 @@ const ALIGN: usize = 32;
 pub struct CodeMemory {
     /// `None` once the host has refused to change the pages' protection.
     pages: Option<Mmap>,
-    used: usize,
+    /// Bytes with code in them; what lies behind is free.
+    pub used: usize,
 }
 
 impl CodeMemory {
@@ -38,15 +39,5 @@ impl CodeMemory {
         self.pages = Some(pages);
         self.used = end.next_multiple_of(ALIGN);
         Some(address)
-    }
-
-    /// Bytes used.
-    pub fn used(&self) -> usize {
-        self.used
-    }
-
-    /// Forgets what lies behind `used`.
-    pub fn truncate(&mut self, used: usize) {
-        self.used = used;
     }
 }

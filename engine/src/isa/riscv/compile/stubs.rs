@@ -1,18 +1,18 @@
-//! The ways in and out of compiled code.
+//! Entry to compiled code, and exit from it.
 //!
 //! Blocks are functions of the `tail` calling convention that jump to one another, with the hart's address
 //! and that of the [`Hot`] of the block entered. They stay in their registers from block to block.
 
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlags, Signature};
+use cranelift_codegen::ir::{AbiParam, Function, InstBuilder, MemFlags, Signature, Value};
 use cranelift_codegen::isa::CallConv;
-use cranelift_frontend::FunctionBuilder;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
-use super::super::core::{Blocks, Hart, Hot};
-use super::{Compiler, Kind, ending_bits};
+use super::super::core::Hart;
+use super::{Blocks, Compiler, Hot, Kind, ending_bits};
 
-/// Type of the way in.
+/// Type of the entry.
 pub type Enter = unsafe extern "sysv64" fn(hart: *mut Hart, hot: *const Hot) -> u64;
 
 /// Addresses of the stubs.
@@ -26,50 +26,50 @@ pub struct Stubs {
     pub bytes: usize,
 }
 
-/// Signature of a block's code.
-pub fn block_signature() -> Signature {
-    let mut signature = Signature::new(CallConv::Tail);
+/// Signature of a function that is given the hart and a [`Hot`], and returns an ending.
+pub fn signature(convention: CallConv) -> Signature {
+    let mut signature = Signature::new(convention);
     signature.params.extend([AbiParam::new(I64); 2]);
     signature.returns.push(AbiParam::new(I64));
     signature
+}
+
+/// Begins such a function; gives its parameters, too.
+pub fn begin<'a>(
+    func: &'a mut Function,
+    context: &'a mut FunctionBuilderContext,
+    convention: CallConv,
+) -> (FunctionBuilder<'a>, Value, Value) {
+    func.signature = signature(convention);
+    let mut b = FunctionBuilder::new(func, context);
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    let (hart, hot) = (b.block_params(entry)[0], b.block_params(entry)[1]);
+    (b, hart, hot)
 }
 
 impl Compiler {
     pub(super) fn make_stubs(&mut self, blocks: &Blocks) -> Option<Stubs> {
         let enter = self.make_enter()?;
         let uncompiled = self.make_uncompiled(blocks)?;
-        Some(Stubs { enter, uncompiled, bytes: self.memory.used() })
+        Some(Stubs { enter, uncompiled, bytes: self.memory.used })
     }
 
     fn make_enter(&mut self) -> Option<usize> {
-        let func = &mut self.context.func;
-        func.signature = Signature::new(CallConv::SystemV);
-        func.signature.params.extend([AbiParam::new(I64); 2]);
-        func.signature.returns.push(AbiParam::new(I64));
-        let mut b = FunctionBuilder::new(func, &mut self.builder);
-        let block = b.create_block();
-        b.append_block_params_for_function_params(block);
-        b.switch_to_block(block);
-        b.seal_all_blocks();
-        let (hart, hot) = (b.block_params(block)[0], b.block_params(block)[1]);
+        let (mut b, hart, hot) = begin(&mut self.context.func, &mut self.builder, CallConv::SystemV);
         let code = b.ins().load(I64, MemFlags::trusted(), hot, offset_of!(Hot, code) as i32);
-        let signature = b.import_signature(block_signature());
+        let signature = b.import_signature(signature(CallConv::Tail));
         let call = b.ins().call_indirect(signature, code, &[hart, hot]);
         let ending = b.inst_results(call)[0];
         b.ins().return_(&[ending]);
+        b.seal_all_blocks();
         b.finalize();
         self.finish()
     }
 
     fn make_uncompiled(&mut self, blocks: &Blocks) -> Option<usize> {
-        let func = &mut self.context.func;
-        func.signature = block_signature();
-        let mut b = FunctionBuilder::new(func, &mut self.builder);
-        let block = b.create_block();
-        b.append_block_params_for_function_params(block);
-        b.switch_to_block(block);
-        b.seal_all_blocks();
-        let hot = b.block_params(block)[1];
+        let (mut b, _, hot) = begin(&mut self.context.func, &mut self.builder, CallConv::Tail);
         let base = b.ins().iconst(I64, blocks.hot_base() as i64);
         let offset = b.ins().isub(hot, base);
         let index = b.ins().udiv_imm(offset, size_of::<Hot>() as i64);
@@ -77,6 +77,7 @@ impl Compiler {
         let index = b.ins().uextend(I64, index);
         let ending = b.ins().bor_imm(index, ending_bits(Kind::Interpret, 0, 0) as i64);
         b.ins().return_(&[ending]);
+        b.seal_all_blocks();
         b.finalize();
         self.finish()
     }

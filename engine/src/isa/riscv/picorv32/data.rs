@@ -44,7 +44,7 @@ impl Picorv32 {
         if self.shell.stop.is_some() {
             return None;
         }
-        let access_cycles = u64::from(self.timing.access);
+        let access_cycles = u64::from(self.table.timing.access);
         let begins = self.shell.cycles - 1 + access_cycles;
         self.shell.fixed.issue += access_cycles - 1;
         self.shell.cycles = begins;
@@ -61,7 +61,7 @@ impl Picorv32 {
 
     #[inline(always)]
     fn after_access(&mut self, bus: &Bus, answer: Answer, begins: u64, purpose: Purpose) {
-        self.charge_entry(answer.entry, answer.done_cycles - begins, answer.on_the_way_cycles, purpose);
+        self.charge_entry(answer.entry, answer.done_cycles - begins, answer.interconnect_cycles, purpose);
         self.shell.cycles = answer.done_cycles + 1;
         self.follow_access(bus, answer.done_cycles);
     }

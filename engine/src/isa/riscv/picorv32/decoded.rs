@@ -55,7 +55,7 @@ pub struct Decoded {
 #[derive(Debug)]
 pub struct Table {
     slots: Box<[Decoded; SLOTS]>,
-    timing: Timing,
+    pub timing: Timing,
     extensions: Extensions,
 }
 

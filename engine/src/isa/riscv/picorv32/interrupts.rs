@@ -23,7 +23,7 @@ pub struct Interrupts {
     /// The number of launched instructions from which on one is taken: after a return, one is launched first.
     resumes_at: u64,
     /// The first cycle in which the timer's bit is pending; `u64::MAX` if it does not run.
-    timer_ends: u64,
+    pub timer_ends: u64,
 }
 
 impl Default for Interrupts {
@@ -66,11 +66,6 @@ impl Interrupts {
         } else {
             u64::MAX
         }
-    }
-
-    /// When the timer will wake waitirq; `u64::MAX` if it does not run.
-    pub fn timer_ends(&self) -> u64 {
-        self.timer_ends
     }
 
     /// Enters the handler: the causes that x4 gets in `cycle`.

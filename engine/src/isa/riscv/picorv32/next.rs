@@ -20,7 +20,7 @@ fn is_compressed(half: u16) -> bool {
 }
 
 impl Picorv32 {
-    /// Fetches the next instruction, which is launched in the cycle behind.
+    /// Fetches the next instruction, which is launched in the cycle after its fetch.
     #[inline(always)]
     pub(super) fn proceed(&mut self, bus: &mut Bus, next: Next) {
         match self.fetch(bus, next) {
@@ -34,7 +34,7 @@ impl Picorv32 {
         }
     }
 
-    /// What is fetched behind a jump: its target, wanted and accepted from `wanted` on.
+    /// What is fetched after a jump: its target, wanted and accepted from `wanted` on.
     #[inline(always)]
     pub(super) fn jump(&mut self, target: u32, launched: u64, wanted: u64) -> Next {
         self.shell.fixed.jump += wanted - launched + 1;
@@ -46,28 +46,34 @@ impl Picorv32 {
     #[inline(never)]
     pub(super) fn branch(&mut self, bus: &mut Bus, fall_through: Next, target: u32) {
         let accepts = fall_through.accepts;
-        let prefetched = match self.fetch(bus, fall_through) {
-            Ok(prefetched) => prefetched,
-            Err(fault) => return self.unanswered_fetch(fault, accepts),
-        };
-        self.charge(&prefetched, accepts, Purpose::Discarded);
-        self.was_compressed = is_compressed(prefetched.encoding as u16);
+        let Some(prefetched) = self.discard(bus, fall_through) else { return };
         let mut next = self.jump(target, prefetched.done_cycles + 1, prefetched.done_cycles + 1);
         if let Some(half) = prefetched.late_upper_half(accepts).filter(|_| target & 2 != 0) {
             self.was_compressed = true;
             if !is_compressed(half) {
                 // The fetch unit takes the late answer for the first half of the target: it reads the target for
                 // nothing, and once more.
-                let dropped = match self.fetch(bus, next) {
-                    Ok(dropped) => dropped,
-                    Err(fault) => return self.unanswered_fetch(fault, next.accepts),
-                };
-                self.charge(&dropped, next.accepts, Purpose::Discarded);
-                self.was_compressed = is_compressed(dropped.encoding as u16);
+                let Some(dropped) = self.discard(bus, next) else { return };
                 next = self.jump(target, dropped.done_cycles + 1, dropped.done_cycles + 1);
             }
         }
         self.proceed(bus, next);
+    }
+
+    /// Fetches what is not launched, but decoded. `None` if nothing answers.
+    #[inline(always)]
+    fn discard(&mut self, bus: &mut Bus, next: Next) -> Option<Fetched> {
+        match self.fetch(bus, next) {
+            Ok(fetched) => {
+                self.charge(&fetched, next.accepts, Purpose::Discarded);
+                self.was_compressed = is_compressed(fetched.encoding as u16);
+                Some(fetched)
+            }
+            Err(fault) => {
+                self.unanswered_fetch(fault, next.accepts);
+                None
+            }
+        }
     }
 
     #[inline(always)]
@@ -91,14 +97,14 @@ impl Picorv32 {
         let waited = fetched.done_cycles - accepts;
         match fetched.entry {
             _ if waited == 0 => {}
-            Some(entry) => self.charge_entry(entry, waited, fetched.on_the_way_cycles, purpose),
+            Some(entry) => self.charge_entry(entry, waited, fetched.interconnect_cycles, purpose),
             None => self.shell.fixed.issue += waited,
         }
     }
 
     #[inline(always)]
-    pub(super) fn charge_entry(&mut self, entry: usize, waited: u64, on_the_way: u64, purpose: Purpose) {
-        let on_the_way = on_the_way.min(waited);
-        self.accounts.add_at(entry, purpose, waited - on_the_way, on_the_way);
+    pub(super) fn charge_entry(&mut self, entry: usize, waited: u64, interconnect: u64, purpose: Purpose) {
+        let interconnect = interconnect.min(waited);
+        self.accounts.add_at(entry, purpose, waited - interconnect, interconnect);
     }
 }

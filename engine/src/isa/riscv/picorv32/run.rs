@@ -114,7 +114,7 @@ impl Picorv32 {
         let own_cycles = next.accepts - launched + 1;
         match decoded.kind {
             Kind::SerialShift => {
-                let shift_cycles = u64::from(serial_cycles(b, self.timing.shift_stage_bits));
+                let shift_cycles = u64::from(serial_cycles(b, self.table.timing.shift_stage_bits));
                 self.x[rd] = compute(op.code, a, b, 0);
                 self.shell.fixed.long_operation += own_cycles + shift_cycles;
                 next.accepts += shift_cycles;
@@ -155,7 +155,7 @@ impl Picorv32 {
 
     fn enter_handler(&mut self, bus: &mut Bus) {
         let taken = self.shell.cycles;
-        let wanted = taken + u64::from(self.timing.interrupt);
+        let wanted = taken + u64::from(self.table.timing.interrupt);
         self.x[RETURN_ADDRESS] = self.pc | u32::from(self.was_compressed);
         self.x[CAUSES] = self.interrupts.enter(wanted);
         let bit = self.x[CAUSES].trailing_zeros();
@@ -173,14 +173,14 @@ impl Picorv32 {
         self.look_ahead();
     }
 
-    /// Goes on behind waitirq once anything is pending, masked or not; else lets time pass up to the limit.
+    /// Goes on after waitirq once anything is pending, masked or not; else lets time pass up to the limit.
     fn wake(&mut self, bus: &mut Bus) -> Option<Stop> {
         if self.shell.irqs.will_change(bus, self.shell.cycles) {
             self.shell.idle(self.shell.irqs.since(bus));
         }
         self.follow_bus(bus, self.shell.cycles);
         if self.interrupts.pending_at(self.shell.cycles) == 0 {
-            let ends = self.interrupts.timer_ends();
+            let ends = self.interrupts.timer_ends;
             if ends == u64::MAX {
                 return Some(Stop::Waiting);
             }

@@ -33,7 +33,7 @@ fn stepped(registers: Registers, buffer: u32, ahead: bool) -> Rig {
     };
     rig.bus.routes[0] =
         Route { name: "matrix".into(), clock: bus, request_cycles: Cycles(4), response_cycles: Cycles(2) };
-    rig.bus.rams[0] = Ram::with_dram(0x2_0000, PortTiming::symmetric(bus, Cycles(2), Cycles(1), 8), dram);
+    rig.bus.rams[0] = Ram::try_new(0x2_0000, PortTiming::symmetric(bus, Cycles(2), Cycles(1), 8), Some(dram)).unwrap();
     rig
 }
 

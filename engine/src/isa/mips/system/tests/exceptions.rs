@@ -71,7 +71,7 @@ fn an_exception_in_a_delay_slot_goes_back_to_the_branch() {
     let mut system = started();
     system.enter(Exception::Syscall, PC, true);
     assert_eq!((get(&system, CAUSE), get(&system, 14)), (0x8000_0020, PC - 4));
-    assert_eq!(system.eret(), (PC - 4, Effect::Look));
+    assert_eq!(system.eret(), (PC - 4, Effect::Next));
     system.enter(Exception::Syscall, PC, false);
     assert_eq!((get(&system, CAUSE), get(&system, 14)), (0x20, PC));
 }
@@ -120,7 +120,7 @@ fn user_mode_enters_the_kernel_and_comes_back() {
     let mut system = started();
     set(&mut system, 12, 0x0000_0413);
     set(&mut system, 14, 0x0040_0000);
-    assert_eq!(system.eret(), (0x0040_0000, Effect::Look));
+    assert_eq!(system.eret(), (0x0040_0000, Effect::Next));
     assert!(!system.is_privileged() && system.deliverable(4));
     system.enter(Exception::Interrupt, 0x0040_0010, false);
     assert!(system.is_privileged() && !system.deliverable(4));
@@ -135,7 +135,7 @@ fn an_error_returns_by_its_own_register() {
     set(&mut system, 30, 0x8000_2000);
     set(&mut system, 12, 0x6);
     assert_eq!(system.eret(), (0x8000_2000, Effect::TranslationChanged));
-    assert_eq!(system.eret(), (0x8000_1000, Effect::Look));
+    assert_eq!(system.eret(), (0x8000_1000, Effect::Next));
     assert_eq!(get(&system, STATUS), 0);
 }
 
