@@ -54,7 +54,7 @@ pub struct CoreInfo {
     pub clock: Hz,
     /// Caches, as text: "i-cache 16 KiB, 16-byte lines, 1 way".
     pub caches: Vec<String>,
-    /// How it fetches what no cache holds: the name of one of [`crate::memory::fetch`]'s policies.
+    /// How it fetches what no cache holds: the name of one of [`crate::cpu::memory::fetch`]'s policies.
     pub fetch_policy: &'static str,
 }
 

@@ -1,6 +1,8 @@
 //! Core types: from a `cpu` node to a core.
 
 use crate::core::Core;
+use crate::cpu::memory::MemoryConfig;
+use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
 use crate::dt::fault::FaultKind;
 use crate::dt::node::Node;
 use crate::dt::reader::NodeReader;
@@ -15,9 +17,6 @@ use crate::isa::riscv::picorv32::{self, Picorv32};
 use crate::isa::riscv::timing::CoreTiming;
 use crate::machine::CoreInfo;
 use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
-use crate::memory::fetch::on_demand::WordBuffer;
-use crate::memory::fetch::prefetch_next::PrefetchNext;
-use crate::memory::first_level::{Chunks, FetchPolicy, MemoryConfig};
 
 /// Extensions that the pipelined RISC-V core has.
 const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
@@ -159,14 +158,7 @@ fn first_level_info(node: &Node, isa: String, memory: &MemoryConfig) -> CoreInfo
         isa,
         clock: memory.clock,
         caches: cache_texts([memory.icache, memory.dcache]),
-        fetch_policy: fetch_policy(memory),
-    }
-}
-
-fn fetch_policy(memory: &MemoryConfig) -> &'static str {
-    match memory.fetch {
-        FetchPolicy::Chunks(Chunks { ahead: true, .. }) => PrefetchNext::NAME,
-        _ => WordBuffer::NAME,
+        fetch_policy: memory.fetch.name(),
     }
 }
 
@@ -259,6 +251,6 @@ fn core_info(node: &Node, config: &CoreConfig) -> CoreInfo {
         isa: format!("RV32IMC_Zicsr_Zifencei, machine mode{platform}"),
         clock: config.clock,
         caches: cache_texts([config.memory.icache, config.memory.dcache]),
-        fetch_policy: fetch_policy(&config.memory),
+        fetch_policy: config.memory.fetch.name(),
     }
 }

@@ -6,12 +6,12 @@
 use super::Cpu;
 use super::isa::{AbortOf, Isa};
 use super::iteration::Iteration;
+use super::memory::access::{Access, Kind, how};
+use super::memory::translate::descriptor;
+use super::memory::{Done, Mmu};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, Target};
 use crate::core::Stop;
-use crate::memory::first_level::access::{Access, Kind, how};
-use crate::memory::first_level::translate::descriptor;
-use crate::memory::first_level::{Done, Mmu};
 use crate::semihosting::Answer;
 use crate::time::{Cycles, Ps};
 
@@ -188,8 +188,8 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Looks whether the block may go on behind an access; if not, it is left behind the instruction. False if that is
-    /// at once.
+    /// An access is done, and the block goes on, which is what this gives: only up to behind the instruction if
+    /// something is to be looked at.
     pub(crate) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);

@@ -3,9 +3,9 @@
 use super::Cpu;
 use super::cost::Breakdown;
 use super::isa::{CauseNames, Isa};
+use super::memory::Accounts;
 use super::sections;
 use crate::bus::Bus;
-use crate::memory::first_level::Accounts;
 use crate::time::Cycles;
 
 /// What a core spends beside its instructions' static time and memory, in cycles.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::cost::{Breakdown, Cost};
 use super::isa::{Isa, Pending};
-use crate::memory::first_level::Via;
+use super::memory::Via;
 
 /// No block.
 pub const NO_BLOCK: u32 = u32::MAX;

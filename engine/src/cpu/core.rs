@@ -2,6 +2,7 @@
 
 use super::block::{Blocks, EntryOf, Extent};
 use super::isa::{Isa, Pending};
+use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
 use super::shell::Shell;
 use crate::bus::Bus;
@@ -9,7 +10,6 @@ use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
-use crate::memory::first_level::{Memory, MemoryConfig, Mmu as _, Via};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Registers that operations can name: so many that any 8-bit number is one.
@@ -37,7 +37,6 @@ pub struct Cpu<I: Isa> {
     pub(crate) shell: Shell,
     pub(crate) timing: I::Timing,
     pub(crate) config: I::Config,
-    pub(crate) memory_config: MemoryConfig,
     /// What is its instruction set's own.
     pub(crate) isa: I,
     /// The registers that operations name.
@@ -69,9 +68,10 @@ pub struct Cpu<I: Isa> {
 impl<I: Isa> Cpu<I> {
     /// A core after reset.
     pub fn new(config: Config<I::Timing, I::Config>) -> Cpu<I> {
-        let Config { name, index, clock, timing, system: config, memory: memory_config } = config;
+        let Config { name, index, clock, timing, system: config, memory } = config;
         let isa = I::new(&config);
-        let mut memory = Memory::new(memory_config);
+        let [line_bytes, data_line_bytes] = [memory.icache, memory.dcache].map(line_bytes);
+        let mut memory = Memory::new(memory);
         memory.translation_changed(isa.mmu());
         Cpu {
             shell: Shell::new(name, index, clock, &I::CAUSES),
@@ -83,8 +83,8 @@ impl<I: Isa> Cpu<I> {
             mispredictions: 0,
             pending: I::Pending::NONE,
             blocks: Blocks::new(I::COMPILE_AFTER),
-            line_bytes: line_bytes(memory_config.icache),
-            data_line_bytes: line_bytes(memory_config.dcache),
+            line_bytes,
+            data_line_bytes,
             left: None,
             patched: None,
             polls: Polls::default(),
@@ -93,7 +93,6 @@ impl<I: Isa> Cpu<I> {
             code_epoch: 0,
             code_marks: 0,
             config,
-            memory_config,
         }
     }
 
@@ -315,7 +314,7 @@ impl<I: Isa> Cpu<I> {
 
 /// Size of the lines of a cache; where there is none, that of the lines for which the memory keeps shortcuts.
 fn line_bytes(cache: Option<CacheShape>) -> u32 {
-    cache.map_or(32, |shape| shape.line_bytes)
+    cache.map_or(LINE_BYTES, |shape| shape.line_bytes)
 }
 
 impl<I: Isa> Core for Cpu<I> {

@@ -12,10 +12,10 @@ use super::accounts::Totals;
 use super::block::Extent;
 use super::isa::Isa;
 use super::iteration::{Iteration, LONGEST_ITERATION, Lists, MOST_ENTRIES, MOST_PASSES, TRIES, View};
+use super::memory::{self, Via};
 use super::sections::Totals as _;
 use crate::bus::Bus;
 use crate::inputs::Inputs;
-use crate::memory::first_level::{self, Via};
 use crate::time::Ps;
 
 /// Most registers that instructions leave behind: see [`Isa::RESULTS`].
@@ -27,7 +27,7 @@ struct Snapshot<I: Isa> {
     results: [u32; MOST_RESULTS],
     isa: I,
     pending: I::Pending,
-    memory: first_level::State,
+    memory: memory::State,
     /// Levels of the interrupt inputs.
     interrupts: [u32; Inputs::WORDS],
     exceptions: u64,

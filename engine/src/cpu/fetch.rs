@@ -2,8 +2,8 @@
 
 use super::Cpu;
 use super::isa::Isa;
+use super::memory::{Done, Mmu, Quiet, Via};
 use crate::bus::Bus;
-use crate::memory::first_level::{Done, Mmu, Quiet, Via};
 
 impl<I: Isa> Cpu<I> {
     /// Fetches a block's instructions. False if the caller has to look again before running it.

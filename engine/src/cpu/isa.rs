@@ -2,8 +2,8 @@
 //!
 //! The core ([`super::Cpu`]) keeps time, finds and links blocks, fetches, takes turns with other cores, skips polling
 //! loops, times functions and reports. An instruction set decodes, executes, says what instructions cost, and knows its
-//! system registers and exceptions. `tests` at the end of this folder has a toy of a few instructions that shows what is
-//! needed.
+//! system registers and exceptions. `tests` at the end of this folder has a toy of a few instructions that shows what
+//! is needed.
 
 use std::fmt::Debug;
 
@@ -11,14 +11,14 @@ use super::Cpu;
 use super::block::{Draft, EntryOf};
 use super::cost::Cost;
 use super::iteration::Iteration;
+use super::memory::access::Abort;
+use super::memory::{Mmu, Via};
 use super::read::Read;
 use super::sections::CallSite;
 use crate::bus::Bus;
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
-use crate::memory::first_level::access::Abort;
-use crate::memory::first_level::{Mmu, Via};
 
 /// The abort of an access that an instruction set's memory management, or the bus, refuses.
 pub type AbortOf<I> = Abort<<<I as Isa>::Mmu as Mmu>::Status>;

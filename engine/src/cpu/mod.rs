@@ -18,6 +18,7 @@ pub(crate) mod irqs;
 pub mod isa;
 pub mod iteration;
 mod leave;
+pub mod memory;
 mod order;
 pub(crate) mod polls;
 pub mod read;

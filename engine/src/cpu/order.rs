@@ -6,10 +6,10 @@
 
 use super::Cpu;
 use super::isa::Isa;
+use super::memory::Via;
+use super::memory::access::Kind;
 use crate::bus::Bus;
 use crate::core::Stop;
-use crate::memory::first_level::Via;
-use crate::memory::first_level::access::Kind;
 use crate::time::{Cycles, Ps};
 
 impl<I: Isa> Cpu<I> {

@@ -4,11 +4,11 @@ use super::Cpu;
 use super::block::{Draft, EntryOf, Extent, FALLEN, OpInfo, TAKEN};
 use super::cost::{Breakdown, Cost};
 use super::isa::{AbortOf, Isa, Pending};
+use super::memory::Mmu;
+use super::memory::Via;
+use super::memory::access::{Abort, Status};
 use crate::bus::Bus;
 use crate::faults::{BusFaultKind, CoreFault, FaultedAccess};
-use crate::memory::first_level::Mmu;
-use crate::memory::first_level::Via;
-use crate::memory::first_level::access::{Abort, Status};
 
 /// Instructions a block has at the most.
 pub const LONGEST_BLOCK: usize = 64;

@@ -6,11 +6,11 @@ use super::cost::Breakdown;
 use super::deadline::Deadline;
 use super::irqs::Irqs;
 use super::isa::CauseNames;
+use super::memory::Accounts;
 use super::sections::{Sections, Totals as _};
 use crate::bus::Bus;
 use crate::core::{CoreReport, Stop};
 use crate::faults::CoreFault;
-use crate::memory::first_level::Accounts;
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 

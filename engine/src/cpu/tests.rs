@@ -5,11 +5,11 @@ mod toy;
 use std::sync::{Arc, Mutex};
 
 use super::Config;
+use super::memory::MemoryConfig;
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
 use crate::machine::{Description, Machine, Outcome, RunReport};
-use crate::memory::first_level::MemoryConfig;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};

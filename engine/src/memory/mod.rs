@@ -1,10 +1,6 @@
-//! Memories: RAM with port timing, caches, and what is between a core and memory where there is no cache.
+//! Memories: RAM and SDRAM with the timing of their ports, what caches are made of, and the second-level cache.
 
 pub mod cache;
 pub mod dram;
-pub mod fetch;
-pub mod first_level;
 pub mod outer;
-pub mod port;
 pub mod ram;
-pub mod shortcut;

@@ -1,9 +1,9 @@
 //! The memory of the program that calls, as the program sees it: without time, and as a debugger reaches it.
 
 use crate::bus::Bus;
+use crate::cpu::memory::Mmu;
+use crate::cpu::memory::access::{Access, Kind};
 use crate::host::errno::Errno;
-use crate::memory::first_level::Mmu;
-use crate::memory::first_level::access::{Access, Kind};
 use crate::time::Ps;
 
 /// Most bytes that are copied at once.

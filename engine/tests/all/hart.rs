@@ -2,10 +2,10 @@
 
 use crate::conformance::with_and_without_skipping;
 use crate::support::riscv::*;
+use cyclescope_engine::cpu::memory::MemoryConfig;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::memory::cache::{CacheShape, WritePolicy};
-use cyclescope_engine::memory::first_level::MemoryConfig;
 
 // ---- Static costs
 

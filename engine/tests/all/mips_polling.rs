@@ -3,9 +3,9 @@
 
 use crate::conformance;
 use crate::support::mips::*;
+use cyclescope_engine::cpu::memory::MemoryConfig;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::machine::RunReport;
-use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::time::Hz;
 use proptest::prelude::*;
 

@@ -12,13 +12,13 @@ use crate::cpu::block::{Draft, Entry, FALLEN, NOWHERE, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa, Pending};
 use crate::cpu::iteration::Iteration;
+use crate::cpu::memory::{Identity, Via};
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::cpu::{Config, Cpu};
 use crate::elf::Machine;
 use crate::faults::CoreFault;
 use crate::inputs::Inputs;
-use crate::memory::first_level::{Identity, Via};
 use crate::storms::Source;
 
 /// A core of this instruction set.

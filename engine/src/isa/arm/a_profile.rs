@@ -10,9 +10,9 @@ use super::registers::{LR, SINK};
 use super::system::{Effect, Exception, Kind, Lookup, System};
 use crate::bus::Bus;
 use crate::cpu::access::Asked;
-use crate::memory::first_level::Mmu as _;
-use crate::memory::first_level::access::how;
-use crate::memory::first_level::translate::descriptor;
+use crate::cpu::memory::Mmu as _;
+use crate::cpu::memory::access::how;
+use crate::cpu::memory::translate::descriptor;
 
 impl Profile for System {
     type Flow = ();

@@ -10,7 +10,7 @@ use super::system::Kind;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::access::{Asked, Moves};
-use crate::memory::first_level::access::how;
+use crate::cpu::memory::access::how;
 
 impl<P: Profile> Arm<P> {
     /// A load that found no shortcut. True if the block goes on.

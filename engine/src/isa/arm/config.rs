@@ -5,9 +5,9 @@ use super::op::Features;
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
 use crate::cpu;
+use crate::cpu::memory::MemoryConfig;
 use crate::dt::reader::{MultipleOf, NodeReader};
 use crate::memory::cache::CacheShape;
-use crate::memory::first_level::MemoryConfig;
 
 /// What a board says of a core.
 pub type CoreConfig<C = SystemConfig> = cpu::Config<CoreTiming, C>;

@@ -16,12 +16,12 @@ use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
+use crate::cpu::memory::Via;
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
-use crate::memory::first_level::Via;
 
 /// A core of the application profile.
 pub type CortexA = Arm<System>;

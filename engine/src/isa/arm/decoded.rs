@@ -8,8 +8,8 @@ use super::registers::{LR, RegisterSet, SINK, SP, one};
 use super::timing::{CoreTiming, Pending};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::Cost;
+use crate::cpu::memory::Via;
 use crate::cpu::read::Read;
-use crate::memory::first_level::Via;
 
 /// An instruction as decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::op::{Code, Features, Media, Op, TimingClass};
 use super::registers::{LR, OPERAND, PC, PC_VALUE, RESULT, SINK, ZERO};
-use crate::memory::first_level::access::how;
+use crate::cpu::memory::access::how;
 
 /// The micro-operations of one instruction, under way. A decoding function gives nothing for an encoding that means
 /// nothing here; what it has appended by then is dropped.

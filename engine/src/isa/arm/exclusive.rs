@@ -6,7 +6,7 @@ use super::profile::Profile;
 use super::system::Kind;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
-use crate::memory::first_level::access::how;
+use crate::cpu::memory::access::how;
 
 impl<P: Profile> Arm<P> {
     /// Ldrex and the like.

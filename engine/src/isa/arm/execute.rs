@@ -6,7 +6,7 @@ use super::op::{Code, Op};
 use super::profile::Profile;
 use crate::bus::Bus;
 use crate::cpu::block::{FALLEN, TAKEN};
-use crate::memory::first_level::access::how;
+use crate::cpu::memory::access::how;
 
 impl<P: Profile> Arm<P> {
     /// Runs the block `index`, whose first line has been fetched, and those behind it.

@@ -7,8 +7,8 @@ use super::registers::LR;
 use super::system::{Exception, System};
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+use crate::cpu::memory::access;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
-use crate::memory::first_level::access;
 use crate::storms::Source;
 
 /// b . in A32, and in T32.

@@ -2,7 +2,7 @@
 
 use super::profile::SystemSide as _;
 use super::system::{Abort, FaultStatus, System};
-use crate::memory::first_level::Mmu as _;
+use crate::cpu::memory::Mmu as _;
 
 /// More about an undefined instruction; empty if there is nothing to say. `encoding` has the first halfword of T32 on
 /// top.

@@ -18,9 +18,9 @@ use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::cpu::handlers::HANDLER_FAILS;
+use crate::cpu::memory::access::how;
 use crate::encoding::Encoding;
 use crate::faults::CoreFault;
-use crate::memory::first_level::access::how;
 use crate::storms::Source;
 
 /// The first address that can mean a return from an exception.

@@ -3,7 +3,7 @@
 //! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows
 //! only those. [`core`] is what the core that all share ([`crate::cpu`]) has to know, [`decoded`] the static [`timing`]
 //! of a block; [`execute`] runs blocks; [`system`] is all that is not the general registers. Every load, store and
-//! fetch that costs more than its instruction is the business of [`crate::memory::first_level`].
+//! fetch that costs more than its instruction is the business of [`crate::cpu::memory`].
 
 mod a_profile;
 mod access;

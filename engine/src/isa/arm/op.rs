@@ -131,7 +131,7 @@ pub enum Code {
     /// The media instructions that are rare: what is in `imm` (a [`Media`]).
     Media,
     // ---- Memory: the address is x[rn] + x[rm] + imm. `ra` has the flags of
-    // [`crate::memory::first_level::access::how`] ("how").
+    // [`crate::cpu::memory::access::how`] ("how").
     /// x[rd] = the word there; shorter ones are extended as their names say.
     Ldr,
     Ldrb,

@@ -10,10 +10,10 @@ use super::psr::ExecutionState;
 use super::system::{Effect, Lookup, Now, X};
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
+use crate::cpu::memory::Mmu;
+use crate::cpu::memory::access::{Abort, Status};
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
-use crate::memory::first_level::Mmu;
-use crate::memory::first_level::access::{Abort, Status};
 
 /// The state of a core beside its general and VFP registers. Where the memory asks it what addresses mean, it answers
 /// as an [`Mmu`].

@@ -19,7 +19,7 @@ pub mod registers;
 mod timer;
 pub mod vfp_control;
 
-pub use crate::memory::first_level::access::{
+pub use crate::cpu::memory::access::{
     Access, Barrier, Cacheability, Kind, Lines, Maintenance, MemoryType, TlbEntries, Translation,
 };
 pub use config::SystemConfig;

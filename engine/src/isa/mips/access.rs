@@ -13,8 +13,8 @@ use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
 use crate::cpu::block::FALLEN;
-use crate::memory::first_level::Done;
-use crate::memory::first_level::access::{Abort, Kind};
+use crate::cpu::memory::Done;
+use crate::cpu::memory::access::{Abort, Kind};
 
 impl Mips {
     /// A load that found no shortcut. True if the block goes on.

@@ -2,9 +2,9 @@
 
 use super::timing::CoreTiming;
 use crate::cpu;
+use crate::cpu::memory::MemoryConfig;
 use crate::dt::reader::NodeReader;
 use crate::memory::cache::CacheShape;
-use crate::memory::first_level::MemoryConfig;
 
 /// PRId of a JZ4720 and JZ4740: company 0xd0 (Ingenic), implementation 2 (XBurst with MXU) (Linux,
 /// arch/mips/include/asm/cpu.h).

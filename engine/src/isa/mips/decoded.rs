@@ -13,8 +13,8 @@ use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Draft, Entry, FALLEN};
 use crate::cpu::isa::{AbortOf, Pending as _};
+use crate::cpu::memory::Via;
 use crate::cpu::read::Read;
-use crate::memory::first_level::Via;
 
 /// Bytes of an instruction.
 pub(super) const OP_BYTES: u32 = 4;

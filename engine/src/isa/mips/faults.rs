@@ -5,9 +5,9 @@ use super::op::RA;
 use super::system::{Exception, TlbFault, hints};
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
+use crate::cpu::memory::Mmu;
+use crate::cpu::memory::access::{Abort, Access, Kind};
 use crate::faults::{Answer, CoreFault, FaultedAccess};
-use crate::memory::first_level::Mmu;
-use crate::memory::first_level::access::{Abort, Access, Kind};
 use crate::storms::Source;
 
 /// A branch to itself (beq $0, $0), and what a jump to itself has beside its target.

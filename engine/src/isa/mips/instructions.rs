@@ -6,8 +6,8 @@ use super::op::{Code, Op};
 use super::system::{Effect, Exception, Now};
 use super::uhi;
 use crate::bus::Bus;
+use crate::cpu::memory::access::{Barrier, Lines, Maintenance};
 use crate::memory::cache::CacheShape;
-use crate::memory::first_level::access::{Barrier, Lines, Maintenance};
 use crate::semihosting::memory::{Caller, Translated};
 
 /// The opcode of coprocessor 0's instructions.
@@ -139,10 +139,10 @@ impl Mips {
         let addr = self.x[usize::from(op.rs)].wrapping_add(op.offset() as u32);
         let dcache = |lines, clean, invalidate| Some(Maintenance::Dcache { lines, clean, invalidate });
         let what = match (op.operation() & 3, op.operation() >> 2) {
-            (0, 0 | 2) => Some(Maintenance::Icache(set_way(self.memory_config.icache, addr))),
+            (0, 0 | 2) => Some(Maintenance::Icache(set_way(self.memory.config.icache, addr))),
             (0, 4) => Some(Maintenance::Icache(Lines::At(addr))),
-            (1, 0) => dcache(set_way(self.memory_config.dcache, addr), true, true),
-            (1, 2) => dcache(set_way(self.memory_config.dcache, addr), false, true),
+            (1, 0) => dcache(set_way(self.memory.config.dcache, addr), true, true),
+            (1, 2) => dcache(set_way(self.memory.config.dcache, addr), false, true),
             (1, 4) => dcache(Lines::At(addr), false, true),
             (1, 5) => dcache(Lines::At(addr), true, true),
             (1, 6) => dcache(Lines::At(addr), true, false),

@@ -1,6 +1,6 @@
 //! Where code is: for virtual pages that instructions were fetched from, the physical ones.
 
-use crate::memory::first_level::Via;
+use crate::cpu::memory::Via;
 
 /// Bytes of a page: no translation maps less.
 pub(super) const PAGE_BYTES: u32 = 1 << 12;

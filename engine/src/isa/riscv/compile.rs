@@ -22,7 +22,7 @@ use super::core::{Hart, RiscV};
 use super::execute::Ending;
 use super::op::TimingClass;
 use crate::cpu::block::{self, Extent};
-use crate::memory::shortcut::Shortcuts;
+use crate::cpu::memory::shortcut::Shortcuts;
 use memory::CodeMemory;
 
 /// A hart's blocks.

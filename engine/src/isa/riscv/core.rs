@@ -11,14 +11,14 @@ use crate::cpu::block::{Draft, EntryOf};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
+use crate::cpu::memory::access::Abort;
+use crate::cpu::memory::{Identity, MemoryConfig, Via};
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::cpu::{self, Cpu};
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
-use crate::memory::first_level::access::Abort;
-use crate::memory::first_level::{Identity, MemoryConfig, Via};
 
 /// A pipelined core.
 pub type Hart = Cpu<RiscV>;
@@ -224,7 +224,7 @@ impl Isa for RiscV {
     }
 
     fn counters(core: &Hart) -> Vec<(String, u64)> {
-        let MemoryConfig { icache, dcache, .. } = core.memory_config;
+        let MemoryConfig { icache, dcache, .. } = core.memory.config;
         let caches = [("i-cache", icache), ("d-cache", dcache)].into_iter().zip(core.memory.cache_counters());
         let traps = (format!("{}.traps", core.shell.name), core.shell.exceptions);
         caches

@@ -2,10 +2,10 @@
 
 use super::core::Hart;
 use crate::bus::Bus;
+use crate::cpu::memory::Refusal;
+use crate::cpu::memory::access::Abort;
 use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
-use crate::memory::first_level::Refusal;
-use crate::memory::first_level::access::Abort;
 use crate::storms::Source;
 
 /// Why the flow of instructions is left.

@@ -4,9 +4,9 @@
 //! RTL, release of commit 87c89acc; docs/picosoc.md has the timing rules, which hold to the cycle.
 //!
 //! An instruction is *launched* in a cycle L; the next is fetched meanwhile through the port that data uses as well, by
-//! the policy [`crate::memory::fetch::prefetch_next`]. Nothing else delays it: there are no hazards, and no operation
-//! ends early. What differs between configurations (multiplier, divider, shifter) is in the timing table and the
-//! instruction set of its `cpu` node.
+//! the policy [`crate::cpu::memory::fetch::prefetch_next`]. Nothing else delays it: there are no hazards, and no
+//! operation ends early. What differs between configurations (multiplier, divider, shifter) is in the timing table and
+//! the instruction set of its `cpu` node.
 //!
 //! `decoded` is what is kept of an instruction, `run` launches them, `next` fetches the next one, `data` is loads and
 //! stores, `stops` what ends a run, `interrupts` the interrupt state, `config` the node.
@@ -30,11 +30,11 @@ use super::core::{RiscV, call_site_of};
 use crate::bus::Bus;
 use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::cpu::isa::Isa as _;
+use crate::cpu::memory::Accounts;
+use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
+use crate::cpu::memory::port::Port;
 use crate::cpu::shell::Shell;
 use crate::elf::Machine;
-use crate::memory::fetch::prefetch_next::PrefetchNext;
-use crate::memory::first_level::Accounts;
-use crate::memory::port::Port;
 use crate::time::{Cycles, Hz, Ps};
 
 /// sp: set at reset.

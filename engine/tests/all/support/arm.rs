@@ -3,13 +3,13 @@
 use super::late::Late;
 pub use super::rig::{put_physical as put, *};
 use cyclescope_engine::core::Core;
+use cyclescope_engine::cpu::memory::config::TlbShape;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::isa::arm::op::Features;
 use cyclescope_engine::isa::arm::system::SystemConfig;
 use cyclescope_engine::isa::arm::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, RunReport};
-use cyclescope_engine::memory::first_level::config::TlbShape;
 
 /// DDR: 10 cycles to the first word, 1 a further one.
 pub const DDR: u32 = 0x8000_0000;

@@ -2,13 +2,13 @@
 //! interrupt.
 use super::late::Late;
 pub use super::rig::*;
+use cyclescope_engine::cpu::memory::MemoryConfig;
+use cyclescope_engine::cpu::memory::config::TlbShape;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::isa::arm::m_profile::SystemConfig;
 use cyclescope_engine::isa::arm::timing::{CoreTiming, ThreeStage};
 use cyclescope_engine::machine::{Description, Machine, RunReport};
-use cyclescope_engine::memory::first_level::MemoryConfig;
-use cyclescope_engine::memory::first_level::config::TlbShape;
 
 /// The device, whose interrupt is external interrupt 5.
 pub const DEVICE: u32 = 0x4000_0000;

@@ -3,12 +3,12 @@
 use super::late::Late;
 pub use super::rig::*;
 use cyclescope_engine::core::Core;
+use cyclescope_engine::cpu::memory::config::TlbShape;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::isa::mips::config::SystemConfig;
 use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::isa::mips::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
-use cyclescope_engine::memory::first_level::config::TlbShape;
 
 /// What a physical address is in kseg0, cached, and in kseg1, uncached.
 pub const KSEG0: u32 = 0x8000_0000;

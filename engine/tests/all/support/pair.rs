@@ -8,11 +8,11 @@ use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine,
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::cpu::Config;
+use cyclescope_engine::cpu::memory::MemoryConfig;
 use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::isa::riscv::core::Hart;
 use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
-use cyclescope_engine::memory::first_level::MemoryConfig;
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Hz, Ps};

@@ -3,10 +3,10 @@
 
 use cyclescope_engine::bus::device::{Device, DeviceId};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
+use cyclescope_engine::cpu::memory::config::{PROTECTED_BYTES, TlbShape};
+use cyclescope_engine::cpu::memory::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::memory::cache::{CacheShape, Replacement, WritePolicy};
-use cyclescope_engine::memory::first_level::config::{PROTECTED_BYTES, TlbShape};
-use cyclescope_engine::memory::first_level::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Hz, Ps};
 

@@ -2,12 +2,12 @@
 //! interrupt.
 use super::late::Late;
 pub use super::rig::{put_physical as put, *};
+use cyclescope_engine::cpu::memory::MemoryConfig;
 use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart, SystemConfig};
 use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, RunReport};
 use cyclescope_engine::memory::cache::CacheShape;
-use cyclescope_engine::memory::first_level::MemoryConfig;
 
 /// DDR: 10 cycles to the first word, 1 a further one.
 pub const DDR: u32 = 0x8000_0000;

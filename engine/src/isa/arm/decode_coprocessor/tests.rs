@@ -1,7 +1,7 @@
 use super::*;
+use crate::cpu::memory::access::how;
 use crate::isa::arm::op::{Features, Op};
 use crate::isa::arm::registers::{ADDRESS, ZERO};
-use crate::memory::first_level::access::how;
 
 const WITH_D32: Features =
     Features { divide: false, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };

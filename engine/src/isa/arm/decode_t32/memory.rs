@@ -1,9 +1,9 @@
 //! 32-bit loads and stores of one register, and memory hints: A6.3.7 to A6.3.10.
 
+use crate::cpu::memory::access::how;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, RESULT, ZERO};
-use crate::memory::first_level::access::how;
 
 /// Where an access goes: x[rn] + x[rm] + imm, and what changes the base afterwards.
 struct Address {

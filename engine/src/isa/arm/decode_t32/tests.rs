@@ -2,8 +2,8 @@
 //! `tests/differential`.
 
 use super::*;
+use crate::cpu::memory::access::how;
 use crate::isa::arm::registers::{FLAGS, LR, PC_VALUE, RESULT, SINK, SP, ZERO};
-use crate::memory::first_level::access::how;
 
 mod long;
 mod m_profile;

@@ -8,9 +8,9 @@ use super::super::profile::SystemSide as _;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::handlers::HANDLER_FAILS;
+use crate::cpu::memory::Done;
+use crate::cpu::memory::access::how;
 use crate::faults::CoreFault;
-use crate::memory::first_level::Done;
-use crate::memory::first_level::access::how;
 
 /// Words of an integer frame.
 const WORDS: usize = 8;

@@ -3,7 +3,7 @@
 
 use super::System;
 use super::scb::{bfsr, hfsr, mmfsr, ufsr};
-use crate::memory::first_level::access::Status;
+use crate::cpu::memory::access::Status;
 
 /// Numbers of exceptions (ARM, B1.5.2).
 pub mod number {
@@ -65,7 +65,7 @@ pub enum Exception {
 }
 
 /// An access that could not be done.
-pub type Abort = crate::memory::first_level::access::Abort<FaultStatus>;
+pub type Abort = crate::cpu::memory::access::Abort<FaultStatus>;
 
 /// Why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

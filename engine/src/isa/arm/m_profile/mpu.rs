@@ -2,9 +2,9 @@
 
 use super::scb::CCR_UNALIGN_TRP;
 use super::{FaultStatus, System};
+use crate::cpu::memory::Mmu;
+use crate::cpu::memory::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
 use crate::isa::arm::system::mmu::untranslated;
-use crate::memory::first_level::Mmu;
-use crate::memory::first_level::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
 
 /// Regions of a Cortex-M4.
 pub(super) const REGIONS: usize = 8;

@@ -38,7 +38,7 @@ pub enum Exception {
 }
 
 /// An access that could not be done.
-pub type Abort = crate::memory::first_level::access::Abort<FaultStatus>;
+pub type Abort = crate::cpu::memory::access::Abort<FaultStatus>;
 
 /// Causes of aborts, under their codes in DFSR and IFSR (ARM, short-descriptor fault status).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use super::exceptions::{Abort, FaultStatus};
 use super::registers::{ACTLR_SMP, SCTLR_A, SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE};
 use super::{Access, Kind, System, Translation};
 use super::{Cacheability, MemoryType};
-use crate::memory::first_level::Mmu;
-use crate::memory::first_level::access::Status;
+use crate::cpu::memory::Mmu;
+use crate::cpu::memory::access::Status;
 
 /// TTBCR.PD0: no walks from TTBR0; PD1 is the next bit.
 const TTBCR_PD0: u32 = 1 << 4;

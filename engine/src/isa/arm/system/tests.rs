@@ -4,7 +4,7 @@ use super::super::op::{Code, Features, Op};
 use super::super::registers::{C, N_SOURCE, Q, V, Z_SOURCE};
 use super::registers::Number;
 use super::*;
-use crate::memory::first_level::Mmu as _;
+use crate::cpu::memory::Mmu as _;
 
 const EVENTS: Events =
     Events { instructions: 0, icache_refills: 0, dcache_refills: 0, dcache_write_backs: 0, exceptions: 0 };

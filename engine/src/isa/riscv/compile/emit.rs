@@ -14,8 +14,8 @@ use super::stubs::{begin, signature};
 use super::{Blocks, Hot, Kind, ending_bits};
 use crate::cpu::block::{NO_BLOCK, Settled, lookup_slot};
 use crate::cpu::isa::Pending as _;
-use crate::memory::first_level::Memory;
-use crate::memory::shortcut::{Shortcuts, Slot};
+use crate::cpu::memory::Memory;
+use crate::cpu::memory::shortcut::{Shortcuts, Slot};
 
 /// Where a hart's fetch epoch is.
 const FETCH_EPOCH: usize = offset_of!(Hart, memory) + Memory::FETCH_EPOCH;

@@ -7,8 +7,8 @@ use super::super::timing::CoreTiming;
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::bus::{Bus, MapEntry, Target};
 use crate::core::{Core, CoreReport, Stop};
+use crate::cpu::memory::MemoryConfig;
 use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
-use crate::memory::first_level::MemoryConfig;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};
 

@@ -5,9 +5,9 @@ use super::decoded::Decoded;
 use super::next::Next;
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault};
+use crate::cpu::memory::Purpose;
+use crate::cpu::memory::port::Answer;
 use crate::isa::riscv::execute::moves;
-use crate::memory::first_level::Purpose;
-use crate::memory::port::Answer;
 
 impl Picorv32 {
     /// Completes the prefetch, then reads.

@@ -2,8 +2,8 @@
 
 use super::Picorv32;
 use crate::bus::{Bus, BusFault};
-use crate::memory::fetch::prefetch_next::Fetched;
-use crate::memory::first_level::Purpose;
+use crate::cpu::memory::Purpose;
+use crate::cpu::memory::fetch::prefetch_next::Fetched;
 
 /// What is fetched next: its address, from when on the core wants it (I), and from when on it can accept it (N).
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 use super::*;
+use crate::cpu::memory::access::how;
 use crate::isa::arm::registers::{ADDRESS, SP, SPARE};
-use crate::memory::first_level::access::how;
 
 const ALIGNED: u8 = how::ALIGNED;
 const TOLD: u8 = how::ALIGNED | how::TOLD;

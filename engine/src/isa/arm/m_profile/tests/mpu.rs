@@ -1,7 +1,7 @@
 //! Memory protection: ARM, B3.1 and B3.5.
 
 use super::*;
-use crate::memory::first_level::access::{Access, Cacheability, Kind, MemoryType};
+use crate::cpu::memory::access::{Access, Cacheability, Kind, MemoryType};
 
 const CTRL: u32 = 0xd94;
 const RBAR: u32 = 0xd9c;

@@ -1,4 +1,12 @@
 //! Instruction fetches: through the instruction cache, line by line, or past it, a few bytes at a time.
+//!
+//! How a core fetches what no cache holds is a policy: by chunks, which are here; [`on_demand`], words when an
+//! instruction needs them, of which the last two are remembered; [`prefetch_next`], the next instruction while the
+//! current one executes, through the port that data uses as well. The latter two know word addresses, halfwords and
+//! cycles; what an instruction is stays with the instruction set.
+
+pub mod on_demand;
+pub mod prefetch_next;
 
 use std::mem::offset_of;
 

@@ -4,7 +4,7 @@
 //! while an access to it changes nothing in the cache's directory: it is present and the most recently used of its set,
 //! and, for stores, already dirty and without decoded instructions. Whatever makes that untrue removes it.
 
-use super::cache::NO_LINE;
+use crate::memory::cache::NO_LINE;
 
 const SLOTS: usize = 1 << 10;
 

@@ -1,5 +1,6 @@
 //! What the board says of a core's memory side.
 
+use super::fetch::on_demand::WordBuffer;
 use super::stores::MOST_ENTRIES;
 pub use super::tlb::TlbShape;
 use crate::dt::fault::FaultKind;
@@ -59,7 +60,7 @@ pub enum WriteBack {
 /// How instructions are fetched that no cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchPolicy {
-    /// Word by word, each when an instruction needs it: [`crate::memory::fetch::on_demand`].
+    /// Word by word, each when an instruction needs it: [`crate::cpu::memory::fetch::on_demand`].
     OnDemand,
     /// By chunks, as long as the flow of instructions goes on.
     Chunks(Chunks),
@@ -75,6 +76,15 @@ pub struct Chunks {
 }
 
 impl FetchPolicy {
+    /// What users read of it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            FetchPolicy::OnDemand => WordBuffer::NAME,
+            FetchPolicy::Chunks(Chunks { ahead: false, .. }) => "chunks",
+            FetchPolicy::Chunks(Chunks { ahead: true, .. }) => "chunks, one ahead",
+        }
+    }
+
     /// Reads that of a core that fetches by chunks.
     fn from_node(reader: &mut NodeReader) -> FetchPolicy {
         let bytes = reader.timing_u32(FETCH_BYTES, PowerOfTwo(4..=32), "a fetch brings 4, 8, 16 or 32 bytes");

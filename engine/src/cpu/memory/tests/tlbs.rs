@@ -1,7 +1,7 @@
 //! Translation lookaside buffers and walks.
 
 use super::*;
-use crate::memory::first_level::access::TlbEntries;
+use crate::cpu::memory::access::TlbEntries;
 
 /// Of a table that the data cache has not: a line.
 const WALK: u64 = READ + 9;

@@ -9,7 +9,7 @@
 //! I + 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is
 //! *done* in cycle D.
 
-use super::super::port::Answer;
+use crate::cpu::memory::port::Answer;
 
 /// A fetched instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

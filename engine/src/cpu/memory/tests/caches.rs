@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::access::how;
 use super::*;
-use crate::memory::first_level::access::{Lines, TlbEntries};
+use crate::cpu::memory::access::{Lines, TlbEntries};
 
 /// 4 beats through the RAM's port.
 const FILL: u64 = READ + 3 * 3;

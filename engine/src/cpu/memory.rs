@@ -12,13 +12,15 @@ pub mod access;
 mod accounts;
 pub mod config;
 mod data;
-mod fetch;
+pub mod fetch;
 mod flat;
 mod maintain;
 mod meter;
 mod mmu;
 mod multiple;
 mod outward;
+pub(crate) mod port;
+pub mod shortcut;
 mod stores;
 #[cfg(test)]
 mod tests;
@@ -32,16 +34,16 @@ pub use mmu::{Identity, Mmu, Refusal};
 
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement, WritePolicy};
-use crate::memory::fetch::on_demand::WordBuffer;
-use crate::memory::shortcut::Shortcuts;
 use access::{Abort, Status};
+use fetch::on_demand::WordBuffer;
 use fetch::{FetchLines, Prefetch};
 use meter::{Meter, Trip};
+use shortcut::Shortcuts;
 use stores::StoreBuffer;
 use tlb::Tlb;
 
-/// Bytes of a line where there is no instruction cache to say it.
-const LINE_BYTES: u32 = 32;
+/// Bytes of a line where there is no cache to say it.
+pub(crate) const LINE_BYTES: u32 = 32;
 
 /// What an access came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +68,7 @@ pub enum Via {
 /// The memory side of a core.
 #[derive(Debug)]
 pub struct Memory {
-    config: MemoryConfig,
+    pub(crate) config: MemoryConfig,
     /// All that accesses to come depend on, but for what is worked out from it below.
     state: State,
     accounts: Accounts,
