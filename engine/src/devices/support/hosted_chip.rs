@@ -201,6 +201,13 @@ impl HostedChip {
 
     /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm.
     /// `word_end` is when the wire is to be looked at again, where the controller does so only when something asks.
+    /// True if something beyond the wire may ask for the chip's state at a time of its own: it has an interrupt pin or
+    /// control pins.
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.is_watched
+    }
+
     #[inline]
     pub fn follow(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
         if self.has_pin {
@@ -549,7 +556,8 @@ mod tests {
     #[test]
     fn a_control_pin_that_moves_while_clocks_lie_ahead_acts_at_their_end() {
         let line = IrqLine::Core { core: 0, bit: 3 };
-        let mut bench = Bench::new(Host(HostedChip::new(Box::<Clockwork>::default(), "chip0".to_owned(), Some(line), 7)));
+        let mut bench =
+            Bench::new(Host(HostedChip::new(Box::<Clockwork>::default(), "chip0".to_owned(), Some(line), 7)));
         // The chip knows of 3.5 us as its supply goes at 0.5 us: its pin still rises at 1 us and falls at 2 us, rises
         // at 3 us, and falls with the supply.
         bench.write(Ps::ZERO, 4, 3_500_000).unwrap();

@@ -11,6 +11,7 @@ mod configuration;
 mod lines;
 mod look;
 mod modes;
+mod pins;
 mod window;
 
 /// 12 MHz, whose period is no whole number of picoseconds.
