@@ -6,12 +6,10 @@ use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
-use crate::wire::spi::{Burst, Lines, Rate};
+use crate::wire::spi::{Burst, Lines, MISO, Rate};
 
 /// Chip selects: SSI_CE_ and SSI_CE2_.
 pub const SELECTS: usize = 2;
-/// MISO among a target's lines.
-const IO1: u8 = 0b10;
 
 /// A word in the shift register.
 #[derive(Clone, Copy, Debug)]
@@ -220,7 +218,7 @@ impl Wire {
         }
         let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
             let [(lines, levels), _] = pins.driven(&**self.chips.at(select)?, at);
-            (lines & IO1 != 0).then_some(levels & IO1 != 0)
+            (lines & MISO != 0).then_some(levels & MISO != 0)
         });
         // Low wins.
         driven.all(|level| level)
