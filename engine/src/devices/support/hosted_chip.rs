@@ -159,8 +159,10 @@ impl HostedChip {
         self.tell(end, |chip, end| chip.idle_clocks(clocks, end));
     }
 
+    /// Does something to the chip at `at`, or at the end of what it knows, where that is later: the closure gets the
+    /// time.
     #[inline(always)]
-    fn tell<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
+    pub fn tell<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
         if self.is_watched { self.tell_and_look(at, call) } else { call(self.target.as_mut(), at) }
     }
 
@@ -199,8 +201,6 @@ impl HostedChip {
         self.has_pin
     }
 
-    /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm.
-    /// `word_end` is when the wire is to be looked at again, where the controller does so only when something asks.
     /// True if something beyond the wire may ask for the chip's state at a time of its own: it has an interrupt pin or
     /// control pins.
     #[inline]
@@ -208,6 +208,8 @@ impl HostedChip {
         self.is_watched
     }
 
+    /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm.
+    /// `word_end` is when the wire is to be looked at again, where the controller does so only when something asks.
     #[inline]
     pub fn follow(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
         if self.has_pin {
@@ -366,12 +368,12 @@ impl Chips {
 
     /// The chip on a select.
     #[inline]
-    pub fn on(&mut self, select: usize) -> Option<&mut HostedChip> {
+    pub fn get_mut(&mut self, select: usize) -> Option<&mut HostedChip> {
         self.selects.get_mut(select).and_then(Option::as_mut)
     }
 
     /// The same, for reading.
-    pub fn at(&self, select: usize) -> Option<&HostedChip> {
+    pub fn get(&self, select: usize) -> Option<&HostedChip> {
         self.selects.get(select).and_then(Option::as_ref)
     }
 
@@ -415,7 +417,7 @@ impl Chips {
 
     /// [`HostedChip::event`], if `token` is a chip's.
     pub fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if let Some(chip) = self.on(token as usize) {
+        if let Some(chip) = self.get_mut(token as usize) {
             chip.event(ctx);
         }
     }

@@ -217,7 +217,7 @@ impl Wire {
             return self.mosi;
         }
         let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
-            let [(lines, levels), _] = pins.driven(&**self.chips.at(select)?, at);
+            let [(lines, levels), _] = pins.driven(&**self.chips.get(select)?, at);
             (lines & MISO != 0).then_some(levels & MISO != 0)
         });
         // Low wins.
@@ -230,7 +230,7 @@ impl Wire {
             // Chips take a low level for selected.
             let selected = active != self.settings.is_active_high(select);
             let levels = PinLevels { selected, clock, enables: 1, levels: u8::from(self.mosi) };
-            if let Some(chip) = self.chips.on(select).filter(|_| pins.levels() != levels) {
+            if let Some(chip) = self.chips.get_mut(select).filter(|_| pins.levels() != levels) {
                 pins.set(levels, at, chip.target());
             }
         }
