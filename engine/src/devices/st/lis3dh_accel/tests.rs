@@ -201,3 +201,13 @@ fn an_access_before_boot_and_a_cut_byte_are_noted() {
     rig.chip.deselect(rig.now + Ps::from_us(6));
     assert!(rig.chip.take_notes()[0].contains("within a byte"));
 }
+
+#[test]
+fn a_frame_that_begins_before_boot_is_ignored_to_its_end() {
+    let mut rig = Rig::new([0; 3]);
+    // Its first byte ends 1 us before boot.
+    rig.now = Ps::from_us(u64::from(BOOT_US) - 9);
+    assert_eq!(rig.access(&[CTRL_REG1 as u8, 0x57, 0x57]), [0xff; 3]);
+    assert_eq!(rig.read(CTRL_REG1 as u8), 0x07);
+    assert_eq!(rig.chip.take_notes(), ["an access before the chip has booted has no effect"]);
+}
