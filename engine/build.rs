@@ -9,13 +9,15 @@ use std::{env, fs};
 fn main() {
     const FOLDER: &str = "src/devices";
     println!("cargo::rerun-if-changed={FOLDER}");
-    let rooms = entries(Path::new(FOLDER)).into_iter().filter(|path| path.is_dir());
+    let folders = entries(Path::new(FOLDER)).into_iter().filter(|path| path.is_dir());
     let mut code = String::from("&[\n");
-    for file in rooms.flat_map(|room| entries(&room)).filter(|path| path.extension().is_some_and(|end| end == "rs")) {
+    for file in
+        folders.flat_map(|folder| entries(&folder)).filter(|path| path.extension().is_some_and(|end| end == "rs"))
+    {
         let source = fs::read_to_string(&file).expect("a model's source can be read");
         if source.contains("\npub const MODEL: Model") {
-            let [room, model] = names(&file);
-            writeln!(code, "(self::{room}::{model}::MODEL, {:?}),", about(&source))
+            let [folder, model] = names(&file);
+            writeln!(code, "(self::{folder}::{model}::MODEL, {:?}),", about(&source))
                 .expect("a string takes what is written");
         }
     }
@@ -32,10 +34,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The room and the name of a model's file.
+/// The folder and the name of a model's file.
 fn names(file: &Path) -> [&str; 2] {
-    let (room, model) = (file.parent().and_then(Path::file_name), file.file_stem());
-    [room, model].map(|part| part.and_then(OsStr::to_str).expect("models have plain names"))
+    let (folder, model) = (file.parent().and_then(Path::file_name), file.file_stem());
+    [folder, model].map(|part| part.and_then(OsStr::to_str).expect("models have plain names"))
 }
 
 /// The comment at the top of a source file, without links to code.

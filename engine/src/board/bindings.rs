@@ -85,8 +85,8 @@ fn buses() -> impl Iterator<Item = Binding> {
     let route = Binding {
         compatible: routes::COMPATIBLE,
         group: Group::Bus,
-        about: "A child of a bus: the way to it from another bus, on which a core sits (`cyclescope,bus` of the \
-                `cpu` node), where that differs from the way that the board's other masters have.",
+        about: "A child of a bus: the route to it from another bus, on which a core sits (`cyclescope,bus` of the \
+                `cpu` node), where that differs from the route that the board's other masters have.",
         properties: declared(routes::COMPATIBLE, |reader| drop(routes::read_between(reader, "", ""))),
     };
     [bus, route].into_iter()

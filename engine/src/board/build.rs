@@ -87,7 +87,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
         description.cores.push(info);
         cores.push(core);
         bus.add_core();
-        // Where there are several, the others have none.
+        // Of several cores, one that names no second-level cache has none.
         if cpus.len() > 1 && node.property("next-level-cache").is_none() {
             bus.past_outer |= 1 << index;
         }

@@ -1,11 +1,10 @@
 //! Properties that any node may have (Devicetree Specification 0.4, section 2.3): they are checked here, once, for all
 //! who read them.
 
+use crate::dt::MOST_CELLS;
 use crate::dt::fault::{BoardFault, FaultKind};
 use crate::dt::node::{Node, Property};
 
-/// Most cells that a node may have others use for a number of its kind: no binding has more.
-const MOST_CELLS: u32 = 8;
 /// What `status` may be; "fail" has forms with more behind it.
 const STATES: [&str; 5] = ["okay", "ok", "disabled", "reserved", "fail"];
 

@@ -47,6 +47,6 @@ pub const PASSIVE: [Passive; 5] = [
 /// True for a compatible of a node that is no device.
 pub fn is_passive(compatible: &str) -> bool {
     compatible == "simple-bus"
-        || compatible == routes::COMPATIBLE
+        || routes::is_compatible(compatible)
         || PASSIVE.iter().any(|it| it.compatible == compatible)
 }

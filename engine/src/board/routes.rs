@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! from-mlahb {
-//!     compatible = "cyclescope,way";
+//!     compatible = "cyclescope,route";
 //!     cyclescope,from = <&mlahb>;
 //!     clocks = <&ck_mcu>;
 //!     cyclescope,request-cycles = <1>;
@@ -25,7 +25,9 @@ use crate::memory::ram::PortTiming;
 use crate::time::{Cycles, Hz};
 
 /// The compatible of a bus's child that is a route to it.
-pub const COMPATIBLE: &str = "cyclescope,way";
+pub const COMPATIBLE: &str = "cyclescope,route";
+/// Its name in older boards.
+const OLD_COMPATIBLE: &str = "cyclescope,way";
 /// The property of a `cpu` node that names its bus.
 pub const CORE_BUS: &str = "cyclescope,bus";
 /// The property of a route that says where it begins.
@@ -44,7 +46,7 @@ pub struct Routes {
 pub fn read<'a>(buses: &[&'a Node], board: &mut Board<'a>, bus: &mut Bus) -> Routes {
     let mut routes = Routes::default();
     for (to, node) in buses.iter().enumerate() {
-        let is_route = |child: &&Node| child.is_enabled() && child.compatibles().contains(&COMPATIBLE);
+        let is_route = |child: &&Node| child.is_enabled() && child.compatibles().into_iter().any(is_compatible);
         for child in node.children.iter().filter(is_route) {
             let from = bus_of(buses, child, FROM, board);
             let name = from.map_or("", |from| buses[from].label());
@@ -61,6 +63,11 @@ pub fn read<'a>(buses: &[&'a Node], board: &mut Board<'a>, bus: &mut Bus) -> Rou
     routes
 }
 
+/// True for a compatible of a route.
+pub fn is_compatible(compatible: &str) -> bool {
+    [COMPATIBLE, OLD_COMPATIBLE].contains(&compatible)
+}
+
 /// Says that a `cpu` node may name its bus.
 pub fn declare_core_bus(reader: &mut NodeReader) {
     declare(reader, CORE_BUS, "the bus that the core sits on, if not where the board's other masters are", false);
@@ -72,7 +79,7 @@ fn declare(reader: &mut NodeReader, name: &str, meaning: &str, required: bool) {
 
 /// Reads a route between two buses, by their names.
 pub fn read_between(reader: &mut NodeReader, to: &str, from: &str) -> Route {
-    declare(reader, FROM, "the bus that the way leads from", true);
+    declare(reader, FROM, "the bus that the route leads from", true);
     Route { name: format!("{to} from {from}"), ..read_route(reader) }
 }
 
@@ -127,9 +134,33 @@ mod tests {
     use super::*;
     use crate::bus::Route;
     use crate::bus::device::DeviceId;
+    use crate::devices::bench::{cells, node};
     use crate::memory::ram::Ram;
 
     const MHZ: u64 = 1_000_000;
+
+    #[test]
+    fn a_route_is_found_under_its_old_name_too() {
+        for (compatible, found) in [("cyclescope,route", true), ("cyclescope,way", true), ("simple-bus", false)] {
+            let compatible = [compatible.as_bytes(), &[0]].concat();
+            let properties = vec![("compatible", compatible), (FROM, cells(&[1]))];
+            let route = node("from-mlahb", None, properties, Vec::new());
+            let buses = [node("mlahb", Some(1), Vec::new(), Vec::new()), node("axi", Some(2), Vec::new(), vec![route])];
+            let root = node("", None, Vec::new(), buses.to_vec());
+            let mut board = Board {
+                root: &root,
+                faults: Vec::new(),
+                parameters: Vec::new(),
+                declared: None,
+                ports: |_| false,
+                interrupts: &|_, _| None,
+            };
+            let mut bus = Bus::default();
+            let routes = read(&buses.each_ref(), &mut board, &mut bus);
+            assert_eq!(routes.between, if found { vec![(0, 1, 0)] } else { Vec::new() });
+            assert_eq!(bus.routes.len(), usize::from(found));
+        }
+    }
 
     /// Three buses and a route from the second to the third; on each a memory or a device.
     fn bus() -> Bus {

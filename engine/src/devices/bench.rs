@@ -142,6 +142,14 @@ pub const CLOCK: u32 = 1;
 /// Phandle of core 0's interrupt controller, for [`read_node`].
 pub const CPU_INTC: u32 = 2;
 
+/// Phandle of device 0, for [`phandle_of`].
+const FIRST_DEVICE: u32 = 0x100;
+
+/// Phandle of a device of the bench, for [`read_tree`].
+pub const fn phandle_of(device: DeviceId) -> u32 {
+    FIRST_DEVICE + device.0
+}
+
 /// Builds a device from a node with these properties of cells, and with `cyclescope,read-cycles` of 4 and
 /// `cyclescope,write-cycles` of 3 from a clock of 100 MHz. Returns it, and the faults of the node without their place.
 pub fn read_node(
@@ -171,27 +179,39 @@ fn build_node<'a>(
     mut device: Vec<(&'a str, Vec<u8>)>,
     properties: &[(&'a str, &[u32])],
 ) -> (Bench, Vec<String>) {
-    let cells = |cells: &[u32]| cells.iter().flat_map(|cell| cell.to_be_bytes()).collect();
     device.push(("clocks", cells(&[CLOCK; 6])));
     device.extend(properties.iter().map(|(name, value)| (*name, cells(value))));
     let clock = node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[100_000_000]))], Vec::new());
     let root = node("", None, Vec::new(), vec![clock, node("dut", None, device, Vec::new())]);
-    let interrupts =
-        |phandle: u32, cells: &[u32]| (phandle == CPU_INTC).then(|| IrqLine::Core { core: 0, bit: cells[0] });
+    let (device, faults) = read_tree(&root, from_node);
+    (Bench::boxed(device), faults)
+}
+
+/// Reads the last child of a root. Returns what that gives, and the node's faults without their place. Lines may lead
+/// to [`CPU_INTC`] and to devices ([`phandle_of`]).
+pub fn read_tree<T>(root: &Node, read: impl FnOnce(&mut NodeReader) -> T) -> (T, Vec<String>) {
+    let interrupts = |phandle: u32, cells: &[u32]| match phandle {
+        CPU_INTC => Some(IrqLine::Core { core: 0, bit: cells[0] }),
+        FIRST_DEVICE.. => Some(IrqLine::Device { device: DeviceId(phandle - FIRST_DEVICE), input: cells[0] }),
+        _ => None,
+    };
     let mut board = Board {
-        root: &root,
+        root,
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: None,
         ports: crate::devices::is_port,
         interrupts: &interrupts,
     };
-    let mut reader = NodeReader::new(&root.children[1], &mut board);
-    let device = from_node(&mut reader);
+    let mut reader = NodeReader::new(root.children.last().unwrap(), &mut board);
+    let read = read(&mut reader);
     reader.finish();
-    let mut bench = Bench { bus: Bus::default(), text: Default::default() };
-    bench.add(device);
-    (bench, board.faults.iter().map(|fault| fault.kind.to_string()).collect())
+    (read, board.faults.iter().map(|fault| fault.kind.to_string()).collect())
+}
+
+/// Cells as a property has them.
+pub fn cells(cells: &[u32]) -> Vec<u8> {
+    cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }
 
 /// A node of a tree that a test makes.

@@ -1,6 +1,6 @@
 //! Device models, by vendors: `devices/<vendor>/<device>.rs` is the model of the devicetree compatible of that name.
 //!
-//! A model's file has a constant `MODEL`, which says what it answers to, and its room's `mod.rs` a line for the file.
+//! A model's file has a constant `MODEL`, which says what it answers to, and its folder's `mod.rs` a line for the file.
 //! The build script lists all that there are.
 
 use std::sync::LazyLock;

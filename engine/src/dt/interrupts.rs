@@ -1,10 +1,8 @@
 //! Interrupt specifiers: whose they are, and which input they name (Devicetree Specification 0.4, section 2.4).
 
+use super::MOST_CELLS;
 use super::inputs;
 use super::node::{Node, Property};
-
-/// Most cells of a specifier that a board may ask for.
-const MOST_CELLS: u32 = 8;
 
 /// Most lines of a node: those of a timer of 128 harts.
 const MOST_LINES: usize = 256;

@@ -12,3 +12,7 @@ pub mod node;
 pub mod params;
 pub mod reader;
 pub mod wiring;
+
+/// Most cells that a node may have others use for a number of its kind (`#interrupt-cells` and the like): no binding
+/// has more.
+pub const MOST_CELLS: u32 = 8;

@@ -6,13 +6,10 @@
 //! lines and both edges, and looks at each clock where a controller errs, so it has code of its own for the wire.)
 
 use super::notes::Notes;
-use super::spi::{Burst, ControlPin, Drive, Edges, INTERRUPT, Lines, Outlook, Rate, SpiTarget};
+use super::spi::{Burst, ControlPin, Drive, INTERRUPT, Lines, MISO, Outlook, Rate, SpiTarget};
 use crate::dt::reader::{Declared, NodeReader};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
-
-/// IO1, on which a chip with single lines answers.
-pub const MISO: u8 = 0b10;
 
 /// Passes the clocks of a burst to a chip with one line in and one line out. `clock` gets the level of IO0 on the
 /// rising edge and how many clocks follow, and returns what the chip drives on IO1. The result is what the controller
@@ -135,8 +132,6 @@ pub struct OnWire<T> {
     out: Option<u8>,
     index: u64,
     last_edge: Ps,
-    /// Where the edges of the next burst lie, if the controller has told.
-    edges: Option<Edges>,
     /// Counts what was done to the chip: two states with the same number are the same.
     version: u64,
     notes: Notes<String>,
@@ -152,7 +147,7 @@ impl<T: ByteTarget> OnWire<T> {
         }
         let max_clock = reader.frequency_or("spi-max-frequency", Some(max_hz), "the fastest clock that the chip takes");
         let (line, notes) = (ByteLine::default(), Notes::default());
-        OnWire { chip, max_clock, line, out: None, index: 0, last_edge: Ps::ZERO, edges: None, version: 0, notes }
+        OnWire { chip, max_clock, line, out: None, index: 0, last_edge: Ps::ZERO, version: 0, notes }
     }
 
     fn touch(&mut self, now: Ps) {
@@ -162,10 +157,7 @@ impl<T: ByteTarget> OnWire<T> {
 
     /// Notes a clock that is too fast: the burst is shorter than as many clocks at the greatest frequency.
     fn check(&mut self, burst: Burst, span: Span) {
-        let length = match self.edges {
-            Some(edges) if burst.clocks > 1 => Ps(edges.period.0.saturating_mul(burst.clocks.into())),
-            _ => span.end.saturating_sub(span.start),
-        };
+        let length = span.end.saturating_sub(span.start);
         let shortest = self.max_clock.map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(burst.clocks.into())));
         if length < shortest {
             self.notes.add("the clock is faster than spi-max-frequency".to_owned());
@@ -189,14 +181,10 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
         let Some(mut out) = self.out else { return u32::MAX };
         let span = Span { start, end, clocks: burst.clocks };
         self.check(burst, span);
-        let edges = self.edges.take();
         let sampled = single_lines(burst, |io0, left| {
             let level = self.line.level(out);
             if let Some(byte) = self.line.clock(io0) {
-                let now = match edges {
-                    Some(edges) => end.saturating_sub(Ps(edges.period.0.saturating_mul(left.into()))),
-                    None => span.at(burst.clocks - left),
-                };
+                let now = span.at(burst.clocks - left);
                 self.touch(now);
                 out = self.chip.byte(self.index, byte, now, &mut self.notes);
                 self.index += 1;
@@ -216,10 +204,6 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
                 self.notes.add("chip select went inactive within a byte, which is lost".to_owned());
             }
         }
-    }
-
-    fn edges(&mut self, edges: Edges) {
-        self.edges = Some(edges);
     }
 
     fn control(&mut self, pin: ControlPin, level: bool, now: Ps) {

@@ -8,6 +8,8 @@ use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::Ps;
 
+/// IO1 among a target's lines, on which a chip with single lines answers.
+pub const MISO: u8 = 0b10;
 /// What a controller samples while nobody drives the lines.
 pub const PULLED_UP: u32 = u32::MAX;
 

@@ -125,6 +125,31 @@ impl PicosocSpimemio {
         self.config & !cfg::PINS | u32::from(pins.enables) << cfg::OE_SHIFT | select | clock | u32::from(levels)
     }
 
+    /// All clocks of the stream that are over before `now` reach the chip, if it could do something by itself after
+    /// them.
+    fn catch_wire_up(&mut self, now: Ps) {
+        if self.pins.is_none() && self.wire.chip.is_watched() {
+            let cycle = self.wire.clock.cycles_until_ceil(now).0;
+            let position = self.stream.look(cycle, &mut self.wire);
+            self.wire.look(position, cycle);
+        }
+    }
+
+    /// The chip's interrupt line follows what was done to it, and what the stream will do.
+    #[inline]
+    fn follow_chip(&mut self, ctx: &mut Ctx) {
+        if self.wire.chip.has_pin() {
+            self.follow_pin(ctx);
+        }
+    }
+
+    #[cold]
+    fn follow_pin(&mut self, ctx: &mut Ctx) {
+        let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        let end = if self.pins.is_none() { self.stream.next_end(cycle) } else { None };
+        self.wire.chip.follow(end.map(|end| self.wire.time(end)), ctx);
+    }
+
     /// A write that takes effect at `now`.
     fn configure(&mut self, config: u32, now: Ps) {
         self.config = config;
@@ -136,7 +161,7 @@ impl PicosocSpimemio {
         }
         if config & cfg::ENABLE != 0 {
             if let Some(mut pins) = self.pins.take() {
-                pins.set(PinLevels::default(), time, self.wire.chip.target());
+                self.wire.chip.tell(time, |chip, at| pins.set(PinLevels::default(), at, chip));
                 self.wire.show_pins(PinLevels::default(), at);
             }
             self.wire.mode = mode_of(config);
@@ -148,7 +173,7 @@ impl PicosocSpimemio {
                 self.pins.get_or_insert_with(|| Pins::taken_over(PinLevels { selected, ..PinLevels::default() }));
             let levels = levels_of(config);
             self.wire.totals.sck_clocks += u64::from(levels.clock && !pins.levels().clock);
-            pins.set(levels, time, self.wire.chip.target());
+            self.wire.chip.tell(time, |chip, at| pins.set(levels, at, chip));
             self.wire.show_pins(levels, at);
         }
     }
@@ -162,7 +187,7 @@ impl PicosocSpimemio {
         let answered = self.stream.request(cycle, self.address(offset) & !3, &mut self.wire);
         self.wire.unused = false;
         self.words_requested += 1;
-        self.wire.chip.follow(None, ctx);
+        self.follow_chip(ctx);
         if self.wire.notes_due {
             self.take_notes(ctx);
         }
@@ -223,11 +248,15 @@ impl Device for PicosocSpimemio {
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.catch_wire_up(ctx.now);
         self.wire.chip.event(ctx);
+        self.follow_chip(ctx);
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.catch_wire_up(ctx.now);
         self.wire.chip.pins_changed(port, changed, levels, ctx);
+        self.follow_chip(ctx);
     }
 
     #[inline]
@@ -235,6 +264,7 @@ impl Device for PicosocSpimemio {
         let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
         if range == 0 {
             let value = if offset & !3 == 0 { self.register(cycle) } else { 0 };
+            self.follow_chip(ctx);
             return Ok(Reply::read(size.extracted(value, offset), self.wire.time(cycle)));
         }
         let answered = self.request(offset, cycle, ctx)?;
@@ -257,7 +287,7 @@ impl Device for PicosocSpimemio {
         }
         if offset & !3 == 0 {
             self.configure(size.merged(self.config, offset, value) & cfg::ALL, ctx.now);
-            self.wire.chip.follow(None, ctx);
+            self.follow_chip(ctx);
             self.take_notes(ctx);
         }
         Ok(Reply::written(self.wire.time(cycle)))

@@ -7,8 +7,9 @@
 //! Any wiring works as it would on a board: a MOSI and MISO that are swapped drive against each other, and the other
 //! two ends float.
 //!
-//! A chip's `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio` are wires, too ([`crate::wire::host`]). Chip
-//! selects are active low, as the chips have them; the flags of `cs-gpios` tell a driver so, and change nothing here.
+//! A chip's `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio` are wires, too
+//! ([`crate::devices::support::hosted_chip`]). Chip selects are active low, as the chips have them; the flags of
+//! `cs-gpios` tell a driver so, and change nothing here.
 //!
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
@@ -19,11 +20,9 @@ use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::time::Ps;
 use crate::wire::pins::{PinLevels, Pins};
-use crate::wire::spi::SpiTarget;
+use crate::wire::spi::{MISO, SpiTarget};
 use crate::wires::Pin;
 
-/// MISO among a target's lines.
-const IO1: u8 = 0b10;
 /// No controller has more chip selects.
 const MOST_SELECTS: u32 = 32;
 
@@ -145,8 +144,8 @@ impl SpiGpio {
             let Some(chip) = &select.chip else { continue };
             let driven = select.pins.driven(&**chip, at);
             for (miso, (lines, levels)) in miso.iter_mut().zip(driven) {
-                if lines & IO1 != 0 {
-                    *miso = Some(levels & IO1 != 0 && *miso != Some(false));
+                if lines & MISO != 0 {
+                    *miso = Some(levels & MISO != 0 && *miso != Some(false));
                 }
             }
         }

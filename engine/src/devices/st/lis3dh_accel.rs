@@ -53,8 +53,8 @@ struct Lis3dh {
     settling: u64,
     acceleration_mg: [u32; 3],
     registers: Vec<u8>,
-    /// The first byte of the frame (RW, MS and AD), and the register that the next one is for.
-    command: u8,
+    /// The first byte of the frame (RW, MS and AD), if the chip had booted, and the register that the next one is for.
+    command: Option<u8>,
     address: usize,
     /// Low-power, normal or high-resolution mode: 0 to 2.
     mode: usize,
@@ -114,20 +114,20 @@ impl Lis3dh {
 
 impl ByteTarget for Lis3dh {
     fn byte(&mut self, index: u64, input: u8, now: Ps, notes: &mut Notes<String>) -> u8 {
-        match index {
-            _ if now < self.boot => notes.add("an access before the chip has booted has no effect".to_owned()),
-            0 => (self.command, self.address) = (input, usize::from(input & 0x3f)),
-            _ => {
-                if self.command & 0x80 == 0 {
+        match (index, self.command) {
+            (0, _) => (self.command, self.address) = ((now >= self.boot).then_some(input), usize::from(input & 0x3f)),
+            (_, None) => notes.add("an access before the chip has booted has no effect".to_owned()),
+            (_, Some(command)) => {
+                if command & 0x80 == 0 {
                     MAP.write(&mut self.registers, self.address, input, notes);
                     self.configure(now);
                 } else if let (axis @ 0..3, 1) = (self.address.wrapping_sub(OUT_X_L) / 2, self.address % 2) {
                     (self.fresh, self.overrun) = (self.fresh & !(1 << axis), self.overrun & !(1 << axis));
                 }
-                self.address = (self.address + usize::from(self.command >> 6 & 1)) % MAP.count;
+                self.address = (self.address + usize::from(command >> 6 & 1)) % MAP.count;
             }
         }
-        if self.command & 0x80 != 0 { self.register(self.address) } else { 0xff }
+        if self.command.is_some_and(|command| command & 0x80 != 0) { self.register(self.address) } else { 0xff }
     }
 
     fn advance(&mut self, now: Ps) {

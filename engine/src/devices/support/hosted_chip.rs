@@ -33,12 +33,14 @@ pub struct HostedChip {
     level: bool,
     /// It has an interrupt pin: else nothing that it does shows beyond the wire.
     has_pin: bool,
-    /// How far the chip's time has come, by [`HostedChip::select`] and the like, and changes of its pin that are still
-    /// to be passed on.
+    /// How far the chip's time has come, by [`HostedChip::select`] and the like.
     told: Ps,
+    /// Changes of its interrupt pin that are still to be passed on.
     changes: VecDeque<(Ps, bool)>,
     /// Pins of ports that lead to pins of the chip: with the name of the wire.
     controls: Vec<(Pin, ControlPin, &'static str)>,
+    /// It has an interrupt pin or control pins: its time and changes of its pin are kept.
+    is_watched: bool,
     alarm: Alarm,
     /// The device's token for the alarm.
     token: u32,
@@ -58,8 +60,10 @@ impl HostedChip {
     /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its
     /// host's.
     pub fn new(target: Box<dyn SpiTarget>, label: String, interrupt: Option<IrqLine>, token: u32) -> HostedChip {
+        let has_pin = target.interrupt().is_some();
         HostedChip {
-            has_pin: target.interrupt().is_some(),
+            has_pin,
+            is_watched: has_pin,
             target,
             label,
             interrupt,
@@ -81,6 +85,7 @@ impl HostedChip {
     #[must_use]
     pub fn with_control(mut self, pin: Pin, control: ControlPin, wire: &'static str) -> HostedChip {
         self.controls.push((pin, control, wire));
+        self.is_watched = true;
         self
     }
 
@@ -154,12 +159,14 @@ impl HostedChip {
         self.tell(end, |chip, end| chip.idle_clocks(clocks, end));
     }
 
+    /// Does something to the chip at `at`, or at the end of what it knows, where that is later: the closure gets the
+    /// time.
     #[inline(always)]
-    fn tell<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
-        if self.has_pin { self.tell_and_look(at, call) } else { call(self.target.as_mut(), at) }
+    pub fn tell<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
+        if self.is_watched { self.tell_and_look(at, call) } else { call(self.target.as_mut(), at) }
     }
 
-    /// The same of a chip with an interrupt pin, at which this looks before and after.
+    /// The same of a chip with pins: its time never goes back, and its interrupt pin is looked at before and after.
     #[inline(never)]
     fn tell_and_look<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
         let at = at.max(self.told);
@@ -192,6 +199,13 @@ impl HostedChip {
     #[inline]
     pub fn has_pin(&self) -> bool {
         self.has_pin
+    }
+
+    /// True if something beyond the wire may ask for the chip's state at a time of its own: it has an interrupt pin or
+    /// control pins.
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.is_watched
     }
 
     /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm.
@@ -253,7 +267,7 @@ impl HostedChip {
 
     /// A pin beyond the wire has this level from now on; from the end of what the chip knows on, where that is ahead.
     pub fn control(&mut self, pin: ControlPin, level: bool, ctx: &mut Ctx) {
-        self.target.control(pin, level, ctx.now.max(self.told));
+        self.tell(ctx.now, |chip, at| chip.control(pin, level, at));
         self.settle(ctx);
     }
 
@@ -354,12 +368,12 @@ impl Chips {
 
     /// The chip on a select.
     #[inline]
-    pub fn on(&mut self, select: usize) -> Option<&mut HostedChip> {
+    pub fn get_mut(&mut self, select: usize) -> Option<&mut HostedChip> {
         self.selects.get_mut(select).and_then(Option::as_mut)
     }
 
     /// The same, for reading.
-    pub fn at(&self, select: usize) -> Option<&HostedChip> {
+    pub fn get(&self, select: usize) -> Option<&HostedChip> {
         self.selects.get(select).and_then(Option::as_ref)
     }
 
@@ -403,7 +417,7 @@ impl Chips {
 
     /// [`HostedChip::event`], if `token` is a chip's.
     pub fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if let Some(chip) = self.on(token as usize) {
+        if let Some(chip) = self.get_mut(token as usize) {
             chip.event(ctx);
         }
     }
@@ -442,21 +456,28 @@ mod tests {
     use crate::wire::spi::Lines;
 
     /// Interrupts every microsecond until its supply is taken.
+    #[derive(Default)]
     struct Clockwork {
         now: Ps,
         off: bool,
     }
 
     impl SpiTarget for Clockwork {
-        fn select(&mut self, _: Ps) {}
+        fn select(&mut self, now: Ps) {
+            self.advance(now);
+        }
 
-        fn shift(&mut self, _: Burst, _: Ps) -> u32 {
+        fn shift(&mut self, _: Burst, end: Ps) -> u32 {
+            self.advance(end);
             0
         }
 
-        fn deselect(&mut self, _: Ps) {}
+        fn deselect(&mut self, now: Ps) {
+            self.advance(now);
+        }
 
         fn advance(&mut self, now: Ps) {
+            assert!(now >= self.now, "the time goes back from {} to {now}", self.now);
             self.now = now;
         }
 
@@ -468,7 +489,8 @@ mod tests {
             Some(!self.off && self.now.0 / 1_000_000 % 2 == 1)
         }
 
-        fn control(&mut self, pin: ControlPin, level: bool, _: Ps) {
+        fn control(&mut self, pin: ControlPin, level: bool, now: Ps) {
+            self.advance(now);
             self.off |= pin == ControlPin::PowerOff && level;
         }
 
@@ -506,7 +528,7 @@ mod tests {
 
     #[test]
     fn a_chip_is_woken_and_its_interrupt_and_notes_come_through() {
-        let chip = Box::new(Clockwork { now: Ps::ZERO, off: false });
+        let chip = Box::<Clockwork>::default();
         let line = IrqLine::Core { core: 0, bit: 3 };
         let mut bench = Bench::new(Host(HostedChip::new(chip, "chip0".to_owned(), Some(line), 7)));
         bench.write(Ps::ZERO, 0, 0).unwrap();
@@ -522,7 +544,7 @@ mod tests {
 
     #[test]
     fn what_the_chip_does_within_clocks_that_lie_ahead_shows_at_its_time() {
-        let chip = Box::new(Clockwork { now: Ps::ZERO, off: false });
+        let chip = Box::<Clockwork>::default();
         let line = IrqLine::Core { core: 0, bit: 3 };
         let mut bench = Bench::new(Host(HostedChip::new(chip, "chip0".to_owned(), Some(line), 7)));
         // The chip knows of 2.5 us, in which its pin goes high at 1 us and low at 2 us.
@@ -531,5 +553,52 @@ mod tests {
             bench.run(Ps::from_ns(ns));
             assert_eq!(bench.pending(), pending, "{ns} ns");
         }
+    }
+
+    #[test]
+    fn a_control_pin_that_moves_while_clocks_lie_ahead_acts_at_their_end() {
+        let line = IrqLine::Core { core: 0, bit: 3 };
+        let mut bench =
+            Bench::new(Host(HostedChip::new(Box::<Clockwork>::default(), "chip0".to_owned(), Some(line), 7)));
+        // The chip knows of 3.5 us as its supply goes at 0.5 us: its pin still rises at 1 us and falls at 2 us, rises
+        // at 3 us, and falls with the supply.
+        bench.write(Ps::ZERO, 4, 3_500_000).unwrap();
+        bench.write(Ps::from_ns(500), 0, 1).unwrap();
+        for (ns, pending) in [(999, 0), (1000, 8), (1999, 8), (2000, 0), (2999, 0), (3000, 8), (3499, 8), (3500, 0)] {
+            bench.run(Ps::from_ns(ns));
+            assert_eq!(bench.pending(), pending, "{ns} ns");
+        }
+        assert_eq!(bench.bus.events.next_due(), Ps::MAX);
+    }
+
+    /// A chip without an interrupt pin.
+    struct Mute(Clockwork);
+
+    impl SpiTarget for Mute {
+        fn select(&mut self, now: Ps) {
+            self.0.select(now);
+        }
+
+        fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+            self.0.shift(burst, end)
+        }
+
+        fn deselect(&mut self, now: Ps) {
+            self.0.deselect(now);
+        }
+
+        fn control(&mut self, pin: ControlPin, level: bool, now: Ps) {
+            self.0.control(pin, level, now);
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_chip_with_nothing_but_control_pins_never_goes_back() {
+        let chip = HostedChip::new(Box::new(Mute(Clockwork::default())), "chip0".to_owned(), None, 7);
+        let pin = Pin { port: DeviceId(1), number: 0 };
+        let mut bench = Bench::new(Host(chip.with_control(pin, ControlPin::PowerOff, "vdd_off")));
+        bench.write(Ps::ZERO, 4, 3_500_000).unwrap();
+        bench.write(Ps::from_ns(500), 0, 1).unwrap();
+        bench.write(Ps::from_ns(600), 4, 1000).unwrap();
     }
 }

@@ -4,10 +4,8 @@
 use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
 use super::{Declared, NodeReader};
+use crate::dt::MOST_CELLS;
 use crate::dt::wiring::{IrqLine, PINS_OF_PORT, Pin};
-
-/// Most cells that a port may ask for.
-const MOST_CELLS: u32 = 8;
 
 /// Cells of a pin in a property that names some, the phandle of its port included.
 pub fn cells_of_pin(root: &Node, port: u32) -> usize {

@@ -224,10 +224,10 @@ impl Shifter {
         }
         self.has_let_go |= old.is_some();
         self.frames += u64::from(select.is_some());
-        if let Some(chip) = old.and_then(|old| self.chips.on(old)) {
+        if let Some(chip) = old.and_then(|old| self.chips.get_mut(old)) {
             chip.deselect(now);
         }
-        if let Some(chip) = select.and_then(|new| self.chips.on(new)) {
+        if let Some(chip) = select.and_then(|new| self.chips.get_mut(new)) {
             chip.select(now);
         }
     }

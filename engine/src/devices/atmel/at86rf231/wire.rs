@@ -4,8 +4,8 @@ use super::Transceiver;
 use super::access::Access;
 use super::notes::Note;
 use crate::time::Ps;
-use crate::wire::bytes::{ByteLine, MISO, single_lines};
-use crate::wire::spi::{Burst, Edges, Lines, Outlook, Rate};
+use crate::wire::bytes::{ByteLine, single_lines};
+use crate::wire::spi::{Burst, Edges, Lines, MISO, Outlook, Rate};
 
 /// The chip's side of the wire within an access.
 #[derive(Clone, Copy, Debug, Default)]

@@ -156,6 +156,17 @@ impl Stream {
         Position::Word { passed, over: at - 1 - passed % 2 }
     }
 
+    /// The next cycle behind `at` in which [`Stream::look`] finds a word over, or the part of it that comes without a
+    /// request; `None` if all waits for a request.
+    pub fn next_end(&self, at: u64) -> Option<u64> {
+        let end = match (self.streaming, self.next) {
+            (false, _) => self.ready,
+            (true, HELD_BACK) => self.word_end() + 3 * self.byte_cycles + 1,
+            (true, next) => next,
+        };
+        (end > at).then_some(end)
+    }
+
     /// The words that came by themselves up to cycle `at`.
     #[inline]
     fn catch_up(&mut self, at: u64, frames: &mut impl Frames) {

@@ -3,14 +3,15 @@
 use super::*;
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
-use crate::dt::node::{Location, Node, Property};
-use crate::dt::reader::Board;
+use crate::devices::bench::{cells, node, read_tree};
+use crate::dt::node::Node;
 use crate::time::Cycles;
 
 mod configuration;
 mod lines;
 mod look;
 mod modes;
+mod pins;
 mod window;
 
 /// 12 MHz, whose period is no whole number of picoseconds.
@@ -18,20 +19,8 @@ const CLOCK_HZ: u32 = 12_000_000;
 /// Where the window begins.
 const WINDOW: u32 = 0x400;
 
-fn cells(values: &[u32]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_be_bytes()).collect()
-}
-
 fn strings(values: &[&str]) -> Vec<u8> {
     values.iter().flat_map(|value| value.bytes().chain([0])).collect()
-}
-
-fn node(name: &str, phandle: Option<u32>, properties: Vec<(&str, Vec<u8>)>, children: Vec<Node>) -> Node {
-    let at = Location { file: "test.dts".into(), line: 1 };
-    let property = |(name, value): (&str, Vec<u8>)| Property { name: name.to_owned(), value, at: at.clone() };
-    let properties = properties.into_iter().map(property).collect();
-    let (path, labels) = (format!("/{name}"), vec![name.to_owned()]);
-    Node { path, name: name.to_owned(), labels, at: at.clone(), phandle, properties, children }
 }
 
 /// A flash of the boards, with its times.
@@ -73,18 +62,7 @@ fn read_node(children: Vec<Node>) -> (Box<dyn Device>, Vec<String>) {
     let reg = cells(&[0x0200_0000, 4, WINDOW, 0x0200_0000 - WINDOW]);
     let spimemio = node("spimemio", None, vec![("reg", reg), ("clocks", cells(&[1]))], children);
     let root = node("", None, Vec::new(), vec![clock, spimemio]);
-    let mut board = Board {
-        root: &root,
-        faults: Vec::new(),
-        parameters: Vec::new(),
-        declared: None,
-        ports: crate::devices::is_port,
-        interrupts: &|_, _| None,
-    };
-    let mut reader = NodeReader::new(&root.children[1], &mut board);
-    let device = from_node(&mut reader);
-    reader.finish();
-    (device, board.faults.iter().map(|fault| fault.kind.to_string()).collect())
+    read_tree(&root, from_node)
 }
 
 /// The interface on a bus, driven in cycles.

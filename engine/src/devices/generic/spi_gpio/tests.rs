@@ -7,7 +7,7 @@ use crate::bus::device::IrqLine;
 use crate::devices::bench::Bench;
 use crate::devices::ingenic::jz4740_gpio::Gpio;
 use crate::time::Hz;
-use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
+use crate::wire::spi::{self, Burst, ControlPin, Edges, Outlook, SpiTarget};
 
 const PORT: DeviceId = DeviceId(0);
 const BUS: DeviceId = DeviceId(1);
@@ -93,13 +93,13 @@ impl SpiTarget for Echo {
     }
 
     fn outlook(&self) -> Outlook {
-        let level = if self.shown.0 { IO1 } else { 0 };
-        Outlook { driven: IO1, levels: [level; 2], ..Outlook::default() }
+        let level = if self.shown.0 { spi::MISO } else { 0 };
+        Outlook { driven: spi::MISO, levels: [level; 2], ..Outlook::default() }
     }
 
     fn outlook_at(&self, now: Ps) -> Outlook {
         let level = if now >= self.shown.2 + DELAY { self.shown.0 } else { self.shown.1 };
-        Outlook { driven: IO1, levels: [if level { IO1 } else { 0 }; 2], ..Outlook::default() }
+        Outlook { driven: spi::MISO, levels: [if level { spi::MISO } else { 0 }; 2], ..Outlook::default() }
     }
 }
 

@@ -6,12 +6,10 @@ use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
-use crate::wire::spi::{Burst, Lines, Rate};
+use crate::wire::spi::{Burst, Lines, MISO, Rate};
 
 /// Chip selects: SSI_CE_ and SSI_CE2_.
 pub const SELECTS: usize = 2;
-/// MISO among a target's lines.
-const IO1: u8 = 0b10;
 
 /// A word in the shift register.
 #[derive(Clone, Copy, Debug)]
@@ -219,8 +217,8 @@ impl Wire {
             return self.mosi;
         }
         let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
-            let [(lines, levels), _] = pins.driven(&**self.chips.at(select)?, at);
-            (lines & IO1 != 0).then_some(levels & IO1 != 0)
+            let [(lines, levels), _] = pins.driven(&**self.chips.get(select)?, at);
+            (lines & MISO != 0).then_some(levels & MISO != 0)
         });
         // Low wins.
         driven.all(|level| level)
@@ -232,7 +230,7 @@ impl Wire {
             // Chips take a low level for selected.
             let selected = active != self.settings.is_active_high(select);
             let levels = PinLevels { selected, clock, enables: 1, levels: u8::from(self.mosi) };
-            if let Some(chip) = self.chips.on(select).filter(|_| pins.levels() != levels) {
+            if let Some(chip) = self.chips.get_mut(select).filter(|_| pins.levels() != levels) {
                 pins.set(levels, at, chip.target());
             }
         }

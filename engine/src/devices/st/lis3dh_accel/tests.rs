@@ -1,20 +1,14 @@
 use super::*;
-use crate::bus::device::{DeviceId, IrqLine};
-use crate::devices::bench::{Bench, CLOCK, CPU_INTC, node};
-use crate::devices::ingenic::jz4740_gpio::Gpio;
-use crate::devices::{Entry, Group, Kind, entries};
+use crate::devices::bench::{cells, node, phandle_of, read_tree};
 use crate::dt::node::Node;
-use crate::dt::reader::Board;
-use crate::time::Hz;
+use crate::dt::wiring::DeviceId;
 use crate::wire::spi::{Burst, Lines};
 
-const BOOT_US: u32 = 5000;
-const PORT: u32 = 3;
-const LINE: u32 = 9;
+mod controllers;
 
-fn cells(cells: &[u32]) -> Vec<u8> {
-    cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
-}
+const BOOT_US: u32 = 5000;
+/// Where the chip's interrupt leads.
+const LISTENER: DeviceId = DeviceId(2);
 
 fn chip_node(acceleration_mg: [i32; 3]) -> Node {
     let sources = "cyclescope,boot-us, cyclescope,low-power-turn-on-us, cyclescope,normal-turn-on-us, \
@@ -22,8 +16,8 @@ fn chip_node(acceleration_mg: [i32; 3]) -> Node {
     let properties = vec![
         ("compatible", b"st,lis3dh-accel\0".to_vec()),
         ("reg", cells(&[0])),
-        ("interrupt-parent", cells(&[CPU_INTC])),
-        ("interrupts", cells(&[LINE])),
+        ("interrupt-parent", cells(&[phandle_of(LISTENER)])),
+        ("interrupts", cells(&[0])),
         ("cyclescope,acceleration-mg", cells(&acceleration_mg.map(|mg| mg as u32))),
         ("cyclescope,boot-us", cells(&[BOOT_US])),
         ("cyclescope,low-power-turn-on-us", cells(&[1000])),
@@ -32,26 +26,6 @@ fn chip_node(acceleration_mg: [i32; 3]) -> Node {
         ("cyclescope,sources", sources.as_bytes().to_vec()),
     ];
     node("accel", None, properties, Vec::new())
-}
-
-fn read_tree<T>(root: &Node, read: impl FnOnce(&mut NodeReader) -> T) -> (T, Vec<String>) {
-    let lines = |phandle: u32, cells: &[u32]| match phandle {
-        CPU_INTC => Some(IrqLine::Core { core: 0, bit: cells[0] }),
-        PORT => Some(IrqLine::Device { device: DeviceId(1), input: cells[0] }),
-        _ => None,
-    };
-    let mut board = Board {
-        root,
-        faults: Vec::new(),
-        parameters: Vec::new(),
-        declared: None,
-        ports: crate::devices::is_port,
-        interrupts: &lines,
-    };
-    let mut reader = NodeReader::new(root.children.last().unwrap(), &mut board);
-    let read = read(&mut reader);
-    reader.finish();
-    (read, board.faults.iter().map(|fault| fault.kind.to_string()).collect())
 }
 
 /// The chip on a wire of 1 MHz, and the time.
@@ -228,67 +202,12 @@ fn an_access_before_boot_and_a_cut_byte_are_noted() {
     assert!(rig.chip.take_notes()[0].contains("within a byte"));
 }
 
-/// A controller's node, with what the models need among themselves: what one does not know is a fault that does not
-/// count here.
-fn controller(entry: &Entry) -> Bench {
-    let properties = vec![
-        ("compatible", [entry.compatible.as_bytes(), &[0]].concat()),
-        ("reg", cells(&[0x1000, 0x100, 0x10_0000, 0x1000])),
-        ("clocks", cells(&[CLOCK; 3])),
-        ("clock-frequency", cells(&[1_000_000])),
-        ("num-chipselects", cells(&[1])),
-        ("sck-gpios", cells(&[PORT, 0, 0])),
-        ("mosi-gpios", cells(&[PORT, 1, 0])),
-        ("miso-gpios", cells(&[PORT, 2, 0])),
-        ("cs-gpios", cells(&[PORT, 3, 0])),
-        ("xlnx,sck-ratio", cells(&[16])),
-        ("cyclescope,read-cycles", cells(&[2])),
-        ("cyclescope,write-cycles", cells(&[2])),
-        ("cyclescope,tx-sync-clocks", cells(&[4])),
-        ("cyclescope,rx-sync-cycles", cells(&[4])),
-    ];
-    let clock = node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[100_000_000]))], Vec::new());
-    let port = vec![("compatible", b"ingenic,jz4740-gpio\0".to_vec()), ("gpio-controller", Vec::new())];
-    let port = node("gpio", Some(PORT), port, Vec::new());
-    let dut = node("dut", None, properties, vec![chip_node([0, 0, 1000])]);
-    let root = node("", None, Vec::new(), vec![clock, port, dut]);
-    let Kind::Device(_, from_node) = entry.model.kind else { panic!("{} is no device", entry.compatible) };
-    let (device, _) = read_tree(&root, from_node);
-    let mut bench = Bench::boxed(device).and(Gpio::new(Hz::new(100_000_000).unwrap(), None));
-    bench.bus.wires.add_port(DeviceId(1));
-    for id in [DeviceId(0), DeviceId(1)] {
-        bench.bus.with_device(id, Ps::ZERO, |device, ctx| device.reset(ctx));
-    }
-    bench
-}
-
 #[test]
-fn data_ready_interrupts_behind_every_controller() {
-    let mut controllers = 0;
-    for entry in entries().iter().filter(|entry| entry.model.group == Group::Spi) {
-        controllers += 1;
-        let mut bench = controller(entry);
-        let mut now = Ps::from_us(10_000);
-        // What is done to the chip, as if on the wire; then the controller hears of it as of any event.
-        let accesses = |bench: &mut Bench, mut now: Ps, accesses: &[&[u8]]| {
-            bench.bus.with_device(DeviceId(0), now, |device, ctx| {
-                let mut chips = device.chips();
-                accesses.iter().for_each(|bytes| drop(access(chips[0], &mut now, bytes)));
-                ctx.now = now;
-                device.event(0, ctx);
-            });
-            now
-        };
-        now = accesses(&mut bench, now, &[&[CTRL_REG3 as u8, I1_ZYXDA], &[CTRL_REG1 as u8, 0x57]]);
-        let first = now + Ps::from_us(1600);
-        for ready in [first, first + Ps::from_us(10_000)] {
-            bench.run(ready - Ps(1));
-            assert_eq!(bench.pending(), 0, "{}", entry.compatible);
-            bench.run(ready);
-            assert_eq!(bench.pending(), 1 << LINE, "{}", entry.compatible);
-            accesses(&mut bench, ready, &[&[0xe8, 0, 0, 0, 0, 0, 0]]);
-            assert_eq!(bench.pending(), 0, "{}", entry.compatible);
-        }
-    }
-    assert_eq!(controllers, 8);
+fn a_frame_that_begins_before_boot_is_ignored_to_its_end() {
+    let mut rig = Rig::new([0; 3]);
+    // Its first byte ends 1 us before boot.
+    rig.now = Ps::from_us(u64::from(BOOT_US) - 9);
+    assert_eq!(rig.access(&[CTRL_REG1 as u8, 0x57, 0x57]), [0xff; 3]);
+    assert_eq!(rig.read(CTRL_REG1 as u8), 0x07);
+    assert_eq!(rig.chip.take_notes(), ["an access before the chip has booted has no effect"]);
 }

@@ -189,7 +189,7 @@ impl Wire {
         }
         self.frames.end();
         let now = self.time(edge);
-        if let Some(chip) = self.selected.and_then(|old| self.chips.on(old)) {
+        if let Some(chip) = self.selected.and_then(|old| self.chips.get_mut(old)) {
             chip.deselect(now);
         }
         if let Some(old) = self.selected {
@@ -202,7 +202,7 @@ impl Wire {
         if let Some(new) = slave {
             self.totals.frames += 1;
             self.signals.select(new, true, now);
-            if let Some(chip) = self.chips.on(new) {
+            if let Some(chip) = self.chips.get_mut(new) {
                 chip.select(now);
             }
         }
@@ -257,7 +257,7 @@ impl Wire {
             cpol: self.cpol,
             cpha: self.cpha,
         };
-        let chip = self.selected.and_then(|slave| self.chips.on(slave));
+        let chip = self.selected.and_then(|slave| self.chips.get_mut(slave));
         self.signals.burst(burst, chip.map_or(PULLED_UP, |chip| chip.shift(burst, now)), clock)
     }
 

@@ -91,11 +91,11 @@ impl AxiQuadSpi {
     }
 
     pub(super) fn xip_peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
-        self.params.xip && range == 1 && self.wire.chips.at(0).is_some_and(|chip| chip.peek(offset, into))
+        self.params.xip && range == 1 && self.wire.chips.get(0).is_some_and(|chip| chip.peek(offset, into))
     }
 
     pub(super) fn xip_load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
-        self.params.xip && range == 1 && self.wire.chips.on(0).is_some_and(|chip| chip.load(offset, bytes))
+        self.params.xip && range == 1 && self.wire.chips.get_mut(0).is_some_and(|chip| chip.load(offset, bytes))
     }
 
     pub(super) fn xip_burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {

@@ -1,12 +1,8 @@
 //! The chip's node.
 
-use std::sync::Arc;
-
 use super::super::parameters::from_node;
 use super::*;
-use crate::dt::fault::BoardFault;
-use crate::dt::node::{Location, Node, Property};
-use crate::dt::reader::{Board, NodeReader};
+use crate::devices::bench::{cells, node, read_tree};
 
 const NAMES: [&str; 20] = [
     "power-on-us",
@@ -31,48 +27,23 @@ const NAMES: [&str; 20] = [
     "sel-release-ns",
 ];
 
-fn cells(cells: &[u32]) -> Vec<u8> {
-    cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
-}
-
 /// Reads a node in which every time is 7 units, and with more properties.
-fn read(more: &[(&str, Vec<u8>)]) -> (Parameters, Vec<BoardFault>) {
+fn read(more: &[(&str, Vec<u8>)]) -> (Parameters, Vec<String>) {
     let names: Vec<String> = NAMES.iter().map(|name| format!("cyclescope,{name}")).collect();
     let mut sources = format!("{}: chosen for the tests", names.join(", ")).into_bytes();
     sources.push(0);
     let mut values = vec![("reg", cells(&[0])), ("cyclescope,sources", sources)];
     values.extend(names.iter().map(|name| (name.as_str(), cells(&[7]))));
     values.extend(more.iter().cloned());
-    let at = Location { file: Arc::from("board.dts"), line: 7 };
-    let property = |(name, value): (&str, Vec<u8>)| Property { name: name.to_owned(), value, at: at.clone() };
-    let node = Node {
-        path: "/spi/transceiver@0".to_owned(),
-        name: "transceiver@0".to_owned(),
-        labels: vec!["transceiver".to_owned()],
-        properties: values.into_iter().map(property).collect(),
-        at: at.clone(),
-        phandle: None,
-        children: Vec::new(),
-    };
-    let mut board = Board {
-        root: &node,
-        faults: Vec::new(),
-        parameters: Vec::new(),
-        declared: None,
-        ports: crate::devices::is_port,
-        interrupts: &|_, _| None,
-    };
-    let mut reader = NodeReader::new(&node, &mut board);
-    let parameters = from_node(&mut reader);
-    reader.finish();
-    (parameters, board.faults)
+    let root = node("", None, Vec::new(), vec![node("transceiver", None, values, Vec::new())]);
+    read_tree(&root, from_node)
 }
 
 #[test]
 fn times_limits_and_the_peer_come_from_the_node() {
     let air = [("cyclescope,air-frame-bytes", cells(&[1, 127])), ("cyclescope,air-interval-us", cells(&[4928]))];
     let (parameters, faults) = read(&air);
-    assert_eq!(faults, []);
+    assert_eq!(faults, [""; 0]);
     assert_eq!((parameters.times.reset, parameters.limits.idle), (Ps::from_us(7), Ps::from_ns(7)));
     assert_eq!((parameters.limits.sleep_pulse, parameters.limits.period), (Ps(7), Ps(133_333)));
     assert_eq!((parameters.peer.lengths, parameters.peer.interval), (vec![1, 127], Ps::from_us(4928)));
@@ -88,7 +59,7 @@ fn frames_that_cannot_be_are_faults_of_the_board() {
         let air = [("cyclescope,air-frame-bytes", cells(lengths)), ("cyclescope,air-interval-us", cells(&[1]))];
         let (_, faults) = read(&air);
         assert_eq!(faults.len(), 1, "{faults:?}");
-        assert!(faults[0].kind.to_string().contains("1 to 127"), "{faults:?}");
+        assert!(faults[0].contains("1 to 127"), "{faults:?}");
     }
 }
 
@@ -103,13 +74,13 @@ fn the_air_comes_from_the_node() {
         ("cyclescope,air-busy-interval-us", number(1000)),
         ("cyclescope,air-busy-ed-level", number(20)),
     ]);
-    assert_eq!(faults, []);
+    assert_eq!(faults, [""; 0]);
     let Parameters { peer, others, .. } = parameters;
     assert_eq!((peer.rate, peer.destination, peer.acknowledged_pct), (3, Some((0x1234, 0x5678)), 75));
     assert_eq!((others.busy, others.interval, others.ed_level), (Ps::from_us(300), Ps::from_us(1000), 20));
     let (_, faults) = read(&[("cyclescope,air-rate-kbps", number(300))]);
-    assert!(faults[0].kind.to_string().contains("250, 500, 1000 or 2000"), "{faults:?}");
+    assert!(faults[0].contains("250, 500, 1000 or 2000"), "{faults:?}");
     let short = [("cyclescope,air-destination", number(1)), ("cyclescope,air-frame-bytes", number(10))];
     let (_, faults) = read(&short);
-    assert!(faults[0].kind.to_string().contains("11 to 127"), "{faults:?}");
+    assert!(faults[0].contains("11 to 127"), "{faults:?}");
 }

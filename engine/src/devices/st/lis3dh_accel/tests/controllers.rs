@@ -1,0 +1,241 @@
+//! The chip behind every SPI controller, driven by the controller's registers alone: when its interrupt line moves.
+
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::devices::bench::{Bench, CLOCK};
+use crate::devices::ingenic::jz4740_gpio::Gpio;
+use crate::devices::{Group, Kind, entries};
+use crate::time::Hz;
+
+const CONTROLLER: DeviceId = DeviceId(0);
+const PORT: DeviceId = DeviceId(1);
+/// Pins of the port.
+const SCK: u32 = 0;
+const MOSI: u32 = 1;
+const MISO: u32 = 2;
+const CS: u32 = 3;
+/// From the writes that select the chip to the first byte, and from byte to byte.
+const BYTE: Ps = Ps::from_us(20);
+/// The chip's first data comes after 1.6 ms, the next one after 1 s / 100.
+const TURN_ON: Ps = Ps::from_us(1600);
+const PERIOD: Ps = Ps::from_us(10_000);
+
+/// When a line moved, and to what level.
+type Edges = Arc<Mutex<Vec<(Ps, bool)>>>;
+
+/// Where the chip's interrupt leads: it writes down when the line moves.
+struct Listener(Edges);
+
+impl Device for Listener {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn irq_input(&mut self, _: u32, level: bool, ctx: &mut Ctx) {
+        let mut edges = self.0.lock().unwrap();
+        if edges.last().is_some_and(|(_, last)| *last) != level {
+            edges.push((ctx.now, level));
+        }
+    }
+}
+
+/// How firmware sends bytes in mode 0 at 1 MHz. The controllers' clocks have 100 MHz where nothing else is said.
+struct Driver {
+    compatibles: &'static [&'static str],
+    /// Sets the controller up and selects the chip, or lets it go.
+    select: fn(&mut Bench, Ps, bool),
+    /// Sends a byte. Gives the end of its last clock.
+    byte: fn(&mut Bench, Ps, u8) -> Ps,
+}
+
+const DRIVERS: [Driver; 7] = [
+    Driver {
+        compatibles: &["altr,spi-1.0"],
+        // SSO, for slave 0.
+        select: |bench, at, on| put(bench, at, &[(0x0c, u32::from(on) << 10)]),
+        byte: |bench, at, byte| {
+            put(bench, at, &[(0x04, byte.into())]);
+            // It starts 3 clocks after the access; SCK's last edge is 17 halves later.
+            at + Ps::from_ns(10 * (3 + 17 * 50))
+        },
+    },
+    Driver {
+        compatibles: &["atmel,sama5d2-qspi"],
+        select: |bench, at, on| {
+            if on {
+                // SPI mode; the chip stays selected until LASTXFER; a period of 100 clocks; enabled.
+                put(bench, at, &[(0x04, 1 << 4), (0x20, 99 << 8), (0x00, 1)]);
+            } else {
+                put(bench, at, &[(0x00, 1 << 24)]);
+            }
+        },
+        byte: |bench, at, byte| {
+            put(bench, at, &[(0x0c, byte.into())]);
+            at + Ps::from_us(8)
+        },
+    },
+    Driver {
+        compatibles: &["cyclescope,avalonif-mmc"],
+        select: |bench, at, on| {
+            // The divider, for halves of 50 clocks; nCS, with nothing to send.
+            put(bench, at, &[(0x04, 49), (0x00, 1 << 9 | u32::from(!on) << 8)]);
+        },
+        byte: |bench, at, byte| {
+            put(bench, at, &[(0x00, byte.into())]);
+            // It is taken with the end of the first clock; 17 halves a byte.
+            at + Ps::from_ns(10 * (1 + 17 * 50))
+        },
+    },
+    // By its pins: reads of the window are commands of flashes, which mean nothing to this chip.
+    Driver {
+        compatibles: &["cyclescope,picosoc-spimemio"],
+        select: |bench, at, on| picosoc_pins(bench, at, on, false, false),
+        byte: |bench, at, byte| by_hand(at, byte, |at, clock, level| picosoc_pins(bench, at, true, clock, level)),
+    },
+    Driver {
+        compatibles: &["ingenic,jz4740-ssi"],
+        select: |bench, at, on| {
+            // A period of 100 clocks; 8 bits; UNFIN: the frame stays open when there is no word; enabled.
+            put(bench, at, &[(0x18, 49), (0x08, 6 << 4 | u32::from(on) << 23), (0x04, 1 << 15)]);
+        },
+        byte: |bench, at, byte| {
+            put(bench, at, &[(0x00, byte.into())]);
+            at + Ps::from_us(8)
+        },
+    },
+    Driver {
+        compatibles: &["spi-gpio"],
+        select: |bench, at, on| {
+            let outputs = 1 << CS | 1 << SCK | 1 << MOSI;
+            // The clock rests low; outputs; the chip select.
+            let select = if on { 0x18 } else { 0x14 };
+            put_on(bench, PORT, at, &[(0x18, 1 << SCK), (0x64, outputs), (select, 1 << CS)]);
+        },
+        byte: |bench, at, byte| {
+            by_hand(at, byte, |at, clock, level| {
+                let set = |pin, level| (if level { 0x14 } else { 0x18 }, 1_u32 << pin);
+                put_on(bench, PORT, at, &[set(SCK, clock), set(MOSI, level)]);
+            })
+        },
+    },
+    Driver {
+        compatibles: &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"],
+        select: |bench, at, on| {
+            // SPE, Master, manual slave select.
+            put(bench, at, &[(0x60, 0x86), (0x70, !u32::from(on))]);
+        },
+        byte: |bench, at, byte| {
+            put(bench, at, &[(0x68, byte.into())]);
+            // EXT_SPI_CLK has 16 MHz; the wire knows of the byte after 4 clocks, and each of SCK has 16.
+            at + Ps((4 + 8 * 16) * 62_500)
+        },
+    },
+];
+
+/// Writes registers of the controller, each by its offset.
+fn put(bench: &mut Bench, at: Ps, writes: &[(u32, u32)]) {
+    put_on(bench, CONTROLLER, at, writes);
+}
+
+fn put_on(bench: &mut Bench, device: DeviceId, at: Ps, writes: &[(u32, u32)]) {
+    bench.run(at);
+    for (offset, value) in writes {
+        let write = |device: &mut dyn Device, ctx: &mut Ctx| device.write(0, *offset, AccessSize::Word, *value, ctx);
+        assert!(bench.bus.with_device(device, at, write).is_ok(), "{offset:#x}");
+    }
+}
+
+/// A byte by clocks whose level and data `set` drives. Data changes while the clock falls.
+fn by_hand(at: Ps, byte: u8, mut set: impl FnMut(Ps, bool, bool)) -> Ps {
+    for bit in 0..8 {
+        let (begin, level) = (at + Ps::from_us(bit), byte << bit & 0x80 != 0);
+        set(begin, false, level);
+        set(begin + Ps::from_ns(500), true, level);
+    }
+    let end = at + Ps::from_us(8);
+    set(end, false, false);
+    end
+}
+
+/// The configuration register with bit 31 clear: the pins are the firmware's; IO0 is driven.
+fn picosoc_pins(bench: &mut Bench, at: Ps, selected: bool, clock: bool, level: bool) {
+    put(bench, at, &[(0, 1 << 8 | u32::from(!selected) << 5 | u32::from(clock) << 4 | u32::from(level))]);
+}
+
+/// The board of a controller, with what the models need among themselves: what one does not know is a fault that does
+/// not count here.
+fn board(driver: &Driver, compatible: &str) -> (Bench, Edges) {
+    let port = phandle_of(PORT);
+    let properties = vec![
+        ("compatible", [compatible.as_bytes(), &[0]].concat()),
+        ("reg", cells(&[0x1000, 0x100, 0x10_0000, 0x1000])),
+        ("clocks", cells(&[CLOCK; 3])),
+        ("clock-frequency", cells(&[1_000_000])),
+        ("num-chipselects", cells(&[1])),
+        ("sck-gpios", cells(&[port, SCK, 0])),
+        ("mosi-gpios", cells(&[port, MOSI, 0])),
+        ("miso-gpios", cells(&[port, MISO, 0])),
+        ("cs-gpios", cells(&[port, CS, 0])),
+        ("xlnx,sck-ratio", cells(&[16])),
+        ("cyclescope,read-cycles", cells(&[2])),
+        ("cyclescope,write-cycles", cells(&[2])),
+        ("cyclescope,tx-sync-clocks", cells(&[4])),
+        ("cyclescope,rx-sync-cycles", cells(&[4])),
+    ];
+    let clock = node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[100_000_000]))], Vec::new());
+    let gpio = vec![("compatible", b"ingenic,jz4740-gpio\0".to_vec()), ("gpio-controller", Vec::new())];
+    let gpio = node("gpio", Some(port), gpio, Vec::new());
+    let controller = node("controller", None, properties, vec![chip_node([0, 0, 1000])]);
+    let root = node("", None, Vec::new(), vec![clock, gpio, controller]);
+    let model = crate::devices::find(compatible).unwrap().model;
+    let Kind::Device(_, from_node) = model.kind else { panic!("{compatible} is no device") };
+    let edges = Edges::default();
+    let port = Gpio::new(Hz::new(100_000_000).unwrap(), None);
+    let mut bench = Bench::boxed(read_tree(&root, from_node).0).and(port).and(Listener(edges.clone()));
+    bench.bus.wires.add_port(PORT);
+    for id in [CONTROLLER, PORT, LISTENER] {
+        bench.bus.with_device(id, Ps::ZERO, |device, ctx| device.reset(ctx));
+    }
+    (driver.select)(&mut bench, Ps::from_us(1), false);
+    (bench, edges)
+}
+
+impl Driver {
+    /// Sends a frame; gives the end of its last clock. Nothing accesses the controller from the beginning of the last
+    /// byte until 10 us after its end.
+    fn send(&self, bench: &mut Bench, at: Ps, bytes: &[u8]) -> Ps {
+        (self.select)(bench, at, true);
+        let mut end = at;
+        for (index, byte) in (1..).zip(bytes) {
+            end = (self.byte)(bench, at + Ps(BYTE.0 * index), *byte);
+        }
+        (self.select)(bench, at + Ps(BYTE.0 * (bytes.len() as u64 + 1)), false);
+        end
+    }
+}
+
+#[test]
+fn data_ready_interrupts_in_time_behind_every_controller() {
+    for entry in entries().iter().filter(|entry| entry.model.group == Group::Spi) {
+        let compatible = entry.compatible;
+        let driver = DRIVERS.iter().find(|driver| driver.compatibles.contains(&compatible)).expect(compatible);
+        let (mut bench, edges) = board(driver, compatible);
+        driver.send(&mut bench, Ps::from_us(10_000), &[CTRL_REG3 as u8, I1_ZYXDA]);
+        let first = driver.send(&mut bench, Ps::from_us(11_000), &[CTRL_REG1 as u8, 0x57]) + TURN_ON;
+        let mut expected = Vec::new();
+        for ready in [first, first + PERIOD] {
+            bench.run(ready + Ps::from_us(100));
+            // The outputs are read in a frame that begins with a microsecond; the line falls with the last of them.
+            let begin = Ps::from_us(ready.0 / 1_000_000 + 200);
+            let read = driver.send(&mut bench, begin, &[0xe8, 0, 0, 0, 0, 0, 0]);
+            expected.extend([(ready, true), (read, false)]);
+        }
+        assert_eq!(*edges.lock().unwrap(), expected, "{compatible}");
+    }
+}
