@@ -1,7 +1,7 @@
 //! RV32IMC with Zicsr and Zifencei, machine mode.
 //!
 //! [`decode`] turns an encoding into an [`op::Op`]; [`core`] is what the core that all share ([`crate::cpu`]) has to
-//! know, static [`timing`] included; [`execute`] runs blocks, and [`compile`] turns what is hot of them into host code.
+//! know, static [`timing`] included; [`execute`] runs blocks, and `compile` turns what is hot of them into host code.
 
 pub mod alu;
 #[cfg_attr(not(target_arch = "x86_64"), path = "compile/absent.rs")]
