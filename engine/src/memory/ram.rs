@@ -72,7 +72,7 @@ impl Ram {
         Ram::try_new(size_bytes, timing, None).expect("the host has memory for the RAM")
     }
 
-    /// The same, or with `dram` an SDRAM behind its controller's port: to the port's times comes that of banks and
+    /// The same, or with `dram` an SDRAM behind its controller's port: to the port's times come those of banks and
     /// rows. The port takes a write's data before the memory has them. `None` if the host does not give that much. The
     /// host's pages come as they are used.
     pub fn try_new(size_bytes: u32, timing: PortTiming, dram: Option<DramTiming>) -> Option<Ram> {
