@@ -68,11 +68,7 @@ pub enum Answer {
 
 /// True if the ebreak at `pc` stands in a semihosting call.
 pub fn is_riscv_call(bus: &Bus, pc: u32) -> bool {
-    let word = |addr| {
-        let mut bytes = [0; 4];
-        bus.peek(addr, &mut bytes).then(|| u32::from_le_bytes(bytes))
-    };
-    let words = [pc.wrapping_sub(4), pc, pc.wrapping_add(4)].map(word);
+    let words = [pc.wrapping_sub(4), pc, pc.wrapping_add(4)].map(|addr| bus.peek_word(addr));
     words == RISCV_CALL.map(Some)
 }
 

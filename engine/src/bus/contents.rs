@@ -21,6 +21,12 @@ impl Bus {
         true
     }
 
+    /// The word there, little-endian, as [`Bus::peek`] has it.
+    pub fn peek_word(&self, addr: u32) -> Option<u32> {
+        let mut bytes = [0; 4];
+        self.peek(addr, &mut bytes).then(|| u32::from_le_bytes(bytes))
+    }
+
     /// Copies bytes to RAM without time. `false` if any of them would go elsewhere.
     pub fn poke(&mut self, addr: u32, from: &[u8]) -> bool {
         let Some((entry, offset)) = self.span(addr, from.len()) else { return false };

@@ -7,12 +7,12 @@ use super::Cpu;
 use super::isa::{AbortOf, Isa};
 use super::iteration::Iteration;
 use super::memory::access::{Access, Kind, how};
-use super::memory::translate::descriptor;
 use super::memory::{Done, Mmu};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, Target};
 use crate::core::Stop;
 use crate::semihosting::Answer;
+use crate::semihosting::memory::Caller;
 use crate::time::{Cycles, Ps};
 
 /// A load or store, as its instruction says it.
@@ -248,7 +248,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn physical(&self, bus: &Bus, addr: u32, kind: Kind) -> Result<u32, AbortOf<I>> {
         let mmu = self.isa.mmu();
         let access = Access { kind, privileged: mmu.is_privileged() };
-        Ok(mmu.translate(addr, access, |physical| descriptor(bus, physical))?.physical)
+        Ok(mmu.translate(addr, access, |physical| bus.peek_word(physical))?.physical)
     }
 
     /// The same, if that is a RAM.
@@ -263,6 +263,11 @@ impl<I: Isa> Cpu<I> {
         let (word, last) = (physical & !3, physical.wrapping_add(3) & !3);
         iteration.note_word(bus, word)?;
         if last == word { Some(()) } else { iteration.note_word(bus, last) }
+    }
+
+    /// The program, as its host sees it.
+    pub(crate) fn caller<'a>(&'a self, bus: &'a mut Bus) -> Caller<'a> {
+        Caller { bus, view: self.isa.mmu(), now: self.shell.now() }
     }
 
     /// What the host has answered to a semihosting call: a value, if the core goes on.

@@ -49,14 +49,14 @@ impl Machine {
                 }
                 // An entry that is no T32 code is the linker's choice, not the program's.
                 if image.entry & 1 == 0
-                    && let Some(first) = self.word_at(table.wrapping_add(4))
+                    && let Some(first) = self.bus.peek_word(table.wrapping_add(4))
                 {
                     self.cores[0].set_pc(first);
                 }
             }
             None => {
                 let name = self.cores[0].name();
-                let sp = self.word_at(own).unwrap_or(0) & !3;
+                let sp = self.bus.peek_word(own).unwrap_or(0) & !3;
                 self.program_notes.push(format!(
                     "{name}: the program has no vector table, at {own:#010x} or elsewhere: it begins with SP {sp:#010x}"
                 ));
@@ -65,7 +65,9 @@ impl Machine {
     }
 
     fn is_vector_table(&self, image: &Image, at: u32) -> bool {
-        let Some((sp, first)) = self.word_at(at).zip(self.word_at(at.wrapping_add(4))) else { return false };
+        let Some((sp, first)) = self.bus.peek_word(at).zip(self.bus.peek_word(at.wrapping_add(4))) else {
+            return false;
+        };
         let in_ram = |addr: u32| {
             let entry = self.bus.entry_at(addr).map(|entry| self.bus.map[entry].target);
             matches!(entry, Some(Target::Ram(_)))
@@ -76,10 +78,5 @@ impl Machine {
             && in_ram(sp.wrapping_sub(4))
             && first & 1 != 0
             && image.holds(first & !1)
-    }
-
-    fn word_at(&self, addr: u32) -> Option<u32> {
-        let mut bytes = [0; 4];
-        self.bus.peek(addr, &mut bytes).then(|| u32::from_le_bytes(bytes))
     }
 }

@@ -1,8 +1,6 @@
 //! The memory of the program that calls, as the program sees it: without time, and as a debugger reaches it.
 
 use crate::bus::Bus;
-use crate::cpu::memory::Mmu;
-use crate::cpu::memory::access::{Access, Kind};
 use crate::host::errno::Errno;
 use crate::time::Ps;
 
@@ -17,32 +15,9 @@ const STEPS_BYTES: [u32; 2] = [256, 4];
 
 /// What the addresses of a program mean.
 pub trait View {
-    /// The physical address of `va`, and how many bytes from there on are behind each other as well.
-    fn physical(&self, bus: &Bus, va: u32, kind: Kind) -> Option<(u32, u32)>;
-}
-
-/// The addresses of a core without translation.
-#[derive(Clone, Copy, Debug)]
-pub struct Physical;
-
-impl View for Physical {
-    fn physical(&self, _: &Bus, va: u32, _: Kind) -> Option<(u32, u32)> {
-        Some((va, CHUNK_BYTES))
-    }
-}
-
-/// The addresses of a core with translation, or regions: what is privileged may see everything that is mapped.
-pub struct Translated<'a, M>(pub &'a M);
-
-impl<M: Mmu> View for Translated<'_, M> {
-    fn physical(&self, bus: &Bus, va: u32, kind: Kind) -> Option<(u32, u32)> {
-        let descriptor = |physical| {
-            let mut bytes = [0; 4];
-            bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
-        };
-        let to = self.0.translate(va, Access { kind, privileged: true }, descriptor).ok()?;
-        Some((to.physical, to.page_bytes - (va & (to.page_bytes - 1))))
-    }
+    /// The physical address of `va`, and how many bytes from there on are behind each other as well. `None` where
+    /// nothing is that may be read, or written if `write`.
+    fn physical(&self, bus: &Bus, va: u32, write: bool) -> Option<(u32, u32)>;
 }
 
 /// A program that calls.
@@ -64,7 +39,7 @@ impl Caller<'_> {
         let mut done = 0;
         while done < into.len() {
             let va = from.wrapping_add(done as u32);
-            let (physical, room) = self.view.physical(self.bus, va, Kind::Read).ok_or(Errno::FAULT)?;
+            let (physical, room) = self.view.physical(self.bus, va, false).ok_or(Errno::FAULT)?;
             let count = (into.len() - done).min(room as usize);
             if !self.bus.peek(physical, &mut into[done..done + count]) {
                 return Err(Errno::FAULT);
@@ -82,7 +57,7 @@ impl Caller<'_> {
         let mut done = 0;
         while done < from.len() {
             let va = to.wrapping_add(done as u32);
-            let (physical, room) = self.view.physical(self.bus, va, Kind::Write).ok_or(Errno::FAULT)?;
+            let (physical, room) = self.view.physical(self.bus, va, true).ok_or(Errno::FAULT)?;
             let count = (from.len() - done).min(room as usize);
             if !self.bus.poke(physical, &from[done..done + count]) {
                 return Err(Errno::FAULT);

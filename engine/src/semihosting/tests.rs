@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use super::memory::Physical;
+use super::memory::View;
 use super::*;
 use crate::bus::{MapEntry, Target};
 use crate::host::folder::Folder;
@@ -22,6 +22,15 @@ struct Rig {
     bus: Bus,
     now: Ps,
     path: PathBuf,
+}
+
+/// The addresses of a core without translation.
+struct Physical;
+
+impl View for Physical {
+    fn physical(&self, _: &Bus, va: u32, _: bool) -> Option<(u32, u32)> {
+        Some((va, u32::MAX))
+    }
 }
 
 impl Rig {

@@ -15,7 +15,7 @@ use super::accounts::{Part, Purpose};
 use super::meter::{Passed, Trip};
 use super::mmu::{AbortOf, Mmu};
 use super::outward::Transfer;
-use super::translate::{Place, descriptor};
+use super::translate::Place;
 use super::{Chunks, Done, FetchPolicy, Memory, Via, abort_of};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
@@ -165,7 +165,7 @@ impl Memory {
     /// # Errors
     /// The abort that the fetch takes.
     pub fn code_via<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), AbortOf<M>> {
-        let to = mmu.translate(va, mmu.access(Kind::Execute, 0), |physical| descriptor(bus, physical))?;
+        let to = mmu.translate(va, mmu.access(Kind::Execute, 0), |physical| bus.peek_word(physical))?;
         let place = self.code_place_of(bus, mmu, to);
         if !bus.peek(place.physical, &mut [0; 2]) {
             return Err(abort_of(va, false, no_code(bus, place.physical, Ps::ZERO)));
@@ -179,7 +179,7 @@ impl Memory {
         let mut done = 0;
         while done < into.len() {
             let from = va.wrapping_add(done as u32);
-            let Ok(to) = mmu.translate(from, access, |physical| descriptor(bus, physical)) else { return false };
+            let Ok(to) = mmu.translate(from, access, |physical| bus.peek_word(physical)) else { return false };
             let in_page = to.page_bytes - (from & (to.page_bytes - 1));
             let here = (into.len() - done).min(in_page as usize);
             if !bus.peek(to.physical, &mut into[done..done + here]) {

@@ -1,6 +1,8 @@
 //! What the memory needs of the system registers.
 
 use super::access::{Abort, Access, Cacheability, Kind, MemoryType, Status, Translation, how};
+use crate::bus::Bus;
+use crate::semihosting::memory::View;
 
 /// The abort of an access that memory management, or the bus, refuses.
 pub(super) type AbortOf<M> = Abort<<M as Mmu>::Status>;
@@ -61,6 +63,16 @@ pub trait Mmu {
 
     /// Shareable memory is kept in the data cache, too (Arm: ACTLR.SMP).
     fn keeps_shareable(&self) -> bool;
+}
+
+/// What a program that calls its host may see: all that privileged modes may.
+impl<M: Mmu> View for M {
+    fn physical(&self, bus: &Bus, va: u32, write: bool) -> Option<(u32, u32)> {
+        let kind = if write { Kind::Write } else { Kind::Read };
+        let access = Access { kind, privileged: true };
+        let to = self.translate(va, access, |physical| bus.peek_word(physical)).ok()?;
+        Some((to.physical, to.page_bytes - (va & (to.page_bytes - 1))))
+    }
 }
 
 /// No translation: of a core whose addresses are physical. What the board's map says may be cached is Normal memory,

@@ -91,7 +91,7 @@ impl Memory {
         if self.state.tlb.micro(access.kind, va, asid).is_none() {
             self.refill(trip, mmu, va, access)?;
         }
-        let walk = || mmu.translate(va, access, |physical| descriptor(trip.bus, physical));
+        let walk = || mmu.translate(va, access, |physical| trip.bus.peek_word(physical));
         // Only a page that changed under the walk is not there now.
         let Some(entry) = self.state.tlb.micro(access.kind, va, asid) else { return walk() };
         if !entry.allows(access) {
@@ -113,7 +113,7 @@ impl Memory {
                 let found = mmu.translate(va, access, |physical| {
                     let free = read.iter_mut().find(|place| place.is_none());
                     free.into_iter().for_each(|place| *place = Some(physical));
-                    descriptor(trip.bus, physical)
+                    trip.bus.peek_word(physical)
                 });
                 let memory = found.as_ref().map_or(MemoryType::NON_CACHEABLE, |to| to.walk_memory);
                 read.into_iter().flatten().for_each(|physical| self.walk(trip, mmu, physical, memory));
@@ -186,12 +186,6 @@ fn is_of_device(bus: &Bus, physical: u32) -> bool {
         let entry = &bus.map[entry];
         !entry.cacheable && matches!(entry.target, Target::Device(..))
     })
-}
-
-/// The descriptor at a physical address.
-pub(crate) fn descriptor(bus: &Bus, physical: u32) -> Option<u32> {
-    let mut bytes = [0; 4];
-    bus.peek(physical, &mut bytes).then(|| u32::from_le_bytes(bytes))
 }
 
 /// Data with the MMU off (ARM, B3.2.1).

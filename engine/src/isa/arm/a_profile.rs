@@ -12,7 +12,6 @@ use crate::bus::Bus;
 use crate::cpu::access::Asked;
 use crate::cpu::memory::Mmu as _;
 use crate::cpu::memory::access::how;
-use crate::cpu::memory::translate::descriptor;
 
 impl Profile for System {
     type Flow = ();
@@ -34,7 +33,7 @@ impl Profile for System {
     }
 
     fn look_up(core: &mut Arm<System>, bus: &Bus, lookup: Lookup) {
-        let result = core.isa.system.translate(lookup.va, lookup.access, |physical| descriptor(bus, physical));
+        let result = core.isa.system.translate(lookup.va, lookup.access, |physical| bus.peek_word(physical));
         core.isa.system.translated(result);
     }
 }

@@ -7,7 +7,6 @@ use super::system::{DeviceRegister, Effect, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;
 use crate::semihosting;
-use crate::semihosting::memory::{Caller, Translated};
 
 impl<P: Profile> Arm<P> {
     /// The last instruction of a block, where it is one that changes more than registers.
@@ -84,8 +83,7 @@ impl<P: Profile> Arm<P> {
 
     /// The semihosting call of the instruction before the current address, or its next attempt.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
-        let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.shell.now() };
-        let answer = semihosting::call(caller, self.x[0], self.x[1]);
+        let answer = semihosting::call(self.caller(bus), self.x[0], self.x[1]);
         if let Some(value) = self.host_answered(answer) {
             self.x[0] = value;
         }

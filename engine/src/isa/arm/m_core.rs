@@ -158,11 +158,11 @@ impl Arm<System> {
         self.isa.flow.started = true;
         self.x[usize::from(LR)] = u32::MAX;
         let base = self.isa.system.vectors();
-        if let Some(sp) = peek_word(bus, base) {
+        if let Some(sp) = bus.peek_word(base) {
             self.x[usize::from(SP)] = sp & !3;
         }
         if self.pc == 0
-            && let Some(first) = peek_word(bus, base.wrapping_add(4))
+            && let Some(first) = bus.peek_word(base.wrapping_add(4))
         {
             self.set_place(first, 0);
         }
@@ -325,9 +325,4 @@ impl Arm<System> {
 fn source_of(exception: u8) -> Source {
     let input = exception.checked_sub(number::EXTERNAL).map(u32::from);
     Source { name: number::name(exception), number: input, input }
-}
-
-fn peek_word(bus: &Bus, addr: u32) -> Option<u32> {
-    let mut bytes = [0; 4];
-    bus.peek(addr, &mut bytes).then(|| u32::from_le_bytes(bytes))
 }

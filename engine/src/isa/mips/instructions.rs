@@ -8,7 +8,6 @@ use super::uhi;
 use crate::bus::Bus;
 use crate::cpu::memory::access::{Barrier, Lines, Maintenance};
 use crate::memory::cache::CacheShape;
-use crate::semihosting::memory::{Caller, Translated};
 
 /// The opcode of coprocessor 0's instructions.
 const COP0: u32 = 0x10;
@@ -87,8 +86,9 @@ impl Mips {
 
     /// The hosting call of the instruction before the current address, or its next attempt.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
-        let caller = Caller { bus, view: &Translated(&self.isa.system), now: self.shell.now() };
-        let answer = uhi::call(caller, &mut self.x);
+        let mut registers = self.x;
+        let answer = uhi::call(self.caller(bus), &mut registers);
+        self.x = registers;
         self.host_answered(answer);
     }
 

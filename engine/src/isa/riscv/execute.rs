@@ -12,7 +12,6 @@ use crate::bus::device::AccessSize;
 use crate::cpu::access::{Asked, Moves};
 use crate::cpu::block::{FALLEN, TAKEN};
 use crate::semihosting;
-use crate::semihosting::memory::{Caller, Physical};
 
 /// Where compiled code ended, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,8 +217,7 @@ impl Hart {
 
     /// The semihosting call of the instruction before the current address, or its next attempt.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
-        let caller = Caller { bus, view: &Physical, now: self.shell.now() };
-        let answer = semihosting::call(caller, self.x[10], self.x[11]);
+        let answer = semihosting::call(self.caller(bus), self.x[10], self.x[11]);
         if let Some(value) = self.host_answered(answer) {
             self.x[10] = value;
         }
