@@ -70,6 +70,19 @@ pub struct MapEntry {
     pub cacheable: bool,
 }
 
+/// A place in a RAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InRam {
+    /// The map entry.
+    pub entry: usize,
+    /// Index into the bus's RAMs.
+    pub ram: usize,
+    /// From the RAM's beginning.
+    pub offset: u32,
+    /// Bytes behind it in the map entry.
+    pub rest: u32,
+}
+
 /// An access that nothing answered, or that was answered with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusFault {
@@ -186,6 +199,14 @@ impl Bus {
             self.last_entry.set(index);
             index
         })
+    }
+
+    /// Where an address is, if a RAM answers there.
+    #[inline]
+    pub fn ram_at(&self, addr: u32) -> Option<InRam> {
+        let entry = self.entry_at(addr)?;
+        let MapEntry { base, last, target: Target::Ram(ram), .. } = self.map[entry] else { return None };
+        Some(InRam { entry, ram, offset: addr - base, rest: last - addr })
     }
 
     /// A load as a master sees it.
@@ -310,18 +331,19 @@ impl Bus {
         self.paths.get_or_init(|| Paths::new(self, &self.core_clocks)).of(self.master, entry)
     }
 
-    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. True beside its times if
-    /// an interconnect is on the path. `None`, too, as long as nobody has asked for a path.
+    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. True beside its times if an
+    /// interconnect is on the path. `None`, too, as long as nobody has asked for a path.
     #[inline(always)]
     pub fn transfer_in_cycles(
         &mut self,
-        entry: usize,
+        place: InRam,
         now: u64,
-        beats: Beats,
+        (bytes, direction): (u32, Direction),
         is_next: impl FnOnce(u64) -> bool,
     ) -> Option<(Times, bool)> {
-        let path = self.paths.get()?.of(self.master, entry);
-        Some((path.transfer(&mut self.rams, now, beats, is_next)?, path.route.is_some()))
+        let path = self.paths.get()?.of(self.master, place.entry);
+        let beats = Beats { offset: place.offset, bytes, direction };
+        Some((path.transfer(&mut self.rams[place.ram], now, beats, is_next)?, path.route.is_some()))
     }
 
     /// The second-level cache that the present master's accesses pass.

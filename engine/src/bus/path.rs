@@ -18,23 +18,19 @@ pub struct View {
     pub local: bool,
 }
 
-/// The path of one master to one map entry.
-#[derive(Clone, Copy, Debug)]
+/// The path of one master to one map entry: one cache line of the host.
+#[derive(Debug)]
+#[repr(align(64))]
 pub struct Path {
-    /// What answers.
-    pub target: Target,
-    /// First address of the map entry.
-    pub base: u32,
-    /// Last address of the map entry.
-    pub last: u32,
     /// Index of the interconnect on it, if any.
     pub route: Option<usize>,
     /// To tightly coupled memory: an access costs nothing beyond the master's own cycle.
     pub local: bool,
     /// Others see what is done there (a device's registers, shared memory): accesses of all cores have one order.
     pub ordered: bool,
-    /// The interconnect's clock, if there is one, and its cycles there and back.
-    clock: Option<Hz>,
+    /// The interconnect's clock, if there is one, and its cycles there and back. The clock is apart: priced in cycles, a
+    /// transfer needs all but that.
+    clock: Option<Box<Hz>>,
     request_cycles: u64,
     response_cycles: u64,
     /// Cycles of the master in one of the interconnect and of the RAM's port, where these keep time with it; else 0.
@@ -54,9 +50,9 @@ pub struct Times {
 
 /// What a transfer moves.
 #[derive(Clone, Copy, Debug)]
-pub struct Beats {
-    /// Its first address.
-    pub physical: u32,
+pub(super) struct Beats {
+    /// Where it begins in the memory.
+    pub offset: u32,
     /// How much.
     pub bytes: u32,
     /// Where to.
@@ -79,13 +75,10 @@ impl Path {
             _ => 0,
         };
         Path {
-            target: entry.target,
-            base: entry.base,
-            last: entry.last,
             route,
             local,
             ordered: ram.is_none_or(Ram::is_shared),
-            clock: interconnect.map(|route| route.clock),
+            clock: interconnect.map(|route| Box::new(route.clock)),
             request_cycles: interconnect.map_or(0, |route| route.request_cycles.0),
             response_cycles: interconnect.map_or(0, |route| route.response_cycles.0),
             ratio,
@@ -106,27 +99,26 @@ impl Path {
     /// When a request made at `at` reaches the target.
     #[inline]
     pub fn request(&self, at: Ps) -> Ps {
-        self.clock.map_or(at, |clock| clock.after(at, Cycles(self.request_cycles)))
+        self.clock.as_ref().map_or(at, |clock| clock.after(at, Cycles(self.request_cycles)))
     }
 
     /// When an answer given at `at` reaches the master.
     #[inline]
     pub fn response(&self, at: Ps) -> Ps {
-        self.clock.map_or(at, |clock| clock.after(at, Cycles(self.response_cycles)))
+        self.clock.as_ref().map_or(at, |clock| clock.after(at, Cycles(self.response_cycles)))
     }
 
-    /// A transfer that the master begins in its cycle `now`, to a memory that keeps time with it. `None` if the memory
-    /// does not, or if `is_next` says that something comes before the request, which arrives in the cycle that it is
-    /// given.
+    /// A transfer that the master begins in its cycle `now`, to the memory at the end, if that keeps time with it.
+    /// `None` if it does not, or if `is_next` says that something comes before the request, which arrives in the cycle
+    /// that it is given.
     #[inline(always)]
     pub(super) fn transfer(
         &self,
-        rams: &mut [Ram],
+        ram: &mut Ram,
         now: u64,
         beats: Beats,
         is_next: impl FnOnce(u64) -> bool,
     ) -> Option<Times> {
-        let Target::Ram(ram) = self.target else { return None };
         let edge = match self.ratio {
             0 => return None,
             1 => now + self.request_cycles,
@@ -136,7 +128,7 @@ impl Path {
         if !is_next(arrived) {
             return None;
         }
-        let answered = rams[ram].transfer_at_edge(edge, beats.physical - self.base, beats.bytes, beats.direction);
+        let answered = ram.transfer_at_edge(edge, beats.offset, beats.bytes, beats.direction);
         Some(Times { arrived, answered: answered * self.ratio, done: (answered + self.response_cycles) * self.ratio })
     }
 }

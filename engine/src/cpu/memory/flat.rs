@@ -5,8 +5,7 @@
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
 use super::{Chunks, FetchPolicy, Memory};
-use crate::bus::path::Beats;
-use crate::bus::{Bus, Target};
+use crate::bus::{Bus, InRam};
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::Direction;
 
@@ -26,9 +25,7 @@ pub struct Quiet {
 #[derive(Clone, Copy)]
 struct Asked {
     quiet: Quiet,
-    /// The map entry that holds the address.
-    entry: usize,
-    physical: u32,
+    place: InRam,
     bytes: u32,
     purpose: Purpose,
 }
@@ -54,8 +51,7 @@ impl Memory {
         let chunk = Chunk::at(pc, bytes);
         chunk.holds(last).then_some(())?;
         let bytes = chunk.last - chunk.first + 1;
-        let entry = bus.entry_at(chunk.first)?;
-        let asked = Asked { quiet, entry, physical: chunk.first, bytes, purpose: Purpose::Fetch };
+        let asked = Asked { quiet, place: bus.ram_at(chunk.first)?, bytes, purpose: Purpose::Fetch };
         let done = self.transfer_flat(bus, asked)?;
         self.state.prefetch.chunk = Some(chunk);
         self.state.prefetch.next_pc = Some(end_pc);
@@ -73,19 +69,19 @@ impl Memory {
         if !self.flat_fetch {
             return None;
         }
-        let entry = bus.entry_at(physical)?;
-        let done = self.transfer_flat(bus, Asked { quiet, entry, physical, bytes: 4, purpose: Purpose::Fetch })?;
+        let asked = Asked { quiet, place: bus.ram_at(physical)?, bytes: 4, purpose: Purpose::Fetch };
+        let done = self.transfer_flat(bus, asked)?;
         self.state.words.fetched(physical);
         Some((done - quiet.now, self.state.words.missing(pc, end_pc).is_none()))
     }
 
     /// An aligned load of `bytes`: its cycles, and what it gives. `told` if it has been paid for.
     pub fn load_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, told: bool) -> Option<(u64, u32)> {
-        let (entry, ram, offset) = self.flat_ram(bus, addr, bytes)?;
-        let asked = Asked { quiet, entry, physical: addr, bytes, purpose: Purpose::Load };
-        let cycles = if told { 0 } else { self.data_flat(bus, asked)? };
+        let place = self.flat_ram(bus, addr, bytes)?;
+        let asked = Asked { quiet, place, bytes, purpose: Purpose::Load };
+        let cycles = if told { told_cycles(bus, place)? } else { self.data_flat(bus, asked)? };
         let mut value = [0; 4];
-        bus.rams[ram].read(offset, &mut value[..bytes as usize]);
+        bus.rams[place.ram].read(place.offset, &mut value[..bytes as usize]);
         Some((cycles, u32::from_le_bytes(value)))
     }
 
@@ -99,10 +95,10 @@ impl Memory {
         value: u32,
         told: bool,
     ) -> Option<u64> {
-        let (entry, ram, offset) = self.flat_ram(bus, addr, bytes)?;
-        let asked = Asked { quiet, entry, physical: addr, bytes, purpose: Purpose::Store };
-        let cycles = if told { 0 } else { self.data_flat(bus, asked)? };
-        bus.write_ram(ram, offset, &value.to_le_bytes()[..bytes as usize]);
+        let place = self.flat_ram(bus, addr, bytes)?;
+        let asked = Asked { quiet, place, bytes, purpose: Purpose::Store };
+        let cycles = if told { told_cycles(bus, place)? } else { self.data_flat(bus, asked)? };
+        bus.write_ram(place.ram, place.offset, &value.to_le_bytes()[..bytes as usize]);
         Some(cycles)
     }
 
@@ -112,10 +108,10 @@ impl Memory {
         if addr % LONGEST_BYTES + bytes > LONGEST_BYTES {
             return None;
         }
-        let (entry, ..) = self.flat_ram(bus, addr, 4)?;
+        let place = self.flat_ram(bus, addr, 4)?;
         let bytes = self.bytes_on_port(bus, addr, bytes);
         let purpose = if store { Purpose::Store } else { Purpose::Load };
-        self.data_flat(bus, Asked { quiet, entry, physical: addr, bytes, purpose })
+        self.data_flat(bus, Asked { quiet, place, bytes, purpose })
     }
 
     /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the
@@ -128,23 +124,19 @@ impl Memory {
         Some(done - quiet.now)
     }
 
-    /// The map entry and the RAM at an address, and the offset there, if data goes there as it is, and it is such a
-    /// memory.
+    /// The RAM at an address, if data goes there as it is. Whether that keeps time with the core, its path tells.
     #[inline]
-    fn flat_ram(&self, bus: &Bus, addr: u32, bytes: u32) -> Option<(usize, usize, u32)> {
+    fn flat_ram(&self, bus: &Bus, addr: u32, bytes: u32) -> Option<InRam> {
         if !self.flat || !addr.is_multiple_of(bytes) {
             return None;
         }
-        let entry = bus.entry_at(addr)?;
-        let path = bus.path(entry);
-        let Target::Ram(ram) = path.target else { return None };
-        (path.keeps_time() && path.last - addr >= bytes - 1).then_some((entry, ram, addr - path.base))
+        bus.ram_at(addr).filter(|place| place.rest >= bytes - 1)
     }
 
     /// A transfer: the core cycle in which its answer is there.
     #[inline]
     fn transfer_flat(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
-        let Asked { quiet, entry, physical, bytes, purpose } = asked;
+        let Asked { quiet, place, bytes, purpose } = asked;
         let (there, back) = match bus.outer() {
             None => (0, 0),
             // What a core without translation accesses, the second level may keep.
@@ -152,13 +144,14 @@ impl Memory {
             Some(outer) => self.outer_cycles(outer)?,
         };
         let direction = if purpose == Purpose::Store { Direction::Write } else { Direction::Read };
-        let (sent, beats) = (quiet.now + there, Beats { physical, bytes, direction });
-        let (times, routed) = bus.transfer_in_cycles(entry, sent, beats, |arrives| arrives < quiet.until)?;
-        self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
+        let sent = quiet.now + there;
+        let (times, routed) =
+            bus.transfer_in_cycles(place, sent, (bytes, direction), |arrives| arrives < quiet.until)?;
+        self.touched |= 1_u64.checked_shl(place.entry as u32).unwrap_or(0);
         self.accounts.follow(bus);
         self.accounts.add(Part::Outer, there + back);
         let at_memory = if routed { times.answered - times.arrived } else { times.done - sent };
-        self.accounts.add_at(entry, purpose, at_memory, times.done - sent - at_memory);
+        self.accounts.add_at(place.entry, purpose, at_memory, times.done - sent - at_memory);
         Some(times.done + back)
     }
 
@@ -168,4 +161,9 @@ impl Memory {
         let timing = outer.timing();
         (timing.clock == self.config.clock).then_some((timing.request_cycles.0, timing.response_cycles.0))
     }
+}
+
+/// The cycles of an access that has been paid for, to a memory that keeps time.
+fn told_cycles(bus: &Bus, place: InRam) -> Option<u64> {
+    bus.path(place.entry).keeps_time().then_some(0)
 }

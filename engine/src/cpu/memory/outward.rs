@@ -5,8 +5,7 @@ use super::accounts::{Part, Purpose};
 use super::meter::{Passed, Trip};
 use super::translate::Place;
 use crate::bus::device::AccessSize;
-use crate::bus::path::Beats;
-use crate::bus::{Bus, BusFault, MapEntry, Target};
+use crate::bus::{Bus, BusFault};
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::Direction;
 use crate::time::Cycles;
@@ -187,25 +186,24 @@ fn over_bus_in_time(trip: &mut Trip, physical: u32, transfer: Transfer) -> Resul
 #[inline]
 fn in_cycles(trip: &mut Trip, physical: u32, transfer: Transfer) -> Option<Passed> {
     let Trip { bus, meter } = trip;
-    let entry = bus.entry_at(physical)?;
+    let place = bus.ram_at(physical)?;
     let next_due = bus.events.next_due();
     let (_, bytes, direction) = transfer.shape();
     let is_next = |arrives| !transfer.follows_events() || next_due > meter.time_of(arrives);
-    let (times, routed) = bus.transfer_in_cycles(entry, meter.now(), Beats { physical, bytes, direction }, is_next)?;
+    let (times, routed) = bus.transfer_in_cycles(place, meter.now(), (bytes, direction), is_next)?;
     // As wide accesses are aligned, and memories are whole words, none leaves the memory.
-    let MapEntry { base, last, target, .. } = bus.map[entry];
-    let inside = last - physical >= bytes - 1;
+    let inside = place.rest >= bytes - 1;
     let mut value = [0; 4];
-    match (transfer, target) {
-        (Transfer::Read(_, size), Target::Ram(ram)) if inside => {
-            bus.rams[ram].read(physical - base, &mut value[..size.bytes() as usize]);
+    match transfer {
+        Transfer::Read(_, size) if inside => {
+            bus.rams[place.ram].read(place.offset, &mut value[..size.bytes() as usize]);
         }
-        (Transfer::Write(size, value), Target::Ram(ram)) if inside => {
-            bus.write_ram(ram, physical - base, &value.to_le_bytes()[..size.bytes() as usize]);
+        Transfer::Write(size, value) if inside => {
+            bus.write_ram(place.ram, place.offset, &value.to_le_bytes()[..size.bytes() as usize]);
         }
         _ => {}
     }
-    Some(Passed { value: u32::from_le_bytes(value), entry, routed, times })
+    Some(Passed { value: u32::from_le_bytes(value), entry: place.entry, routed, times })
 }
 
 /// Address of the line of the second-level cache that holds a physical address.

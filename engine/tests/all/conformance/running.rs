@@ -102,7 +102,7 @@ pub fn an_access_to_nothing_says_what_and_where<T: Target>() {
         let why = if told == broken { "late answered with an error" } else { "nothing is mapped there" };
         assert!(text.contains(&format!("{what} at {told:#010x}: {why}")), "{text}");
         // No file has this code: what ran is told.
-        let (_, instruction) = text.split_once("; the instruction: ").expect(&text);
+        let (_, instruction) = text.split_once("; the instruction: ").expect(text);
         assert!(instruction.starts_with(if what.ends_with("load") { 'l' } else { 's' }), "{text}");
     }
 }
