@@ -331,8 +331,8 @@ impl Bus {
         self.paths.get_or_init(|| Paths::new(self, &self.core_clocks)).of(self.master, entry)
     }
 
-    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. True beside its times if an
-    /// interconnect is on the path. `None`, too, as long as nobody has asked for a path.
+    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. True beside its times if
+    /// an interconnect is on the path. `None`, too, as long as nobody has asked for a path.
     #[inline(always)]
     pub fn transfer_in_cycles(
         &mut self,

@@ -28,8 +28,8 @@ pub struct Path {
     pub local: bool,
     /// Others see what is done there (a device's registers, shared memory): accesses of all cores have one order.
     pub ordered: bool,
-    /// The interconnect's clock, if there is one, and its cycles there and back. The clock is apart: priced in cycles, a
-    /// transfer needs all but that.
+    /// The interconnect's clock, if there is one, and its cycles there and back. The clock is apart: priced in cycles,
+    /// a transfer needs all but that.
     clock: Option<Box<Hz>>,
     request_cycles: u64,
     response_cycles: u64,
