@@ -145,7 +145,8 @@ TRAPS = [
         "undefined",
         UNDEFINED,
         "undefined instruction at pc",
-        "undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put there",
+        "undefined instruction 0xe7f000f0: udf, a trap that the program or its compiler put there; "
+        "the instruction: udf #0",
     ),
     Trap(
         "neon",

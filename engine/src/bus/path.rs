@@ -37,6 +37,8 @@ pub struct Path {
     ratio: u64,
 }
 
+const _: () = assert!(size_of::<Path>() == 64);
+
 /// The master's cycles in which a transfer passed from one cause of waiting to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
