@@ -25,7 +25,7 @@ use crate::order::{Order, ResetChange};
 use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
-use path::{Beats, Path, Paths, Times, View};
+use path::{Path, Paths, Times, View};
 
 /// Notes of devices that tell the user enough.
 const MOST_NOTES: usize = 1000;
@@ -338,12 +338,12 @@ impl Bus {
         &mut self,
         place: InRam,
         now: u64,
-        (bytes, direction): (u32, Direction),
+        moves: (u32, Direction),
         is_next: impl FnOnce(u64) -> bool,
     ) -> Option<(Times, bool)> {
         let path = self.paths.get()?.of(self.master, place.entry);
-        let beats = Beats { offset: place.offset, bytes, direction };
-        Some((path.transfer(&mut self.rams[place.ram], now, beats, is_next)?, path.route.is_some()))
+        let times = path.transfer(&mut self.rams[place.ram], place.offset, now, moves, is_next)?;
+        Some((times, path.route.is_some()))
     }
 
     /// The second-level cache that the present master's accesses pass.

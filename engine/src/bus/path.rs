@@ -50,17 +50,6 @@ pub struct Times {
     pub done: u64,
 }
 
-/// What a transfer moves.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Beats {
-    /// Where it begins in the memory.
-    pub offset: u32,
-    /// How much.
-    pub bytes: u32,
-    /// Where to.
-    pub direction: Direction,
-}
-
 impl Path {
     /// The path to `entry` of a master with this clock, if it is a core, and this view, if it has one of its own.
     fn new(bus: &Bus, entry: &MapEntry, clock: Option<Hz>, view: Option<&View>) -> Path {
@@ -110,15 +99,16 @@ impl Path {
         self.clock.as_ref().map_or(at, |clock| clock.after(at, Cycles(self.response_cycles)))
     }
 
-    /// A transfer that the master begins in its cycle `now`, to the memory at the end, if that keeps time with it.
-    /// `None` if it does not, or if `is_next` says that something comes before the request, which arrives in the cycle
-    /// that it is given.
+    /// A transfer of so many bytes at `offset` that the master begins in its cycle `now`, to or from the memory at the
+    /// end, if that keeps time with it. `None` if it does not, or if `is_next` says that something comes before the
+    /// request, which arrives in the cycle that it is given.
     #[inline(always)]
     pub(super) fn transfer(
         &self,
         ram: &mut Ram,
+        offset: u32,
         now: u64,
-        beats: Beats,
+        (bytes, direction): (u32, Direction),
         is_next: impl FnOnce(u64) -> bool,
     ) -> Option<Times> {
         let edge = match self.ratio {
@@ -130,7 +120,7 @@ impl Path {
         if !is_next(arrived) {
             return None;
         }
-        let answered = ram.transfer_at_edge(edge, beats.offset, beats.bytes, beats.direction);
+        let answered = ram.transfer_at_edge(edge, offset, bytes, direction);
         Some(Times { arrived, answered: answered * self.ratio, done: (answered + self.response_cycles) * self.ratio })
     }
 }

@@ -33,9 +33,7 @@ pub struct Translation {
     pub page_bytes: u32,
     /// As what it is accessed, with the caches on or off as they are.
     pub memory: MemoryType,
-    /// Physical addresses of the descriptors that a walk reads: none without the MMU.
-    pub walk: [Option<u32>; 2],
-    /// As what a walk reads them.
+    /// As what a walk reads descriptors.
     pub walk_memory: MemoryType,
     /// In all address spaces, not only in `asid`.
     pub global: bool,
@@ -46,7 +44,7 @@ pub struct Translation {
 impl Translation {
     /// Memory in all address spaces that is translated without descriptors.
     pub const fn of(physical: u32, page_bytes: u32, memory: MemoryType) -> Translation {
-        Translation { physical, page_bytes, memory, walk: [None; 2], walk_memory: memory, global: true, asid: 0 }
+        Translation { physical, page_bytes, memory, walk_memory: memory, global: true, asid: 0 }
     }
 }
 

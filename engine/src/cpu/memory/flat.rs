@@ -4,13 +4,11 @@
 
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
+use super::multiple::LONGEST_BYTES;
 use super::{Chunks, FetchPolicy, Memory};
 use crate::bus::{Bus, InRam};
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::Direction;
-
-/// No transfer of several registers crosses a multiple of this (a line).
-const LONGEST_BYTES: u32 = 32;
 
 /// The core's cycle, and the one from which on events may come.
 #[derive(Clone, Copy, Debug)]

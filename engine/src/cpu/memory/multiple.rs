@@ -1,5 +1,4 @@
-//! Load and store multiple where no cache holds the memory: one transfer for what lies in the same 32
-//! bytes.
+//! Load and store multiple where no cache holds the memory: one transfer for what lies in the same 32 bytes.
 
 use super::access::Kind;
 use super::access::how;
@@ -12,7 +11,7 @@ use super::{Done, Memory, Via, host_of};
 use crate::bus::{Bus, BusFault, Target};
 
 /// No transfer crosses a multiple of this (a line).
-const LONGEST_BYTES: u32 = 32;
+pub(super) const LONGEST_BYTES: u32 = 32;
 
 impl Memory {
     /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::TOLD`]), which then

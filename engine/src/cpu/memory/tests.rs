@@ -105,7 +105,6 @@ impl Mmu for Registers {
             physical,
             page_bytes: self.page_bytes,
             memory,
-            walk: [None; 2],
             walk_memory: self.memory,
             global: false,
             asid: self.asid,

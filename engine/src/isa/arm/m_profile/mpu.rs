@@ -4,7 +4,6 @@ use super::scb::CCR_UNALIGN_TRP;
 use super::{FaultStatus, System};
 use crate::cpu::memory::Mmu;
 use crate::cpu::memory::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
-use crate::isa::arm::system::mmu::untranslated;
 
 /// Regions of a Cortex-M4.
 pub(super) const REGIONS: usize = 8;
@@ -169,7 +168,7 @@ impl System {
         if never && access.kind == Kind::Execute {
             return refused(FaultStatus::ExecuteNever);
         }
-        Ok(untranslated(va, page_bytes, memory))
+        Ok(Translation::of(va, page_bytes, memory))
     }
 
     /// The region of `va`; `Some(None)` if it has to be one and there is none; `None` where the map without regions

@@ -78,11 +78,6 @@ impl MemoryType {
         }
     }
 
-    /// True for Device and Strongly-ordered memory: unaligned accesses are faults there.
-    pub fn is_device(self) -> bool {
-        !matches!(self, MemoryType::Normal { .. })
-    }
-
     /// Attributes in PAR.
     pub(super) fn par(self) -> u32 {
         match self {

@@ -33,13 +33,6 @@ struct Leaf {
     page: bool,
 }
 
-/// What a walk found, where it read, and as what memory.
-struct Walked {
-    leaf: Leaf,
-    read: [Option<u32>; 2],
-    memory: MemoryType,
-}
-
 impl Leaf {
     fn section(descriptor: u32) -> Leaf {
         let bit = |n: u32| descriptor >> n & 1 != 0;
@@ -108,14 +101,12 @@ impl Mmu for System {
             return Ok(self.flat(va, access));
         }
         let abort = |status, domain| Abort { va, status, write: access.kind == Kind::Write, domain, bus: None };
-        let Walked { leaf, read, memory: walk_memory } =
-            self.walk(va, read).map_err(|(status, domain)| abort(status, domain))?;
+        let (leaf, walk_memory) = self.walk(va, read).map_err(|(status, domain)| abort(status, domain))?;
         self.check(&leaf, access).map_err(|status| abort(status, leaf.domain))?;
         Ok(Translation {
             physical: leaf.base | va & (leaf.bytes - 1),
             page_bytes: leaf.bytes,
             memory: self.memory_type(&leaf, access),
-            walk: read,
             walk_memory,
             global: leaf.global,
             asid: self.asid(),
@@ -166,11 +157,12 @@ impl System {
             Kind::Execute => MemoryType::NON_CACHEABLE,
             _ => MemoryType::StronglyOrdered,
         };
-        untranslated(va, SECTION_BYTES, memory)
+        Translation::of(va, SECTION_BYTES, memory)
     }
 
-    /// Finds the descriptor; a fault comes with the domain, as far as it is known.
-    fn walk(&self, va: u32, mut read: impl FnMut(u32) -> Option<u32>) -> Result<Walked, (FaultStatus, u8)> {
+    /// Finds the descriptor, and as what memory the tables are read; a fault comes with the domain, as far as it is
+    /// known.
+    fn walk(&self, va: u32, mut read: impl FnMut(u32) -> Option<u32>) -> Result<(Leaf, MemoryType), (FaultStatus, u8)> {
         let n = self.registers.ttbcr & 7;
         let second = n != 0 && va >> (32 - n) != 0;
         let (base, disabled, n) = match second {
@@ -185,7 +177,7 @@ impl System {
         let first_at = base & !((1 << (14 - n)) - 1) | (va >> 20 & index_mask) << 2;
         let first = read(first_at).ok_or((FaultStatus::WalkFirst, 0))?;
         match first & 3 {
-            2 => return Ok(Walked { leaf: Leaf::section(first), read: [Some(first_at), None], memory }),
+            2 => return Ok((Leaf::section(first), memory)),
             1 => {}
             // 3 is for cores with PXN.
             _ => return Err((FaultStatus::TranslationSection, 0)),
@@ -196,7 +188,7 @@ impl System {
         if descriptor & 3 == 0 {
             return Err((FaultStatus::TranslationPage, domain));
         }
-        Ok(Walked { leaf: Leaf::page(descriptor, domain), read: [Some(first_at), Some(second_at)], memory })
+        Ok((Leaf::page(descriptor, domain), memory))
     }
 
     /// As what the tables below a TTBR are read: IRGN is in bits 0 and 6, RGN in 4:3, S in 1 (ARM, TTBR0,
@@ -234,12 +226,6 @@ impl System {
         let cache = if access.kind == Kind::Execute { SCTLR_I } else { SCTLR_C };
         if registers.sctlr & cache == 0 { memory.uncached() } else { memory }
     }
-}
-
-/// An address that means itself, in a page of this size.
-pub(in crate::isa::arm) fn untranslated(physical: u32, page_bytes: u32, memory: MemoryType) -> Translation {
-    let (walk, walk_memory) = ([None; 2], MemoryType::NON_CACHEABLE);
-    Translation { physical, page_bytes, memory, walk, walk_memory, global: true, asid: 0 }
 }
 
 #[cfg(test)]

@@ -125,15 +125,7 @@ impl System {
     }
 
     fn translation(&self, physical: u32, page_bytes: u32, cacheability: u32, global: bool) -> Translation {
-        Translation {
-            physical,
-            page_bytes,
-            memory: memory_type(cacheability),
-            walk: [None; 2],
-            walk_memory: MemoryType::NON_CACHEABLE,
-            global,
-            asid: self.asid(),
-        }
+        Translation { global, asid: self.asid(), ..Translation::of(physical, page_bytes, memory_type(cacheability)) }
     }
 }
 

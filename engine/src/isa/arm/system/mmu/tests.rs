@@ -31,6 +31,16 @@ fn status(result: Result<Translation, Abort>) -> FaultStatus {
     result.unwrap_err().status
 }
 
+/// Where a load leads, and the addresses of the descriptors that say so.
+fn translated(system: &System, va: u32, words: &[(u32, u32)]) -> (Translation, Vec<u32>) {
+    let (mut walk, mut read) = (Vec::new(), memory(words));
+    let to = system.translate(va, READ, |addr| {
+        walk.push(addr);
+        read(addr)
+    });
+    (to.unwrap(), walk)
+}
+
 fn normal(kind: Cacheability) -> MemoryType {
     MemoryType::Normal { inner: kind, outer: kind, shareable: false }
 }
@@ -38,9 +48,9 @@ fn normal(kind: Cacheability) -> MemoryType {
 #[test]
 fn without_the_mmu_addresses_are_as_they_are() {
     let (mut system, mut x) = system();
-    let of = |system: &System, access| system.translate(0x1234_5678, access, |_| None).unwrap();
+    let of = |system: &System, access| system.translate(0x1234_5678, access, |_| panic!("a walk")).unwrap();
     let data = of(&system, READ);
-    assert_eq!((data.physical, data.memory, data.walk), (0x1234_5678, MemoryType::StronglyOrdered, [None; 2]));
+    assert_eq!((data.physical, data.memory), (0x1234_5678, MemoryType::StronglyOrdered));
     assert_eq!(of(&system, EXECUTE).memory, MemoryType::NON_CACHEABLE);
     set_cp15(&mut system, &mut x, SCTLR, SCTLR_I | SCTLR_C);
     assert_eq!(of(&system, EXECUTE).memory, normal(Cacheability::WriteThrough));
@@ -51,9 +61,9 @@ fn without_the_mmu_addresses_are_as_they_are() {
 fn sections_and_supersections() {
     let system = mapped(0);
     let words = [(0x4004, 0x0030_0000 | WBWA | 3 << 10 | 1 << 17 | 2), (0x4080, 0x0700_0000 | 1 << 18 | 3 << 10 | 2)];
-    let section = system.translate(0x0012_3456, READ, memory(&words)).unwrap();
+    let (section, walk) = translated(&system, 0x0012_3456, &words);
     assert_eq!((section.physical, section.page_bytes), (0x0032_3456, 1 << 20));
-    assert_eq!((section.memory, section.walk), (normal(Cacheability::WriteBackAllocate), [Some(0x4004), None]));
+    assert_eq!((section.memory, walk), (normal(Cacheability::WriteBackAllocate), vec![0x4004]));
     assert!(!section.global);
     let large = system.translate(0x0200_1000, READ, memory(&words)).unwrap();
     assert_eq!((large.physical, large.page_bytes, large.global), (0x0700_1000, 16 << 20, true));
@@ -68,9 +78,9 @@ fn small_and_large_pages() {
         (0x8004, 0x0055_5000 | 1 << 6 | 3 << 2 | 3 << 4 | 2),
         (0x8040, 0x0066_0000 | 1 << 12 | 3 << 2 | 3 << 4 | 1),
     ];
-    let small = system.translate(0x0020_1234, READ, memory(&words)).unwrap();
+    let (small, walk) = translated(&system, 0x0020_1234, &words);
     assert_eq!((small.physical, small.page_bytes), (0x0055_5234, 4 << 10));
-    assert_eq!((small.memory, small.walk), (normal(Cacheability::WriteBackAllocate), [Some(0x4008), Some(0x8004)]));
+    assert_eq!((small.memory, walk), (normal(Cacheability::WriteBackAllocate), vec![0x4008, 0x8004]));
     let large = system.translate(0x0021_0234, READ, memory(&words)).unwrap();
     assert_eq!((large.physical, large.page_bytes), (0x0066_0234, 64 << 10));
     assert_eq!(large.memory, normal(Cacheability::WriteBackAllocate));

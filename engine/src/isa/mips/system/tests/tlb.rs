@@ -40,7 +40,7 @@ fn kernel_segments_are_not_mapped() {
     let mut system = started();
     let to = translate(&system, 0x8123_4567, Kind::Execute).unwrap();
     assert_eq!((to.physical, to.page_bytes), (0x0123_4567, 512 << 20));
-    assert!(!to.memory.is_device() && to.global);
+    assert!(matches!(to.memory, MemoryType::Normal { .. }) && to.global);
     let to = translate(&system, 0xb001_0000, Kind::Write).unwrap();
     assert_eq!((to.physical, to.page_bytes, to.memory), (0x1001_0000, 512 << 20, MemoryType::StronglyOrdered));
     assert_eq!(read(&system, 0x9fff_ffff), Ok(0x1fff_ffff));
