@@ -66,13 +66,15 @@ def test_blocks_end_as_single_steps_do(setting: str, changed_board: Callable[...
 
 
 def compare(program: arm_programs.Program, board: str) -> None:
-    """Runs the program on Unicorn, by steps and by blocks."""
+    """Runs the program on Unicorn, by steps and by blocks, compiled and not."""
     seed = program.seed
     theirs, their_data = arm_harness.reference_trace(program)
     stepped = arm_harness.loaded(program, board)
     states = arm_harness.rows(stepped, len(theirs) - 1)
     assert np.array_equal(states, theirs[1:]), f"seed {seed}: registers"
     by_steps = harness.ended(stepped, f"seed {seed}")
-    run = arm_harness.loaded(program, board)
     data = (choices.DATA, their_data)
-    harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}")
+    for after in (0, 1, 3):
+        run = arm_harness.loaded(program, board)
+        run.compile_after(after)
+        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")

@@ -51,6 +51,8 @@ def test_blocks_end_as_single_steps_do(setting: str, changed_board: Callable[...
         stepped = arm_m_harness.loaded(program, board)
         arm_harness.compare_machine(program, stepped, theirs, their_data)
         by_steps = harness.ended(stepped, f"seed {seed}")
-        run = arm_m_harness.loaded(program, board)
         data = (choices.DATA, their_data)
-        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}")
+        for after in (0, 1, 3):
+            run = arm_m_harness.loaded(program, board)
+            run.compile_after(after)
+            harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")

@@ -20,9 +20,10 @@ const LOOKUP_SLOTS: usize = 1 << 12;
 const MOST_BLOCKS: usize = 1 << 16;
 /// Runs of a compiled block that the interpreter had to finish, after which one has to ask whether its code is of use.
 const RECONSIDER_AFTER: u16 = 200;
-/// An address that is none: no instruction of a set that is compiled has an odd one.
-pub const NOWHERE: u32 = 1;
-const NOT_SETTLED: Settled = Settled { pc: NOWHERE, index: NO_BLOCK };
+/// Runs by the interpreter after which a block is compiled that is part of another's code.
+const COVERED_RUNS: u16 = 30_000;
+/// No [`Settled::tag`]: so many kinds of results under way there never are.
+const NOT_SETTLED: Settled = Settled { tag: u64::MAX, index: NO_BLOCK };
 
 /// What the inner loop needs of a block: one cache line of the host. Addresses are as [`Isa::address`] gives them.
 #[derive(Debug)]
@@ -71,6 +72,8 @@ pub struct Cold<I: Isa> {
     pub last: (Cost, I::Pending),
     /// Results under way at each exit.
     pub pending: [I::Pending; 2],
+    /// A number for what is under way where a jump has been taken: 0 for nothing.
+    pub pending_behind_jump: u32,
     /// The state behind it, where it is fallen through.
     pub context_behind: I::Context,
     /// How it is fetched.
@@ -126,12 +129,12 @@ struct Found<E> {
     entry: Option<E>,
 }
 
-/// A whole block that was asked for with nothing under way: an entry of the table that compiled code looks into.
+/// A whole block that was asked for: an entry of the table that compiled code looks into.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(C, align(16))]
 pub struct Settled {
-    /// Its address, or [`NOWHERE`].
-    pub pc: u32,
+    /// Its address, and above that the number of what was under way ([`Cold::pending_behind_jump`]).
+    pub tag: u64,
     /// Its index.
     pub index: u32,
 }
@@ -190,6 +193,8 @@ pub struct Blocks<I: Isa> {
     /// What [`Hot::code`] says of a block without compiled code.
     uncompiled: usize,
     by_entry: BTreeMap<EntryOf<I>, u32>,
+    /// Numbers of what can be under way behind jumps, from 1.
+    pending_numbers: BTreeMap<I::Pending, u32>,
     totals: Breakdown,
 }
 
@@ -209,6 +214,7 @@ impl<I: Isa> Blocks<I> {
             compile_after,
             uncompiled: 0,
             by_entry: BTreeMap::new(),
+            pending_numbers: BTreeMap::new(),
             totals: Breakdown::default(),
         }
     }
@@ -221,9 +227,6 @@ impl<I: Isa> Blocks<I> {
         if slot.generation != self.generation || slot.entry != Some(entry) {
             let index = *self.by_entry.get(&entry)?;
             *slot = Found { generation: self.generation, index, entry: Some(entry) };
-            if entry.extent == Extent::Whole && entry.pending.is_none() {
-                self.settled[at] = Settled { pc: entry.pc, index };
-            }
         }
         Some(slot.index)
     }
@@ -259,6 +262,12 @@ impl<I: Isa> Blocks<I> {
         &self.instrs[first..first + self.hot[index as usize].instructions as usize]
     }
 
+    /// The operations of a block.
+    pub fn ops_of(&self, index: u32) -> &[I::Op] {
+        let behind = self.hot.get(index as usize + 1).map_or(self.ops.len(), |next| next.first_op as usize);
+        &self.ops[self.hot[index as usize].first_op as usize..behind]
+    }
+
     /// The operations of a block from its first on; those of others follow.
     pub fn ops_from(&self, index: u32) -> &[I::Op] {
         &self.ops[self.hot[index as usize].first_op as usize..]
@@ -279,6 +288,7 @@ impl<I: Isa> Blocks<I> {
         self.infos.clear();
         self.instrs.clear();
         self.by_entry.clear();
+        self.pending_numbers.clear();
         // Firmware that writes beside its code drops them often: filling the tables takes longer than all else.
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
@@ -325,12 +335,14 @@ impl<I: Isa> Blocks<I> {
         self.infos.extend(draft.infos);
         self.instrs.extend(draft.instrs);
         let Draft { breakdown, pending, before_last, last, context_behind, .. } = draft;
+        let pending_behind_jump = self.number_pending(pending[TAKEN]);
         self.cold.push(Cold {
             breakdown,
             entry,
             before_last,
             last,
             pending,
+            pending_behind_jump,
             context_behind,
             fetch,
             first_instr,
@@ -341,6 +353,23 @@ impl<I: Isa> Blocks<I> {
     }
 
     // ---- For compiled code
+
+    fn number_pending(&mut self, pending: I::Pending) -> u32 {
+        if I::COMPILE_AFTER == 0 || pending.is_none() {
+            return 0;
+        }
+        let next = self.pending_numbers.len() as u32 + 1;
+        *self.pending_numbers.entry(pending).or_insert(next)
+    }
+
+    /// The whole block `index` is what comes next where `entry` is asked for.
+    pub fn settle(&mut self, entry: &EntryOf<I>, index: u32) {
+        let number = if entry.pending.is_none() { Some(&0) } else { self.pending_numbers.get(&entry.pending) };
+        if let Some(number) = number {
+            let tag = u64::from(*number) << 32 | u64::from(entry.pc);
+            self.settled[lookup_slot(entry.pc)] = Settled { tag, index };
+        }
+    }
 
     /// Address of the first [`Hot`].
     pub fn hot_base(&self) -> usize {
@@ -364,6 +393,13 @@ impl<I: Isa> Blocks<I> {
         hot.code = code;
         hot.runs_to_go = RECONSIDER_AFTER;
         self.cold[index as usize].runs_before = hot.runs[0] + hot.runs[1];
+    }
+
+    /// A block is part of another's compiled code: as it is rarely entered otherwise, it is worth code of its own later.
+    pub fn cover(&mut self, index: u32) {
+        if !self.is_compiled(index) {
+            self.hot[index as usize].runs_to_go = COVERED_RUNS.max(self.compile_after);
+        }
     }
 
     /// A compiled block has had to be finished by the interpreter [`RECONSIDER_AFTER`] times. Where that happens most

@@ -1,6 +1,7 @@
 //! A core: its state, and the loop that chooses what runs next.
 
 use super::block::{Blocks, EntryOf, Extent};
+use super::compile::HostCode;
 use super::isa::{Isa, Pending};
 use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
@@ -56,6 +57,8 @@ pub struct Cpu<I: Isa> {
     pub(crate) left: Option<(u32, usize)>,
     /// An operation that is replaced by one that leaves the block, and its index.
     pub(crate) patched: Option<(usize, I::Op)>,
+    /// Compiled code.
+    pub(crate) host: HostCode<I>,
     pub(crate) polls: Polls,
     /// A semihosting call has no answer yet.
     pub(crate) in_call: bool,
@@ -87,6 +90,7 @@ impl<I: Isa> Cpu<I> {
             data_line_bytes,
             left: None,
             patched: None,
+            host: HostCode::default(),
             polls: Polls::default(),
             in_call: false,
             access_kind: "",
@@ -201,6 +205,9 @@ impl<I: Isa> Cpu<I> {
     /// the limit. `left` is linked to it.
     fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
         let mut index = self.block_at(bus, Extent::Whole)?;
+        if I::COMPILE_AFTER > 0 {
+            self.settle(index);
+        }
         if !I::FETCHES_IN_BLOCKS && self.blocks.cold[index as usize].fetch == Via::Uncached {
             return self.block_at(bus, Extent::One);
         }
@@ -215,6 +222,15 @@ impl<I: Isa> Cpu<I> {
         let fits =
             self.shell.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.shell.deadline.limit;
         if fits { Some(index) } else { self.block_at(bus, Extent::One) }
+    }
+
+    /// Has compiled code find the block `index` at the current address.
+    fn settle(&mut self, index: u32) {
+        let cold = &self.blocks.cold[index as usize];
+        if cold.entry.extent == Extent::Whole {
+            let entry = EntryOf::<I> { pending: self.pending, ..cold.entry };
+            self.blocks.settle(&entry, index);
+        }
     }
 
     /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a
@@ -282,7 +298,7 @@ impl<I: Isa> Cpu<I> {
     /// Drops all decoded blocks.
     pub(crate) fn drop_blocks(&mut self) {
         self.blocks.flush();
-        I::blocks_dropped(self);
+        self.host.clear();
         self.left = None;
     }
 

@@ -6,9 +6,11 @@
 //! is needed.
 
 use std::fmt::Debug;
+use std::mem::offset_of;
 
 use super::Cpu;
-use super::block::{Draft, EntryOf};
+use super::block::{Blocks, Draft, EntryOf};
+use super::compile::{Emitter, RegisterBits, Value};
 use super::cost::Cost;
 use super::iteration::Iteration;
 use super::memory::access::Abort;
@@ -77,6 +79,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     type Exception: Copy;
     /// Its memory management.
     type Mmu: Mmu;
+    /// What the compiler has not worked out yet at a point of a block: values that may never be asked for.
+    type Lazy: Clone + Default;
 
     /// As ELF files name it.
     const MACHINE: Machine;
@@ -99,6 +103,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     const RESET_PC: u32 = 0;
     /// Runs after which a block is compiled; 0 for never.
     const COMPILE_AFTER: u16 = 0;
+    /// Registers that only the operations of one instruction have in common.
+    const TRANSIENT: RegisterBits = 0;
 
     /// After reset.
     fn new(config: &Self::Config) -> Self;
@@ -202,6 +208,45 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     #[inline(always)]
     fn resolve(_core: &mut Cpu<Self>, _index: u32, _exit: usize) {}
 
+    // ---- Compiled code
+
+    /// True if compiled code can begin with the block `index`.
+    fn compiles(_blocks: &Blocks<Self>, _index: u32) -> bool {
+        false
+    }
+
+    /// The registers that an operation may write, among those that compiled code keeps in the host's.
+    fn writes(_op: &Self::Op) -> RegisterBits {
+        0
+    }
+
+    /// Makes host code of the operations of a block, up to and with each way out of it.
+    fn emit(emitter: &mut Emitter<Self>, _ops: &[Self::Op]) {
+        emitter.interpret(0);
+    }
+
+    /// Where a core has a register that compiled code keeps.
+    fn register_offset(register: u8) -> usize {
+        offset_of!(Cpu<Self>, x) + usize::from(register) * size_of::<u32>()
+    }
+
+    /// So many operations behind this one don't bring the core up to date, though they access memory: they may not be
+    /// done, or never leave compiled code.
+    fn kept_behind(_op: &Self::Op) -> usize {
+        0
+    }
+
+    /// The value of a register that [`Isa::Lazy`] has.
+    fn late_value(_emitter: &mut Emitter<Self>, _register: u8) -> Option<Value> {
+        None
+    }
+
+    /// Works out all that [`Isa::Lazy`] has: another block follows.
+    fn settle(_emitter: &mut Emitter<Self>) {}
+
+    /// What [`Isa::resolve`] does, as host code; `target` is where an indirect jump leads.
+    fn emit_resolve(_emitter: &mut Emitter<Self>, _exit: usize, _target: Option<Value>) {}
+
     /// An operation that leaves the block before it: see [`Cpu::leave_behind`].
     fn leave_op() -> Self::Op;
 
@@ -297,8 +342,4 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
         let own = [("exceptions", core.shell.exceptions), ("mispredicted branches", core.mispredictions)];
         core.memory.counters(&core.shell.name, &own)
     }
-
-    /// All blocks have been dropped, and with them what was compiled.
-    #[inline(always)]
-    fn blocks_dropped(_core: &mut Cpu<Self>) {}
 }

@@ -16,6 +16,13 @@ impl<I: Isa> Cpu<I> {
         self.shell.instructions = self.shell.instructions.wrapping_add(u64::from(hot.instructions));
         let next = hot.links[exit];
         I::resolve(self, index, exit);
+        if I::COMPILE_AFTER > 0 {
+            let hot = &mut self.blocks.hot[index as usize];
+            hot.runs_to_go = hot.runs_to_go.wrapping_sub(1);
+            if hot.runs_to_go == 0 {
+                self.compile(index);
+            }
+        }
         if next == NO_BLOCK {
             self.leave(index, exit, self.blocks.exit_pc(index, exit));
             return None;

@@ -190,6 +190,9 @@ impl Memory {
         self.shortcuts.forbid_stores();
     }
 
+    /// Where the table of [`Memory::shortcuts`] is in this.
+    pub const SHORTCUTS: usize = std::mem::offset_of!(Memory, shortcuts);
+
     /// The table behind [`Memory::load_shortcut`], for compiled code.
     pub fn shortcuts(&self) -> &Shortcuts {
         &self.shortcuts

@@ -23,7 +23,8 @@ pub struct Slot {
 /// A direct-mapped table of lines.
 #[derive(Debug)]
 pub struct Shortcuts {
-    slots: Box<[Slot; SLOTS]>,
+    /// Inside the core, so that compiled code finds them from its address.
+    slots: [Slot; SLOTS],
     line_shift: u32,
     line_mask: u32,
 }
@@ -34,7 +35,7 @@ impl Shortcuts {
     /// No shortcuts; lines of `line_bytes` (a power of two from 8).
     pub fn new(line_bytes: u32) -> Shortcuts {
         let line_shift = line_bytes.trailing_zeros();
-        Shortcuts { slots: Box::new([EMPTY; SLOTS]), line_shift, line_mask: !(line_bytes - 1) }
+        Shortcuts { slots: [EMPTY; SLOTS], line_shift, line_mask: !(line_bytes - 1) }
     }
 
     /// Where the bytes of an aligned load of `bytes` are, if the line is here.
@@ -54,10 +55,10 @@ impl Shortcuts {
             .then(|| slot.host_zero.wrapping_add(addr as usize) as *mut u8)
     }
 
-    /// For compiled code: address of the first slot, how many there are, and the shift that makes a slot's number from
-    /// an address.
+    /// For compiled code: where the first slot is in this, how many there are, and the shift that makes a slot's number
+    /// from an address.
     pub fn layout(&self) -> (usize, usize, u32) {
-        (self.slots.as_ptr().expose_provenance(), SLOTS, self.line_shift)
+        (std::mem::offset_of!(Shortcuts, slots), SLOTS, self.line_shift)
     }
 
     /// Address and size of the line of `addr`.

@@ -8,7 +8,7 @@ use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::core::Stop;
 use crate::cpu::access::{Asked, Moves};
-use crate::cpu::block::{Draft, Entry, FALLEN, NOWHERE, TAKEN};
+use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa, Pending};
 use crate::cpu::iteration::Iteration;
@@ -24,6 +24,8 @@ use crate::storms::Source;
 /// A core of this instruction set.
 pub type ToyCore = Cpu<Toy>;
 
+/// An address that no instruction has.
+const NOWHERE: u32 = 1;
 /// Where interrupts are handled.
 pub const HANDLER: u32 = 0x40;
 const SP: usize = 15;
@@ -118,6 +120,7 @@ impl Isa for Toy {
     type Jump = ();
     type Exception = Option<CoreFaultOf>;
     type Mmu = Identity;
+    type Lazy = ();
 
     const MACHINE: Machine = Machine::RiscV;
     const RESULTS: usize = 16;

@@ -1,5 +1,6 @@
 //! An Arm core: what its instruction sets add to the core that all share ([`crate::cpu`]).
 
+use super::compile;
 use super::decoded::{self, Decoded};
 use super::m_profile;
 use super::op::{Code, Op};
@@ -11,7 +12,8 @@ use super::timing::{CoreTiming, Pending};
 use super::{decode_a32, decode_t32};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
-use crate::cpu::block::{Draft, EntryOf, TAKEN};
+use crate::cpu::block::{Blocks, Draft, EntryOf, TAKEN};
+use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Value};
 use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
@@ -67,6 +69,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     type Jump = Jump;
     type Exception = P::Exception;
     type Mmu = P;
+    type Lazy = compile::Flags;
 
     const MACHINE: Machine = Machine::Arm;
     /// Without the T bit.
@@ -84,6 +87,8 @@ impl<P: Profile> Isa for ArmSet<P> {
         idle: "wait for interrupt",
     };
     const FETCHES_IN_BLOCKS: bool = true;
+    const COMPILE_AFTER: u16 = COMPILE_AFTER;
+    const TRANSIENT: RegisterBits = compile::TRANSIENT;
 
     fn new(config: &P::Config) -> ArmSet<P> {
         ArmSet {
@@ -206,6 +211,44 @@ impl<P: Profile> Isa for ArmSet<P> {
         {
             core.mispredicted(u64::from(core.timing.mispredicted_branch));
         }
+    }
+
+    /// What is decoded does not depend on the privilege, but what its accesses may do.
+    #[inline]
+    fn is_current(core: &Arm<P>, index: u32) -> bool {
+        core.blocks.cold[index as usize].entry.context.privileged == core.isa.system.is_privileged()
+    }
+
+    fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {
+        compile::compiles(blocks, index)
+    }
+
+    fn writes(op: &Op) -> RegisterBits {
+        compile::writes(op)
+    }
+
+    fn kept_behind(op: &Op) -> usize {
+        compile::kept_behind(op)
+    }
+
+    fn register_offset(register: u8) -> usize {
+        compile::register_offset::<P>(register)
+    }
+
+    fn late_value(emitter: &mut Emitter<Self>, register: u8) -> Option<Value> {
+        compile::late_value(emitter, register)
+    }
+
+    fn settle(emitter: &mut Emitter<Self>) {
+        compile::settle(emitter);
+    }
+
+    fn emit(emitter: &mut Emitter<Self>, ops: &[Op]) {
+        compile::emit(emitter, ops);
+    }
+
+    fn emit_resolve(emitter: &mut Emitter<Self>, exit: usize, target: Option<Value>) {
+        compile::emit_resolve(emitter, exit, target);
     }
 
     fn leave_op() -> Op {

@@ -8,6 +8,7 @@
 mod a_profile;
 mod access;
 pub mod alu;
+mod compile;
 pub mod config;
 pub mod core;
 pub mod decode_a32;

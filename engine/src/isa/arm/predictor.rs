@@ -29,33 +29,45 @@ pub enum Jump {
     IndirectCall,
 }
 
+/// As many as 8 bits choose from.
 const PATTERNS: usize = 256;
-const TARGETS: usize = 4;
-const RETURNS: usize = 4;
+pub(super) const TARGETS: usize = 4;
+pub(super) const RETURNS: usize = 4;
 /// Counters run from 0 to 3; taken is predicted from 2.
-const LIKELY: u8 = 2;
+pub(super) const LIKELY: u8 = 2;
+
+/// Where an indirect jump led.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// The jump's address.
+    pub from: u32,
+    pub to: u32,
+}
+
+/// An address that no jump has.
+pub(super) const NOWHERE: u32 = 1;
 
 /// The state of a core's prediction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predictor {
-    patterns: Box<[u8; PATTERNS]>,
-    /// Whether the last branches were taken, the latest in bit 0.
-    history: u8,
-    /// Address and target of indirect jumps; the oldest goes first.
-    targets: [(u32, u32); TARGETS],
-    next_target: usize,
-    returns: [u32; RETURNS],
-    next_return: usize,
+    pub(super) patterns: [u8; PATTERNS],
+    /// Whether the last eight branches were taken, the latest in bit 0.
+    pub(super) history: u32,
+    /// Indirect jumps; the oldest goes first.
+    pub(super) targets: [Target; TARGETS],
+    pub(super) next_target: u32,
+    pub(super) returns: [u32; RETURNS],
+    pub(super) next_return: u32,
 }
 
 impl Default for Predictor {
     fn default() -> Predictor {
         Predictor {
-            patterns: Box::new([1; PATTERNS]),
+            patterns: [1; PATTERNS],
             history: 0,
-            targets: [(1, 1); TARGETS],
+            targets: [Target { from: NOWHERE, to: NOWHERE }; TARGETS],
             next_target: 0,
-            returns: [1; RETURNS],
+            returns: [NOWHERE; RETURNS],
             next_return: 0,
         }
     }
@@ -91,32 +103,32 @@ impl Predictor {
             _ => true,
         };
         if matches!(jump, Jump::Call | Jump::ConditionalCall | Jump::IndirectCall) {
-            self.next_return = (self.next_return + 1) % RETURNS;
-            self.returns[self.next_return] = next;
+            self.next_return = (self.next_return + 1) % RETURNS as u32;
+            self.returns[self.next_return as usize] = next;
         }
         right && known
     }
 
     fn direction(&mut self, pc: u32, taken: bool) -> bool {
-        let counter = &mut self.patterns[usize::from((pc >> 1) as u8 ^ self.history)];
+        let counter = &mut self.patterns[((pc >> 1 ^ self.history) & 0xff) as usize];
         let right = (*counter >= LIKELY) == taken;
         *counter = if taken { (*counter + 1).min(3) } else { counter.saturating_sub(1) };
-        self.history = self.history << 1 | u8::from(taken);
+        self.history = (self.history << 1 | u32::from(taken)) & 0xff;
         right
     }
 
     fn pop(&mut self) -> u32 {
-        let address = std::mem::replace(&mut self.returns[self.next_return], 1);
-        self.next_return = (self.next_return + RETURNS - 1) % RETURNS;
+        let address = std::mem::replace(&mut self.returns[self.next_return as usize], NOWHERE);
+        self.next_return = (self.next_return + RETURNS as u32 - 1) % RETURNS as u32;
         address
     }
 
     fn target(&mut self, pc: u32, target: u32) -> bool {
-        if let Some((_, before)) = self.targets.iter_mut().find(|(from, _)| *from == pc) {
-            return std::mem::replace(before, target) == target;
+        if let Some(known) = self.targets.iter_mut().find(|known| known.from == pc) {
+            return std::mem::replace(&mut known.to, target) == target;
         }
-        self.targets[self.next_target] = (pc, target);
-        self.next_target = (self.next_target + 1) % TARGETS;
+        self.targets[self.next_target as usize] = Target { from: pc, to: target };
+        self.next_target = (self.next_target + 1) % TARGETS as u32;
         false
     }
 }

@@ -64,6 +64,7 @@ impl Isa for MipsSet {
     type Jump = Ending;
     type Exception = Raised;
     type Mmu = System;
+    type Lazy = ();
 
     const MACHINE: Machine = Machine::Mips;
     /// The general registers, HI and LO.

@@ -1,202 +1,154 @@
-//! The second tier: blocks that have run often, as host code.
-//!
-//! Time inside a block is known when it is decoded, so compiled code keeps every count of the interpreter and has to do
-//! nothing more than add constants. It never calls anything: whatever is not simply done (an access without a shortcut,
-//! a CSR, a successor that may not be entered) ends it, with word of where the interpreter has to go on. So registers,
-//! cycles and counters are the interpreter's at every point that can be observed.
-//!
-//! [`emit`] translates; [`memory`] holds the code; [`stubs`] leads in and out of it.
+//! Operations as input of the compiler: one line an operation, in the interpreter's order.
 
-mod alu;
-mod emit;
-mod memory;
-mod stubs;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
 
-use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::FunctionBuilderContext;
+use super::core::{RiscV, SINK};
+use super::execute::moves;
+use super::op::{Code, Op, TimingClass};
+use crate::cpu::block::{Blocks, FALLEN, TAKEN};
+use crate::cpu::compile::{Emitter, RegisterBits};
 
-use super::core::{Hart, RiscV};
-use super::execute::Ending;
-use super::op::TimingClass;
-use crate::cpu::block::{self, Extent};
-use crate::cpu::memory::shortcut::Shortcuts;
-use memory::CodeMemory;
+type Emit<'a> = Emitter<'a, RiscV>;
 
-/// A hart's blocks.
-type Blocks = block::Blocks<RiscV>;
-/// What the inner loop and compiled code need of one.
-type Hot = block::Hot<()>;
-
-/// Runs after which a block is compiled: interpreting it that often costs about what compiling it does.
-pub const COMPILE_AFTER: u16 = 1500;
-
-/// Kinds of [`Ending`], as compiled code returns them: index, number << 32, kind << 48.
-#[derive(Clone, Copy)]
-#[repr(u64)]
-enum Kind {
-    Interpret,
-    Left,
-    Check,
+/// True if a block begins with something that can be compiled.
+pub fn compiles(blocks: &Blocks<RiscV>, index: u32) -> bool {
+    !matches!(blocks.ops_from(index)[0].code.class(), TimingClass::Csr | TimingClass::System)
 }
 
-/// What compiled code returns.
-const fn ending_bits(kind: Kind, index: u32, number: u32) -> u64 {
-    (kind as u64) << 48 | (number as u64) << 32 | index as u64
+/// See [`crate::cpu::isa::Isa::writes`]. Results for x0 have the sink as their destination.
+pub fn writes(op: &Op) -> RegisterBits {
+    if op.writes_rd() && op.rd < SINK { 1 << op.rd } else { 0 }
 }
 
-impl Ending {
-    fn from_bits(bits: u64) -> Ending {
-        let (index, number) = (bits as u32, (bits >> 32) as u16);
-        match bits >> 48 {
-            0 => Ending::Interpret { index, at: u32::from(number) },
-            1 => Ending::Left { index, exit: usize::from(number) },
-            _ => Ending::Check { index },
+/// Makes host code of a block.
+pub fn emit(e: &mut Emit, ops: &[Op]) {
+    for (at, op) in ops.iter().enumerate() {
+        let at = at as u32;
+        match op.code.class() {
+            TimingClass::Load => {
+                let addr = address(e, op);
+                let value = e.load(at, addr, moves(op.code));
+                set(e, op, value);
+            }
+            TimingClass::Store => {
+                let (addr, value) = (address(e, op), register(e, op.rs2));
+                e.store(at, addr, moves(op.code), value);
+            }
+            TimingClass::Branch => return branch(e, op),
+            TimingClass::Jump => {
+                let link = e.constant(op.imm as u32);
+                set(e, op, link);
+                return e.exit(TAKEN);
+            }
+            TimingClass::IndirectJump => return indirect_jump(e, op),
+            TimingClass::Csr | TimingClass::System => return e.interpret(at),
+            _ if op.code == Code::End => return e.exit(FALLEN),
+            _ => alu(e, op),
         }
     }
 }
 
-/// A hart's compiled code. A copy of a hart's state has none: it is worked out from the rest.
-#[derive(Default)]
-pub struct HostCode {
-    compiler: Option<Compiler>,
-    /// Entry to compiled code; only of use while there is a compiler.
-    enter: usize,
+fn register(e: &mut Emit, register: u8) -> Value {
+    if register == 0 { e.constant(0) } else { e.register(register) }
 }
 
-impl HostCode {
-    /// Forgets the code of all blocks.
-    pub fn clear(&mut self) {
-        self.compiler.iter_mut().for_each(Compiler::clear);
+/// Gives an operation's result to its destination.
+fn set(e: &mut Emit, op: &Op, value: Value) {
+    if writes(op) != 0 {
+        e.set_register(op.rd, value);
     }
 }
 
-impl Clone for HostCode {
-    fn clone(&self) -> HostCode {
-        HostCode::default()
+fn address(e: &mut Emit, op: &Op) -> Value {
+    let base = register(e, op.rs1);
+    e.b.ins().iadd_imm(base, i64::from(op.imm))
+}
+
+fn branch(e: &mut Emit, op: &Op) {
+    let (a, b) = (register(e, op.rs1), register(e, op.rs2));
+    let condition = match op.code {
+        Code::Beq => IntCC::Equal,
+        Code::Bne => IntCC::NotEqual,
+        Code::Blt => IntCC::SignedLessThan,
+        Code::Bge => IntCC::SignedGreaterThanOrEqual,
+        Code::Bltu => IntCC::UnsignedLessThan,
+        _ => IntCC::UnsignedGreaterThanOrEqual,
+    };
+    let taken = e.b.ins().icmp(condition, a, b);
+    e.branch(taken);
+}
+
+fn indirect_jump(e: &mut Emit, op: &Op) {
+    let target = address(e, op);
+    let target = e.b.ins().band_imm(target, !1);
+    let link = e.constant(e.cpu.blocks.hot[e.index as usize].end_pc);
+    set(e, op, link);
+    e.exit_to(target);
+}
+
+fn alu(e: &mut Emit, op: &Op) {
+    let imm = i64::from(op.imm);
+    let value = match op.code {
+        Code::Nop => return,
+        Code::Li => e.constant(op.imm as u32),
+        Code::Addi | Code::Slti | Code::Sltiu | Code::Xori | Code::Ori | Code::Andi => {
+            let a = register(e, op.rs1);
+            match op.code {
+                Code::Addi => e.b.ins().iadd_imm(a, imm),
+                Code::Slti => e.compare_imm(IntCC::SignedLessThan, a, imm),
+                Code::Sltiu => e.compare_imm(IntCC::UnsignedLessThan, a, imm),
+                Code::Xori => e.b.ins().bxor_imm(a, imm),
+                Code::Ori => e.b.ins().bor_imm(a, imm),
+                _ => e.b.ins().band_imm(a, imm),
+            }
+        }
+        Code::Slli | Code::Srli | Code::Srai => {
+            let a = register(e, op.rs1);
+            match op.code {
+                Code::Slli => e.b.ins().ishl_imm(a, imm & 31),
+                Code::Srli => e.b.ins().ushr_imm(a, imm & 31),
+                _ => e.b.ins().sshr_imm(a, imm & 31),
+            }
+        }
+        code => {
+            let (a, b) = (register(e, op.rs1), register(e, op.rs2));
+            of_two(e, code, a, b)
+        }
+    };
+    set(e, op, value);
+}
+
+fn of_two(e: &mut Emit, code: Code, a: Value, b: Value) -> Value {
+    match code {
+        Code::Add => e.b.ins().iadd(a, b),
+        Code::Sub => e.b.ins().isub(a, b),
+        Code::Sll => e.b.ins().ishl(a, b),
+        Code::Slt => e.compare(IntCC::SignedLessThan, a, b),
+        Code::Sltu => e.compare(IntCC::UnsignedLessThan, a, b),
+        Code::Xor => e.b.ins().bxor(a, b),
+        Code::Srl => e.b.ins().ushr(a, b),
+        Code::Sra => e.b.ins().sshr(a, b),
+        Code::Or => e.b.ins().bor(a, b),
+        Code::And => e.b.ins().band(a, b),
+        Code::Mul => e.b.ins().imul(a, b),
+        Code::Mulh | Code::Mulhsu | Code::Mulhu => {
+            let product = e.product(a, code != Code::Mulhu, b, code == Code::Mulh);
+            e.words(product)[1]
+        }
+        _ => divide(e, code, a, b),
     }
 }
 
-impl PartialEq for HostCode {
-    fn eq(&self, _: &HostCode) -> bool {
-        true
-    }
-}
-
-impl Hart {
-    /// Runs compiled code, from that of the block `index` on, which has been compiled.
-    pub(super) fn run_compiled(&mut self, index: u32) -> Ending {
-        let enter = self.isa.code.enter;
-        let hot = &raw mut self.blocks.hot[index as usize];
-        // SAFETY: the address is that of the stub of that type, in memory that lives until the hart gives its compiler
-        // up; with it it forgets that blocks are compiled.
-        let enter = unsafe { std::mem::transmute::<*const (), stubs::Enter>(std::ptr::with_exposed_provenance(enter)) };
-        // SAFETY: the code touches the hart, its tables of blocks, shortcuts and fetched lines, and RAM behind
-        // shortcuts. The hart is borrowed exclusively, and its tables don't move while there is code (see
-        // `Blocks::hot`).
-        Ending::from_bits(unsafe { enter(self, hot) })
-    }
-
-    /// Has a block run as host code from now on, if that can be done.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn compile(&mut self, index: u32) {
-        if self.blocks.compile_after == 0 {
-            return;
-        }
-        let code = &mut self.isa.code;
-        if code.compiler.is_none() {
-            code.compiler = Compiler::new(&self.blocks);
-            let Some(compiler) = &code.compiler else {
-                self.blocks.compile_after = 0;
-                return;
-            };
-            code.enter = compiler.stubs.enter;
-            self.blocks.forget_code(compiler.stubs.uncompiled);
-        }
-        let Some(compiler) = &mut code.compiler else { return };
-        if self.blocks.cold[index as usize].entry.extent != Extent::Whole {
-            return;
-        }
-        if self.blocks.is_compiled(index) {
-            return self.blocks.reconsider(index);
-        }
-        if let Some(code) = compiler.compile(&self.blocks, self.memory.shortcuts(), index) {
-            self.blocks.adopt(index, code);
-        } else if !compiler.memory.is_sound() {
-            // With the pages all code is gone.
-            code.compiler = None;
-            self.blocks.compile_after = 0;
-            self.blocks.forget_code(0);
-        }
-    }
-}
-
-/// Compiles blocks of one hart, and keeps their code.
-struct Compiler {
-    isa: OwnedTargetIsa,
-    context: Context,
-    builder: FunctionBuilderContext,
-    memory: CodeMemory,
-    stubs: stubs::Stubs,
-}
-
-impl Compiler {
-    /// A compiler for this host, if it has one.
-    fn new(blocks: &Blocks) -> Option<Compiler> {
-        let mut flags = settings::builder();
-        let set = [
-            // Optimizing such short functions takes as long again, and gains nothing that can be measured.
-            ("opt_level", "none"),
-            ("enable_probestack", "false"),
-            ("unwind_info", "false"),
-            // Cranelift asks for them where there are tail calls.
-            ("preserve_frame_pointers", "true"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-        ];
-        for (name, value) in set {
-            flags.set(name, value).ok()?;
-        }
-        let isa = cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()?;
-        let mut compiler = Compiler {
-            isa,
-            context: Context::new(),
-            builder: FunctionBuilderContext::new(),
-            memory: CodeMemory::new()?,
-            stubs: stubs::Stubs::default(),
-        };
-        compiler.stubs = compiler.make_stubs(blocks)?;
-        Some(compiler)
-    }
-
-    /// Compiles a block; gives the address of its code. `None` if there is nothing in it to compile, or that can't be
-    /// done now.
-    fn compile(&mut self, blocks: &Blocks, shortcuts: &Shortcuts, index: u32) -> Option<usize> {
-        if matches!(blocks.ops_from(index).first()?.code.class(), TimingClass::Csr | TimingClass::System) {
-            return None;
-        }
-        emit::emit(&mut self.context.func, &mut self.builder, blocks, shortcuts, index);
-        self.finish()
-    }
-
-    /// Forgets the code of all blocks. None of it is running: it calls nothing that could lead here.
-    fn clear(&mut self) {
-        self.memory.used = self.stubs.bytes;
-    }
-
-    /// Turns the function at hand into code: its address.
-    fn finish(&mut self) -> Option<usize> {
-        let compiled = self.context.compile(self.isa.as_ref(), &mut ControlPlane::default());
-        // Code with relocations would need a linker; ours refers to nothing by name.
-        let address = match compiled {
-            Ok(code) if code.buffer.relocs().is_empty() => self.memory.append(code.code_buffer()),
-            _ => None,
-        };
-        self.context.clear();
-        address
-    }
+/// div, rem, divu, remu (section 13.2). By zero gives all ones, and the dividend.
+fn divide(e: &mut Emit, code: Code, a: Value, b: Value) -> Value {
+    let division = e.divide(a, b, matches!(code, Code::Div | Code::Rem));
+    let (result, by_zero) = if matches!(code, Code::Div | Code::Divu) {
+        (e.quotient(division), e.constant(u32::MAX))
+    } else {
+        (e.remainder(division), a)
+    };
+    e.b.ins().select(division.by_zero, by_zero, result)
 }
 
 #[cfg(test)]

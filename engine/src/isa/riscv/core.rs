@@ -1,13 +1,14 @@
 //! A hart: what RISC-V adds to the core that all share ([`crate::cpu`]).
 
-use super::compile::{COMPILE_AFTER, HostCode};
+use super::compile;
 use super::decode::decode;
 use super::exceptions::{Exception, Trap};
 use super::op::{Code, Instr, Op, TimingClass};
 use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
-use crate::cpu::block::{Draft, EntryOf};
+use crate::cpu::block::{Blocks, Draft, EntryOf};
+use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
@@ -45,7 +46,6 @@ pub struct SystemConfig {
 #[derive(Clone, PartialEq)]
 pub struct RiscV {
     pub(super) csrs: Csrs,
-    pub(super) code: HostCode,
 }
 
 impl Isa for RiscV {
@@ -58,6 +58,7 @@ impl Isa for RiscV {
     type Jump = ();
     type Exception = Trap;
     type Mmu = Identity;
+    type Lazy = ();
 
     const MACHINE: Machine = Machine::RiscV;
     const RESULTS: usize = 32;
@@ -74,7 +75,7 @@ impl Isa for RiscV {
     const COMPILE_AFTER: u16 = COMPILE_AFTER;
 
     fn new(config: &SystemConfig) -> RiscV {
-        RiscV { csrs: Csrs::new(config.hart, config.interrupts), code: HostCode::default() }
+        RiscV { csrs: Csrs::new(config.hart, config.interrupts) }
     }
 
     #[inline(always)]
@@ -192,14 +193,16 @@ impl Isa for RiscV {
         self.csrs.wakes(inputs.low())
     }
 
-    /// Counts the run, and has a block compiled that has run often.
-    #[inline(always)]
-    fn resolve(core: &mut Hart, index: u32, _exit: usize) {
-        let hot = &mut core.blocks.hot[index as usize];
-        hot.runs_to_go = hot.runs_to_go.wrapping_sub(1);
-        if hot.runs_to_go == 0 {
-            core.compile(index);
-        }
+    fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {
+        compile::compiles(blocks, index)
+    }
+
+    fn writes(op: &Op) -> RegisterBits {
+        compile::writes(op)
+    }
+
+    fn emit(emitter: &mut Emitter<Self>, ops: &[Op]) {
+        compile::emit(emitter, ops);
     }
 
     fn take(core: &mut Hart, bus: &mut Bus, trap: Trap) {
@@ -235,11 +238,6 @@ impl Isa for RiscV {
             })
             .chain([traps])
             .collect()
-    }
-
-    #[inline]
-    fn blocks_dropped(core: &mut Hart) {
-        core.isa.code.clear();
     }
 }
 

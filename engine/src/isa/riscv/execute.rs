@@ -13,53 +13,18 @@ use crate::cpu::access::{Asked, Moves};
 use crate::cpu::block::{FALLEN, TAKEN};
 use crate::semihosting;
 
-/// Where compiled code ended, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The interpreter goes on in a block, at an operation.
-    Interpret {
-        /// The block.
-        index: u32,
-        /// The operation's number in the block.
-        at: u32,
-    },
-    /// A block has run, and its exit leads to no block known.
-    Left {
-        /// The block.
-        index: u32,
-        /// The exit.
-        exit: usize,
-    },
-    /// A block comes next, but not all of its lines are known to be in the instruction cache, or it does not fit before
-    /// the limit.
-    Check {
-        /// The block that comes next.
-        index: u32,
-    },
-}
-
 impl Hart {
     /// Runs the block `index`, whose first line has been fetched, and those that follow.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
-        let mut first_at = 0;
         loop {
-            if self.blocks.is_compiled(index) {
-                match self.run_compiled(index) {
-                    Ending::Interpret { index: next, at } => (index, first_at) = (next, at),
-                    Ending::Left { index, exit } => return self.leave(index, exit, self.blocks.exit_pc(index, exit)),
-                    Ending::Check { index: next } if self.may_enter(next) => {
-                        index = next;
-                        continue;
-                    }
-                    Ending::Check { index: next } => return self.stop_before(next),
-                }
-            }
+            let Some((next, first_at)) = self.run_compiled(index) else { return };
+            index = next;
             let first = self.blocks.hot[index as usize].first_op as usize;
             // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays
             // among them; `ops` only grows outside this function.
             let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
             // SAFETY: compiled code names operations of the block, and else it is the first.
-            let mut ip = unsafe { begin.add(std::mem::take(&mut first_at) as usize) };
+            let mut ip = unsafe { begin.add(first_at) };
             macro_rules! at {
                 () => {
                     // SAFETY: as above: both point into the same block.

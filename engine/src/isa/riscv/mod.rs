@@ -4,7 +4,6 @@
 //! know, static [`timing`] included; [`execute`] runs blocks, and `compile` turns what is hot of them into host code.
 
 pub mod alu;
-#[cfg_attr(not(target_arch = "x86_64"), path = "compile/absent.rs")]
 mod compile;
 pub mod compressed;
 pub mod core;

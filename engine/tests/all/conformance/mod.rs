@@ -73,6 +73,10 @@ properties_of! {
     cortex_a5_thumb: super::arm::CortexA5Thumb;
     cortex_a7: super::arm::CortexA7;
     cortex_m4: super::arm::CortexM4;
+    cortex_a5_compiled: super::arm::CortexA5<2>;
+    cortex_a5_thumb_compiled: super::arm::CortexA5Thumb<2>;
+    cortex_a7_compiled: super::arm::CortexA7<2>;
+    cortex_m4_compiled: super::arm::CortexM4<2>;
     riscv_interpreted: super::riscv::Pipelined<0>;
     riscv_compiled: super::riscv::Pipelined<2>;
     picorv32: super::riscv::PicoRv32;
@@ -82,6 +86,10 @@ properties_of! {
 #[test]
 fn compiled_and_interpreted_code_come_to_the_same() {
     running::both_cores_come_to_the_same::<riscv::Pipelined<0>, riscv::Pipelined<2>>();
+    running::both_cores_come_to_the_same::<arm::CortexA5, arm::CortexA5<2>>();
+    running::both_cores_come_to_the_same::<arm::CortexA5Thumb, arm::CortexA5Thumb<2>>();
+    running::both_cores_come_to_the_same::<arm::CortexA7, arm::CortexA7<2>>();
+    running::both_cores_come_to_the_same::<arm::CortexM4, arm::CortexM4<2>>();
 }
 
 /// Each property of two cores as a test.
@@ -105,6 +113,8 @@ macro_rules! pairs_of {
 pairs_of! {
     two_cortex_a5: super::arm::CortexA5;
     two_cortex_a5_thumb: super::arm::CortexA5Thumb;
+    two_cortex_a5_compiled: super::arm::CortexA5<2>;
+    two_cortex_a5_thumb_compiled: super::arm::CortexA5Thumb<2>;
     two_riscv_interpreted: super::riscv::Pipelined<0>;
     two_riscv_compiled: super::riscv::Pipelined<2>;
     two_xburst: super::targets::mips::XBurst;

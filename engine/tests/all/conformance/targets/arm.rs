@@ -41,7 +41,7 @@ fn encode_a32(step: Step, at: u32, to: u32) -> Vec<u8> {
         Undefined => words(&[0xe7f0_00f0]),
         ReturnFromTrap | ReturnBehind => words(&[RETURN]),
         ReturnFromInterrupt => words(&[RETURN_FROM_IRQ]),
-        Own(number) => halves(CortexA5::OWN[number]),
+        Own(number) => halves(A32_OWN[number]),
         Print(text) => words(&[mov(0, 3), mov(1, text), EXIT[3]]),
         Exit => exit(0x26),
         Fail => exit(0x23),
@@ -97,24 +97,28 @@ const A32_OWN: &[&[u16]] = &[
     &[0xdb02, 0xe3a0, 0x00fc, 0xe92d, 0x00fc, 0xe8bd],
 ];
 
-/// Cortex-A5 in A32.
-pub struct CortexA5;
+/// Cortex-A5 in A32, whose blocks are compiled once they ran so often; so are those of the others.
+pub struct CortexA5<const COMPILE_AFTER: u16 = 0>;
 /// Cortex-A7 in A32.
-pub struct CortexA7;
+pub struct CortexA7<const COMPILE_AFTER: u16 = 0>;
 /// Cortex-A5 in T32.
-pub struct CortexA5Thumb;
+pub struct CortexA5Thumb<const COMPILE_AFTER: u16 = 0>;
 /// Cortex-M4.
-pub struct CortexM4;
+pub struct CortexM4<const COMPILE_AFTER: u16 = 0>;
 
-impl Pair for CortexA5 {
+impl<const COMPILE_AFTER: u16> Pair for CortexA5<COMPILE_AFTER> {
     fn core(index: u32) -> Box<dyn Core> {
-        pair::cortex_a5(index)
+        let mut core = pair::cortex_a5(index);
+        core.compile_after(COMPILE_AFTER);
+        core
     }
 }
 
-impl Pair for CortexA5Thumb {
+impl<const COMPILE_AFTER: u16> Pair for CortexA5Thumb<COMPILE_AFTER> {
     fn core(index: u32) -> Box<dyn Core> {
-        pair::cortex_a5(index)
+        let mut core = pair::cortex_a5(index);
+        core.compile_after(COMPILE_AFTER);
+        core
     }
     fn start(at: u32) -> u32 {
         at | 1
@@ -125,7 +129,7 @@ const CODE_A: [u32; 3] = [arm::LOCAL + 0x400, arm::DDR + 0x400, arm::SLOW + 0x40
 
 macro_rules! cortex_a {
     ($target:ty, $caches_are_off:expr, $own:expr, $machine:expr, $encode:expr) => {
-        impl Target for $target {
+        impl<const COMPILE_AFTER: u16> Target for $target {
             const CODE: [u32; 3] = CODE_A;
             const DATA: u32 = arm::DDR + 0x8000;
             const DEVICE: u32 = arm::DEVICE;
@@ -135,7 +139,9 @@ macro_rules! cortex_a {
             const OWN: &[&[u16]] = $own;
 
             fn machine(at: u32) -> Machine {
-                $machine(at)
+                let mut machine = $machine(at);
+                machine.compile_after(COMPILE_AFTER);
+                machine
             }
             fn encode(step: Step, at: u32, to: u32) -> Vec<u8> {
                 $encode(step, at, to)
@@ -147,9 +153,9 @@ macro_rules! cortex_a {
     };
 }
 
-cortex_a!(CortexA5, true, A32_OWN, |at| arm::machine(at, &[]), encode_a32);
-cortex_a!(CortexA7, true, A32_OWN, |at| arm::machine_with(arm::cortex_a7(), at, &[]), encode_a32);
-cortex_a!(CortexA5Thumb, false, THUMB_OWN, |at| arm::machine(at | 1, &[]), encode_a5_thumb);
+cortex_a!(CortexA5<COMPILE_AFTER>, true, A32_OWN, |at| arm::machine(at, &[]), encode_a32);
+cortex_a!(CortexA7<COMPILE_AFTER>, true, A32_OWN, |at| arm::machine_with(arm::cortex_a7(), at, &[]), encode_a32);
+cortex_a!(CortexA5Thumb<COMPILE_AFTER>, false, THUMB_OWN, |at| arm::machine(at | 1, &[]), encode_a5_thumb);
 
 fn encode_a5_thumb(step: Step, at: u32, to: u32) -> Vec<u8> {
     let swapped = |word: u32| [(word >> 16) as u16, word as u16];
@@ -171,7 +177,7 @@ fn encode_a5_thumb(step: Step, at: u32, to: u32) -> Vec<u8> {
     }
 }
 
-impl Target for CortexM4 {
+impl<const COMPILE_AFTER: u16> Target for CortexM4<COMPILE_AFTER> {
     const CODE: [u32; 3] = [arm_m::LOCAL + 0x400, 0x8000_0400, 0x6000_0400];
     const DATA: u32 = 0x8000_8000;
     const DEVICE: u32 = arm_m::DEVICE;
@@ -187,6 +193,7 @@ impl Target for CortexM4 {
         for number in [arm_m::HARD_FAULT, arm_m::SVCALL, arm_m::external(arm_m::DEVICE_INTERRUPT)] {
             arm_m::put_physical(&mut machine, arm_m::LOCAL + 4 * number, &[HANDLER | 1]);
         }
+        machine.compile_after(COMPILE_AFTER);
         machine
     }
     fn encode(step: Step, at: u32, to: u32) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Entry to compiled code, and exit from it.
 //!
-//! Blocks are functions of the `tail` calling convention that jump to one another, with the hart's address
-//! and that of the [`Hot`] of the block entered. They stay in their registers from block to block.
+//! Regions are functions of the `tail` calling convention that jump to one another, with the core's address
+//! and that of the [`Hot`] of the block entered. They stay in their registers from region to region.
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Function, InstBuilder, MemFlags, Signature, Value};
@@ -9,11 +9,12 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
-use super::super::core::Hart;
-use super::{Blocks, Compiler, Hot, Kind, ending_bits};
+use super::{Compiler, Kind, ending_bits};
+use crate::cpu::block::{Blocks, Hot};
+use crate::cpu::isa::Isa;
 
-/// Type of the entry.
-pub type Enter = unsafe extern "sysv64" fn(hart: *mut Hart, hot: *const Hot) -> u64;
+/// Type of the entry: it is given the core, and the [`Hot`] of a block of the core's.
+pub type Enter = unsafe extern "C" fn(core: *mut (), hot: *mut ()) -> u64;
 
 /// Addresses of the stubs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +27,7 @@ pub struct Stubs {
     pub bytes: usize,
 }
 
-/// Signature of a function that is given the hart and a [`Hot`], and returns an ending.
+/// Signature of a function that is given the core and a [`Hot`], and returns an ending.
 pub fn signature(convention: CallConv) -> Signature {
     let mut signature = Signature::new(convention);
     signature.params.extend([AbiParam::new(I64); 2]);
@@ -45,22 +46,23 @@ pub fn begin<'a>(
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
-    let (hart, hot) = (b.block_params(entry)[0], b.block_params(entry)[1]);
-    (b, hart, hot)
+    let (core, hot) = (b.block_params(entry)[0], b.block_params(entry)[1]);
+    (b, core, hot)
 }
 
-impl Compiler {
-    pub(super) fn make_stubs(&mut self, blocks: &Blocks) -> Option<Stubs> {
+impl<I: Isa> Compiler<I> {
+    pub(super) fn make_stubs(&mut self, blocks: &Blocks<I>) -> Option<Stubs> {
         let enter = self.make_enter()?;
         let uncompiled = self.make_uncompiled(blocks)?;
         Some(Stubs { enter, uncompiled, bytes: self.memory.used })
     }
 
     fn make_enter(&mut self) -> Option<usize> {
-        let (mut b, hart, hot) = begin(&mut self.context.func, &mut self.builder, CallConv::SystemV);
-        let code = b.ins().load(I64, MemFlags::trusted(), hot, offset_of!(Hot, code) as i32);
+        let convention = self.isa.default_call_conv();
+        let (mut b, core, hot) = begin(&mut self.context.func, &mut self.builder, convention);
+        let code = b.ins().load(I64, MemFlags::trusted(), hot, offset_of!(Hot<I::Jump>, code) as i32);
         let signature = b.import_signature(signature(CallConv::Tail));
-        let call = b.ins().call_indirect(signature, code, &[hart, hot]);
+        let call = b.ins().call_indirect(signature, code, &[core, hot]);
         let ending = b.inst_results(call)[0];
         b.ins().return_(&[ending]);
         b.seal_all_blocks();
@@ -68,11 +70,11 @@ impl Compiler {
         self.finish()
     }
 
-    fn make_uncompiled(&mut self, blocks: &Blocks) -> Option<usize> {
+    fn make_uncompiled(&mut self, blocks: &Blocks<I>) -> Option<usize> {
         let (mut b, _, hot) = begin(&mut self.context.func, &mut self.builder, CallConv::Tail);
         let base = b.ins().iconst(I64, blocks.hot_base() as i64);
         let offset = b.ins().isub(hot, base);
-        let index = b.ins().udiv_imm(offset, size_of::<Hot>() as i64);
+        let index = b.ins().udiv_imm(offset, size_of::<Hot<I::Jump>>() as i64);
         let index = b.ins().ireduce(I32, index);
         let index = b.ins().uextend(I64, index);
         let ending = b.ins().bor_imm(index, ending_bits(Kind::Interpret, 0, 0) as i64);

@@ -1,0 +1,112 @@
+//! Which blocks are compiled together: those that a hot block leads to most of the time, loops and called functions
+//! included. Inside a region registers stay in the host's from block to block.
+
+use crate::cpu::block::{Blocks, Extent, FALLEN, NO_BLOCK, TAKEN};
+use crate::cpu::isa::Isa;
+
+/// Blocks of a region at the most.
+const MOST_BLOCKS: usize = 24;
+/// Operations of a region at the most: compiling takes time that has to be gained again.
+const MOST_OPS: usize = 256;
+/// An exit that is used less often than this part of the head's runs leads out of the region.
+const RARE: u64 = 32;
+
+/// Registers that wait to be stored in the core when an access may leave compiled code: if there are more, they are
+/// stored before it, where it costs time; if there are fewer, where it leaves, which costs code at every access.
+const MOST_DIRTY: u32 = 6;
+
+/// A set of registers that an instruction set names: bit n is register n.
+pub type RegisterBits = u64;
+
+/// A block of a region.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its index among the core's blocks.
+    pub index: u32,
+    /// Its operations.
+    pub ops: usize,
+    /// Registers that may differ from the core's when it is entered from inside the region.
+    pub dirty: RegisterBits,
+    /// Operations before which all such registers are stored in the core.
+    pub stores_before: Vec<u32>,
+}
+
+/// Blocks that are compiled together; the first is where they are entered.
+pub struct Region {
+    pub members: Vec<Member>,
+}
+
+impl Region {
+    /// The region that begins with the block `head`. `None` if it begins with what is not compiled.
+    pub fn from<I: Isa>(blocks: &Blocks<I>, head: u32) -> Option<Region> {
+        let mut region = Region { members: vec![member(blocks, head)?] };
+        let runs = |index: u32, exit: usize| blocks.hot[index as usize].runs[exit];
+        let least = (runs(head, FALLEN) + runs(head, TAKEN)) / RARE;
+        let (mut at, mut ops) = (0, region.members[0].ops);
+        while let Some(from) = region.members.get(at).map(|member| member.index) {
+            at += 1;
+            for exit in [TAKEN, FALLEN] {
+                let next = blocks.hot[from as usize].links[exit];
+                if next == NO_BLOCK || runs(from, exit) < least || region.place_of(next).is_some() {
+                    continue;
+                }
+                let Some(member) = member(blocks, next) else { continue };
+                if region.members.len() < MOST_BLOCKS && ops + member.ops <= MOST_OPS {
+                    ops += member.ops;
+                    region.members.push(member);
+                }
+            }
+        }
+        region.spread(blocks);
+        Some(region)
+    }
+
+    /// Where a block is in the region, if it is there.
+    pub fn place_of(&self, index: u32) -> Option<usize> {
+        self.members.iter().position(|member| member.index == index)
+    }
+
+    /// Works out which registers may differ from the core's at the entry of each block.
+    fn spread<I: Isa>(&mut self, blocks: &Blocks<I>) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for from in 0..self.members.len() {
+                let index = self.members[from].index;
+                let behind = self.members[from].pass::<I>(blocks.ops_of(index));
+                for next in blocks.hot[index as usize].links {
+                    let Some(to) = self.place_of(next) else { continue };
+                    changed |= behind & !self.members[to].dirty != 0;
+                    self.members[to].dirty |= behind;
+                }
+            }
+        }
+    }
+}
+
+/// A block as a member, if it can be compiled.
+fn member<I: Isa>(blocks: &Blocks<I>, index: u32) -> Option<Member> {
+    let cold = &blocks.cold[index as usize];
+    let ops = blocks.ops_of(index);
+    if cold.entry.extent != Extent::Whole || !I::compiles(blocks, index) {
+        return None;
+    }
+    Some(Member { index, ops: ops.len(), dirty: 0, stores_before: Vec::new() })
+}
+
+impl Member {
+    /// Decides before which operations registers are stored; gives those that differ from the core's behind the block.
+    fn pass<I: Isa>(&mut self, ops: &[I::Op]) -> RegisterBits {
+        let (mut dirty, mut kept) = (self.dirty, 0);
+        self.stores_before.clear();
+        for (at, op) in ops.iter().enumerate() {
+            if I::accesses(op) && dirty.count_ones() > MOST_DIRTY && at >= kept {
+                dirty = 0;
+                self.stores_before.push(at as u32);
+            }
+            dirty |= I::writes(op);
+            kept = kept.max(at + 1 + I::kept_behind(op));
+        }
+        dirty & !I::TRANSIENT
+    }
+}

@@ -1,0 +1,226 @@
+//! Micro-operations as input of the compiler.
+//!
+//! Flags are worked out where somebody asks for them ([`flags`]); branches are compared with what the predictor says
+//! in place ([`predictor`]). What is neither arithmetic, nor a jump, nor a load or store of general registers is left
+//! to the interpreter.
+
+mod alu;
+mod flags;
+mod memory;
+mod predictor;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use std::mem::offset_of;
+
+use super::core::{Arm, ArmSet};
+use super::op::{Code, Op};
+use super::predictor::Jump;
+use super::profile::Profile;
+use super::registers::{ADDRESS, C, GE, N_SOURCE, OPERAND, PC_VALUE, Q, RESULT, SINK, SPARE, V, Z_SOURCE, ZERO};
+use crate::cpu::block::{Blocks, FALLEN, TAKEN};
+use crate::cpu::compile::{Emitter, RegisterBits};
+use crate::cpu::memory::Via;
+
+pub use flags::{Flags, late_value, settle};
+pub use predictor::emit_resolve;
+
+type Emit<'a, P> = Emitter<'a, ArmSet<P>>;
+
+/// The number under which compiled code has the predictor's history, as if it were a register.
+pub const HISTORY: u8 = 40;
+/// What only the micro-operations of one instruction have in common.
+pub const TRANSIENT: RegisterBits = 1 << SINK | 1 << PC_VALUE | 1 << OPERAND | 1 << ADDRESS | 1 << RESULT | 1 << SPARE;
+const NZ: RegisterBits = 1 << N_SOURCE | 1 << Z_SOURCE;
+const NZCV: RegisterBits = NZ | 1 << C | 1 << V;
+
+/// True if a block can be compiled: it is not fetched past the cache, and begins with what can be.
+pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {
+    blocks.cold[index as usize].fetch != Via::Uncached && !is_left(blocks.ops_from(index)[0].code)
+}
+
+/// True if a micro-operation is the interpreter's.
+fn is_left(code: Code) -> bool {
+    use Code::*;
+    match code {
+        Media | Ldrex | Strex | Clrex | Swap | LdrUser | StrUser | Vldr | Vstr | Vfp | Fetch => true,
+        SkipUnless | Jump | JumpIf | JumpIfZero | JumpIfNotZero | JumpTo | JumpToSame | Pld | End => false,
+        code => code > JumpToSame,
+    }
+}
+
+/// See [`crate::cpu::isa::Isa::writes`].
+pub fn writes(op: &Op) -> RegisterBits {
+    use Code::*;
+    let (rd, ra) = (1 << op.rd, 1 << op.ra);
+    match op.code {
+        And | Eor | Sub | Rsb | Add | Adc | Sbc | Rsc | Orr | Orn | Bic | Mov | Mvn => rd,
+        Ands | Eors | Orrs | Orns | Bics | Movs | Mvns => rd | NZ,
+        Subs | Rsbs | Adds | Adcs | Sbcs | Rscs => rd | NZCV,
+        SetC => 1 << C,
+        LslImm | LsrImm | AsrImm | RorImm | Rrx | LslReg | LsrReg | AsrReg | RorReg => rd,
+        LslImms | LsrImms | AsrImms | RorImms | Rrxs | LslRegs | LsrRegs | AsrRegs | RorRegs => rd | 1 << C,
+        Movt | Mul | Mla | Mls | Sdiv | Udiv | Clz | Rbit | Rev | Rev16 | Revsh => rd,
+        Sxtb | Sxth | Uxtb | Uxth | Sbfx | Ubfx | Bfi => rd,
+        TestNz | TestNz64 => NZ,
+        Umull | Umlal | Umaal | Smull | Smlal => rd | ra,
+        Media => rd | ra | 1 << Q | 1 << GE,
+        Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh => rd,
+        SkipUnless | JumpIf | JumpIfZero | JumpIfNotZero => 1 << HISTORY,
+        _ => 0,
+    }
+}
+
+/// See [`crate::cpu::isa::Isa::kept_behind`]: what may be skipped, and the accesses of a load or store multiple.
+pub fn kept_behind(op: &Op) -> usize {
+    match op.code {
+        Code::SkipUnless => op.imm as usize,
+        Code::Multiple => (op.imm & 0xff) as usize,
+        _ => 0,
+    }
+}
+
+/// Where the core has a register.
+pub fn register_offset<P: Profile>(register: u8) -> usize {
+    match register {
+        HISTORY => offset_of!(Arm<P>, isa) + predictor::history_offset::<P>(),
+        _ => offset_of!(Arm<P>, x) + usize::from(register) * size_of::<u32>(),
+    }
+}
+
+/// Makes host code of a block.
+pub fn emit<P: Profile>(e: &mut Emit<P>, ops: &[Op]) {
+    emit_ops(e, ops, 0, ops.len());
+}
+
+/// The same of the micro-operations from `at` to before `end`. True if the code does not go on behind them.
+fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) -> bool {
+    while at < end {
+        let op = &ops[at];
+        match op.code {
+            Code::SkipUnless => {
+                let behind = at + 1 + op.imm as usize;
+                skip_unless(e, ops, at, behind);
+                at = behind;
+                continue;
+            }
+            Code::Multiple => {
+                let Some(behind) = memory::multiple(e, ops, at, end) else { return true };
+                at = behind;
+                continue;
+            }
+            Code::Ldr | Code::Ldrb | Code::Ldrh | Code::Ldrsb | Code::Ldrsh | Code::Str | Code::Strb | Code::Strh => {
+                if memory::access(e, op, at as u32) {
+                    return true;
+                }
+            }
+            Code::TrapIfZero => {
+                let divisor = register(e, op.rm);
+                let some = e.b.ins().icmp_imm(IntCC::NotEqual, divisor, 0);
+                e.unless(some, |e| e.interpret(at as u32));
+            }
+            Code::Pld => {}
+            Code::Jump => {
+                e.exit(TAKEN);
+                return true;
+            }
+            Code::JumpIf | Code::JumpIfZero | Code::JumpIfNotZero => {
+                let taken = condition(e, op);
+                e.branch(taken);
+                return true;
+            }
+            Code::JumpTo | Code::JumpToSame => {
+                let target = target(e, op);
+                e.exit_to(target);
+                return true;
+            }
+            Code::End => {
+                e.exit(FALLEN);
+                return true;
+            }
+            code if is_left(code) => {
+                e.interpret(at as u32);
+                return true;
+            }
+            _ => alu::emit(e, op),
+        }
+        at += 1;
+    }
+    false
+}
+
+/// The micro-operations behind operation `at`, up to `behind`, are done if its condition holds.
+fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, behind: usize) {
+    let op = &ops[at];
+    let holds = flags::holds(e, op.rd);
+    let body = at + 1..behind;
+    let flags_change = ops[body.clone()].iter().any(|op| writes(op) & NZCV != 0);
+    if flags_change {
+        flags::settle(e);
+    }
+    let [done, skipped] = e.fork(holds);
+    let merged = e.b.create_block();
+    let before = e.state();
+    e.b.switch_to_block(done);
+    if !emit_ops(e, ops, body.start, body.end) {
+        if flags_change {
+            flags::settle(e);
+        }
+        e.b.ins().jump(merged, &[]);
+    }
+    let after = e.state();
+    e.restore(before);
+    e.b.switch_to_block(skipped);
+    if op.ra > 0 {
+        // The block's time counts it as run.
+        e.pass(-i64::from(op.ra));
+        e.add(offset_of!(Arm<P>, shell.spent.saved), i64::from(op.ra));
+    }
+    e.b.ins().jump(merged, &[]);
+    e.b.seal_block(merged);
+    e.b.switch_to_block(merged);
+    e.is_dirty_too(&after);
+}
+
+/// Whether a branch is taken.
+fn condition<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
+    let tested = match op.code {
+        Code::JumpIf => return flags::holds(e, op.rd),
+        Code::JumpIfZero => IntCC::Equal,
+        _ => IntCC::NotEqual,
+    };
+    let value = register(e, op.rn);
+    e.b.ins().icmp_imm(tested, value, 0)
+}
+
+/// Where an indirect jump leads, as blocks have it.
+fn target<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
+    let to = register(e, op.rm);
+    let thumb = e.cpu.blocks.hot[e.index as usize].pc & 1 != 0;
+    if op.code == Code::JumpToSame && thumb {
+        return e.b.ins().bor_imm(to, 1);
+    }
+    let aligned = e.b.ins().band_imm(to, !3);
+    if op.code == Code::JumpToSame {
+        return aligned;
+    }
+    let bit = e.b.ins().band_imm(to, 1);
+    e.b.ins().select(bit, to, aligned)
+}
+
+/// The value of a register.
+fn register<P: Profile>(e: &mut Emit<P>, register: u8) -> Value {
+    if register == ZERO { e.constant(0) } else { e.register(register) }
+}
+
+/// Gives a value to a register.
+fn set<P: Profile>(e: &mut Emit<P>, register: u8, value: Value) {
+    if register != SINK {
+        e.set_register(register, value);
+    }
+}
+
+/// What an exit by a block's jump has to be compared with, if anything.
+fn predicted<P: Profile>(e: &Emit<P>) -> Jump {
+    e.cpu.blocks.hot[e.index as usize].jump
+}

@@ -1,0 +1,162 @@
+//! The predictor in compiled code: [`Predictor::resolve`], for a jump that is known.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use std::mem::offset_of;
+
+use super::super::core::{Arm, ArmSet};
+use super::super::predictor::{Jump, LIKELY, NOWHERE, Predictor, RETURNS, TARGETS, Target};
+use super::super::profile::Profile;
+use super::{Emit, HISTORY, predicted};
+use crate::cpu::block::TAKEN;
+use crate::cpu::compile::own;
+
+/// Counters run from 0 to 3.
+const MOST: i64 = 3;
+
+/// Where the history is in what an instruction set has.
+pub fn history_offset<P: Profile>() -> usize {
+    offset_of!(ArmSet<P>, predictor) + offset_of!(Predictor, history)
+}
+
+/// Where the predictor is in a core.
+fn offset<P: Profile>() -> usize {
+    offset_of!(Arm<P>, isa) + offset_of!(ArmSet<P>, predictor)
+}
+
+/// The block at hand is left by `exit`: compares that with what was predicted. `target` is where an indirect jump
+/// leads.
+pub fn emit_resolve<P: Profile>(e: &mut Emit<P>, exit: usize, target: Option<Value>) {
+    use Jump::*;
+    let (jump, taken) = (predicted(e), exit == TAKEN);
+    let conditional = matches!(jump, Conditional | ConditionalCall | ConditionalReturn | ConditionalIndirect)
+        .then(|| direction(e, taken));
+    if !taken {
+        return conditional.into_iter().for_each(|right| pay(e, right));
+    }
+    let known = match (jump, target) {
+        (Return | ConditionalReturn, Some(target)) => Some(pop(e, target)),
+        (Indirect | ConditionalIndirect | IndirectCall, Some(target)) => Some(look_up(e, target)),
+        _ => None,
+    };
+    if matches!(jump, Call | ConditionalCall | IndirectCall) {
+        push(e);
+    }
+    let right = match (conditional, known) {
+        (Some(right), Some(known)) => e.b.ins().band(right, known),
+        (Some(right), None) | (None, Some(right)) => right,
+        (None, None) => return,
+    };
+    pay(e, right);
+}
+
+/// The time of a wrong prediction.
+fn pay<P: Profile>(e: &mut Emit<P>, right: Value) {
+    let cycles = i64::from(e.cpu.timing.mispredicted_branch);
+    e.rarely(right, |e| {
+        e.pass(cycles);
+        e.add(offset_of!(Arm<P>, shell.spent.mispredicted), cycles);
+        e.add(offset_of!(Arm<P>, mispredictions), 1);
+    });
+}
+
+/// Whether the direction was predicted; the counter and the history learn it.
+fn direction<P: Profile>(e: &mut Emit<P>, taken: bool) -> Value {
+    let pc = e.cpu.blocks.hot[e.index as usize].end_pc;
+    let history = e.register(HISTORY);
+    let chosen = e.b.ins().bxor_imm(history, i64::from(pc >> 1 & 0xff));
+    let chosen = e.b.ins().uextend(I64, chosen);
+    let place = e.b.ins().iadd(e.core, chosen);
+    let at = (offset::<P>() + offset_of!(Predictor, patterns)) as i32;
+    let counter = e.b.ins().uload8(I32, own(), place, at);
+    let (bound, right) = if taken {
+        (IntCC::UnsignedLessThan, IntCC::UnsignedGreaterThanOrEqual)
+    } else {
+        (IntCC::UnsignedGreaterThan, IntCC::UnsignedLessThan)
+    };
+    let moves = e.compare_imm(bound, counter, if taken { MOST } else { 0 });
+    let learnt = if taken { e.b.ins().iadd(counter, moves) } else { e.b.ins().isub(counter, moves) };
+    e.b.ins().istore8(own(), learnt, place, at);
+    let shifted = e.b.ins().ishl_imm(history, 1);
+    let shifted = e.b.ins().bor_imm(shifted, i64::from(taken));
+    let shifted = e.b.ins().band_imm(shifted, 0xff);
+    e.set_register(HISTORY, shifted);
+    e.b.ins().icmp_imm(right, counter, i64::from(LIKELY))
+}
+
+/// A call: the return stack has the address behind it.
+fn push<P: Profile>(e: &mut Emit<P>) {
+    let behind = e.constant(e.cpu.blocks.hot[e.index as usize].end_pc);
+    let next = next_return(e, 1);
+    let place = return_place(e, next);
+    e.b.ins().store(own(), behind, place, returns_at::<P>());
+}
+
+/// A return: true if the return stack has said so.
+fn pop<P: Profile>(e: &mut Emit<P>, target: Value) -> Value {
+    let last = e.b.ins().load(I32, own(), e.core, next_return_at::<P>());
+    let place = return_place(e, last);
+    let address = e.b.ins().load(I32, own(), place, returns_at::<P>());
+    let nowhere = e.constant(NOWHERE);
+    e.b.ins().store(own(), nowhere, place, returns_at::<P>());
+    next_return(e, RETURNS as i64 - 1);
+    e.b.ins().icmp(IntCC::Equal, address, target)
+}
+
+fn next_return_at<P: Profile>() -> i32 {
+    (offset::<P>() + offset_of!(Predictor, next_return)) as i32
+}
+
+fn returns_at<P: Profile>() -> i32 {
+    (offset::<P>() + offset_of!(Predictor, returns)) as i32
+}
+
+/// Moves the return stack's top on by `step`; gives it.
+fn next_return<P: Profile>(e: &mut Emit<P>, step: i64) -> Value {
+    let top = e.b.ins().load(I32, own(), e.core, next_return_at::<P>());
+    let top = e.b.ins().iadd_imm(top, step);
+    let top = e.b.ins().band_imm(top, RETURNS as i64 - 1);
+    e.b.ins().store(own(), top, e.core, next_return_at::<P>());
+    top
+}
+
+fn return_place<P: Profile>(e: &mut Emit<P>, number: Value) -> Value {
+    let number = e.b.ins().uextend(I64, number);
+    let offset = e.b.ins().ishl_imm(number, i64::from(size_of::<u32>().ilog2()));
+    e.b.ins().iadd(e.core, offset)
+}
+
+/// An indirect jump: true if it leads where it did the last time. If it is not known, it takes the oldest's place.
+fn look_up<P: Profile>(e: &mut Emit<P>, target: Value) -> Value {
+    let pc = e.cpu.blocks.hot[e.index as usize].end_pc;
+    let targets_at = (offset::<P>() + offset_of!(Predictor, targets)) as i32;
+    let entry_bytes = size_of::<Target>();
+    let (from_at, to_at) = (targets_at + offset_of!(Target, from) as i32, targets_at + offset_of!(Target, to) as i32);
+    // The first one of this address, or none.
+    let mut number = e.constant(TARGETS as u32);
+    for entry in (0..TARGETS).rev() {
+        let from = e.b.ins().load(I32, own(), e.core, from_at + (entry * entry_bytes) as i32);
+        let here = e.b.ins().icmp_imm(IntCC::Equal, from, i64::from(pc as i32));
+        let this = e.constant(entry as u32);
+        number = e.b.ins().select(here, this, number);
+    }
+    let known = e.b.ins().icmp_imm(IntCC::NotEqual, number, TARGETS as i64);
+    let next_at = (offset::<P>() + offset_of!(Predictor, next_target)) as i32;
+    let next = e.b.ins().load(I32, own(), e.core, next_at);
+    let chosen = e.b.ins().select(known, number, next);
+    let place = e.b.ins().uextend(I64, chosen);
+    let place = e.b.ins().ishl_imm(place, i64::from(entry_bytes.ilog2()));
+    let place = e.b.ins().iadd(e.core, place);
+    let before = e.b.ins().load(I32, own(), place, to_at);
+    let from = e.constant(pc);
+    e.b.ins().store(own(), from, place, from_at);
+    e.b.ins().store(own(), target, place, to_at);
+    let step = e.b.ins().icmp_imm(IntCC::Equal, number, TARGETS as i64);
+    let step = e.b.ins().uextend(I32, step);
+    let moved = e.b.ins().iadd(next, step);
+    let moved = e.b.ins().band_imm(moved, TARGETS as i64 - 1);
+    e.b.ins().store(own(), moved, e.core, next_at);
+    let same = e.b.ins().icmp(IntCC::Equal, before, target);
+    e.b.ins().band(known, same)
+}
