@@ -240,7 +240,7 @@ impl<I: Isa> Compiler<I> {
     fn compile(&mut self, core: &Cpu<I>, index: u32) -> Option<(usize, Region)> {
         let region = Region::from(&core.blocks, index)?;
         let t0 = std::time::Instant::now();
-        emit::emit(&mut self.context.func, &mut self.builder, core, &region);
+        emit::emit(&mut self.context.func, &mut self.builder, self.isa.default_call_conv(), core, &region);
         let t1 = t0.elapsed();
         let used = self.memory.used;
         let r = self.finish();

@@ -22,34 +22,34 @@ impl<I: Isa> Emitter<'_, I> {
     /// What operation `at` loads from `addr`, extended. Without a shortcut the interpreter does the access.
     pub fn load(&mut self, at: u32, addr: Value, moves: Moves) -> Value {
         let host = self.host_address(at, addr, moves);
-        self.load_host(host, 0, moves)
+        self.load_host(host, moves)
     }
 
     /// Operation `at` stores the low part of `value` at `addr`, likewise.
     pub fn store(&mut self, at: u32, addr: Value, moves: Moves, value: Value) {
         let host = self.host_address(at, addr, moves);
-        self.store_host(host, 0, moves, value);
+        self.store_host(host, moves, value);
     }
 
     /// What is at a host address, extended.
-    pub fn load_host(&mut self, host: Value, offset: i32, moves: Moves) -> Value {
+    pub fn load_host(&mut self, host: Value, moves: Moves) -> Value {
         let ins = self.b.ins();
         match (moves.size, moves.signed) {
-            (AccessSize::Byte, true) => ins.sload8(I32, simulated(), host, offset),
-            (AccessSize::Byte, false) => ins.uload8(I32, simulated(), host, offset),
-            (AccessSize::Half, true) => ins.sload16(I32, simulated(), host, offset),
-            (AccessSize::Half, false) => ins.uload16(I32, simulated(), host, offset),
-            (AccessSize::Word, _) => ins.load(I32, simulated(), host, offset),
+            (AccessSize::Byte, true) => ins.sload8(I32, simulated(), host, 0),
+            (AccessSize::Byte, false) => ins.uload8(I32, simulated(), host, 0),
+            (AccessSize::Half, true) => ins.sload16(I32, simulated(), host, 0),
+            (AccessSize::Half, false) => ins.uload16(I32, simulated(), host, 0),
+            (AccessSize::Word, _) => ins.load(I32, simulated(), host, 0),
         }
     }
 
     /// Stores the low part of `value` at a host address.
-    pub fn store_host(&mut self, host: Value, offset: i32, moves: Moves, value: Value) {
+    pub fn store_host(&mut self, host: Value, moves: Moves, value: Value) {
         let ins = self.b.ins();
         match moves.size {
-            AccessSize::Byte => ins.istore8(simulated(), value, host, offset),
-            AccessSize::Half => ins.istore16(simulated(), value, host, offset),
-            AccessSize::Word => ins.store(simulated(), value, host, offset),
+            AccessSize::Byte => ins.istore8(simulated(), value, host, 0),
+            AccessSize::Half => ins.istore16(simulated(), value, host, 0),
+            AccessSize::Word => ins.store(simulated(), value, host, 0),
         };
     }
 

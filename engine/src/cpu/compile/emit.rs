@@ -6,7 +6,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{self, AliasRegion, Function, InstBuilder, MemFlags, Value};
+use cranelift_codegen::ir::{self, AbiParam, AliasRegion, Function, InstBuilder, MemFlags, Signature, Type, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use std::mem::offset_of;
@@ -25,6 +25,7 @@ const REGISTERS: usize = RegisterBits::BITS as usize;
 /// What a function knows while it is made.
 pub struct Emitter<'a, I: Isa> {
     pub b: FunctionBuilder<'a>,
+    calls: CallConv,
     pub cpu: &'a Cpu<I>,
     region: &'a Region,
     /// Where the code of each member begins.
@@ -61,7 +62,14 @@ pub fn own() -> MemFlags {
 }
 
 /// Makes `func` the code of a region.
-pub fn emit<I: Isa>(func: &mut Function, context: &mut FunctionBuilderContext, cpu: &Cpu<I>, region: &Region) {
+/// `calls` is the host's calling convention.
+pub fn emit<I: Isa>(
+    func: &mut Function,
+    context: &mut FunctionBuilderContext,
+    calls: CallConv,
+    cpu: &Cpu<I>,
+    region: &Region,
+) {
     let (mut b, core, hot) = begin(func, context, CallConv::Tail);
     let limit = b.ins().load(I64, own(), core, offset_of!(Cpu<I>, shell.deadline.limit) as i32);
     let epoch = b.ins().load(I32, own(), core, (offset_of!(Cpu<I>, memory) + Memory::FETCH_EPOCH) as i32);
@@ -79,6 +87,7 @@ pub fn emit<I: Isa>(func: &mut Function, context: &mut FunctionBuilderContext, c
     let lazy = I::Lazy::default();
     let mut emitter = Emitter {
         b,
+        calls,
         cpu,
         region,
         places,
@@ -181,6 +190,49 @@ impl<I: Isa> Emitter<'_, I> {
         let [cycles, instructions] = [self.cycles, self.instructions].map(|variable| self.b.use_var(variable));
         self.b.ins().store(own(), cycles, self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
         self.b.ins().store(own(), instructions, self.core, offset_of!(Cpu<I>, shell.instructions) as i32);
+    }
+
+    // ---- Calls
+
+    /// Address of the core's registers, as an instruction set has them.
+    pub fn registers_address(&mut self) -> Value {
+        self.b.ins().iadd_imm(self.core, offset_of!(Cpu<I>, x) as i64)
+    }
+
+    /// Stores what the core does not have yet of the registers, for a function that looks at them.
+    pub fn bring_up_to_date(&mut self) {
+        self.store_registers();
+        self.dirty = 0;
+    }
+
+    /// A function has changed registers in the core.
+    pub fn reload(&mut self, registers: RegisterBits) {
+        for register in bits(registers) {
+            let value = self.b.ins().load(I32, own(), self.core, I::register_offset(register) as i32);
+            let variable = self.variable(register);
+            self.b.def_var(variable, value);
+        }
+    }
+
+    /// Calls a function of the host's at an address, which takes these and changes nothing of the core but registers.
+    pub fn call(&mut self, function: usize, arguments: &[Value]) {
+        self.call_with(function, arguments, None);
+    }
+
+    /// The same of one that gives something.
+    pub fn call_for(&mut self, function: usize, arguments: &[Value], given: Type) -> Value {
+        let call = self.call_with(function, arguments, Some(given));
+        self.b.inst_results(call)[0]
+    }
+
+    fn call_with(&mut self, function: usize, arguments: &[Value], given: Option<Type>) -> ir::Inst {
+        let mut signature = Signature::new(self.calls);
+        let types = arguments.iter().map(|argument| AbiParam::new(self.b.func.dfg.value_type(*argument)));
+        signature.params.extend(types);
+        signature.returns.extend(given.map(AbiParam::new));
+        let signature = self.b.import_signature(signature);
+        let function = self.b.ins().iconst(I64, function as i64);
+        self.b.ins().call_indirect(signature, function, arguments)
     }
 
     // ---- Accounts

@@ -5,6 +5,7 @@
 //! to the interpreter.
 
 mod alu;
+mod calls;
 mod flags;
 mod memory;
 mod predictor;
@@ -14,7 +15,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use std::mem::offset_of;
 
 use super::core::{Arm, ArmSet};
-use super::op::{Code, Op};
+use super::op::{self, Code, Op};
 use super::predictor::Jump;
 use super::profile::Profile;
 use super::registers::{ADDRESS, C, GE, N_SOURCE, OPERAND, PC_VALUE, Q, RESULT, SINK, SPARE, V, Z_SOURCE, ZERO};
@@ -22,7 +23,7 @@ use crate::cpu::block::{Blocks, FALLEN, TAKEN};
 use crate::cpu::compile::{Emitter, RegisterBits};
 use crate::cpu::memory::Via;
 
-pub use flags::{Flags, late_value, settle};
+pub use flags::{Lazy, late_value, settle};
 pub use predictor::emit_resolve;
 
 type Emit<'a, P> = Emitter<'a, ArmSet<P>>;
@@ -43,16 +44,20 @@ pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {
 fn is_left(code: Code) -> bool {
     use Code::*;
     match code {
-        Media | Ldrex | Strex | Clrex | Swap | LdrUser | StrUser | Vldr | Vstr | Vfp | Fetch => true,
-        SkipUnless | Jump | JumpIf | JumpIfZero | JumpIfNotZero | JumpTo | JumpToSame | Pld | End => false,
+        Ldrex | Strex | Clrex | Swap | LdrUser | StrUser | Fetch => true,
+        Vfp | Pld | End => false,
         code => code > JumpToSame,
     }
 }
 
 /// See [`crate::cpu::isa::Isa::writes`].
 pub fn writes(op: &Op) -> RegisterBits {
+    all_writes(op) & !(1 << SINK)
+}
+
+fn all_writes(op: &Op) -> RegisterBits {
     use Code::*;
-    let (rd, ra) = (1 << op.rd, 1 << op.ra);
+    let (rd, ra) = (1 << op.rd, 1 << (op.ra & 63));
     match op.code {
         And | Eor | Sub | Rsb | Add | Adc | Sbc | Rsc | Orr | Orn | Bic | Mov | Mvn => rd,
         Ands | Eors | Orrs | Orns | Bics | Movs | Mvns => rd | NZ,
@@ -64,11 +69,18 @@ pub fn writes(op: &Op) -> RegisterBits {
         Sxtb | Sxth | Uxtb | Uxth | Sbfx | Ubfx | Bfi => rd,
         TestNz | TestNz64 => NZ,
         Umull | Umlal | Umaal | Smull | Smlal => rd | ra,
-        Media => rd | ra | 1 << Q | 1 << GE,
+        Media => media_writes(op),
+        Vfp => calls::vfp_writes(op),
         Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh => rd,
         SkipUnless | JumpIf | JumpIfZero | JumpIfNotZero => 1 << HISTORY,
         _ => 0,
     }
+}
+
+fn media_writes(op: &Op) -> RegisterBits {
+    use op::Media::{Smlald, Smlalxy, Smlsld};
+    let is_long = matches!(op::Media::of(op.imm), Smlalxy | Smlald | Smlsld);
+    1 << op.rd | 1 << Q | 1 << GE | if is_long { 1 << op.ra } else { 0 }
 }
 
 /// See [`crate::cpu::isa::Isa::kept_behind`]: what may be skipped, and the accesses of a load or store multiple.
@@ -114,6 +126,13 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
                     return true;
                 }
             }
+            Code::Vldr | Code::Vstr => {
+                if memory::access_vfp(e, op, at as u32) {
+                    return true;
+                }
+            }
+            Code::Media => calls::media(e, op),
+            Code::Vfp => calls::vfp(e, op, at as u32),
             Code::TrapIfZero => {
                 let divisor = register(e, op.rm);
                 let some = e.b.ins().icmp_imm(IntCC::NotEqual, divisor, 0);

@@ -69,7 +69,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     type Jump = Jump;
     type Exception = P::Exception;
     type Mmu = P;
-    type Lazy = compile::Flags;
+    type Lazy = compile::Lazy;
 
     const MACHINE: Machine = Machine::Arm;
     /// Without the T bit.

@@ -17,6 +17,14 @@ pub struct Flags {
     pub compared: Option<[Value; 2]>,
 }
 
+/// What is known, and not worked out, at a point of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lazy {
+    pub flags: Flags,
+    /// VFP may be used: it has been asked.
+    pub vfp_is_ready: bool,
+}
+
 /// Where C comes from.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Carry {
@@ -52,28 +60,28 @@ pub fn set_nz<P: Profile>(e: &mut Emit<P>, value: Value) {
 pub fn set_n_and_z<P: Profile>(e: &mut Emit<P>, n: Value, z: Value) {
     e.set_register(N_SOURCE, n);
     e.set_register(Z_SOURCE, z);
-    e.lazy.compared = None;
+    e.lazy.flags.compared = None;
 }
 
 /// C comes from there.
 pub fn set_carry<P: Profile>(e: &mut Emit<P>, carry: Carry) {
-    e.lazy.carry = carry;
-    e.lazy.compared = None;
+    e.lazy.flags.carry = carry;
+    e.lazy.flags.compared = None;
     e.set_dirty(C);
 }
 
 /// C is this: 0 or 1.
 pub fn set_carry_value<P: Profile>(e: &mut Emit<P>, value: Value) {
     e.set_register(C, value);
-    e.lazy.carry = Carry::Register;
-    e.lazy.compared = None;
+    e.lazy.flags.carry = Carry::Register;
+    e.lazy.flags.compared = None;
 }
 
 /// The flags of a - b, and that.
 pub fn subtract<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     let value = e.b.ins().isub(a, b);
     set_nz(e, value);
-    e.lazy =
+    e.lazy.flags =
         Flags { carry: Carry::NotBelow([a, b]), overflow: Overflow::Difference([a, b, value]), compared: Some([a, b]) };
     e.set_dirty(C);
     e.set_dirty(V);
@@ -84,7 +92,7 @@ pub fn subtract<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
 pub fn add<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     let value = e.b.ins().iadd(a, b);
     set_nz(e, value);
-    e.lazy = Flags { carry: Carry::Below([value, a]), overflow: Overflow::Sum([a, b, value]), compared: None };
+    e.lazy.flags = Flags { carry: Carry::Below([value, a]), overflow: Overflow::Sum([a, b, value]), compared: None };
     e.set_dirty(C);
     e.set_dirty(V);
     value
@@ -99,14 +107,14 @@ pub fn add_with_carry<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value 
     let [value, out] = e.words(sum);
     set_nz(e, value);
     set_carry_value(e, out);
-    e.lazy.overflow = Overflow::Sum([a, b, value]);
+    e.lazy.flags.overflow = Overflow::Sum([a, b, value]);
     e.set_dirty(V);
     value
 }
 
 /// C: 0 or 1.
 pub fn carry<P: Profile>(e: &mut Emit<P>) -> Value {
-    match e.lazy.carry {
+    match e.lazy.flags.carry {
         Carry::Register => e.register(C),
         Carry::NotBelow([a, b]) => e.compare(IntCC::UnsignedGreaterThanOrEqual, a, b),
         Carry::Below([a, b]) => e.compare(IntCC::UnsignedLessThan, a, b),
@@ -119,12 +127,12 @@ pub fn carry<P: Profile>(e: &mut Emit<P>) -> Value {
 
 /// V: 0 or 1.
 fn overflow<P: Profile>(e: &mut Emit<P>) -> Value {
-    let [a, b, value] = match e.lazy.overflow {
+    let [a, b, value] = match e.lazy.flags.overflow {
         Overflow::Register => return e.register(V),
         Overflow::Difference([a, b, value]) | Overflow::Sum([a, b, value]) => [a, b, value],
     };
     let from_a = e.b.ins().bxor(a, value);
-    let other = match e.lazy.overflow {
+    let other = match e.lazy.flags.overflow {
         Overflow::Sum(_) => e.b.ins().bxor(b, value),
         _ => e.b.ins().bxor(a, b),
     };
@@ -134,7 +142,7 @@ fn overflow<P: Profile>(e: &mut Emit<P>) -> Value {
 
 /// What a flag's register has to have, where that is not its value yet.
 pub fn late_value<P: Profile>(e: &mut Emit<P>, register: u8) -> Option<Value> {
-    match (register, e.lazy.carry, e.lazy.overflow) {
+    match (register, e.lazy.flags.carry, e.lazy.flags.overflow) {
         (C, Carry::Register, _) | (V, _, Overflow::Register) => None,
         (C, ..) => Some(carry(e)),
         (V, ..) => Some(overflow(e)),
@@ -149,7 +157,7 @@ pub fn settle<P: Profile>(e: &mut Emit<P>) {
             e.set_register(register, value);
         }
     }
-    e.lazy = Flags::default();
+    e.lazy.flags = Flags::default();
 }
 
 /// Whether a condition (0 to 15, as encoded; 14 and 15 are always) holds.
@@ -158,7 +166,7 @@ pub fn holds<P: Profile>(e: &mut Emit<P>, condition: u8) -> Value {
     if kind == 7 {
         return e.constant(1);
     }
-    if let Some([a, b]) = e.lazy.compared
+    if let Some([a, b]) = e.lazy.flags.compared
         && let Some(compared) = compared(kind)
     {
         return e.b.ins().icmp(if inverse { compared.complement() } else { compared }, a, b);

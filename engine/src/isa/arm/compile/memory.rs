@@ -1,17 +1,23 @@
 //! Loads and stores of general registers.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::access::moves;
+use super::super::core::Arm;
 use super::super::op::{Code, Op};
 use super::super::profile::Profile;
 use super::super::registers::ZERO;
-use super::{Emit, register, set};
+use super::{Emit, calls, register, set};
 use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
+use crate::cpu::compile::own;
 use crate::cpu::memory::access::how;
+use std::mem::offset_of;
+
+const LOAD: Moves = Moves::load(AccessSize::Word);
+const STORE: Moves = Moves::store(AccessSize::Word);
 
 /// The load or store `at`. True if it is left to the interpreter, and the block with it.
 pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
@@ -28,6 +34,46 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
         set(e, op.rd, value);
     }
     false
+}
+
+/// The load or store `at` of a VFP register, likewise.
+pub fn access_vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
+    if op.ra & how::UNPRIVILEGED != 0 {
+        e.interpret(at);
+        return true;
+    }
+    calls::need_vfp(e, at);
+    let addr = address(e, op);
+    let moves = if op.code == Code::Vstr { STORE } else { LOAD };
+    let zero = e.host_zero(at, addr, moves);
+    move_word(e, op, zero);
+    false
+}
+
+/// Loads or stores the word of an operation: `zero` is where the host has simulated address 0.
+fn move_word<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
+    let addr = address(e, op);
+    let addr = e.b.ins().uextend(I64, addr);
+    let host = e.b.ins().iadd(zero, addr);
+    let vfp_at = (offset_of!(Arm<P>, isa.s) + usize::from(op.rd) * size_of::<u32>()) as i32;
+    match op.code {
+        Code::Str => {
+            let value = register(e, op.rd);
+            e.store_host(host, STORE, value);
+        }
+        Code::Vstr => {
+            let value = e.b.ins().load(I32, own(), e.core, vfp_at);
+            e.store_host(host, STORE, value);
+        }
+        Code::Ldr => {
+            let value = e.load_host(host, LOAD);
+            set(e, op.rd, value);
+        }
+        _ => {
+            let value = e.load_host(host, LOAD);
+            e.b.ins().store(own(), value, e.core, vfp_at);
+        }
+    }
 }
 
 fn address<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
@@ -50,14 +96,18 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     let (words, stores) = ((op.imm & 0xff) as usize, op.ra & how::STORE != 0);
     let behind = at + 1 + words;
     let fits = e.cpu.data_line_bytes >= 32 && words <= 17 && behind <= end && words > 0;
-    let are_general = |op: &Op| op.code == if stores { Code::Str } else { Code::Ldr };
-    if !fits || op.ra & how::UNPRIVILEGED != 0 || !ops[at + 1..behind].iter().all(are_general) {
+    let are_words =
+        |op: &Op| matches!((op.code, stores), (Code::Str | Code::Vstr, true) | (Code::Ldr | Code::Vldr, false));
+    if !fits || op.ra & how::UNPRIVILEGED != 0 || !ops[at + 1..behind].iter().all(are_words) {
         e.interpret(at as u32);
         return None;
     }
+    if ops[at + 1..behind].iter().any(|op| matches!(op.code, Code::Vldr | Code::Vstr)) {
+        calls::need_vfp(e, at as u32);
+    }
     let base = register(e, op.rn);
     let first = e.b.ins().iadd_imm(base, i64::from(op.imm as i32 >> 8));
-    let moves = if stores { Moves::store(AccessSize::Word) } else { Moves::load(AccessSize::Word) };
+    let moves = if stores { STORE } else { LOAD };
     let zero = e.host_zero(at as u32, first, moves);
     let last_offset = 4 * (words as i64 - 1);
     for offset in [32, last_offset].into_iter().filter(|offset| (1..=last_offset).contains(offset)) {
@@ -70,16 +120,7 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
         e.unless(same, |e| e.interpret(at as u32));
     }
     for op in &ops[at + 1..behind] {
-        let addr = address(e, op);
-        let addr = e.b.ins().uextend(I64, addr);
-        let host = e.b.ins().iadd(zero, addr);
-        if stores {
-            let value = register(e, op.rd);
-            e.store_host(host, 0, moves, value);
-        } else {
-            let value = e.load_host(host, 0, moves);
-            set(e, op.rd, value);
-        }
+        move_word(e, op, zero);
     }
     Some(behind)
 }
