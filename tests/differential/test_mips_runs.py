@@ -52,13 +52,15 @@ def test_runs_end_as_single_steps_do(setting: str, changed_board: Callable[..., 
 
 
 def compare(program: mips_programs.Program, board: str) -> None:
-    """Runs the program on Unicorn, by steps and freely."""
+    """Runs the program on Unicorn, by steps and freely, compiled and not."""
     seed = program.seed
     theirs, _, their_data = mips_harness.reference_trace(program)
     stepped = mips_harness.loaded(program, board)
     states, _ = mips_harness.rows(stepped, program.begin, len(theirs))
     assert np.array_equal(states, theirs), f"seed {seed}: registers"
     by_steps = harness.ended(stepped, f"seed {seed}")
-    run = mips_harness.loaded(program, board)
     data = (PLAIN, their_data)
-    harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}")
+    for after in (0, 1, 3):
+        run = mips_harness.loaded(program, board)
+        run.compile_after(after)
+        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")

@@ -25,7 +25,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use std::marker::PhantomData;
 
 use super::Cpu;
-use super::block::{Blocks, Extent};
+use super::block::{Blocks, Extent, FALLEN};
 use super::isa::Isa;
 pub use cranelift_codegen::ir::Value;
 pub use emit::{Emitter, own};
@@ -46,6 +46,9 @@ enum Kind {
     Check,
 }
 
+/// Of an operation's number: above it is the exit that its block has decided on.
+const DECIDED_SHIFT: u32 = 15;
+
 /// What compiled code returns.
 const fn ending_bits(kind: Kind, index: u32, number: u32) -> u64 {
     (kind as u64) << 48 | (number as u64) << 32 | index as u64
@@ -59,7 +62,9 @@ enum Ending {
         /// The block.
         index: u32,
         /// The operation's number in the block.
-        at: u32,
+        at: usize,
+        /// The exit that the block has decided on.
+        exit: usize,
     },
     /// A block has run, and its exit leads to no block known.
     Left {
@@ -80,11 +85,25 @@ impl Ending {
     fn from_bits(bits: u64) -> Ending {
         let (index, number) = (bits as u32, (bits >> 32) as u16);
         match bits >> 48 {
-            0 => Ending::Interpret { index, at: u32::from(number) },
+            0 => {
+                let (at, exit) = (number & ((1 << DECIDED_SHIFT) - 1), number >> DECIDED_SHIFT);
+                Ending::Interpret { index, at: usize::from(at), exit: usize::from(exit) }
+            }
             1 => Ending::Left { index, exit: usize::from(number) },
             _ => Ending::Check { index },
         }
     }
+}
+
+/// Where the interpreter goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resumed {
+    /// The block.
+    pub index: u32,
+    /// Its operation.
+    pub at: usize,
+    /// The exit that has been decided on, where that comes before the end.
+    pub exit: usize,
 }
 
 /// A core's compiled code.
@@ -118,16 +137,16 @@ impl<I: Isa> HostCode<I> {
 }
 
 impl<I: Isa> Cpu<I> {
-    /// Runs the block `index` as host code, if it has such, and what comes behind it: the block, and the operation of
-    /// it, at which the interpreter goes on. `None` if the last one has been left.
+    /// Runs the block `index` as host code, if it has such, and what comes behind it: where the interpreter goes on.
+    /// `None` if the last block has been left.
     #[inline(always)]
-    pub(crate) fn run_compiled(&mut self, mut index: u32) -> Option<(u32, usize)> {
+    pub(crate) fn run_compiled(&mut self, mut index: u32) -> Option<Resumed> {
         loop {
             if I::COMPILE_AFTER == 0 || !self.blocks.is_compiled(index) {
-                return Some((index, 0));
+                return Some(Resumed { index, at: 0, exit: FALLEN });
             }
             match self.enter_compiled(index) {
-                Ending::Interpret { index, at } => return Some((index, at as usize)),
+                Ending::Interpret { index, at, exit } => return Some(Resumed { index, at, exit }),
                 Ending::Left { index, exit } => {
                     self.leave(index, exit, self.blocks.exit_pc(index, exit));
                     return None;

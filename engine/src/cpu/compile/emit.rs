@@ -13,7 +13,7 @@ use std::mem::offset_of;
 
 use super::region::{Region, RegisterBits};
 use super::stubs::{begin, signature};
-use super::{Kind, ending_bits};
+use super::{DECIDED_SHIFT, Kind, ending_bits};
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, FALLEN, Hot, NO_BLOCK, Settled, TAKEN, lookup_slot};
 use crate::cpu::isa::Isa;
@@ -46,6 +46,8 @@ pub struct Emitter<'a, I: Isa> {
     registers: [Option<Variable>; REGISTERS],
     /// Registers whose value in the core may be out of date.
     dirty: RegisterBits,
+    /// The exit that has been decided on, in the middle of the block.
+    decided: usize,
     /// What the instruction set has not worked out yet.
     pub lazy: I::Lazy,
 }
@@ -101,12 +103,13 @@ pub fn emit<I: Isa>(
         instructions,
         registers,
         dirty: 0,
+        decided: FALLEN,
         lazy,
     };
     for (place, member) in region.members.iter().enumerate() {
         emitter.b.switch_to_block(emitter.places[place]);
         (emitter.place, emitter.index) = (place, member.index);
-        (emitter.dirty, emitter.lazy) = (member.dirty, I::Lazy::default());
+        (emitter.dirty, emitter.lazy, emitter.decided) = (member.dirty, I::Lazy::default(), FALLEN);
         I::emit(&mut emitter, cpu.blocks.ops_of(member.index));
     }
     emitter.enter_region(entry);
@@ -242,6 +245,11 @@ impl<I: Isa> Emitter<'_, I> {
         self.count(self.cycles, cycles);
     }
 
+    /// So many instructions more have run than the block's.
+    pub fn retire(&mut self, instructions: i64) {
+        self.count(self.instructions, instructions);
+    }
+
     /// Adds to a 64-bit count in the core, at this offset.
     pub fn add(&mut self, offset: usize, amount: i64) {
         self.add_at(self.core, offset as i32, amount);
@@ -297,7 +305,18 @@ impl<I: Isa> Emitter<'_, I> {
     /// Leaves it to the interpreter to go on at operation `at`.
     pub fn interpret(&mut self, at: u32) {
         self.write_back();
-        self.finish(Kind::Interpret, self.index, at);
+        self.finish(Kind::Interpret, self.index, at | (self.decided as u32) << DECIDED_SHIFT);
+    }
+
+    /// The block will be left by `exit`, after further operations.
+    pub fn decide(&mut self, exit: usize) {
+        self.decided = exit;
+    }
+
+    /// The block's jump leads to `target` this time: for the interpreter, if that has to finish the block.
+    pub fn set_taken_pc(&mut self, target: Value) {
+        let at = self.offset_to(self.index) + offset_of!(Hot<I::Jump>, taken_pc) as i32;
+        self.b.ins().store(own(), target, self.hot, at);
     }
 
     /// The block ends in a branch.
@@ -439,8 +458,7 @@ impl<I: Isa> Emitter<'_, I> {
         let wanted = if pending == 0 { wide } else { self.b.ins().bor_imm(wide, pending) };
         let here = self.b.ins().icmp(IntCC::Equal, tag, wanted);
         self.unless(here, |this| {
-            let at = this.offset_to(index) + offset_of!(Hot<I::Jump>, taken_pc) as i32;
-            this.b.ins().store(own(), target, this.hot, at);
+            this.set_taken_pc(target);
             this.finish(Kind::Left, index, TAKEN as u32);
         });
         let next = self.b.ins().load(I32, own(), found, offset_of!(Settled, index) as i32);

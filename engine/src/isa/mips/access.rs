@@ -181,7 +181,7 @@ impl Mips {
 }
 
 /// What a load or store moves; of a word in two parts, what is loaded or stored at once.
-fn moves(code: Code) -> Moves {
+pub(super) fn moves(code: Code) -> Moves {
     match code {
         Code::Lb => Moves::load_signed(AccessSize::Byte),
         Code::Lbu => Moves::load(AccessSize::Byte),

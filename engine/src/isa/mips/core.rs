@@ -1,5 +1,6 @@
 //! A MIPS core: what its instruction set adds to the core that all share ([`crate::cpu`]).
 
+use super::compile;
 use super::config::SystemConfig;
 use super::decoded::{self, Decoded, Ending, OP_BYTES};
 use super::faults::Raised;
@@ -11,7 +12,8 @@ use super::system::{Exception, Now, System};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
-use crate::cpu::block::{Draft, EntryOf};
+use crate::cpu::block::{Blocks, Draft, EntryOf};
+use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits};
 use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
@@ -80,6 +82,7 @@ impl Isa for MipsSet {
         idle: "wait for interrupt",
     };
     const FETCHES_FIRST: bool = true;
+    const COMPILE_AFTER: u16 = COMPILE_AFTER;
     const SHARES_BLOCKS: bool = false;
     const RESET_PC: u32 = RESET_VECTOR;
 
@@ -186,6 +189,18 @@ impl Isa for MipsSet {
         if !core.has_news(bus) && core.shell.cycles < core.shell.deadline.limit {
             core.execute(bus, index);
         }
+    }
+
+    fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {
+        compile::compiles(blocks, index)
+    }
+
+    fn writes(op: &Op) -> RegisterBits {
+        compile::writes(op)
+    }
+
+    fn emit(emitter: &mut Emitter<Self>, ops: &[Op]) {
+        compile::emit(emitter, ops);
     }
 
     /// Blocks are left after an instruction at once.

@@ -8,21 +8,27 @@ use super::op::{Code, HI, LO, Op};
 use super::system::Exception;
 use super::timing::Pending;
 use crate::bus::Bus;
-use crate::cpu::block::FALLEN;
+use crate::cpu::block::TAKEN;
+use crate::cpu::compile::Resumed;
 use crate::cpu::isa::Pending as _;
 
 impl Mips {
     /// Runs the block `index`, whose first line has been fetched, and those that follow.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
-            let first = self.blocks.hot[index as usize].first_op as usize;
+            let Some(resumed) = self.run_compiled(index) else { return };
+            index = resumed.index;
+            if resumed.at > 0 {
+                self.resume(resumed);
+            }
+            let first = self.blocks.hot[index as usize].first_op as usize + resumed.at;
             // SAFETY: each block's operations lie in `ops` and end with two that leave the inner loop, so `ip`, and
             // the operation behind it, stay among them; `ops` only grows outside this function.
             let mut ip = unsafe { self.blocks.ops.as_ptr().add(first) };
             // SAFETY: as above.
             let mut next = unsafe { *ip };
             // A branch says which exit is taken after its slot.
-            let mut exit = FALLEN;
+            let mut exit = resumed.exit;
             loop {
                 let op = next;
                 // The host has it at hand when this one is done.
@@ -194,6 +200,22 @@ impl Mips {
                 }
             }
         }
+    }
+
+    /// Compiled code has left a block at an operation: if that is a delay slot, its branch is remembered.
+    #[cold]
+    fn resume(&mut self, resumed: Resumed) {
+        let Resumed { index, at, exit } = resumed;
+        let branch = self.blocks.ops_from(index)[at - 1];
+        if !branch.code.is_branch() {
+            return;
+        }
+        let hot = &self.blocks.hot[index as usize];
+        let target = if exit == TAKEN { hot.taken_pc } else { hot.end_pc };
+        if matches!(branch.code, Code::Jr | Code::Jalr) {
+            self.jump_to(index, target);
+        }
+        self.isa.delayed = Some(target);
     }
 
     /// The address of the branch that ends a block.

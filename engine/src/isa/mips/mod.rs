@@ -6,6 +6,7 @@
 
 mod access;
 pub mod alu;
+mod compile;
 pub mod config;
 pub mod core;
 pub mod decode;

@@ -5,16 +5,17 @@
 //! its counters are not documented.
 
 /// Counters run from 0 to 3; taken is predicted from 2.
-const LIKELY: u8 = 2;
-const SURE: u8 = 3;
+pub(super) const LIKELY: u8 = 2;
+pub(super) const SURE: u8 = 3;
 /// The place of no branch: it is no multiple of 4.
 const NOWHERE: u32 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    pc: u32,
-    target: u32,
-    counter: u8,
+#[repr(C)]
+pub(super) struct Entry {
+    pub pc: u32,
+    pub target: u32,
+    pub counter: u8,
 }
 
 const EMPTY: Entry = Entry { pc: NOWHERE, target: 0, counter: 0 };
@@ -30,6 +31,12 @@ impl Predictor {
     /// Without knowledge. `entries` is a power of two, or 0: then every taken branch is unexpected.
     pub fn new(entries: u32) -> Predictor {
         Predictor { entries: vec![EMPTY; entries as usize] }
+    }
+
+    /// For compiled code: the host's address of the place of the branch at `pc`. It stays while the core lives.
+    pub(super) fn entry_of(&self, pc: u32) -> Option<usize> {
+        let mask = self.entries.len().wrapping_sub(1);
+        self.entries.get((pc >> 2) as usize & mask).map(|entry| (&raw const *entry).expose_provenance())
     }
 
     /// Forgets everything.

@@ -17,14 +17,14 @@ impl Hart {
     /// Runs the block `index`, whose first line has been fetched, and those that follow.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
-            let Some((next, first_at)) = self.run_compiled(index) else { return };
-            index = next;
+            let Some(resumed) = self.run_compiled(index) else { return };
+            index = resumed.index;
             let first = self.blocks.hot[index as usize].first_op as usize;
             // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays
             // among them; `ops` only grows outside this function.
             let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
             // SAFETY: compiled code names operations of the block, and else it is the first.
-            let mut ip = unsafe { begin.add(first_at) };
+            let mut ip = unsafe { begin.add(resumed.at) };
             macro_rules! at {
                 () => {
                     // SAFETY: as above: both point into the same block.

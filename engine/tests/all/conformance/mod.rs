@@ -81,6 +81,7 @@ properties_of! {
     riscv_compiled: super::riscv::Pipelined<2>;
     picorv32: super::riscv::PicoRv32;
     xburst: super::targets::mips::XBurst;
+    xburst_compiled: super::targets::mips::XBurst<2>;
 }
 
 #[test]
@@ -90,6 +91,7 @@ fn compiled_and_interpreted_code_come_to_the_same() {
     running::both_cores_come_to_the_same::<arm::CortexA5Thumb, arm::CortexA5Thumb<2>>();
     running::both_cores_come_to_the_same::<arm::CortexA7, arm::CortexA7<2>>();
     running::both_cores_come_to_the_same::<arm::CortexM4, arm::CortexM4<2>>();
+    running::both_cores_come_to_the_same::<targets::mips::XBurst, targets::mips::XBurst<2>>();
 }
 
 /// Each property of two cores as a test.
@@ -118,4 +120,5 @@ pairs_of! {
     two_riscv_interpreted: super::riscv::Pipelined<0>;
     two_riscv_compiled: super::riscv::Pipelined<2>;
     two_xburst: super::targets::mips::XBurst;
+    two_xburst_compiled: super::targets::mips::XBurst<2>;
 }

@@ -10,7 +10,7 @@ use super::super::decoded::OP_BYTES;
 use super::super::op::{Code, Op};
 use super::super::predictor::{Entry, LIKELY, SURE};
 use super::{Emit, emit_one, register, set};
-use crate::cpu::block::{FALLEN, Hot, TAKEN};
+use crate::cpu::block::{FALLEN, TAKEN};
 use crate::cpu::compile::own;
 
 /// A branch that ends a block with its delay slot.
@@ -191,4 +191,3 @@ fn pay(e: &mut Emit, cycles: i64) {
     e.add(offset_of!(Mips, shell.spent.mispredicted), cycles);
     e.add(offset_of!(Mips, mispredictions), 1);
 }
-

@@ -13,10 +13,10 @@ fn r(register: u32) -> u32 {
     if register == LINK { RA } else { S0 + register }
 }
 
-/// XBurst.
-pub struct XBurst;
+/// XBurst, whose blocks are compiled once they ran so often.
+pub struct XBurst<const COMPILE_AFTER: u16 = 0>;
 
-impl Target for XBurst {
+impl<const COMPILE_AFTER: u16> Target for XBurst<COMPILE_AFTER> {
     const CODE: [u32; 3] = [KSEG0 + 0x400, KSEG0 + DDR + 0x400, KSEG1 + SLOW + 0x400];
     const DATA: u32 = KSEG0 + DDR + 0x8000;
     const DEVICE: u32 = KSEG1 + DEVICE;
@@ -27,7 +27,9 @@ impl Target for XBurst {
         &[&[0x0019, 0x0211, 0x4012, 0x0000], &[0x001b, 0x0110], &[0x0001, 0x5000, 0, 0], &[0x0001, 0x5400, 0, 0]];
 
     fn machine(at: u32) -> Machine {
-        machine(at, &[])
+        let mut machine = machine(at, &[]);
+        machine.compile_after(COMPILE_AFTER);
+        machine
     }
     fn encode(step: Step, at: u32, to: u32) -> Vec<u8> {
         let by = to.wrapping_sub(at + 4) as i32 / 4;
@@ -76,12 +78,14 @@ impl Target for XBurst {
     }
 }
 
-impl Pair for XBurst {
+impl<const COMPILE_AFTER: u16> Pair for XBurst<COMPILE_AFTER> {
     const INTERRUPT: u32 = 2;
     /// lui t1, 0x40; ori t1, t1, 0x404; mtc0 t1, Status: IM2, and BEV and ERL as after reset.
     const LISTENS: &[u32] = &[0x3c09_0040, 0x3529_0404, 0x4089_6000];
 
     fn core(index: u32) -> Box<dyn Core> {
-        pair::xburst(index)
+        let mut core = pair::xburst(index);
+        core.compile_after(COMPILE_AFTER);
+        core
     }
 }
