@@ -199,6 +199,11 @@ impl Isa for MipsSet {
         compile::writes(op)
     }
 
+    /// The delay slot of a likely branch may have no effect.
+    fn kept_behind(op: &Op) -> usize {
+        usize::from(op.code.is_likely())
+    }
+
     fn emit(emitter: &mut Emitter<Self>, ops: &[Op]) {
         compile::emit(emitter, ops);
     }
