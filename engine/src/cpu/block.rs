@@ -20,6 +20,8 @@ const LOOKUP_SLOTS: usize = 1 << 12;
 const MOST_BLOCKS: usize = 1 << 16;
 /// Runs of a compiled block that the interpreter had to finish, after which one has to ask whether its code is of use.
 const RECONSIDER_AFTER: u16 = 200;
+/// Runs of a block by the interpreter after which one has to ask whether its code is there.
+const LOOK_AGAIN_AFTER: u16 = 500;
 /// Runs by the interpreter after which a block is compiled that is part of another's code.
 const COVERED_RUNS: u16 = 30_000;
 /// No [`Settled::tag`]: so many kinds of results under way there never are.
@@ -393,6 +395,16 @@ impl<I: Isa> Blocks<I> {
         hot.code = code;
         hot.runs_to_go = RECONSIDER_AFTER;
         self.cold[index as usize].runs_before = hot.runs[0] + hot.runs[1];
+    }
+
+    /// A block is being compiled: one has to ask soon whether that is done.
+    pub fn look_again(&mut self, index: u32) {
+        self.hot[index as usize].runs_to_go = LOOK_AGAIN_AFTER;
+    }
+
+    /// A block can't be compiled: it is asked for again only when its count has gone all the way round.
+    pub fn give_up(&mut self, index: u32) {
+        self.hot[index as usize].runs_to_go = 0;
     }
 
     /// A block is part of another's compiled code: as it is rarely entered otherwise, it is worth code of its own later.

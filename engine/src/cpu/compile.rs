@@ -7,31 +7,27 @@
 //!
 //! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes
 //! the function of a region, its accounts and its ways out; [`access`] loads and stores, [`arithmetic`] computes; [`stubs`] leads into compiled
-//! code and out of it, and [`code_memory`] holds it. What an operation does, its instruction set says
+//! code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread ([`worker`]) do the long part while the
+//! core goes on interpreting: as both tiers come to the same, it does not matter when that is done. What an operation does, its instruction set says
 //! ([`Isa::emit`](super::isa::Isa::emit)).
 
 mod access;
 mod arithmetic;
 mod code_memory;
+mod compiler;
 pub mod emit;
 mod region;
 mod stubs;
+mod worker;
 
-use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::FunctionBuilderContext;
-use std::marker::PhantomData;
-
-use super::Cpu;
-use super::block::{Blocks, Extent, FALLEN};
-use super::isa::Isa;
 pub use cranelift_codegen::ir::Value;
 pub use emit::{Emitter, own};
 pub use region::RegisterBits;
 
-use code_memory::CodeMemory;
+use super::Cpu;
+use super::block::{Extent, FALLEN};
+use super::isa::Isa;
+use compiler::Compiler;
 use region::Region;
 
 /// Runs after which a block is compiled: interpreting it that often costs about what compiling it does.
@@ -111,21 +107,15 @@ pub(crate) struct HostCode<I: Isa> {
     compiler: Option<Compiler<I>>,
     /// Entry to compiled code; only of use while there is a compiler.
     enter: usize,
-    pub counts: Counts,
-}
-
-/// What the compiler has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Regions that were compiled.
-    pub compiled: u64,
-    /// Blocks that could not be.
-    pub refused: u64,
+    /// Blocks whose regions are being compiled.
+    under_way: Vec<u32>,
+    /// Each region is waited for: for tests, which have to know when code is compiled.
+    pub waits: bool,
 }
 
 impl<I: Isa> Default for HostCode<I> {
     fn default() -> HostCode<I> {
-        HostCode { compiler: None, enter: 0, counts: Counts::default() }
+        HostCode { compiler: None, enter: 0, under_way: Vec::new(), waits: false }
     }
 }
 
@@ -133,6 +123,13 @@ impl<I: Isa> HostCode<I> {
     /// Forgets the code of all blocks.
     pub fn clear(&mut self) {
         self.compiler.iter_mut().for_each(Compiler::clear);
+        self.under_way.clear();
+    }
+
+    /// True if code may have been compiled meanwhile.
+    #[inline(always)]
+    pub fn has_work_under_way(&self) -> bool {
+        !self.under_way.is_empty()
     }
 }
 
@@ -173,124 +170,78 @@ impl<I: Isa> Cpu<I> {
         Ending::from_bits(unsafe { enter(core.cast(), hot.cast()) })
     }
 
-    /// Has a block run as host code from now on, if that can be done.
+    /// Has a block run as host code, if that can be done: from now on, or once it has been compiled.
     #[cold]
     #[inline(never)]
     pub(super) fn compile(&mut self, index: u32) {
-        if self.blocks.compile_after == 0 {
-            return;
-        }
-        let code = &mut self.host;
-        if code.compiler.is_none() {
-            code.compiler = Compiler::new(&self.blocks);
-            let Some(compiler) = &code.compiler else {
-                self.blocks.compile_after = 0;
-                return;
-            };
-            code.enter = compiler.stubs.enter;
-            self.blocks.forget_code(compiler.stubs.uncompiled);
-        }
-        if self.blocks.cold[index as usize].entry.extent != Extent::Whole {
+        if self.blocks.compile_after == 0 || !self.has_compiler() {
             return;
         }
         if self.blocks.is_compiled(index) {
             return self.blocks.reconsider(index);
         }
+        self.adopt_compiled();
+        if self.blocks.is_compiled(index) || self.blocks.cold[index as usize].entry.extent != Extent::Whole {
+            return;
+        }
+        if self.host.under_way.contains(&index) {
+            return self.blocks.look_again(index);
+        }
+        let Some(region) = Region::from(&self.blocks, index) else { return };
         let Some(mut compiler) = self.host.compiler.take() else { return };
-        let compiled = compiler.compile(self, index);
-        if let Some((code, region)) = compiled {
-            self.blocks.adopt(index, code);
-            for member in &region.members[1..] {
-                self.blocks.cover(member.index);
-            }
-            self.host.counts.compiled += 1;
-        } else if compiler.memory.is_sound() {
-            self.host.counts.refused += 1;
-        } else {
-            // With the pages all code is gone.
-            self.blocks.compile_after = 0;
-            return self.blocks.forget_code(0);
+        compiler.begin(self, &region);
+        self.host.under_way.push(index);
+        self.blocks.look_again(index);
+        for member in &region.members[1..] {
+            self.blocks.cover(member.index);
+        }
+        if self.host.waits {
+            compiler.wait();
         }
         self.host.compiler = Some(compiler);
-    }
-}
-
-/// Compiles blocks of one core, and keeps their code.
-struct Compiler<I: Isa> {
-    isa: OwnedTargetIsa,
-    context: Context,
-    builder: FunctionBuilderContext,
-    memory: CodeMemory,
-    stubs: stubs::Stubs,
-    of: PhantomData<fn(I)>,
-}
-
-impl<I: Isa> Compiler<I> {
-    /// A compiler for this host, if it has one.
-    fn new(blocks: &Blocks<I>) -> Option<Compiler<I>> {
-        let mut flags = settings::builder();
-        let set = [
-            // Optimizing such short functions takes as long again, and gains nothing that can be measured.
-            ("opt_level", "none"),
-            ("enable_probestack", "false"),
-            ("unwind_info", "false"),
-            // Cranelift asks for them where there are tail calls.
-            ("preserve_frame_pointers", "true"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-        ];
-        for (name, value) in set {
-            flags.set(name, value).ok()?;
+        if self.host.waits {
+            self.adopt_compiled();
         }
-        let isa = cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()?;
-        let mut compiler = Compiler {
-            isa,
-            context: Context::new(),
-            builder: FunctionBuilderContext::new(),
-            memory: CodeMemory::new()?,
-            stubs: stubs::Stubs::default(),
-            of: PhantomData,
-        };
-        compiler.stubs = compiler.make_stubs(blocks)?;
-        Some(compiler)
     }
 
-    /// Compiles the region that begins with a block; gives the address of its code. `None` if there is nothing in the
-    /// block to compile, or that can't be done now.
-    fn compile(&mut self, core: &Cpu<I>, index: u32) -> Option<(usize, Region)> {
-        let region = Region::from(&core.blocks, index)?;
-        let t0 = std::time::Instant::now();
-        emit::emit(&mut self.context.func, &mut self.builder, self.isa.default_call_conv(), core, &region);
-        let t1 = t0.elapsed();
-        let used = self.memory.used;
-        let r = self.finish();
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "DBG {:x} members {} ops {} emit {:?} total {:?} bytes {}",
-                core.blocks.hot[index as usize].pc,
-                region.members.len(),
-                region.members.iter().map(|m| m.ops).sum::<usize>(),
-                t1,
-                t0.elapsed(),
-                self.memory.used - used
-            );
+    /// True if this host has a compiler.
+    fn has_compiler(&mut self) -> bool {
+        let code = &mut self.host;
+        if code.compiler.is_none() {
+            code.compiler = Compiler::new(&self.blocks);
+            let Some(compiler) = &code.compiler else {
+                self.blocks.compile_after = 0;
+                return false;
+            };
+            code.enter = compiler.stubs.enter;
+            self.blocks.forget_code(compiler.stubs.uncompiled);
         }
-        Some((r?, region))
+        true
     }
 
-    /// Forgets the code of all blocks. None of it is running: it calls nothing that could lead here.
-    fn clear(&mut self) {
-        self.memory.used = self.stubs.bytes;
-    }
-
-    /// Turns the function at hand into code: its address.
-    fn finish(&mut self) -> Option<usize> {
-        let compiled = self.context.compile(self.isa.as_ref(), &mut ControlPlane::default());
-        // Code with relocations would need a linker; ours refers to nothing by name.
-        let address = match compiled {
-            Ok(code) if code.buffer.relocs().is_empty() => self.memory.append(code.code_buffer()),
-            _ => None,
-        };
-        self.context.clear();
-        address
+    /// Takes over what has been compiled meanwhile.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn adopt_compiled(&mut self) {
+        let Some(compiler) = &mut self.host.compiler else { return };
+        while let Some((index, code)) = compiler.next_compiled() {
+            self.host.under_way.retain(|other| *other != index);
+            match code {
+                Some(code) => self.blocks.adopt(index, code),
+                None if compiler.is_sound() => self.blocks.give_up(index),
+                None => {
+                    // With the pages all code is gone.
+                    self.blocks.compile_after = 0;
+                    self.blocks.forget_code(0);
+                    self.host = HostCode::default();
+                    return;
+                }
+            }
+        }
+        if compiler.is_full() {
+            compiler.clear();
+            let uncompiled = compiler.stubs.uncompiled;
+            self.blocks.forget_code(uncompiled);
+        }
     }
 }

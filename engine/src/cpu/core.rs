@@ -182,6 +182,9 @@ impl<I: Isa> Cpu<I> {
         if self.blocks.are_full() {
             self.drop_blocks();
         }
+        if self.host.has_work_under_way() {
+            self.adopt_compiled();
+        }
         let left = self.left.take();
         if !I::locate(self, bus) {
             return;
@@ -414,6 +417,7 @@ impl<I: Isa> Core for Cpu<I> {
     fn compile_after(&mut self, runs: u16) {
         if I::COMPILE_AFTER > 0 {
             self.blocks.compile_after = runs;
+            self.host.waits = true;
             self.drop_blocks();
         }
     }

@@ -2,8 +2,10 @@
 
 use memmap2::{Mmap, MmapMut};
 
-/// Room for some 20,000 blocks; pages that are not used cost nothing.
-const BYTES: usize = 8 << 20;
+/// Room for some thousand regions; pages that are not used cost nothing.
+const BYTES: usize = 16 << 20;
+/// No function is longer, but for those that the interpreter does without.
+const LONGEST_BYTES: usize = 256 << 10;
 /// Functions begin at multiples of this, a line of the host's instruction cache at best.
 const ALIGN: usize = 32;
 
@@ -24,6 +26,11 @@ impl CodeMemory {
     /// False once pages with code have been lost.
     pub fn is_sound(&self) -> bool {
         self.pages.is_some()
+    }
+
+    /// True if there may be no room for another function.
+    pub fn is_full(&self) -> bool {
+        self.used + LONGEST_BYTES > BYTES
     }
 
     /// Appends a function; gives its address. `None` if there is no room for it, or no way to execute it.

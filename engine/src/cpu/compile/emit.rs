@@ -367,8 +367,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.set_cold_block(out);
         let fits = self.fits(i64::from(self.blocks().hot[next as usize].longest_cycles));
         self.go_on_if(fits, out);
-        // The lines of the first block were there when the region was entered.
-        if place != 0 {
+        if !self.region.has_entered(self.place, place) {
             let fetched = self.is_fetched(self.hot, self.offset_to(next));
             self.go_on_if(fetched, out);
         }

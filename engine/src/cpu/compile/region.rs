@@ -6,6 +6,7 @@ use crate::cpu::isa::Isa;
 
 /// Blocks of a region at the most.
 const MOST_BLOCKS: usize = 24;
+const _: () = assert!(MOST_BLOCKS <= u32::BITS as usize);
 /// Operations of a region at the most: compiling takes time that has to be gained again.
 const MOST_OPS: usize = 256;
 /// An exit that is used less often than this part of the head's runs leads out of the region.
@@ -29,6 +30,8 @@ pub struct Member {
     pub dirty: RegisterBits,
     /// Operations before which all such registers are stored in the core.
     pub stores_before: Vec<u32>,
+    /// Members, by their places, that have been entered before it, and itself: their lines are in the cache.
+    entered: u32,
 }
 
 /// Blocks that are compiled together; the first is where they are entered.
@@ -66,8 +69,15 @@ impl Region {
         self.members.iter().position(|member| member.index == index)
     }
 
-    /// Works out which registers may differ from the core's at the entry of each block.
+    /// True if the member at the place `to` has certainly been entered before the one at `from` leads there.
+    pub fn has_entered(&self, from: usize, to: usize) -> bool {
+        self.members[from].entered >> to & 1 != 0
+    }
+
+    /// Works out which registers may differ from the core's at the entry of each block, and which others have been
+    /// entered by then.
     fn spread<I: Isa>(&mut self, blocks: &Blocks<I>) {
+        self.members[0].entered = 1;
         let mut changed = true;
         while changed {
             changed = false;
@@ -76,8 +86,11 @@ impl Region {
                 let behind = self.members[from].pass::<I>(blocks.ops_of(index));
                 for next in blocks.hot[index as usize].links {
                     let Some(to) = self.place_of(next) else { continue };
-                    changed |= behind & !self.members[to].dirty != 0;
+                    let entered = self.members[from].entered;
+                    let to_entered = self.members[to].entered & (entered | 1 << to);
+                    changed |= behind & !self.members[to].dirty != 0 || to_entered != self.members[to].entered;
                     self.members[to].dirty |= behind;
+                    self.members[to].entered = to_entered;
                 }
             }
         }
@@ -91,7 +104,7 @@ fn member<I: Isa>(blocks: &Blocks<I>, index: u32) -> Option<Member> {
     if cold.entry.extent != Extent::Whole || !I::compiles(blocks, index) {
         return None;
     }
-    Some(Member { index, ops: ops.len(), dirty: 0, stores_before: Vec::new() })
+    Some(Member { index, ops: ops.len(), dirty: 0, stores_before: Vec::new(), entered: u32::MAX })
 }
 
 impl Member {

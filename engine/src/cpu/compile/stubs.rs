@@ -9,7 +9,8 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
-use super::{Compiler, Kind, ending_bits};
+use super::compiler::Compiler;
+use super::{Kind, ending_bits};
 use crate::cpu::block::{Blocks, Hot};
 use crate::cpu::isa::Isa;
 

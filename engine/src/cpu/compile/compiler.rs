@@ -1,0 +1,119 @@
+//! The compiler of one core: hands functions to the worker, and keeps the code that comes back.
+
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+use std::marker::PhantomData;
+
+use super::code_memory::CodeMemory;
+use super::region::Region;
+use super::worker::{Compiled, Connection, Job};
+use super::{emit, stubs};
+use crate::cpu::Cpu;
+use crate::cpu::block::Blocks;
+use crate::cpu::isa::Isa;
+
+/// Compiles blocks of one core, and keeps their code.
+pub(super) struct Compiler<I: Isa> {
+    pub isa: OwnedTargetIsa,
+    /// What the next function is made in.
+    pub context: Context,
+    pub builder: FunctionBuilderContext,
+    pub memory: CodeMemory,
+    pub stubs: stubs::Stubs,
+    worker: Connection,
+    /// Grows when all code is forgotten: what was begun before is of no use.
+    generation: u32,
+    /// What was waited for.
+    waited: Option<Compiled>,
+    of: PhantomData<fn(I)>,
+}
+
+impl<I: Isa> Compiler<I> {
+    /// A compiler for this host, if it has one.
+    pub fn new(blocks: &Blocks<I>) -> Option<Compiler<I>> {
+        let mut flags = settings::builder();
+        let set = [
+            // Optimizing such short functions takes as long again, and gains nothing that can be measured.
+            ("opt_level", "none"),
+            ("enable_probestack", "false"),
+            ("unwind_info", "false"),
+            // Cranelift asks for them where there are tail calls.
+            ("preserve_frame_pointers", "true"),
+            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        ];
+        for (name, value) in set {
+            flags.set(name, value).ok()?;
+        }
+        let isa = cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()?;
+        let mut compiler = Compiler {
+            isa,
+            context: Context::new(),
+            builder: FunctionBuilderContext::new(),
+            memory: CodeMemory::new()?,
+            stubs: stubs::Stubs::default(),
+            worker: Connection::default(),
+            generation: 0,
+            waited: None,
+            of: PhantomData,
+        };
+        compiler.stubs = compiler.make_stubs(blocks)?;
+        Some(compiler)
+    }
+
+    /// Begins to compile a region.
+    pub fn begin(&mut self, core: &Cpu<I>, region: &Region) {
+        emit::emit(&mut self.context.func, &mut self.builder, self.isa.default_call_conv(), core, region);
+        let context = std::mem::replace(&mut self.context, Context::new());
+        let (index, generation) = (region.members[0].index, self.generation);
+        self.worker.send(Job { context, isa: self.isa.clone(), index, generation });
+    }
+
+    /// Waits for what was begun last.
+    pub fn wait(&mut self) {
+        self.waited = self.worker.wait();
+    }
+
+    /// The next block whose region has been compiled, and the address of its code: `None` if there is none for it.
+    pub fn next_compiled(&mut self) -> Option<(u32, Option<usize>)> {
+        loop {
+            let compiled = self.waited.take().or_else(|| self.worker.receive())?;
+            if compiled.generation == self.generation {
+                let code = compiled.code.and_then(|code| self.memory.append(&code));
+                return Some((compiled.index, code));
+            }
+        }
+    }
+
+    /// False once pages with code have been lost.
+    pub fn is_sound(&self) -> bool {
+        self.memory.is_sound()
+    }
+
+    /// True if there is hardly any room left for code.
+    pub fn is_full(&self) -> bool {
+        self.memory.is_full()
+    }
+
+    /// Forgets the code of all blocks. None of it is running: it calls nothing that could lead here.
+    pub fn clear(&mut self) {
+        self.memory.used = self.stubs.bytes;
+        self.generation = self.generation.wrapping_add(1);
+    }
+
+    /// Turns the function at hand into code at once: its address.
+    pub fn finish(&mut self) -> Option<usize> {
+        let code = machine_code(&mut self.context, &self.isa);
+        self.context.clear();
+        self.memory.append(&code?)
+    }
+}
+
+/// A function as host code.
+pub(super) fn machine_code(context: &mut Context, isa: &OwnedTargetIsa) -> Option<Vec<u8>> {
+    let code = context.compile(isa.as_ref(), &mut ControlPlane::default()).ok()?;
+    // Code with relocations would need a linker; ours refers to nothing by name.
+    code.buffer.relocs().is_empty().then(|| code.code_buffer().to_vec())
+}
