@@ -105,6 +105,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     const COMPILE_AFTER: u16 = 0;
     /// Registers that only the operations of one instruction have in common.
     const TRANSIENT: RegisterBits = 0;
+    /// Registers that compiled code gives the core only where it is left: flags, which take time to work out.
+    const LATE: RegisterBits = 0;
 
     /// After reset.
     fn new(config: &Self::Config) -> Self;

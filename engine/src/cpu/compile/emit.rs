@@ -175,21 +175,22 @@ impl<I: Isa> Emitter<'_, I> {
     /// Operation `at` may leave it to the interpreter: not too many registers may wait for that.
     pub fn prepare_to_leave(&mut self, at: u32) {
         if self.region.members[self.place].stores_before.contains(&at) {
-            self.store_registers();
-            self.dirty = 0;
+            self.store_registers(!I::LATE);
         }
     }
 
-    fn store_registers(&mut self) {
-        for register in bits(self.dirty) {
+    /// Stores those of some registers that the core does not have yet.
+    fn store_registers(&mut self, some: RegisterBits) {
+        for register in bits(self.dirty & some) {
             let value = I::late_value(self, register).unwrap_or_else(|| self.register(register));
             self.b.ins().store(own(), value, self.core, I::register_offset(register) as i32);
         }
+        self.dirty &= !some;
     }
 
     /// Brings the core up to date.
     fn write_back(&mut self) {
-        self.store_registers();
+        self.store_registers(RegisterBits::MAX);
         let [cycles, instructions] = [self.cycles, self.instructions].map(|variable| self.b.use_var(variable));
         self.b.ins().store(own(), cycles, self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
         self.b.ins().store(own(), instructions, self.core, offset_of!(Cpu<I>, shell.instructions) as i32);
@@ -204,8 +205,7 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// Stores what the core does not have yet of the registers, for a function that looks at them.
     pub fn bring_up_to_date(&mut self) {
-        self.store_registers();
-        self.dirty = 0;
+        self.store_registers(RegisterBits::MAX);
     }
 
     /// A function has changed registers in the core.

@@ -113,8 +113,8 @@ impl Member {
         let (mut dirty, mut kept) = (self.dirty, 0);
         self.stores_before.clear();
         for (at, op) in ops.iter().enumerate() {
-            if I::accesses(op) && dirty.count_ones() > MOST_DIRTY && at >= kept {
-                dirty = 0;
+            if I::accesses(op) && (dirty & !I::LATE).count_ones() > MOST_DIRTY && at >= kept {
+                dirty &= I::LATE;
                 self.stores_before.push(at as u32);
             }
             dirty |= I::writes(op);

@@ -34,6 +34,8 @@ pub const HISTORY: u8 = 40;
 pub const TRANSIENT: RegisterBits = 1 << SINK | 1 << PC_VALUE | 1 << OPERAND | 1 << ADDRESS | 1 << RESULT | 1 << SPARE;
 const NZ: RegisterBits = 1 << N_SOURCE | 1 << Z_SOURCE;
 const NZCV: RegisterBits = NZ | 1 << C | 1 << V;
+/// What is stored only where compiled code is left.
+pub const LATE: RegisterBits = NZCV | 1 << HISTORY;
 
 /// True if a block can be compiled: it is not fetched past the cache, and begins with what can be.
 pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {

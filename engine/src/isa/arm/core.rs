@@ -89,6 +89,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     const FETCHES_IN_BLOCKS: bool = true;
     const COMPILE_AFTER: u16 = COMPILE_AFTER;
     const TRANSIENT: RegisterBits = compile::TRANSIENT;
+    const LATE: RegisterBits = compile::LATE;
 
     fn new(config: &P::Config) -> ArmSet<P> {
         ArmSet {

@@ -74,6 +74,7 @@ fn logical<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
 fn with_flags<P: Profile>(e: &mut Emit<P>, op: &Op) {
     let (a, b) = (register(e, op.rn), operand(e, op));
     let value = match op.code {
+        Code::Subs if op.rm == ZERO && op.imm == 0 => flags::compare_with_zero(e, a, b),
         Code::Subs => flags::subtract(e, a, b),
         Code::Rsbs => flags::subtract(e, b, a),
         Code::Adds => flags::add(e, a, b),

@@ -31,6 +31,8 @@ pub enum Carry {
     /// Its own register has it.
     #[default]
     Register,
+    /// It is known.
+    Fixed(u32),
     /// The first is not below the second: a difference.
     NotBelow([Value; 2]),
     /// The first is below the second: a sum, and one of its terms.
@@ -45,6 +47,8 @@ pub enum Overflow {
     /// Its own register has it.
     #[default]
     Register,
+    /// It is known.
+    Fixed(u32),
     /// Operands and result of a subtraction.
     Difference([Value; 3]),
     /// Of an addition.
@@ -88,6 +92,15 @@ pub fn subtract<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     value
 }
 
+/// The flags of a - 0, and that.
+pub fn compare_with_zero<P: Profile>(e: &mut Emit<P>, a: Value, zero: Value) -> Value {
+    set_nz(e, a);
+    e.lazy.flags = Flags { carry: Carry::Fixed(1), overflow: Overflow::Fixed(0), compared: Some([a, zero]) };
+    e.set_dirty(C);
+    e.set_dirty(V);
+    a
+}
+
 /// The flags of a + b, and that.
 pub fn add<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     let value = e.b.ins().iadd(a, b);
@@ -116,6 +129,7 @@ pub fn add_with_carry<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value 
 pub fn carry<P: Profile>(e: &mut Emit<P>) -> Value {
     match e.lazy.flags.carry {
         Carry::Register => e.register(C),
+        Carry::Fixed(carry) => e.constant(carry),
         Carry::NotBelow([a, b]) => e.compare(IntCC::UnsignedGreaterThanOrEqual, a, b),
         Carry::Below([a, b]) => e.compare(IntCC::UnsignedLessThan, a, b),
         Carry::Bit(value, bit) => {
@@ -129,6 +143,7 @@ pub fn carry<P: Profile>(e: &mut Emit<P>) -> Value {
 fn overflow<P: Profile>(e: &mut Emit<P>) -> Value {
     let [a, b, value] = match e.lazy.flags.overflow {
         Overflow::Register => return e.register(V),
+        Overflow::Fixed(overflow) => return e.constant(overflow),
         Overflow::Difference([a, b, value]) | Overflow::Sum([a, b, value]) => [a, b, value],
     };
     let from_a = e.b.ins().bxor(a, value);

@@ -79,7 +79,7 @@ fn direction<P: Profile>(e: &mut Emit<P>, taken: bool) -> Value {
     let learnt = if taken { e.b.ins().iadd(counter, moves) } else { e.b.ins().isub(counter, moves) };
     e.b.ins().istore8(own(), learnt, place, at);
     let shifted = e.b.ins().ishl_imm(history, 1);
-    let shifted = e.b.ins().bor_imm(shifted, i64::from(taken));
+    let shifted = if taken { e.b.ins().bor_imm(shifted, 1) } else { shifted };
     let shifted = e.b.ins().band_imm(shifted, 0xff);
     e.set_register(HISTORY, shifted);
     e.b.ins().icmp_imm(right, counter, i64::from(LIKELY))
