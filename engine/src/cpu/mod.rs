@@ -8,7 +8,6 @@
 pub(crate) mod access;
 pub mod accounts;
 pub mod block;
-#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "compile/absent.rs")]
 pub(crate) mod compile;
 mod core;
 pub mod cost;

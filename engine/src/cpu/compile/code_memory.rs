@@ -1,6 +1,7 @@
 //! Memory for code: written while it can't be executed, executed while it can't be written.
 
 use memmap2::{Mmap, MmapMut};
+use wasmtime_internal_jit_icache_coherence::{clear_cache, pipeline_flush_mt};
 
 /// Room for some thousand regions; pages that are not used cost nothing.
 const BYTES: usize = 16 << 20;
@@ -42,9 +43,17 @@ impl CodeMemory {
         let mut pages = self.pages.take()?.make_mut().ok()?;
         pages[self.used..end].copy_from_slice(code);
         let pages = pages.make_exec().ok()?;
+        make_visible(pages.as_ptr().wrapping_add(self.used), code.len())?;
         let address = pages.as_ptr().wrapping_add(self.used).expose_provenance();
         self.pages = Some(pages);
         self.used = end.next_multiple_of(ALIGN);
         Some(address)
     }
+}
+
+/// Has the host fetch what was written, where its instruction cache does not see that by itself.
+fn make_visible(code: *const u8, bytes: usize) -> Option<()> {
+    // SAFETY: the range is mapped; nobody executes it yet.
+    unsafe { clear_cache(code.cast(), bytes) }.ok()?;
+    pipeline_flush_mt().ok()
 }
