@@ -397,6 +397,16 @@ impl<I: Isa> Blocks<I> {
         self.cold[index as usize].runs_before = hot.runs[0] + hot.runs[1];
     }
 
+    /// A block is entered that no other leads to: the rest of one that was left in its middle, most times because a
+    /// core's turn was over. Next time that is elsewhere, so it is not worth compiling: the run does not count.
+    #[inline]
+    pub fn enter_by_chance(&mut self, index: u32) {
+        let hot = &mut self.hot[index as usize];
+        if I::COMPILE_AFTER > 0 && hot.runs_to_go < self.compile_after {
+            hot.runs_to_go += 1;
+        }
+    }
+
     /// A block is being compiled: one has to ask soon whether that is done.
     pub fn look_again(&mut self, index: u32) {
         self.hot[index as usize].runs_to_go = LOOK_AGAIN_AFTER;

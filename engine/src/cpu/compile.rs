@@ -139,7 +139,8 @@ impl<I: Isa> Cpu<I> {
     #[inline(always)]
     pub(crate) fn run_compiled(&mut self, mut index: u32) -> Option<Resumed> {
         loop {
-            if I::COMPILE_AFTER == 0 || !self.blocks.is_compiled(index) {
+            // A block that is to be left in its middle is not entered as host code, which does not know.
+            if I::COMPILE_AFTER == 0 || !self.blocks.is_compiled(index) || self.patched.is_some() {
                 return Some(Resumed { index, at: 0, exit: FALLEN });
             }
             match self.enter_compiled(index) {

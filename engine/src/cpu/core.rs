@@ -1,6 +1,6 @@
 //! A core: its state, and the loop that chooses what runs next.
 
-use super::block::{Blocks, EntryOf, Extent};
+use super::block::{Blocks, EntryOf, Extent, OpInfo};
 use super::compile::HostCode;
 use super::isa::{Isa, Pending};
 use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
@@ -192,10 +192,16 @@ impl<I: Isa> Cpu<I> {
         let whole = !single && self.isa.runs_blocks() && !self.runs_one_by_one(bus);
         let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
         if let Some(index) = index
+            && left.is_none()
+        {
+            self.blocks.enter_by_chance(index);
+        }
+        if let Some(index) = index
             && self.fetch(bus, index)
         {
             I::execute(self, bus, index);
         }
+        self.unpatch();
     }
 
     /// True where a look at the map tells that instructions are fetched past the cache, and so run one by one.
@@ -224,7 +230,27 @@ impl<I: Isa> Cpu<I> {
         }
         let fits =
             self.shell.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.shell.deadline.limit;
-        if fits { Some(index) } else { self.block_at(bus, Extent::One) }
+        if fits || self.cut(index) { Some(index) } else { self.block_at(bus, Extent::One) }
+    }
+
+    /// Has a block that may end behind the limit left before its first instruction that could begin there. False if
+    /// that can't be done.
+    fn cut(&mut self, index: u32) -> bool {
+        if !I::CUTS_BLOCKS || self.blocks.cold[index as usize].fetch == Via::Uncached {
+            return false;
+        }
+        let left_cycles = self.shell.deadline.limit - self.shell.cycles;
+        let first = self.blocks.hot[index as usize].first_op as usize;
+        let behind = first + self.blocks.ops_of(index).len();
+        let begins = |info: &OpInfo| u64::from(info.begins_cycles) - 1;
+        let late =
+            self.blocks.infos[first..behind].iter().position(|info| info.instr > 0 && begins(info) >= left_cycles);
+        if let Some(at) = late
+            && self.blocks.infos[first + at].instr < self.blocks.hot[index as usize].instructions
+        {
+            self.patch(first + at);
+        }
+        true
     }
 
     /// Has compiled code find the block `index` at the current address.
@@ -301,6 +327,7 @@ impl<I: Isa> Cpu<I> {
     /// Drops all decoded blocks.
     pub(crate) fn drop_blocks(&mut self) {
         self.blocks.flush();
+        self.patched = None;
         self.host.clear();
         self.left = None;
     }

@@ -99,6 +99,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// A block that takes the same time with results under way as with nothing stands for both. Not where what is under
     /// way in the middle of a block has to be known exactly.
     const SHARES_BLOCKS: bool = true;
+    /// [`Isa::leave_op`] leaves a block wherever it is met.
+    const CUTS_BLOCKS: bool = false;
     /// Where a core begins that nobody tells.
     const RESET_PC: u32 = 0;
     /// Runs after which a block is compiled; 0 for never.

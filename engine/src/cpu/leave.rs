@@ -86,15 +86,22 @@ impl<I: Isa> Cpu<I> {
             return;
         }
         let behind = infos[at as usize..].iter().position(|info| info.instr != instr).unwrap_or(1);
-        let patch = first + at as usize + behind;
-        if self.patched.is_none() {
-            self.patched = Some((patch, self.blocks.ops[patch]));
-            // SAFETY: `patch` is one of the block's operations; the inner loop reads them through pointers only.
-            unsafe { self.blocks.ops.as_mut_ptr().add(patch).write(I::leave_op()) };
+        self.patch(first + at as usize + behind);
+    }
+
+    /// Has the block left before operation `patch` of all, or before, if that has been asked for.
+    pub(super) fn patch(&mut self, patch: usize) {
+        if self.patched.is_some_and(|(before, _)| before <= patch) {
+            return;
         }
+        self.unpatch();
+        self.patched = Some((patch, self.blocks.ops[patch]));
+        // SAFETY: `patch` is one of the block's operations; the inner loop reads them through pointers only.
+        unsafe { self.blocks.ops.as_mut_ptr().add(patch).write(I::leave_op()) };
     }
 
     /// Puts back the operation that had been replaced to leave the block.
+    #[inline]
     pub(crate) fn unpatch(&mut self) {
         if let Some((patch, op)) = self.patched.take() {
             self.blocks.ops[patch] = op;

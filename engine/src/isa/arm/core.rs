@@ -87,6 +87,7 @@ impl<P: Profile> Isa for ArmSet<P> {
         idle: "wait for interrupt",
     };
     const FETCHES_IN_BLOCKS: bool = true;
+    const CUTS_BLOCKS: bool = true;
     const COMPILE_AFTER: u16 = COMPILE_AFTER;
     const TRANSIENT: RegisterBits = compile::TRANSIENT;
     const LATE: RegisterBits = compile::LATE;

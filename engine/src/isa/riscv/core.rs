@@ -73,6 +73,7 @@ impl Isa for RiscV {
         idle: "wait for interrupt",
     };
     const COMPILE_AFTER: u16 = COMPILE_AFTER;
+    const CUTS_BLOCKS: bool = true;
 
     fn new(config: &SystemConfig) -> RiscV {
         RiscV { csrs: Csrs::new(config.hart, config.interrupts) }
