@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cyclescope import board, cli
 from cyclescope.board.overrides import paths
-from cyclescope.cli import entry
+from cyclescope.cli import board_command
 from cyclescope.errors import EngineError
 from cyclescope.ipc.protocol import parse_test
 from cyclescope.units import parse_number, parse_time_ps
@@ -126,10 +126,12 @@ def test_a_fault_of_ours_is_a_line_with_its_place(monkeypatch: pytest.MonkeyPatc
     def fails(*arguments: object) -> None:
         raise KeyError("what\nnobody foresaw")
 
-    monkeypatch.setattr(entry, "Board", fails)
+    monkeypatch.setattr(board_command, "Board", fails)
     status, stderr = called(["board", BOARD])
     assert status == 70
-    assert stderr.startswith("cyclescope: error: a fault of Cyclescope at cyclescope/cli/entry.py:")
+    assert stderr.startswith(
+        "cyclescope: error: a fault of Cyclescope at cyclescope/cli/board_command.py:"
+    )
     assert "KeyError" in stderr
     assert stderr.count("\n") == 1
     monkeypatch.setenv("CYCLESCOPE_TRACEBACK", "1")
@@ -140,7 +142,7 @@ def test_the_hosts_memory_may_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*arguments: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(entry, "Board", fails)
+    monkeypatch.setattr(board_command, "Board", fails)
     status, stderr = called(["board", BOARD])
     assert (status, stderr) == (
         2,
