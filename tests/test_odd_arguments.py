@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
 import pytest
 from conftest import BOARD
 from hypothesis import HealthCheck, example, given, settings
@@ -70,10 +71,11 @@ def refused(arguments: Sequence[str]) -> None:
     assert max(map(len, stderr.splitlines())) < 1000, stderr
 
 
+CONTEXT = click.Context(cli.cli)
 OPTIONS = [
     (name, option.opts[0])
-    for name, command in cli.cli.commands.items()
-    for option in command.params
+    for name in cli.cli.list_commands(CONTEXT)
+    for option in cli.cli.get_command(CONTEXT, name).params
     if option.opts[0].startswith("-") and not getattr(option, "is_flag", False)
 ]
 
