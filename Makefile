@@ -58,7 +58,7 @@ fuzz: build
 ## speed: how fast the simulator is, beside QEMU where it is installed
 SPEED_FLAGS ?=
 speed: build
-	$(BIN)/python bench/speed.py $(SPEED_FLAGS)
+	$(BIN)/python bench/speed $(SPEED_FLAGS)
 
 ## lint: formatting and lints of both languages
 lint: build

@@ -5,13 +5,19 @@ and shows where every cycle went. Start at `Board`; `bindings` says what the nod
 your own may have. `cyclescope.experiments` has the experiments and `cyclescope.bench` runs them.
 """
 
-from cyclescope._engine import Stop
-from cyclescope.bench.results import ExperimentResult
-from cyclescope.bench.rows import Row
-from cyclescope.board import Board, shipped_boards
-from cyclescope.board.devicetree_bindings import Binding, BindingProperty, bindings
-from cyclescope.board.results import CoreResult, RunResult, StackEntry
-from cyclescope.errors import BoardError, ElfError, EngineError
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cyclescope._engine import Stop
+    from cyclescope.bench.results import ExperimentResult
+    from cyclescope.bench.rows import Row
+    from cyclescope.board import Board, shipped_boards
+    from cyclescope.board.devicetree_bindings import Binding, BindingProperty, bindings
+    from cyclescope.board.results import CoreResult, RunResult, StackEntry
+    from cyclescope.errors import BoardError, ElfError, EngineError
 
 __all__ = [
     "Binding",
@@ -29,3 +35,33 @@ __all__ = [
     "bindings",
     "shipped_boards",
 ]
+
+# Where each is.
+_MODULES = {
+    "Binding": "board.devicetree_bindings",
+    "BindingProperty": "board.devicetree_bindings",
+    "Board": "board",
+    "BoardError": "errors",
+    "CoreResult": "board.results",
+    "ElfError": "errors",
+    "EngineError": "errors",
+    "ExperimentResult": "bench.results",
+    "Row": "bench.rows",
+    "RunResult": "board.results",
+    "StackEntry": "board.results",
+    "Stop": "_engine",
+    "bindings": "board.devicetree_bindings",
+    "shipped_boards": "board",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What the package has is imported when it is asked for: the command need not wait for it."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """What there is to ask for, also if nobody has yet."""
+    return [*globals(), *__all__]

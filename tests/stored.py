@@ -10,13 +10,13 @@ from rich.console import Console
 from cyclescope import experiments
 from cyclescope.bench import result_files
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.cli import tables
+from cyclescope.cli import experiment_tables
 
 
 def table(result: ExperimentResult) -> str:
     """An experiment's tables as text."""
     screen = Console(width=120, file=io.StringIO())
-    screen.print(tables.experiment_table(result))
+    screen.print(experiment_tables.experiment_table(result))
     assert isinstance(screen.file, io.StringIO)
     return screen.file.getvalue()
 

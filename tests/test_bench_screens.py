@@ -22,7 +22,7 @@ from cyclescope.bench import costs, planning, result_files
 from cyclescope.bench.costs import Costs
 from cyclescope.bench.planning import Job
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.cli import bench_progress, bench_summary, tables
+from cyclescope.cli import bench_progress, bench_summary, experiment_tables
 
 NAME = "quad-spi-throughput"
 SHORT = [
@@ -83,7 +83,9 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
     assert [result.name for result in again] == [result.name for result in results]
     for told, run in zip(again, results, strict=True):
         if run.name == "picosoc-xip":
-            assert text(tables.experiment_table(told)) == text(tables.experiment_table(run))
+            assert text(experiment_tables.experiment_table(told)) == text(
+                experiment_tables.experiment_table(run)
+            )
         # that of a run that --set has changed has all of its settings
         assert [row.to_dict() for row in told.rows] == [row.to_dict() for row in run.rows]
 

@@ -56,6 +56,7 @@ def test_arm_and_mips_compute_what_riscv_does() -> None:
     assert run("ben-nanonote") == expected
     assert run("sama5d2-xplained") == expected
     assert run("sama5d2-xplained", **CACHED) == expected
+    assert run("stm32mp157c-dk2") == expected
     assert run("minimal-armv7m") == expected
 
 
@@ -65,6 +66,20 @@ def test_the_program_for_qemus_arm_is_built_and_computes_what_the_board_does() -
     if QEMU is not None:  # no board of ours has its devices
         console = emulate([QEMU, "-M", "virt", "-cpu", "cortex-a15"], elf)
         assert checksum(console) == run("sama5d2-xplained", **CACHED)
+        chosen: dict[str, Value] = {"iterations": ROUNDS, "processor": "a7"}
+        recipe = firmware.app_recipe(firmware.load_app(APP), "qemu-virt-arm", chosen)
+        console = emulate([QEMU, "-M", "virt", "-cpu", "cortex-a7"], firmware.build(recipe))
+        assert checksum(console) == run("stm32mp157c-dk2")
+
+
+def test_the_program_for_mps2_needs_no_device_and_computes_what_boards_do() -> None:
+    elf = firmware.build_app(APP, "qemu-mps2-an386", {"iterations": ROUNDS})
+    done = package.Board("minimal-armv7m").load(elf).run("1s")
+    assert (done.outcome, done.exit_code) == ("exit", 0)
+    consoles = [done.console]
+    if QEMU is not None:
+        consoles.append(emulate([QEMU, "-M", "mps2-an386"], elf))
+    assert {checksum(console) for console in consoles} == {run("minimal-armv7m")}
 
 
 def test_the_program_for_malta_needs_no_device_and_computes_what_boards_do() -> None:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
 import pytest
 from conftest import BOARD
 from hypothesis import HealthCheck, example, given, settings
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from cyclescope import board, cli
 from cyclescope.board.overrides import paths
-from cyclescope.cli import entry
+from cyclescope.cli import board_command
 from cyclescope.errors import EngineError
 from cyclescope.ipc.protocol import parse_test
 from cyclescope.units import parse_number, parse_time_ps
@@ -70,10 +71,11 @@ def refused(arguments: Sequence[str]) -> None:
     assert max(map(len, stderr.splitlines())) < 1000, stderr
 
 
+CONTEXT = click.Context(cli.cli)
 OPTIONS = [
     (name, option.opts[0])
-    for name, command in cli.cli.commands.items()
-    for option in command.params
+    for name in cli.cli.list_commands(CONTEXT)
+    for option in cli.cli.get_command(CONTEXT, name).params
     if option.opts[0].startswith("-") and not getattr(option, "is_flag", False)
 ]
 
@@ -126,10 +128,12 @@ def test_a_fault_of_ours_is_a_line_with_its_place(monkeypatch: pytest.MonkeyPatc
     def fails(*arguments: object) -> None:
         raise KeyError("what\nnobody foresaw")
 
-    monkeypatch.setattr(entry, "Board", fails)
+    monkeypatch.setattr(board_command, "Board", fails)
     status, stderr = called(["board", BOARD])
     assert status == 70
-    assert stderr.startswith("cyclescope: error: a fault of Cyclescope at cyclescope/cli/entry.py:")
+    assert stderr.startswith(
+        "cyclescope: error: a fault of Cyclescope at cyclescope/cli/board_command.py:"
+    )
     assert "KeyError" in stderr
     assert stderr.count("\n") == 1
     monkeypatch.setenv("CYCLESCOPE_TRACEBACK", "1")
@@ -140,7 +144,7 @@ def test_the_hosts_memory_may_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*arguments: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(entry, "Board", fails)
+    monkeypatch.setattr(board_command, "Board", fails)
     status, stderr = called(["board", BOARD])
     assert (status, stderr) == (
         2,

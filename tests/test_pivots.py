@@ -11,7 +11,7 @@ from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
 from cyclescope.bench.views import Pivot, Words
 from cyclescope.board.parameters import CALIBRATED
 from cyclescope.board.results import Settings
-from cyclescope.cli import tables
+from cyclescope.cli import experiment_tables
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
 
@@ -39,7 +39,7 @@ def of(program: str, mode: str, number: int = 0) -> Settings:
 def shown(rows: list[Row], width: int = 200) -> str:
     result = ExperimentResult("xip", "In place", "the RTL", (), tuple(rows), (), {})
     text = io.StringIO()
-    Console(file=text, width=width).print(tables.experiment_table(result))
+    Console(file=text, width=width).print(experiment_tables.experiment_table(result))
     return text.getvalue()
 
 
@@ -108,8 +108,8 @@ def test_only_rows_without_a_pivot_are_lines_of_the_plain_table() -> None:
 def test_many_that_are_off_are_not_all_listed_on_the_terminal() -> None:
     rows = [row(of("alu", "single", number), number + 2, 1) for number in range(100)]
     text = shown(rows)
-    assert text.count("off: ") == tables.MOST_OFF
-    assert f"and {100 - tables.MOST_OFF} more, which results.csv has" in text
+    assert text.count("off: ") == experiment_tables.MOST_OFF
+    assert f"and {100 - experiment_tables.MOST_OFF} more, which results.csv has" in text
 
 
 def test_what_a_row_does_not_have_is_a_dash() -> None:

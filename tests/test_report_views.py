@@ -16,7 +16,7 @@ from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
 from cyclescope.bench.views import Pivot, Sweep
 from cyclescope.board.parameters import CALIBRATED
 from cyclescope.board.results import Settings
-from cyclescope.cli import tables
+from cyclescope.cli import experiment_tables
 from cyclescope.report import colours, render, spans, sweeps
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
@@ -188,7 +188,7 @@ def test_what_an_experiment_fitted_itself_counts_too() -> None:
     assert words.count("quad the card fragments 12 calibrated or 13 quad write") == 2
     assert "Beside them are 1 choice of the experiments, such as what is on a card" in words
     text = io.StringIO()
-    Console(file=text, width=200).print(tables.experiment_table(ours))
+    Console(file=text, width=200).print(experiment_tables.experiment_table(ours))
     assert "calibrated: 2 to 2 independent numbers:" in text.getvalue()
     assert "the card: fragments = 12 (moves no cells by more than 2 %)" in text.getvalue()
 

@@ -23,7 +23,7 @@ from cyclescope.bench import influence, trust
 from cyclescope.bench.influence import Change, Influence
 from cyclescope.bench.moves import Move
 from cyclescope.board.parameters import ASSUMED, CALIBRATED
-from cyclescope.cli import tables as screens
+from cyclescope.cli import experiment_tables as screens
 
 # ---- keys
 

@@ -30,7 +30,7 @@ def commands(text: str) -> Iterator[list[str]]:
 def faults(arguments: list[str]) -> Iterator[str]:
     """What a call asks for that does not exist."""
     name, *rest = arguments
-    command = cli.commands.get(name)
+    command = cli.get_command(click.Context(cli), name)
     if command is None:
         yield f"no command {name}"
         return

@@ -12,7 +12,13 @@ from cyclescope import bench, experiments
 from cyclescope.bench import costs, planning, result_files
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.board.overrides import parse_set
-from cyclescope.cli import bench_progress, bench_summary, sensitivity_command, tables
+from cyclescope.cli import (
+    bench_progress,
+    bench_summary,
+    experiment_tables,
+    sensitivity_command,
+    tables,
+)
 from cyclescope.errors import OutputError, UsageError, complain
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Interrupted
@@ -97,7 +103,7 @@ def bench_command(
             screen = tables.console(stderr=json_file == "-")
             if not saved:
                 # what was computed is not lost
-                screen.print(*map(tables.experiment_table, results))
+                screen.print(*map(experiment_tables.experiment_table, results))
             screen.print(summary)
             if json_file == "-":
                 sys.stdout.write(result_files.to_json(results))

@@ -11,29 +11,38 @@ import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import click
 
-from cyclescope import experiments, statuses
-from cyclescope.board import Board, shipped_boards
-from cyclescope.board.overrides import parse_set
-from cyclescope.cli import tables
-from cyclescope.cli.bench_command import bench_command
-from cyclescope.cli.binding_command import binding_command
-from cyclescope.cli.disassemble_command import disassemble_command
-from cyclescope.cli.ipc_command import ipc_command
-from cyclescope.cli.run_command import run_command
-from cyclescope.cli.show_command import show_command
-from cyclescope.errors import EngineError, UsageError, complain, fault, warn
+from cyclescope import statuses
+from cyclescope.errors import EngineError, UsageError, complain, fault
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.inputs import printable
 from cyclescope.host.interrupts import Interrupted
 from cyclescope.statuses import Status
 
+# Each is `<name>_command` in a module of that name.
+_COMMANDS = ("bench", "binding", "board", "disassemble", "ipc", "list", "run", "show")
+
 
 class _Group(click.Group):
-    """Click would end the program by itself when a pipe breaks."""
+    """The commands, each imported when it is asked for: none waits for what others need.
+
+    Click would end the program by itself when a pipe breaks.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the help."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, if there is one."""
+        if cmd_name not in _COMMANDS:
+            return None
+        name = f"{cmd_name}_command"
+        return getattr(import_module(f"cyclescope.cli.{name}"), name)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
@@ -53,34 +62,6 @@ class _NobodyReadsError(Exception):
 @click.version_option(package_name="cyclescope")
 def cli() -> None:
     """Run firmware on virtual boards with timing, and see where every cycle went."""
-
-
-cli.add_command(bench_command)
-cli.add_command(show_command)
-cli.add_command(run_command)
-cli.add_command(ipc_command)
-cli.add_command(disassemble_command)
-cli.add_command(binding_command)
-
-
-@cli.command("list")
-def list_command() -> None:
-    """List the boards and experiments, one line each."""
-    for name in shipped_boards():
-        click.echo(f"board       {name:24} {Board(name).describe()['model']}")
-    for name, experiment in experiments.ALL.items():
-        click.echo(f"experiment  {name:24} {experiment.title}")
-
-
-@cli.command("board")
-@click.argument("name")
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
-def board_command(name: str, sets: tuple[str, ...]) -> None:
-    """Show cores, memory map, devices, clocks and timing parameters of board NAME."""
-    board = Board(name, dict(map(parse_set, sets)))
-    for warning in board.warnings:
-        warn(warning)
-    tables.console().print(tables.board_tables(board.describe()))
 
 
 def main(arguments: list[str] | None = None) -> None:

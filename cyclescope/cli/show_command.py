@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cyclescope import experiments
 from cyclescope.bench import result_files
-from cyclescope.cli import tables
+from cyclescope.cli import experiment_tables, tables
 from cyclescope.errors import UsageError
 
 
@@ -39,6 +39,6 @@ def show_command(names: tuple[str, ...], path: Path) -> None:
         )
     screen = tables.console()
     for result in found:
-        screen.print(tables.experiment_table(result))
+        screen.print(experiment_tables.experiment_table(result))
         for run in result.failures:
             screen.print(Text(f"failed: {run.label}: {run.error}"))

@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import ziglang
@@ -70,8 +70,7 @@ class Recipe:
         """Each source with how it is compiled."""
         arguments = tuple(self._compiling())
         return [
-            objects.Source(source, arguments, self.include, self._roots())
-            for source in self.sources
+            objects.Source(source, arguments, self.include, self._roots) for source in self.sources
         ]
 
     def link(self, linked: Iterable[Path]) -> list[str]:
@@ -90,7 +89,7 @@ class Recipe:
         return [
             *self._target(),
             # paths of this machine would get into the debug information
-            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots().items()),
+            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots.items()),
             # the compiler runs in such a folder: sources there are relative to it
             f"-ffile-prefix-map={resources.firmware().resolve()}/=",
             *(flag for flag in self.flags if not _is_of_linker(flag)),
@@ -106,10 +105,11 @@ class Recipe:
 
     def portable(self, text: str) -> str:
         """A text with paths, as it would be on any machine."""
-        for name, root in self._roots().items():
+        for name, root in self._roots.items():
             text = text.replace(str(root), name)
         return text
 
+    @cached_property
     def _roots(self) -> dict[str, Path]:
         built = {"built": _folder()} if self.programs else {}
         # debug information names the compiler's own headers, such as stdint.h

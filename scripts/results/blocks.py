@@ -21,7 +21,7 @@ from keys import Source, UnknownKeyError
 from rich.console import Console, Group
 
 from cyclescope.cli import bench_summary
-from cyclescope.cli import tables as screens
+from cyclescope.cli import experiment_tables as screens
 
 _COLUMNS = 100
 _SHOW_COLUMNS = 140

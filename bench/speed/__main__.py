@@ -1,0 +1,91 @@
+"""How fast the simulator is, and how its time and memory grow.
+
+The same sources of a CoreMark-like program run on a board and, where it is installed (Debian:
+qemu-system-misc, qemu-system-arm, qemu-system-mips), on a machine of QEMU's, which models no time
+at all: `beside_qemu.py` has the pairs, a core of each kind. Both are timed as whole processes,
+start-up included, in turn; medians count, and the ratio is taken pair by pair. Instructions are
+those that Cyclescope counted; QEMU runs the same ones but for the console driver and what starts a
+board. Then both cores of `stm32mp157c-dk2` run the program at once; their instructions are added
+up.
+
+A second part (`uncached.py`) runs fewer rounds of the program where every instruction is fetched
+over the bus: on the first board with its caches off, and on PicoSoC, from SPI flash in place; and
+an operation of the Rhealstone benchmark with the caches of the SAMA5D2 off.
+
+A third part (`waiting.py`) writes a file to an SD card, which is waiting for the card nearly all of
+the time: with iterations of polling loops skipped and with each of them run. Both must give the
+same result. Then the experiment `fat-write` runs whole, once.
+
+A fourth part (`start_up.py`) tells what a run costs before it is fast: the program `hello` as a
+whole process, and the first block that becomes host code.
+
+The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
+is slept away; and tells what becomes of wall time and memory.
+
+    python bench/speed [--iterations N] [--uncached-iterations N] [--pairs N] [--out FILE] [PART]...
+
+FILE, which is docs/speed.json for the numbers that the pages have, gets what was printed and the
+single numbers by name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import beside_qemu
+import growth
+import start_up
+import uncached
+import waiting
+from record import RECORD, say
+
+
+def main() -> None:
+    """Run the parts and print what came out."""
+    parser = argparse.ArgumentParser(
+        description="Simulated speed, beside QEMU where it is installed."
+    )
+    parser.add_argument("--iterations", type=int, default=6000, help="rounds of the program")
+    parser.add_argument(
+        "--uncached-iterations", type=int, default=150, help="rounds where nothing is cached"
+    )
+    parser.add_argument(
+        "--uncached-loops", type=int, default=20000, help="Rhealstone's operations there"
+    )
+    parser.add_argument(
+        "--most-instructions", type=int, default=10**10, help="of the run that grows"
+    )
+    parser.add_argument("--polled", default="1s", help="simulated time of polling devices")
+    parser.add_argument("--pairs", type=int, default=5, help="how often each runs")
+    parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
+    parts: dict[str, Callable[[], None]] = {
+        "qemu": lambda: beside_qemu.compare(options.iterations, options.pairs),
+        "uncached": lambda: uncached.compare(
+            options.uncached_iterations, options.uncached_loops, options.pairs
+        ),
+        "waiting": lambda: waiting.compare(options.pairs),
+        "start-up": lambda: start_up.measure(options.pairs),
+        "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
+    }
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")
+    options = parser.parse_args()
+    unknown = set(options.parts) - parts.keys()
+    if unknown:
+        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
+    processors = os.cpu_count() or 1
+    say(
+        f"host: {processors} processors; {options.pairs} runs each, medians of whole processes",
+        processors=processors,
+    )
+    for name, part in parts.items():
+        if not options.parts or name in options.parts:
+            part()
+    if options.out:
+        RECORD.write(options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,8 @@
+/* Sleeps once, for so many SECONDS. */
+#include "clock.h"
+
+int main(void)
+{
+    clock_sleep_us(SECONDS * 1000000u);
+    return 0;
+}

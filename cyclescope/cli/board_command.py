@@ -1,0 +1,100 @@
+"""`cyclescope board`: what a board consists of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from cyclescope.board import Board
+from cyclescope.board.overrides import parse_set
+from cyclescope.cli import tables
+from cyclescope.errors import warn
+from cyclescope.units import format_hz
+
+# Of columns that are hard to read when they are folded more often.
+_LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
+
+
+@click.command("board")
+@click.argument("name")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
+def board_command(name: str, sets: tuple[str, ...]) -> None:
+    """Show cores, memory map, devices, clocks and timing parameters of board NAME."""
+    board = Board(name, dict(map(parse_set, sets)))
+    for warning in board.warnings:
+        warn(warning)
+    tables.console().print(_tables(board.describe()))
+
+
+def _tables(description: dict[str, Any]) -> Group:
+    return Group(
+        Text(description["model"], style="bold"),
+        _table(
+            "cores",
+            ("name", "type", "isa", "clock", "caches", "uncached fetch"),
+            map(_core, description["cores"]),
+        ),
+        _table("clocks", ("name", "clock"), map(_clock, description["clocks"])),
+        _table(
+            "memory map",
+            ("first", "last", "name", "kind", "path"),
+            map(_region, sorted(description["map"], key=lambda region: region["base"])),
+        ),
+        _table(
+            "devices",
+            ("name", "compatible", "base", "path"),
+            map(_device, description["devices"]),
+        ),
+        _table(
+            "timing parameters",
+            ("node", "property", "value", "class", "plausible", "source"),
+            map(_parameter, description["parameters"]),
+        ),
+    )
+
+
+def _table(title: str, columns: tuple[str, ...], rows: Any) -> Table:
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold", min_width=_LEAST_WIDTHS.get(column))
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _core(core: dict[str, Any]) -> tuple[str, ...]:
+    caches = "\n".join(core["caches"]) or "none"
+    clock = format_hz(core["hz"])
+    return core["name"], core["type"], core["isa"], clock, caches, core["fetch_policy"]
+
+
+def _clock(clock: dict[str, Any]) -> tuple[str, ...]:
+    return clock["name"], format_hz(clock["hz"])
+
+
+def _region(region: dict[str, Any]) -> tuple[str, ...]:
+    last = region["base"] + region["size"] - 1
+    return (
+        tables.hexadecimal(region["base"]),
+        tables.hexadecimal(last),
+        region["name"],
+        region["kind"],
+        region["path"],
+    )
+
+
+def _device(device: dict[str, Any]) -> tuple[str, ...]:
+    base = device["base"]
+    shown = "" if base is None else tables.hexadecimal(base)
+    return device["name"], device["compatible"], shown, device["path"]
+
+
+def _parameter(parameter: dict[str, Any]) -> tuple[str, ...]:
+    value = f"{parameter['value']} {parameter['unit']}".strip()
+    node = parameter["label"] or parameter["node"]
+    basis, source = parameter["basis"], parameter["source"]
+    return node, parameter["property"], value, basis, parameter["plausible"], source

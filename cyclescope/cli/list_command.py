@@ -1,0 +1,17 @@
+"""`cyclescope list`: the names that other commands take."""
+
+from __future__ import annotations
+
+import click
+
+from cyclescope import experiments
+from cyclescope.board import Board, shipped_boards
+
+
+@click.command("list")
+def list_command() -> None:
+    """List the boards and experiments, one line each."""
+    for name in shipped_boards():
+        click.echo(f"board       {name:24} {Board(name).describe()['model']}")
+    for name, experiment in experiments.ALL.items():
+        click.echo(f"experiment  {name:24} {experiment.title}")

@@ -1,0 +1,54 @@
+"""The benchmark of the simulator itself: each of its parts runs, however long that takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+FEW = ("--pairs", "1", "--iterations", "5", "--uncached-iterations", "1", "--uncached-loops", "10")
+CORES = ("riscv", "arm", "a7", "m4", "mips")
+MOST_MIB = 64
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Calls it as `make speed` does."""
+    command = [sys.executable, str(ROOT / "bench" / "speed"), *FEW, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.mark.parametrize(
+    ("part", "numbers"),
+    [
+        ("qemu", {"two_cores_mips", *(f"{core}_mips" for core in CORES)}),
+        ("uncached", {"riscv_uncached_mips", "picosoc_mips", "arm_uncached_mips"}),
+        ("start-up", {"start_up_s", *(f"{core}_first_compile_ms" for core in CORES)}),
+    ],
+)
+def test_a_part_gives_its_numbers(tmp_path: Path, part: str, numbers: set[str]) -> None:
+    out = tmp_path / "speed.json"
+    done = bench(part, "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert numbers <= found.keys()
+    assert "\n".join(found["printed"]) == done.stdout.strip()
+
+
+def test_a_run_takes_less_memory_than_a_small_host_has(tmp_path: Path) -> None:
+    out = tmp_path / "speed.json"
+    done = bench("growth", "--most-instructions", "10000000", "--polled", "1us", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    taken = [number for name, number in found.items() if name.endswith("_mib")]
+    assert len(taken) == 2 + len(CORES)
+    assert all(0 < mib < MOST_MIB for mib in taken)
+
+
+def test_a_part_that_is_none_is_told() -> None:
+    done = bench("growht")
+    assert done.returncode == 2
+    assert "no part growht; there are qemu, uncached, waiting, start-up, growth" in done.stderr
