@@ -11,7 +11,7 @@ pub mod block;
 mod core;
 pub mod cost;
 pub(crate) mod deadline;
-mod fast_forward;
+pub(crate) mod fast_forward;
 mod fetch;
 pub(crate) mod handlers;
 pub(crate) mod irqs;
@@ -22,6 +22,7 @@ pub mod memory;
 mod order;
 pub(crate) mod polls;
 pub mod read;
+mod repeats;
 pub mod sections;
 pub(crate) mod shell;
 #[cfg(test)]
