@@ -30,11 +30,18 @@ pub struct Poll {
     /// When something ends; zero if it has.
     ends: Vec<Cycles>,
     counters: Vec<u64>,
+    /// Edges of other clocks: which one, and how many the clock has had.
+    edges: Vec<(u64, u64)>,
+    /// Deadlines for loops that look at something: how often anyone has, and the deadline.
+    looked_at: Vec<(u64, Ps)>,
     /// Which of the ends move along with the loop, and how much each counter grows in an iteration; in order.
     moving: Vec<bool>,
     growth: Vec<u64>,
     next_end: usize,
     next_counter: usize,
+    next_edge: usize,
+    /// How far each edge moves in an iteration, if it does.
+    edge_steps: Vec<u64>,
     until: Ps,
     sound: bool,
 }
@@ -49,10 +56,14 @@ impl Poll {
             state: Vec::new(),
             ends: Vec::new(),
             counters: Vec::new(),
+            edges: Vec::new(),
+            looked_at: Vec::new(),
             moving: Vec::new(),
             growth: Vec::new(),
             next_end: 0,
             next_counter: 0,
+            next_edge: 0,
+            edge_steps: Vec::new(),
             until: Ps::MAX,
             sound: true,
         }
@@ -75,14 +86,32 @@ impl Poll {
         }
     }
 
-    /// The device's accesses happen on the edges of `clock`, which [`Poll::clock`] may outpace a whole number of times:
-    /// where between them the loop is, is state. On any other clock each iteration waits for other edges.
+    /// The device's accesses happen on the edges of `clock`: where between them the loop is, is state. On a clock that
+    /// never falls in step with [`Poll::clock`] each iteration waits for other edges.
     pub fn phase(&mut self, clock: Hz) {
-        if self.clock.get().is_multiple_of(clock.get()) {
-            self.state(self.now.0 % (self.clock.get() / clock.get()));
-        } else {
-            self.refuse();
+        match self.clock.cycles_in_step(clock) {
+            Some(cycles) => self.state(self.now.0 % cycles.0),
+            None => self.refuse(),
         }
+    }
+
+    /// An edge of `clock`, whose [`Poll::phase`] is listed, at which something happened or will happen, by its number.
+    /// It stays where it is, or moves along with the loop, and is no deadline: when something shows of it is an end.
+    pub fn edge(&mut self, clock: Hz, edge: &mut u64) {
+        match self.purpose {
+            Purpose::Look => self.edges.push((*edge, clock.cycles_until_floor(self.now()).0)),
+            Purpose::Skip { iterations, .. } => {
+                *edge += iterations * self.edge_steps.get(self.next_edge).copied().unwrap_or(0);
+                self.next_edge += 1;
+            }
+        }
+    }
+
+    /// As [`Poll::edge`], for one that is kept in picoseconds.
+    pub fn edge_ps(&mut self, clock: Hz, at: &mut Ps) {
+        let mut edge = clock.cycles_until_ceil(*at).0;
+        self.edge(clock, &mut edge);
+        *at = clock.ps_at_floor(Cycles(edge));
     }
 
     /// A time, in cycles of [`Poll::clock`], at which something comes to its end that the firmware started: a transfer,
@@ -132,6 +161,14 @@ impl Poll {
         }
     }
 
+    /// [`Poll::until`] for loops that look at something that changes then: `looks` is how often anyone has. To others it is
+    /// nothing.
+    pub fn until_for(&mut self, looks: u64, deadline: Ps) {
+        if self.purpose == Purpose::Look {
+            self.looked_at.push((looks, deadline));
+        }
+    }
+
     /// The state can't be listed: no iteration may be skipped.
     pub fn refuse(&mut self) {
         self.sound = false;
@@ -143,6 +180,7 @@ impl Poll {
         self.sound
             && before.sound
             && before.until > self.now()
+            && before.looked_at_until(self) > self.now()
             && self.state == before.state
             && self.ends.len() == before.ends.len()
             && self
@@ -150,6 +188,8 @@ impl Poll {
                 .iter()
                 .zip(&before.ends)
                 .all(|(after, before_end)| after == before_end || self.moves(*after, *before_end, before))
+            && self.edges.len() == before.edges.len()
+            && self.edges.iter().zip(&before.edges).all(|(after, before)| edge_steps(*after, *before).is_some())
             && self.counters.len() == before.counters.len()
             && self.counters.iter().zip(&before.counters).all(|(after, before)| after >= before)
     }
@@ -158,12 +198,22 @@ impl Poll {
     pub fn deadline(&self, before: &Poll) -> Ps {
         let ends = self.ends.iter().zip(&before.ends);
         let staying = ends.filter(|(after, before)| after == before && after.0 != 0).map(|(after, _)| *after);
-        staying.min().map_or(self.until, |end| self.until.min(self.clock.ps_at_floor(end)))
+        let until = self.until.min(self.looked_at_until(before));
+        staying.min().map_or(until, |end| until.min(self.clock.ps_at_floor(end)))
     }
 
-    /// The latest end to come; zero if there is none.
-    pub fn latest_end(&self) -> Cycles {
-        self.ends.iter().copied().max().unwrap_or_default()
+    /// The first of this list's deadlines for what was looked at in the iteration between it and the `other`.
+    fn looked_at_until(&self, other: &Poll) -> Ps {
+        let pairs = self.looked_at.iter().zip(&other.looked_at);
+        pairs.filter(|(own, other)| own.0 != other.0).map(|(own, _)| own.1).min().unwrap_or(Ps::MAX)
+    }
+
+    /// The latest end to come that moves along with the loop, whose first iteration began as `before` says; zero if
+    /// there is none.
+    pub fn latest_end(&self, before: &Poll) -> Cycles {
+        let ends = self.ends.iter().zip(&before.ends);
+        let moving = ends.filter(|(after, end)| self.moves(**after, **end, before));
+        moving.map(|(after, _)| *after).max().unwrap_or_default()
     }
 
     /// True if an end to come lies as far ahead as its predecessor did one iteration before.
@@ -176,9 +226,18 @@ impl Poll {
         let cycles = Cycles(self.now.0 - before.now.0);
         self.growth = self.counters.iter().zip(&before.counters).map(|(after, before)| after - before).collect();
         self.moving = self.ends.iter().zip(&before.ends).map(|(after, end)| self.moves(*after, *end, before)).collect();
+        let edges = self.edges.iter().zip(&before.edges);
+        self.edge_steps = edges.map(|(after, before)| edge_steps(*after, *before).unwrap_or(0)).collect();
         self.purpose = Purpose::Skip { iterations, cycles };
         self
     }
+}
+
+/// By how much an edge moved together with its clock, each given with how far the clock was: 0 if it stayed; `None` if
+/// it did neither.
+fn edge_steps((after, now): (u64, u64), (before, then): (u64, u64)) -> Option<u64> {
+    let step = now - then;
+    (after == before).then_some(0).or_else(|| (after.checked_sub(before) == Some(step)).then_some(step))
 }
 
 #[cfg(test)]
@@ -254,6 +313,44 @@ mod tests {
         assert!(!at(1061, 83_000_000).repeats(&at(1000, 83_000_000)));
         assert!(at(1061, 498_000_000).repeats(&at(1000, 498_000_000)));
         assert!(!at(1060, 82_000_000).repeats(&at(1000, 82_000_000)));
+    }
+
+    #[test]
+    fn an_edge_stays_or_moves_and_is_no_deadline() {
+        let slower = Hz::new(80_000_000).unwrap();
+        let at = |now: u64, edges: [u64; 2]| {
+            let mut poll = Poll::look(Hz::new(100_000_000).unwrap(), Cycles(now));
+            poll.phase(slower);
+            edges.into_iter().for_each(|mut edge| poll.edge(slower, &mut edge));
+            poll
+        };
+        // 50 cycles are 40 edges. One edge has passed and stays, one is ahead and moves.
+        let (before, after) = (at(1000, [700, 900]), at(1050, [700, 940]));
+        assert!(after.repeats(&before));
+        assert_eq!((after.deadline(&before), after.latest_end(&before)), (Ps::MAX, Cycles(0)));
+        let mut skip = after.skip(&before, 10);
+        let edges = [700, 940].map(|mut edge| {
+            skip.edge(slower, &mut edge);
+            edge
+        });
+        assert_eq!(edges, [700, 1340]);
+        assert!(!at(1050, [700, 939]).repeats(&before));
+        assert!(!at(1052, [700, 940]).repeats(&before), "between other edges");
+    }
+
+    #[test]
+    fn what_changes_by_itself_matters_to_loops_that_look_at_it() {
+        let at = |now: u64, looks: u64, next: u64| {
+            let mut poll = Poll::look(clock(), Cycles(now));
+            poll.until_for(looks, clock().ps_at_floor(Cycles(next)));
+            poll
+        };
+        let before = at(1000, 5, 1100);
+        assert_eq!(at(1060, 5, 1100).deadline(&before), Ps::MAX);
+        assert!(at(1160, 5, 1200).repeats(&before));
+        assert_eq!(at(1060, 6, 1100).deadline(&before), clock().ps_at_floor(Cycles(1100)));
+        assert!(at(1060, 6, 1100).repeats(&before));
+        assert!(!at(1160, 6, 1200).repeats(&before), "it has changed in between");
     }
 
     #[test]

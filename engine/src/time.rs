@@ -147,6 +147,15 @@ impl Hz {
         if self.ps_at_floor(next).0 > at.0 { Cycles(next.0 - 1) } else { next }
     }
 
+    /// After how many of its cycles this clock and `other` stand to each other as before. `None` if rounding to
+    /// picoseconds may tell one time from the next: it does not where each edge of the other is one of this clock's, or
+    /// where edges that differ do so by a picosecond or more.
+    pub fn cycles_in_step(self, other: Hz) -> Option<Cycles> {
+        let common = greatest_common_divisor(self.hz, other.hz);
+        let distances_per_second = u128::from(self.hz / common) * u128::from(other.hz);
+        (common == other.hz || distances_per_second <= PS_PER_SECOND).then_some(Cycles(self.hz / common))
+    }
+
     /// The first edge of this clock at `at` or later.
     pub const fn edge_at_or_after(self, at: Ps) -> Ps {
         self.ps_at_floor(self.cycles_until_ceil(at))
@@ -228,6 +237,13 @@ mod tests {
     }
 
     #[test]
+    fn clocks_whose_edges_rounding_may_mix_are_never_in_step() {
+        assert_eq!(hz(99_038_462).cycles_in_step(hz(99_038_462)), Some(Cycles(1)));
+        // Edges of the two come as near as 0.0001 ps.
+        assert_eq!(hz(99_038_462).cycles_in_step(hz(80_000_000)), None);
+    }
+
+    #[test]
     fn times_print_in_a_human_unit() {
         assert_eq!(Ps(94_338_000_000).to_string(), "94.338 ms");
         assert_eq!(Ps(999).to_string(), "999 ps");
@@ -244,6 +260,24 @@ mod tests {
             prop_assert_eq!(u128::from(clock.cycles_until_ceil(Ps(at)).0), until);
             let edge = wide * PS_PER_SECOND / u128::from(frequency);
             prop_assert_eq!(clock.ps_at_floor(Cycles(at)), Ps(u64::try_from(edge).unwrap_or(u64::MAX)));
+        }
+
+        /// In step, the edges of one clock lie among those of the other as before.
+        #[test]
+        fn clocks_in_step_repeat(
+            (own, other) in prop::sample::select(vec![(100, 80), (80, 100), (498, 83), (12, 8), (33, 7), (100, 1)]),
+            megahertz: bool,
+            edge in 0u64..100_000,
+            times in 1u64..1000,
+        ) {
+            let [own, other] = [own, other].map(|value| hz(if megahertz { value * 1_000_000 } else { value * 7 }));
+            let cycles = own.cycles_in_step(other).unwrap();
+            let steps = cycles.0 * other.get() / own.get();
+            prop_assert_eq!(steps * own.get(), cycles.0 * other.get());
+            let seen = |edge: u64| own.cycles_until_ceil(other.ps_at_floor(Cycles(edge)));
+            prop_assert_eq!(seen(edge + times * steps), seen(edge) + Cycles(times * cycles.0));
+            let sees = |cycle: u64| other.cycles_until_floor(own.ps_at_floor(Cycles(cycle)));
+            prop_assert_eq!(sees(edge + times * cycles.0), sees(edge) + Cycles(times * steps));
         }
 
         #[test]

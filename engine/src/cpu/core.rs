@@ -2,6 +2,7 @@
 
 use super::block::{Blocks, EntryOf, Extent, OpInfo};
 use super::compile::HostCode;
+use super::fast_forward::fast_forward;
 use super::isa::{Isa, Pending};
 use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
@@ -169,7 +170,7 @@ impl<I: Isa> Cpu<I> {
         }
         let before = (self.shell.instructions, self.shell.exceptions);
         if self.polls.has_candidate && !single {
-            self.fast_forward(bus);
+            fast_forward(self, bus);
         } else {
             self.run_once(bus, single);
         }

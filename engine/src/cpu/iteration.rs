@@ -131,7 +131,8 @@ impl View {
         let lists = || devices.iter().filter_map(|id| Some((after.of[*id].as_ref()?, before.of[*id].as_ref()?)));
         let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
         // What the loop started may end, and be seen by a chip, later than the loop's own time.
-        let ahead = lists().map(|(list, _)| list.latest_end().0.saturating_sub(self.cycles)).max().unwrap_or(0);
+        let ends = lists().map(|(after, before)| after.latest_end(before).0.saturating_sub(self.cycles));
+        let ahead = ends.max().unwrap_or(0);
         let until = match deadline {
             Ps::MAX => u64::MAX,
             deadline => self.clock.cycles_until_floor(deadline).0.saturating_sub(ahead),

@@ -307,15 +307,16 @@ impl Memory {
         }
     }
 
-    /// A line was used: under this policy, that changes what accesses to the others of its set do.
+    /// A line was used: under this policy, that changes what accesses to the others of its set do. Only the one that was
+    /// used before it can have shortcuts.
     fn forget_neighbours(&mut self, bus: &Bus, physical: u32) {
         let (Some(cache), shortcuts) = (&mut self.state.dcache, &mut self.shortcuts) else { return };
         let shape = cache.shape();
         if shape.ways > 1 && shape.replacement == Replacement::LeastRecentlyUsed {
-            for other in cache.neighbours(physical) {
-                if let Some(host) = host_of(bus, other) {
-                    shortcuts.remove_host(other, host);
-                }
+            if let Some(other) = cache.used_before(physical)
+                && let Some(host) = host_of(bus, other)
+            {
+                shortcuts.remove_host(other, host);
             }
         }
     }

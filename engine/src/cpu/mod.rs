@@ -12,7 +12,7 @@ pub(crate) mod compile;
 mod core;
 pub mod cost;
 pub(crate) mod deadline;
-mod fast_forward;
+pub(crate) mod fast_forward;
 mod fetch;
 pub(crate) mod handlers;
 pub(crate) mod irqs;
@@ -23,6 +23,7 @@ pub mod memory;
 mod order;
 pub(crate) mod polls;
 pub mod read;
+mod repeats;
 pub mod sections;
 pub(crate) mod shell;
 #[cfg(test)]

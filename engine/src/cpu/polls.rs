@@ -60,7 +60,7 @@ impl Default for Polls {
 
 impl Polls {
     /// A device was read by the instruction that `instr` stands for; `x` are the registers behind it.
-    pub fn note_read(&mut self, instr: u64, x: &[u32; 256]) {
+    pub fn note_read<const REGISTERS: usize>(&mut self, instr: u64, x: &[u32; REGISTERS]) {
         if !self.enabled || self.looking {
             return;
         }
@@ -113,7 +113,8 @@ impl Polls {
 
 /// A number that differs, but for rare chance, when any register does. Narrow, so that the host takes several registers
 /// at once.
-fn fingerprint(x: &[u32; 256]) -> u32 {
+fn fingerprint<const REGISTERS: usize>(x: &[u32; REGISTERS]) -> u32 {
+    const { assert!(REGISTERS >= 32) };
     let weight = |register: usize| 0x9e37_79b9_u32.wrapping_mul(2 * register as u32 + 1);
     (0..32).fold(0, |sum: u32, register| sum.wrapping_add(x[register].wrapping_mul(weight(register))))
 }

@@ -1,6 +1,7 @@
 //! For the tests of device models: a device alone on a bus, whose time the test moves by hand.
 
 pub mod dma;
+pub mod polled;
 
 use crate::bus::Bus;
 use crate::bus::device::{AccessSize, Device, DeviceId, IrqLine};

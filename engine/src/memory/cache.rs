@@ -226,6 +226,11 @@ impl Cache {
         self.set_mask + 1
     }
 
+    /// Bytes of a way: as far apart are addresses that share a set.
+    pub fn way_bytes(&self) -> u32 {
+        (self.set_mask + 1) << self.line_shift
+    }
+
     /// Forgets a line, dirty or not.
     pub fn drop_line(&mut self, addr: u32) {
         if let Some(line) = self.line_mut(addr) {
@@ -234,10 +239,11 @@ impl Cache {
         }
     }
 
-    /// The other lines of the set that `addr` belongs to.
-    pub fn neighbours(&mut self, addr: u32) -> impl Iterator<Item = u32> {
+    /// Of the other lines of the set that `addr` belongs to, the one that was used last.
+    pub fn used_before(&mut self, addr: u32) -> Option<u32> {
         let line_addr = self.line_addr(addr);
-        self.set_of(addr).iter().map(|line| line.addr).filter(move |other| *other != line_addr && *other != NO_LINE)
+        let others = self.set_of(addr).iter().filter(|line| line.addr != line_addr && line.addr != NO_LINE);
+        others.max_by_key(|line| line.last_use).map(|line| line.addr)
     }
 
     /// Forgets all lines, dirty ones too.

@@ -8,7 +8,8 @@
 //! A target hears of each clock with the times of its edges ([`SpiTarget::edges`]).
 
 use super::spi::{Burst, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
-use crate::time::Ps;
+use crate::polling::Poll;
+use crate::time::{Hz, Ps};
 
 /// All four data lines.
 const ALL: u8 = Lines::Quad.mask();
@@ -34,6 +35,14 @@ impl PinLevels {
         let chip = outlook.levels[usize::from(risen)];
         let free = !self.enables & ALL;
         self.levels & self.enables & ALL | chip & outlook.driven & free | free & !outlook.driven
+    }
+}
+
+impl PinLevels {
+    fn polled(self, poll: &mut Poll) {
+        for state in [u8::from(self.selected), u8::from(self.clock), self.enables, self.levels] {
+            poll.state(state);
+        }
     }
 }
 
@@ -102,6 +111,21 @@ impl Pins {
             self.data_since = at;
             if let Some(rising) = &mut self.rising {
                 rising.data_until.get_or_insert(at);
+            }
+        }
+    }
+
+    /// For skipping of polling loops: the levels, and when they changed, by edges of the controller's `clock`.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        self.now.polled(poll);
+        poll.state(self.rested_high);
+        poll.edge_ps(clock, &mut self.data_since);
+        poll.state(self.rising.is_some());
+        if let Some(Rising { seen, at, data_since, data_until }) = &mut self.rising {
+            seen.polled(poll);
+            poll.state(data_until.is_some());
+            for time in [at, data_since].into_iter().chain(data_until) {
+                poll.edge_ps(clock, time);
             }
         }
     }

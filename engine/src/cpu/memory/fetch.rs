@@ -71,11 +71,24 @@ impl FetchLines {
         self.went();
     }
 
+    /// Removes all lines but that at a physical address of its set in a cache with ways of so many bytes.
+    fn remove_others_of_set(&mut self, physical: u32, way_bytes: u32) {
+        let same_bytes = way_bytes.min(0x1000);
+        let (first, step) = ((physical & (same_bytes - 1)) >> self.shift, (same_bytes >> self.shift).max(1));
+        let of_set = |other: u32| (other ^ physical) & (way_bytes - 1) == 0;
+        self.remove(first as usize, step as usize, |slot| slot.1 != physical && of_set(slot.1));
+    }
+
+    #[inline]
     fn remove(&mut self, first: usize, step: usize, goes: impl Fn((u32, u32)) -> bool) {
         let mut some = false;
-        for slot in self.slots.iter_mut().skip(first).step_by(step).filter(|slot| slot.0 != NO_LINE && goes(**slot)) {
-            *slot = (NO_LINE, NO_LINE);
-            some = true;
+        let mut index = first;
+        while let Some(slot) = self.slots.get_mut(index) {
+            if slot.0 != NO_LINE && goes(*slot) {
+                *slot = (NO_LINE, NO_LINE);
+                some = true;
+            }
+            index += step;
         }
         if some {
             self.went();
@@ -213,18 +226,21 @@ impl Memory {
         let place = self.code_place(trip, mmu, va)?;
         let Some(cache) = self.state.icache.as_mut().filter(|_| place.via == Via::Cached) else { return Ok(()) };
         let line = cache.line_addr(place.physical);
+        let by_use = cache.shape().replacement == Replacement::LeastRecentlyUsed;
         if !cache.touch(line, false) {
             let fill = Transfer::ReadBurst(Purpose::Fetch, cache.shape().line_bytes);
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             let filled = self.read(trip, Place { physical: line, ..place }, fill);
             filled.map_err(|fault| abort_of(va, false, fault))?;
-            if let Some(victim) = self.state.icache.as_mut().and_then(|cache| cache.fill(line, false)) {
+            let victim = self.state.icache.as_mut().and_then(|cache| cache.fill(line, false));
+            // Else it goes with the others of its set.
+            if let Some(victim) = victim.filter(|_| !by_use) {
                 self.fetched.remove_physical(victim.line_addr);
             }
         }
         let Some(cache) = &mut self.state.icache else { return Ok(()) };
-        if cache.shape().replacement == Replacement::LeastRecentlyUsed {
-            cache.neighbours(line).for_each(|other| self.fetched.remove_physical(other));
+        if by_use {
+            self.fetched.remove_others_of_set(line, cache.way_bytes());
         }
         if mmu.is_privileged() == self.shortcuts_privileged {
             self.fetched.add(va & !(cache.shape().line_bytes - 1), line);

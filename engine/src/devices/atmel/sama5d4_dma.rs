@@ -29,6 +29,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::find;
 use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The controller's timing.
@@ -84,6 +85,8 @@ pub struct Xdmac {
     suspended: u32,
     irq_level: bool,
     totals: Totals,
+    /// Grows with every write, every step and every request: but for these, reads change a channel's status alone.
+    changes: u64,
 }
 
 /// For the list of models.
@@ -108,6 +111,7 @@ impl Xdmac {
             suspended: 0,
             irq_level: false,
             totals: Totals::default(),
+            changes: 0,
         }
     }
 
@@ -240,6 +244,7 @@ impl Device for Xdmac {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
+        self.changes += 1;
         let (offset, value) = apb::written(value, offset, size);
         match channel_at(offset) {
             Some((index, register)) => {
@@ -262,6 +267,7 @@ impl Device for Xdmac {
             return;
         }
         channel.armed = false;
+        self.changes += 1;
         self.step(index, ctx);
         self.update_interrupt(ctx);
     }
@@ -270,6 +276,7 @@ impl Device for Xdmac {
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         let Some(line) = self.requests.get_mut(input as usize) else { return };
         *line = level;
+        self.changes += 1;
         if !level {
             return;
         }
@@ -284,6 +291,12 @@ impl Device for Xdmac {
     }
 
     fn is_master(&self) -> bool {
+        true
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.changes);
+        self.channels.iter().for_each(|channel| poll.state(channel.status));
         true
     }
 

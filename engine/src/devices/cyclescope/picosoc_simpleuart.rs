@@ -18,6 +18,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{FOREVER, edge_in_reach};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map, with the RTL's names.
@@ -40,6 +41,8 @@ pub struct Simpleuart {
     clock: Hz,
     sender: Sender,
     sent_characters: u64,
+    /// Writes: nothing else changes what is read.
+    writes: u64,
 }
 
 /// For the list of models.
@@ -53,7 +56,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Simpleuart {
     /// The device after reset.
     pub fn new(clock: Hz) -> Simpleuart {
-        Simpleuart { clock, sender: Sender::after_reset(RESET_DIVIDER), sent_characters: 0 }
+        Simpleuart { clock, sender: Sender::after_reset(RESET_DIVIDER), sent_characters: 0, writes: 0 }
     }
 
     /// Hands a byte to the sender as soon as that is free: when it takes the byte.
@@ -97,6 +100,7 @@ impl Device for Simpleuart {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
         match (offset & !3, offset % 4) {
             (REG_DIV, _) => self.set_divider(size.merged(self.sender.divider(), offset, value), ctx.now),
             (REG_DAT, 0) => return Ok(Reply::written(self.send(value as u8, ctx))),
@@ -104,6 +108,11 @@ impl Device for Simpleuart {
             _ => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
         }
         Ok(Reply::written(ctx.now))
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        true
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

@@ -38,6 +38,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::SpiSignals;
+use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::{Lines, SpiTarget};
@@ -74,6 +75,8 @@ pub struct PicosocSpimemio {
     /// The pins, while they are driven by hand.
     pins: Option<Pins>,
     words_requested: u64,
+    /// Reads of the register that saw lines on which something was under way.
+    moving_looks: u64,
 }
 
 /// For the list of models.
@@ -110,6 +113,7 @@ impl PicosocSpimemio {
             wire: Wire::new(clock, chip),
             pins: None,
             words_requested: 0,
+            moving_looks: 0,
         }
     }
 
@@ -119,6 +123,7 @@ impl PicosocSpimemio {
             return self.config & !cfg::IO | u32::from(pins.read(&*self.wire.chip));
         }
         let position = self.stream.look(cycle, &mut self.wire);
+        self.moving_looks += u64::from(!self.stream.is_at_rest(cycle));
         let (pins, levels) = self.wire.look(position, cycle);
         let select = if pins.selected { 0 } else { cfg::CSB };
         let clock = if pins.clock { cfg::CLK } else { 0 };
@@ -323,6 +328,28 @@ impl Device for PicosocSpimemio {
             cycle = answered + 1;
         }
         Ok(self.wire.time(cycle - 1))
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let clock = self.wire.clock;
+        poll.phase(clock);
+        poll.state(self.config);
+        poll.state(self.moving_looks);
+        poll.counter(&mut self.words_requested);
+        poll.state(self.pins.is_some());
+        match &mut self.pins {
+            Some(pins) => pins.polled(clock, poll),
+            None => {
+                self.stream.polled(clock, poll);
+                // What is read ahead passes on the wire later than the loop asked for it.
+                let end = self.stream.next_end(clock.cycles_until_ceil(poll.now()).0);
+                poll.state(end.is_some());
+                if let Some(end) = end {
+                    poll.end_ps(&mut self.wire.time(end));
+                }
+            }
+        }
+        self.wire.polled(poll)
     }
 
     fn finish(&mut self, now: Ps) {

@@ -14,6 +14,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::AxiLitePort;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
 
 /// The register map; every other word is as `SCRATCH`.
 pub const REGISTERS: &[Register] = &[
@@ -85,6 +86,13 @@ impl Device for ResultPort {
         Ok(self.port.written(ctx.now))
     }
 
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(self.port.clock);
+        poll.state(self.register);
+        poll.state(self.written_words);
+        true
+    }
+
     fn results(&self) -> Option<&[u32]> {
         Some(&self.results)
     }
@@ -98,6 +106,7 @@ impl Device for ResultPort {
 mod tests {
     use super::*;
     use crate::bus::device::{DeviceId, ExitRequest};
+    use crate::devices::bench::polled::{Access, Loop};
     use crate::devices::bench::{Bench, read_node};
     use crate::devices::support::registers::walk;
     use crate::time::{Cycles, Hz, Ps};
@@ -179,6 +188,14 @@ mod tests {
         let device = bench.bus.devices[0].as_ref().unwrap();
         assert_eq!(device.counters(), [("results".to_owned(), KEPT_WORDS as u64 + 1)]);
         assert_eq!(bench.bus.notes().len(), 1);
+    }
+
+    #[test]
+    fn a_loop_that_reads_is_skipped_and_one_with_results_is_run() {
+        let clock = Hz::new(100_000_000).unwrap();
+        let (read, write) = (Access::Read(8), Access::Write(8, 5));
+        assert!(Loop::even(clock, 7, &[write, read]).assert_skipped_as_run(port, 10, 100_000));
+        assert!(!Loop::even(clock, 7, &[Access::Write(RESULT, 5), read]).assert_skipped_as_run(port, 10, 100));
     }
 
     #[test]

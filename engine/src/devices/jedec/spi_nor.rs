@@ -218,23 +218,17 @@ impl SpiTarget for Flash {
         if self.selected { self.next_output() } else { Outlook::default() }
     }
 
-    /// A frame under way is listed where its answers have no times: in a read of the array.
+    /// When clocks came is not listed: of that depends only what is busy at the time, which has a deadline.
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        let frame = &self.frame;
-        if self.selected && frame.phase != Phase::Output(Source::Array) {
+        if self.selected && self.frame.phase == Phase::Input {
             return false;
         }
-        let opcode = |command: Option<&Command>| command.map_or(u32::MAX, |command| u32::from(command.opcode));
-        for state in [u32::from(self.selected), opcode(self.xip), u32::from(self.reset_enabled), u32::from(self.asleep)]
-        {
+        let xip = self.xip.map_or(u32::MAX, |command| u32::from(command.opcode));
+        for state in [u32::from(self.selected), xip, u32::from(self.reset_enabled), u32::from(self.asleep)] {
             poll.state(state);
         }
         if self.selected {
-            let turn = u32::from(frame.turned) | frame.deaf_clocks << 1;
-            let level = frame.confirmation.map_or(2, u32::from) | frame.mode.map_or(0x400, |mode| u32::from(mode) << 2);
-            for state in [opcode(frame.command), frame.address, frame.bits, frame.shifter.into(), turn, level] {
-                poll.state(state);
-            }
+            self.frame.polled(poll);
         }
         if let Some(busy) = self.busy {
             poll.until(busy.until);

@@ -10,7 +10,8 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
-use crate::time::{Hz, Ps};
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz, Ps};
 
 /// The register map, for hart 0: further harts follow every 4 (`msip`) and 8 bytes (`mtimecmp`).
 pub const REGISTERS: &[Register] = &[
@@ -52,6 +53,8 @@ pub struct Clint {
     harts: Vec<Hart>,
     /// `mtime` minus the edges of its clock since reset: software may write `mtime`.
     offset: u64,
+    /// Reads of `mtime`.
+    mtime_reads: u64,
     /// The latest time at which an access or event came: an event may run after an access that is later than it was
     /// due.
     latest: Ps,
@@ -79,7 +82,7 @@ impl Clint {
             mtimecmp: u64::MAX,
             alarm: Alarm::default(),
         };
-        Clint { params, harts: lines.chunks(2).map(hart).collect(), offset: 0, latest: Ps::ZERO }
+        Clint { params, harts: lines.chunks(2).map(hart).collect(), offset: 0, mtime_reads: 0, latest: Ps::ZERO }
     }
 
     fn mtime(&self, now: Ps) -> u64 {
@@ -100,11 +103,14 @@ impl Clint {
         }
     }
 
-    fn register(&self, offset: u32, now: Ps) -> Option<u32> {
+    fn register(&mut self, offset: u32, now: Ps) -> Option<u32> {
         match self.find(offset)? {
             ClintRegister::Msip(hart) => Some(u32::from(self.harts[hart].msip)),
             ClintRegister::Mtimecmp(hart, half) => Some(half.of(self.harts[hart].mtimecmp)),
-            ClintRegister::Mtime(half) => Some(half.of(self.mtime(now))),
+            ClintRegister::Mtime(half) => {
+                self.mtime_reads += 1;
+                Some(half.of(self.mtime(now)))
+            }
         }
     }
 
@@ -176,7 +182,8 @@ impl Half {
 
 impl Device for Clint {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Ok(self.params.port.read(self.register(offset, ctx.now).unwrap_or(0), offset, size, ctx.now))
+        let value = self.register(offset, ctx.now).unwrap_or(0);
+        Ok(self.params.port.read(value, offset, size, ctx.now))
     }
 
     fn write(
@@ -198,14 +205,30 @@ impl Device for Clint {
         self.harts[hart].alarm.rang(ctx.now);
         self.update_timer(hart, ctx);
     }
+
+    /// Timer interrupts are events; what else changes by itself is `mtime`, with its next tick.
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let mtime_clock = self.params.mtime_clock;
+        poll.phase(self.params.port.clock);
+        poll.state(self.offset);
+        poll.state(self.latest.0);
+        for hart in &self.harts {
+            poll.state(hart.msip);
+            poll.state(hart.mtimecmp);
+        }
+        let ticks = mtime_clock.cycles_until_floor(poll.now()).0;
+        poll.until_for(self.mtime_reads, mtime_clock.ps_at_floor(Cycles(ticks + 1)));
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::bench::polled::{Access, Loop};
     use crate::devices::bench::{Bench, CPU_INTC, read_node};
     use crate::devices::support::registers::walk;
-    use crate::time::Cycles;
+    use proptest::prelude::*;
 
     const MSI: u32 = 1 << 3;
     const MTI: u32 = 1 << 7;
@@ -328,6 +351,49 @@ mod tests {
         bench.write(Ps(0), MTIMECMP + 8, 1).unwrap();
         assert_eq!((bench.value(Ps(0), MSIP + 4), bench.value(Ps(0), MTIMECMP + 8)), (0, 0));
         assert_eq!(bench.pending(), 0);
+    }
+
+    // ---- Polling
+
+    #[test]
+    fn a_loop_is_skipped_up_to_the_tick_that_it_would_read() {
+        let (core, read) = (Hz::new(100_000_000).unwrap(), |register| [Access::Read(register)]);
+        // 100 cycles a tick. Six iterations of 7 cycles are run first; one more, and five that are as long lie within a
+        // tick or not.
+        for (start, skipped) in [(0, true), (42, false), (60, true)] {
+            let polled = Loop::even(core, 7, &read(MTIME));
+            assert_eq!(polled.assert_skipped_as_run(clint, start, 4), skipped, "{start}");
+        }
+        for register in [MSIP, MTIMECMP] {
+            assert!(Loop::even(core, 7, &read(register)).assert_skipped_as_run(clint, 60, 100_000));
+        }
+        assert!(!Loop::even(core, 7, &[Access::Write(MTIMECMP, 5)]).assert_skipped_as_run(clint, 0, 1));
+        // As fast as the core, it is another at each read.
+        let fast = || {
+            let port = AxiLitePort { clock: core, read_cycles: Cycles(4), write_cycles: Cycles(3) };
+            Bench::new(Clint::new(Params { port, mtime_clock: core }, &[None, None]))
+        };
+        assert!(!Loop::even(core, 7, &read(MTIME)).assert_skipped_as_run(fast, 0, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn skipped_iterations_are_as_run(
+            distance in 1_u64..60,
+            registers in prop::collection::vec(prop::sample::select(vec![MSIP, MTIMECMP, MTIME, MTIME + 4]), 1..6),
+            at in 0_usize..6,
+            write in prop::sample::select(vec![MSIP, MTIMECMP, MTIME]),
+            megahertz in prop::sample::select(vec![100, 125, 50, 33]),
+            start in 0_u64..1000,
+            count in 1_u64..30,
+        ) {
+            let mut accesses: Vec<Access> = registers.into_iter().map(Access::Read).collect();
+            if let Some(access) = accesses.get_mut(at) {
+                *access = Access::Write(write, 3);
+            }
+            let core = Hz::new(megahertz * 1_000_000).unwrap();
+            Loop::even(core, distance, &accesses).assert_skipped_as_run(clint, start, count);
+        }
     }
 
     #[test]

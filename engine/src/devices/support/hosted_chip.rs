@@ -313,6 +313,10 @@ impl SpiTarget for NoChip {
     }
 
     fn deselect(&mut self, _now: Ps) {}
+
+    fn polled(&mut self, _poll: &mut Poll) -> bool {
+        true
+    }
 }
 
 /// A controller's chip selects, with a chip or none on each. The chip on select n is woken by events with the token n.

@@ -20,6 +20,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::dt::reader::{NodeReader, PowerOfTwo};
+use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
 
 const CDMACR: u32 = 0x00;
@@ -146,6 +147,8 @@ pub struct AxiCdma {
     /// Grows with each transfer and reset: events of an earlier one are stale.
     generation: u32,
     totals: Totals,
+    /// Grows with every write and every step: nothing else changes anything.
+    changes: u64,
 }
 
 /// Totals since the start of the run.
@@ -186,6 +189,7 @@ impl AxiCdma {
             outcome: Ok(()),
             generation: 0,
             totals: Totals::default(),
+            changes: 0,
         }
     }
 
@@ -298,6 +302,7 @@ impl Device for AxiCdma {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
+        self.changes += 1;
         match find(REGISTERS, offset & !3) {
             Some(register) => self.set_register(register, on_lanes(value, offset, size), ctx),
             None => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
@@ -310,6 +315,7 @@ impl Device for AxiCdma {
         if token >> 2 != self.generation & (u32::MAX >> 2) {
             return;
         }
+        self.changes += 1;
         if token & 3 == Due::Read as u32 {
             self.read_due(ctx);
         } else if token & 3 == Due::Write as u32 {
@@ -318,6 +324,12 @@ impl Device for AxiCdma {
             self.end();
             self.update_interrupt(ctx);
         }
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(self.params.port.clock);
+        poll.state(self.changes);
+        true
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

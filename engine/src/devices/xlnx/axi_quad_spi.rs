@@ -30,6 +30,7 @@ use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::SpiSignals;
+use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
@@ -329,6 +330,12 @@ impl AxiQuadSpi {
         self.params.port.clock.after(ended, self.params.rx_sync_cycles)
     }
 
+    /// The edges of bytes' ends of which AXI's side does not know: those behind it, the next and the last to come.
+    fn ends_to_be_seen(&self) -> Vec<u64> {
+        let to_come = self.wire.next_completion(&self.tx).into_iter().chain(self.wire.last_completion(&self.tx));
+        self.tx.unseen().chain(self.rx.unseen()).chain(to_come).collect()
+    }
+
     /// The interrupt line from the state, and an event at the end of the next byte while it might raise the line.
     fn update_interrupts(&mut self, ctx: &mut Ctx) {
         let enabled = if self.dgier & DGIER_GIE != 0 { self.ipier } else { 0 };
@@ -473,6 +480,35 @@ impl Device for AxiQuadSpi {
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
         self.xip_burst(range, offset, bytes, ctx)
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let (axi, spi) = (self.params.port.clock, self.params.ext_spi_clock);
+        if !self.params.xip {
+            self.catch_up(poll.now());
+        }
+        // An event has to come first; or will, at the end of a byte that starts only in the next iteration.
+        let waits = self.wire.chips.have_pins() && self.wire.next_completion(&self.tx).is_some();
+        if self.event_due <= poll.now() || waits {
+            return false;
+        }
+        poll.phase(axi);
+        poll.phase(spi);
+        for state in [self.cr, self.ssr, self.dgier, self.ipisr, self.ipier] {
+            poll.state(state);
+        }
+        self.xip.polled(poll);
+        for flag in [self.irq_level, self.command_error_seen] {
+            poll.state(flag);
+        }
+        poll.state(self.event_due.0);
+        poll.counter(&mut self.overruns_seen);
+        for edge in self.ends_to_be_seen() {
+            poll.end_ps(&mut self.seen_at(edge));
+        }
+        self.tx.polled(spi, poll);
+        self.rx.polled(spi, poll);
+        self.wire.polled(poll)
     }
 
     fn finish(&mut self, now: Ps) {

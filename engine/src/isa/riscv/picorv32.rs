@@ -9,7 +9,8 @@
 //! the instruction set of its `cpu` node.
 //!
 //! `decoded` is what is kept of an instruction, `run` launches them, `next` fetches the next one, `data` is loads and
-//! stores, `stops` what ends a run, `interrupts` the interrupt state, `config` the node.
+//! stores, `stops` what ends a run, `interrupts` the interrupt state, `config` the node, `repeats` what fast-forwarding
+//! of polling loops asks.
 //!
 //! Not modelled: the coprocessor and trace interfaces, configurations without interrupts or with q registers, a
 //! two-cycle ALU, and a single register port; a board can't ask for them.
@@ -19,6 +20,7 @@ mod data;
 mod decoded;
 mod interrupts;
 mod next;
+mod repeats;
 mod run;
 mod stops;
 
@@ -33,6 +35,7 @@ use crate::cpu::isa::Isa as _;
 use crate::cpu::memory::Accounts;
 use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
 use crate::cpu::memory::port::Port;
+use crate::cpu::polls::Polls;
 use crate::cpu::shell::Shell;
 use crate::elf::Machine;
 use crate::time::{Cycles, Hz, Ps};
@@ -64,6 +67,9 @@ pub struct Picorv32 {
     /// The run is at its end.
     ended: bool,
     accounts: Accounts,
+    polls: Polls,
+    /// Map entries that were accessed over the bus since `Repeats::forget_touched`: bit n is entry n.
+    touched: u64,
 }
 
 impl Picorv32 {
@@ -85,6 +91,8 @@ impl Picorv32 {
             pause_at: 0,
             ended: false,
             accounts: Accounts::default(),
+            polls: Polls::default(),
+            touched: 0,
         }
     }
 
@@ -105,7 +113,11 @@ impl Picorv32 {
 
     /// Works out when the outer loop is needed next.
     fn look_ahead(&mut self) {
-        let now = self.ended || self.shell.stop.is_some() || self.shell.waiting || self.shell.sections.are_watched();
+        let now = self.ended
+            || self.shell.stop.is_some()
+            || self.shell.waiting
+            || self.shell.sections.are_watched()
+            || self.polls.has_candidate;
         let interrupts = self.interrupts.attention_cycles(self.shell.instructions);
         self.pause_at = if now { 0 } else { self.shell.deadline.limit.min(interrupts) };
     }
@@ -173,6 +185,14 @@ impl Core for Picorv32 {
 
     fn take_marks(&mut self) -> Vec<CallMark> {
         self.shell.sections.take_marks()
+    }
+
+    fn skip_polling(&mut self, skip: bool) {
+        self.polls.enable(skip);
+    }
+
+    fn skipped(&self) -> Cycles {
+        Cycles(self.polls.skipped_cycles)
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {

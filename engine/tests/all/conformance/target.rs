@@ -22,8 +22,8 @@ pub trait Target {
     const NOWHERE: (u32, u32);
     /// Cycles of an addition.
     const ADD_CYCLES: u64 = 1;
-    /// Polling loops are skipped.
-    const SKIPS: bool = true;
+    /// What was decoded is dropped when something is stored beside it.
+    const DROPS_CODE: bool = true;
     /// Prints by semihosting.
     const PRINTS: bool = true;
     /// How often one interrupt is taken whose line the handler lowers.

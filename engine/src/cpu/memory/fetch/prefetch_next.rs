@@ -27,7 +27,7 @@ pub struct Fetched {
 }
 
 /// What the fetch unit holds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrefetchNext {
     /// The upper half of the word read last, if it has not been used.
     held: Option<u16>,

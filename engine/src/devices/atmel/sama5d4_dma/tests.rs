@@ -7,8 +7,11 @@ use super::registers::{
 use super::*;
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
+use crate::devices::bench::Bench;
 use crate::devices::bench::dma::{self, mhz};
+use crate::devices::bench::polled::{Access, Loop};
 use crate::devices::support::registers::walk;
+use proptest::prelude::*;
 
 mod lists;
 mod memory;
@@ -150,4 +153,41 @@ impl Rig {
 
 fn count(from: u32, words: u32) -> Vec<u32> {
     (from..from + words).collect()
+}
+
+// ---- Polling
+
+proptest! {
+    #[test]
+    fn skipped_iterations_are_as_run(
+        distance in 1_u64..60,
+        accesses in prop::collection::vec(
+            (prop::sample::select(vec![XDMAC_GS, XDMAC_GIS, XDMAC_GIE, XDMAC_GE, XDMAC_GD, CHANNEL_BASE + 0xc]), 0_u32..32),
+            1..6,
+        ),
+        start in 0_u64..100,
+        count in 1_u64..30,
+    ) {
+        let access = |(register, value)| match value {
+            0..4 => Access::Write(register, value),
+            _ => Access::Read(register),
+        };
+        let accesses: Vec<Access> = accesses.into_iter().map(access).collect();
+        Loop::even(mhz(100), distance, &accesses)
+            .assert_skipped_as_run(|| Bench::new(Xdmac::new(params())), start, count);
+    }
+}
+
+#[test]
+fn a_wait_for_a_channel_is_skipped() {
+    let make = || Bench::new(Xdmac::new(Params { setup_cycles: Cycles(5000), ..params() }));
+    let (status, active) = (Access::Read(CHANNEL_BASE + 0xc), Access::Read(XDMAC_GS));
+    let enabled = || {
+        let mut bench = make();
+        bench.write(Ps(0), XDMAC_GE, 1).unwrap();
+        bench
+    };
+    assert!(Loop::even(mhz(100), 12, &[active, status]).assert_skipped_as_run(enabled, 0, 150));
+    assert!(!Loop::even(mhz(100), 12, &[active, status]).assert_skipped_as_run(enabled, 0, 220), "it ends in between");
+    assert!(Loop::even(mhz(100), 12, &[active, status]).assert_skipped_as_run(enabled, 5010, 100_000));
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::bus::device::DeviceId;
+use crate::devices::bench::polled::{Access, Loop};
 use crate::devices::bench::{Bench, read_plain_node};
 use crate::devices::support::registers::walk;
 
@@ -145,4 +146,21 @@ fn a_node_gives_the_clock() {
     let (mut bench, faults) = read_plain_node(from_node, &[]);
     assert!(faults.is_empty(), "{faults:?}");
     assert_eq!(bench.write(cycle(0), REG_DAT, 0x41), Ok(cycle(46)));
+}
+
+// ---- Polling
+
+#[test]
+fn a_loop_that_reads_is_skipped_and_one_that_writes_is_run() {
+    let (clock, reads) = (Hz::new(100_000_000).unwrap(), [Access::Read(REG_DAT), Access::Read(REG_DIV)]);
+    let sending = || {
+        let mut bench = uart();
+        bench.write(cycle(0), REG_DAT, 0x41).unwrap();
+        bench
+    };
+    assert!(Loop::even(clock, 7, &reads).assert_skipped_as_run(sending, 10, 100_000));
+    for register in [REG_DAT, REG_DIV] {
+        let writes = [reads[0], Access::Write(register, 1)];
+        assert!(!Loop::even(clock, 200, &writes).assert_skipped_as_run(sending, 10, 100));
+    }
 }

@@ -7,6 +7,7 @@
 use super::mode::Width;
 use super::stream::{COMMAND_CYCLES, Position};
 use super::wire::Wire;
+use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Burst, Lines};
@@ -26,6 +27,13 @@ impl Ahead {
     /// So many commands of the preamble have begun, the last of them without a clock so far.
     pub const fn begun(frames: usize) -> Ahead {
         Ahead { frames, clocks: 0, bits: 0 }
+    }
+
+    /// For skipping of polling loops.
+    pub fn polled(self, poll: &mut Poll) {
+        poll.state(self.frames as u64);
+        poll.state(self.clocks);
+        poll.state(self.bits);
     }
 
     /// The bits of the word so far, with those of one more burst behind them.

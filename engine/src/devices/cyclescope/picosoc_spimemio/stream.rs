@@ -8,6 +8,8 @@
 //! requests come in order and one at a time, so that of past requests only the last one's end matters.
 
 use super::mode::Mode;
+use crate::polling::Poll;
+use crate::time::Hz;
 
 /// Cycles from a configuration write to the end of the preamble (FFh, ABh, and the command, with gaps between them):
 /// the first in which an address can begin.
@@ -165,6 +167,27 @@ impl Stream {
             (true, next) => next,
         };
         (end > at).then_some(end)
+    }
+
+    /// True if the lines in cycle `at` are those of any later one, until something is asked for.
+    pub fn is_at_rest(&self, at: u64) -> bool {
+        // They show a cycle later what ended.
+        self.next_end(at.saturating_sub(2)).is_none()
+    }
+
+    /// For skipping of polling loops; cycles are those of `clock`. The mode is listed with what sets it.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        let held_back = self.next == HELD_BACK;
+        for flag in [self.streaming, held_back] {
+            poll.state(flag);
+        }
+        poll.state(self.address);
+        for cycle in [&mut self.ready, &mut self.held, &mut self.answered] {
+            poll.edge(clock, cycle);
+        }
+        if !held_back {
+            poll.edge(clock, &mut self.next);
+        }
     }
 
     /// The words that came by themselves up to cycle `at`.

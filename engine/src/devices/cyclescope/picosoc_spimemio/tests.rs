@@ -12,6 +12,7 @@ mod lines;
 mod look;
 mod modes;
 mod pins;
+mod polling;
 mod window;
 
 /// 12 MHz, whose period is no whole number of picoseconds.

@@ -10,6 +10,7 @@ use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Burst, Lines, Rate};
@@ -85,6 +86,19 @@ impl Wire {
     #[inline]
     pub fn time(&self, cycle: u64) -> Ps {
         self.clock.ps_at_floor(Cycles(cycle))
+    }
+
+    /// For skipping of polling loops. The mode is listed with what sets it.
+    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+        for flag in [self.selected, self.unused, self.notes_due] {
+            poll.state(flag);
+        }
+        poll.state(self.word);
+        poll.edge(self.clock, &mut self.next_word);
+        self.ahead.polled(poll);
+        let Totals { words_unused, jumps, sck_clocks } = &mut self.totals;
+        [words_unused, jumps, sck_clocks].into_iter().for_each(|total| poll.counter(total));
+        self.chip.polled(poll)
     }
 
     /// The word in hand is given up.

@@ -75,7 +75,7 @@ pub enum Source {
 
 impl Source {
     /// A register that shows how a cycle is getting on, or that one can't change.
-    const fn works_while_busy(self) -> bool {
+    pub(super) const fn works_while_busy(self) -> bool {
         matches!(
             self,
             Source::Status | Source::FlagStatus | Source::Status2 | Source::Configuration(_) | Source::AnyRegister

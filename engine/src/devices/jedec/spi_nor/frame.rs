@@ -4,6 +4,7 @@ use super::Flash;
 use super::commands::{Action, Command, Source};
 use super::notes::Note;
 use super::parts::PAGE_BYTES;
+use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::bytes::Span;
 use crate::wire::spi::{Drive, Lines, Rate};
@@ -96,6 +97,33 @@ impl Frame {
         self.lines = lines;
         self.rate = rate;
         self.bits = 0;
+    }
+
+    /// Lists all that the next clocks depend on, in any phase but that of data for the chip.
+    pub fn polled(&self, poll: &mut Poll) {
+        let (phase, data_bytes) = match self.phase {
+            Phase::Opcode => (0, 0),
+            Phase::Address => (1, 0),
+            Phase::Mode => (2, 0),
+            Phase::Dummy => (3, 0),
+            // Such a register comes over and over.
+            Phase::Output(source) if source.works_while_busy() => (4, 0),
+            Phase::Output(_) => (4, self.data_bytes),
+            Phase::Input => (5, self.data_bytes),
+            Phase::Complete => (6, 0),
+            Phase::Ignored => (7, 0),
+        };
+        let width = self.lines as u32 | (self.rate as u32) << 3;
+        let flags = [self.continuing, self.overrun, self.turned, self.released];
+        let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u32::from(flag));
+        let command = self.command.map_or(u32::MAX, |command| u32::from(command.opcode));
+        let mode = self.confirmation.map_or(2, u32::from) | self.mode.map_or(0x400, |mode| u32::from(mode) << 2);
+        for state in [phase, width, flags, command, mode, self.shifter.into(), self.bits, self.left, data_bytes] {
+            poll.state(state);
+        }
+        for state in [self.address, self.count_mask, self.deaf_clocks] {
+            poll.state(state);
+        }
     }
 
     pub fn opcode(&self) -> u8 {

@@ -1,8 +1,11 @@
 use super::*;
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
+use crate::devices::bench::Bench;
 use crate::devices::bench::dma::{self, mhz};
+use crate::devices::bench::polled::{Access, Loop};
 use crate::devices::support::registers::walk;
+use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
 const RAM: u32 = 0x8000_0000;
@@ -292,4 +295,42 @@ fn the_node_is_checked() {
         ["xlnx,max-burst-len is 128; the longest burst has a power of two of beats, from 16 to 64"]
     );
     assert_eq!(faults(&[("xlnx,datawidth", &[64])]), ["xlnx,datawidth is 64; this model moves 32 bits a beat"]);
+}
+
+// ---- Polling
+
+#[test]
+fn a_wait_is_skipped_between_the_events_of_a_transfer() {
+    let slow = || {
+        let mut bench = Bench::new(AxiCdma::new(Params { setup_cycles: Cycles(5000), ..params() }));
+        bench.write(Ps(0), BTT, 4).unwrap();
+        bench
+    };
+    let polled = Loop::even(mhz(100), 12, &[Access::Read(CDMASR)]);
+    assert!(polled.assert_skipped_as_run(slow, 0, 400));
+    assert!(!polled.assert_skipped_as_run(slow, 0, 420), "it ends in between");
+    assert!(polled.assert_skipped_as_run(slow, 5010, 100_000));
+}
+
+proptest! {
+    #[test]
+    fn skipped_iterations_are_as_run(
+        distance in 1_u64..60,
+        accesses in prop::collection::vec(
+            (prop::sample::select(vec![CDMASR, CDMACR, SA, DA, BTT]), 0_u32..80),
+            1..6,
+        ),
+        setup in 0_u64..2000,
+        start in 0_u64..100,
+        count in 1_u64..30,
+    ) {
+        let access = |(register, value)| match value {
+            0..8 => Access::Write(register, value),
+            _ => Access::Read(register),
+        };
+        let accesses: Vec<Access> = accesses.into_iter().map(access).collect();
+        let params = Params { setup_cycles: Cycles(setup), ..params() };
+        let make = || Bench::new(AxiCdma::new(params));
+        Loop::even(mhz(100), distance, &accesses).assert_skipped_as_run(make, start, count);
+    }
 }

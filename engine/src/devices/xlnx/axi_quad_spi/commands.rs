@@ -38,6 +38,11 @@ pub struct Command {
 }
 
 impl Command {
+    /// Bytes of the command, the address and the dummies.
+    pub const fn header_bytes(&self) -> u32 {
+        1 + self.address_bytes as u32 + self.dummy_bytes as u32
+    }
+
     /// Lines of the dummies and the data.
     pub const fn data_lines(&self) -> Lines {
         match self.data {

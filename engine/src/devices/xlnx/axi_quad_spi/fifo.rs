@@ -4,6 +4,9 @@
 //! carries the edge of EXT_SPI_CLK at which the other side comes to know of it, and each FIFO three pointers: two for
 //! the sides' own accesses, one for what the AXI side has come to know.
 
+use crate::polling::Poll;
+use crate::time::Hz;
+
 /// Depth of the deepest FIFO that the core has.
 const SLOTS: u64 = 256;
 
@@ -68,6 +71,27 @@ impl TxFifo {
         self.sent += 1;
     }
 
+    /// For skipping of polling loops: what is in it, and when that came or left, by edges of `clock`.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        for count in [self.written - self.freed, self.written - self.sent] {
+            poll.state(count);
+        }
+        (self.sent..self.written).for_each(|index| poll.state(self.slots[(index % SLOTS) as usize].byte));
+        (self.freed..self.written).for_each(|index| poll.edge(clock, &mut self.slots[(index % SLOTS) as usize].edge));
+    }
+
+    /// The edges at which bytes left of which AXI does not know.
+    pub fn unseen(&self) -> impl Iterator<Item = u64> {
+        (self.freed..self.sent).map(|index| self.slots[(index % SLOTS) as usize].edge)
+    }
+
+    /// Bytes that the wire has not sent, and from which edge on it can take the last of them.
+    pub fn unsent(&self) -> Option<(u64, u64)> {
+        let count = self.written - self.sent;
+        let last = self.written.checked_sub(1).filter(|_| count > 0)?;
+        Some((count, self.slots[(last % SLOTS) as usize].edge))
+    }
+
     /// AXI comes to know of one more byte that left at `seen_edge` or earlier: false if there is none.
     pub fn free_one(&mut self, seen_edge: u64) -> bool {
         let free = self.freed < self.sent && self.slots[(self.freed % SLOTS) as usize].edge <= seen_edge;
@@ -117,6 +141,20 @@ impl RxFifo {
         self.slots[(self.received % SLOTS) as usize] = Slot { byte, edge };
         self.received += 1;
         true
+    }
+
+    /// For skipping of polling loops: what is in it, and when AXI comes to know of it, by edges of `clock`.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        for count in [self.received - self.read, self.received - self.seen] {
+            poll.state(count);
+        }
+        (self.read..self.received).for_each(|index| poll.state(self.slots[(index % SLOTS) as usize].byte));
+        (self.seen..self.received).for_each(|index| poll.edge(clock, &mut self.slots[(index % SLOTS) as usize].edge));
+    }
+
+    /// The edges at which bytes came of which AXI does not know.
+    pub fn unseen(&self) -> impl Iterator<Item = u64> {
+        (self.seen..self.received).map(|index| self.slots[(index % SLOTS) as usize].edge)
     }
 
     /// AXI comes to know of one more byte that came at `seen_edge` or earlier: false if there is none.

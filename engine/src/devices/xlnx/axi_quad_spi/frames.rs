@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::polling::Poll;
+use crate::time::Hz;
+
 /// The frames of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -69,6 +72,20 @@ impl Frames {
         }
     }
 
+    /// For skipping of polling loops; edges are those of `clock`.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        poll.state(self.current.is_some());
+        if let Some(current) = &mut self.current {
+            poll.state(current.command);
+            current.totals.polled(poll);
+            poll.edge(clock, &mut current.last_end);
+        }
+        for (command, totals) in &mut self.ended {
+            poll.state(*command);
+            totals.polled(poll);
+        }
+    }
+
     /// The totals by first byte, in its order; with those of a frame that is under way.
     pub fn totals(&self) -> BTreeMap<u8, Totals> {
         let mut found = self.ended.clone();
@@ -89,6 +106,14 @@ impl Frames {
             ]
             .map(|(name, count)| (format!("command_{command:02x}.{name}"), count))
         })
+    }
+}
+
+impl Totals {
+    fn polled(&mut self, poll: &mut Poll) {
+        for total in [&mut self.frames, &mut self.sck_clocks, &mut self.idle_clocks, &mut self.waiting_clocks] {
+            poll.counter(total);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::time::Hz;
 use crate::wire::spi::{Burst, Drive, SpiTarget};
 
 mod node;
+mod polling;
 mod xip_mode;
 
 /// What a [`Script`] saw.

@@ -9,6 +9,7 @@ use super::fifo::{RxFifo, TxFifo};
 use super::frames::{Frames, Shifted};
 use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP};
 
@@ -107,6 +108,38 @@ impl Wire {
         let (byte, visible_edge) = tx.front().filter(|_| self.control.running)?;
         let burst = self.burst(byte)?;
         Some(visible_edge.max(self.free_edge) + u64::from(burst.clocks) * self.ratio)
+    }
+
+    /// The edge by which all bytes will be through at the latest, if nothing changes; `None` if nothing moves.
+    pub fn last_completion(&self, tx: &TxFifo) -> Option<u64> {
+        let ahead = self.next_completion(tx)?;
+        let (bytes, visible_edge) = tx.unsent()?;
+        // A byte on one line has the most clocks.
+        Some(ahead.max(visible_edge) + bytes * u64::from(Lines::Single.clocks(u8::BITS)) * self.ratio)
+    }
+
+    /// For skipping of polling loops: all that the wire does next depends on, and the totals.
+    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+        let Control { running, manual_select, loopback, lsb_first } = self.control;
+        for flag in [running, manual_select, loopback, lsb_first, self.cpol, self.cpha] {
+            poll.state(flag);
+        }
+        for select in [self.selected, self.select_request] {
+            poll.state(select.map_or(u64::MAX, |select| select as u64));
+        }
+        poll.state(match self.frame {
+            Frame::Command => 0,
+            Frame::Refused => 1,
+            // Behind the dummies all bytes are alike.
+            Frame::Known(command, index) => {
+                2 + (u32::from(command.opcode) << 8) + (index.min(command.header_bytes()) << 1)
+            }
+        });
+        poll.edge(self.clock, &mut self.free_edge);
+        let Totals { bytes, sck_clocks, frames, overruns } = &mut self.totals;
+        [bytes, sck_clocks, frames, overruns].into_iter().for_each(|total| poll.counter(total));
+        self.frames.polled(self.clock, poll);
+        self.chips.polled(poll)
     }
 
     /// Does all that is complete by `limit_edge`.
@@ -267,7 +300,7 @@ impl Wire {
         self.free_edge = self.free_edge.max(edge);
         self.select(Some(0), self.free_edge);
         let header = [command.opcode, (address >> 16) as u8, (address >> 8) as u8, address as u8];
-        let header_bytes = 1 + u32::from(command.address_bytes) + u32::from(command.dummy_bytes);
+        let header_bytes = command.header_bytes();
         for index in 0..header_bytes + bytes {
             let byte = header.get(index as usize).copied().unwrap_or(0);
             let burst = if index == 0 { Burst::byte_out(Lines::Single, byte) } else { follower(command, index, byte) };

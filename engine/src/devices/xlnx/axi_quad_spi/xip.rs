@@ -7,6 +7,7 @@ use super::commands::{self, Command};
 use super::{AxiQuadSpi, flag};
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::devices::support::registers::{AccessKind, Register};
+use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::Lines;
 
@@ -32,6 +33,14 @@ pub struct Xip {
     config: u32,
     /// Errors since XIP-SR was last read, which clears them.
     errors: u32,
+}
+
+impl Xip {
+    /// For skipping of polling loops.
+    pub fn polled(&self, poll: &mut Poll) {
+        poll.state(self.config);
+        poll.state(self.errors);
+    }
 }
 
 /// The command that the core sends for a read of the window.

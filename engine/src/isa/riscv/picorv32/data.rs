@@ -4,7 +4,7 @@ use super::Picorv32;
 use super::decoded::Decoded;
 use super::next::Next;
 use crate::bus::device::AccessSize;
-use crate::bus::{Bus, BusFault};
+use crate::bus::{Bus, BusFault, Target};
 use crate::cpu::memory::Purpose;
 use crate::cpu::memory::port::Answer;
 use crate::isa::riscv::execute::moves;
@@ -19,6 +19,7 @@ impl Picorv32 {
         match self.port.read(bus, addr & !(size.bytes() - 1), size, begins) {
             Ok(answer) => {
                 self.x[decoded.op.rd as usize] = moves.extended(answer.value);
+                self.note_read(bus, decoded.pc, addr, answer.entry);
                 self.after_access(bus, answer, begins, Purpose::Load);
             }
             Err(fault) => self.unanswered(decoded, fault),
@@ -62,14 +63,33 @@ impl Picorv32 {
     #[inline(always)]
     fn after_access(&mut self, bus: &Bus, answer: Answer, begins: u64, purpose: Purpose) {
         self.charge_entry(answer.entry, answer.done_cycles - begins, answer.interconnect_cycles, purpose);
+        self.touch(answer.entry);
         self.shell.cycles = answer.done_cycles + 1;
         self.follow_access(bus, answer.done_cycles);
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, entry: usize) {
+        self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
+    }
+
+    /// A load has read from a device: a loop may be polling.
+    #[inline]
+    fn note_read(&mut self, bus: &Bus, pc: u32, addr: u32, entry: usize) {
+        // What is read of a window onto a memory is no register.
+        if matches!(bus.map[entry].target, Target::Device(..)) && !bus.peek(addr, &mut [0]) {
+            self.polls.note_read(u64::from(pc), &self.x);
+            if self.polls.has_candidate {
+                self.pause_at = 0;
+            }
+        }
     }
 
     /// Reads a word of code that lies in no memory on the port itself.
     #[inline(never)]
     pub(super) fn read_over_bus(&mut self, bus: &mut Bus, addr: u32, begins: u64) -> Result<Answer, BusFault> {
         let answer = self.port.read(bus, addr, AccessSize::Word, begins)?;
+        self.touch(answer.entry);
         self.follow_access(bus, answer.done_cycles);
         Ok(answer)
     }

@@ -11,7 +11,7 @@ pub const BREAKPOINT: u32 = 1 << 1;
 pub const BUS_ERROR: u32 = 1 << 2;
 
 /// The interrupt state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupts {
     pending: u32,
     /// Lines from outside that are up.

@@ -10,6 +10,7 @@ use super::next::Next;
 use super::stops::note_illegal;
 use crate::bus::Bus;
 use crate::core::Stop;
+use crate::cpu::fast_forward::fast_forward;
 use crate::isa::riscv::alu::{compute, is_taken};
 use crate::storms::Source;
 
@@ -47,7 +48,11 @@ impl Picorv32 {
                 if self.shell.sections.has_marks() {
                     return Stop::Mark;
                 }
-                self.launch(bus);
+                if self.polls.has_candidate && !single {
+                    fast_forward(self, bus);
+                } else {
+                    self.launch(bus);
+                }
                 self.look_ahead();
             }
             if single {
@@ -64,7 +69,7 @@ impl Picorv32 {
 
     /// Launches the instruction at the current address.
     #[inline(always)]
-    fn launch(&mut self, bus: &mut Bus) {
+    pub(super) fn launch(&mut self, bus: &mut Bus) {
         let Some(encoding) = self.encoding else { return };
         let decoded = self.table.get(self.pc, encoding);
         let Decoded { op, kind, .. } = decoded;

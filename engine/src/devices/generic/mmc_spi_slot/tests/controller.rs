@@ -146,7 +146,7 @@ fn run_and_skip(run: &mut Rig, skip: &mut Rig, steps: &[Step]) -> u64 {
             continue;
         }
         // As the core does it.
-        let ahead = after.latest_end().0.saturating_sub(skip.cycle);
+        let ahead = after.latest_end(&before).0.saturating_sub(skip.cycle);
         let until = clock().cycles_until_floor(after.deadline(&before)).0.saturating_sub(ahead);
         let iterations = (until.saturating_sub(skip.cycle) / period).saturating_sub(1).min(MOST_ITERATIONS);
         skip.list(after.skip(&before, iterations)).unwrap();

@@ -1,0 +1,134 @@
+//! What fast-forwarding of polling loops asks of a core with blocks: each instruction is run as a block of one.
+
+use super::Cpu;
+use super::block::Extent;
+use super::fast_forward::{MOST_RESULTS, Repeats};
+use super::isa::Isa;
+use super::iteration::Iteration;
+use super::memory::{self, Accounts, Via};
+use super::polls::Polls;
+use super::shell::Shell;
+use crate::bus::Bus;
+
+/// What is a core's own of an iteration.
+pub(crate) struct Own<I: Isa> {
+    isa: I,
+    pending: I::Pending,
+    memory: memory::State,
+    mispredictions: u64,
+}
+
+impl<I: Isa> Repeats for Cpu<I> {
+    type Own = Own<I>;
+
+    fn shell(&self) -> &Shell {
+        &self.shell
+    }
+
+    fn shell_mut(&mut self) -> &mut Shell {
+        &mut self.shell
+    }
+
+    fn polls(&mut self) -> &mut Polls {
+        &mut self.polls
+    }
+
+    fn accounts(&self) -> &Accounts {
+        self.memory.accounts()
+    }
+
+    fn accounts_mut(&mut self) -> &mut Accounts {
+        self.memory.accounts_mut()
+    }
+
+    fn pc(&self) -> u32 {
+        self.pc
+    }
+
+    fn results(&self) -> [u32; MOST_RESULTS] {
+        let mut x = [0; MOST_RESULTS];
+        x[..I::RESULTS].copy_from_slice(&self.x[..I::RESULTS]);
+        x
+    }
+
+    fn own(&self) -> Own<I> {
+        Own {
+            isa: self.isa.clone(),
+            pending: self.pending,
+            memory: self.memory.state().clone(),
+            mispredictions: self.mispredictions,
+        }
+    }
+
+    fn behaves_like(&self, before: &Own<I>, then: u64) -> bool {
+        self.pending == before.pending
+            && self.isa == before.isa
+            && self.memory.behaves_like(self.shell.cycles, &before.memory, then)
+    }
+
+    fn repeat(&mut self, before: &Own<I>, iteration: &Iteration, times: u64, cycles: u64) {
+        self.mispredictions += times * (self.mispredictions - before.mispredictions);
+        for (index, exit) in &iteration.runs {
+            self.blocks.hot[*index as usize].runs[*exit] += times;
+        }
+        self.memory.repeat(&before.memory, times, cycles);
+    }
+
+    fn is_settled(&self) -> bool {
+        self.memory.is_settled(self.shell.cycles)
+    }
+
+    fn is_full(&self) -> bool {
+        self.blocks.are_full()
+    }
+
+    fn touched(&self) -> u64 {
+        self.memory.touched()
+    }
+
+    fn forget_touched(&mut self) {
+        self.memory.forget_touched();
+    }
+
+    fn run_watched(&mut self, bus: &mut Bus, iteration: &mut Iteration) -> Option<()> {
+        // What was left for a return from an exception still counts for it.
+        if I::is_between(self) || I::is_at_return(self) {
+            return None;
+        }
+        self.left = None;
+        // Blocks that are dropped, because code was written or for want of room, would take the runs in `iteration`
+        // with them.
+        if self.has_news(bus) || self.blocks.are_full() {
+            return None;
+        }
+        self.follow_memory(bus);
+        if self.shell.stop.is_some()
+            || self.shell.cycles >= self.shell.deadline.limit
+            || self.shell.sections.stops_at(self.pc)
+        {
+            return None;
+        }
+        if !I::locate(self, bus) {
+            return None;
+        }
+        let index = self.block_at(bus, Extent::One)?;
+        if I::note_writes(self, bus, index, iteration).is_none() {
+            if I::FETCHES_FIRST && self.blocks.cold[index as usize].fetch == Via::Uncached {
+                self.memory.keep_fetched(self.pc);
+            }
+            return None;
+        }
+        let runs = self.blocks.hot[index as usize].runs;
+        if self.fetch(bus, index) {
+            I::execute(self, bus, index);
+            let after = self.blocks.hot[index as usize].runs;
+            iteration.runs.extend((0..2).filter(|exit| after[*exit] != runs[*exit]).map(|exit| (index, exit)));
+        }
+        Some(())
+    }
+
+    fn limit(&mut self, bus: &mut Bus) -> u64 {
+        self.update_limit(bus);
+        self.shell.deadline.limit
+    }
+}

@@ -1,0 +1,115 @@
+//! What fast-forwarding of polling loops asks of this core.
+
+use super::Picorv32;
+use super::decoded::Kind;
+use super::interrupts::Interrupts;
+use crate::bus::{Bus, Target};
+use crate::cpu::fast_forward::{MOST_RESULTS, Repeats};
+use crate::cpu::iteration::Iteration;
+use crate::cpu::memory::Accounts;
+use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
+use crate::cpu::polls::Polls;
+use crate::cpu::shell::Shell;
+
+/// What the next launches depend on beside the registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Own {
+    encoding: Option<u32>,
+    was_compressed: bool,
+    unit: PrefetchNext,
+    interrupts: Interrupts,
+}
+
+impl Repeats for Picorv32 {
+    type Own = Own;
+
+    fn shell(&self) -> &Shell {
+        &self.shell
+    }
+
+    fn shell_mut(&mut self) -> &mut Shell {
+        &mut self.shell
+    }
+
+    fn polls(&mut self) -> &mut Polls {
+        &mut self.polls
+    }
+
+    fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    fn accounts_mut(&mut self) -> &mut Accounts {
+        &mut self.accounts
+    }
+
+    fn pc(&self) -> u32 {
+        self.pc
+    }
+
+    fn results(&self) -> [u32; MOST_RESULTS] {
+        let mut results = [0; MOST_RESULTS];
+        results[..32].copy_from_slice(&self.x[..32]);
+        results
+    }
+
+    fn own(&self) -> Own {
+        let Picorv32 { encoding, was_compressed, unit, interrupts, .. } = *self;
+        Own { encoding, was_compressed, unit, interrupts }
+    }
+
+    fn behaves_like(&self, before: &Own, _then: u64) -> bool {
+        self.own() == *before
+    }
+
+    fn repeat(&mut self, _before: &Own, _iteration: &Iteration, _times: u64, _cycles: u64) {}
+
+    /// A store is waited for.
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    fn touched(&self) -> u64 {
+        self.touched
+    }
+
+    fn forget_touched(&mut self) {
+        self.touched = 0;
+    }
+
+    fn run_watched(&mut self, bus: &mut Bus, iteration: &mut Iteration) -> Option<()> {
+        let (cycle, launched) = (self.shell.cycles, self.shell.instructions);
+        if bus.exit.is_some()
+            || self.shell.stop.is_some()
+            || self.shell.waiting
+            || cycle >= self.shell.deadline.limit
+            || self.shell.sections.stops_at(self.pc)
+            || self.interrupts.are_due(cycle, launched)
+        {
+            return None;
+        }
+        let decoded = self.table.get(self.pc, self.encoding?);
+        match decoded.kind {
+            Kind::Store => {
+                let addr = self.x[decoded.op.rs1 as usize].wrapping_add(decoded.op.imm as u32) & !3;
+                // A register is its device's to list.
+                if let Some(entry) = bus.entry_at(addr)
+                    && matches!(bus.map[entry].target, Target::Ram(_))
+                {
+                    iteration.note_word(bus, addr)?;
+                }
+            }
+            Kind::Maskirq | Kind::Timer | Kind::Waitirq | Kind::Retirq | Kind::Breakpoint | Kind::Illegal => {
+                return None;
+            }
+            _ => {}
+        }
+        self.launch(bus);
+        Some(())
+    }
+
+    fn limit(&mut self, bus: &mut Bus) -> u64 {
+        self.follow_bus(bus, self.shell.cycles);
+        self.shell.deadline.limit.min(self.interrupts.attention_cycles(self.shell.instructions))
+    }
+}
