@@ -176,6 +176,7 @@ impl<I: Isa> Emitter<'_, I> {
     pub fn prepare_to_leave(&mut self, at: u32) {
         if self.region.members[self.place].stores_before.contains(&at) {
             self.store_registers(!I::LATE);
+            self.dirty &= I::LATE;
         }
     }
 
@@ -185,7 +186,6 @@ impl<I: Isa> Emitter<'_, I> {
             let value = I::late_value(self, register).unwrap_or_else(|| self.register(register));
             self.b.ins().store(own(), value, self.core, I::register_offset(register) as i32);
         }
-        self.dirty &= !some;
     }
 
     /// Brings the core up to date.
@@ -206,6 +206,7 @@ impl<I: Isa> Emitter<'_, I> {
     /// Stores what the core does not have yet of the registers, for a function that looks at them.
     pub fn bring_up_to_date(&mut self) {
         self.store_registers(RegisterBits::MAX);
+        self.dirty = 0;
     }
 
     /// A function has changed registers in the core.
