@@ -3,6 +3,7 @@
 //! One [`MapEntry`] gives both the route of an address and its price. An access travels: request over the route's
 //! interconnect, then the RAM's port or the device, then the response.
 
+pub mod code;
 mod contents;
 pub mod device;
 pub mod path;
@@ -10,6 +11,7 @@ mod pins;
 
 use std::cell::{Cell, OnceCell};
 
+use crate::bus::code::CodeLog;
 use crate::bus::device::{AccessSize, CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::clocks::Clocks;
 use crate::event::EventQueue;
@@ -154,10 +156,10 @@ pub struct Bus {
     pub exit_is_reset: bool,
     /// That is no end: the host only wants a look ([`crate::machine::Machine::advance`]).
     pub paused: bool,
-    /// Grows whenever memory that holds decoded instructions was written: cores then drop their decoded blocks.
-    pub code_epoch: u64,
-    /// Grows whenever new memory came to hold decoded instructions: cores then drop their shortcuts for stores.
-    pub code_marks: u64,
+    /// Where decoded instructions were written: cores then drop those.
+    pub code_written: CodeLog,
+    /// Where memory came to hold decoded instructions: cores then drop their shortcuts for stores there.
+    pub code_marked: CodeLog,
     /// What the firmware may use of the host's by semihosting.
     pub host: Host,
     /// What devices want the user to know.
@@ -309,13 +311,6 @@ impl Bus {
                 .map(|reply| reply.done)
                 .map_err(|error| self.slave_fault(entry, addr, error.done)),
         }
-    }
-
-    /// Writes to a memory, without time; cores notice where that was decoded code.
-    #[inline]
-    pub(crate) fn write_ram(&mut self, ram: usize, offset: u32, bytes: &[u8]) {
-        let met_code = self.rams[ram].write(offset, bytes);
-        self.code_epoch += u64::from(met_code);
     }
 
     /// Tells the cores' clocks. What masters meet on their paths is worked out when they are first used: neither the

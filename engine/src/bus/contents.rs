@@ -1,5 +1,6 @@
 //! What memories and devices hold at an address: looked at and put there without time.
 
+use super::code::CodeSpan;
 use super::{Bus, MapEntry, Target};
 
 impl Bus {
@@ -67,17 +68,7 @@ impl Bus {
         {
             device.load(range, offset, bytes);
             // Nobody knows which of them have been decoded.
-            self.code_epoch += 1;
-        }
-    }
-
-    /// Remembers that instructions at this span have been decoded.
-    pub fn mark_code(&mut self, addr: u32, len: u32) {
-        if let Some((entry, offset)) = self.span(addr, len as usize)
-            && let Target::Ram(ram) = self.map[entry].target
-        {
-            let is_new = self.rams[ram].mark_code(offset, len);
-            self.code_marks += u64::from(is_new);
+            self.code_written.tell(CodeSpan::ELSEWHERE);
         }
     }
 

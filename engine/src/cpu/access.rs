@@ -106,6 +106,18 @@ impl<I: Isa> Cpu<I> {
         host.is_some()
     }
 
+    /// Stores the low `bytes` of `value` at `addr`, if a shortcut leads there, beside decoded instructions. True if it
+    /// has.
+    #[inline]
+    pub(crate) fn store_beside_code(&mut self, addr: u32, bytes: u32, value: u32) -> bool {
+        let host = self.memory.store_beside_code(addr, bytes);
+        if let Some(host) = host {
+            // SAFETY: as for loads.
+            unsafe { host.copy_from_nonoverlapping(value.to_le_bytes().as_ptr(), bytes as usize) }
+        }
+        host.is_some()
+    }
+
     /// When an access by operation `at` begins.
     pub(crate) fn begins(&self, index: u32, at: u32) -> Ps {
         self.shell.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
@@ -159,6 +171,9 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn store(&mut self, bus: &mut Bus, index: u32, at: u32, asked: Asked, value: u32) -> bool {
         let Asked { addr, moves, how } = asked;
         let size = moves.size;
+        if how & how::UNPRIVILEGED == 0 && self.store_beside_code(addr, size.bytes(), value) {
+            return true;
+        }
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
             return false;
         }

@@ -1,13 +1,17 @@
 //! Blocks: straight-line code, decoded once, with everything about its time that does not depend on memory.
 //!
 //! A block is known by its virtual address, the state in which its code was decoded ([`Isa::Context`]), and the results
-//! that are under way when it is entered. Whatever changes what is there, or what an address means, drops all blocks.
+//! that are under way when it is entered. What is written over it kills it ([`places`]); whatever changes what an
+//! address means drops all blocks.
+
+pub mod places;
 
 use std::collections::BTreeMap;
 
 use super::cost::{Breakdown, Cost};
 use super::isa::{Isa, Pending};
 use super::memory::Via;
+use places::Places;
 
 /// No block.
 pub const NO_BLOCK: u32 = u32::MAX;
@@ -84,6 +88,10 @@ pub struct Cold<I: Isa> {
     pub first_instr: u32,
     /// Its runs when its compiled code was last thought about.
     pub runs_before: u64,
+    /// Blocks that have been linked to it, up to some number of them.
+    sources: Vec<u32>,
+    /// It was killed.
+    pub is_dead: bool,
 }
 
 /// What slow paths need of an operation, under the same index.
@@ -194,9 +202,11 @@ pub struct Blocks<I: Isa> {
     pub compile_after: u16,
     /// What [`Hot::code`] says of a block without compiled code.
     uncompiled: usize,
+    /// Dead ones stay until another takes their place.
     by_entry: BTreeMap<EntryOf<I>, u32>,
     /// Numbers of what can be under way behind jumps, from 1.
     pending_numbers: BTreeMap<I::Pending, u32>,
+    places: Places,
     totals: Breakdown,
 }
 
@@ -217,6 +227,7 @@ impl<I: Isa> Blocks<I> {
             uncompiled: 0,
             by_entry: BTreeMap::new(),
             pending_numbers: BTreeMap::new(),
+            places: Places::default(),
             totals: Breakdown::default(),
         }
     }
@@ -227,7 +238,7 @@ impl<I: Isa> Blocks<I> {
         let at = lookup_slot(entry.pc);
         let slot = &mut self.lookup[entry.extent as usize][at];
         if slot.generation != self.generation || slot.entry != Some(entry) {
-            let index = *self.by_entry.get(&entry)?;
+            let index = *self.by_entry.get(&entry).filter(|index| !self.cold[**index as usize].is_dead)?;
             *slot = Found { generation: self.generation, index, entry: Some(entry) };
         }
         Some(slot.index)
@@ -248,9 +259,10 @@ impl<I: Isa> Blocks<I> {
         if exit == FALLEN { hot.end_pc } else { hot.taken_pc }
     }
 
-    /// True if there may be no room for three more blocks, one of each extent: drop them all first.
+    /// True if there may be no room for three more blocks, one of each extent, or much room is taken by dead ones: drop
+    /// them all first.
     pub fn are_full(&self) -> bool {
-        self.hot.len() + 3 > MOST_BLOCKS
+        self.hot.len() + 3 > MOST_BLOCKS || self.places.are_dead()
     }
 
     /// No block is known to be in the instruction cache any more.
@@ -291,6 +303,7 @@ impl<I: Isa> Blocks<I> {
         self.instrs.clear();
         self.by_entry.clear();
         self.pending_numbers.clear();
+        self.places.clear();
         // Firmware that writes beside its code drops them often: filling the tables takes longer than all else.
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
@@ -349,6 +362,8 @@ impl<I: Isa> Blocks<I> {
             fetch,
             first_instr,
             runs_before: 0,
+            sources: Vec::new(),
+            is_dead: false,
         });
         self.by_entry.insert(entry, index);
         index
@@ -415,6 +430,12 @@ impl<I: Isa> Blocks<I> {
     /// A block can't be compiled: it is asked for again only when its count has gone all the way round.
     pub fn give_up(&mut self, index: u32) {
         self.hot[index as usize].runs_to_go = 0;
+    }
+
+    /// The code of a block is of no use any more.
+    pub fn forget_code_of(&mut self, index: u32) {
+        let hot = &mut self.hot[index as usize];
+        (hot.code, hot.runs_to_go) = (self.uncompiled, self.compile_after);
     }
 
     /// A block is part of another's compiled code: as it is rarely entered otherwise, it is worth code of its own later.

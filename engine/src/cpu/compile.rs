@@ -25,7 +25,7 @@ pub use emit::{Emitter, own};
 pub use region::RegisterBits;
 
 use super::Cpu;
-use super::block::{Extent, FALLEN};
+use super::block::{Blocks, Extent, FALLEN};
 use super::isa::Isa;
 use compiler::Compiler;
 use region::Region;
@@ -109,13 +109,15 @@ pub(crate) struct HostCode<I: Isa> {
     enter: usize,
     /// Blocks whose regions are being compiled.
     under_way: Vec<u32>,
+    /// The blocks of each region, the first of which has its code.
+    regions: Vec<Vec<u32>>,
     /// Each region is waited for: for tests, which have to know when code is compiled.
     pub waits: bool,
 }
 
 impl<I: Isa> Default for HostCode<I> {
     fn default() -> HostCode<I> {
-        HostCode { compiler: None, enter: 0, under_way: Vec::new(), waits: false }
+        HostCode { compiler: None, enter: 0, under_way: Vec::new(), regions: Vec::new(), waits: false }
     }
 }
 
@@ -124,6 +126,21 @@ impl<I: Isa> HostCode<I> {
     pub fn clear(&mut self) {
         self.compiler.iter_mut().for_each(Compiler::clear);
         self.under_way.clear();
+        self.regions.clear();
+    }
+
+    /// Forgets the code of regions that have one of these blocks, which are dead.
+    pub fn forget(&mut self, blocks: &mut Blocks<I>, killed: &[u32]) {
+        if killed.is_empty() {
+            return;
+        }
+        self.regions.retain(|members| {
+            let stays = !members.iter().any(|member| killed.contains(member));
+            if !stays {
+                blocks.forget_code_of(members[0]);
+            }
+            stays
+        });
     }
 
     /// True if code may have been compiled meanwhile.
@@ -196,6 +213,7 @@ impl<I: Isa> Cpu<I> {
         for member in &region.members[1..] {
             self.blocks.cover(member.index);
         }
+        self.host.regions.push(region.members.iter().map(|member| member.index).collect());
         if self.host.waits {
             compiler.wait();
         }
@@ -241,6 +259,7 @@ impl<I: Isa> Cpu<I> {
         }
         if compiler.is_full() {
             compiler.clear();
+            self.host.regions.clear();
             let uncompiled = compiler.stubs.uncompiled;
             self.blocks.forget_code(uncompiled);
         }

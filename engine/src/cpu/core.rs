@@ -8,6 +8,7 @@ use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
 use super::shell::Shell;
 use crate::bus::Bus;
+use crate::bus::code::{CodeLog, CodeSpan};
 use crate::core::{CallMark, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
@@ -65,8 +66,9 @@ pub struct Cpu<I: Isa> {
     pub(crate) in_call: bool,
     /// What the last access was that had no shortcut, for messages.
     pub(crate) access_kind: &'static str,
-    code_epoch: u64,
-    code_marks: u64,
+    /// What is known of [`Bus::code_written`] and [`Bus::code_marked`].
+    written_epoch: u64,
+    marked_epoch: u64,
 }
 
 impl<I: Isa> Cpu<I> {
@@ -95,8 +97,8 @@ impl<I: Isa> Cpu<I> {
             polls: Polls::default(),
             in_call: false,
             access_kind: "",
-            code_epoch: 0,
-            code_marks: 0,
+            written_epoch: 0,
+            marked_epoch: 0,
             config,
         }
     }
@@ -119,7 +121,7 @@ impl<I: Isa> Cpu<I> {
     /// True if something has happened that the loop below has to look at before the next instruction.
     pub(crate) fn has_news(&self, bus: &Bus) -> bool {
         bus.exit.is_some()
-            || bus.code_epoch != self.code_epoch
+            || bus.code_written.epoch() != self.written_epoch
             || self.shell.stop.is_some()
             || self.isa.is_news(self.interrupts(bus))
     }
@@ -279,7 +281,7 @@ impl<I: Isa> Cpu<I> {
         }
         match self.read_block(bus, entry) {
             Ok(index) => {
-                self.follow_memory(bus);
+                self.follow_marks(bus);
                 Some(index)
             }
             Err(exception) => {
@@ -302,19 +304,33 @@ impl<I: Isa> Cpu<I> {
         let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
         let same = I::may_link(cold.entry.context, entry.context) && cold.pending[exit] == self.pending;
         if cold.entry.extent == Extent::Whole && !self.shell.sections.stops_at(self.pc) && same {
-            self.blocks.hot[from as usize].links[exit] = to;
+            self.blocks.link(from, exit, to);
         }
     }
 
-    /// Drops decoded blocks if memory under them was written, and shortcuts for stores if instructions were decoded.
-    pub(super) fn follow_memory(&mut self, bus: &mut Bus) {
-        if bus.code_epoch != self.code_epoch {
-            self.code_epoch = bus.code_epoch;
-            self.drop_blocks();
+    /// Drops decoded blocks if memory under them was written.
+    pub(super) fn follow_memory(&mut self, bus: &Bus) {
+        if bus.code_written.epoch() != self.written_epoch {
+            self.follow_writes(bus);
         }
-        if bus.code_marks != self.code_marks {
-            self.code_marks = bus.code_marks;
-            self.memory.forbid_store_shortcuts();
+        self.follow_marks(bus);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn follow_writes(&mut self, bus: &Bus) {
+        match bus.code_written.since(self.written_epoch) {
+            Some(spans) => spans.for_each(|span| self.kill_blocks(span)),
+            None => self.drop_blocks(),
+        }
+        self.written_epoch = bus.code_written.epoch();
+    }
+
+    /// Drops shortcuts for stores where instructions were decoded.
+    fn follow_marks(&mut self, bus: &Bus) {
+        if bus.code_marked.epoch() != self.marked_epoch {
+            self.memory.follow_marks(bus, self.marked_epoch);
+            self.marked_epoch = bus.code_marked.epoch();
         }
     }
 
@@ -322,7 +338,18 @@ impl<I: Isa> Cpu<I> {
     /// dropped then.
     pub(crate) fn map_changed(&mut self) {
         self.memory.translation_changed(self.isa.mmu());
-        self.code_epoch = self.code_epoch.wrapping_sub(1);
+        self.written_epoch = CodeLog::UNKNOWN;
+    }
+
+    /// Drops decoded blocks of code that is in no RAM: of what is in one, stores have told.
+    pub(crate) fn drop_untold_blocks(&mut self) {
+        self.kill_blocks(CodeSpan::ELSEWHERE);
+    }
+
+    /// Drops decoded blocks of a span, and what was compiled of them.
+    fn kill_blocks(&mut self, span: CodeSpan) {
+        let killed = self.blocks.kill(span);
+        self.host.forget(&mut self.blocks, &killed);
     }
 
     /// Drops all decoded blocks.

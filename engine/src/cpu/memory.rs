@@ -32,6 +32,7 @@ pub use config::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 pub use flat::Quiet;
 pub use mmu::{Identity, Mmu, Refusal};
 
+use crate::bus::code::CodeSpan;
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement, WritePolicy};
 use access::{Abort, Status};
@@ -148,6 +149,13 @@ impl Memory {
         self.shortcuts.store(va, bytes)
     }
 
+    /// Where the bytes of an aligned store of a word or less go, if it costs and changes nothing, beside decoded
+    /// instructions: for stores that have found no shortcut.
+    #[inline]
+    pub fn store_beside_code(&self, va: u32, bytes: u32) -> Option<*mut u8> {
+        self.shortcuts.store_beside_code(va, bytes)
+    }
+
     /// The core is in a privileged mode now, or in none. To be told after each change of mode. True if it has been in
     /// the other.
     #[inline]
@@ -185,9 +193,17 @@ impl Memory {
         self.translation_changed(mmu);
     }
 
-    /// Some memory holds decoded instructions now: stores have to look. To be told when [`Bus::code_marks`] has grown.
-    pub fn forbid_store_shortcuts(&mut self) {
-        self.shortcuts.forbid_stores();
+    /// Some memory holds decoded instructions now: stores have to look. To be told when [`Bus::code_marked`] has grown;
+    /// `epoch` is the state of that which is known.
+    pub fn follow_marks(&mut self, bus: &Bus, epoch: u64) {
+        let Some(spans) = bus.code_marked.since(epoch) else { return self.shortcuts.forbid_stores() };
+        for CodeSpan { ram, first, last } in spans {
+            let host = bus.rams[ram].as_ptr().wrapping_add(first as usize);
+            // A RAM may be at several addresses.
+            for entry in bus.map.iter().filter(|entry| entry.target == Target::Ram(ram)) {
+                self.shortcuts.forbid_stores_at(entry.base.wrapping_add(first), host, last - first + 1);
+            }
+        }
     }
 
     /// Where the table of [`Memory::shortcuts`] is in this.

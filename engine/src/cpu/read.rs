@@ -88,11 +88,13 @@ impl<I: Isa> Cpu<I> {
                 break false;
             }
         };
-        self.mark_code(bus, start, physical, at.wrapping_sub(start));
+        let bytes = at.wrapping_sub(start);
         let extent = if one_line && !ended { Extent::Line } else { entry.extent };
         let entry = EntryOf::<I> { extent, ..entry };
         let draft = I::draft(self, entry, via, read);
-        Ok(self.blocks.add(entry, via, self.line_bytes, draft))
+        let index = self.blocks.add(entry, via, self.line_bytes, draft);
+        self.mark_code(bus, index, (start, physical), bytes);
+        Ok(index)
     }
 
     /// True if code from `start` to `end` reaches beyond the first line.
@@ -132,14 +134,14 @@ impl<I: Isa> Cpu<I> {
         CoreFault { instruction, ..fault }
     }
 
-    /// Has stores to the code noticed; its last instruction may reach into the next page.
-    fn mark_code(&mut self, bus: &mut Bus, start: u32, physical: u32, bytes: u32) {
+    /// Has stores to the code of a block noticed; its last instruction may reach into the next page.
+    fn mark_code(&mut self, bus: &mut Bus, index: u32, (start, physical): (u32, u32), bytes: u32) {
         let here = bytes.min(PAGE_BYTES - start % PAGE_BYTES);
-        bus.mark_code(physical, here);
+        self.blocks.place(index, bus.mark_code(physical, here));
         if bytes > here
             && let Ok((_, physical)) = self.memory.code_via(bus, self.isa.mmu(), start.wrapping_add(here))
         {
-            bus.mark_code(physical, bytes - here);
+            self.blocks.place(index, bus.mark_code(physical, bytes - here));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a core does for any instruction set: shown by a toy that supplies no more than an instruction set has to.
 
 mod toy;
+mod written;
 
 use std::sync::{Arc, Mutex};
 

@@ -1,6 +1,8 @@
 //! Memories: RAM and SDRAM with the timing of their ports, what caches are made of, and the second-level cache.
 
+mod bytes;
 pub mod cache;
+pub mod code_marks;
 pub mod dram;
 pub mod outer;
 pub mod ram;

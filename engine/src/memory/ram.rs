@@ -1,13 +1,9 @@
 //! A RAM: its bytes, and the timing of its port.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::ptr::NonNull;
-
+use super::bytes::Bytes;
+use super::code_marks::CodeMarks;
 use super::dram::{Dram, DramTiming};
 use crate::time::{Cycles, Hz, Ps};
-
-/// Code is tracked in granules of this many bytes: a store to a granule that holds decoded instructions drops them.
-pub const CODE_GRANULE_BYTES: u32 = 64;
 
 /// A reservation of an exclusive load ends with a store to the same so many bytes.
 const RESERVATION_BYTES: u32 = 64;
@@ -55,8 +51,8 @@ pub struct Ram {
     dram: Option<Dram>,
     /// The edge of the port's clock up to which it is busy with an earlier transfer.
     free_edge: u64,
-    /// One flag a [`CODE_GRANULE_BYTES`].
-    code: Vec<bool>,
+    /// Where decoded instructions are.
+    code: CodeMarks,
     /// Several cores write to it.
     shared: bool,
     /// Of shared memory: cores with a reservation, and the granule in which it is.
@@ -76,16 +72,12 @@ impl Ram {
     /// rows. The port takes a write's data before the memory has them. `None` if the host does not give that much. The
     /// host's pages come as they are used.
     pub fn try_new(size_bytes: u32, timing: PortTiming, dram: Option<DramTiming>) -> Option<Ram> {
-        let granules = (size_bytes as usize).div_ceil(CODE_GRANULE_BYTES as usize);
-        let bytes = Bytes::zeroed(size_bytes as usize)?;
-        // A vector of zeroes can't fail to be made but by an abort; one without them can.
-        Vec::<bool>::new().try_reserve_exact(granules).ok()?;
         Some(Ram {
-            bytes,
+            bytes: Bytes::zeroed(size_bytes as usize)?,
             timing,
             dram: dram.map(Dram::new),
             free_edge: 0,
-            code: vec![false; granules],
+            code: CodeMarks::try_new(size_bytes)?,
             shared: false,
             reservations: Vec::new(),
         })
@@ -163,82 +155,32 @@ impl Ram {
         self.bytes.read(offset as usize, into);
     }
 
-    /// Copies bytes in; true if they went where decoded instructions are. The caller has checked the span.
+    /// Copies bytes in; true if they went where decoded instructions were known to be. They are not known to be there
+    /// any more then. The caller has checked the span.
+    #[inline]
     pub fn write(&mut self, offset: u32, from: &[u8]) -> bool {
         self.bytes.write(offset as usize, from);
         if !self.reservations.is_empty() {
             let last = (offset + from.len().saturating_sub(1) as u32) / RESERVATION_BYTES;
             self.reservations.retain(|(_, granule)| !(offset / RESERVATION_BYTES..=last).contains(granule));
         }
-        self.holds_code(offset, from.len() as u32)
+        self.code.take(offset, from.len() as u32)
     }
 
-    /// True if a granule of the span holds decoded instructions.
-    pub fn holds_code(&self, offset: u32, len: u32) -> bool {
-        self.granules(offset, len).is_some_and(|span| self.code[span].contains(&true))
+    /// Where decoded instructions are.
+    pub fn code_marks(&self) -> &CodeMarks {
+        &self.code
     }
 
     /// Remembers that the span holds decoded instructions. True if some of it was not known to.
     pub fn mark_code(&mut self, offset: u32, len: u32) -> bool {
-        let Some(span) = self.granules(offset, len) else { return false };
-        let is_new = self.code[span.clone()].contains(&false);
-        self.code[span].fill(true);
-        is_new
-    }
-
-    /// Forgets all marks of [`Ram::mark_code`].
-    pub fn clear_code_marks(&mut self) {
-        self.code.fill(false);
+        self.code.mark(offset, len)
     }
 
     /// Where the bytes are on the host. Valid for as long as the RAM lives; nothing else may hold a reference into
     /// them.
     pub fn as_ptr(&self) -> *mut u8 {
-        self.bytes.start.as_ptr()
-    }
-
-    fn granules(&self, offset: u32, len: u32) -> Option<std::ops::Range<usize>> {
-        let last = offset.checked_add(len.checked_sub(1)?)?;
-        Some((offset / CODE_GRANULE_BYTES) as usize..(last / CODE_GRANULE_BYTES) as usize + 1)
-    }
-}
-
-/// Zeroed bytes, reached by raw pointers only: cores keep pointers into them across calls to the bus.
-#[derive(Debug)]
-struct Bytes {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-// SAFETY: `Bytes` owns its allocation, and nothing ties it to a thread.
-unsafe impl Send for Bytes {}
-
-impl Bytes {
-    fn zeroed(len: usize) -> Option<Bytes> {
-        // A larger alignment would make the allocator write the zeroes itself: seconds for a board's DDR.
-        let layout = Layout::from_size_align(len.max(1), 16).expect("a board's RAM is below 4 GiB");
-        // SAFETY: the layout's size is at least 1.
-        let start = unsafe { alloc_zeroed(layout) };
-        Some(Bytes { start: NonNull::new(start)?, layout })
-    }
-
-    fn read(&self, offset: usize, into: &mut [u8]) {
-        assert!(offset + into.len() <= self.layout.size(), "the bus checks spans");
-        // SAFETY: the span was checked just now, and no reference into the allocation exists.
-        unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr().add(offset), into.as_mut_ptr(), into.len()) }
-    }
-
-    fn write(&mut self, offset: usize, from: &[u8]) {
-        assert!(offset + from.len() <= self.layout.size(), "the bus checks spans");
-        // SAFETY: as in `read`.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.as_ptr().add(offset), from.len()) }
-    }
-}
-
-impl Drop for Bytes {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `zeroed` with this layout.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+        self.bytes.as_ptr()
     }
 }
 
@@ -304,11 +246,10 @@ mod tests {
     #[test]
     fn a_write_tells_whether_it_met_code() {
         let mut ram = ddr();
-        ram.mark_code(130, 4);
-        assert!(ram.write(188, &[1, 2, 3, 4]));
-        assert!(!ram.write(192, &[1]));
-        assert!(!ram.write(124, &[1, 2, 3, 4]));
-        ram.clear_code_marks();
-        assert!(!ram.write(188, &[1]));
+        assert!(ram.mark_code(130, 4));
+        assert!(!ram.write(126, &[1, 2, 3, 4]) && !ram.write(134, &[1]));
+        assert!(ram.write(133, &[1, 2, 3, 4]));
+        assert!(!ram.write(132, &[1, 2]), "what was there has been told of");
+        assert!(ram.write(0, &[0; 4096]));
     }
 }

@@ -112,6 +112,20 @@ fn code_is_fetched_by_lines_once_the_cache_is_on() {
     assert!((3 * line..=3 * line + 6 * 10).contains(&cause(&report, "fetch: ddr")), "{:?}", report.cores[0].causes);
 }
 
+#[test]
+fn misaligned_stores_across_either_end_of_code_are_seen() {
+    // A function adds 1 and branches to where 100 is added. A store across its beginning makes that 5; one across its
+    // end makes the branch conditional, and what was data behind it the return.
+    let function = PROGRAM + 4 * 17;
+    let call = |at: u32| bl(function.wrapping_sub(PROGRAM + 4 * at) as i32);
+    let first = [mov(1, function - 2), mov(2, 0x1234), movt(2, add(4, 4, 5) & 0xffff), call(3), str(2, 1, 0), call(5)];
+    let second = [mov(2, when(NE, b(8)) >> 16), movt(2, bx(14) & 0xffff), mov(3, 0), cmp(3, 0), str(2, 1, 8), call(11)];
+    let functions = [0x1111_1111, add(4, 4, 1), b(8), bx(14) & !0xffff, add(4, 4, 100), bx(14)];
+    let (report, registers) = run_program(&[&first, &second, &EXIT[..], &functions].concat());
+    assert_exit(&report);
+    assert_eq!(registers[1 + 4], (1 + 100) + (5 + 100) + 5);
+}
+
 // ---- Exceptions
 
 /// Vectors at 0: each entry jumps to what its handler's offset from [`PROGRAM`] says.

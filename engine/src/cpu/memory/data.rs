@@ -6,6 +6,7 @@ use super::accounts::{Part, Purpose};
 use super::meter::Trip;
 use super::mmu::{AbortOf, Mmu};
 use super::outward::Transfer;
+use super::shortcut::{Marked, Stores};
 use super::translate::Place;
 use super::{Done, Memory, Via, WriteBack, abort_of, host_of};
 use crate::bus::device::AccessSize;
@@ -269,9 +270,15 @@ impl Memory {
         let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load tells nothing of the permission to store.
-        let stores = asked.is_write() && stays && !bus.rams[ram].holds_code(line - entry.base, bytes);
-        let host = bus.rams[ram].as_ptr().wrapping_add((place.physical - entry.base) as usize);
-        self.shortcuts.add(asked.va, host, stores);
+        let (start, marks) = (bus.rams[ram].as_ptr(), bus.rams[ram].code_marks());
+        let stores = match asked.is_write() && stays {
+            false => Stores::No,
+            true if !marks.any(line - entry.base, bytes) => Stores::All,
+            // What is aligned is so in the RAM.
+            true if entry.base.is_multiple_of(4) => Stores::BesideCode(Marked::new(start, marks)),
+            true => Stores::No,
+        };
+        self.shortcuts.add(asked.va, start.wrapping_add((place.physical - entry.base) as usize), stores);
     }
 
     // ---- Unaligned

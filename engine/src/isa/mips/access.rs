@@ -56,10 +56,13 @@ impl Mips {
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        if self.must_wait(bus, index, at, addr, moves(op.code).size.bytes(), Kind::Write) {
+        let (bytes, value) = (moves(op.code).size.bytes(), self.x[usize::from(op.rt)]);
+        if self.store_beside_code(addr, bytes, value) {
+            return true;
+        }
+        if self.must_wait(bus, index, at, addr, bytes, Kind::Write) {
             return false;
         }
-        let value = self.x[usize::from(op.rt)];
         let done = self.store_one(bus, index, at, op.code, addr, value);
         self.stored(bus, index, at, addr, done)
     }

@@ -135,7 +135,7 @@ impl Hart {
             Code::Wfi => self.wait(bus),
             Code::FenceI => {
                 self.memory.forget_fetched();
-                self.drop_blocks();
+                self.drop_untold_blocks();
             }
             _ => {}
         }

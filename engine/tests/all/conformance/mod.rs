@@ -13,6 +13,7 @@ mod program;
 mod running;
 mod target;
 mod targets;
+mod written;
 
 pub use code::sweep;
 pub use polling::with_and_without_skipping;
@@ -49,6 +50,8 @@ macro_rules! properties_of {
                     a_store_to_the_next_instructions_takes_effect
                     what_was_data_runs_as_code
                     cold_code_takes_the_time_that_it_takes_in_steps;
+                written:
+                    programs_that_write_their_code_come_to_the_same_in_steps;
                 interrupts:
                     an_interrupt_is_taken_at_the_first_instruction_after_its_time
                     a_core_waits_for_its_interrupt
@@ -59,7 +62,8 @@ macro_rules! properties_of {
                     a_wait_for_an_event_is_skipped
                     an_exchange_of_bytes_is_skipped
                     a_loop_that_counts_is_run
-                    a_loop_that_writes_beside_its_code_is_run
+                    a_loop_that_writes_beside_its_code_is_skipped
+                    a_loop_that_writes_over_its_code_is_run
                     a_watched_loop_keeps_its_stack
                     interrupts_come_at_the_same_instruction
                     skipping_changes_nothing;

@@ -184,12 +184,12 @@ proptest! {
                 Step::Store(at, size, value) => {
                     let at = at & 0xfff & !u32::from(at % 3 != 0).wrapping_mul(size.bytes() - 1);
                     let shortcut = rig.memory.store_shortcut(RAM + at, size.bytes());
-                    let (before, epoch) = (rig.memory.state().clone(), rig.bus.code_epoch);
+                    let (before, epoch) = (rig.memory.state().clone(), rig.bus.code_written.epoch());
                     let (cycles, result) = rig.store(RAM + at, size, value, 0);
                     prop_assert!(result.is_ok());
                     plain.extend((0..size.bytes()).map(|n| (at + n, (value >> (8 * n)) as u8)));
                     if let Some(host) = shortcut {
-                        prop_assert_eq!((cycles, rig.bus.code_epoch), (0, epoch));
+                        prop_assert_eq!((cycles, rig.bus.code_written.epoch()), (0, epoch));
                         prop_assert_eq!(host, host_of(&rig.bus, RAM + at).unwrap());
                         prop_assert!(same_lines(rig.memory.state(), &before));
                     }
@@ -206,8 +206,9 @@ proptest! {
                     rig.maintain(Maintenance::Tlb(TlbEntries::All));
                 }
                 Step::Mark(at) => {
+                    let known = rig.bus.code_marked.epoch();
                     rig.bus.mark_code(RAM + at, 4.min(4096 - at));
-                    rig.memory.forbid_store_shortcuts();
+                    rig.memory.follow_marks(&rig.bus, known);
                 }
             }
         }

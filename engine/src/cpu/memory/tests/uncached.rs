@@ -21,12 +21,12 @@ fn local_memory_costs_nothing_and_has_a_shortcut_from_then_on() {
     assert_eq!(rig.put(LOCAL + 4, 7), 0);
     assert_eq!(rig.word(LOCAL + 4), (0, 7));
     assert!(rig.memory.load_shortcut(LOCAL + 4, 4).is_some() && rig.memory.store_shortcut(LOCAL, 1).is_some());
-    rig.bus.mark_code(LOCAL, 4);
-    rig.memory.forbid_store_shortcuts();
-    let epoch = rig.bus.code_epoch;
+    rig.bus.mark_code(LOCAL, 6);
+    rig.memory.follow_marks(&rig.bus, 0);
+    let epoch = rig.bus.code_written.epoch();
     assert_eq!(rig.put(LOCAL + 4, 8), 0);
     assert!(rig.memory.store_shortcut(LOCAL, 1).is_none());
-    assert_eq!(rig.bus.code_epoch, epoch + 1, "a store to decoded code is seen");
+    assert_eq!(rig.bus.code_written.epoch(), epoch + 1, "a store to decoded code is seen");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::cell::Cell;
 use super::Sama5d2Qspi;
 use super::scrambling::Scrambler;
 use super::window::Access;
+use crate::bus::code::CodeSpan;
 use crate::bus::device::Ctx;
 use crate::wire::spi::{Burst, Rate};
 
@@ -60,7 +61,7 @@ impl Look {
         self.answers.set(Answers::Unknown);
         // Nobody knows which of the bytes have been decoded.
         if self.looked.take() {
-            ctx.bus.code_epoch += 1;
+            ctx.bus.code_written.tell(CodeSpan::ELSEWHERE);
         }
     }
 }

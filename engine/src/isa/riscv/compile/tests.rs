@@ -25,6 +25,8 @@ const TICKER_BASE: u8 = 18;
 const INTERRUPTS: u8 = 19;
 const SCRATCH: u8 = 20;
 const LOCAL_BASE: u8 = 21;
+/// Holds the address behind the code, where there is data.
+const BEHIND: u8 = 23;
 
 /// Raises the machine timer interrupt every `period`; a store takes it back, and one elsewhere ends the run.
 struct Ticker {
@@ -61,6 +63,7 @@ enum Step {
     Register { kind: usize, rd: u8, rs1: u8, rs2: u8 },
     Immediate { funct3: u32, rd: u8, rs1: u8, imm: u32 },
     Access { kind: usize, register: u8, offset: u32, local: bool, aligned: bool },
+    Beside { register: u8, word: u32, store: bool },
     Poll { rd: u8 },
     Branch { funct3: usize, rs1: u8, rs2: u8, skip: u32 },
     Call,
@@ -79,13 +82,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(kind, register, offset, local, aligned)| {
                 Step::Access { kind, register, offset, local, aligned }
             }),
+        8 => (register(), 0u32..8, any::<bool>())
+            .prop_map(|(register, word, store)| Step::Beside { register, word, store }),
         3 => register().prop_map(|rd| Step::Poll { rd }),
         12 => (0usize..6, register(), register(), 1u32..6)
             .prop_map(|(funct3, rs1, rs2, skip)| Step::Branch { funct3, rs1, rs2, skip }),
         4 => Just(Step::Call),
         4 => (register(), any::<bool>()).prop_map(|(rd, instructions)| Step::Count { rd, instructions }),
-        // Rare: each time round, one drops all blocks.
-        1 => (0usize..40, 0u32..100, any::<bool>()).prop_map(|(target, add, fence)| Step::Patch { target, add, fence }),
+        2 => (0usize..40, 0u32..100, any::<bool>()).prop_map(|(target, add, fence)| Step::Patch { target, add, fence }),
     ];
     prop::collection::vec(step, 10..40)
 }
@@ -180,6 +184,8 @@ fn lower(step: &Step) -> Vec<Later> {
             let offset = if aligned { offset & !3 } else { offset };
             if kind < 5 { i_type(0x03, funct3, register, base, offset) } else { s_type(funct3, base, register, offset) }
         }
+        Step::Beside { register, word, store: true } => s_type(2, BEHIND, register, 4 * word),
+        Step::Beside { register, word, store: false } => i_type(0x03, 2, register, BEHIND, 4 * word),
         Step::Poll { rd } => i_type(0x03, 2, rd, TICKER_BASE, 8),
         Step::Count { rd, instructions } => csr(2, rd, 0, if instructions { 0xb02 } else { 0xb00 }),
         Step::Branch { funct3, rs1, rs2, skip } => {
@@ -229,6 +235,12 @@ fn place(steps: &[Step], at: u32, function: Option<u32>) -> Vec<u32> {
 
 /// The whole program for `base`: handler, function, set-up, loop. Gives the code and its entry.
 fn assemble(program: &Program, base: u32) -> (Vec<u32>, u32) {
+    let code = assemble_before(program, base, 0).0;
+    assemble_before(program, base, base + 4 * code.len() as u32)
+}
+
+/// The same with data at `behind`.
+fn assemble_before(program: &Program, base: u32, behind: u32) -> (Vec<u32>, u32) {
     // Interrupts are counted and taken back; exceptions skip their instruction.
     let mut code = vec![csr(2, SCRATCH, 0, 0x342), branch(4, SCRATCH, 0, 20)];
     code.extend([
@@ -246,7 +258,7 @@ fn assemble(program: &Program, base: u32) -> (Vec<u32>, u32) {
         load_constant(&mut code, register, *value);
     }
     let bases = [(DATA_BASE, DATA), (ROUNDS, program.rounds), (TICKER_BASE, TICKER), (LOCAL_BASE, 0x4000)];
-    for (register, value) in bases.into_iter().chain([(SCRATCH, base)]) {
+    for (register, value) in bases.into_iter().chain([(BEHIND, behind), (SCRATCH, base)]) {
         load_constant(&mut code, register, value);
     }
     code.extend([

@@ -31,11 +31,11 @@ fn settings_that_change_have_code_decoded_again() {
         rig.word(offset);
     }
     assert_eq!(rig.peek(0x40), word_at(0x40));
-    let epoch = rig.bench.bus.code_epoch;
+    let epoch = rig.bench.bus.code_written.epoch();
     rig.word(0x300);
-    assert_eq!(rig.bench.bus.code_epoch, epoch);
+    assert_eq!(rig.bench.bus.code_written.epoch(), epoch);
     rig.frame(0xeb, ifr::QUAD_READ | ifr::dummies(11));
-    assert!(rig.bench.bus.code_epoch > epoch);
+    assert!(rig.bench.bus.code_written.epoch() > epoch);
     assert_ne!(rig.peek(0x40), word_at(0x40));
 }
 

@@ -1,0 +1,191 @@
+//! Code that is written, and data beside it: which blocks go, and which stay.
+
+use super::toy::ToyCore;
+use super::*;
+use crate::core::Stop;
+
+/// Where programs are, and a function: not in the same 64 bytes.
+const PROGRAM: u32 = 0x200;
+const FUNCTION: u32 = 0x280;
+/// How often loops go round.
+const ROUNDS: i8 = 100;
+
+/// A core at a program in local memory, with the function behind it.
+fn core_at(program: &[u32], function: &[u32]) -> (ToyCore, Bus) {
+    let mut bus = Bus::default();
+    let clock = Hz::new(100_000_000).unwrap();
+    bus.rams.push(Ram::new(0x1_0000, PortTiming::symmetric(clock, Cycles(0), Cycles(1), 4)));
+    let (name, target) = ("local".into(), Target::Ram(0));
+    bus.map.push(MapEntry { name, base: 0, last: 0xffff, target, route: None, cacheable: false });
+    bus.add_core();
+    let memory = MemoryConfig::unbuffered(clock, None, None);
+    let config = Config { name: "toy".into(), index: 0, clock, timing: (), system: (), memory };
+    for (at, words) in [(PROGRAM, program), (FUNCTION, function)] {
+        write(&mut bus, at, words);
+    }
+    let mut core = ToyCore::at(config, PROGRAM);
+    core.x[6] = FUNCTION;
+    (core, bus)
+}
+
+fn write(bus: &mut Bus, at: u32, words: &[u32]) {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert!(bus.poke(at, &bytes));
+}
+
+/// Runs to the exit, from the program's beginning.
+fn run(core: &mut ToyCore, bus: &mut Bus) {
+    core.pc = PROGRAM;
+    assert_eq!(core.run(bus, Ps::from_us(100_000)), Stop::Exit(0));
+    let report = core.report(bus);
+    assert_eq!(report.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), report.cycles.0);
+}
+
+/// Blocks that have been decoded, and the addresses of those that are dead.
+fn blocks(core: &ToyCore) -> (usize, Vec<u32>) {
+    let dead = core.blocks.cold.iter().filter(|cold| cold.is_dead).map(|cold| cold.entry.pc);
+    (core.blocks.hot.len(), dead.collect())
+}
+
+/// Calls the function, whose address is in register 6, each time round.
+fn calls(body: &[u32]) -> Vec<u32> {
+    let round = [&[jump(14, 6)][..], body, &[add(1, 1, -1), branch_if(1, -2 - body.len() as i8), EXIT]].concat();
+    [&[add(1, 0, ROUNDS)][..], &round].concat()
+}
+
+#[test]
+fn a_store_beside_code_is_an_ordinary_store() {
+    // Registers 2 and 3 hold the addresses of words behind the program and behind the function.
+    let program = calls(&[add(4, 4, 1), store(4, 2, 0), store(4, 3, 0)]);
+    let behind = PROGRAM + 4 * program.len() as u32;
+    let (mut core, mut bus) = core_at(&program, &[add(5, 5, 1), jump(12, 14)]);
+    (core.x[2], core.x[3]) = (behind, FUNCTION + 8);
+    run(&mut core, &mut bus);
+    let once = blocks(&core);
+    assert_eq!((core.x[4], core.x[5], bus.code_written.epoch()), (ROUNDS as u32, ROUNDS as u32, 0));
+    assert_eq!(bus.peek_word(behind), Some(ROUNDS as u32));
+    assert_eq!(bus.peek_word(FUNCTION + 8), Some(ROUNDS as u32));
+    run(&mut core, &mut bus);
+    assert_eq!(blocks(&core), once, "nothing was decoded again");
+    assert!(once.1.is_empty());
+}
+
+#[test]
+fn a_store_to_code_kills_what_is_there() {
+    // From the first time on, the function's second instruction adds 2.
+    let function = [add(5, 5, 1), add(7, 7, 1), jump(12, 14)];
+    let (mut core, mut bus) = core_at(&calls(&[store(4, 2, 0)]), &function);
+    (core.x[2], core.x[4]) = (FUNCTION + 4, add(7, 7, 2));
+    run(&mut core, &mut bus);
+    assert_eq!((core.x[5], core.x[7]), (ROUNDS as u32, 2 * ROUNDS as u32 - 1));
+    let (_, dead) = blocks(&core);
+    assert!(dead.iter().all(|pc| *pc == FUNCTION) && dead.len() == ROUNDS as usize, "{dead:x?}");
+    // Beside the function's code: nothing.
+    let before = blocks(&core);
+    write(&mut bus, FUNCTION + 12, &[0]);
+    write(&mut bus, FUNCTION - 4, &[0]);
+    run(&mut core, &mut bus);
+    assert_eq!(blocks(&core).1.iter().filter(|pc| **pc != FUNCTION).count(), 0);
+    assert!(blocks(&core).0 <= before.0 + ROUNDS as usize + 1);
+}
+
+#[test]
+fn a_write_from_outside_kills_what_is_there() {
+    let (mut core, mut bus) = core_at(&calls(&[]), &[add(5, 5, 1), jump(12, 14)]);
+    run(&mut core, &mut bus);
+    let before = blocks(&core);
+    write(&mut bus, FUNCTION + 8, &[1, 2, 3]);
+    run(&mut core, &mut bus);
+    assert_eq!(blocks(&core), before);
+    // The upper half of an instruction, as DMA may write it.
+    assert!(bus.poke(FUNCTION + 3, &[2]));
+    run(&mut core, &mut bus);
+    assert_eq!(core.x[5], 4 * ROUNDS as u32);
+    assert_eq!(blocks(&core).1, [FUNCTION]);
+    // More writes than anybody remembers.
+    for part in 0..40 {
+        write(&mut bus, FUNCTION, &[add(5, 5, part)]);
+        run(&mut core, &mut bus);
+    }
+    let sum = core.x[5];
+    for part in 0..40 {
+        core.blocks.place(0, bus.mark_code(FUNCTION, 4));
+        write(&mut bus, FUNCTION, &[add(5, 5, part)]);
+    }
+    run(&mut core, &mut bus);
+    assert_eq!(core.x[5], sum + 39 * ROUNDS as u32);
+    assert!(blocks(&core).1.is_empty(), "all were dropped");
+}
+
+#[test]
+fn a_block_that_reaches_into_the_next_page_goes_with_its_last_bytes() {
+    let (mut core, mut bus) = core_at(&[], &[]);
+    // The toy's instructions may be anywhere.
+    let last = 0x1ffe;
+    core.x[6] = last - 4;
+    write(&mut bus, PROGRAM, &[jump(14, 6), EXIT]);
+    for (number, add) in [1, 2, 4].into_iter().enumerate() {
+        write(&mut bus, last - 4, &[add_to_five(add), add_to_five(8), jump(12, 14)]);
+        run(&mut core, &mut bus);
+        assert_eq!(blocks(&core).1.len(), 2 * number, "{number}");
+    }
+    assert_eq!(core.x[5], 1 + 2 + 4 + 3 * 8);
+    let (decoded, dead) = blocks(&core);
+    // The number of the second instruction, the last of its block, is behind the page's end.
+    assert!(bus.poke(last + 3, &[16]));
+    run(&mut core, &mut bus);
+    assert_eq!(core.x[5], 1 + 2 + 4 + 3 * 8 + 4 + 16);
+    assert_eq!((blocks(&core).0, blocks(&core).1.len()), (decoded + 1, dead.len() + 1));
+}
+
+fn add_to_five(number: i8) -> u32 {
+    add(5, 5, number)
+}
+
+#[test]
+fn code_that_is_modified_for_ever_fills_no_memory() {
+    let (mut core, mut bus) = core_at(&calls(&[store(4, 2, 0)]), &[add(5, 5, 1), jump(12, 14)]);
+    (core.x[2], core.x[4]) = (FUNCTION, add(5, 5, 1));
+    for _ in 0..100 {
+        run(&mut core, &mut bus);
+        assert!(core.blocks.hot.len() < 5000);
+    }
+    assert_eq!(core.x[5], 100 * ROUNDS as u32);
+}
+
+#[test]
+fn popular_blocks_are_unlinked_wherever_they_were_linked_to() {
+    // More of them than are remembered one by one.
+    let callers: Vec<u32> = (0..60).map(|at| 0x1000 + 0x40 * at).collect();
+    let (mut core, mut bus) = core_at(&[], &[]);
+    core.x[6] = 0x3000;
+    for round in 1..3 {
+        write(&mut bus, 0x3000, &[add(5, 5, round), add(0, 0, 0), EXIT]);
+        for caller in &callers {
+            write(&mut bus, *caller, &[jump(14, 6)]);
+        }
+        for _ in 0..2 {
+            for caller in &callers {
+                core.pc = *caller;
+                assert_eq!(core.run(&mut bus, Ps::from_us(100_000)), Stop::Exit(0));
+            }
+        }
+    }
+    assert_eq!(core.x[5], 2 * 60 * (1 + 2));
+}
+
+#[test]
+fn each_core_drops_what_another_writes_over() {
+    // Core 0 waits for core 1, calls a function in shared memory, and reports; core 1 has changed it meanwhile.
+    let waits = [load(3, 8, 0), branch_if(3, 2), branch_if(8, -2)];
+    let calls = [add(6, 8, 64), jump(14, 6), store(5, 9, 0)];
+    let first = [&calls[..], &[store(8, 8, 4)], &waits, &calls, &[EXIT]].concat();
+    let new = [load(3, 8, 4), branch_if(3, 2), branch_if(8, -2), load(4, 8, 32), store(4, 8, 64), store(8, 8, 0)];
+    let second = [&new[..], &[WAIT, branch_if(8, -1)]].concat();
+    let (mut machine, journal) = machine(&[&first, &second]);
+    put(&mut machine, SHARED + 32, &[add(5, 5, 100)]);
+    put(&mut machine, SHARED + 64, &[add(5, 5, 1), jump(12, 14)]);
+    assert_eq!(super::run(&mut machine).outcome, Outcome::Exit(0));
+    let written: Vec<u32> = journal.entries.lock().unwrap().iter().map(|(_, value, _)| *value).collect();
+    assert_eq!(written, [1, 101]);
+}
