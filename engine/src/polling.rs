@@ -161,8 +161,8 @@ impl Poll {
         }
     }
 
-    /// [`Poll::until`] for loops that look at something that changes then: `looks` is how often anyone has. To others it is
-    /// nothing.
+    /// [`Poll::until`] for loops that look at something that changes then: `looks` is how often anyone has. To others
+    /// it is nothing.
     pub fn until_for(&mut self, looks: u64, deadline: Ps) {
         if self.purpose == Purpose::Look {
             self.looked_at.push((looks, deadline));

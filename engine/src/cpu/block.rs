@@ -438,7 +438,8 @@ impl<I: Isa> Blocks<I> {
         (hot.code, hot.runs_to_go) = (self.uncompiled, self.compile_after);
     }
 
-    /// A block is part of another's compiled code: as it is rarely entered otherwise, it is worth code of its own later.
+    /// A block is part of another's compiled code: as it is rarely entered otherwise, it is worth code of its own
+    /// later.
     pub fn cover(&mut self, index: u32) {
         if !self.is_compiled(index) {
             self.hot[index as usize].runs_to_go = COVERED_RUNS.max(self.compile_after);

@@ -5,11 +5,11 @@
 //! a system instruction, a successor that may not be entered) ends it, with word of where the interpreter has to go on.
 //! So registers, cycles and counters are the interpreter's at every point that can be observed.
 //!
-//! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes
-//! the function of a region, its accounts and its ways out; [`access`] loads and stores, [`arithmetic`] computes; [`stubs`] leads into compiled
-//! code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread ([`worker`]) do the long part while the
-//! core goes on interpreting: as both tiers come to the same, it does not matter when that is done. What an operation does, its instruction set says
-//! ([`Isa::emit`](super::isa::Isa::emit)).
+//! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes the
+//! function of a region, its accounts and its ways out; [`access`] loads and stores, [`arithmetic`] computes; [`stubs`]
+//! leads into compiled code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread ([`worker`]) do the
+//! long part while the core goes on interpreting: as both tiers come to the same, it does not matter when that is done.
+//! What an operation does, its instruction set says ([`Isa::emit`](super::isa::Isa::emit)).
 
 mod access;
 mod arithmetic;

@@ -323,8 +323,8 @@ impl Memory {
         }
     }
 
-    /// A line was used: under this policy, that changes what accesses to the others of its set do. Only the one that was
-    /// used before it can have shortcuts.
+    /// A line was used: under this policy, that changes what accesses to the others of its set do. Only the one that
+    /// was used before it can have shortcuts.
     fn forget_neighbours(&mut self, bus: &Bus, physical: u32) {
         let (Some(cache), shortcuts) = (&mut self.state.dcache, &mut self.shortcuts) else { return };
         let shape = cache.shape();

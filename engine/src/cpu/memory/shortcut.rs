@@ -59,8 +59,8 @@ impl Marked {
     fn is_clear(self, host: usize, bytes: u32) -> bool {
         let half = (host - self.ram) / 2;
         let words: *const u32 = std::ptr::with_exposed_provenance(self.marks);
-        // SAFETY: a shortcut's line lies inside a RAM, which has a word of marks for each 64 bytes. Both live as long as
-        // the machine, and are reached by pointers only.
+        // SAFETY: a shortcut's line lies inside a RAM, which has a word of marks for each 64 bytes. Both live as long
+        // as the machine, and are reached by pointers only.
         let word = unsafe { words.add(half / u32::BITS as usize).read() };
         let marks = if bytes > 2 { 3 } else { 1 };
         word >> (half % u32::BITS as usize) & marks == 0
@@ -105,8 +105,8 @@ impl Shortcuts {
             .then(|| slot.host_zero.wrapping_add(addr as usize) as *mut u8)
     }
 
-    /// Where the bytes of an aligned store of one, two or four bytes go, if the line is here as one that holds code, but
-    /// none where they go.
+    /// Where the bytes of an aligned store of one, two or four bytes go, if the line is here as one that holds code,
+    /// but none where they go.
     #[inline]
     pub fn store_beside_code(&self, addr: u32, bytes: u32) -> Option<*mut u8> {
         let number = (addr >> self.line_shift) as usize & (SLOTS - 1);

@@ -303,7 +303,10 @@ mod tests {
         #[test]
         fn skipped_iterations_are_as_run(
             distance in 1_u64..60,
-            accesses in prop::collection::vec((prop::sample::select(vec![ISR, IPR, IER, IAR, SIE, CIE, IVR]), 0_u32..64), 1..6),
+            accesses in prop::collection::vec(
+                (prop::sample::select(vec![ISR, IPR, IER, IAR, SIE, CIE, IVR]), 0_u32..64),
+                1..6,
+            ),
             start in 0_u64..100,
             count in 1_u64..30,
         ) {
@@ -312,7 +315,8 @@ mod tests {
                 _ => Access::Read(register),
             };
             let accesses: Vec<Access> = accesses.into_iter().map(access).collect();
-            Loop::even(params().port.clock, distance, &accesses).assert_skipped_as_run(|| enabled(0b0011), start, count);
+            let polled = Loop::even(params().port.clock, distance, &accesses);
+            polled.assert_skipped_as_run(|| enabled(0b0011), start, count);
         }
     }
 

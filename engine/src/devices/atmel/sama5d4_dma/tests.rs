@@ -162,7 +162,10 @@ proptest! {
     fn skipped_iterations_are_as_run(
         distance in 1_u64..60,
         accesses in prop::collection::vec(
-            (prop::sample::select(vec![XDMAC_GS, XDMAC_GIS, XDMAC_GIE, XDMAC_GE, XDMAC_GD, CHANNEL_BASE + 0xc]), 0_u32..32),
+            (
+                prop::sample::select(vec![XDMAC_GS, XDMAC_GIS, XDMAC_GIE, XDMAC_GE, XDMAC_GD, CHANNEL_BASE + 0xc]),
+                0_u32..32,
+            ),
             1..6,
         ),
         start in 0_u64..100,
