@@ -245,7 +245,7 @@ impl<I: Isa> Cpu<I> {
         let left_cycles = self.shell.deadline.limit - self.shell.cycles;
         let first = self.blocks.hot[index as usize].first_op as usize;
         let behind = first + self.blocks.ops_of(index).len();
-        let begins = |info: &OpInfo| u64::from(info.begins_cycles) - 1;
+        let begins = |info: &OpInfo| u64::from(info.begins_cycles).saturating_sub(1);
         let late =
             self.blocks.infos[first..behind].iter().position(|info| info.instr > 0 && begins(info) >= left_cycles);
         if let Some(at) = late

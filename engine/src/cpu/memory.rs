@@ -328,12 +328,12 @@ impl Memory {
     fn forget_neighbours(&mut self, bus: &Bus, physical: u32) {
         let (Some(cache), shortcuts) = (&mut self.state.dcache, &mut self.shortcuts) else { return };
         let shape = cache.shape();
-        if shape.ways > 1 && shape.replacement == Replacement::LeastRecentlyUsed {
-            if let Some(other) = cache.used_before(physical)
-                && let Some(host) = host_of(bus, other)
-            {
-                shortcuts.remove_host(other, host);
-            }
+        if shape.ways > 1
+            && shape.replacement == Replacement::LeastRecentlyUsed
+            && let Some(other) = cache.used_before(physical)
+            && let Some(host) = host_of(bus, other)
+        {
+            shortcuts.remove_host(other, host);
         }
     }
 }
