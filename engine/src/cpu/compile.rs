@@ -1,9 +1,10 @@
 //! The second tier: regions of blocks that run often, as host code.
 //!
 //! Time inside a block is known when it is decoded, so compiled code keeps every count of the interpreter and has to do
-//! nothing more than add constants. It never calls anything: whatever is not simply done (an access without a shortcut,
-//! a system instruction, a successor that may not be entered) ends it, with word of where the interpreter has to go on.
-//! So registers, cycles and counters are the interpreter's at every point that can be observed.
+//! nothing more than add constants. Whatever is not simply done (an access without a shortcut, a system instruction, a
+//! successor that may not be entered) ends it, with word of where the interpreter has to go on. All that it calls are
+//! functions that change registers. So registers, cycles and counters are the interpreter's at every point that can be
+//! observed.
 //!
 //! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes the
 //! function of a region, its accounts and its ways out; [`access`] loads and stores, [`arithmetic`] computes; [`stubs`]
