@@ -32,6 +32,8 @@ _TOOK = re.compile(r"^\S+ billion instructions in .*$", re.MULTILINE)
 _SPEEDS = (
     ("CoreMark-like, RISC-V with caches (`kc705-axi-quad-spi`)", "riscv_mips", "riscv_qemu_mips"),
     ("the same, Cortex-A5 (`sama5d2-xplained`)", "arm_mips", "arm_qemu_mips"),
+    ("the same, Cortex-A7 (`stm32mp157c-dk2`)", "a7_mips", "a7_qemu_mips"),
+    ("the same, Cortex-M4 (`minimal-armv7m`)", "m4_mips", "m4_qemu_mips"),
     ("the same, MIPS (`ben-nanonote`)", "mips_mips", "mips_qemu_mips"),
     ("the same, caches off (`kc705-axi-quad-spi`)", "riscv_uncached_mips .1f", None),
     ("the same, from SPI flash in place (`picosoc-icebreaker`)", "picosoc_mips .1f", None),
