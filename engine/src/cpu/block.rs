@@ -379,7 +379,7 @@ impl<I: Isa> Blocks<I> {
         *self.pending_numbers.entry(pending).or_insert(next)
     }
 
-    /// The whole block `index` is what comes next where `entry` is asked for.
+    /// Compiled code finds the whole block `index` where `entry` is asked for.
     pub fn settle(&mut self, entry: &EntryOf<I>, index: u32) {
         let number = if entry.pending.is_none() { Some(&0) } else { self.pending_numbers.get(&entry.pending) };
         if let Some(number) = number {

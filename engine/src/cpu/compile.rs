@@ -259,10 +259,9 @@ impl<I: Isa> Cpu<I> {
             }
         }
         if compiler.is_full() {
-            compiler.clear();
-            self.host.regions.clear();
-            let uncompiled = compiler.stubs.uncompiled;
-            self.blocks.forget_code(uncompiled);
+            self.blocks.forget_code(compiler.stubs.uncompiled);
+            // What is under way is lost, too: it has to be asked for again.
+            self.host.clear();
         }
     }
 }

@@ -19,7 +19,7 @@ const HANDLER: u32 = 0x800;
 const RDCYCLE: u32 = 0xc00;
 const RDINSTRET: u32 = 0xc02;
 
-pub const SERIAL: Timing = Timing {
+const SERIAL: Timing = Timing {
     execute: 2,
     shift: 3,
     shift_stage_bits: 4,
@@ -36,6 +36,19 @@ pub const SERIAL: Timing = Timing {
     interrupt: 2,
 };
 
+/// A core after reset, which multiplies and divides, with its handler and its stack there.
+pub fn core(interrupt_addr: u32, stack_addr: u32) -> Picorv32 {
+    Picorv32::new(Config {
+        name: "cpu0".to_owned(),
+        index: 0,
+        clock: clock(),
+        timing: SERIAL,
+        extensions: Extensions { multiply: true, divide: true },
+        interrupt_addr,
+        stack_addr,
+    })
+}
+
 fn machine_at(at: u32, program: &[u32], handler: &[u32]) -> Machine {
     let mut bus = Bus::default();
     for (name, base, cycles) in [("fast", FAST, 1), ("slow", SLOW, SLOW_CYCLES)] {
@@ -45,15 +58,7 @@ fn machine_at(at: u32, program: &[u32], handler: &[u32]) -> Machine {
         bus.map.push(MapEntry { name: name.into(), base, last: base + 0xfff, target, route: None, cacheable: false });
     }
     bus.add_core();
-    let mut core = Picorv32::new(Config {
-        name: "cpu0".to_owned(),
-        index: 0,
-        clock: clock(),
-        timing: SERIAL,
-        extensions: Extensions { multiply: true, divide: true },
-        interrupt_addr: HANDLER,
-        stack_addr: 0x1000,
-    });
+    let mut core = self::core(HANDLER, 0x1000);
     core.set_pc(at);
     let mut machine = Machine::new(bus, vec![Box::new(core)], Description::default());
     put(&mut machine, at, program);

@@ -1,7 +1,6 @@
 //! Polling loops of PicoRV32, in RAM and in place from flash: skipping them changes nothing that anyone can see.
 
 use crate::conformance;
-use crate::picorv32::SERIAL;
 use crate::support::riscv::*;
 use cyclescope_engine::bus::device::{Device, DeviceId};
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
@@ -11,7 +10,6 @@ use cyclescope_engine::devices::cyclescope::picosoc_spimemio::PicosocSpimemio;
 use cyclescope_engine::devices::cyclescope::result_port::ResultPort;
 use cyclescope_engine::devices::support::axi_lite::AxiLitePort;
 use cyclescope_engine::devices::support::hosted_chip::HostedChip;
-use cyclescope_engine::isa::riscv::picorv32::{Config, Extensions, Picorv32};
 use cyclescope_engine::machine::{Description, Machine, RunReport};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::polling::Poll;
@@ -109,15 +107,7 @@ fn machine(at: u32, program: &[u32]) -> Machine {
         bus.map.push(MapEntry { name: name.into(), base, last, target, route: None, cacheable: false });
     }
     bus.add_core();
-    let mut core = Picorv32::new(Config {
-        name: "cpu0".to_owned(),
-        index: 0,
-        clock: clock(),
-        timing: SERIAL,
-        extensions: Extensions { multiply: true, divide: true },
-        interrupt_addr: HANDLER,
-        stack_addr: 0x1000,
-    });
+    let mut core = crate::picorv32::core(HANDLER, 0x1000);
     core.set_pc(at);
     let mut machine = Machine::new(bus, vec![Box::new(core)], Description::default());
     if at == RAM {

@@ -63,8 +63,7 @@ pub fn own() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx))
 }
 
-/// Makes `func` the code of a region.
-/// `calls` is the host's calling convention.
+/// Makes `func` the code of a region. `calls` is the host's calling convention.
 pub fn emit<I: Isa>(
     func: &mut Function,
     context: &mut FunctionBuilderContext,
@@ -320,18 +319,23 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().store(own(), target, self.hot, at);
     }
 
-    /// The block ends in a branch.
-    pub fn branch(&mut self, taken: Value) {
-        let [yes, no] = self.fork(taken);
+    /// Does `yes` where `condition` holds, which ends there, and else `no`.
+    pub fn either(&mut self, condition: Value, yes: impl FnOnce(&mut Self), no: impl FnOnce(&mut Self)) {
+        let ways = self.fork(condition);
         let state = self.state();
-        self.b.switch_to_block(yes);
-        self.exit(TAKEN);
+        self.b.switch_to_block(ways[0]);
+        yes(self);
         self.restore(state);
-        self.b.switch_to_block(no);
-        self.exit(FALLEN);
+        self.b.switch_to_block(ways[1]);
+        no(self);
     }
 
-    /// The end of the block: accounts for it, and goes to what comes next.
+    /// The block ends in a branch.
+    pub fn branch(&mut self, taken: Value) {
+        self.either(taken, |this| this.exit(TAKEN), |this| this.exit(FALLEN));
+    }
+
+    /// The end of the block: accounts for it, and goes to the block behind it.
     pub fn exit(&mut self, exit: usize) {
         self.dirty &= !I::TRANSIENT;
         self.account(exit);
@@ -351,12 +355,7 @@ impl<I: Isa> Emitter<'_, I> {
         if guess != NO_BLOCK && self.region.place_of(guess).is_some() {
             let pc = self.blocks().hot[guess as usize].pc;
             let right = self.b.ins().icmp_imm(IntCC::Equal, target, i64::from(pc as i32));
-            let [yes, no] = self.fork(right);
-            let state = self.state();
-            self.b.switch_to_block(yes);
-            self.go_to(guess);
-            self.restore(state);
-            self.b.switch_to_block(no);
+            return self.either(right, |this| this.go_to(guess), |this| this.look_up(target));
         }
         self.look_up(target);
     }

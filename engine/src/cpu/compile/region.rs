@@ -24,8 +24,6 @@ pub type RegisterBits = u64;
 pub struct Member {
     /// Its index among the core's blocks.
     pub index: u32,
-    /// Its operations.
-    pub ops: usize,
     /// Registers that may differ from the core's when it is entered from inside the region.
     pub dirty: RegisterBits,
     /// Operations before which all such registers are stored in the core.
@@ -45,7 +43,7 @@ impl Region {
         let mut region = Region { members: vec![member(blocks, head)?] };
         let runs = |index: u32, exit: usize| blocks.hot[index as usize].runs[exit];
         let least = (runs(head, FALLEN) + runs(head, TAKEN)) / RARE;
-        let (mut at, mut ops) = (0, region.members[0].ops);
+        let (mut at, mut ops) = (0, blocks.ops_of(head).len());
         while let Some(from) = region.members.get(at).map(|member| member.index) {
             at += 1;
             for exit in [TAKEN, FALLEN] {
@@ -54,8 +52,9 @@ impl Region {
                     continue;
                 }
                 let Some(member) = member(blocks, next) else { continue };
-                if region.members.len() < MOST_BLOCKS && ops + member.ops <= MOST_OPS {
-                    ops += member.ops;
+                let more = blocks.ops_of(next).len();
+                if region.members.len() < MOST_BLOCKS && ops + more <= MOST_OPS {
+                    ops += more;
                     region.members.push(member);
                 }
             }
@@ -99,12 +98,10 @@ impl Region {
 
 /// A block as a member, if it can be compiled.
 fn member<I: Isa>(blocks: &Blocks<I>, index: u32) -> Option<Member> {
-    let cold = &blocks.cold[index as usize];
-    let ops = blocks.ops_of(index);
-    if cold.entry.extent != Extent::Whole || !I::compiles(blocks, index) {
+    if blocks.cold[index as usize].entry.extent != Extent::Whole || !I::compiles(blocks, index) {
         return None;
     }
-    Some(Member { index, ops: ops.len(), dirty: 0, stores_before: Vec::new(), entered: u32::MAX })
+    Some(Member { index, dirty: 0, stores_before: Vec::new(), entered: u32::MAX })
 }
 
 impl Member {

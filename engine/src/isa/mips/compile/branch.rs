@@ -33,15 +33,7 @@ pub fn emit(e: &mut Emit, op: &Op, at: usize, slot: &Op) {
     let branch = Branch { op, at, slot, pc, target };
     match condition(e, op) {
         None => branch.way(e, TAKEN),
-        Some(taken) => {
-            let [yes, no] = e.fork(taken);
-            let state = e.state();
-            e.b.switch_to_block(yes);
-            branch.way(e, TAKEN);
-            e.restore(state);
-            e.b.switch_to_block(no);
-            branch.way(e, FALLEN);
-        }
+        Some(taken) => e.either(taken, |e| branch.way(e, TAKEN), |e| branch.way(e, FALLEN)),
     }
 }
 

@@ -7,7 +7,6 @@ use crate::support::late::{EXIT_STATUS, Late};
 use crate::support::pair;
 use crate::support::riscv::*;
 use cyclescope_engine::core::Core;
-use cyclescope_engine::isa::riscv::picorv32::{Config, Extensions, Picorv32};
 use cyclescope_engine::machine::{Description, Machine};
 
 /// The register behind a program's: x18 to x25, and ra. x5 and x6 are for what takes more than one instruction.
@@ -114,15 +113,7 @@ impl Target for PicoRv32 {
     const OWN: &[&[u16]] = &[&[0xd333, 0x0252], &[1, 1], &[0x2373, 0xc000]];
 
     fn machine(at: u32) -> Machine {
-        let mut core = Picorv32::new(Config {
-            name: "cpu0".to_owned(),
-            index: 0,
-            clock: clock(),
-            timing: crate::picorv32::SERIAL,
-            extensions: Extensions { multiply: true, divide: true },
-            interrupt_addr: HANDLER,
-            stack_addr: 0x1_0000,
-        });
+        let mut core = crate::picorv32::core(HANDLER, 0x1_0000);
         core.set_pc(at);
         Machine::new(bus(&LAYOUT, Late::new(5)), vec![Box::new(core)], Description::default())
     }
