@@ -33,7 +33,7 @@ pub(super) enum Phase {
 }
 
 /// A frame in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Frame {
     pub phase: Phase,
     /// Width of the phase.
@@ -66,6 +66,8 @@ pub(super) struct Frame {
     pub deaf_clocks: u32,
     /// In some of these nobody drove: the controller says which clocks it takes for dummies.
     pub released: bool,
+    /// It reads, and was opened by [`Flash::open`]: the controller listens as the chip talks, no faster than it may.
+    pub is_alike: bool,
 }
 
 impl Frame {
@@ -88,6 +90,7 @@ impl Frame {
             turned: false,
             deaf_clocks: 0,
             released: false,
+            is_alike: false,
         }
     }
 
