@@ -22,6 +22,7 @@ use super::core::{Hart, RiscV};
 use super::execute::Ending;
 use super::op::TimingClass;
 use crate::cpu::block::{self, Extent};
+use crate::cpu::memory::Via;
 use crate::cpu::memory::shortcut::Shortcuts;
 use memory::CodeMemory;
 
@@ -117,7 +118,8 @@ impl Hart {
             self.blocks.forget_code(compiler.stubs.uncompiled);
         }
         let Some(compiler) = &mut code.compiler else { return };
-        if self.blocks.cold[index as usize].entry.extent != Extent::Whole {
+        let cold = &self.blocks.cold[index as usize];
+        if cold.entry.extent != Extent::Whole || cold.fetch == Via::Uncached {
             return;
         }
         if self.blocks.is_compiled(index) {
