@@ -359,8 +359,8 @@ impl Bus {
         Some((times, path.route.is_some()))
     }
 
-    /// The times of the present master's path to a map entry, if that keeps time with it, and whether an interconnect is
-    /// on it. `None`, too, as long as nobody has asked for a path.
+    /// The times of the present master's path to a map entry, if that keeps time with it, and whether an interconnect
+    /// is on it. `None`, too, as long as nobody has asked for a path.
     pub fn path_in_step(&self, entry: usize) -> Option<(InStep, bool)> {
         let path = self.paths.get()?.of(self.master, entry);
         path.keeps_time().then(|| (path.in_step(), path.route.is_some()))

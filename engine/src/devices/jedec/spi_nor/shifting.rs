@@ -1,8 +1,8 @@
 //! The lines: how bits get in and out, clock by clock.
 //!
-//! Whole bytes on the right lines at the right rate in the right direction take [`Flash::byte`], parts of bytes that are
-//! read so [`Flash::part_of_byte`]; all else goes clock by clock through [`Flash::clock`], which looks at the level of
-//! each line on each edge. All give the same result (a test compares them).
+//! Whole bytes on the right lines at the right rate in the right direction take [`Flash::byte`], parts of bytes that
+//! are read so [`Flash::part_of_byte`]; all else goes clock by clock through [`Flash::clock`], which looks at the level
+//! of each line on each edge. All give the same result (a test compares them).
 
 use super::Flash;
 use super::commands::Source;
