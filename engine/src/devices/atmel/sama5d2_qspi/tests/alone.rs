@@ -156,8 +156,8 @@ proptest! {
 #[test]
 fn a_clock_that_becomes_too_fast_in_a_frame_is_noted() {
     let mut all = vec![Did::Clock(THIRD)];
-    all.extend([0, 8, 16, 24].map(|index| Did::Burst(index, 8)));
-    all.extend([Did::Clock(0), Did::Burst(32, 4)]);
+    all.extend([0, 0x100, 0x200, 0x300, 0x308, 0x310].map(|offset| Did::Burst(offset, 8)));
+    all.extend([Did::Clock(0), Did::Burst(0x318, 4)]);
     assert!(compare(true, &all).unwrap() >= 2);
 }
 
