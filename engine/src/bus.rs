@@ -27,7 +27,7 @@ use crate::order::{Order, ResetChange};
 use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
-use path::{Path, Paths, Times, View};
+use path::{InStep, Path, Paths, Times, View};
 
 /// Notes of devices that tell the user enough.
 const MOST_NOTES: usize = 1000;
@@ -111,6 +111,19 @@ pub struct Access {
     pub answered: Ps,
     /// The answer reached the master.
     pub done: Ps,
+}
+
+/// A read of a device that reached nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alone {
+    /// What was read; of a burst, its first word.
+    pub value: u32,
+    /// The map entry that answered.
+    pub entry: usize,
+    /// When it passed what, in the master's cycles.
+    pub times: Times,
+    /// There is an interconnect on its path.
+    pub routed: bool,
 }
 
 /// The address map, the memories and devices behind it, and what all share: events, interrupt lines, console, notes.
@@ -339,6 +352,29 @@ impl Bus {
         let path = self.paths.get()?.of(self.master, place.entry);
         let times = path.transfer(&mut self.rams[place.ram], place.offset, now, moves, is_next)?;
         Some((times, path.route.is_some()))
+    }
+
+    /// The times of the present master's path to a map entry, if that keeps time with it, and whether an interconnect
+    /// is on it. `None`, too, as long as nobody has asked for a path.
+    pub fn path_in_step(&self, entry: usize) -> Option<(InStep, bool)> {
+        let path = self.paths.get()?.of(self.master, entry);
+        path.keeps_time().then(|| (path.in_step(), path.route.is_some()))
+    }
+
+    /// A read of a device that the present master, which is the only core, begins in its cycle `now`: see
+    /// [`Device::read_alone`]. `None`, too, where another core may come to it, or as long as nobody has asked for a
+    /// path.
+    #[inline(always)]
+    pub fn read_alone(&mut self, addr: u32, now: u64, bytes: u32, is_next: impl FnOnce(u64) -> bool) -> Option<Alone> {
+        let entry = self.entry_at(addr)?;
+        let MapEntry { base, target: Target::Device(id, range), .. } = self.map[entry] else { return None };
+        if self.core_irqs.len() > 1 {
+            return None;
+        }
+        let path = self.paths.get()?.of(self.master, entry);
+        let device = self.devices[id.0 as usize].as_deref_mut()?;
+        let (value, times) = path.read_alone(device, (range, addr - base, bytes), now, is_next)?;
+        Some(Alone { value, entry, times, routed: path.route.is_some() })
     }
 
     /// The second-level cache that the present master's accesses pass.

@@ -69,6 +69,14 @@ impl Bus {
         }
     }
 
+    /// The same of the low 1, 2 or 4 `bytes` of a number, at a multiple of them.
+    #[inline(always)]
+    pub(crate) fn put_in_ram(&mut self, ram: usize, offset: u32, bytes: u32, value: u32) {
+        if self.rams[ram].put(offset, bytes, value) {
+            self.code_written.tell(CodeSpan { ram, first: offset, last: offset + (bytes - 1) });
+        }
+    }
+
     /// Remembers that instructions at this span have been decoded: where that is.
     pub fn mark_code(&mut self, addr: u32, len: u32) -> CodeSpan {
         let Some((entry, first)) = self.span(addr, len as usize).filter(|_| len > 0) else {

@@ -5,7 +5,7 @@ pub use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::memory::outer::OuterCache;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
-use crate::time::Ps;
+use crate::time::{Hz, Ps};
 use crate::wire::spi::SpiTarget;
 
 /// Width of an access.
@@ -127,6 +127,19 @@ pub trait Device: Send {
     /// As for [`Device::read`].
     fn burst(&mut self, _range: usize, _offset: u32, _bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
         Err(SlaveError { done: ctx.now })
+    }
+
+    /// The clock that [`Device::read_alone`] counts in.
+    fn own_clock(&self) -> Option<Hz> {
+        None
+    }
+
+    /// As [`Device::read`] for up to 4 bytes, aligned, and as [`Device::burst`] for more, where that reaches nothing
+    /// beyond the device: no event, no interrupt, no note comes of it. The request arrives at edge `edge` of
+    /// [`Device::own_clock`]; gives the value that a read has, and the edge of the answer. `None` where it may reach
+    /// further: what has been done by then is what the read that is made instead would begin with.
+    fn read_alone(&mut self, _range: usize, _offset: u32, _bytes: u32, _edge: u64) -> Option<(u32, u64)> {
+        None
     }
 
     /// True where the device takes the beats of a burst one a clock, its latency paid once; else each beat is an access

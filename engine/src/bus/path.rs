@@ -5,6 +5,7 @@
 //! response latency. Where interconnect and port run at a clock that divides the master's, that is done in the master's
 //! cycles ([`Path::transfer`]), else in picoseconds ([`Path::request`], [`Path::response`]), with the same result.
 
+use super::device::Device;
 use super::{Bus, MapEntry, Route, Target};
 use crate::memory::ram::{Direction, Ram};
 use crate::time::{Cycles, Hz, Ps};
@@ -28,16 +29,72 @@ pub struct Path {
     pub local: bool,
     /// Others see what is done there (a device's registers, shared memory): accesses of all cores have one order.
     pub ordered: bool,
-    /// The interconnect's clock, if there is one, and its cycles there and back. The clock is apart: priced in cycles,
-    /// a transfer needs all but that.
+    /// The interconnect's clock, if there is one. It is apart: priced in cycles, a transfer needs all but that.
     clock: Option<Box<Hz>>,
-    request_cycles: u64,
-    response_cycles: u64,
-    /// Cycles of the master in one of the interconnect and of the RAM's port, where these keep time with it; else 0.
-    ratio: u64,
+    /// Its cycles there and back, and what there is to know of clocks that keep time with the master's.
+    in_step: InStep,
 }
 
 const _: () = assert!(size_of::<Path>() == 64);
+
+/// The times of a path whose interconnect and target run at a clock that divides the master's.
+#[derive(Clone, Copy, Debug)]
+pub struct InStep {
+    request_cycles: u64,
+    response_cycles: u64,
+    /// Cycles of the master in one of the interconnect and of the RAM's port or the device, where these keep time with
+    /// it; else 0.
+    ratio: u64,
+    /// 2^64 divided by that, rounded up; of no use where it is 0 or 1.
+    inverse: u64,
+}
+
+impl InStep {
+    /// That of a path that does not keep time with the master.
+    pub const NOT: InStep = InStep { request_cycles: 0, response_cycles: 0, ratio: 0, inverse: 0 };
+    /// Up to this, cycles and ratios are divided by multiplication.
+    const MOST_CYCLES: u64 = 1 << 47;
+    const MOST_RATIO: u64 = 1 << 16;
+
+    /// True if the path keeps time with the master.
+    #[inline(always)]
+    pub fn is_known(&self) -> bool {
+        self.ratio != 0
+    }
+
+    /// The first edge of the target's clock in the master's cycle `now` or later.
+    #[inline(always)]
+    fn next_edge(&self, now: u64) -> u64 {
+        match self.ratio {
+            1 => now,
+            ratio if now <= InStep::MOST_CYCLES && ratio <= InStep::MOST_RATIO => {
+                // The inverse is too large by less than 2^-64 of the ratio, which is too little to reach the next
+                // number: (2^47 + 2^16) * 2^16 is below 2^64.
+                ((u128::from(now + ratio - 1) * u128::from(self.inverse)) >> u64::BITS) as u64
+            }
+            ratio => now.div_ceil(ratio),
+        }
+    }
+
+    /// The edge of the target's clock at which a request arrives that is made in the master's cycle `now`.
+    #[inline(always)]
+    pub fn arrival(&self, now: u64) -> u64 {
+        self.next_edge(now) + self.request_cycles
+    }
+
+    /// The master's cycle at an edge of the target's clock.
+    #[inline(always)]
+    pub fn cycle(&self, edge: u64) -> u64 {
+        edge * self.ratio
+    }
+
+    /// The times of a transfer that arrives, and is answered, at edges of the target's clock.
+    #[inline(always)]
+    pub fn times(&self, arrived: u64, answered: u64) -> Times {
+        let done = self.cycle(answered + self.response_cycles);
+        Times { arrived: self.cycle(arrived), answered: self.cycle(answered), done }
+    }
+}
 
 /// The master's cycles in which a transfer passed from one cause of waiting to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +118,14 @@ impl Path {
         let at_once = ram.is_some_and(Ram::is_local);
         let local = view.map_or(at_once && entry.route.is_none(), |view| view.local);
         let interconnect = route.map(|route| &bus.routes[route]);
-        let ratio = match (ram, clock) {
-            (Some(ram), Some(clock)) if !local && !at_once => ratio(clock, ram.timing().clock, interconnect),
+        let target_clock = match entry.target {
+            Target::Ram(ram) => Some(bus.rams[ram].timing().clock),
+            Target::Device(id, _) => {
+                bus.devices.get(id.0 as usize).and_then(Option::as_ref).and_then(|device| device.own_clock())
+            }
+        };
+        let ratio = match (target_clock, clock) {
+            (Some(target), Some(clock)) if !local && !at_once => ratio(clock, target, interconnect),
             _ => 0,
         };
         Path {
@@ -70,33 +133,41 @@ impl Path {
             local,
             ordered: ram.is_none_or(Ram::is_shared),
             clock: interconnect.map(|route| Box::new(route.clock)),
-            request_cycles: interconnect.map_or(0, |route| route.request_cycles.0),
-            response_cycles: interconnect.map_or(0, |route| route.response_cycles.0),
-            ratio,
+            in_step: InStep {
+                request_cycles: interconnect.map_or(0, |route| route.request_cycles.0),
+                response_cycles: interconnect.map_or(0, |route| route.response_cycles.0),
+                ratio,
+                inverse: (u64::MAX / ratio.max(1)).wrapping_add(1),
+            },
         }
     }
 
     /// True if transfers are priced in the master's cycles.
     #[inline]
     pub fn keeps_time(&self) -> bool {
-        self.ratio != 0
+        self.in_step.is_known()
+    }
+
+    /// Its times, where it does.
+    pub fn in_step(&self) -> InStep {
+        self.in_step
     }
 
     /// True if the memory is on the master's own port: no interconnect, and its clock.
     pub fn is_on_port(&self) -> bool {
-        self.ratio == 1 && self.route.is_none()
+        self.in_step.ratio == 1 && self.route.is_none()
     }
 
     /// When a request made at `at` reaches the target.
     #[inline]
     pub fn request(&self, at: Ps) -> Ps {
-        self.clock.as_ref().map_or(at, |clock| clock.after(at, Cycles(self.request_cycles)))
+        self.clock.as_ref().map_or(at, |clock| clock.after(at, Cycles(self.in_step.request_cycles)))
     }
 
     /// When an answer given at `at` reaches the master.
     #[inline]
     pub fn response(&self, at: Ps) -> Ps {
-        self.clock.as_ref().map_or(at, |clock| clock.after(at, Cycles(self.response_cycles)))
+        self.clock.as_ref().map_or(at, |clock| clock.after(at, Cycles(self.in_step.response_cycles)))
     }
 
     /// A transfer of so many bytes at `offset` that the master begins in its cycle `now`, to or from the memory at the
@@ -111,17 +182,35 @@ impl Path {
         (bytes, direction): (u32, Direction),
         is_next: impl FnOnce(u64) -> bool,
     ) -> Option<Times> {
-        let edge = match self.ratio {
-            0 => return None,
-            1 => now + self.request_cycles,
-            ratio => now.div_ceil(ratio) + self.request_cycles,
-        };
-        let arrived = edge * self.ratio;
-        if !is_next(arrived) {
+        let edge = self.arrival(now, is_next)?;
+        let answered = ram.transfer_at_edge(edge, offset, bytes, direction);
+        Some(self.in_step.times(edge, answered))
+    }
+
+    /// The edge of the target's clock at which a request arrives that is made in the master's cycle `now`. `None` as of
+    /// [`Path::transfer`].
+    #[inline(always)]
+    fn arrival(&self, now: u64, is_next: impl FnOnce(u64) -> bool) -> Option<u64> {
+        if !self.keeps_time() {
             return None;
         }
-        let answered = ram.transfer_at_edge(edge, offset, bytes, direction);
-        Some(Times { arrived, answered: answered * self.ratio, done: (answered + self.response_cycles) * self.ratio })
+        let edge = self.in_step.arrival(now);
+        is_next(self.in_step.cycle(edge)).then_some(edge)
+    }
+
+    /// A read of `bytes` of a device that the master begins in its cycle `now`, where that keeps time with it and the
+    /// read reaches no further ([`Device::read_alone`]): what is read, and its times.
+    #[inline(always)]
+    pub(super) fn read_alone(
+        &self,
+        device: &mut dyn Device,
+        (range, offset, bytes): (usize, u32, u32),
+        now: u64,
+        is_next: impl FnOnce(u64) -> bool,
+    ) -> Option<(u32, Times)> {
+        let edge = self.arrival(now, is_next)?;
+        let (value, answered) = device.read_alone(range, offset, bytes, edge)?;
+        Some((value, self.in_step.times(edge, answered)))
     }
 }
 
@@ -159,5 +248,28 @@ impl Paths {
     #[inline]
     pub fn of(&self, core: Option<usize>, entry: usize) -> &Path {
         &self.paths[core.unwrap_or(self.cores) * self.entries + entry]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn in_step(ratio: u64) -> InStep {
+        InStep { ratio, inverse: (u64::MAX / ratio).wrapping_add(1), ..InStep::NOT }
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_edge_is_the_quotient_rounded_up(
+            ratio in prop_oneof![1u64..20, 1u64..=1 << 17],
+            at in prop_oneof![0u64..1000, Just(InStep::MOST_CYCLES), any::<u64>().prop_map(|at| at >> 8)],
+            near in 0u64..3,
+        ) {
+            for now in [at + near, at.saturating_sub(near), (at / ratio * ratio + near).saturating_sub(1)] {
+                prop_assert_eq!(in_step(ratio).next_edge(now), now.div_ceil(ratio));
+            }
+        }
     }
 }

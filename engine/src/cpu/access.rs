@@ -144,10 +144,17 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
-        if let Some((cycles, value)) = self.memory.load_flat(bus, self.quiet_from(begins), addr, size.bytes(), told) {
+        let quiet = self.quiet_from(begins);
+        if let Some((cycles, value)) = self.memory.load_flat(bus, quiet, addr, size.bytes(), told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
-            return self.after_access(bus, index, at);
+            return self.after_flat(bus, index, at);
+        }
+        if !told && let Some((cycles, value)) = self.memory.load_alone(bus, quiet, addr, size.bytes()) {
+            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
+            set(self, moves.extended(value));
+            self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
+            return self.after_flat(bus, index, at);
         }
         let done = self.memory.load(bus, self.isa.mmu(), begins, addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
@@ -181,7 +188,7 @@ impl<I: Isa> Cpu<I> {
         let quiet = self.quiet_from(begins);
         if let Some(cycles) = self.memory.store_flat(bus, quiet, addr, size.bytes(), value, told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-            return self.after_access(bus, index, at);
+            return self.after_flat(bus, index, at);
         }
         let done = self.memory.store(bus, self.isa.mmu(), begins, addr, size, value, how);
         self.access_kind = moves.name();
@@ -210,6 +217,20 @@ impl<I: Isa> Cpu<I> {
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         if self.polls.has_candidate
             || self.has_news(bus)
+            || self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit
+        {
+            self.leave_behind(index, at);
+        }
+        true
+    }
+
+    /// The same behind an access before which no event came, and that reached nothing but memory: there is no news but
+    /// of written code, and the limit stands.
+    #[inline]
+    pub(crate) fn after_flat(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
+        let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+        if self.polls.has_candidate
+            || self.code_was_written(bus)
             || self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit
         {
             self.leave_behind(index, at);

@@ -118,10 +118,16 @@ impl<I: Isa> Cpu<I> {
         self.shell.irqs.up(bus, self.shell.cycles)
     }
 
+    /// True if memory that holds decoded code was written, and the loop below has yet to look at that.
+    #[inline(always)]
+    pub(super) fn code_was_written(&self, bus: &Bus) -> bool {
+        bus.code_written.epoch() != self.written_epoch
+    }
+
     /// True if something has happened that the loop below has to look at before the next instruction.
     pub(crate) fn has_news(&self, bus: &Bus) -> bool {
         bus.exit.is_some()
-            || bus.code_written.epoch() != self.written_epoch
+            || self.code_was_written(bus)
             || self.shell.stop.is_some()
             || self.isa.is_news(self.interrupts(bus))
     }
@@ -310,7 +316,7 @@ impl<I: Isa> Cpu<I> {
 
     /// Drops decoded blocks if memory under them was written.
     pub(super) fn follow_memory(&mut self, bus: &Bus) {
-        if bus.code_written.epoch() != self.written_epoch {
+        if self.code_was_written(bus) {
             self.follow_writes(bus);
         }
         self.follow_marks(bus);

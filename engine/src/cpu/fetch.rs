@@ -92,43 +92,55 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
+    /// True if the instruction from `pc` up to `end_pc` has been fetched past the cache: there is nothing to wait for.
+    #[inline(always)]
+    pub(crate) fn is_fetched(&mut self, bus: &Bus, pc: u32, end_pc: u32) -> bool {
+        bus.order.is_alone() && self.memory.has_fetched(pc, end_pc)
+    }
+
     /// Fetches the instruction of operation `at`, from `pc` up to `end_pc`, past the cache. False if the block has been
     /// left before it, for others to look first.
     #[inline(never)]
     pub(crate) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         let info = self.blocks.info(index, at);
-        let begins = self.shell.cycles.wrapping_add(u64::from(info.begins_cycles) - 1);
-        if self.fetch_must_wait(bus, index, at, begins, pc) {
-            return false;
-        }
-        if let Some(cycles) = self.memory.fetch_flat(bus, self.quiet_from(begins), pc, end_pc) {
-            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-            // No event came: there is no news.
-            if cycles > 0 && self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
-                self.memory.keep_fetched(pc);
-                self.leave_in_the_middle(index, info.instr);
+        loop {
+            let begins = self.shell.cycles.wrapping_add(u64::from(info.begins_cycles) - 1);
+            if self.fetch_must_wait(bus, index, at, begins, pc) {
                 return false;
             }
-            return true;
-        }
-        let done = self.memory.fetch_uncached(bus, self.isa.mmu(), begins, pc, end_pc);
-        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
-        match done.result {
-            Ok(true) => true,
-            Ok(false) => {
-                self.update_limit(bus);
-                if self.shell.cycles.wrapping_add(longest) <= self.shell.deadline.limit && !self.has_news(bus) {
-                    self.memory.use_fetched();
+            if let Some((cycles, complete)) = self.memory.fetch_one_flat(bus, self.quiet_from(begins), pc, end_pc) {
+                self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
+                // No event came: there is no news.
+                if cycles > 0 && self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
+                    self.memory.keep_fetched(pc);
+                    self.leave_in_the_middle(index, info.instr);
+                    return false;
+                }
+                if complete {
                     return true;
                 }
-                self.leave_in_the_middle(index, info.instr);
-                false
+                continue;
             }
-            Err(abort) => {
-                self.leave_in_the_middle(index, info.instr);
-                I::raise(self, bus, I::fetch_abort(abort));
-                false
+            let done = self.memory.fetch_uncached(bus, self.isa.mmu(), begins, pc, end_pc);
+            self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
+            match done.result {
+                Ok(true) => return true,
+                Ok(false) => {
+                    self.update_limit(bus);
+                    if self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit || self.has_news(bus) {
+                        self.leave_in_the_middle(index, info.instr);
+                        return false;
+                    }
+                    if self.memory.use_fetched() {
+                        return true;
+                    }
+                }
+                Err(abort) => {
+                    self.leave_in_the_middle(index, info.instr);
+                    I::raise(self, bus, I::fetch_abort(abort));
+                    return false;
+                }
             }
         }
     }

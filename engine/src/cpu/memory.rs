@@ -14,6 +14,7 @@ pub mod config;
 mod data;
 pub mod fetch;
 mod flat;
+mod known_path;
 mod maintain;
 mod meter;
 mod mmu;
@@ -38,6 +39,7 @@ use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement, WriteP
 use access::{Abort, Status};
 use fetch::on_demand::WordBuffer;
 use fetch::{FetchLines, Prefetch};
+use known_path::KnownPath;
 use meter::{Meter, Trip};
 use shortcut::Shortcuts;
 use stores::StoreBuffer;
@@ -87,6 +89,10 @@ pub struct Memory {
     flat: bool,
     /// Instructions are uncached, too.
     flat_fetch: bool,
+    /// Where instructions were last fetched from so.
+    code_path: KnownPath,
+    /// Where data last went so.
+    data_path: KnownPath,
 }
 
 /// What accesses to come depend on.
@@ -130,6 +136,8 @@ impl Memory {
             translates: true,
             flat: true,
             flat_fetch: true,
+            code_path: KnownPath::NOWHERE,
+            data_path: KnownPath::NOWHERE,
             config,
         }
     }

@@ -38,6 +38,28 @@ impl Bytes {
         unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr().add(offset), into.as_mut_ptr(), into.len()) }
     }
 
+    /// A few bytes.
+    ///
+    /// # Panics
+    /// If they are not all inside.
+    #[inline(always)]
+    pub fn array<const N: usize>(&self, offset: usize) -> [u8; N] {
+        assert!(offset + N <= self.layout.size(), "the bus checks spans");
+        // SAFETY: as in `read`; an array of bytes has no alignment.
+        unsafe { self.start.as_ptr().add(offset).cast::<[u8; N]>().read() }
+    }
+
+    /// A few bytes from now on.
+    ///
+    /// # Panics
+    /// If they are not all inside.
+    #[inline(always)]
+    pub fn put<const N: usize>(&mut self, offset: usize, from: [u8; N]) {
+        assert!(offset + N <= self.layout.size(), "the bus checks spans");
+        // SAFETY: as in `array`.
+        unsafe { self.start.as_ptr().add(offset).cast::<[u8; N]>().write(from) }
+    }
+
     /// Copies bytes in.
     ///
     /// # Panics

@@ -135,7 +135,7 @@ impl Ram {
     }
 
     /// The same in edges of the port's clock, for memory that is not tightly coupled.
-    #[inline]
+    #[inline(always)]
     pub fn transfer_at_edge(&mut self, at: u64, offset: u32, bytes: u32, direction: Direction) -> u64 {
         let beat_bytes = self.timing.beat_bytes;
         let beats = u64::from((bytes + (beat_bytes - 1)) >> beat_bytes.trailing_zeros()).max(1);
@@ -155,6 +155,16 @@ impl Ram {
         self.bytes.read(offset as usize, into);
     }
 
+    /// The little-endian number of 1, 2 or 4 bytes at `offset`. The caller has checked the span.
+    #[inline(always)]
+    pub fn value(&self, offset: u32, bytes: u32) -> u32 {
+        match bytes {
+            1 => u32::from(u8::from_le_bytes(self.bytes.array(offset as usize))),
+            2 => u32::from(u16::from_le_bytes(self.bytes.array(offset as usize))),
+            _ => u32::from_le_bytes(self.bytes.array(offset as usize)),
+        }
+    }
+
     /// Copies bytes in; true if they went where decoded instructions were known to be. They are not known to be there
     /// any more then. The caller has checked the span.
     #[inline]
@@ -165,6 +175,20 @@ impl Ram {
             self.reservations.retain(|(_, granule)| !(offset / RESERVATION_BYTES..=last).contains(granule));
         }
         self.code.take(offset, from.len() as u32)
+    }
+
+    /// The same for the low 1, 2 or 4 `bytes` of a number, at a multiple of them.
+    #[inline(always)]
+    pub fn put(&mut self, offset: u32, bytes: u32, value: u32) -> bool {
+        if !self.reservations.is_empty() {
+            return self.write(offset, &value.to_le_bytes()[..bytes as usize]);
+        }
+        match bytes {
+            1 => self.bytes.put(offset as usize, [value as u8]),
+            2 => self.bytes.put(offset as usize, (value as u16).to_le_bytes()),
+            _ => self.bytes.put(offset as usize, value.to_le_bytes()),
+        }
+        self.code.take(offset, bytes)
     }
 
     /// Where decoded instructions are.

@@ -29,6 +29,11 @@ impl<N: Ord + Display> Notes<N> {
         }
     }
 
+    /// True if none is new since the last call of [`Notes::take`].
+    pub fn has_none(&self) -> bool {
+        self.new.is_empty()
+    }
+
     /// Takes away the notes that are new since the last call.
     pub fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.new)

@@ -6,7 +6,7 @@
 
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
-use crate::time::Ps;
+use crate::time::{Cycles, Hz, Ps};
 
 /// IO1 among a target's lines, on which a chip with single lines answers.
 pub const MISO: u8 = 0b10;
@@ -80,12 +80,12 @@ pub struct Burst {
 impl Burst {
     /// `bits` bits of `data` from the controller, a whole number of clocks, highest first.
     pub const fn output(lines: Lines, rate: Rate, bits: u32, data: u32) -> Burst {
-        Burst { lines, rate, drive: Drive::Controller, clocks: bits / (lines as u32 * rate as u32), bits: data }
+        Burst { lines, rate, drive: Drive::Controller, clocks: clocks_of(bits, lines, rate), bits: data }
     }
 
     /// `bits` bits to the controller, a whole number of clocks.
     pub const fn input(lines: Lines, rate: Rate, bits: u32) -> Burst {
-        Burst { lines, rate, drive: Drive::Target, clocks: bits / (lines as u32 * rate as u32), bits: 0 }
+        Burst { lines, rate, drive: Drive::Target, clocks: clocks_of(bits, lines, rate), bits: 0 }
     }
 
     /// Dummy clocks for which the controller lets go of the lines.
@@ -106,6 +106,82 @@ impl Burst {
     /// Data bits a clock.
     pub const fn bits_per_clock(&self) -> u32 {
         self.lines as u32 * self.rate as u32
+    }
+}
+
+/// Clocks of so many bits, a whole number; lines and rates are powers of two.
+const fn clocks_of(bits: u32, lines: Lines, rate: Rate) -> u32 {
+    bits >> (lines as u32 * rate as u32).trailing_zeros()
+}
+
+/// The most bursts of a [`Header`].
+const MOST_HEADER_BURSTS: usize = 4;
+
+/// What a read sends in front of its data: the same for all addresses, but for the address itself. Controllers make it
+/// once for their settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    bursts: [Burst; MOST_HEADER_BURSTS],
+    count: usize,
+    /// The burst that has the address, its bits, and the bits behind them.
+    address: (usize, u32, u32),
+    /// Its serial clocks.
+    pub clocks: u32,
+    /// Lines and rate of the data behind it, in which the controller listens.
+    pub data: (Lines, Rate),
+    /// What the serial clock is divided from, and by how much.
+    pub clock: (Hz, u64),
+    /// Tells it from all others of its controller.
+    pub version: u32,
+}
+
+impl Header {
+    /// Without any clocks so far.
+    pub const fn new(data: (Lines, Rate), clock: (Hz, u64), version: u32) -> Header {
+        let bursts = [Burst::dummy(Lines::Single, 0); MOST_HEADER_BURSTS];
+        // No burst has the address yet.
+        let address = (MOST_HEADER_BURSTS, 0, 0);
+        Header { bursts, count: 0, address, clocks: 0, data, clock, version }
+    }
+
+    /// The same with a burst behind it, if that has any clocks.
+    #[must_use]
+    pub const fn with(mut self, burst: Burst) -> Header {
+        if burst.clocks == 0 {
+            return self;
+        }
+        self.bursts[self.count] = burst;
+        self.count += 1;
+        self.clocks += burst.clocks;
+        self
+    }
+
+    /// The same with the address behind it, of 24 or 32 bits, and so many further `bits` of `data` on the same lines.
+    #[must_use]
+    pub const fn with_address(
+        mut self,
+        lines: Lines,
+        rate: Rate,
+        address_bits: u32,
+        (bits, data): (u32, u32),
+    ) -> Header {
+        self.address = (self.count, address_bits, bits);
+        self.with(Burst::output(lines, rate, address_bits + bits, data))
+    }
+
+    /// Its bursts, for an address.
+    pub fn bursts(&self, address: u32) -> impl Iterator<Item = Burst> {
+        let (at, bits, behind) = self.address;
+        let address = (address & u32::MAX >> (32 - bits.max(1))) << behind;
+        let bursts = self.bursts.into_iter().take(self.count).enumerate();
+        bursts
+            .map(move |(index, burst)| if index == at { Burst { bits: burst.bits | address, ..burst } } else { burst })
+    }
+
+    /// The least that so many clocks take, wherever they begin: times of edges are rounded down.
+    pub const fn least(&self, clocks: u32) -> Ps {
+        let (source, period) = self.clock;
+        source.ps_at_floor(Cycles(clocks as u64 * period))
     }
 }
 
@@ -176,6 +252,26 @@ pub trait SpiTarget: Send {
     /// samples (right-aligned, first edge highest, `clocks * lines * rate` of them, of the last 32 if dummy clocks are
     /// more); a line that nobody drives reads 1, as pulled up.
     fn shift(&mut self, burst: Burst, end: Ps) -> u32;
+
+    /// The same as [`SpiTarget::select`] and [`SpiTarget::shift`] of the bursts of `header`, of a chip that is not
+    /// selected, and whose data clocks follow at once. False, with nothing done, unless the chip knows beforehand what
+    /// comes of it, whenever that is: whole bytes that it stores, from `address` on, without a note; and that a further
+    /// such frame behind this one is no different.
+    fn open_read(&mut self, _header: &Header, _address: u32) -> bool {
+        false
+    }
+
+    /// The same as [`SpiTarget::shift`] of 32 bits to the controller, in a frame of [`SpiTarget::open_read`]. `None`,
+    /// with nothing done, where it is not as simple as that.
+    fn read_on(&mut self) -> Option<u32> {
+        None
+    }
+
+    /// The same as [`SpiTarget::deselect`], if the chip is in a frame of [`SpiTarget::open_read`]; else false, with
+    /// nothing done.
+    fn close_read(&mut self) -> bool {
+        false
+    }
 
     /// Chip select goes inactive. What the chip does on this edge (program, erase) begins at `now`.
     fn deselect(&mut self, now: Ps);

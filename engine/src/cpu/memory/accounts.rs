@@ -96,10 +96,16 @@ impl Accounts {
     }
 
     /// Room for each of the bus's map entries.
+    #[inline(always)]
     pub fn follow(&mut self, bus: &Bus) {
         if self.entries.len() != bus.map.len() {
-            self.entries.resize(bus.map.len(), EntryCycles::default());
+            self.make_room(bus);
         }
+    }
+
+    #[cold]
+    fn make_room(&mut self, bus: &Bus) {
+        self.entries.resize(bus.map.len(), EntryCycles::default());
     }
 
     /// Goes on to core cycle `until` for this part's sake.

@@ -321,9 +321,27 @@ impl Memory {
         }
     }
 
-    /// The instruction whose fetch was waited for runs at once: nobody asks again.
-    pub fn use_fetched(&mut self) {
+    /// The instruction whose fetch was waited for runs at once: nobody asks again. False if what was fetched was one
+    /// word, on demand, and there may be another one to fetch.
+    pub fn use_fetched(&mut self) -> bool {
         self.state.prefetch.granted = None;
+        self.config.fetch != FetchPolicy::OnDemand
+    }
+
+    /// True if the instruction from `pc` up to `end_pc` has been fetched past the cache, and costs nothing more: the
+    /// flow of instructions goes on with it then.
+    #[inline(always)]
+    pub fn has_fetched(&mut self, pc: u32, end_pc: u32) -> bool {
+        if self.config.fetch == FetchPolicy::OnDemand {
+            return self.state.words.missing(pc, end_pc).is_none();
+        }
+        let prefetch = &mut self.state.prefetch;
+        let (flows, last) = (prefetch.next_pc == Some(pc) && prefetch.granted.is_none(), end_pc.wrapping_sub(1));
+        let has = flows && prefetch.chunk.is_some_and(|chunk| chunk.holds(pc) && chunk.holds(last));
+        if has {
+            prefetch.next_pc = Some(end_pc);
+        }
+        has
     }
 
     /// Waits until the byte at `va` has been fetched.

@@ -4,10 +4,10 @@
 
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
+use super::known_path::KnownPath;
 use super::multiple::LONGEST_BYTES;
 use super::{Chunks, FetchPolicy, Memory};
-use crate::bus::{Bus, InRam};
-use crate::memory::outer::OuterCache;
+use crate::bus::{Alone, Bus};
 use crate::memory::ram::Direction;
 
 /// The core's cycle, and the one from which on events may come.
@@ -23,7 +23,8 @@ pub struct Quiet {
 #[derive(Clone, Copy)]
 struct Asked {
     quiet: Quiet,
-    place: InRam,
+    /// From the beginning of the memory.
+    offset: u32,
     bytes: u32,
     purpose: Purpose,
 }
@@ -31,6 +32,7 @@ struct Asked {
 impl Memory {
     /// Fetches the instruction from `pc` up to `end_pc` : how many cycles that takes, if no event can come before the
     /// request has arrived.
+    #[inline(always)]
     pub fn fetch_flat(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
         let prefetch = &self.state.prefetch;
         let FetchPolicy::Chunks(Chunks { bytes, ahead: false }) = self.config.fetch else { return None };
@@ -49,8 +51,7 @@ impl Memory {
         let chunk = Chunk::at(pc, bytes);
         chunk.holds(last).then_some(())?;
         let bytes = chunk.last - chunk.first + 1;
-        let asked = Asked { quiet, place: bus.ram_at(chunk.first)?, bytes, purpose: Purpose::Fetch };
-        let done = self.transfer_flat(bus, asked)?;
+        let done = self.fetch_from(bus, quiet, chunk.first, bytes)?;
         self.state.prefetch.chunk = Some(chunk);
         self.state.prefetch.next_pc = Some(end_pc);
         Some(done - quiet.now)
@@ -58,7 +59,7 @@ impl Memory {
 
     /// The same for an instruction that runs by itself: how many cycles that takes, and whether it can run then; else
     /// there is more to fetch.
-    #[inline]
+    #[inline(always)]
     pub fn fetch_one_flat(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<(u64, bool)> {
         if self.config.fetch != FetchPolicy::OnDemand {
             return self.fetch_flat(bus, quiet, pc, end_pc).map(|cycles| (cycles, true));
@@ -67,20 +68,28 @@ impl Memory {
         if !self.flat_fetch {
             return None;
         }
-        let asked = Asked { quiet, place: bus.ram_at(physical)?, bytes: 4, purpose: Purpose::Fetch };
-        let done = self.transfer_flat(bus, asked)?;
+        let done = self.fetch_from(bus, quiet, physical, 4)?;
         self.state.words.fetched(physical);
         Some((done - quiet.now, self.state.words.missing(pc, end_pc).is_none()))
     }
 
     /// An aligned load of `bytes`: its cycles, and what it gives. `told` if it has been paid for.
     pub fn load_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, told: bool) -> Option<(u64, u32)> {
-        let place = self.flat_ram(bus, addr, bytes)?;
-        let asked = Asked { quiet, place, bytes, purpose: Purpose::Load };
-        let cycles = if told { told_cycles(bus, place)? } else { self.data_flat(bus, asked)? };
-        let mut value = [0; 4];
-        bus.rams[place.ram].read(place.offset, &mut value[..bytes as usize]);
-        Some((cycles, u32::from_le_bytes(value)))
+        let (path, offset) = self.flat_ram(bus, addr, bytes)?;
+        let asked = Asked { quiet, offset, bytes, purpose: Purpose::Load };
+        let cycles = if told { 0 } else { self.data_flat(bus, path, asked)? };
+        Some((cycles, bus.rams[path.ram].value(offset, bytes)))
+    }
+
+    /// An aligned load of `bytes` of a device, which reaches no further: its cycles, and what it gives.
+    pub fn load_alone(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<(u64, u32)> {
+        if !self.flat || !addr.is_multiple_of(bytes) {
+            return None;
+        }
+        let begins = quiet.now.max(self.state.stores.all_done());
+        let (done, value) = self.device_flat(bus, Quiet { now: begins, ..quiet }, addr, bytes, Purpose::Load)?;
+        self.accounts.add(Part::Stores, begins - quiet.now);
+        Some((done - quiet.now, value))
     }
 
     /// An aligned store of the low `bytes` of `value`: its cycles.
@@ -93,10 +102,10 @@ impl Memory {
         value: u32,
         told: bool,
     ) -> Option<u64> {
-        let place = self.flat_ram(bus, addr, bytes)?;
-        let asked = Asked { quiet, place, bytes, purpose: Purpose::Store };
-        let cycles = if told { told_cycles(bus, place)? } else { self.data_flat(bus, asked)? };
-        bus.write_ram(place.ram, place.offset, &value.to_le_bytes()[..bytes as usize]);
+        let (path, offset) = self.flat_ram(bus, addr, bytes)?;
+        let asked = Asked { quiet, offset, bytes, purpose: Purpose::Store };
+        let cycles = if told { 0 } else { self.data_flat(bus, path, asked)? };
+        bus.put_in_ram(path.ram, offset, bytes, value);
         Some(cycles)
     }
 
@@ -106,62 +115,100 @@ impl Memory {
         if addr % LONGEST_BYTES + bytes > LONGEST_BYTES {
             return None;
         }
-        let place = self.flat_ram(bus, addr, 4)?;
+        let (path, offset) = self.flat_ram(bus, addr, 4)?;
         let bytes = self.bytes_on_port(bus, addr, bytes);
         let purpose = if store { Purpose::Store } else { Purpose::Load };
-        self.data_flat(bus, Asked { quiet, place, bytes, purpose })
+        self.data_flat(bus, path, Asked { quiet, offset, bytes, purpose })
     }
 
     /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the
     /// core waits for it.
-    fn data_flat(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
+    #[inline(always)]
+    fn data_flat(&mut self, bus: &mut Bus, path: KnownPath, asked: Asked) -> Option<u64> {
         let quiet = asked.quiet;
         let begins = quiet.now.max(self.state.stores.all_done());
-        let done = self.transfer_flat(bus, Asked { quiet: Quiet { now: begins, ..quiet }, ..asked })?;
+        let done = self.transfer_flat(bus, &path, Asked { quiet: Quiet { now: begins, ..quiet }, ..asked })?;
         self.accounts.add(Part::Stores, begins - quiet.now);
         Some(done - quiet.now)
     }
 
-    /// The RAM at an address, if data goes there as it is. Whether that keeps time with the core, its path tells.
-    #[inline]
-    fn flat_ram(&self, bus: &Bus, addr: u32, bytes: u32) -> Option<InRam> {
+    /// The memory at an address, and where that is in it, if data goes there as it is, and the memory keeps time with
+    /// the core.
+    #[inline(always)]
+    fn flat_ram(&mut self, bus: &Bus, addr: u32, bytes: u32) -> Option<(KnownPath, u32)> {
         if !self.flat || !addr.is_multiple_of(bytes) {
             return None;
         }
-        bus.ram_at(addr).filter(|place| place.rest >= bytes - 1)
+        if self.data_path.offset(addr).is_none() {
+            self.data_path = self.find_path(bus, addr)?;
+        }
+        let offset = self.data_path.offset_of(addr, bytes)?;
+        Some((self.data_path, offset))
+    }
+
+    /// A fetch of so many bytes: the core cycle in which its answer is there.
+    #[inline(always)]
+    fn fetch_from(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<u64> {
+        if self.code_path.offset(addr).is_none() {
+            match self.find_path(bus, addr) {
+                Some(path) => self.code_path = path,
+                None => return self.device_flat(bus, quiet, addr, bytes, Purpose::Fetch).map(|(done, _)| done),
+            }
+        }
+        let (path, offset) = (self.code_path, self.code_path.offset(addr)?);
+        self.transfer_flat(bus, &path, Asked { quiet, offset, bytes, purpose: Purpose::Fetch })
+    }
+
+    #[inline(never)]
+    fn find_path(&self, bus: &Bus, addr: u32) -> Option<KnownPath> {
+        KnownPath::find(bus, addr, self.outer_cycles(bus)?)
     }
 
     /// A transfer: the core cycle in which its answer is there.
-    #[inline]
-    fn transfer_flat(&mut self, bus: &mut Bus, asked: Asked) -> Option<u64> {
-        let Asked { quiet, place, bytes, purpose } = asked;
-        let (there, back) = match bus.outer() {
-            None => (0, 0),
-            // What a core without translation accesses, the second level may keep.
-            Some(_) if !self.translates => return None,
-            Some(outer) => self.outer_cycles(outer)?,
-        };
+    #[inline(always)]
+    fn transfer_flat(&mut self, bus: &mut Bus, path: &KnownPath, asked: Asked) -> Option<u64> {
+        let Asked { quiet, offset, bytes, purpose } = asked;
+        let (there, back) = path.outer_cycles;
         let direction = if purpose == Purpose::Store { Direction::Write } else { Direction::Read };
         let sent = quiet.now + there;
-        let (times, routed) =
-            bus.transfer_in_cycles(place, sent, (bytes, direction), |arrives| arrives < quiet.until)?;
-        self.touched |= 1_u64.checked_shl(place.entry as u32).unwrap_or(0);
+        let times = path.transfer(bus, offset, sent, (bytes, direction), quiet.until)?;
+        self.touched |= 1_u64.checked_shl(path.entry as u32).unwrap_or(0);
         self.accounts.follow(bus);
         self.accounts.add(Part::Outer, there + back);
-        let at_memory = if routed { times.answered - times.arrived } else { times.done - sent };
-        self.accounts.add_at(place.entry, purpose, at_memory, times.done - sent - at_memory);
+        let at_memory = if path.routed { times.answered - times.arrived } else { times.done - sent };
+        self.accounts.add_at(path.entry, purpose, at_memory, times.done - sent - at_memory);
         Some(times.done + back)
+    }
+
+    /// A read of a device that reaches no further: the core cycle in which its answer is there, and its first word.
+    #[inline(never)]
+    fn device_flat(
+        &mut self,
+        bus: &mut Bus,
+        quiet: Quiet,
+        addr: u32,
+        bytes: u32,
+        purpose: Purpose,
+    ) -> Option<(u64, u32)> {
+        let (there, back) = self.outer_cycles(bus)?;
+        let sent = quiet.now + there;
+        let Alone { value, entry, times, routed } =
+            bus.read_alone(addr, sent, bytes, |arrives| arrives < quiet.until)?;
+        self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
+        self.accounts.follow(bus);
+        self.accounts.add(Part::Outer, there + back);
+        let at_device = if routed { times.answered - times.arrived } else { times.done - sent };
+        self.accounts.add_at(entry, purpose, at_device, times.done - sent - at_device);
+        Some((times.done + back, value))
     }
 
     /// Cycles in the second-level cache's controller, there and back, if it runs on the core's clock.
     #[inline]
-    fn outer_cycles(&self, outer: &OuterCache) -> Option<(u64, u64)> {
+    fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
+        let Some(outer) = bus.outer() else { return Some((0, 0)) };
         let timing = outer.timing();
-        (timing.clock == self.config.clock).then_some((timing.request_cycles.0, timing.response_cycles.0))
+        // What a core without translation accesses, the second level may keep.
+        let passes = self.translates && timing.clock == self.config.clock;
+        passes.then_some((timing.request_cycles.0, timing.response_cycles.0))
     }
-}
-
-/// The cycles of an access that has been paid for, to a memory that keeps time.
-fn told_cycles(bus: &Bus, place: InRam) -> Option<u64> {
-    bus.path(place.entry).keeps_time().then_some(0)
 }

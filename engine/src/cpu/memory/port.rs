@@ -6,7 +6,8 @@
 //! over it.
 
 use crate::bus::device::AccessSize;
-use crate::bus::{Access, Bus, BusFault, Target};
+use crate::bus::path::InStep;
+use crate::bus::{Access, Bus, BusFault, MapEntry, Target};
 use crate::time::{Cycles, Hz, Ps};
 
 /// A request's answer.
@@ -49,18 +50,49 @@ const MOST_ON_PORT: usize = 2;
 /// No memory.
 const NOTHING: OnPort = OnPort { base: 1, last_word: 0, host_zero: 0, read_cycles: 0, write_cycles: 0, entry: 0 };
 
+/// The device on the port itself that was read last: no interconnect, and a clock that keeps time with the core's.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    base: u32,
+    last: u32,
+    entry: usize,
+    device: usize,
+    range: usize,
+    in_step: InStep,
+}
+
+impl Window {
+    const NOWHERE: Window = Window { base: 1, last: 0, entry: 0, device: 0, range: 0, in_step: InStep::NOT };
+
+    #[inline(always)]
+    fn holds(&self, addr: u32) -> bool {
+        self.base <= addr && addr <= self.last
+    }
+
+    /// That at an address. `None`, too, where other cores may come to it.
+    #[inline(never)]
+    fn find(bus: &Bus, addr: u32) -> Option<Window> {
+        let entry = bus.entry_at(addr)?;
+        let MapEntry { base, last, target: Target::Device(id, range), .. } = bus.map[entry] else { return None };
+        let (in_step, routed) = bus.path_in_step(entry)?;
+        let alone = !routed && bus.core_irqs.len() == 1;
+        alone.then_some(Window { base, last, entry, device: id.0 as usize, range, in_step })
+    }
+}
+
 /// A port. [`Port::attach`] it before use.
 #[derive(Debug)]
 pub struct Port {
     clock: Hz,
     on_port: [OnPort; MOST_ON_PORT],
+    window: Window,
     attached: bool,
 }
 
 impl Port {
     /// A port of a core with this clock.
     pub fn new(clock: Hz) -> Port {
-        Port { clock, on_port: [NOTHING; MOST_ON_PORT], attached: false }
+        Port { clock, on_port: [NOTHING; MOST_ON_PORT], window: Window::NOWHERE, attached: false }
     }
 
     /// Looks which memories sit on the port itself. The map does not change while a machine runs.
@@ -102,14 +134,43 @@ impl Port {
         })
     }
 
-    /// Reads `size` at `addr`, a multiple of it, with the request up in cycle `begins`.
+    /// Reads `bytes` at `addr`, a multiple of them, of a device on the port itself, where that reaches no further
+    /// ([`crate::bus::device::Device::read_alone`]); no event is due before cycle `until`.
+    #[inline(always)]
+    pub fn read_alone(&mut self, bus: &mut Bus, addr: u32, bytes: u32, begins: u64, until: u64) -> Option<Answer> {
+        if !self.window.holds(addr) {
+            self.window = Window::find(bus, addr)?;
+        }
+        let Window { base, entry, device, range, in_step, .. } = &self.window;
+        let edge = in_step.arrival(begins);
+        if in_step.cycle(edge) >= until {
+            return None;
+        }
+        let device = bus.devices[*device].as_deref_mut()?;
+        let (value, answered) = device.read_alone(*range, addr - base, bytes, edge)?;
+        let done_cycles = in_step.times(edge, answered).done;
+        Some(Answer { value, done_cycles, entry: *entry, interconnect_cycles: 0 })
+    }
+
+    /// Reads `size` at `addr`, a multiple of it, with the request up in cycle `begins`; no event is due before cycle
+    /// `until`.
     ///
     /// # Errors
     /// [`BusFault`] if nothing or an error answers.
     #[inline(always)]
-    pub fn read(&self, bus: &mut Bus, addr: u32, size: AccessSize, begins: u64) -> Result<Answer, BusFault> {
+    pub fn read(
+        &mut self,
+        bus: &mut Bus,
+        addr: u32,
+        size: AccessSize,
+        begins: u64,
+        until: u64,
+    ) -> Result<Answer, BusFault> {
         if let Some(answer) = self.read_on_port(addr & !3, begins) {
             return Ok(Answer { value: size.extracted(answer.value, addr), ..answer });
+        }
+        if let Some(answer) = self.read_alone(bus, addr, size.bytes(), begins, until) {
+            return Ok(answer);
         }
         self.over_bus(bus, addr, begins, |bus, at| bus.read(at, addr, size))
     }
@@ -165,7 +226,7 @@ impl Port {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::{MapEntry, Route};
+    use crate::bus::Route;
     use crate::memory::ram::{PortTiming, Ram};
 
     const MHZ_12: u64 = 12_000_000;
@@ -199,8 +260,8 @@ mod tests {
             let from = answers.len() as u64 * 100;
             answers.push(port.write(bus, base + 4, AccessSize::Word, 0x8765_4321, from + 10).unwrap());
             answers.push(port.write(bus, base + 7, AccessSize::Byte, 0xff, from + 30).unwrap());
-            answers.push(port.read(bus, base + 6, AccessSize::Half, from + 50).unwrap());
-            answers.push(port.read(bus, base + 4, AccessSize::Word, from + 71).unwrap());
+            answers.push(port.read(bus, base + 6, AccessSize::Half, from + 50, 0).unwrap());
+            answers.push(port.read(bus, base + 4, AccessSize::Word, from + 71, 0).unwrap());
         }
         answers
     }
@@ -230,7 +291,7 @@ mod tests {
         let mut port = Port::new(Hz::new(MHZ_12).unwrap());
         port.attach(&shared);
         shared.read_burst(Hz::new(MHZ_12).unwrap().ps_at_floor(Cycles(1000)), 0, 64).unwrap();
-        assert_eq!(port.read(&mut shared, 0, AccessSize::Word, 1001).unwrap().done_cycles, 1000 + 3 + 15 + 3);
+        assert_eq!(port.read(&mut shared, 0, AccessSize::Word, 1001, 0).unwrap().done_cycles, 1000 + 3 + 15 + 3);
     }
 
     #[test]
@@ -238,7 +299,7 @@ mod tests {
         let mut bus = bus();
         let mut port = Port::new(Hz::new(MHZ_12).unwrap());
         port.attach(&bus);
-        assert_eq!(port.read(&mut bus, 0xfffc, AccessSize::Word, 1).unwrap_err().addr, 0xfffc);
+        assert_eq!(port.read(&mut bus, 0xfffc, AccessSize::Word, 1, 0).unwrap_err().addr, 0xfffc);
         assert_eq!(port.read_on_port(0x100, 1), None);
         assert!(port.read_on_port(0xfc, 1).is_some());
     }

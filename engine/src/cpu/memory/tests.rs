@@ -5,6 +5,7 @@ mod fetches;
 mod steps;
 mod tlbs;
 mod uncached;
+mod windows;
 
 use super::config::{self, TlbShape};
 use super::*;

@@ -48,7 +48,7 @@ use crate::devices::support::registers::{Register, find, flag};
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
-use crate::time::Ps;
+use crate::time::{Hz, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
 /// QSPI_WPMR.WPKEY: "QSP".
@@ -273,6 +273,7 @@ impl Sama5d2Qspi {
         let scrambles = self.scrambling & smr::SCREN != 0;
         self.scrambler = if scrambles { Scrambler::on(self.key, random) } else { Scrambler::off() };
         self.window.access = self.window_access();
+        self.window.headers = [None; 2];
         self.serial.flow = self.flow();
     }
 
@@ -422,6 +423,14 @@ impl Device for Sama5d2Qspi {
             return Err(SlaveError { done: ctx.now });
         }
         self.window_burst(offset, bytes, ctx)
+    }
+
+    fn own_clock(&self) -> Option<Hz> {
+        Some(self.params.clock)
+    }
+
+    fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        if range == 0 { None } else { self.read_window_alone(offset, bytes, edge) }
     }
 
     fn streams(&self, range: usize, _offset: u32) -> bool {

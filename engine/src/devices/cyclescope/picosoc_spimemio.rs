@@ -161,6 +161,7 @@ impl PicosocSpimemio {
         let at = self.wire.clock.cycles_until_ceil(now).0;
         let time = self.wire.time(at);
         if self.pins.is_none() {
+            self.wire.look_closely();
             self.stream.stop(at, &mut self.wire);
             self.wire.drop_word();
         }
@@ -169,7 +170,7 @@ impl PicosocSpimemio {
                 self.wire.chip.tell(time, |chip, at| pins.set(PinLevels::default(), at, chip));
                 self.wire.show_pins(PinLevels::default(), at);
             }
-            self.wire.mode = mode_of(config);
+            self.wire.set_mode(mode_of(config));
             self.stream.restart(at, self.wire.mode);
         } else {
             // A frame that the stream has begun goes on if the new levels let it.
@@ -314,6 +315,23 @@ impl Device for PicosocSpimemio {
         let (address, first) = self.span(offset, bytes.len());
         let (first, wrapped) = bytes.split_at(first);
         self.wire.chip.load(address, first) && (wrapped.is_empty() || self.wire.chip.load(0, wrapped))
+    }
+
+    fn own_clock(&self) -> Option<Hz> {
+        Some(self.wire.clock)
+    }
+
+    /// A word that the stream has, or brings with a frame like the one before.
+    #[inline]
+    fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        if range == 0 || bytes > 4 || self.pins.is_some() || self.wire.chip.is_watched() || !self.wire.jumps_quietly() {
+            return None;
+        }
+        let answered = self.stream.request(edge, self.address(offset) & !3, &mut self.wire);
+        self.wire.unused = false;
+        self.wire.notes_due = false;
+        self.words_requested += 1;
+        Some((self.wire.word >> (8 * (offset % 4)) & u32::MAX >> (32 - 8 * bytes), answered))
     }
 
     /// A line fill: its words, one request behind the other.

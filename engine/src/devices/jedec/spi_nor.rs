@@ -26,15 +26,17 @@
 //! Nothing wears out, and the registers and OTP area are not kept in the image. A read past the end of READ ID or SFDP
 //! gives FFh.
 
-// `shifting` is the wire, `frame` the order of things on it, `operations` what a complete frame does, `registers` the
-// bits, `array` the contents, `contents` the file behind them; `commands`, `registers` and `parameters` hold what
-// differs between the families, `parts` says which family a part belongs to.
+// `shifting` is the wire, `frame` the order of things on it, `opened` how frames of reads begin that are all alike,
+// `operations` what a complete frame does, `registers` the bits, `array` the contents, `contents` the file behind them;
+// `commands`, `registers` and `parameters` hold what differs between the families, `parts` says which family a part
+// belongs to.
 
 mod array;
 pub mod commands;
 mod contents;
 mod frame;
 mod notes;
+mod opened;
 mod operations;
 mod parameters;
 pub mod parts;
@@ -51,6 +53,7 @@ use commands::{Command, EraseUnit, Source};
 use contents::Backing;
 use frame::{Frame, Phase};
 use notes::Note;
+use opened::Opened;
 use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
@@ -63,7 +66,7 @@ use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 use crate::wire::bytes::Span;
 use crate::wire::notes::Notes;
-use crate::wire::spi::{Burst, Lines, Outlook, Rate, ReadOutlook, SpiTarget};
+use crate::wire::spi::{Burst, Header, Lines, Outlook, Rate, ReadOutlook, SpiTarget};
 
 /// The compatible of all parts, behind their own.
 pub const COMPATIBLE: &str = "jedec,spi-nor";
@@ -96,6 +99,8 @@ pub struct Flash {
     xip: Option<&'static Command>,
     selected: bool,
     frame: Frame,
+    /// How frames of reads begin.
+    opened: Opened,
     /// The page buffer; also holds the bytes of a register write.
     buffer: [u8; PAGE_BYTES as usize],
     /// The last clock's end.
@@ -141,6 +146,7 @@ impl Flash {
             xip: None,
             selected: false,
             frame: Frame::new(Lines::Single),
+            opened: Opened::default(),
             buffer: [0xff; PAGE_BYTES as usize],
             last_edge: Ps::ZERO,
             totals: Totals::default(),
@@ -191,6 +197,18 @@ impl SpiTarget for Flash {
             self.note_too_fast(burst, start, end);
         }
         self.pass(burst, Span { start, end, clocks: burst.clocks })
+    }
+
+    fn open_read(&mut self, header: &Header, address: u32) -> bool {
+        self.open(header, address)
+    }
+
+    fn read_on(&mut self) -> Option<u32> {
+        if self.frame.is_alike { self.next_word() } else { None }
+    }
+
+    fn close_read(&mut self) -> bool {
+        self.close()
     }
 
     fn deselect(&mut self, now: Ps) {

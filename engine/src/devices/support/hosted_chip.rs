@@ -17,7 +17,7 @@ use crate::dt::node::{Node, Property};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
-use crate::wire::spi::{Burst, CONTROLS, ControlPin, INTERRUPT, PULLED_UP, SpiTarget};
+use crate::wire::spi::{Burst, CONTROLS, ControlPin, Header, INTERRUPT, PULLED_UP, SpiTarget};
 use crate::wires::Pin;
 
 /// The token of a controller's own events: the chip on select n is woken by those with the token n, and no controller
@@ -145,6 +145,24 @@ impl HostedChip {
     #[inline]
     pub fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
         self.tell(end, |chip, end| chip.shift(burst, end))
+    }
+
+    /// [`SpiTarget::open_read`], of a chip without pins beyond the wire.
+    #[inline]
+    pub fn open_read(&mut self, header: &Header, address: u32) -> bool {
+        !self.is_watched && self.target.open_read(header, address)
+    }
+
+    /// [`SpiTarget::read_on`], likewise.
+    #[inline]
+    pub fn read_on(&mut self) -> Option<u32> {
+        if self.is_watched { None } else { self.target.read_on() }
+    }
+
+    /// [`SpiTarget::close_read`], likewise.
+    #[inline]
+    pub fn close_read(&mut self) -> bool {
+        !self.is_watched && self.target.close_read()
     }
 
     /// [`SpiTarget::deselect`].

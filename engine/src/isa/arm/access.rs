@@ -68,7 +68,7 @@ impl<P: Profile> Arm<P> {
         let begins = self.begins_cycle(index, at);
         if let Some(cycles) = self.memory.multiple_flat(bus, self.quiet_from(begins), addr, words, store) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-            return self.after_access(bus, index, at);
+            return self.after_flat(bus, index, at);
         }
         self.access_kind = if store { "store of several words" } else { "load of several words" };
         let done = self.memory.multiple(bus, &self.isa.system, begins, addr, words, op.ra);

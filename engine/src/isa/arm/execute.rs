@@ -81,7 +81,9 @@ impl<P: Profile> Arm<P> {
                     }
                     Code::Fetch => {
                         let end_pc = op.imm.wrapping_add(u32::from(op.rd));
-                        if !self.fetch_instruction(bus, index, at!(), op.imm, end_pc) {
+                        if !self.is_fetched(bus, op.imm, end_pc)
+                            && !self.fetch_instruction(bus, index, at!(), op.imm, end_pc)
+                        {
                             return;
                         }
                     }

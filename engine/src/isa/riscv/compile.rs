@@ -8,12 +8,14 @@ use super::execute::moves;
 use super::op::{Code, Op, TimingClass};
 use crate::cpu::block::{Blocks, FALLEN, TAKEN};
 use crate::cpu::compile::{Emitter, RegisterBits};
+use crate::cpu::memory::Via;
 
 type Emit<'a> = Emitter<'a, RiscV>;
 
-/// True if a block begins with something that can be compiled.
+/// True if a block is fetched by lines, and begins with something that can be compiled.
 pub fn compiles(blocks: &Blocks<RiscV>, index: u32) -> bool {
-    !matches!(blocks.ops_from(index)[0].code.class(), TimingClass::Csr | TimingClass::System)
+    blocks.cold[index as usize].fetch != Via::Uncached
+        && !matches!(blocks.ops_from(index)[0].code.class(), TimingClass::Csr | TimingClass::System)
 }
 
 /// See [`crate::cpu::isa::Isa::writes`]. Results for x0 have the sink as their destination.

@@ -7,7 +7,7 @@ use super::op::{Code, Instr, Op, TimingClass};
 use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
-use crate::cpu::block::{Blocks, Draft, EntryOf};
+use crate::cpu::block::{Blocks, Draft, EntryOf, FALLEN};
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
@@ -74,6 +74,7 @@ impl Isa for RiscV {
     };
     const COMPILE_AFTER: u16 = COMPILE_AFTER;
     const CUTS_BLOCKS: bool = true;
+    const FETCHES_IN_BLOCKS: bool = true;
 
     fn new(config: &SystemConfig) -> RiscV {
         RiscV { csrs: Csrs::new(config.hart, config.interrupts) }
@@ -119,7 +120,15 @@ impl Isa for RiscV {
     fn draft(core: &Hart, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self> {
         let timing = &core.timing;
         let mut draft = Draft::new(entry, (), &read);
+        let mut at = entry.pc;
         for (number, ((instr, _), op)) in read.instrs.iter().zip(&read.ops).enumerate() {
+            if fetch == Via::Uncached {
+                // Its fetch begins when the instruction before it is done, whatever its operands wait for then.
+                let begins = draft.breakdown[FALLEN].cycles() as u16 + 1;
+                let fetches = Op { code: Code::Fetch, rd: instr.len_bytes, rs1: 0, rs2: 0, imm: at as i32 };
+                draft.push(fetches, number, begins);
+            }
+            at = at.wrapping_add(u32::from(instr.len_bytes));
             let (_, begins) = draft.pass(timing, *instr, fetch);
             draft.push(*op, number, begins);
         }
@@ -167,7 +176,8 @@ impl Isa for RiscV {
     }
 
     fn note_writes(core: &Hart, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {
-        let op = core.blocks.ops_from(index)[0];
+        let [first, second, ..] = core.blocks.ops_from(index) else { return None };
+        let op = if first.code == Code::Fetch { second } else { first };
         match op.code.class() {
             TimingClass::Csr | TimingClass::System => None,
             TimingClass::Store => {

@@ -84,6 +84,14 @@ impl Hart {
                         self.jump_to(index, target);
                         break TAKEN;
                     }
+                    Code::Fetch => {
+                        let end_pc = imm.wrapping_add(u32::from(op.rd));
+                        if !self.is_fetched(bus, imm, end_pc)
+                            && !self.fetch_instruction(bus, index, at!(), imm, end_pc)
+                        {
+                            return;
+                        }
+                    }
                     Code::End if op.rs2 == LEAVE => return self.leave_here(index, at!()),
                     Code::End => break FALLEN,
                     _ => return self.system(bus, index, at!()),
@@ -113,7 +121,8 @@ impl Hart {
 
     /// The last operation of a block, where it is one that changes more than registers.
     fn system(&mut self, bus: &mut Bus, index: u32, at: u32) {
-        let (info, instr) = (self.blocks.info(index, at), self.blocks.instrs_of(index)[at as usize]);
+        let info = self.blocks.info(index, at);
+        let instr = self.blocks.instrs_of(index)[usize::from(info.instr)];
         let op = instr.op;
         let exception = match op.code {
             Code::Ecall => Some(Exception::new(ExceptionCause::MachineEcall, 0)),
@@ -123,7 +132,7 @@ impl Hart {
             }
             Code::Illegal => Some(Exception::new(ExceptionCause::IllegalInstruction, op.imm as u32)),
             Code::Mret | Code::Wfi | Code::FenceI => None,
-            _ => self.access_csr(bus, op, u64::from(info.begins_cycles) - 1, u64::from(at)).err(),
+            _ => self.access_csr(bus, op, u64::from(info.begins_cycles) - 1, u64::from(info.instr)).err(),
         };
         if let Some(exception) = exception {
             self.leave_in_the_middle(index, info.instr);

@@ -77,6 +77,8 @@ pub enum Code {
     Li,
     /// No effect (fence, a result for x0): keeps its place in the timing.
     Nop,
+    /// Not an instruction: one of `rd` bytes at the address `imm` is fetched past the cache.
+    Fetch,
     /// Not an instruction: the block goes on at its end address.
     End,
 }
@@ -174,7 +176,7 @@ impl Op {
     pub const fn writes_rd(self) -> bool {
         use Code::*;
         !matches!(self.code.class(), TimingClass::Store | TimingClass::Branch | TimingClass::System)
-            && !matches!(self.code, Fence | Nop | End)
+            && !matches!(self.code, Fence | Nop | Fetch | End)
     }
 }
 

@@ -11,6 +11,7 @@ impl WordBuffer {
     pub const NAME: &str = "on-demand";
 
     /// The first word of the instruction at `pc` up to `end_pc` that has to be fetched.
+    #[inline(always)]
     pub fn missing(&self, pc: u32, end_pc: u32) -> Option<u32> {
         let (first, last) = (pc & !3, end_pc.wrapping_sub(1) & !3);
         [first, last].into_iter().find(|word| !self.words.contains(&Some(*word)))

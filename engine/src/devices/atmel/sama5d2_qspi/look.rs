@@ -57,6 +57,12 @@ impl Look {
         }
     }
 
+    /// True if what the memory makes of a frame does not change with it.
+    #[inline]
+    pub fn is_settled(&self) -> bool {
+        self.unsettled == 0
+    }
+
     fn doubt(&mut self, ctx: &mut Ctx) {
         self.answers.set(Answers::Unknown);
         // Nobody knows which of the bytes have been decoded.
@@ -114,6 +120,7 @@ impl Sama5d2Qspi {
         trial.deselect(0);
         trial.select(0);
         let with_opcode = !(instruction.continuous() && self.window.sent);
-        trial.send_header(0, instruction, with_opcode, offset);
+        let header = trial.header(instruction, with_opcode);
+        trial.send_header(0, &header, offset);
     }
 }

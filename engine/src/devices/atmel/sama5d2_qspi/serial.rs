@@ -138,7 +138,8 @@ impl Serial {
     /// A frame without data is sent from `edge` on.
     pub fn send_frame(&mut self, edge: u64, wire: &mut Wire) {
         wire.select(edge);
-        wire.send_header(edge, self.settings.instruction, true, self.settings.address);
+        let header = wire.header(self.settings.instruction, true);
+        wire.send_header(edge, &header, self.settings.address);
         self.state = State::Frame { ends: wire.free };
     }
 
@@ -233,7 +234,8 @@ impl Serial {
     fn open(&mut self, at: u64, wire: &mut Wire) {
         if !wire.selected {
             wire.select(at);
-            wire.send_header(at, self.settings.instruction, true, self.settings.address);
+            let header = wire.header(self.settings.instruction, true);
+            wire.send_header(at, &header, self.settings.address);
         }
     }
 

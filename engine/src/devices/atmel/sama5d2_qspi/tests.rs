@@ -8,6 +8,7 @@ use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::Board;
 use crate::time::{Cycles, Hz};
 
+mod alone;
 mod dma;
 mod frames;
 mod look;
@@ -36,6 +37,11 @@ const TIMES: [(&str, u32); 15] = [
 
 /// An N25Q128A as its node describes it.
 fn flash() -> HostedChip {
+    flash_with(&[])
+}
+
+/// The same with further properties of a cell.
+fn flash_with(further: &[(&'static str, u32)]) -> HostedChip {
     let strings = |values: &[&str]| values.iter().flat_map(|value| value.bytes().chain([0])).collect::<Vec<u8>>();
     let names: Vec<&str> = TIMES.iter().map(|(name, _)| *name).collect();
     let mut properties = vec![
@@ -43,7 +49,7 @@ fn flash() -> HostedChip {
         ("reg", vec![0; 4]),
         ("cyclescope,sources", strings(&[&format!("{}: chosen by the test", names.join(", "))])),
     ];
-    properties.extend(TIMES.iter().map(|(name, value)| (*name, value.to_be_bytes().to_vec())));
+    properties.extend(TIMES.iter().chain(further).map(|(name, value)| (*name, value.to_be_bytes().to_vec())));
     let at = Location { file: "test.dts".into(), line: 1 };
     let property = |(name, value): (&str, Vec<u8>)| Property { name: name.to_owned(), value, at: at.clone() };
     let node = Node {
@@ -129,7 +135,11 @@ impl Rig {
 
     /// With bytes in the flash: each is its address times 5, with something of the page's number.
     fn with(params: Params) -> Rig {
-        let mut flash = flash();
+        Rig::holding(flash(), params)
+    }
+
+    /// The same with a flash of one's own.
+    fn holding(mut flash: HostedChip, params: Params) -> Rig {
         let contents: Vec<u8> = (0..8192).map(contents).collect();
         assert!(flash.load(0, &contents));
         Rig { bench: Bench::new(Sama5d2Qspi::new(params, flash)), now: Ps::ZERO }

@@ -10,7 +10,7 @@ use super::registers::Transfer;
 use super::serial::Flow;
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::time::{Cycles, Ps};
-use crate::wire::spi::{Burst, Rate};
+use crate::wire::spi::{Burst, Header, Rate};
 
 /// Bytes of one beat of the 64-bit matrix in front of the controller, which has 32 bits: two transfers.
 const BEAT_BYTES: u32 = 8;
@@ -42,6 +42,8 @@ pub struct Window {
     pub unsynchronised: bool,
     /// Reads and writes that went on in a frame.
     pub continued: u64,
+    /// What frames have in front of their data, without the instruction and with it, once one has begun.
+    pub headers: [Option<Header>; 2],
 }
 
 impl Sama5d2Qspi {
@@ -54,7 +56,7 @@ impl Sama5d2Qspi {
         }
         self.seek(offset, at, ctx);
         let bytes = size.bytes();
-        let bits = self.wire.shift(at, Burst::input(self.data_lines, Rate::Single, 8 * bytes));
+        let bits = self.wire.read(at, self.data_lines, 8 * bytes);
         // The first byte on the wire is the one at the lowest address.
         let mut value = bits.swap_bytes() >> (32 - 8 * bytes);
         if self.scrambler.is_on() && self.window.access == Access::Memory {
@@ -82,7 +84,7 @@ impl Sama5d2Qspi {
             if word == 0 || single {
                 self.seek(offset.wrapping_add(word), at, ctx);
             }
-            self.wire.shift(at, Burst::input(self.data_lines, Rate::Single, 8 * (bytes - word).min(4)));
+            self.wire.read(at, self.data_lines, 8 * (bytes - word).min(4));
             if single {
                 self.moved(offset.wrapping_add(word), 4, ctx);
             }
@@ -179,9 +181,62 @@ impl Sama5d2Qspi {
         let instruction = self.settings().instruction;
         let with_opcode = !(instruction.continuous() && self.window.sent);
         self.window.sent = true;
-        self.wire.select(at);
-        self.wire.send_header(at, instruction, with_opcode, offset);
+        let header = *self.window.headers[usize::from(with_opcode)]
+            .get_or_insert_with(|| self.wire.header(instruction, with_opcode));
+        if self.window.access == Access::Memory {
+            self.wire.begin_read(at, &header, offset);
+        } else {
+            self.wire.select(at);
+            self.wire.send_header(at, &header, offset);
+        }
         self.look.framed(ctx);
+    }
+
+    /// A read of `bytes` whose request arrives at `edge`, where it reaches no further than the memory, and that takes
+    /// its frame like those before: its first word, and the edge of the answer.
+    pub(super) fn read_window_alone(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        let is_plain = self.window.access == Access::Memory
+            && self.serial.is_idle()
+            && self.serial.flow == Flow::None
+            && self.interrupts == 0
+            && !self.scrambler.is_on();
+        if !is_plain || self.window.unsynchronised || !self.look.is_settled() || !self.wire.ends_quietly() {
+            return None;
+        }
+        let at = edge + self.params.request_cycles.0;
+        let single = !self.params.reads_go_on && bytes <= BEAT_BYTES;
+        let mut first = 0;
+        for word in (0..bytes).step_by(4) {
+            if (word == 0 || single) && !self.seek_alone(offset.wrapping_add(word), at) {
+                return None;
+            }
+            let bits = 8 * (bytes - word).min(4);
+            let data = self.wire.read(at, self.data_lines, bits);
+            if word == 0 {
+                first = data.swap_bytes() >> (32 - bits);
+            }
+            if single {
+                self.window.next = Some(offset.wrapping_add(word + 4));
+            }
+        }
+        self.window.next = Some(offset.wrapping_add(bytes));
+        self.wire.notes_due = false;
+        Some((first, self.wire.free + self.params.response_cycles.0))
+    }
+
+    /// As [`Sama5d2Qspi::seek`]. False if the memory does not know frames like this; of what it is to do, the end of
+    /// the frame before may have been done then.
+    #[inline]
+    fn seek_alone(&mut self, offset: u32, at: u64) -> bool {
+        if self.window.next == Some(offset) && self.params.reads_go_on {
+            self.window.continued += 1;
+            return true;
+        }
+        let with_opcode = !(self.settings().instruction.continuous() && self.window.sent);
+        let Some(header) = &self.window.headers[usize::from(with_opcode)] else { return false };
+        self.serial.end_frame(at, &mut self.wire);
+        self.window.sent = true;
+        self.wire.open_read(at, header, offset)
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use crate::devices::support::hosted_chip::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::spi::{Burst, Drive, Lines, Rate};
+use crate::wire::spi::{Burst, Drive, Header, Lines, Rate};
 
 /// Totals since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,10 @@ pub struct Wire {
     pub free: u64,
     /// Chip select may go active again.
     may_select: u64,
+    /// The frame under way is one of many that are alike, as [`HostedChip::open_read`] has them.
+    alike: bool,
+    /// Headers that were made so far.
+    headers: u32,
     /// The chip may have notes.
     pub notes_due: bool,
     /// Totals.
@@ -75,6 +79,8 @@ impl Wire {
             selected: false,
             free: 0,
             may_select: 0,
+            alike: false,
+            headers: 0,
             notes_due: false,
             totals: Totals::default(),
         }
@@ -88,6 +94,11 @@ impl Wire {
 
     /// Settings, from `edge` on.
     pub fn set(&mut self, mode: Mode, serial: ClockRegister, edge: u64) {
+        if self.selected && std::mem::take(&mut self.alike) {
+            // Nobody has told the chip the time; what comes now it may have to hold against that.
+            let end = self.time(self.free);
+            self.chip.shift(Burst::dummy(Lines::Single, 0), end);
+        }
         self.period = serial.period_cycles();
         self.before_clock = serial.before_clock_cycles();
         self.inactive = mode.inactive_cycles();
@@ -127,6 +138,7 @@ impl Wire {
         poll.counter(&mut self.totals.frames);
         poll.counter(&mut self.totals.sck_clocks);
         poll.state(self.selected);
+        poll.state(self.alike);
         poll.state(self.last_levels);
         self.chip.polled(poll)
     }
@@ -138,6 +150,7 @@ impl Wire {
         self.chip.select(time);
         self.signals.select(0, true, time);
         self.selected = true;
+        self.alike = false;
         self.notes_due = true;
         self.totals.frames += 1;
         self.free = at + self.before_clock;
@@ -150,12 +163,31 @@ impl Wire {
             return;
         }
         let at = at.max(self.free);
-        let time = self.time(at);
-        self.chip.deselect(time);
-        self.signals.select(0, false, time);
+        if !(self.is_alike() && self.chip.close_read()) {
+            let time = self.time(at);
+            self.chip.deselect(time);
+            self.signals.select(0, false, time);
+        }
         self.notes_due = true;
         self.free = at;
         self.may_select = at + self.inactive;
+    }
+
+    /// So many bits of data to the controller, right behind the clocks before or from `at` on.
+    #[inline]
+    pub fn read(&mut self, at: u64, lines: Lines, bits: u32) -> u32 {
+        let burst = Burst::input(lines, Rate::Single, bits);
+        let word = if bits == u32::BITS && self.is_alike() { self.chip.read_on() } else { None };
+        let Some(word) = word else { return self.shift(at, burst) };
+        self.free = self.free.max(at) + u64::from(burst.clocks) * self.period;
+        self.totals.sck_clocks += u64::from(burst.clocks);
+        word
+    }
+
+    /// True if the frame under way is one of many that are alike, and nobody looks at the lines.
+    #[inline]
+    fn is_alike(&self) -> bool {
+        self.alike && self.skew == Skew::None && !self.signals.are_recorded()
     }
 
     /// Clocks pass, right behind the ones before or from `at` on: what is sampled. `free` is then their end.
@@ -197,29 +229,73 @@ impl Wire {
         seen
     }
 
-    /// The frame up to its data: instruction, address, option, dummy clocks, from `at` on.
-    pub fn send_header(&mut self, at: u64, instruction: Instruction, with_opcode: bool, address: u32) {
+    /// What a frame has in front of its data, with the present settings: instruction, address, option, dummy clocks.
+    pub fn header(&mut self, instruction: Instruction, with_opcode: bool) -> Header {
+        self.headers = self.headers.wrapping_add(1);
         let (instruction_lines, address_lines, data_lines) = instruction.lines();
+        let mut header = Header::new((data_lines, Rate::Single), (self.clock, self.period), self.headers);
         if let Some(opcode) = instruction.opcode().filter(|_| with_opcode) {
-            self.shift(at, Burst::byte_out(instruction_lines, opcode));
+            header = header.with(Burst::byte_out(instruction_lines, opcode));
         }
         if let Some(bits) = instruction.address_bits() {
-            let address = if bits == 24 { address & 0xff_ffff } else { address };
-            self.shift(at, Burst::output(address_lines, Rate::Single, bits, address));
+            header = header.with_address(address_lines, Rate::Single, bits, (0, 0));
         }
         if let Some((bits, code)) = instruction.option() {
-            self.send_option(at, address_lines, bits, code);
+            header = header.with(option(address_lines, bits, code));
         }
         if instruction.dummies() > 0 {
             // The lines are those of the address, where there is one to turn around from.
             let lines = if instruction.address_bits().is_some() { address_lines } else { data_lines };
-            self.shift(at, Burst::dummy(lines, instruction.dummies()));
+            header = header.with(Burst::dummy(lines, instruction.dummies()));
+        }
+        header
+    }
+
+    /// The frame up to its data, from `at` on.
+    pub fn send_header(&mut self, at: u64, header: &Header, address: u32) {
+        for burst in header.bursts(address) {
+            self.shift(at, burst);
         }
     }
 
-    /// A code shorter than a clock's bits takes a whole clock, its bits on the lowest lines and zeroes above.
-    fn send_option(&mut self, at: u64, lines: Lines, bits: u32, code: u32) {
-        let bits = bits.max(lines.bits());
-        self.shift(at, Burst::output(lines, Rate::Single, bits, code));
+    /// A frame for a read begins at `at`, with all up to its data.
+    #[inline]
+    pub fn begin_read(&mut self, at: u64, header: &Header, address: u32) {
+        if !self.open_read(at, header, address) {
+            self.select(at);
+            self.send_header(at, header, address);
+        }
     }
+
+    /// The same if the chip knows frames like this, and nobody looks at the lines. False, with nothing done, if not.
+    #[inline]
+    pub fn open_read(&mut self, at: u64, header: &Header, address: u32) -> bool {
+        if self.skew != Skew::None || self.signals.are_recorded() {
+            return false;
+        }
+        let at = at.max(self.may_select);
+        let free = at + self.before_clock + u64::from(header.clocks) * self.period;
+        if !self.chip.open_read(header, address) {
+            return false;
+        }
+        self.selected = true;
+        self.alike = true;
+        self.notes_due = true;
+        self.last_levels = 0;
+        self.free = free;
+        self.totals.frames += 1;
+        self.totals.sck_clocks += u64::from(header.clocks);
+        true
+    }
+
+    /// True if the chip has nothing to say when the frame ends, if there is one.
+    #[inline]
+    pub fn ends_quietly(&self) -> bool {
+        (self.alike || !self.selected) && !self.notes_due && !self.signals.are_recorded()
+    }
+}
+
+/// A code shorter than a clock's bits takes a whole clock, its bits on the lowest lines and zeroes above.
+fn option(lines: Lines, bits: u32, code: u32) -> Burst {
+    Burst::output(lines, Rate::Single, bits.max(lines.bits()), code)
 }

@@ -28,7 +28,7 @@ pub trait Frames {
     /// FFh, ABh and the command are sent, the command to its end at `ready`, and what is not over by `until` is cut
     /// off.
     fn preamble(&mut self, ready: u64, until: u64);
-    /// A new frame begins at `start`, with the command if `command` is set.
+    /// A new frame begins at `start`, with the command if `command` is set. [`Frames::address`] comes next.
     fn frame(&mut self, start: u64, command: bool);
     /// Address, mode byte and dummy clocks are sent from `start` on.
     fn address(&mut self, start: u64, address: u32);

@@ -7,6 +7,7 @@ use crate::devices::bench::{cells, node, read_tree};
 use crate::dt::node::Node;
 use crate::time::Cycles;
 
+mod alone;
 mod configuration;
 mod lines;
 mod look;

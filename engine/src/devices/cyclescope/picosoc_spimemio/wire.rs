@@ -13,7 +13,7 @@ use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::PinLevels;
-use crate::wire::spi::{Burst, Lines, Rate};
+use crate::wire::spi::{Burst, Header, Lines, Rate};
 
 /// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and
 /// the next, chip select is still active.
@@ -45,7 +45,13 @@ pub struct Wire {
     /// The flash.
     pub chip: HostedChip,
     /// How it is read.
-    pub mode: Mode,
+    pub(super) mode: Mode,
+    /// What a frame has in front of its data in this mode.
+    header: Header,
+    /// A jump's frame is about to begin at this cycle, with the command or without it.
+    begins: Option<(u64, bool)>,
+    /// The frame under way is one of many that are alike, as [`HostedChip::open_read`] has them.
+    alike: bool,
     /// Chip select is active.
     pub selected: bool,
     /// The word that was read last, as the core sees it.
@@ -71,6 +77,9 @@ impl Wire {
             clock,
             chip,
             mode: Mode::RESET,
+            header: header(Mode::RESET, clock, 0),
+            begins: None,
+            alike: false,
             selected: false,
             word: 0,
             unused: false,
@@ -82,15 +91,21 @@ impl Wire {
         }
     }
 
+    /// The flash is read like this from now on.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.header = header(mode, self.clock, self.header.version.wrapping_add(1));
+    }
+
     /// When `cycle` begins.
     #[inline]
     pub fn time(&self, cycle: u64) -> Ps {
         self.clock.ps_at_floor(Cycles(cycle))
     }
 
-    /// For skipping of polling loops. The mode is listed with what sets it.
+    /// For skipping of polling loops. The mode is listed with what sets it, and the header is made of it.
     pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        for flag in [self.selected, self.unused, self.notes_due] {
+        for flag in [self.selected, self.alike, self.unused, self.notes_due] {
             poll.state(flag);
         }
         poll.state(self.word);
@@ -101,23 +116,65 @@ impl Wire {
         self.chip.polled(poll)
     }
 
+    /// From now on the frame under way is seen clock by clock.
+    pub fn look_closely(&mut self) {
+        if self.selected && std::mem::take(&mut self.alike) {
+            // Nobody has told the chip the time; what comes now it may have to hold against that.
+            let end = self.time(self.next_word);
+            self.chip.shift(Burst::dummy(Lines::Single, 0), end);
+        }
+    }
+
     /// The word in hand is given up.
     pub fn drop_word(&mut self) {
         self.totals.words_unused += u64::from(std::mem::take(&mut self.unused));
     }
 
-    /// Chip select goes inactive for a cycle, if it is active, and active at `start`.
-    fn begin(&mut self, start: u64) {
-        if self.selected {
+    /// Chip select goes inactive, if it is active, for the cycle before `start`.
+    #[inline]
+    fn end(&mut self, start: u64) {
+        if self.selected && !(self.is_alike() && self.chip.close_read()) {
             let before = self.time(start - 1);
             self.chip.deselect(before);
             self.signals.select(0, false, self.time(start - 1 + PIN_CYCLES));
         }
+        self.notes_due = true;
+    }
+
+    /// Chip select goes inactive for a cycle, if it is active, and active at `start`.
+    fn begin(&mut self, start: u64) {
+        self.end(start);
         self.signals.select(0, true, self.time(start + PIN_CYCLES));
         let start = self.time(start);
         self.chip.select(start);
         self.selected = true;
-        self.notes_due = true;
+        self.alike = false;
+    }
+
+    /// A frame begins at `start` with all up to its data, if the chip knows frames like this, and nobody looks at the
+    /// lines.
+    #[inline]
+    fn open(&mut self, start: u64, address: u32) -> bool {
+        let end = start + CLOCK_CYCLES * u64::from(self.header.clocks);
+        if self.signals.are_recorded() || !self.chip.open_read(&self.header, address) {
+            return false;
+        }
+        self.selected = true;
+        self.alike = true;
+        self.next_word = end;
+        self.totals.sck_clocks += u64::from(self.header.clocks);
+        true
+    }
+
+    /// True if the chip has nothing to say when the frame ends, or when another one begins.
+    #[inline]
+    pub fn jumps_quietly(&self) -> bool {
+        self.is_alike() && self.selected && !self.notes_due
+    }
+
+    #[inline]
+    fn is_alike(&self) -> bool {
+        self.alike && !self.signals.are_recorded()
     }
 
     /// The preamble's commands, and when each begins.
@@ -166,12 +223,23 @@ impl Wire {
         SerialClock { source: self.clock, start: start + PIN_CYCLES, period: CLOCK_CYCLES, cpol: false, cpha: false }
     }
 
+    /// What of a word has not passed yet, up to `end`: all of its bits.
+    fn shift_word(&mut self, burst: Burst, end: u64) -> u32 {
+        let time = self.time(end);
+        if self.ahead.clocks == 0 { self.chip.shift(burst, time) } else { self.rest_of_word(burst, time) }
+    }
+
     /// Shows the clocks of a word that have passed, and the bits that came in them: three bytes right behind the word
     /// before, then the last one from `last_byte` on.
+    #[inline]
     fn show_word(&self, clocks: u32, bits: u32, last_byte: u64) {
-        if !self.signals.are_recorded() {
-            return;
+        if self.signals.are_recorded() {
+            self.show_clocks(clocks, bits, last_byte);
         }
+    }
+
+    #[cold]
+    fn show_clocks(&self, clocks: u32, bits: u32, last_byte: u64) {
         let Burst { lines, rate, .. } = self.data();
         let first = clocks.min((3 * self.mode.byte_cycles() / CLOCK_CYCLES) as u32);
         let rest = Burst { clocks: clocks - first, ..self.data() };
@@ -197,22 +265,46 @@ impl Wire {
     }
 }
 
+/// What a jump's frame has in front of its data.
+const fn header(mode: Mode, clock: Hz, version: u32) -> Header {
+    let (lines, rate) = (mode.lines(), if mode.is_ddr() { Rate::Double } else { Rate::Single });
+    let mut header = Header::new((lines, rate), (clock, CLOCK_CYCLES), version);
+    if !mode.continuous {
+        header = header.with(Burst::byte_out(Lines::Single, mode.opcode()));
+    }
+    let behind = match mode.mode_byte() {
+        Some(byte) => (u8::BITS, byte as u32),
+        None => (0, 0),
+    };
+    header.with_address(lines, rate, 24, behind).with(Burst::dummy(lines, mode.dummies()))
+}
+
 impl Frames for Wire {
     fn preamble(&mut self, ready: u64, until: u64) {
         self.send_preamble(ready, until, until);
         self.ahead = Ahead::default();
     }
 
+    #[inline]
     fn frame(&mut self, start: u64, command: bool) {
         self.drop_word();
         self.totals.jumps += 1;
-        self.begin(start);
-        if command {
-            self.command(start, self.mode.opcode(), u8::BITS);
-        }
+        self.end(start);
+        self.begins = Some((start, command));
     }
 
+    #[inline]
     fn address(&mut self, start: u64, address: u32) {
+        if let Some((begins, command)) = self.begins.take() {
+            if self.open(begins, address) {
+                return;
+            }
+            self.selected = false;
+            self.begin(begins);
+            if command {
+                self.command(begins, self.mode.opcode(), u8::BITS);
+            }
+        }
         let (lines, rate) = (self.mode.lines(), self.rate());
         let header = match self.mode.mode_byte() {
             Some(mode) => Burst::output(lines, rate, 32, address << 8 | u32::from(mode)),
@@ -225,8 +317,8 @@ impl Frames for Wire {
     #[inline]
     fn word(&mut self, _address: u32, end: u64) {
         let burst = self.data();
-        let time = self.time(end);
-        let bits = if self.ahead.clocks == 0 { self.chip.shift(burst, time) } else { self.rest_of_word(burst, time) };
+        let word = if self.ahead.clocks == 0 && self.is_alike() { self.chip.read_on() } else { None };
+        let bits = word.unwrap_or_else(|| self.shift_word(burst, end));
         self.show_word(burst.clocks, bits, end - self.mode.byte_cycles());
         self.next_word = end;
         // The first byte on the wire is the one at the lowest address.

@@ -34,7 +34,7 @@ pub(super) enum Phase {
 }
 
 /// A frame in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Frame {
     pub phase: Phase,
     /// Width of the phase.
@@ -67,6 +67,8 @@ pub(super) struct Frame {
     pub deaf_clocks: u32,
     /// In some of these nobody drove: the controller says which clocks it takes for dummies.
     pub released: bool,
+    /// It reads, and was opened by [`Flash::open`]: the controller listens as the chip talks, no faster than it may.
+    pub is_alike: bool,
 }
 
 impl Frame {
@@ -89,6 +91,7 @@ impl Frame {
             turned: false,
             deaf_clocks: 0,
             released: false,
+            is_alike: false,
         }
     }
 
@@ -114,7 +117,7 @@ impl Frame {
             Phase::Ignored => (7, 0),
         };
         let width = self.lines as u32 | (self.rate as u32) << 3;
-        let flags = [self.continuing, self.overrun, self.turned, self.released];
+        let flags = [self.continuing, self.overrun, self.turned, self.released, self.is_alike];
         let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u32::from(flag));
         let command = self.command.map_or(u32::MAX, |command| u32::from(command.opcode));
         let mode = self.confirmation.map_or(2, u32::from) | self.mode.map_or(0x400, |mode| u32::from(mode) << 2);

@@ -215,7 +215,8 @@ impl Flash {
         };
         let before = std::mem::replace(&mut self.xip, self.registers.continues(end).then_some(command));
         // The end of a continuous read may be in a register, too.
-        self.changes += u64::from(before != self.xip);
+        let opcode = |command: Option<&'static Command>| command.map(|command| command.opcode);
+        self.changes += u64::from(opcode(before) != opcode(self.xip));
     }
 
     /// RESET MEMORY, and the start of a run.

@@ -1,8 +1,8 @@
 //! The lines: how bits get in and out, clock by clock.
 //!
-//! Whole bytes on the right lines at the right rate in the right direction take [`Flash::byte`]; all else goes clock by
-//! clock through [`Flash::clock`], which looks at the level of each line on each edge. Both give the same result (a
-//! test compares them).
+//! Whole bytes on the right lines at the right rate in the right direction take [`Flash::byte`], parts of bytes that
+//! are read so [`Flash::part_of_byte`]; all else goes clock by clock through [`Flash::clock`], which looks at the level
+//! of each line on each edge. All give the same result (a test compares them).
 
 use super::Flash;
 use super::commands::Source;
@@ -88,6 +88,11 @@ impl Flash {
                     continue;
                 }
             }
+            if let Some((clocks, bits)) = self.part_of_byte(burst, left, span, done) {
+                sampled = sampled << (clocks * width) | u32::from(bits);
+                left -= clocks;
+                continue;
+            }
             left -= 1;
             let out = bits_before(left) as u8;
             sampled = sampled << width | u32::from(self.clock(burst, out, span, done));
@@ -102,15 +107,21 @@ impl Flash {
             && burst.drive == Drive::Target
             && burst.lines == frame.lines
             && burst.rate == frame.rate
-            && frame.bits == 0
-            && burst.clocks * burst.bits_per_clock() == 32
-            && frame.count_mask == self.part.size_bytes - 1;
-        if !matches {
+            && burst.clocks * burst.bits_per_clock() == 32;
+        let word = if matches { self.next_word() } else { None }?;
+        self.count_turn(Drive::Target, burst.clocks);
+        Some(word)
+    }
+
+    /// The next four bytes of a read of the array, if they do not wrap.
+    #[inline(always)]
+    pub(super) fn next_word(&mut self) -> Option<u32> {
+        let frame = &mut self.frame;
+        if frame.bits != 0 || frame.count_mask != self.part.size_bytes - 1 {
             return None;
         }
         let word = self.array.word(frame.address)?;
-        self.count_turn(Drive::Target, burst.clocks);
-        self.frame.address = self.frame.address.wrapping_add(4) & self.frame.count_mask;
+        frame.address = frame.address.wrapping_add(4) & frame.count_mask;
         self.bytes_read += 4;
         Some(word)
     }
@@ -153,6 +164,28 @@ impl Flash {
             Phase::Ignored => Some(echo),
             _ => None,
         }
+    }
+
+    /// The rest of a byte that the chip puts out, or as much of it as comes in `left` clocks, if the controller listens
+    /// as the chip talks: clocks, and what the controller samples in them. A clock alone is left to [`Flash::clock`].
+    fn part_of_byte(&mut self, burst: Burst, left: u32, span: Span, done: u32) -> Option<(u32, u8)> {
+        let frame = &self.frame;
+        let Phase::Output(source) = frame.phase else { return None };
+        let width = burst.bits_per_clock();
+        let clocks = left.min(if frame.bits == 0 { 8 } else { frame.bits } / width);
+        if burst.drive != Drive::Target || (burst.lines, burst.rate) != (frame.lines, frame.rate) || clocks < 2 {
+            return None;
+        }
+        self.count_turn(burst.drive, clocks);
+        if self.frame.bits == 0 {
+            self.frame.shifter = self.next_byte(source, span, done);
+            self.frame.bits = 8;
+        }
+        let (frame, bits) = (&mut self.frame, clocks * width);
+        let value = frame.shifter.unbounded_shr(8 - bits);
+        frame.shifter = frame.shifter.unbounded_shl(bits);
+        frame.bits -= bits;
+        Some((clocks, value))
     }
 
     /// One clock, line by line: what the controller samples, on its rising edge and, at the double rate, on its falling

@@ -1,7 +1,6 @@
 //! Loads and stores, and the port.
 
 use super::Picorv32;
-use super::decoded::Decoded;
 use super::next::Next;
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
@@ -9,37 +8,42 @@ use crate::cpu::memory::Purpose;
 use crate::cpu::memory::port::Answer;
 use crate::isa::riscv::execute::moves;
 
+/// No cycle.
+pub(super) const NEVER: u64 = u64::MAX;
+
 impl Picorv32 {
     /// Completes the prefetch, then reads.
     #[inline(never)]
-    pub(super) fn load(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32, next: Next) {
-        let Some(begins) = self.before_access(bus, decoded, addr, next) else { return };
-        let moves = moves(decoded.op.code);
+    pub(super) fn load(&mut self, bus: &mut Bus, slot: usize, addr: u32, next: Next) {
+        let Some(begins) = self.before_access(bus, slot, addr, next) else { return };
+        let op = self.table.at(slot).op;
+        let moves = moves(op.code);
         let size = moves.size;
-        match self.port.read(bus, addr & !(size.bytes() - 1), size, begins) {
+        let until = self.shell.deadline.limit;
+        match self.port.read(bus, addr & !(size.bytes() - 1), size, begins, until) {
             Ok(answer) => {
-                self.x[decoded.op.rd as usize] = moves.extended(answer.value);
-                self.note_read(bus, decoded.pc, addr, answer.entry);
+                self.x[op.rd as usize] = moves.extended(answer.value);
+                self.note_read(bus, self.table.at(slot).pc, addr, answer.entry);
                 self.after_access(bus, answer, begins, Purpose::Load);
             }
-            Err(fault) => self.unanswered(decoded, fault),
+            Err(fault) => self.unanswered(*self.table.at(slot), fault),
         }
     }
 
     /// Completes the prefetch, then writes.
     #[inline(never)]
-    pub(super) fn store(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32, value: u32, next: Next) {
-        let Some(begins) = self.before_access(bus, decoded, addr, next) else { return };
-        let size = moves(decoded.op.code).size;
+    pub(super) fn store(&mut self, bus: &mut Bus, slot: usize, addr: u32, value: u32, next: Next) {
+        let Some(begins) = self.before_access(bus, slot, addr, next) else { return };
+        let size = moves(self.table.at(slot).op.code).size;
         match self.port.write(bus, addr & !(size.bytes() - 1), size, value, begins) {
             Ok(answer) => self.after_access(bus, answer, begins, Purpose::Store),
-            Err(fault) => self.unanswered(decoded, fault),
+            Err(fault) => self.unanswered(*self.table.at(slot), fault),
         }
     }
 
     /// Fetches the next instruction; gives the cycle in which the request for data is up.
     #[inline(always)]
-    fn before_access(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32, next: Next) -> Option<u64> {
+    fn before_access(&mut self, bus: &mut Bus, slot: usize, addr: u32, next: Next) -> Option<u64> {
         self.shell.fixed.issue += next.accepts - self.shell.cycles + 1;
         self.proceed(bus, next);
         if self.shell.stop.is_some() {
@@ -49,8 +53,8 @@ impl Picorv32 {
         let begins = self.shell.cycles - 1 + access_cycles;
         self.shell.fixed.issue += access_cycles - 1;
         self.shell.cycles = begins;
-        if addr & (moves(decoded.op.code).size.bytes() - 1) != 0 {
-            self.misaligned(bus, decoded, addr);
+        if addr & (moves(self.table.at(slot).op.code).size.bytes() - 1) != 0 {
+            self.misaligned(bus, *self.table.at(slot), addr);
             if self.shell.stop.is_some() {
                 return None;
             }
@@ -85,10 +89,25 @@ impl Picorv32 {
         }
     }
 
+    /// Reads a word of code of a device that keeps time with the core, where that reaches no further: the cycle in
+    /// which it is answered ([`NEVER`] if it is to be read over the bus), and the word, with the map entry above it.
+    /// Two registers of the host have all of that: what passes through memory, written in parts and read as a whole,
+    /// takes longer than all the rest.
+    #[inline(never)]
+    pub(super) fn read_alone(&mut self, bus: &mut Bus, addr: u32, begins: u64) -> (u64, u64) {
+        let until = self.shell.deadline.limit;
+        let Some(answer) = self.port.read_alone(bus, addr, AccessSize::Word.bytes(), begins, until) else {
+            return (NEVER, 0);
+        };
+        self.touch(answer.entry);
+        self.follow_access(bus, answer.done_cycles);
+        (answer.done_cycles, (answer.entry as u64) << u32::BITS | u64::from(answer.value))
+    }
+
     /// Reads a word of code that lies in no memory on the port itself.
     #[inline(never)]
     pub(super) fn read_over_bus(&mut self, bus: &mut Bus, addr: u32, begins: u64) -> Result<Answer, BusFault> {
-        let answer = self.port.read(bus, addr, AccessSize::Word, begins)?;
+        let answer = self.port.read(bus, addr, AccessSize::Word, begins, 0)?;
         self.touch(answer.entry);
         self.follow_access(bus, answer.done_cycles);
         Ok(answer)

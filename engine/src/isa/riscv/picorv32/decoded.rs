@@ -69,23 +69,32 @@ impl Table {
         Table { slots: Box::new([empty; SLOTS]), timing, extensions }
     }
 
-    /// The instruction at `pc` with this encoding.
+    /// The slot that has the instruction at `pc` with this encoding from now on.
     #[inline(always)]
-    pub fn get(&mut self, pc: u32, encoding: u32) -> Decoded {
-        let slot = &self.slots[(pc >> 1) as usize % SLOTS];
-        if slot.pc == pc && slot.encoding == encoding { *slot } else { self.decode(pc, encoding) }
+    pub fn find(&mut self, pc: u32, encoding: u32) -> usize {
+        let slot = (pc >> 1) as usize % SLOTS;
+        if (self.slots[slot].pc, self.slots[slot].encoding) != (pc, encoding) {
+            self.slots[slot] = self.decode(pc, encoding);
+        }
+        slot
+    }
+
+    /// The instruction in a slot.
+    #[inline(always)]
+    pub fn at(&self, slot: usize) -> &Decoded {
+        &self.slots[slot % SLOTS]
     }
 
     #[cold]
     #[inline(never)]
-    fn decode(&mut self, pc: u32, encoding: u32) -> Decoded {
+    fn decode(&self, pc: u32, encoding: u32) -> Decoded {
         let instr = decode(encoding);
         let kind = self.kind(encoding, &instr);
         let mut op = resolve(&instr, pc);
         if matches!(kind, Kind::Maskirq | Kind::Timer | Kind::Waitirq | Kind::Retirq) {
             op = custom_operands(encoding);
         }
-        let decoded = Decoded {
+        Decoded {
             pc,
             encoding,
             op,
@@ -93,9 +102,7 @@ impl Table {
             kind,
             len_bytes: instr.len_bytes,
             accepts_cycles: self.accepts_cycles(kind, &instr),
-        };
-        self.slots[(pc >> 1) as usize % SLOTS] = decoded;
-        decoded
+        }
     }
 
     fn kind(&self, encoding: u32, instr: &Instr) -> Kind {

@@ -1,9 +1,11 @@
 //! The fetch of the next instruction, and where its time goes.
 
 use super::Picorv32;
+use super::data::NEVER;
 use crate::bus::{Bus, BusFault};
 use crate::cpu::memory::Purpose;
 use crate::cpu::memory::fetch::prefetch_next::Fetched;
+use crate::cpu::memory::port::Answer;
 
 /// What is fetched next: its address, from when on the core wants it (I), and from when on it can accept it (N).
 #[derive(Clone, Copy, Debug)]
@@ -80,10 +82,15 @@ impl Picorv32 {
     fn fetch(&mut self, bus: &mut Bus, next: Next) -> Result<Fetched, BusFault> {
         let mut unit = self.unit;
         let fetched = unit.fetch(next.addr, next.wanted, next.accepts, is_compressed, |addr, begins| {
-            match self.port.read_on_port(addr, begins) {
-                Some(answer) => Ok(answer),
-                None => self.read_over_bus(bus, addr, begins),
+            if let Some(answer) = self.port.read_on_port(addr, begins) {
+                return Ok(answer);
             }
+            let (done_cycles, entry_and_value) = self.read_alone(bus, addr, begins);
+            if done_cycles == NEVER {
+                return self.read_over_bus(bus, addr, begins);
+            }
+            let (value, entry) = (entry_and_value as u32, (entry_and_value >> u32::BITS) as usize);
+            Ok(Answer { value, done_cycles, entry, interconnect_cycles: 0 })
         });
         self.unit = unit;
         fetched

@@ -88,7 +88,8 @@ impl Repeats for Picorv32 {
         {
             return None;
         }
-        let decoded = self.table.get(self.pc, self.encoding?);
+        let slot = self.table.find(self.pc, self.encoding?);
+        let decoded = *self.table.at(slot);
         match decoded.kind {
             Kind::Store => {
                 let addr = self.x[decoded.op.rs1 as usize].wrapping_add(decoded.op.imm as u32) & !3;

@@ -71,15 +71,16 @@ impl Picorv32 {
     #[inline(always)]
     pub(super) fn launch(&mut self, bus: &mut Bus) {
         let Some(encoding) = self.encoding else { return };
-        let decoded = self.table.get(self.pc, encoding);
-        let Decoded { op, kind, .. } = decoded;
+        let slot = self.table.find(self.pc, encoding);
+        // Only what is needed: a copy of all passes through memory, which takes longer than most of what follows.
+        let Decoded { op, kind, len_bytes, accepts_cycles, target, .. } = *self.table.at(slot);
         let launched = self.shell.cycles;
-        let accepts = launched + u64::from(decoded.accepts_cycles);
-        let behind = self.pc.wrapping_add(u32::from(decoded.len_bytes));
+        let accepts = launched + u64::from(accepts_cycles);
+        let behind = self.pc.wrapping_add(u32::from(len_bytes));
         let next = Next { addr: behind, wanted: launched + 1, accepts };
         let (a, b) = (self.x[op.rs1 as usize], self.x[op.rs2 as usize]);
         self.shell.instructions += 1;
-        self.was_compressed = decoded.len_bytes == 2;
+        self.was_compressed = len_bytes == 2;
         let next = match kind {
             Kind::Compute => {
                 self.x[op.rd as usize] = compute(op.code, a, b, op.imm as u32);
@@ -94,27 +95,28 @@ impl Picorv32 {
             Kind::Branch => {
                 self.shell.fixed.issue += accepts - launched + 1;
                 if is_taken(op.code, a, b) {
-                    return self.branch(bus, next, decoded.target);
+                    return self.branch(bus, next, target);
                 }
                 next
             }
-            Kind::Load => return self.load(bus, decoded, a.wrapping_add(op.imm as u32), next),
-            Kind::Store => return self.store(bus, decoded, a.wrapping_add(op.imm as u32), b, next),
+            Kind::Load => return self.load(bus, slot, a.wrapping_add(op.imm as u32), next),
+            Kind::Store => return self.store(bus, slot, a.wrapping_add(op.imm as u32), b, next),
             Kind::Jal => {
                 self.x[op.rd as usize] = behind;
-                self.jump(decoded.target, launched, accepts)
+                self.jump(target, launched, accepts)
             }
             Kind::Jalr => {
                 self.x[op.rd as usize] = behind;
                 self.jump(a.wrapping_add(op.imm as u32) & !1, launched, accepts)
             }
-            _ => return self.launch_rare(bus, decoded, a, b, next),
+            _ => return self.launch_rare(bus, slot, a, b, next),
         };
         self.proceed(bus, next);
     }
 
     #[inline(never)]
-    fn launch_rare(&mut self, bus: &mut Bus, decoded: Decoded, a: u32, b: u32, mut next: Next) {
+    fn launch_rare(&mut self, bus: &mut Bus, slot: usize, a: u32, b: u32, mut next: Next) {
+        let decoded = *self.table.at(slot);
         let (launched, op, rd) = (self.shell.cycles, decoded.op, decoded.op.rd as usize);
         let own_cycles = next.accepts - launched + 1;
         match decoded.kind {
@@ -198,7 +200,8 @@ impl Picorv32 {
             return Some(Stop::Horizon);
         }
         self.shell.waiting = false;
-        let decoded = self.table.get(self.pc, self.encoding?);
+        let slot = self.table.find(self.pc, self.encoding?);
+        let decoded = *self.table.at(slot);
         self.x[decoded.op.rd as usize] = pending;
         let wanted = self.shell.cycles + u64::from(decoded.accepts_cycles);
         self.shell.fixed.issue += wanted - self.shell.cycles + 1;

@@ -1,0 +1,79 @@
+//! The path to a memory that keeps time with the core, as the last access found it: all that its price needs, at hand.
+//!
+//! What a core without translation and caches accesses is mostly where its last access went. Neither the map nor what
+//! is behind it changes while a machine runs.
+
+use crate::bus::Bus;
+use crate::bus::path::{InStep, Times};
+use crate::memory::ram::Direction;
+
+/// A path to a memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownPath {
+    base: u32,
+    /// Bytes behind the first one; none is at an address below it where there is no memory.
+    rest: u32,
+    /// Its map entry.
+    pub entry: usize,
+    /// Index into the bus's RAMs.
+    pub ram: usize,
+    /// Cycles in the second-level cache's controller, there and back.
+    pub outer_cycles: (u64, u64),
+    /// There is an interconnect on it.
+    pub routed: bool,
+    in_step: InStep,
+}
+
+impl KnownPath {
+    /// A path to nothing.
+    pub const NOWHERE: KnownPath = KnownPath {
+        base: u32::MAX,
+        rest: 0,
+        entry: 0,
+        ram: 0,
+        outer_cycles: (0, 0),
+        routed: false,
+        in_step: InStep::NOT,
+    };
+
+    /// The path of the present master to the memory at `addr`, if that keeps time with it, and is a word or more.
+    pub fn find(bus: &Bus, addr: u32, outer_cycles: (u64, u64)) -> Option<KnownPath> {
+        let place = bus.ram_at(addr)?;
+        let (base, rest) = (addr - place.offset, place.rest + place.offset);
+        let (in_step, routed) = bus.path_in_step(place.entry)?;
+        let is_memory = rest >= 3 && base != KnownPath::NOWHERE.base;
+        is_memory.then_some(KnownPath { base, rest, entry: place.entry, ram: place.ram, outer_cycles, routed, in_step })
+    }
+
+    /// Where an address is in the memory, if it is there.
+    #[inline(always)]
+    pub fn offset(&self, addr: u32) -> Option<u32> {
+        let offset = addr.wrapping_sub(self.base);
+        (offset <= self.rest && self.in_step.is_known()).then_some(offset)
+    }
+
+    /// The same, if all of so many bytes are.
+    #[inline(always)]
+    pub fn offset_of(&self, addr: u32, bytes: u32) -> Option<u32> {
+        self.offset(addr).filter(|offset| self.rest - offset >= bytes - 1)
+    }
+
+    /// A transfer of so many bytes at `offset` that the master sends in its cycle `sent`. `None` if it reaches the
+    /// memory in cycle `until` or later.
+    #[inline(always)]
+    pub fn transfer(
+        &self,
+        bus: &mut Bus,
+        offset: u32,
+        sent: u64,
+        (bytes, direction): (u32, Direction),
+        until: u64,
+    ) -> Option<Times> {
+        let arrives = self.in_step.arrival(sent);
+        if self.in_step.cycle(arrives) >= until {
+            return None;
+        }
+        let answered = bus.rams[self.ram].transfer_at_edge(arrives, offset, bytes, direction);
+        Some(self.in_step.times(arrives, answered))
+    }
+}

@@ -1,0 +1,96 @@
+//! Frames of reads that are all alike: what a header comes to is worked out once, and holds until the chip's state
+//! changes.
+//!
+//! Nobody tells the chip when such a frame passes. It is not busy, so the time means nothing to it: what it reads, and
+//! whether its clocks are too fast, was looked at before.
+
+use super::Flash;
+use super::commands::Source;
+use super::frame::{Frame, Phase};
+use crate::time::{Cycles, Ps};
+use crate::wire::notes::Notes;
+use crate::wire::spi::{Drive, Header, SpiTarget};
+
+/// The longest burst that is held to the fastest clock.
+const LONGEST_CLOCKS: u32 = 32;
+/// Addresses that have no bit in common, and one that has some of each: what takes all three for what they are takes
+/// any.
+const TRIALS: [u32; 3] = [0, 0xff_ffff, 0x12_3456];
+
+/// What the last header came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Opened {
+    /// The header, and [`Flash::changes`], for which it holds.
+    key: Option<(u32, u64)>,
+    /// The frame behind it at address 0, its data clocks about to begin; `None` if frames have to be seen clock by
+    /// clock.
+    frame: Option<Frame>,
+}
+
+impl Flash {
+    /// [`SpiTarget::open_read`].
+    pub(super) fn open(&mut self, header: &Header, address: u32) -> bool {
+        if self.selected || self.busy.is_some() || self.asleep {
+            return false;
+        }
+        let key = Some((header.version, self.changes));
+        if self.opened.key != key {
+            self.opened = Opened { key, frame: self.try_header(header) };
+        }
+        let Some(frame) = self.opened.frame else { return false };
+        self.selected = true;
+        self.frame = Frame { address: address & (self.part.size_bytes - 1), ..frame };
+        true
+    }
+
+    /// [`SpiTarget::close_read`]. What goes on behind the frame goes on as before it: that was tried.
+    pub(super) fn close(&mut self) -> bool {
+        let closes = self.selected && self.frame.is_alike;
+        if closes {
+            self.selected = false;
+            self.reset_enabled = false;
+        }
+        closes
+    }
+
+    /// The frame behind a header, as [`Opened::frame`] has it.
+    #[cold]
+    fn try_header(&self, header: &Header) -> Option<Frame> {
+        let now = self.last_edge;
+        let spans = header.bursts(0).map(|burst| burst.clocks.min(LONGEST_CLOCKS)).chain(1..=LONGEST_CLOCKS);
+        let fast_enough = |clocks: u32| header.least(clocks) >= self.shortest[clocks as usize];
+        if !spans.into_iter().all(fast_enough) {
+            return None;
+        }
+        let mut opened = None;
+        for address in TRIALS {
+            let mut trial = self.clone();
+            trial.notes = Notes::default();
+            trial.try_bursts(header, address, now);
+            let frame = Frame { address: 0, is_alike: true, ..trial.frame };
+            let reads = frame.phase == Phase::Output(Source::Array)
+                && frame.bits == 0
+                && (frame.lines, frame.rate) == header.data
+                && trial.frame.address == address & (self.part.size_bytes - 1)
+                && opened.replace(frame).is_none_or(|other| other == frame);
+            trial.deselect(now);
+            let is_steady = trial.changes == self.changes && trial.busy.is_none() && !trial.asleep;
+            if !reads || !is_steady || !trial.notes.has_none() {
+                return None;
+            }
+        }
+        opened
+    }
+
+    /// Selects the chip, sends a header, and listens.
+    fn try_bursts(&mut self, header: &Header, address: u32, now: Ps) {
+        self.select(now);
+        let (source, period) = header.clock;
+        let mut clocks = 0;
+        for burst in header.bursts(address) {
+            clocks += u64::from(burst.clocks);
+            self.shift(burst, now + source.ps_at_floor(Cycles(clocks * period)));
+        }
+        self.count_turn(Drive::Target, 0);
+    }
+}
