@@ -20,6 +20,16 @@ pub enum AccessSize {
 }
 
 impl AccessSize {
+    /// That of so many bytes.
+    pub const fn of_bytes(bytes: u32) -> Option<AccessSize> {
+        match bytes {
+            1 => Some(AccessSize::Byte),
+            2 => Some(AccessSize::Half),
+            4 => Some(AccessSize::Word),
+            _ => None,
+        }
+    }
+
     /// Width in bytes.
     pub const fn bytes(self) -> u32 {
         self as u32

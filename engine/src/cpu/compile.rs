@@ -1,10 +1,11 @@
 //! The second tier: regions of blocks that run often, as host code.
 //!
 //! Time inside a block is known when it is decoded, so compiled code keeps every count of the interpreter and has to do
-//! nothing more than add constants. Whatever is not simply done (an access without a shortcut, a system instruction, a
-//! successor that may not be entered) ends it, with word of where the interpreter has to go on. All that it calls are
-//! functions that change registers. So registers, cycles and counters are the interpreter's at every point that can be
-//! observed.
+//! nothing more than add constants. An access without a shortcut is a call of the interpreter's function for it
+//! ([`slow_access`]), before which the core is brought up to date. Whatever else is not simply done (a system
+//! instruction, a successor that may not be entered) ends it, with word of where the interpreter has to go on. All
+//! other functions that it calls change registers only. So registers, cycles and counters are the interpreter's at
+//! every point that can be observed.
 //!
 //! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes the
 //! function of a region, its accounts and its ways out; [`access`] loads and stores, [`arithmetic`] computes; [`stubs`]
@@ -18,6 +19,7 @@ mod code_memory;
 mod compiler;
 pub mod emit;
 mod region;
+mod slow_access;
 mod stubs;
 mod worker;
 
@@ -28,8 +30,10 @@ pub use region::RegisterBits;
 use super::Cpu;
 use super::block::{Blocks, Extent, FALLEN};
 use super::isa::Isa;
+use crate::bus::Bus;
 use compiler::Compiler;
 use region::Region;
+use slow_access::SlowAccess;
 
 /// Runs after which a block is compiled: interpreting it that often costs about what compiling it does.
 pub const COMPILE_AFTER: u16 = 1500;
@@ -41,6 +45,7 @@ enum Kind {
     Interpret,
     Left,
     Check,
+    Gone,
 }
 
 /// Of an operation's number: above it is the exit that its block has decided on.
@@ -76,6 +81,8 @@ enum Ending {
         /// The block that comes next.
         index: u32,
     },
+    /// The last block has been left in its middle: the core is where it has to be.
+    Gone,
 }
 
 impl Ending {
@@ -87,7 +94,8 @@ impl Ending {
                 Ending::Interpret { index, at: usize::from(at), exit: usize::from(exit) }
             }
             1 => Ending::Left { index, exit: usize::from(number) },
-            _ => Ending::Check { index },
+            2 => Ending::Check { index },
+            _ => Ending::Gone,
         }
     }
 }
@@ -114,11 +122,20 @@ pub(crate) struct HostCode<I: Isa> {
     regions: Vec<Vec<u32>>,
     /// Each region is waited for: for tests, which have to know when code is compiled.
     pub waits: bool,
+    /// What accesses without a shortcut need, and say.
+    slow: SlowAccess,
 }
 
 impl<I: Isa> Default for HostCode<I> {
     fn default() -> HostCode<I> {
-        HostCode { compiler: None, enter: 0, under_way: Vec::new(), regions: Vec::new(), waits: false }
+        HostCode {
+            compiler: None,
+            enter: 0,
+            under_way: Vec::new(),
+            regions: Vec::new(),
+            waits: false,
+            slow: SlowAccess::default(),
+        }
     }
 }
 
@@ -155,13 +172,13 @@ impl<I: Isa> Cpu<I> {
     /// Runs the block `index` as host code, if it has such, and what comes behind it: where the interpreter goes on.
     /// `None` if the last block has been left.
     #[inline(always)]
-    pub(crate) fn run_compiled(&mut self, mut index: u32) -> Option<Resumed> {
+    pub(crate) fn run_compiled(&mut self, bus: &mut Bus, mut index: u32) -> Option<Resumed> {
         loop {
             // A block that is to be left in its middle is not entered as host code, which does not know.
             if I::COMPILE_AFTER == 0 || !self.blocks.is_compiled(index) || self.patched.is_some() {
                 return Some(Resumed { index, at: 0, exit: FALLEN });
             }
-            match self.enter_compiled(index) {
+            match self.enter_compiled(bus, index) {
                 Ending::Interpret { index, at, exit } => return Some(Resumed { index, at, exit }),
                 Ending::Left { index, exit } => {
                     self.leave(index, exit, self.blocks.exit_pc(index, exit));
@@ -172,20 +189,25 @@ impl<I: Isa> Cpu<I> {
                     self.stop_before(next);
                     return None;
                 }
+                Ending::Gone => {
+                    self.host.slow.go_on_unwinding();
+                    return None;
+                }
             }
         }
     }
 
-    fn enter_compiled(&mut self, index: u32) -> Ending {
+    fn enter_compiled(&mut self, bus: &mut Bus, index: u32) -> Ending {
         let enter = self.host.enter;
+        self.host.slow.reach(bus);
         let hot = &raw mut self.blocks.hot[index as usize];
         let core = &raw mut *self;
         // SAFETY: the address is that of the stub of that type, in memory that lives until the core gives its compiler
         // up; with it it forgets that blocks are compiled.
         let enter = unsafe { std::mem::transmute::<*const (), stubs::Enter>(std::ptr::with_exposed_provenance(enter)) };
         // SAFETY: the code touches the core, its tables of blocks, shortcuts and fetched lines, and RAM behind
-        // shortcuts. The core is borrowed exclusively, and its tables don't move while there is code (see
-        // `Blocks::hot`).
+        // shortcuts; accesses that it calls, the bus. Both are borrowed exclusively, and the tables don't move while
+        // there is code (see `Blocks::hot`).
         Ending::from_bits(unsafe { enter(core.cast(), hot.cast()) })
     }
 

@@ -257,6 +257,11 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// True if an operation loads or stores: an instruction that has done so is not begun again.
     fn accesses(op: &Self::Op) -> bool;
 
+    /// Does operation `at` of a block, a load or store of `addr` that found no shortcut. True if the block goes on.
+    fn access(_core: &mut Cpu<Self>, _bus: &mut Bus, _index: u32, _at: u32, _addr: u32) -> bool {
+        false
+    }
+
     /// Remembers in `iteration` what the instruction of a block is about to overwrite. `None` for one that changes more
     /// than registers and memory.
     fn note_writes(core: &Cpu<Self>, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()>;

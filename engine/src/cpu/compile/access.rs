@@ -1,11 +1,13 @@
-//! Loads and stores of compiled code: by shortcuts alone.
+//! Loads and stores of compiled code: by shortcuts, and else by a call.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlags, Value};
+use cranelift_codegen::isa::CallConv;
 use std::mem::offset_of;
 
 use super::emit::{Emitter, own};
+use super::{HostCode, slow_access};
 use crate::bus::device::AccessSize;
 use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
@@ -19,16 +21,75 @@ fn simulated() -> MemFlags {
 }
 
 impl<I: Isa> Emitter<'_, I> {
-    /// What operation `at` loads from `addr`, extended. Without a shortcut the interpreter does the access.
-    pub fn load(&mut self, at: u32, addr: Value, moves: Moves) -> Value {
-        let host = self.host_address(at, addr, moves);
-        self.load_host(host, moves)
+    /// What operation `at` loads from `addr`, extended. Without a shortcut the access is a call, as the interpreter's
+    /// is, which gives the value to `register`; it has to be all that the operation does.
+    pub fn load(&mut self, at: u32, addr: Value, moves: Moves, register: u8) -> Value {
+        self.load_by(at, (addr, addr), moves, register, |this, host| this.load_host(host, moves))
     }
 
-    /// Operation `at` stores the low part of `value` at `addr`, likewise.
+    /// The same where it is not simply extended, but `quickly` makes it of what is at an address of the host's. The
+    /// operation has the address `addr`, its bytes are at `place`.
+    pub fn load_by(
+        &mut self,
+        at: u32,
+        (place, addr): (Value, Value),
+        moves: Moves,
+        register: u8,
+        quickly: impl FnOnce(&mut Self, Value) -> Value,
+    ) -> Value {
+        let merged = self.b.create_block();
+        self.b.append_block_param(merged, I32);
+        let host = self.host_or(at, place, moves, |this| {
+            this.access_slowly(at, addr);
+            let value = this.b.ins().load(I32, own(), this.core, I::register_offset(register) as i32);
+            this.b.ins().jump(merged, &[value.into()]);
+        });
+        let value = quickly(self, host);
+        self.b.ins().jump(merged, &[value.into()]);
+        self.b.seal_block(merged);
+        self.b.switch_to_block(merged);
+        self.b.block_params(merged)[0]
+    }
+
+    /// Operation `at` stores the low part of `value` at `addr`; the same goes for it.
     pub fn store(&mut self, at: u32, addr: Value, moves: Moves, value: Value) {
-        let host = self.host_address(at, addr, moves);
-        self.store_host(host, moves, value);
+        self.store_by(at, (addr, addr), moves, |this, host| this.store_host(host, moves, value));
+    }
+
+    /// The same where `quickly` does it, as for [`Emitter::load_by`].
+    pub fn store_by(
+        &mut self,
+        at: u32,
+        (place, addr): (Value, Value),
+        moves: Moves,
+        quickly: impl FnOnce(&mut Self, Value),
+    ) {
+        let merged = self.b.create_block();
+        let host = self.host_or(at, place, moves, |this| {
+            this.access_slowly(at, addr);
+            this.b.ins().jump(merged, &[]);
+        });
+        quickly(self, host);
+        self.b.ins().jump(merged, &[]);
+        self.b.seal_block(merged);
+        self.b.switch_to_block(merged);
+    }
+
+    /// Calls the interpreter's function for operation `at`, which accesses `addr`. Goes on behind it unless that has
+    /// left the block, or something has to be looked at.
+    fn access_slowly(&mut self, at: u32, addr: Value) {
+        self.write_back();
+        let behind = self.ending_at(at + 1);
+        let signature = self.b.import_signature(slow_access::signature(CallConv::PreserveAll));
+        let stub = self.b.ins().iconst(I64, self.calls.access as i64);
+        self.b.ins().call_indirect(signature, stub, &[self.core, behind, addr]);
+        let ending_at = offset_of!(Cpu<I>, host) + HostCode::<I>::ENDING;
+        let ending = self.b.ins().load(I64, own(), self.core, ending_at as i32);
+        let goes_on = self.b.ins().icmp_imm(IntCC::Equal, ending, slow_access::GOES_ON as i64);
+        self.unless(goes_on, |this| {
+            this.b.ins().return_(&[ending]);
+        });
+        self.reload_cycles();
     }
 
     /// What is at a host address, extended.
@@ -53,15 +114,21 @@ impl<I: Isa> Emitter<'_, I> {
         };
     }
 
-    /// Where the bytes of an access are, as in [`crate::cpu::memory::shortcut::Shortcuts::load`].
-    pub fn host_address(&mut self, at: u32, addr: Value, moves: Moves) -> Value {
-        let zero = self.host_zero(at, addr, moves);
+    /// Where the bytes of an access are, as in [`crate::cpu::memory::shortcut::Shortcuts::load`]; without a shortcut
+    /// does what `otherwise` says, which ends there.
+    fn host_or(&mut self, at: u32, addr: Value, moves: Moves, otherwise: impl FnOnce(&mut Self)) -> Value {
+        let zero = self.host_zero_or(at, addr, moves, otherwise);
         let addr = self.b.ins().uextend(I64, addr);
         self.b.ins().iadd(zero, addr)
     }
 
-    /// The host address of simulated address 0, as far as the line of `addr` goes.
+    /// The host address of simulated address 0, as far as the line of `addr` goes. Without a shortcut the interpreter
+    /// goes on at operation `at`.
     pub fn host_zero(&mut self, at: u32, addr: Value, moves: Moves) -> Value {
+        self.host_zero_or(at, addr, moves, |this| this.interpret(at))
+    }
+
+    fn host_zero_or(&mut self, at: u32, addr: Value, moves: Moves, otherwise: impl FnOnce(&mut Self)) -> Value {
         self.prepare_to_leave(at);
         let (offset, count, shift) = self.cpu.memory.shortcuts().layout();
         let base = (offset_of!(Cpu<I>, memory) + Memory::SHORTCUTS + offset) as i32;
@@ -77,7 +144,7 @@ impl<I: Isa> Emitter<'_, I> {
         let masked = self.b.ins().band_imm(addr, i64::from(mask as i32));
         let line = self.b.ins().load(I32, own(), slot, base + line_at as i32);
         let here = self.b.ins().icmp(IntCC::Equal, masked, line);
-        self.unless(here, |this| this.interpret(at));
+        self.unless(here, otherwise);
         self.b.ins().load(I64, own(), slot, base + offset_of!(Slot, host_zero) as i32)
     }
 }

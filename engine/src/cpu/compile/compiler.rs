@@ -8,6 +8,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use std::marker::PhantomData;
 
 use super::code_memory::CodeMemory;
+use super::emit::Calls;
 use super::region::Region;
 use super::worker::{Compiled, Connection, Job};
 use super::{emit, stubs};
@@ -65,7 +66,8 @@ impl<I: Isa> Compiler<I> {
 
     /// Begins to compile a region.
     pub fn begin(&mut self, core: &Cpu<I>, region: &Region) {
-        emit::emit(&mut self.context.func, &mut self.builder, self.isa.default_call_conv(), core, region);
+        let calls = Calls { convention: self.isa.default_call_conv(), access: self.stubs.access };
+        emit::emit(&mut self.context.func, &mut self.builder, calls, core, region);
         let context = std::mem::replace(&mut self.context, Context::new());
         let (index, generation) = (region.members[0].index, self.generation);
         self.worker.send(Job { context, isa: self.isa.clone(), index, generation });

@@ -22,10 +22,19 @@ use crate::cpu::memory::Memory;
 /// Registers that a region can have as values.
 const REGISTERS: usize = RegisterBits::BITS as usize;
 
+/// What compiled code needs to call functions of the host's.
+#[derive(Clone, Copy)]
+pub struct Calls {
+    /// The host's calling convention.
+    pub convention: CallConv,
+    /// The stub for accesses without a shortcut.
+    pub access: usize,
+}
+
 /// What a function knows while it is made.
 pub struct Emitter<'a, I: Isa> {
     pub b: FunctionBuilder<'a>,
-    calls: CallConv,
+    pub(super) calls: Calls,
     pub cpu: &'a Cpu<I>,
     region: &'a Region,
     /// Where the code of each member begins.
@@ -37,8 +46,7 @@ pub struct Emitter<'a, I: Isa> {
     pub core: Value,
     /// Address of the [`Hot`] of the region's first block.
     hot: Value,
-    /// The core's limit, and the state of fetched lines: neither changes while compiled code runs.
-    limit: Value,
+    /// The state of fetched lines, which does not change while compiled code runs.
     epoch: Value,
     /// The core's cycles, and instructions.
     cycles: Variable,
@@ -63,16 +71,15 @@ pub fn own() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx))
 }
 
-/// Makes `func` the code of a region. `calls` is the host's calling convention.
+/// Makes `func` the code of a region.
 pub fn emit<I: Isa>(
     func: &mut Function,
     context: &mut FunctionBuilderContext,
-    calls: CallConv,
+    calls: Calls,
     cpu: &Cpu<I>,
     region: &Region,
 ) {
     let (mut b, core, hot) = begin(func, context, CallConv::Tail);
-    let limit = b.ins().load(I64, own(), core, offset_of!(Cpu<I>, shell.deadline.limit) as i32);
     let epoch = b.ins().load(I32, own(), core, (offset_of!(Cpu<I>, memory) + Memory::FETCH_EPOCH) as i32);
     let [cycles, instructions] = [offset_of!(Cpu<I>, shell.cycles), offset_of!(Cpu<I>, shell.instructions)].map(|at| {
         let (variable, value) = (b.declare_var(I64), b.ins().load(I64, own(), core, at as i32));
@@ -96,7 +103,6 @@ pub fn emit<I: Isa>(
         index,
         core,
         hot,
-        limit,
         epoch,
         cycles,
         instructions,
@@ -188,7 +194,7 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     /// Brings the core up to date.
-    fn write_back(&mut self) {
+    pub(super) fn write_back(&mut self) {
         self.store_registers(RegisterBits::MAX);
         let [cycles, instructions] = [self.cycles, self.instructions].map(|variable| self.b.use_var(variable));
         self.b.ins().store(own(), cycles, self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
@@ -229,7 +235,7 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     fn call_with(&mut self, function: usize, arguments: &[Value], given: Option<Type>) -> ir::Inst {
-        let mut signature = Signature::new(self.calls);
+        let mut signature = Signature::new(self.calls.convention);
         let types = arguments.iter().map(|argument| AbiParam::new(self.b.func.dfg.value_type(*argument)));
         signature.params.extend(types);
         signature.returns.extend(given.map(AbiParam::new));
@@ -305,7 +311,20 @@ impl<I: Isa> Emitter<'_, I> {
     /// Leaves it to the interpreter to go on at operation `at`.
     pub fn interpret(&mut self, at: u32) {
         self.write_back();
-        self.finish(Kind::Interpret, self.index, at | (self.decided as u32) << DECIDED_SHIFT);
+        let ending = self.ending_at(at);
+        self.b.ins().return_(&[ending]);
+    }
+
+    /// What says so.
+    pub(super) fn ending_at(&mut self, at: u32) -> Value {
+        let bits = ending_bits(Kind::Interpret, self.index, at | (self.decided as u32) << DECIDED_SHIFT);
+        self.b.ins().iconst(I64, bits as i64)
+    }
+
+    /// Goes on with the core's cycles, which an access has changed.
+    pub(super) fn reload_cycles(&mut self) {
+        let cycles = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
+        self.b.def_var(self.cycles, cycles);
     }
 
     /// The block will be left by `exit`, after further operations.
@@ -420,7 +439,13 @@ impl<I: Isa> Emitter<'_, I> {
     fn fits(&mut self, longest_cycles: i64) -> Value {
         let cycles = self.b.use_var(self.cycles);
         let end = self.b.ins().iadd_imm(cycles, longest_cycles);
-        self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, self.limit)
+        self.is_in_time(end)
+    }
+
+    /// True if a block that ends then ends before the limit, which accesses may change.
+    fn is_in_time(&mut self, end: Value) -> Value {
+        let limit = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.deadline.limit) as i32);
+        self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit)
     }
 
     /// True if the block whose [`Hot`] is at `hot + offset` is known to be in the instruction cache.
@@ -474,7 +499,7 @@ impl<I: Isa> Emitter<'_, I> {
         let longest = self.b.ins().uload16(I64, own(), hot, offset_of!(Hot<I::Jump>, longest_cycles) as i32);
         let cycles = self.b.use_var(self.cycles);
         let end = self.b.ins().iadd(cycles, longest);
-        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, self.limit);
+        let fits = self.is_in_time(end);
         let fetched = self.is_fetched(hot, 0);
         let may = self.b.ins().band(fits, fetched);
         self.unless(may, |this| {

@@ -10,7 +10,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
 use super::compiler::Compiler;
-use super::{Kind, ending_bits};
+use super::{Kind, ending_bits, slow_access};
 use crate::cpu::block::{Blocks, Hot};
 use crate::cpu::isa::Isa;
 
@@ -24,6 +24,8 @@ pub struct Stubs {
     pub enter: usize,
     /// Stands for the code of blocks that have none.
     pub uncompiled: usize,
+    /// Calls [`slow_access::access`] and changes no register of the host's, so that code around it has them all.
+    pub access: usize,
     /// Memory that the stubs take.
     pub bytes: usize,
 }
@@ -55,7 +57,8 @@ impl<I: Isa> Compiler<I> {
     pub(super) fn make_stubs(&mut self, blocks: &Blocks<I>) -> Option<Stubs> {
         let enter = self.make_enter()?;
         let uncompiled = self.make_uncompiled(blocks)?;
-        Some(Stubs { enter, uncompiled, bytes: self.memory.used })
+        let access = self.make_access()?;
+        Some(Stubs { enter, uncompiled, access, bytes: self.memory.used })
     }
 
     fn make_enter(&mut self) -> Option<usize> {
@@ -66,6 +69,23 @@ impl<I: Isa> Compiler<I> {
         let call = b.ins().call_indirect(signature, code, &[core, hot]);
         let ending = b.inst_results(call)[0];
         b.ins().return_(&[ending]);
+        b.seal_all_blocks();
+        b.finalize();
+        self.finish()
+    }
+
+    fn make_access(&mut self) -> Option<usize> {
+        let called = slow_access::signature(self.isa.default_call_conv());
+        self.context.func.signature = slow_access::signature(CallConv::PreserveAll);
+        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let arguments = b.block_params(entry).to_vec();
+        let signature = b.import_signature(called);
+        let function = b.ins().iconst(I64, slow_access::access::<I> as *const () as i64);
+        b.ins().call_indirect(signature, function, &arguments);
+        b.ins().return_(&[]);
         b.seal_all_blocks();
         b.finalize();
         self.finish()

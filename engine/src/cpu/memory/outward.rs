@@ -5,7 +5,7 @@ use super::accounts::{Part, Purpose};
 use super::meter::{Passed, Trip};
 use super::translate::Place;
 use crate::bus::device::AccessSize;
-use crate::bus::{Bus, BusFault};
+use crate::bus::{Alone, Bus, BusFault};
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::Direction;
 use crate::time::Cycles;
@@ -133,7 +133,7 @@ impl Memory {
     fn over_bus(&mut self, trip: &mut Trip, physical: u32, transfer: Transfer) -> Result<Passed, BusFault> {
         let purpose = transfer.shape().0;
         self.accounts.follow(trip.bus);
-        let passed = match in_cycles(trip, physical, transfer) {
+        let passed = match in_cycles(trip, physical, transfer).or_else(|| alone(trip, physical, transfer)) {
             Some(passed) => Ok(passed),
             None => over_bus_in_time(trip, physical, transfer),
         };
@@ -204,6 +204,22 @@ fn in_cycles(trip: &mut Trip, physical: u32, transfer: Transfer) -> Option<Passe
         _ => {}
     }
     Some(Passed { value: u32::from_le_bytes(value), entry: place.entry, routed, times })
+}
+
+/// A read of a device that keeps time with the core, priced in the core's cycles, where it reaches no further. `None`
+/// if it may, or if an event comes before it.
+#[inline]
+fn alone(trip: &mut Trip, physical: u32, transfer: Transfer) -> Option<Passed> {
+    let Trip { bus, meter } = trip;
+    let bytes = match transfer {
+        Transfer::Read(_, size) => size.bytes(),
+        Transfer::ReadBurst(_, bytes) if bytes > AccessSize::Word.bytes() => bytes,
+        _ => return None,
+    };
+    let next_due = bus.events.next_due();
+    let Alone { value, entry, times, routed } =
+        bus.read_alone(physical, meter.now(), bytes, |arrives| next_due > meter.time_of(arrives))?;
+    Some(Passed { value, entry, routed, times })
 }
 
 /// Address of the line of the second-level cache that holds a physical address.

@@ -30,7 +30,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
-use crate::time::{Cycles, Ps};
+use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP, SpiTarget};
 
 /// The register map. The interface's source has no names for its registers.
@@ -134,6 +134,17 @@ impl AvalonifMmc {
     /// Clocks in half a period of SCK.
     fn half(&self) -> u64 {
         u64::from(self.divider) + 1
+    }
+
+    /// What a register shows in clock `cycle`. Reading changes nothing that anybody else sees.
+    fn register(&mut self, offset: u32, cycle: Cycles) -> u32 {
+        match offset & 0xc {
+            CONTROL => self.control(cycle),
+            DIVIDER => u32::from(self.divider),
+            COUNTER => self.counter.read(cycle),
+            // The source's generic for the frequency: what the interface runs at.
+            _ => self.port.clock.get() as u32,
+        }
     }
 
     /// The control register in clock `cycle`.
@@ -270,14 +281,18 @@ impl Device for AvalonifMmc {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         // The last clock of the transfer begins when the wait states are over.
         let last = Cycles(self.cycle(ctx.now).0 + self.port.read_cycles.0);
-        let register = match offset & 0xc {
-            CONTROL => self.control(last),
-            DIVIDER => u32::from(self.divider),
-            COUNTER => self.counter.read(last),
-            // The source's generic for the frequency: what the interface runs at.
-            _ => self.port.clock.get() as u32,
-        };
+        let register = self.register(offset, last);
         Ok(Reply::read(size.extracted(register, offset), self.port.clock.ps_at_floor(last)))
+    }
+
+    fn own_clock(&self) -> Option<Hz> {
+        Some(self.port.clock)
+    }
+
+    fn read_alone(&mut self, _: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        let last = Cycles(edge + self.port.read_cycles.0);
+        let size = AccessSize::of_bytes(bytes)?;
+        Some((size.extracted(self.register(offset, last), offset), last.0))
     }
 
     fn write(

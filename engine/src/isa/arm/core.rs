@@ -1,5 +1,6 @@
 //! An Arm core: what its instruction sets add to the core that all share ([`crate::cpu`]).
 
+use super::access::moves;
 use super::compile;
 use super::decoded::{self, Decoded};
 use super::m_profile;
@@ -263,6 +264,15 @@ impl<P: Profile> Isa for ArmSet<P> {
             op.code,
             Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Multiple | Vldr | Vstr | LdrUser | StrUser
         )
+    }
+
+    fn access(core: &mut Arm<P>, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
+        let op = core.blocks.ops_from(index)[at as usize];
+        if moves(op.code).store {
+            core.store_slowly(bus, index, at, op, addr)
+        } else {
+            core.load_slowly(bus, index, at, op, addr)
+        }
     }
 
     fn note_writes(core: &Arm<P>, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {

@@ -1,5 +1,6 @@
 //! A MIPS core: what its instruction set adds to the core that all share ([`crate::cpu`]).
 
+use super::access::moves;
 use super::compile;
 use super::config::SystemConfig;
 use super::decoded::{self, Decoded, Ending, OP_BYTES};
@@ -215,6 +216,17 @@ impl Isa for MipsSet {
 
     fn accesses(op: &Op) -> bool {
         op.code.accesses_memory()
+    }
+
+    fn access(core: &mut Mips, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
+        let op = core.blocks.ops_from(index)[at as usize];
+        if matches!(op.code, Code::Swl | Code::Swr) {
+            core.store_part_slowly(bus, index, at, op, addr)
+        } else if moves(op.code).store {
+            core.store_slowly(bus, index, at, op, addr)
+        } else {
+            core.load_slowly(bus, index, at, op, addr)
+        }
     }
 
     fn note_writes(core: &Mips, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {

@@ -16,7 +16,7 @@ impl Mips {
     /// Runs the block `index`, whose first line has been fetched, and those that follow.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
-            let Some(resumed) = self.run_compiled(index) else { return };
+            let Some(resumed) = self.run_compiled(bus, index) else { return };
             index = resumed.index;
             if resumed.at > 0 {
                 self.resume(resumed);

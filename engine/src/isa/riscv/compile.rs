@@ -30,7 +30,7 @@ pub fn emit(e: &mut Emit, ops: &[Op]) {
         match op.code.class() {
             TimingClass::Load => {
                 let addr = address(e, op);
-                let value = e.load(at, addr, moves(op.code));
+                let value = e.load(at, addr, moves(op.code), op.rd);
                 set(e, op, value);
             }
             TimingClass::Store => {

@@ -3,6 +3,7 @@
 use super::compile;
 use super::decode::decode;
 use super::exceptions::{Exception, Trap};
+use super::execute::moves;
 use super::op::{Code, Instr, Op, TimingClass};
 use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
@@ -173,6 +174,15 @@ impl Isa for RiscV {
 
     fn accesses(op: &Op) -> bool {
         matches!(op.code.class(), TimingClass::Load | TimingClass::Store)
+    }
+
+    fn access(core: &mut Hart, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
+        let op = core.blocks.ops_from(index)[at as usize];
+        if moves(op.code).store {
+            core.store_slowly(bus, index, at, op, addr)
+        } else {
+            core.load_slowly(bus, index, at, op, addr)
+        }
     }
 
     fn note_writes(core: &Hart, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {

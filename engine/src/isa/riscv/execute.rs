@@ -17,7 +17,7 @@ impl Hart {
     /// Runs the block `index`, whose first line has been fetched, and those that follow.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
-            let Some(resumed) = self.run_compiled(index) else { return };
+            let Some(resumed) = self.run_compiled(bus, index) else { return };
             index = resumed.index;
             let first = self.blocks.hot[index as usize].first_op as usize;
             // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays

@@ -30,7 +30,7 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
         let value = register(e, op.rd);
         e.store(at, addr, moves, value);
     } else {
-        let value = e.load(at, addr, moves);
+        let value = e.load(at, addr, moves, op.rd);
         set(e, op.rd, value);
     }
     false

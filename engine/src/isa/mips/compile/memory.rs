@@ -15,7 +15,7 @@ pub fn access(e: &mut Emit, op: &Op, at: u32) {
         let value = register(e, op.rt);
         e.store(at, addr, moves, value);
     } else {
-        let value = e.load(at, addr, moves);
+        let value = e.load(at, addr, moves, op.rd);
         set(e, op.rd, value);
     }
 }
@@ -31,31 +31,36 @@ pub fn access_part(e: &mut Emit, op: &Op, at: u32) {
     let addr = address(e, op);
     let aligned = e.b.ins().band_imm(addr, !3);
     let load = Moves::load(AccessSize::Word);
+    let word = (aligned, addr);
     let bytes = e.b.ins().band_imm(addr, 3);
     let from_below = e.b.ins().ishl_imm(bytes, 3);
     let shift = if matches!(op.code, Lwl | Swl) { e.b.ins().irsub_imm(from_below, 24) } else { from_below };
     let ones = e.constant(u32::MAX);
     if matches!(op.code, Lwl | Lwr) {
-        let (word, old) = (e.load(at, aligned, load), register(e, op.rt));
-        let (moved, mask) = if op.code == Lwl {
-            (e.b.ins().ishl(word, shift), e.b.ins().ishl(ones, shift))
-        } else {
-            (e.b.ins().ushr(word, shift), e.b.ins().ushr(ones, shift))
-        };
-        let kept = e.b.ins().band_not(old, mask);
-        let merged = e.b.ins().bor(moved, kept);
+        let old = register(e, op.rt);
+        let merged = e.load_by(at, word, load, op.rd, |e, host| {
+            let word = e.load_host(host, load);
+            let (moved, mask) = if op.code == Lwl {
+                (e.b.ins().ishl(word, shift), e.b.ins().ishl(ones, shift))
+            } else {
+                (e.b.ins().ushr(word, shift), e.b.ins().ushr(ones, shift))
+            };
+            let kept = e.b.ins().band_not(old, mask);
+            e.b.ins().bor(moved, kept)
+        });
         return set(e, op.rd, merged);
     }
     let store = Moves::store(AccessSize::Word);
     let value = register(e, op.rt);
-    let host = e.host_address(at, aligned, store);
-    let word = e.load_host(host, load);
-    let (moved, mask) = if op.code == Swl {
-        (e.b.ins().ushr(value, shift), e.b.ins().ushr(ones, shift))
-    } else {
-        (e.b.ins().ishl(value, shift), e.b.ins().ishl(ones, shift))
-    };
-    let kept = e.b.ins().band_not(word, mask);
-    let merged = e.b.ins().bor(moved, kept);
-    e.store_host(host, store, merged);
+    e.store_by(at, word, store, |e, host| {
+        let word = e.load_host(host, load);
+        let (moved, mask) = if op.code == Swl {
+            (e.b.ins().ushr(value, shift), e.b.ins().ushr(ones, shift))
+        } else {
+            (e.b.ins().ishl(value, shift), e.b.ins().ishl(ones, shift))
+        };
+        let kept = e.b.ins().band_not(word, mask);
+        let merged = e.b.ins().bor(moved, kept);
+        e.store_host(host, store, merged);
+    });
 }

@@ -1,0 +1,83 @@
+//! Accesses of compiled code that find no shortcut: a cache miss, a device, memory past the caches. They are done by
+//! the interpreter's own functions, to which the core looks as if it had come to the operation by interpreting.
+
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, Signature};
+use cranelift_codegen::isa::CallConv;
+use std::any::Any;
+use std::mem::offset_of;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::with_exposed_provenance_mut;
+
+use super::{Ending, HostCode, Kind, ending_bits};
+use crate::bus::Bus;
+use crate::cpu::Cpu;
+use crate::cpu::isa::Isa;
+
+/// In place of an ending: compiled code goes on behind the access. No ending is 0, as none is before operation 0.
+pub const GOES_ON: u64 = 0;
+
+/// What such an access needs beside the core, and what it says.
+#[derive(Default)]
+pub struct SlowAccess {
+    /// The bus, while compiled code runs: its exposed address.
+    bus: usize,
+    /// What compiled code returns behind it, or [`GOES_ON`].
+    ending: u64,
+    /// A panic on its way through compiled code, which can't be unwound.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<I: Isa> HostCode<I> {
+    /// Where compiled code finds what the last access has said.
+    pub(super) const ENDING: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, ending);
+}
+
+impl SlowAccess {
+    /// Compiled code is about to run, with this bus.
+    #[inline(always)]
+    pub fn reach(&mut self, bus: &mut Bus) {
+        self.bus = (&raw mut *bus).expose_provenance();
+    }
+
+    /// Compiled code has returned: goes on with a panic, if there is one.
+    #[inline]
+    pub fn go_on_unwinding(&mut self) {
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// Signature of [`access`]: the core, the ending with which the interpreter goes on behind the operation, the address.
+pub fn signature(convention: CallConv) -> Signature {
+    let mut signature = Signature::new(convention);
+    signature.params.extend([I64, I64, I32].map(AbiParam::new));
+    signature
+}
+
+/// Does the operation before the one that `behind` names, which accesses `addr`.
+pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, behind: u64, addr: u32) {
+    // SAFETY: compiled code gives what it was given, a core that is borrowed exclusively meanwhile.
+    let core = unsafe { &mut *core };
+    // SAFETY: likewise; it was told in `SlowAccess::reach`.
+    let bus = unsafe { &mut *with_exposed_provenance_mut::<Bus>(core.host.slow.bus) };
+    let ending = catch_unwind(AssertUnwindSafe(|| core.access_for_code(bus, behind, addr)));
+    core.host.slow.ending = ending.unwrap_or_else(|panic| {
+        core.host.slow.panic = Some(panic);
+        ending_bits(Kind::Gone, 0, 0)
+    });
+}
+
+impl<I: Isa> Cpu<I> {
+    fn access_for_code(&mut self, bus: &mut Bus, behind: u64, addr: u32) -> u64 {
+        let Ending::Interpret { index, at, .. } = Ending::from_bits(behind) else { return behind };
+        let fetched = self.memory.fetch_epoch();
+        if !I::access(self, bus, index, at as u32 - 1, addr) {
+            return ending_bits(Kind::Gone, 0, 0);
+        }
+        // What compiled code takes for certain may not be so any more.
+        let stays = self.patched.is_none() && self.memory.fetch_epoch() == fetched;
+        if stays { GOES_ON } else { behind }
+    }
+}
