@@ -28,6 +28,7 @@ pub use region::RegisterBits;
 use super::Cpu;
 use super::block::{Blocks, Extent, FALLEN};
 use super::isa::Isa;
+use crate::core::{Compiled, Compiling};
 use compiler::Compiler;
 use region::Region;
 
@@ -112,22 +113,29 @@ pub(crate) struct HostCode<I: Isa> {
     under_way: Vec<u32>,
     /// The blocks of each region, the first of which has its code.
     regions: Vec<Vec<u32>>,
-    /// Each region is waited for: for tests, which have to know when code is compiled.
-    pub waits: bool,
-}
-
-impl<I: Isa> Default for HostCode<I> {
-    fn default() -> HostCode<I> {
-        HostCode { compiler: None, enter: 0, under_way: Vec::new(), regions: Vec::new(), waits: false }
-    }
+    how: Compiling,
+    /// What has been compiled so far.
+    pub compiled: Compiled,
 }
 
 impl<I: Isa> HostCode<I> {
+    /// No code yet.
+    pub fn new(how: Compiling) -> HostCode<I> {
+        let compiled = Compiled::default();
+        HostCode { compiler: None, enter: 0, under_way: Vec::new(), regions: Vec::new(), how, compiled }
+    }
+
     /// Forgets the code of all blocks.
     pub fn clear(&mut self) {
         self.compiler.iter_mut().for_each(Compiler::clear);
         self.under_way.clear();
         self.regions.clear();
+    }
+
+    /// Goes on without a compiler.
+    fn give_up(&mut self) {
+        self.clear();
+        self.compiler = None;
     }
 
     /// Forgets the code of regions that have one of these blocks, which are dead.
@@ -215,11 +223,11 @@ impl<I: Isa> Cpu<I> {
             self.blocks.cover(member.index);
         }
         self.host.regions.push(region.members.iter().map(|member| member.index).collect());
-        if self.host.waits {
+        if self.host.how.waits {
             compiler.wait();
         }
         self.host.compiler = Some(compiler);
-        if self.host.waits {
+        if self.host.how.waits {
             self.adopt_compiled();
         }
     }
@@ -228,7 +236,7 @@ impl<I: Isa> Cpu<I> {
     fn has_compiler(&mut self) -> bool {
         let code = &mut self.host;
         if code.compiler.is_none() {
-            code.compiler = Compiler::new(&self.blocks);
+            code.compiler = Compiler::new(&self.blocks, code.how.memory_bytes);
             let Some(compiler) = &code.compiler else {
                 self.blocks.compile_after = 0;
                 return false;
@@ -246,6 +254,8 @@ impl<I: Isa> Cpu<I> {
         let Some(compiler) = &mut self.host.compiler else { return };
         while let Some((index, code)) = compiler.next_compiled() {
             self.host.under_way.retain(|other| *other != index);
+            let compiled = &mut self.host.compiled;
+            *(if code.is_some() { &mut compiled.regions } else { &mut compiled.refused }) += 1;
             match code {
                 Some(code) => self.blocks.adopt(index, code),
                 None if compiler.is_sound() => self.blocks.give_up(index),
@@ -253,7 +263,7 @@ impl<I: Isa> Cpu<I> {
                     // With the pages all code is gone.
                     self.blocks.compile_after = 0;
                     self.blocks.forget_code(0);
-                    self.host = HostCode::default();
+                    self.host.give_up();
                     return;
                 }
             }
@@ -262,6 +272,7 @@ impl<I: Isa> Cpu<I> {
             self.blocks.forget_code(compiler.stubs.uncompiled);
             // What is under way is lost, too: it has to be asked for again.
             self.host.clear();
+            self.host.compiled.times_full += 1;
         }
     }
 }
