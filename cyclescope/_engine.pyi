@@ -160,6 +160,12 @@ class Machine:
     def compile_after(self, runs: int) -> None:
         """Blocks become host code after this many runs; 0: never. Results do not depend on it."""
 
+    def compiled(self) -> list[tuple[int, int]]:
+        """Regions of each core's code that have become host code, and regions that could not.
+
+        No two runs have to compile the same.
+        """
+
     def skip_polling(self, skip: bool) -> None:
         """Iterations of polling loops are skipped, or not. Results do not depend on it."""
 

@@ -295,6 +295,12 @@ impl Machine {
         })
     }
 
+    /// Regions of each core's code that have become host code, and regions that could not, so far. No two runs have to
+    /// compile the same.
+    fn compiled(&self) -> PyResult<Vec<(u64, u64)>> {
+        self.with(|engine| Ok(engine.compiled().into_iter().map(|core| (core.regions, core.refused)).collect()))
+    }
+
     /// Iterations of polling loops are skipped, or not. Results do not depend on it.
     fn skip_polling(&self, skip: Arg<bool>) -> PyResult<()> {
         self.with(|engine| {

@@ -55,6 +55,7 @@ fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("name", &core.name)?;
     dict.set_item("hz", core.clock.get())?;
     dict.set_item("instructions", core.instructions)?;
+    dict.set_item("never_compiled", core.never_compiled)?;
     dict.set_item("cycles", core.cycles.0)?;
     dict.set_item("stack", shares(py, core.stack())?)?;
     let sections = PyList::empty(py);

@@ -139,6 +139,7 @@ class Board:
         arguments: Iterable[str] = (),
         stop: Stop | None = None,
         note: NoteSink | None = None,
+        compile_after: int | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -155,7 +156,9 @@ class Board:
         names by its label, or the one that a trigger is for. `stream` gets the whole lines that are
         printed on serial lines beside the console, each behind the device's label. `stop` ends the
         run early, from another thread or a signal handler: its outcome is then "interrupted".
-        `note` gets those of the result's notes at once that tell what makes the run slow.
+        `note` gets those of the result's notes at once that tell what makes the run slow. Code that
+        ran `compile_after` times (0 to 65535; 0: none) is compiled for the host, and waited for;
+        without a number, a thread compiles what runs often. The result is the same.
 
         By semihosting the firmware gets the files of `semihosting_dir`, as its standard input
         `stdin` (bytes, or an open binary file), and its name and `arguments` as its command line.
@@ -173,6 +176,8 @@ class Board:
         machine = self.start()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._firmware[1])
         machine.skip_polling(skip_polling)
+        if compile_after is not None:
+            machine.compile_after(compile_after)
         machine.watch(watched)
         machine.watch_calls(list(dict.fromkeys(windows)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
@@ -304,6 +309,7 @@ def _core(core: dict[str, Any]) -> CoreResult:
             )
             for section in core["sections"]
         ),
+        never_compiled=core["never_compiled"],
     )
 
 

@@ -50,7 +50,8 @@ class CoreResult:
     """What one core did in a run.
 
     The `ps` of `stack` sum exactly to the run's elapsed time; `sections` are the functions that
-    the run was asked to watch.
+    the run was asked to watch. `never_compiled` are those of its `instructions` that the simulator
+    has no compiled form of: they are slow, on the host. It does not depend on what was compiled.
     """
 
     name: str
@@ -59,6 +60,7 @@ class CoreResult:
     cycles: int
     stack: tuple[StackEntry, ...]
     sections: tuple[Section, ...] = ()
+    never_compiled: int = 0
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,7 @@ class RunResult:
                     "cycles": core.cycles,
                     "stack": [vars(entry) for entry in core.stack],
                     "sections": [asdict(section) for section in core.sections],
+                    "never_compiled": core.never_compiled,
                 }
                 for core in self.cores
             ],

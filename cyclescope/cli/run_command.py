@@ -75,6 +75,12 @@ class InputFile(click.ParamType):
     default=True,
     help="Skip iterations of polling loops (same result, sooner), or run each.",
 )
+@click.option(
+    "--compile-after",
+    type=click.IntRange(0, 65535),
+    metavar="RUNS",
+    help="Compile code for the host that ran so often (same result); 0: never.",
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 @click.option("--vcd", metavar="FILE", help="Write the waveforms of the board's wires.")
 @click.option(
@@ -97,6 +103,7 @@ def run_command(
     limit: str,
     sections: tuple[str, ...],
     skip_polling: bool,
+    compile_after: int | None,
     json_file: str | None,
     vcd: str | None,
     vcd_signals: tuple[str, ...],
@@ -128,6 +135,7 @@ def run_command(
                 stream=writer.stream,
                 sections=sections,
                 skip_polling=skip_polling,
+                compile_after=compile_after,
                 vcd=vcd,
                 vcd_signals=vcd_signals,
                 vcd_timescale=vcd_timescale,

@@ -21,6 +21,41 @@ pub enum Stop {
     Fault(CoreFault),
 }
 
+/// How a core has code compiled for the host. It changes nothing but the speed of the simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compiling {
+    /// Runs after which code is compiled; 0 for never.
+    pub after: u16,
+    /// The core waits for what it has compiled, so that it is known when that is done; else it runs on meanwhile.
+    pub waits: bool,
+    /// Memory for code. When it is full, all code is forgotten, and compiled again where it still runs often.
+    pub memory_bytes: usize,
+}
+
+impl Compiling {
+    /// Memory that a core takes for code by itself: room for some thousand functions.
+    pub const MEMORY_BYTES: usize = 16 << 20;
+    /// Memory counts as full that has less left: no function is longer, but for those that the interpreter does
+    /// without.
+    pub const LONGEST_BYTES: usize = 256 << 10;
+
+    /// After so many runs, waited for.
+    pub const fn after(runs: u16) -> Compiling {
+        Compiling { after: runs, waits: true, memory_bytes: Compiling::MEMORY_BYTES }
+    }
+}
+
+/// What a core has compiled so far: a fact of this run on this host, and of no result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compiled {
+    /// Regions of code that became functions of the host.
+    pub regions: u64,
+    /// Regions that did not, though it was tried.
+    pub refused: u64,
+    /// Times that the memory for code was full.
+    pub times_full: u64,
+}
+
 /// What a core has done so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreReport {
@@ -30,6 +65,9 @@ pub struct CoreReport {
     pub clock: Hz,
     /// Instructions that it has completed.
     pub instructions: u64,
+    /// Those among them that are the interpreter's, however often they run: compiled code has no form of them. That
+    /// depends on the program and the core alone, not on what was compiled in the run.
+    pub never_compiled: u64,
     /// Its local time.
     pub cycles: Cycles,
     /// Cycles by cause; they sum to `cycles`.
@@ -146,9 +184,18 @@ pub trait Core: Send {
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;
 
-    /// Has code that ran `runs` times compiled for the host, where that can be done (0: never). It changes nothing but
-    /// the speed of the simulation. A core that can do it chooses a number by itself.
-    fn compile_after(&mut self, _runs: u16) {}
+    /// Has code compiled for the host, where that can be done. A core that can do it does it by itself.
+    fn compile(&mut self, _how: Compiling) {}
+
+    /// Has code compiled that ran `runs` times (0: never), and waits for it: see [`Core::compile`].
+    fn compile_after(&mut self, runs: u16) {
+        self.compile(Compiling::after(runs));
+    }
+
+    /// What it has compiled since it began, or was told how to.
+    fn compiled(&self) -> Compiled {
+        Compiled::default()
+    }
 
     /// Has iterations of polling loops skipped, where that can be done exactly. It changes nothing but the speed of the
     /// simulation; on after reset in a core that can do it.
@@ -177,6 +224,7 @@ mod tests {
             name: "cm4".into(),
             clock: hz,
             instructions: 3,
+            never_compiled: 0,
             cycles: Cycles(5),
             causes,
             cut: Some(("wait for interrupt", Ps(4_000))),

@@ -13,7 +13,7 @@ pub mod windows;
 use std::fs::File;
 
 use crate::bus::Bus;
-use crate::core::{Core, CoreReport, Stop};
+use crate::core::{Compiled, Compiling, Core, CoreReport, Stop};
 use crate::dt::params::Parameter;
 use crate::time::{Cycles, Hz, Ps};
 use ending::StopRequest;
@@ -201,6 +201,16 @@ impl Machine {
     /// but the speed of the simulation; cores choose a number by themselves.
     pub fn compile_after(&mut self, runs: u16) {
         self.cores.iter_mut().for_each(|core| core.compile_after(runs));
+    }
+
+    /// The same, with more to choose.
+    pub fn compile(&mut self, how: Compiling) {
+        self.cores.iter_mut().for_each(|core| core.compile(how));
+    }
+
+    /// What each core has compiled so far: no two runs have to compile the same.
+    pub fn compiled(&self) -> Vec<Compiled> {
+        self.cores.iter().map(|core| core.compiled()).collect()
     }
 
     /// Has iterations of polling loops skipped or not. It changes nothing but the speed of the simulation.

@@ -31,6 +31,7 @@ use super::Cpu;
 use super::block::{Blocks, Extent, FALLEN};
 use super::isa::Isa;
 use crate::bus::Bus;
+use crate::core::{Compiled, Compiling};
 use compiler::Compiler;
 use region::Region;
 use slow_access::SlowAccess;
@@ -120,31 +121,32 @@ pub(crate) struct HostCode<I: Isa> {
     under_way: Vec<u32>,
     /// The blocks of each region, the first of which has its code.
     regions: Vec<Vec<u32>>,
-    /// Each region is waited for: for tests, which have to know when code is compiled.
-    pub waits: bool,
+    how: Compiling,
+    /// What has been compiled so far.
+    pub compiled: Compiled,
     /// What accesses without a shortcut need, and say.
     slow: SlowAccess,
 }
 
-impl<I: Isa> Default for HostCode<I> {
-    fn default() -> HostCode<I> {
-        HostCode {
-            compiler: None,
-            enter: 0,
-            under_way: Vec::new(),
-            regions: Vec::new(),
-            waits: false,
-            slow: SlowAccess::default(),
-        }
-    }
-}
-
 impl<I: Isa> HostCode<I> {
+    /// No code yet.
+    pub fn new(how: Compiling) -> HostCode<I> {
+        let compiled = Compiled::default();
+        let (under_way, regions) = (Vec::new(), Vec::new());
+        HostCode { compiler: None, enter: 0, under_way, regions, how, compiled, slow: SlowAccess::default() }
+    }
+
     /// Forgets the code of all blocks.
     pub fn clear(&mut self) {
         self.compiler.iter_mut().for_each(Compiler::clear);
         self.under_way.clear();
         self.regions.clear();
+    }
+
+    /// Goes on without a compiler.
+    fn give_up(&mut self) {
+        self.clear();
+        self.compiler = None;
     }
 
     /// Forgets the code of regions that have one of these blocks, which are dead.
@@ -237,11 +239,11 @@ impl<I: Isa> Cpu<I> {
             self.blocks.cover(member.index);
         }
         self.host.regions.push(region.members.iter().map(|member| member.index).collect());
-        if self.host.waits {
+        if self.host.how.waits {
             compiler.wait();
         }
         self.host.compiler = Some(compiler);
-        if self.host.waits {
+        if self.host.how.waits {
             self.adopt_compiled();
         }
     }
@@ -250,7 +252,7 @@ impl<I: Isa> Cpu<I> {
     fn has_compiler(&mut self) -> bool {
         let code = &mut self.host;
         if code.compiler.is_none() {
-            code.compiler = Compiler::new(&self.blocks);
+            code.compiler = Compiler::new(&self.blocks, code.how.memory_bytes);
             let Some(compiler) = &code.compiler else {
                 self.blocks.compile_after = 0;
                 return false;
@@ -268,6 +270,8 @@ impl<I: Isa> Cpu<I> {
         let Some(compiler) = &mut self.host.compiler else { return };
         while let Some((index, code)) = compiler.next_compiled() {
             self.host.under_way.retain(|other| *other != index);
+            let compiled = &mut self.host.compiled;
+            *(if code.is_some() { &mut compiled.regions } else { &mut compiled.refused }) += 1;
             match code {
                 Some(code) => self.blocks.adopt(index, code),
                 None if compiler.is_sound() => self.blocks.give_up(index),
@@ -275,7 +279,7 @@ impl<I: Isa> Cpu<I> {
                     // With the pages all code is gone.
                     self.blocks.compile_after = 0;
                     self.blocks.forget_code(0);
-                    self.host = HostCode::default();
+                    self.host.give_up();
                     return;
                 }
             }
@@ -284,6 +288,7 @@ impl<I: Isa> Cpu<I> {
             self.blocks.forget_code(compiler.stubs.uncompiled);
             // What is under way is lost, too: it has to be asked for again.
             self.host.clear();
+            self.host.compiled.times_full += 1;
         }
     }
 }

@@ -9,7 +9,7 @@ use super::polls::Polls;
 use super::shell::Shell;
 use crate::bus::Bus;
 use crate::bus::code::{CodeLog, CodeSpan};
-use crate::core::{CallMark, Core, CoreReport, Stop};
+use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
@@ -93,7 +93,7 @@ impl<I: Isa> Cpu<I> {
             data_line_bytes,
             left: None,
             patched: None,
-            host: HostCode::default(),
+            host: HostCode::new(Compiling { waits: false, ..Compiling::after(I::COMPILE_AFTER) }),
             polls: Polls::default(),
             in_call: false,
             access_kind: "",
@@ -475,12 +475,17 @@ impl<I: Isa> Core for Cpu<I> {
         self.shell.report(bus, &totals, I::counters(self))
     }
 
-    fn compile_after(&mut self, runs: u16) {
+    fn compile(&mut self, how: Compiling) {
         if I::COMPILE_AFTER > 0 {
-            self.blocks.compile_after = runs;
-            self.host.waits = true;
             self.drop_blocks();
+            self.blocks.forget_code(0);
+            self.blocks.compile_after = how.after;
+            self.host = HostCode::new(how);
         }
+    }
+
+    fn compiled(&self) -> Compiled {
+        self.host.compiled
     }
 
     fn skip_polling(&mut self, skip: bool) {

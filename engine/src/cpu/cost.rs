@@ -23,7 +23,7 @@ impl Cost {
     }
 }
 
-/// Static cycles of a block by cause.
+/// Static cycles of a block by cause, and how many of its instructions are the interpreter's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Breakdown {
     /// One an instruction.
@@ -34,15 +34,18 @@ pub struct Breakdown {
     pub long_operation: u64,
     /// Further cycles of taken branches.
     pub jump: u64,
+    /// Instructions that are never compiled: see [`super::isa::Isa::is_never_compiled`].
+    pub never_compiled: u64,
 }
 
 impl Breakdown {
-    /// Adds what an instruction cost.
-    pub fn add(&mut self, cost: Cost) {
+    /// Adds what an instruction cost, which is never compiled or may be.
+    pub fn add(&mut self, cost: Cost, never_compiled: bool) {
         self.issue += u64::from(cost.issue_cycles.min(1));
         self.operand_wait += u64::from(cost.stall_cycles);
         self.long_operation += u64::from(cost.issue_cycles.saturating_sub(1));
         self.jump += u64::from(cost.refill_cycles);
+        self.never_compiled += u64::from(never_compiled);
     }
 
     /// Adds what came between two moments, `times` times.
@@ -51,6 +54,7 @@ impl Breakdown {
         self.operand_wait += times * (to.operand_wait - from.operand_wait);
         self.long_operation += times * (to.long_operation - from.long_operation);
         self.jump += times * (to.jump - from.jump);
+        self.never_compiled += times * (to.never_compiled - from.never_compiled);
     }
 
     /// Adds `times` runs of a block.
@@ -58,7 +62,7 @@ impl Breakdown {
         self.add_difference(block, Breakdown::default(), times);
     }
 
-    /// All of them.
+    /// All cycles.
     pub fn cycles(self) -> u64 {
         self.issue + self.operand_wait + self.long_operation + self.jump
     }

@@ -214,6 +214,13 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
 
     // ---- Compiled code
 
+    /// True if compiled code always leaves an instruction to the interpreter, if it is fetched so. That is known when
+    /// it is decoded, and does not depend on what has been compiled. Nothing is compiled of what is fetched past the
+    /// cache.
+    fn is_never_compiled(_instr: &Self::Instr, _fetch: Via) -> bool {
+        true
+    }
+
     /// True if compiled code can begin with the block `index`.
     fn compiles(_blocks: &Blocks<Self>, _index: u32) -> bool {
         false

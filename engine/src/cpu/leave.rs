@@ -48,8 +48,10 @@ impl<I: Isa> Cpu<I> {
 
     /// The last instruction of a block, before which it was left, has been done after all.
     pub(crate) fn complete_last(&mut self, index: u32) {
-        let (cost, pending) = self.blocks.cold[index as usize].last;
-        self.shell.fixed.add(cost);
+        let cold = &self.blocks.cold[index as usize];
+        let (cost, pending) = cold.last;
+        let instr = self.blocks.instrs_of(index).last();
+        self.shell.fixed.add(cost, instr.is_some_and(|instr| I::is_never_compiled(instr, cold.fetch)));
         self.shell.cycles += u64::from(cost.cycles());
         self.shell.instructions += 1;
         self.pending = pending;
@@ -128,7 +130,7 @@ impl<I: Isa> Cpu<I> {
                 break;
             }
             let cost = I::pass(&self.timing, instr, cold.fetch, &mut pending);
-            self.shell.fixed.add(cost);
+            self.shell.fixed.add(cost, I::is_never_compiled(instr, cold.fetch));
             self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(cost.cycles()));
             pc = pc.wrapping_add(I::instr_bytes(instr));
             context = cold.context_behind;

@@ -112,6 +112,7 @@ impl Shell {
             name: self.name.clone(),
             clock: self.clock,
             instructions: self.instructions,
+            never_compiled: totals.fixed.never_compiled,
             cycles: Cycles(self.cycles),
             causes: totals.named(bus),
             cut: None,

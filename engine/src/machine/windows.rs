@@ -84,6 +84,7 @@ fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
         name: after.name.clone(),
         clock: after.clock,
         instructions: after.instructions - before.instructions,
+        never_compiled: after.never_compiled - before.never_compiled,
         cycles: Cycles(after.cycles.0 - before.cycles.0),
         causes: causes_between(&before.causes, &after.causes),
         cut: None,

@@ -33,8 +33,8 @@ pub(super) struct Compiler<I: Isa> {
 }
 
 impl<I: Isa> Compiler<I> {
-    /// A compiler for this host, if it has one.
-    pub fn new(blocks: &Blocks<I>) -> Option<Compiler<I>> {
+    /// A compiler for this host, if it has one, with so much memory for code.
+    pub fn new(blocks: &Blocks<I>, memory_bytes: usize) -> Option<Compiler<I>> {
         let mut flags = settings::builder();
         let set = [
             // Optimizing such short functions takes as long again, and gains nothing that can be measured.
@@ -53,7 +53,7 @@ impl<I: Isa> Compiler<I> {
             isa,
             context: Context::new(),
             builder: FunctionBuilderContext::new(),
-            memory: CodeMemory::new()?,
+            memory: CodeMemory::new(memory_bytes)?,
             stubs: stubs::Stubs::default(),
             worker: Connection::default(),
             generation: 0,

@@ -52,6 +52,14 @@ fn is_left(code: Code) -> bool {
     }
 }
 
+/// True if an instruction of these micro-operations is left to the interpreter, or what follows its first ones.
+pub fn leaves(ops: &[Op], data_line_bytes: u32) -> bool {
+    ops.iter().enumerate().any(|(at, op)| match op.code {
+        Code::Multiple => !memory::is_transfer(&ops[at..], data_line_bytes),
+        code => is_left(code) || memory::is_unprivileged(op),
+    })
+}
+
 /// See [`crate::cpu::isa::Isa::writes`].
 pub fn writes(op: &Op) -> RegisterBits {
     all_writes(op) & !(1 << SINK)

@@ -171,7 +171,7 @@ impl<P: Profile> Isa for ArmSet<P> {
         } else {
             decode_a32::decode(u32::from_le_bytes(core.code(bus, at)?), at, features, &mut read.ops)
         };
-        let decoded = Decoded::new(instr, &read.ops[first..], at, it);
+        let decoded = Decoded::new(instr, &read.ops[first..], at, it, core.data_line_bytes);
         read.push(decoded, u32::from(instr.len_bytes));
         Ok(instr.ends_block)
     }
@@ -220,6 +220,10 @@ impl<P: Profile> Isa for ArmSet<P> {
     #[inline]
     fn is_current(core: &Arm<P>, index: u32) -> bool {
         core.blocks.cold[index as usize].entry.context.privileged == core.isa.system.is_privileged()
+    }
+
+    fn is_never_compiled(instr: &Decoded, fetch: Via) -> bool {
+        fetch == Via::Uncached || instr.is_left
     }
 
     fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {

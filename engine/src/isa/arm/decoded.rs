@@ -1,5 +1,6 @@
 //! Decoded instructions as blocks have them: what timing knows of one, how a block of them ends, what it takes.
 
+use super::compile;
 use super::core::{ArmSet, Context};
 use super::op::{Code, Instr, Op};
 use super::predictor::Jump;
@@ -22,14 +23,18 @@ pub struct Decoded {
     pub it: u8,
     /// It has four bytes, and begins in the middle of a word.
     pub straddles: bool,
+    /// Compiled code leaves it to the interpreter.
+    pub is_left: bool,
 }
 
 impl Decoded {
-    /// The instruction at `at`, which became these micro-operations, and before which ITSTATE was `it`.
-    pub fn new(instr: Instr, ops: &[Op], at: u32, it: u8) -> Decoded {
+    /// The instruction at `at`, which became these micro-operations, and before which ITSTATE was `it`. The core's data
+    /// cache has lines of so many bytes.
+    pub fn new(instr: Instr, ops: &[Op], at: u32, it: u8, data_line_bytes: u32) -> Decoded {
         let loads = ops.iter().filter(|op| is_load(op.code));
         let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
-        Decoded { instr, loaded, it, straddles: instr.len_bytes == 4 && at & 2 != 0 }
+        let straddles = instr.len_bytes == 4 && at & 2 != 0;
+        Decoded { instr, loaded, it, straddles, is_left: compile::leaves(ops, data_line_bytes) }
     }
 
     /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that
@@ -157,7 +162,7 @@ mod tests {
             ends_block: true,
         };
         let ops = [Op { code: Code::Cps, rd: 0, rn: 0, rm: 0, ra: 0, imm: 0 }];
-        let ending = Ending::of(&[(Decoded::new(instr, &ops, 0, 0), 1)], &ops);
+        let ending = Ending::of(&[(Decoded::new(instr, &ops, 0, 0, 32), 1)], &ops);
         assert!(ending.jump == Jump::Sure && !ending.skipped);
     }
 }

@@ -342,7 +342,7 @@ mod tests {
     }
 
     pub(super) fn decoded(instr: Instr, loaded: RegisterSet) -> Decoded {
-        Decoded { instr, loaded, it: 0, straddles: false }
+        Decoded { instr, loaded, it: 0, straddles: false, is_left: false }
     }
 
     pub(super) fn total(program: &[(Instr, RegisterSet)]) -> u32 {

@@ -25,7 +25,7 @@ pub fn compiles(blocks: &Blocks<MipsSet>, index: u32) -> bool {
 }
 
 /// True if an operation is the interpreter's.
-fn is_left(code: Code) -> bool {
+pub fn is_left(code: Code) -> bool {
     code.is_system() || matches!(code, Code::Ll | Code::Sc)
 }
 

@@ -192,6 +192,10 @@ impl Isa for MipsSet {
         }
     }
 
+    fn is_never_compiled(instr: &Decoded, fetch: Via) -> bool {
+        fetch == Via::Uncached || compile::is_left(instr.op.code)
+    }
+
     fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {
         compile::compiles(blocks, index)
     }

@@ -38,6 +38,8 @@ pub struct Decoded {
     pub op: Op,
     /// Static cycles from the block's beginning to before it.
     pub before_cycles: u16,
+    /// Instructions of its block before it that are never compiled.
+    pub never_compiled_before: u8,
     /// Nothing is under way before it.
     pub clean: bool,
     /// What its waiting does that has not been counted: for memory, or for what a branch predicted wrongly (fallen
@@ -73,7 +75,7 @@ pub(super) fn read(
     let op = decode(u32::from_le_bytes(core.code(bus, at)?), at);
     let in_slot = read.ops.last().is_some_and(|last| last.code.is_branch());
     read.ops.push(op);
-    let decoded = Decoded { op, before_cycles: 0, clean: false, felt: [Felt::default(); 2] };
+    let decoded = Decoded { op, before_cycles: 0, never_compiled_before: 0, clean: false, felt: [Felt::default(); 2] };
     read.push(decoded, OP_BYTES);
     let behind = at.wrapping_add(OP_BYTES);
     let watched = core.shell.sections.stops_at(behind);
@@ -109,13 +111,14 @@ pub(super) fn draft(
     let mut behind_branch = None;
     for (at, (decoded, _)) in read.instrs.iter().enumerate() {
         let (op, next) = (decoded.op, read.ops.get(at + 1));
-        let (before_cycles, clean) = (draft.breakdown[FALLEN].cycles() as u16, draft.pending[FALLEN].is_none());
+        let (before, clean) = (draft.breakdown[FALLEN], draft.pending[FALLEN].is_none());
+        let (before_cycles, never_compiled_before) = (before.cycles() as u16, before.never_compiled as u8);
         let (_, begins_cycles) = draft.pass(timing, *decoded, fetch);
         let pending = draft.pending[FALLEN];
         let own = op.code.is_load().then_some(op.rd);
         let waits = op.code.accesses_memory() || op.code.is_branch();
         let felt = if waits { Felt::of(timing, next, &pending, own) } else { Felt::default() };
-        draft.instrs[at] = Decoded { op, before_cycles, clean, felt: [felt; 2] };
+        draft.instrs[at] = Decoded { op, before_cycles, never_compiled_before, clean, felt: [felt; 2] };
         draft.push(op, at, begins_cycles);
         if branch == Some(at) {
             behind_branch = Some((draft.breakdown[FALLEN], pending));

@@ -1,7 +1,7 @@
 //! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
 
 use super::alu::{self, hi_lo, match_operation};
-use super::core::Mips;
+use super::core::{Mips, MipsSet};
 use super::decoded::{Ending, OP_BYTES};
 use super::faults::Raised;
 use super::op::{Code, HI, LO, Op};
@@ -10,7 +10,7 @@ use super::timing::Pending;
 use crate::bus::Bus;
 use crate::cpu::block::TAKEN;
 use crate::cpu::compile::Resumed;
-use crate::cpu::isa::Pending as _;
+use crate::cpu::isa::{Isa as _, Pending as _};
 
 impl Mips {
     /// Runs the block `index`, whose first line has been fetched, and those that follow.
@@ -293,9 +293,14 @@ impl Mips {
     /// under way.
     fn leave_before(&mut self, index: u32, count: u32) {
         let instrs = self.blocks.instrs_of(index);
-        let cycles = match instrs.get(count as usize) {
-            Some(instr) => instr.before_cycles,
-            None => self.blocks.info(index, count).begins_cycles,
+        let fetch = self.blocks.cold[index as usize].fetch;
+        let (cycles, never_compiled) = match (instrs.get(count as usize), instrs.last()) {
+            (Some(instr), _) => (instr.before_cycles, u64::from(instr.never_compiled_before)),
+            (None, last) => {
+                let before = last.map_or(0, |last| u64::from(last.never_compiled_before));
+                let more = last.is_some_and(|last| MipsSet::is_never_compiled(last, fetch));
+                (self.blocks.info(index, count).begins_cycles, before + u64::from(more))
+            }
         };
         let begun = &instrs[..(count as usize + 1).min(instrs.len())];
         let clean = begun.iter().rposition(|instr| instr.clean);
@@ -307,6 +312,7 @@ impl Mips {
         self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(cycles));
         self.shell.instructions += u64::from(count);
         self.shell.fixed.issue += u64::from(count);
+        self.shell.fixed.never_compiled += never_compiled;
         self.shell.fixed.operand_wait += u64::from(cycles) - u64::from(count);
         self.pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * count);
     }

@@ -101,6 +101,7 @@ impl Mips {
     fn count(&mut self) {
         self.shell.instructions += 1;
         self.shell.fixed.issue += 1;
+        self.shell.fixed.never_compiled += 1;
     }
 
     /// Moves to and from coprocessor 0, and the TLB's instructions.

@@ -14,8 +14,12 @@ type Emit<'a> = Emitter<'a, RiscV>;
 
 /// True if a block is fetched by lines, and begins with something that can be compiled.
 pub fn compiles(blocks: &Blocks<RiscV>, index: u32) -> bool {
-    blocks.cold[index as usize].fetch != Via::Uncached
-        && !matches!(blocks.ops_from(index)[0].code.class(), TimingClass::Csr | TimingClass::System)
+    blocks.cold[index as usize].fetch != Via::Uncached && !is_left(blocks.ops_from(index)[0].code)
+}
+
+/// True if an operation is the interpreter's.
+pub fn is_left(code: Code) -> bool {
+    matches!(code.class(), TimingClass::Csr | TimingClass::System)
 }
 
 /// See [`crate::cpu::isa::Isa::writes`]. Results for x0 have the sink as their destination.
@@ -44,7 +48,7 @@ pub fn emit(e: &mut Emit, ops: &[Op]) {
                 return e.exit(TAKEN);
             }
             TimingClass::IndirectJump => return indirect_jump(e, op),
-            TimingClass::Csr | TimingClass::System => return e.interpret(at),
+            _ if is_left(op.code) => return e.interpret(at),
             _ if op.code == Code::End => return e.exit(FALLEN),
             _ => alu(e, op),
         }

@@ -214,6 +214,10 @@ impl Isa for RiscV {
         self.csrs.wakes(inputs.low())
     }
 
+    fn is_never_compiled(instr: &Instr, fetch: Via) -> bool {
+        fetch == Via::Uncached || compile::is_left(instr.op.code)
+    }
+
     fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {
         compile::compiles(blocks, index)
     }

@@ -185,6 +185,7 @@ impl Hart {
         self.shell.instructions += 1;
         self.shell.cycles += 1;
         self.shell.fixed.issue += 1;
+        self.shell.fixed.never_compiled += 1;
         self.pc = pc.wrapping_add(len_bytes);
         self.call_host(bus);
     }

@@ -197,6 +197,8 @@ impl Core for Picorv32 {
 
     fn report(&mut self, bus: &Bus) -> CoreReport {
         let counters = vec![(format!("{}.interrupts", self.shell.name), self.shell.exceptions)];
-        self.shell.report(bus, &self.shell.totals(&self.accounts), counters)
+        let report = self.shell.report(bus, &self.shell.totals(&self.accounts), counters);
+        // There are no blocks to be compiled.
+        CoreReport { never_compiled: report.instructions, ..report }
     }
 }

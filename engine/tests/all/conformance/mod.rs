@@ -13,6 +13,7 @@ mod program;
 mod running;
 mod target;
 mod targets;
+mod tiers;
 mod written;
 
 pub use code::sweep;
@@ -96,6 +97,34 @@ fn compiled_and_interpreted_code_come_to_the_same() {
     running::both_cores_come_to_the_same::<arm::CortexA7, arm::CortexA7<2>>();
     running::both_cores_come_to_the_same::<arm::CortexM4, arm::CortexM4<2>>();
     running::both_cores_come_to_the_same::<targets::mips::XBurst, targets::mips::XBurst<2>>();
+}
+
+/// Properties of compiled code as tests, for cores that have such.
+macro_rules! compiled_of {
+    ($($core:ident: $target:ty;)*) => {$(
+        mod $core {
+            tests! { $target;
+                tiers:
+                    whatever_is_compiled_comes_to_the_same
+                    what_is_compiled_beside_the_run_changes_nothing
+                    code_is_compiled_again_when_its_memory_was_full;
+            }
+        }
+    )*};
+}
+
+compiled_of! {
+    tiers_of_cortex_a5: super::arm::CortexA5;
+    tiers_of_cortex_a5_thumb: super::arm::CortexA5Thumb;
+    tiers_of_cortex_a7: super::arm::CortexA7;
+    tiers_of_cortex_m4: super::arm::CortexM4;
+    tiers_of_riscv: super::riscv::Pipelined<0>;
+    tiers_of_xburst: super::targets::mips::XBurst;
+}
+
+#[test]
+fn a_core_that_compiles_nothing_comes_to_the_same_when_asked_to() {
+    tiers::whatever_is_compiled_comes_to_the_same::<riscv::PicoRv32>();
 }
 
 /// Each property of two cores as a test.

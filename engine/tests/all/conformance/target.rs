@@ -24,6 +24,9 @@ pub trait Target {
     const ADD_CYCLES: u64 = 1;
     /// What was decoded is dropped when something is stored beside it.
     const DROPS_CODE: bool = true;
+    /// Has code compiled for the host; and one of the places of code where it does.
+    const COMPILES: bool = true;
+    const COMPILED: u32 = Self::CODE[1];
     /// Prints by semihosting.
     const PRINTS: bool = true;
     /// How often one interrupt is taken whose line the handler lowers.

@@ -19,9 +19,26 @@ use std::mem::offset_of;
 const LOAD: Moves = Moves::load(AccessSize::Word);
 const STORE: Moves = Moves::store(AccessSize::Word);
 
+/// True if a micro-operation accesses memory as an unprivileged one would: the interpreter does that.
+pub fn is_unprivileged(op: &Op) -> bool {
+    use Code::*;
+    let accesses = matches!(op.code, Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Vldr | Vstr | Multiple);
+    accesses && op.ra & how::UNPRIVILEGED != 0
+}
+
+/// True if the load or store multiple that the first of these micro-operations announces can be one transfer.
+pub fn is_transfer(ops: &[Op], data_line_bytes: u32) -> bool {
+    let (op, words) = (&ops[0], (ops[0].imm & 0xff) as usize);
+    let stores = op.ra & how::STORE != 0;
+    let is_word =
+        |op: &Op| matches!((op.code, stores), (Code::Str | Code::Vstr, true) | (Code::Ldr | Code::Vldr, false));
+    let fits = data_line_bytes >= 32 && (1..=17).contains(&words);
+    fits && !is_unprivileged(op) && ops.get(1..=words).is_some_and(|ops| ops.iter().all(is_word))
+}
+
 /// The load or store `at`. True if it is left to the interpreter, and the block with it.
 pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
-    if op.ra & how::UNPRIVILEGED != 0 {
+    if is_unprivileged(op) {
         e.interpret(at);
         return true;
     }
@@ -38,7 +55,7 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
 
 /// The load or store `at` of a VFP register, likewise.
 pub fn access_vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
-    if op.ra & how::UNPRIVILEGED != 0 {
+    if is_unprivileged(op) {
         e.interpret(at);
         return true;
     }
@@ -95,10 +112,7 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     let op = &ops[at];
     let (words, stores) = ((op.imm & 0xff) as usize, op.ra & how::STORE != 0);
     let behind = at + 1 + words;
-    let fits = e.cpu.data_line_bytes >= 32 && words <= 17 && behind <= end && words > 0;
-    let are_words =
-        |op: &Op| matches!((op.code, stores), (Code::Str | Code::Vstr, true) | (Code::Ldr | Code::Vldr, false));
-    if !fits || op.ra & how::UNPRIVILEGED != 0 || !ops[at + 1..behind].iter().all(are_words) {
+    if !is_transfer(&ops[at..end], e.cpu.data_line_bytes) {
         e.interpret(at as u32);
         return None;
     }

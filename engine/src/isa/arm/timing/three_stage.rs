@@ -155,7 +155,7 @@ mod tests {
         words: u8,
     ) -> Decoded {
         let instr = Instr { len_bytes: 2, class, reads, reads_early, writes, words, ends_block: false };
-        Decoded { instr, loaded, it: 0, straddles: false }
+        Decoded { instr, loaded, it: 0, straddles: false, is_left: false }
     }
 
     fn total(program: &[Decoded]) -> u32 {

@@ -179,6 +179,7 @@ fn encode_a5_thumb(step: Step, at: u32, to: u32) -> Vec<u8> {
 
 impl<const COMPILE_AFTER: u16> Target for CortexM4<COMPILE_AFTER> {
     const CODE: [u32; 3] = [arm_m::LOCAL + 0x400, 0x8000_0400, 0x6000_0400];
+    const COMPILED: u32 = Self::CODE[0];
     const DATA: u32 = 0x8000_8000;
     const DEVICE: u32 = arm_m::DEVICE;
     const NOWHERE: (u32, u32) = (0x3000_0000, 0x3000_0000);

@@ -106,6 +106,7 @@ impl Target for PicoRv32 {
     const NOWHERE: (u32, u32) = (0x2000_0000, 0x2000_0000);
     const ADD_CYCLES: u64 = 3;
     const DROPS_CODE: bool = false;
+    const COMPILES: bool = false;
     const PRINTS: bool = false;
     /// What is up is latched: once more while the handler runs.
     const TAKEN: u32 = 2;
