@@ -46,6 +46,17 @@ impl<I: Isa> Read<I> {
         &self.ops[from..]
     }
 
+    /// Takes back the instructions at the end behind which no block can begin: what follows would be run one by one.
+    /// One instruction remains in any case.
+    fn end_where_blocks_begin(&mut self, entry: I::Context) {
+        while !I::blocks_begin_in(self.context)
+            && let [_, .., (last, _)] = &self.instrs[..]
+        {
+            let (context, bytes) = (I::context_before(last, entry), self.bytes - I::instr_bytes(last));
+            self.pop(context, bytes);
+        }
+    }
+
     /// Takes the last instruction back, before which were this state and so many bytes.
     fn pop(&mut self, context: I::Context, bytes: u32) {
         self.instrs.pop();
@@ -88,7 +99,10 @@ impl<I: Isa> Cpu<I> {
                 break false;
             }
         };
-        let bytes = at.wrapping_sub(start);
+        if entry.extent == Extent::Whole && ended {
+            read.end_where_blocks_begin(entry.context);
+        }
+        let bytes = read.bytes;
         let extent = if one_line && !ended { Extent::Line } else { entry.extent };
         let entry = EntryOf::<I> { extent, ..entry };
         let draft = I::draft(self, entry, via, read);
