@@ -78,10 +78,10 @@ impl<I: Isa> Cpu<I> {
         let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && cold;
         let longest = if entry.extent == Extent::One { 1 } else { LONGEST_BLOCK };
         let mut read = Read::new(entry.context);
-        let mut at = start;
+        let (mut at, mut ends) = (start, false);
         let ended = loop {
             let (context, bytes) = (read.context, read.bytes);
-            let ends = match I::read_instr(self, bus, &mut read, at) {
+            ends = match I::read_instr(self, bus, &mut read, at) {
                 Ok(ends) => ends,
                 Err(abort) if read.instrs.is_empty() => return Err(I::fetch_abort(abort)),
                 Err(_) => break true,
@@ -99,7 +99,7 @@ impl<I: Isa> Cpu<I> {
                 break false;
             }
         };
-        if entry.extent == Extent::Whole && ended {
+        if entry.extent == Extent::Whole && ended && !ends {
             read.end_where_blocks_begin(entry.context);
         }
         let bytes = read.bytes;
