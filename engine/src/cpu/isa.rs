@@ -153,6 +153,11 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
         true
     }
 
+    /// True if what follows in this state can be run as a block, as [`Isa::runs_blocks`] says it of the core.
+    fn blocks_begin_in(_context: Self::Context) -> bool {
+        true
+    }
+
     /// True if a block of the state `from` can be followed by one of the state `to` without a look.
     fn may_link(from: Self::Context, to: Self::Context) -> bool {
         from == to

@@ -46,6 +46,17 @@ impl<I: Isa> Read<I> {
         &self.ops[from..]
     }
 
+    /// Takes back the instructions at the end behind which no block can begin: what follows would be run one by one.
+    /// One instruction remains in any case.
+    fn end_where_blocks_begin(&mut self, entry: I::Context) {
+        while !I::blocks_begin_in(self.context)
+            && let [_, .., (last, _)] = &self.instrs[..]
+        {
+            let (context, bytes) = (I::context_before(last, entry), self.bytes - I::instr_bytes(last));
+            self.pop(context, bytes);
+        }
+    }
+
     /// Takes the last instruction back, before which were this state and so many bytes.
     fn pop(&mut self, context: I::Context, bytes: u32) {
         self.instrs.pop();
@@ -67,10 +78,10 @@ impl<I: Isa> Cpu<I> {
         let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && cold;
         let longest = if entry.extent == Extent::One { 1 } else { LONGEST_BLOCK };
         let mut read = Read::new(entry.context);
-        let mut at = start;
+        let (mut at, mut ends) = (start, false);
         let ended = loop {
             let (context, bytes) = (read.context, read.bytes);
-            let ends = match I::read_instr(self, bus, &mut read, at) {
+            ends = match I::read_instr(self, bus, &mut read, at) {
                 Ok(ends) => ends,
                 Err(abort) if read.instrs.is_empty() => return Err(I::fetch_abort(abort)),
                 Err(_) => break true,
@@ -88,7 +99,10 @@ impl<I: Isa> Cpu<I> {
                 break false;
             }
         };
-        let bytes = at.wrapping_sub(start);
+        if entry.extent == Extent::Whole && ended && !ends {
+            read.end_where_blocks_begin(entry.context);
+        }
+        let bytes = read.bytes;
         let extent = if one_line && !ended { Extent::Line } else { entry.extent };
         let entry = EntryOf::<I> { extent, ..entry };
         let draft = I::draft(self, entry, via, read);

@@ -137,8 +137,12 @@ impl<P: Profile> Isa for ArmSet<P> {
         self.system.state().it == 0
     }
 
+    fn blocks_begin_in(context: Context) -> bool {
+        context.it == 0
+    }
+
     fn may_link(from: Context, to: Context) -> bool {
-        from.privileged == to.privileged && to.it == 0
+        from.privileged == to.privileged && Self::blocks_begin_in(to)
     }
 
     fn call_site(core: &Arm<P>) -> CallSite {
@@ -399,3 +403,6 @@ impl<P: Profile> Arm<P> {
         self.note_store(bus, addr, iteration)
     }
 }
+
+#[cfg(test)]
+mod tests;
