@@ -101,9 +101,9 @@ impl Ending {
     }
 }
 
-/// Where the interpreter goes on.
+/// Where the interpreter goes on, or is called.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Resumed {
+pub struct Resumed {
     /// The block.
     pub index: u32,
     /// Its operation.

@@ -10,7 +10,7 @@ use std::mem::offset_of;
 
 use super::Cpu;
 use super::block::{Blocks, Draft, EntryOf};
-use super::compile::{Emitter, RegisterBits, Value};
+use super::compile::{Emitter, RegisterBits, Resumed, Value};
 use super::cost::Cost;
 use super::iteration::Iteration;
 use super::memory::access::Abort;
@@ -269,8 +269,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// True if an operation loads or stores: an instruction that has done so is not begun again.
     fn accesses(op: &Self::Op) -> bool;
 
-    /// Does operation `at` of a block, a load or store of `addr` that found no shortcut. True if the block goes on.
-    fn access(_core: &mut Cpu<Self>, _bus: &mut Bus, _index: u32, _at: u32, _addr: u32) -> bool {
+    /// Does an operation of compiled code, a load or store of `addr` that found no shortcut. True if the block goes on.
+    fn access(_core: &mut Cpu<Self>, _bus: &mut Bus, _place: Resumed, _addr: u32) -> bool {
         false
     }
 

@@ -9,7 +9,7 @@ use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::with_exposed_provenance_mut;
 
-use super::{Ending, HostCode, Kind, ending_bits};
+use super::{Ending, HostCode, Kind, Resumed, ending_bits};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
@@ -71,9 +71,9 @@ pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, behind: u64, addr: u32) {
 
 impl<I: Isa> Cpu<I> {
     fn access_for_code(&mut self, bus: &mut Bus, behind: u64, addr: u32) -> u64 {
-        let Ending::Interpret { index, at, .. } = Ending::from_bits(behind) else { return behind };
+        let Ending::Interpret { index, at, exit } = Ending::from_bits(behind) else { return behind };
         let fetched = self.memory.fetch_epoch();
-        if !I::access(self, bus, index, at as u32 - 1, addr) {
+        if !I::access(self, bus, Resumed { index, at: at - 1, exit }, addr) {
             return ending_bits(Kind::Gone, 0, 0);
         }
         // What compiled code takes for certain may not be so any more.

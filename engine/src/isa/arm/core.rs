@@ -14,7 +14,7 @@ use super::{decode_a32, decode_t32};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf, TAKEN};
-use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Value};
+use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed, Value};
 use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
@@ -274,8 +274,8 @@ impl<P: Profile> Isa for ArmSet<P> {
         )
     }
 
-    fn access(core: &mut Arm<P>, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
-        let op = core.blocks.ops_from(index)[at as usize];
+    fn access(core: &mut Arm<P>, bus: &mut Bus, place: Resumed, addr: u32) -> bool {
+        let (index, at, op) = (place.index, place.at as u32, core.blocks.ops_from(place.index)[place.at]);
         if moves(op.code).store {
             core.store_slowly(bus, index, at, op, addr)
         } else {

@@ -14,7 +14,7 @@ use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf};
-use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits};
+use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
 use crate::cpu::cost::Cost;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
@@ -222,15 +222,23 @@ impl Isa for MipsSet {
         op.code.accesses_memory()
     }
 
-    fn access(core: &mut Mips, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
-        let op = core.blocks.ops_from(index)[at as usize];
-        if matches!(op.code, Code::Swl | Code::Swr) {
+    fn access(core: &mut Mips, bus: &mut Bus, place: Resumed, addr: u32) -> bool {
+        if place.at > 0 {
+            core.resume(place);
+        }
+        let (index, at, op) = (place.index, place.at as u32, core.blocks.ops_from(place.index)[place.at]);
+        let goes_on = if matches!(op.code, Code::Swl | Code::Swr) {
             core.store_part_slowly(bus, index, at, op, addr)
         } else if moves(op.code).store {
             core.store_slowly(bus, index, at, op, addr)
         } else {
             core.load_slowly(bus, index, at, op, addr)
+        };
+        if goes_on {
+            // Compiled code knows where its branch leads.
+            core.isa.delayed = None;
         }
+        goes_on
     }
 
     fn note_writes(core: &Mips, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()> {

@@ -204,7 +204,7 @@ impl Mips {
 
     /// Compiled code has left a block at an operation: if that is a delay slot, its branch is remembered.
     #[cold]
-    fn resume(&mut self, resumed: Resumed) {
+    pub(super) fn resume(&mut self, resumed: Resumed) {
         let Resumed { index, at, exit } = resumed;
         let branch = self.blocks.ops_from(index)[at - 1];
         if !branch.code.is_branch() {

@@ -9,7 +9,7 @@ use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
 use crate::cpu::block::{Blocks, Draft, EntryOf, FALLEN};
-use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits};
+use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
@@ -176,8 +176,8 @@ impl Isa for RiscV {
         matches!(op.code.class(), TimingClass::Load | TimingClass::Store)
     }
 
-    fn access(core: &mut Hart, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
-        let op = core.blocks.ops_from(index)[at as usize];
+    fn access(core: &mut Hart, bus: &mut Bus, place: Resumed, addr: u32) -> bool {
+        let (index, at, op) = (place.index, place.at as u32, core.blocks.ops_from(place.index)[place.at]);
         if moves(op.code).store {
             core.store_slowly(bus, index, at, op, addr)
         } else {
