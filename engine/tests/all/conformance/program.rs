@@ -34,6 +34,9 @@ pub enum Step {
     Load(u32, u32, u32),
     /// The first register's word to there.
     Store(u32, u32, u32),
+    /// Both again, right behind a jump to what follows, in whose delay slot they are where there is such.
+    LoadBehindJump(u32, u32, u32),
+    StoreBehindJump(u32, u32, u32),
     IfZero(u32, u32),
     IfNotZero(u32, u32),
     Jump(u32),

@@ -45,6 +45,13 @@ impl<const COMPILE_AFTER: u16> Target for XBurst<COMPILE_AFTER> {
             And(rd, rs, bits) => vec![0x3000_0000 | r(rs) << 21 | r(rd) << 16 | bits],
             Load(rt, base, offset) => vec![lw(r(rt), r(base), offset as i32)],
             Store(rt, base, offset) => vec![sw(r(rt), r(base), offset as i32)],
+            // The jump leaves out an instruction that would show.
+            LoadBehindJump(rt, base, offset) => {
+                vec![beq(ZERO, ZERO, 2), lw(r(rt), r(base), offset as i32), addiu(r(rt), r(rt), 1)]
+            }
+            StoreBehindJump(rt, base, offset) => {
+                vec![beq(ZERO, ZERO, 2), sw(r(rt), r(base), offset as i32), addiu(r(rt), r(rt), 1)]
+            }
             IfZero(rs, _) => vec![beq(r(rs), ZERO, by), NOP],
             IfNotZero(rs, _) => vec![bne(r(rs), ZERO, by), NOP],
             Jump(_) => vec![beq(ZERO, ZERO, by), NOP],
