@@ -150,6 +150,11 @@ impl<I: Isa> Cpu<I> {
             set(self, moves.extended(value));
             return self.after_flat(bus, index, at);
         }
+        if let Some((cycles, value)) = self.memory.load_cached(bus, quiet, addr, size.bytes()) {
+            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
+            set(self, moves.extended(value));
+            return self.after_flat(bus, index, at);
+        }
         if !told && let Some((cycles, value)) = self.memory.load_alone(bus, quiet, addr, size.bytes()) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
@@ -187,6 +192,10 @@ impl<I: Isa> Cpu<I> {
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         let quiet = self.quiet_from(begins);
         if let Some(cycles) = self.memory.store_flat(bus, quiet, addr, size.bytes(), value, told) {
+            self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
+            return self.after_flat(bus, index, at);
+        }
+        if let Some(cycles) = self.memory.store_cached(bus, quiet, addr, size.bytes(), value) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_flat(bus, index, at);
         }

@@ -10,6 +10,7 @@
 
 pub mod access;
 mod accounts;
+mod cached;
 pub mod config;
 mod data;
 pub mod fetch;
@@ -35,7 +36,7 @@ pub use mmu::{Identity, Mmu, Refusal};
 
 use crate::bus::code::CodeSpan;
 use crate::bus::{Bus, BusFault, Target};
-use crate::memory::cache::{Cache, CacheCounters, CacheShape, Replacement, WritePolicy};
+use crate::memory::cache::{Cache, CacheCounters, CacheShape, WritePolicy};
 use access::{Abort, Status};
 use fetch::on_demand::WordBuffer;
 use fetch::{FetchLines, Prefetch};
@@ -87,6 +88,8 @@ pub struct Memory {
     translates: bool,
     /// They mean what they say now (the MMU is off, or there is none), data is uncached, and each store is waited for.
     flat: bool,
+    /// Data goes through a cache of which there is little to ask: see [`cached`].
+    cached: bool,
     /// Instructions are uncached, too.
     flat_fetch: bool,
     /// Where instructions were last fetched from so.
@@ -135,6 +138,7 @@ impl Memory {
             touched: 0,
             translates: true,
             flat: true,
+            cached: false,
             flat_fetch: true,
             code_path: KnownPath::NOWHERE,
             data_path: KnownPath::NOWHERE,
@@ -185,6 +189,7 @@ impl Memory {
         } else {
             self.config.dcache.is_none() && self.config.store_buffer_entries == 0
         };
+        self.cached = Memory::is_cached_simply(&self.config, mmu);
         let icache = mmu.icache_is_on() && self.config.icache.is_some();
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
         self.shortcuts.clear();
@@ -335,9 +340,7 @@ impl Memory {
     /// was used before it can have shortcuts.
     fn forget_neighbours(&mut self, bus: &Bus, physical: u32) {
         let (Some(cache), shortcuts) = (&mut self.state.dcache, &mut self.shortcuts) else { return };
-        let shape = cache.shape();
-        if shape.ways > 1
-            && shape.replacement == Replacement::LeastRecentlyUsed
+        if Cache::keeps_order(cache.shape())
             && let Some(other) = cache.used_before(physical)
             && let Some(host) = host_of(bus, other)
         {

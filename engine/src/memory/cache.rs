@@ -172,11 +172,11 @@ impl Cache {
     /// Uses the line that holds `addr` if it is present; `store` makes it dirty under write-back. True for a hit.
     pub fn touch(&mut self, addr: u32, store: bool) -> bool {
         let dirties = store && self.shape.write == WritePolicy::WriteBack;
-        self.uses += 1;
-        let uses = self.uses;
+        let uses = self.uses + 1;
         let Some(line) = self.line_mut(addr) else { return false };
         line.last_use = uses;
         line.dirty |= dirties;
+        self.uses = uses;
         true
     }
 
@@ -219,6 +219,11 @@ impl Cache {
         let index = (set & self.set_mask) * self.shape.ways + way % self.shape.ways;
         let line = self.lines[index as usize];
         (line.addr != NO_LINE).then_some(Victim { line_addr: line.addr, dirty: line.dirty })
+    }
+
+    /// True if it matters in which order the lines of a set are used.
+    pub fn keeps_order(shape: CacheShape) -> bool {
+        shape.ways > 1 && shape.replacement == Replacement::LeastRecentlyUsed
     }
 
     /// How many sets it has.

@@ -256,7 +256,8 @@ impl Memory {
         if asked.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.shortcuts_privileged {
             return;
         }
-        let Some(entry) = bus.entry_at(place.physical).map(|entry| &bus.map[entry]) else { return };
+        let Some(index) = bus.entry_at(place.physical) else { return };
+        let entry = &bus.map[index];
         let Target::Ram(ram) = entry.target else { return };
         // Others may have to come first, each time.
         if bus.rams[ram].is_shared() {
@@ -270,15 +271,30 @@ impl Memory {
         let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load tells nothing of the permission to store.
+        let offset = place.physical - entry.base;
+        self.add_shortcut_in(bus, (index, ram), asked.va, offset, asked.is_write() && stays);
+    }
+
+    /// The same to the byte at `offset` of a memory that has all of its line, by a map entry; `stores` too if those
+    /// change nothing.
+    pub(super) fn add_shortcut_in(
+        &mut self,
+        bus: &Bus,
+        (entry, ram): (usize, usize),
+        va: u32,
+        offset: u32,
+        stores: bool,
+    ) {
+        let (_, bytes) = self.shortcuts.line_of(va);
         let (start, marks) = (bus.rams[ram].as_ptr(), bus.rams[ram].code_marks());
-        let stores = match asked.is_write() && stays {
+        let stores = match stores {
             false => Stores::No,
-            true if !marks.any(line - entry.base, bytes) => Stores::All,
+            true if !marks.any(offset & !(bytes - 1), bytes) => Stores::All,
             // What is aligned is so in the RAM.
-            true if entry.base.is_multiple_of(4) => Stores::BesideCode(Marked::new(start, marks)),
+            true if bus.map[entry].base.is_multiple_of(4) => Stores::BesideCode(Marked::new(start, marks)),
             true => Stores::No,
         };
-        self.shortcuts.add(asked.va, start.wrapping_add((place.physical - entry.base) as usize), stores);
+        self.shortcuts.add(va, start.wrapping_add(offset as usize), stores);
     }
 
     // ---- Unaligned

@@ -21,12 +21,25 @@ pub struct Quiet {
 
 /// A transfer to be made.
 #[derive(Clone, Copy)]
-struct Asked {
+pub(super) struct Transfer {
     quiet: Quiet,
     /// From the beginning of the memory.
     offset: u32,
     bytes: u32,
+    direction: Direction,
     purpose: Purpose,
+}
+
+impl Transfer {
+    /// A read of `bytes` at `offset` in a memory.
+    pub fn read(quiet: Quiet, offset: u32, bytes: u32, purpose: Purpose) -> Transfer {
+        Transfer { quiet, offset, bytes, direction: Direction::Read, purpose }
+    }
+
+    /// A write of `bytes` at `offset` in a memory.
+    pub fn write(quiet: Quiet, offset: u32, bytes: u32) -> Transfer {
+        Transfer { quiet, offset, bytes, direction: Direction::Write, purpose: Purpose::Store }
+    }
 }
 
 impl Memory {
@@ -76,14 +89,14 @@ impl Memory {
     /// An aligned load of `bytes`: its cycles, and what it gives. `told` if it has been paid for.
     pub fn load_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, told: bool) -> Option<(u64, u32)> {
         let (path, offset) = self.flat_ram(bus, addr, bytes)?;
-        let asked = Asked { quiet, offset, bytes, purpose: Purpose::Load };
+        let asked = Transfer::read(quiet, offset, bytes, Purpose::Load);
         let cycles = if told { 0 } else { self.data_flat(bus, path, asked)? };
         Some((cycles, bus.rams[path.ram].value(offset, bytes)))
     }
 
     /// An aligned load of `bytes` of a device, which reaches no further: its cycles, and what it gives.
     pub fn load_alone(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<(u64, u32)> {
-        if !self.flat || !addr.is_multiple_of(bytes) {
+        if !self.flat || addr & (bytes - 1) != 0 {
             return None;
         }
         let begins = quiet.now.max(self.state.stores.all_done());
@@ -103,7 +116,7 @@ impl Memory {
         told: bool,
     ) -> Option<u64> {
         let (path, offset) = self.flat_ram(bus, addr, bytes)?;
-        let asked = Asked { quiet, offset, bytes, purpose: Purpose::Store };
+        let asked = Transfer::write(quiet, offset, bytes);
         let cycles = if told { 0 } else { self.data_flat(bus, path, asked)? };
         bus.put_in_ram(path.ram, offset, bytes, value);
         Some(cycles)
@@ -117,17 +130,20 @@ impl Memory {
         }
         let (path, offset) = self.flat_ram(bus, addr, 4)?;
         let bytes = self.bytes_on_port(bus, addr, bytes);
-        let purpose = if store { Purpose::Store } else { Purpose::Load };
-        self.data_flat(bus, path, Asked { quiet, offset, bytes, purpose })
+        let asked = match store {
+            true => Transfer::write(quiet, offset, bytes),
+            false => Transfer::read(quiet, offset, bytes, Purpose::Load),
+        };
+        self.data_flat(bus, path, asked)
     }
 
     /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the
     /// core waits for it.
     #[inline(always)]
-    fn data_flat(&mut self, bus: &mut Bus, path: KnownPath, asked: Asked) -> Option<u64> {
+    fn data_flat(&mut self, bus: &mut Bus, path: KnownPath, asked: Transfer) -> Option<u64> {
         let quiet = asked.quiet;
         let begins = quiet.now.max(self.state.stores.all_done());
-        let done = self.transfer_flat(bus, &path, Asked { quiet: Quiet { now: begins, ..quiet }, ..asked })?;
+        let done = self.transfer_flat(bus, &path, Transfer { quiet: Quiet { now: begins, ..quiet }, ..asked })?;
         self.accounts.add(Part::Stores, begins - quiet.now);
         Some(done - quiet.now)
     }
@@ -136,7 +152,7 @@ impl Memory {
     /// the core.
     #[inline(always)]
     fn flat_ram(&mut self, bus: &Bus, addr: u32, bytes: u32) -> Option<(KnownPath, u32)> {
-        if !self.flat || !addr.is_multiple_of(bytes) {
+        if !self.flat || addr & (bytes - 1) != 0 {
             return None;
         }
         if self.data_path.offset(addr).is_none() {
@@ -156,20 +172,19 @@ impl Memory {
             }
         }
         let (path, offset) = (self.code_path, self.code_path.offset(addr)?);
-        self.transfer_flat(bus, &path, Asked { quiet, offset, bytes, purpose: Purpose::Fetch })
+        self.transfer_flat(bus, &path, Transfer::read(quiet, offset, bytes, Purpose::Fetch))
     }
 
     #[inline(never)]
-    fn find_path(&self, bus: &Bus, addr: u32) -> Option<KnownPath> {
+    pub(super) fn find_path(&self, bus: &Bus, addr: u32) -> Option<KnownPath> {
         KnownPath::find(bus, addr, self.outer_cycles(bus)?)
     }
 
     /// A transfer: the core cycle in which its answer is there.
     #[inline(always)]
-    fn transfer_flat(&mut self, bus: &mut Bus, path: &KnownPath, asked: Asked) -> Option<u64> {
-        let Asked { quiet, offset, bytes, purpose } = asked;
+    pub(super) fn transfer_flat(&mut self, bus: &mut Bus, path: &KnownPath, asked: Transfer) -> Option<u64> {
+        let Transfer { quiet, offset, bytes, direction, purpose } = asked;
         let (there, back) = path.outer_cycles;
-        let direction = if purpose == Purpose::Store { Direction::Write } else { Direction::Read };
         let sent = quiet.now + there;
         let times = path.transfer(bus, offset, sent, (bytes, direction), quiet.until)?;
         self.touched |= 1_u64.checked_shl(path.entry as u32).unwrap_or(0);

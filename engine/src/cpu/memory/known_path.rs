@@ -58,6 +58,12 @@ impl KnownPath {
         self.offset(addr).filter(|offset| self.rest - offset >= bytes - 1)
     }
 
+    /// True if what the master sends in its cycle `sent` reaches the memory before cycle `until`.
+    #[inline(always)]
+    pub fn reaches_before(&self, sent: u64, until: u64) -> bool {
+        self.in_step.cycle(self.in_step.arrival(sent)) < until
+    }
+
     /// A transfer of so many bytes at `offset` that the master sends in its cycle `sent`. `None` if it reaches the
     /// memory in cycle `until` or later.
     #[inline(always)]

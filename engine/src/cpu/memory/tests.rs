@@ -1,5 +1,6 @@
 //! A core's memory side alone, in front of a RAM that takes its time, one that does not, and a device.
 
+mod cached;
 mod caches;
 mod fetches;
 mod steps;
@@ -12,7 +13,7 @@ use super::*;
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::bus::{MapEntry, Route};
 use crate::cpu::memory::access::{Access, Cacheability, Kind, Maintenance, MemoryType, Translation};
-use crate::memory::cache::WritePolicy;
+use crate::memory::cache::{Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};
