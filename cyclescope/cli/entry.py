@@ -8,6 +8,7 @@ An interruption stops runs at once, and what they did by then is written as at a
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -25,6 +26,8 @@ from cyclescope.statuses import Status
 
 # Each is `<name>_command` in a module of that name.
 _COMMANDS = ("bench", "binding", "board", "disassemble", "ipc", "list", "run", "show")
+
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 class _Group(click.Group):
@@ -66,6 +69,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: runs a command and exits with its status."""
+    # what is made while modules are imported stays: there is no garbage among it
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     with terminal.prepared(), _threads_told(), interrupts.handled():
         try:
             status = _ended(lambda: _run(arguments))

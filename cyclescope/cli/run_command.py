@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,7 +13,7 @@ import click
 from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import RunResult
-from cyclescope.cli import stopped_run, tables
+from cyclescope.cli import stopped_run
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -22,6 +23,7 @@ from cyclescope.units import parse_time_ps
 
 # Of other serial lines, while the console's line has no end.
 _MOST_HELD_CHARACTERS = 1 << 20
+_TABLES = "cyclescope.cli.tables"
 
 
 class TakesArguments(click.Command):
@@ -144,7 +146,8 @@ def run_command(
                 arguments=arguments,
                 stop=held.stop,
                 note=writer.note,
-            )
+            ),
+            meanwhile=lambda: import_module(_TABLES),
         )
         writer.end_line()
         result = stopped_run.with_reason(result, held, outlet)
@@ -167,6 +170,8 @@ def _show(result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool) 
     """The summary behind the console, if that was read, and notes."""
     try:
         if outlet.error is None:
+            # imported while the firmware ran
+            tables = import_module(_TABLES)
             tables.console(stderr=to_stderr).print(tables.run_summary(result))
             sys.stdout.flush()
     finally:

@@ -15,8 +15,8 @@ from cyclescope.statuses import Status
 from cyclescope.units import format_ps
 
 
-def beside(run: Callable[[], RunResult]) -> RunResult:
-    """Run beside the main thread, which alone hears of signals."""
+def beside(run: Callable[[], RunResult], meanwhile: Callable[[], object]) -> RunResult:
+    """Run beside the main thread, which alone hears of signals, and does something else first."""
     outcome: list[RunResult | BaseException] = []
 
     def body() -> None:
@@ -27,7 +27,10 @@ def beside(run: Callable[[], RunResult]) -> RunResult:
 
     thread = threading.Thread(target=body, daemon=True)
     thread.start()
-    thread.join()
+    try:
+        meanwhile()
+    finally:
+        thread.join()
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
