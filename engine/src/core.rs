@@ -127,6 +127,11 @@ pub trait Core: Send {
     /// Its local time, in cycles of its clock.
     fn cycles(&self) -> Cycles;
 
+    /// The same as simulated time.
+    fn now(&self) -> Ps {
+        self.clock().ps_at_floor(self.cycles())
+    }
+
     /// Runs instructions until its local time reaches `until`, or something else stops it. Interrupts are taken between
     /// instructions; an event that is due earlier is run before the first access that could see it.
     fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop;

@@ -7,6 +7,7 @@
 pub mod places;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::cost::{Breakdown, Cost};
 use super::isa::{Isa, Pending};
@@ -76,6 +77,8 @@ pub struct Cold<I: Isa> {
     pub before_last: (Breakdown, I::Pending),
     /// What its last instruction costs, a jump as not taken, and results under way behind it.
     pub last: (Cost, I::Pending),
+    /// The same before each instruction, and behind the last: worked out when it is first left in its middle.
+    pub before: Box<[BeforeOf<I>]>,
     /// Results under way at each exit.
     pub pending: [I::Pending; 2],
     /// A number for what is under way where a jump has been taken: 0 for nothing.
@@ -102,6 +105,23 @@ pub struct OpInfo {
     /// Static cycles from the block's beginning to the end of its instruction's first cycle.
     pub begins_cycles: u16,
 }
+
+/// What holds before an instruction of a block that has come so far, but for what memory did meanwhile: `C` is
+/// [`Isa::Context`], `P` is [`Isa::Pending`].
+#[derive(Clone, Copy, Debug)]
+pub struct Before<C, P> {
+    /// Static cycles by cause, from the block's beginning.
+    pub fixed: Breakdown,
+    /// Results under way.
+    pub pending: P,
+    /// Its address, as blocks have it.
+    pub pc: u32,
+    /// The state.
+    pub context: C,
+}
+
+/// What holds before an instruction of an instruction set.
+pub type BeforeOf<I> = Before<<I as Isa>::Context, <I as Isa>::Pending>;
 
 /// How much code a block has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -278,8 +298,23 @@ impl<I: Isa> Blocks<I> {
 
     /// The operations of a block.
     pub fn ops_of(&self, index: u32) -> &[I::Op] {
+        &self.ops[self.op_range(index)]
+    }
+
+    /// What goes with each of them.
+    pub fn infos_of(&self, index: u32) -> &[OpInfo] {
+        &self.infos[self.op_range(index)]
+    }
+
+    /// True if a block's instructions are fetched past the cache. Of most, their lines tell.
+    #[inline(always)]
+    pub fn is_uncached(&self, index: u32) -> bool {
+        self.hot[index as usize].lines == 0 && self.cold[index as usize].fetch == Via::Uncached
+    }
+
+    fn op_range(&self, index: u32) -> Range<usize> {
         let behind = self.hot.get(index as usize + 1).map_or(self.ops.len(), |next| next.first_op as usize);
-        &self.ops[self.hot[index as usize].first_op as usize..behind]
+        self.hot[index as usize].first_op as usize..behind
     }
 
     /// The operations of a block from its first on; those of others follow.
@@ -356,6 +391,7 @@ impl<I: Isa> Blocks<I> {
             entry,
             before_last,
             last,
+            before: Box::default(),
             pending,
             pending_behind_jump,
             context_behind,

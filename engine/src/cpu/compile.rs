@@ -186,7 +186,7 @@ impl<I: Isa> Cpu<I> {
                     self.leave(index, exit, self.blocks.exit_pc(index, exit));
                     return None;
                 }
-                Ending::Check { index: next } if self.may_enter(next) => index = next,
+                Ending::Check { index: next } if self.may_enter(next) || self.may_begin(next) => index = next,
                 Ending::Check { index: next } => {
                     self.stop_before(next);
                     return None;

@@ -1,9 +1,10 @@
 //! A core: its state, and the loop that chooses what runs next.
 
-use super::block::{Blocks, EntryOf, Extent, OpInfo};
+use super::block::{Blocks, EntryOf, Extent, Hot, OpInfo};
 use super::compile::HostCode;
 use super::fast_forward::fast_forward;
 use super::isa::{Isa, Pending};
+use super::leave::Paused;
 use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
 use super::shell::Shell;
@@ -59,6 +60,8 @@ pub struct Cpu<I: Isa> {
     pub(crate) left: Option<(u32, usize)>,
     /// An operation that is replaced by one that leaves the block, and its index.
     pub(crate) patched: Option<(usize, I::Op)>,
+    /// Where the core stopped, if nothing has run since.
+    pub(super) paused: Option<Paused<I>>,
     /// Compiled code.
     pub(crate) host: HostCode<I>,
     pub(crate) polls: Polls,
@@ -93,6 +96,7 @@ impl<I: Isa> Cpu<I> {
             data_line_bytes,
             left: None,
             patched: None,
+            paused: None,
             host: HostCode::new(Compiling { waits: false, ..Compiling::after(I::COMPILE_AFTER) }),
             polls: Polls::default(),
             in_call: false,
@@ -195,7 +199,16 @@ impl<I: Isa> Cpu<I> {
             self.adopt_compiled();
         }
         let left = self.left.take();
+        let paused = self.paused.take();
         if !I::locate(self, bus) {
+            return;
+        }
+        if let Some(paused) = paused
+            && !single
+            && self.goes_on_in(&paused)
+        {
+            I::execute(self, bus, paused.index, paused.at as usize);
+            self.unpatch();
             return;
         }
         let whole = !single && self.isa.runs_blocks() && !self.runs_one_by_one(bus);
@@ -208,7 +221,7 @@ impl<I: Isa> Cpu<I> {
         if let Some(index) = index
             && self.fetch(bus, index)
         {
-            I::execute(self, bus, index);
+            I::execute(self, bus, index, 0);
         }
         self.unpatch();
     }
@@ -239,25 +252,23 @@ impl<I: Isa> Cpu<I> {
         }
         let fits =
             self.shell.cycles + u64::from(self.blocks.hot[index as usize].longest_cycles) <= self.shell.deadline.limit;
-        if fits || self.cut(index) { Some(index) } else { self.block_at(bus, Extent::One) }
+        if fits || self.cut(index, 0) { Some(index) } else { self.block_at(bus, Extent::One) }
     }
 
-    /// Has a block that may end behind the limit left before its first instruction that could begin there. False if
-    /// that can't be done.
-    fn cut(&mut self, index: u32) -> bool {
-        if !I::CUTS_BLOCKS || self.blocks.cold[index as usize].fetch == Via::Uncached {
+    /// Has a block that may end behind the limit left before its first instruction behind number `count` that could
+    /// begin there. False if that can't be done.
+    pub(super) fn cut(&mut self, index: u32, count: u16) -> bool {
+        if !I::CUTS_BLOCKS || self.blocks.is_uncached(index) {
             return false;
         }
-        let left_cycles = self.shell.deadline.limit - self.shell.cycles;
-        let first = self.blocks.hot[index as usize].first_op as usize;
-        let behind = first + self.blocks.ops_of(index).len();
+        let left_cycles = self.shell.deadline.limit.wrapping_sub(self.shell.cycles);
+        let Hot { first_op, instructions, .. } = self.blocks.hot[index as usize];
         let begins = |info: &OpInfo| u64::from(info.begins_cycles).saturating_sub(1);
-        let late =
-            self.blocks.infos[first..behind].iter().position(|info| info.instr > 0 && begins(info) >= left_cycles);
-        if let Some(at) = late
-            && self.blocks.infos[first + at].instr < self.blocks.hot[index as usize].instructions
-        {
-            self.patch(first + at);
+        let in_time = |info: &OpInfo| info.instr <= count || info.instr < instructions && begins(info) < left_cycles;
+        let infos = self.blocks.infos_of(index);
+        let late = infos.partition_point(in_time);
+        if infos.get(late).is_some_and(|info| info.instr < instructions) {
+            self.patch(first_op as usize + late);
         }
         true
     }
@@ -355,6 +366,7 @@ impl<I: Isa> Cpu<I> {
     /// Drops decoded blocks of a span, and what was compiled of them.
     fn kill_blocks(&mut self, span: CodeSpan) {
         let killed = self.blocks.kill(span);
+        self.paused = None;
         self.host.forget(&mut self.blocks, &killed);
     }
 
@@ -362,6 +374,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn drop_blocks(&mut self) {
         self.blocks.flush();
         self.patched = None;
+        self.paused = None;
         self.host.clear();
         self.left = None;
     }

@@ -62,6 +62,15 @@ impl Breakdown {
         self.add_difference(block, Breakdown::default(), times);
     }
 
+    /// Takes back what was added.
+    pub fn remove(&mut self, part: Breakdown) {
+        self.issue -= part.issue;
+        self.operand_wait -= part.operand_wait;
+        self.long_operation -= part.long_operation;
+        self.jump -= part.jump;
+        self.never_compiled -= part.never_compiled;
+    }
+
     /// All cycles.
     pub fn cycles(self) -> u64 {
         self.issue + self.operand_wait + self.long_operation + self.jump

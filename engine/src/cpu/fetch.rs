@@ -168,8 +168,13 @@ impl<I: Isa> Cpu<I> {
     #[inline(always)]
     pub(crate) fn may_enter(&mut self, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
-        self.shell.cycles + u64::from(hot.longest_cycles) <= self.shell.deadline.limit
-            && (hot.fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index))
+        self.shell.cycles + u64::from(hot.longest_cycles) <= self.shell.deadline.limit && self.has_lines(index)
+    }
+
+    /// True if all lines of a block are in the instruction cache, and nobody watches for it.
+    #[inline(always)]
+    pub(super) fn has_lines(&mut self, index: u32) -> bool {
+        self.blocks.hot[index as usize].fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index)
     }
 
     /// Core cycle `now`, and up to when no event comes.

@@ -209,8 +209,9 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// The state before an instruction of a block that was entered in `entry`.
     fn context_before(instr: &Self::Instr, entry: Self::Context) -> Self::Context;
 
-    /// Runs the block `index`, whose first line has been fetched, and those behind it.
-    fn execute(core: &mut Cpu<Self>, bus: &mut Bus, index: u32);
+    /// Runs the block `index`, whose first line has been fetched, and those behind it. It begins with its operation
+    /// `at`, which is the first unless [`Isa::CUTS_BLOCKS`].
+    fn execute(core: &mut Cpu<Self>, bus: &mut Bus, index: u32, at: usize);
 
     /// The block `index` has been run, and is being left by `exit`: compares that with what was predicted, and accounts
     /// for a wrong prediction ([`Cpu::mispredicted`]).

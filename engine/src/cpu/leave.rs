@@ -1,9 +1,23 @@
 //! How a block is left: behind it, or in its middle, where something needs a look before the next instruction.
 
 use super::Cpu;
-use super::block::{Extent, FALLEN, NO_BLOCK, TAKEN};
+use super::block::{BeforeOf, Extent, FALLEN, NO_BLOCK, TAKEN};
+use super::cost::Breakdown;
 use super::isa::Isa;
 use crate::bus::Bus;
+
+/// Where a core stopped: in the middle of a block, or before one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paused<I: Isa> {
+    /// The block.
+    pub index: u32,
+    /// The operation that comes next, which begins an instruction.
+    pub at: u32,
+    /// Instructions of the block that have run.
+    count: u16,
+    /// What held there.
+    before: BeforeOf<I>,
+}
 
 impl<I: Isa> Cpu<I> {
     /// A block has run to its end and is left by `exit`: the block to run next, if it can be entered without a look.
@@ -27,11 +41,23 @@ impl<I: Isa> Cpu<I> {
             self.leave(index, exit, self.blocks.exit_pc(index, exit));
             return None;
         }
-        if !self.may_enter(next) {
+        if !self.may_enter(next) && !self.may_begin(next) {
             self.stop_before(next);
             return None;
         }
         Some(next)
+    }
+
+    /// True if a block that may end behind the limit can be entered all the same, to be left where the limit may be
+    /// reached. What needs a look before the next block has brought the limit forward, so that none begins.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn may_begin(&mut self, index: u32) -> bool {
+        I::CUTS_BLOCKS
+            && self.patched.is_none()
+            && self.shell.cycles < self.shell.deadline.limit
+            && self.has_lines(index)
+            && self.cut(index, 0)
     }
 
     /// A block ends in an indirect jump to `target`, an address as blocks have it.
@@ -72,6 +98,10 @@ impl<I: Isa> Cpu<I> {
         let entry = &self.blocks.cold[next as usize].entry;
         self.pending = entry.pending;
         let context = entry.context;
+        if I::CUTS_BLOCKS {
+            let before = BeforeOf::<I> { fixed: Breakdown::default(), pending: entry.pending, pc, context };
+            self.paused = Some(Paused { index: next, at: 0, count: 0, before });
+        }
         I::go_to(self, pc, context);
     }
 
@@ -113,47 +143,98 @@ impl<I: Isa> Cpu<I> {
     /// The operation `at`, that of [`Isa::leave_op`], has been reached: leaves the block before its instruction.
     pub(crate) fn leave_here(&mut self, index: u32, at: u32) {
         self.unpatch();
-        let instr = self.blocks.info(index, at).instr;
-        self.leave_in_the_middle(index, instr);
+        self.pause(index, at);
+    }
+
+    /// Leaves a block before the instruction that begins with operation `at`, accounting for those that ran. The core
+    /// may go on there.
+    pub(super) fn pause(&mut self, index: u32, at: u32) {
+        let count = self.blocks.info(index, at).instr;
+        let before = self.before(index, count);
+        self.leave_with(&before, count);
+        if I::CUTS_BLOCKS {
+            self.paused = Some(Paused { index, at, count, before });
+        }
     }
 
     /// Leaves a block before its instruction number `count`, accounting for those that ran.
     pub(crate) fn leave_in_the_middle(&mut self, index: u32, count: u16) {
-        if count + 1 == self.blocks.hot[index as usize].instructions {
-            return self.leave_before_last(index);
-        }
-        let cold = &self.blocks.cold[index as usize];
-        let (mut pending, mut pc, mut context) = (cold.entry.pending, cold.entry.pc, cold.entry.context);
-        for (number, instr) in self.blocks.instrs_of(index).iter().enumerate() {
-            context = I::context_before(instr, cold.entry.context);
-            if number == usize::from(count) {
-                break;
-            }
-            let cost = I::pass(&self.timing, instr, cold.fetch, &mut pending);
-            self.shell.fixed.add(cost, I::is_never_compiled(instr, cold.fetch));
-            self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(cost.cycles()));
-            pc = pc.wrapping_add(I::instr_bytes(instr));
-            context = cold.context_behind;
-        }
-        self.shell.instructions += u64::from(count);
-        self.pending = pending;
-        self.left = None;
-        I::go_to(self, pc, context);
+        let before = self.before(index, count);
+        self.leave_with(&before, count);
     }
 
-    /// The same before the last instruction, for which all has been worked out.
-    fn leave_before_last(&mut self, index: u32) {
+    #[inline(always)]
+    fn leave_with(&mut self, before: &BeforeOf<I>, count: u16) {
+        self.shell.instructions += u64::from(count);
+        self.shell.fixed.add_runs(before.fixed, 1);
+        self.shell.cycles = self.shell.cycles.wrapping_add(before.fixed.cycles());
+        self.pending = before.pending;
+        self.left = None;
+        I::go_to(self, before.pc, before.context);
+    }
+
+    /// Goes back into the block in which the core stopped, or before which: all is as if it had not, but that the limit
+    /// is another one. False, and nothing done, if the core is elsewhere by now, or something has to be looked at.
+    #[inline]
+    pub(super) fn goes_on_in(&mut self, paused: &Paused<I>) -> bool {
+        let Paused { index, count, before, .. } = *paused;
+        let stays = before.pc == I::address(self)
+            && before.pending == self.pending
+            && before.context == self.isa.context()
+            && !self.blocks.is_uncached(index)
+            // Calls are looked for where blocks begin.
+            && !self.shell.sections.are_watched()
+            && self.has_lines(index);
+        if !stays {
+            return false;
+        }
+        self.shell.instructions -= u64::from(count);
+        self.shell.fixed.remove(before.fixed);
+        self.shell.cycles = self.shell.cycles.wrapping_sub(before.fixed.cycles());
+        let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+        if self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
+            self.cut(index, count);
+        }
+        true
+    }
+
+    /// What holds before instruction number `count` of a block, or behind its last.
+    #[inline]
+    fn before(&mut self, index: u32, count: u16) -> BeforeOf<I> {
+        if self.blocks.cold[index as usize].before.is_empty() {
+            // Where it is left there, that is most times for an instruction that always leaves it.
+            if count + 1 == self.blocks.hot[index as usize].instructions {
+                return self.before_last(index);
+            }
+            self.work_out_before(index);
+        }
+        self.blocks.cold[index as usize].before[usize::from(count)]
+    }
+
+    fn before_last(&self, index: u32) -> BeforeOf<I> {
         let (hot, cold) = (&self.blocks.hot[index as usize], &self.blocks.cold[index as usize]);
         let (fixed, pending) = cold.before_last;
-        let Some(last) = self.blocks.instrs_of(index).last() else { return };
-        let pc = hot.end_pc.wrapping_sub(I::instr_bytes(last));
-        let context = I::context_before(last, cold.entry.context);
-        self.shell.instructions += u64::from(hot.instructions - 1);
-        self.shell.fixed.add_runs(fixed, 1);
-        self.shell.cycles = self.shell.cycles.wrapping_add(fixed.cycles());
-        self.pending = pending;
-        self.left = None;
-        I::go_to(self, pc, context);
+        let last = self.blocks.instrs_of(index).last();
+        let pc = hot.end_pc.wrapping_sub(last.map_or(0, |last| I::instr_bytes(last)));
+        let context = last.map_or(cold.entry.context, |last| I::context_before(last, cold.entry.context));
+        BeforeOf::<I> { fixed, pending, pc, context }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn work_out_before(&mut self, index: u32) {
+        let cold = &self.blocks.cold[index as usize];
+        let (entry, fetch, instrs) = (cold.entry, cold.fetch, self.blocks.instrs_of(index));
+        let (mut fixed, mut pending, mut pc) = (Breakdown::default(), entry.pending, entry.pc);
+        let mut all = Vec::with_capacity(instrs.len() + 1);
+        for instr in instrs {
+            all.push(BeforeOf::<I> { fixed, pending, pc, context: I::context_before(instr, entry.context) });
+            let cost = I::pass(&self.timing, instr, fetch, &mut pending);
+            fixed.add(cost, I::is_never_compiled(instr, fetch));
+            pc = pc.wrapping_add(I::instr_bytes(instr));
+        }
+        all.push(BeforeOf::<I> { fixed, pending, pc, context: cold.context_behind });
+        self.blocks.cold[index as usize].before = all.into();
     }
 
     /// Raises the exception of the instruction of operation `at`, which has changed nothing. The block has been left,

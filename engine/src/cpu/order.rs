@@ -73,11 +73,17 @@ impl<I: Isa> Cpu<I> {
         before.into_iter().any(|n| I::accesses(&ops[n]))
     }
 
+    /// The first operation of the instruction that operation `at` belongs to.
+    fn begin_of_instr(&self, index: u32, at: u32) -> u32 {
+        let infos = self.blocks.infos_of(index);
+        let before = infos[..at as usize].iter().rev().take_while(|info| info.instr == infos[at as usize].instr);
+        at - before.count() as u32
+    }
+
     fn wait_before(&mut self, bus: &mut Bus, index: u32, at: u32, begins: Ps) {
         self.unpatch();
-        let instr = self.blocks.info(index, at).instr;
         let fetched = self.blocks.cold[index as usize].fetch == Via::Uncached;
-        self.leave_in_the_middle(index, instr);
+        self.pause(index, self.begin_of_instr(index, at));
         if fetched {
             self.memory.keep_fetched(self.pc);
         }

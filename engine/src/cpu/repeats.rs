@@ -120,7 +120,7 @@ impl<I: Isa> Repeats for Cpu<I> {
         }
         let runs = self.blocks.hot[index as usize].runs;
         if self.fetch(bus, index) {
-            I::execute(self, bus, index);
+            I::execute(self, bus, index, 0);
             let after = self.blocks.hot[index as usize].runs;
             iteration.runs.extend((0..2).filter(|exit| after[*exit] != runs[*exit]).map(|exit| (index, exit)));
         }

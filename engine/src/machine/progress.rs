@@ -68,14 +68,15 @@ impl Machine {
                 return Some(Outcome::Interrupted);
             }
             self.follow_others();
-            if self.next_core().is_none()
-                && let Some(outcome) = self.wait_together(slice_end)
-            {
-                return Some(outcome);
+            let mut next = self.next_core();
+            if next.is_none() {
+                if let Some(outcome) = self.wait_together(slice_end) {
+                    return Some(outcome);
+                }
+                next = self.next_core();
             }
             // With all of them held in reset, only devices go on.
-            let next = self.next_core();
-            let now = self.now();
+            let now = self.time_of(next);
             self.bus.run_events(now);
             // One that was woken may be the one to run.
             if self.follow_others() {
@@ -93,7 +94,7 @@ impl Machine {
             if now >= slice_end {
                 return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
             }
-            let Some(next) = next else { continue };
+            let Some((_, next)) = next else { continue };
             if std::mem::take(&mut self.progress[next].marked) {
                 self.follow_marks(next);
             }
@@ -210,7 +211,7 @@ impl Machine {
     }
 
     pub(super) fn core_time(&self, core: usize) -> Ps {
-        self.cores[core].clock().ps_at_floor(self.cores[core].cycles())
+        self.cores[core].now()
     }
 
     /// The time from which on a core may access anything; `None` if it does not run.
@@ -219,16 +220,23 @@ impl Machine {
         (activity == Activity::Running).then(|| wanted.unwrap_or_else(|| self.core_time(core)))
     }
 
-    /// Of the cores that run, the one that is furthest behind; of equals the first.
-    fn next_core(&self) -> Option<usize> {
-        let running = (0..self.cores.len()).filter_map(|core| Some((self.running_time(core)?, core)));
-        running.min().map(|(_, core)| core)
+    /// Of the cores that run, the one that is furthest behind, and its [`Machine::running_time`]; of equals the first.
+    fn next_core(&self) -> Option<(Ps, usize)> {
+        (0..self.cores.len()).filter_map(|core| Some((self.running_time(core)?, core))).min()
     }
 
     /// How far the machine has come: no core that runs is behind it.
     pub(super) fn now(&self) -> Ps {
-        let everyone = || (0..self.cores.len()).map(|core| self.core_time(core)).max();
-        self.next_core().map(|core| self.core_time(core)).or_else(everyone).unwrap_or(Ps::ZERO)
+        self.time_of(self.next_core())
+    }
+
+    /// The same, where that core is known.
+    fn time_of(&self, next: Option<(Ps, usize)>) -> Ps {
+        match next {
+            Some((time, core)) if self.progress[core].wanted.is_none() => time,
+            Some((_, core)) => self.core_time(core),
+            None => (0..self.cores.len()).map(|core| self.core_time(core)).max().unwrap_or(Ps::ZERO),
+        }
     }
 
     /// What a core did last.

@@ -1,17 +1,26 @@
-//! Code that comes for the first time is decoded once.
+//! Code that comes for the first time is decoded once, wherever a core's turn ends in it.
 
 use crate::conformance::{Target, arm, prepared, riscv, sweep};
 use crate::support;
-use cyclescope_engine::core::Core;
+use cyclescope_engine::core::{Core, Stop};
 use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::isa::riscv::core::Hart;
 use cyclescope_engine::time::Ps;
 
+const TURN: Ps = Ps::from_ns(200);
+const END: Ps = Ps::from_us(10_000);
+
 /// Runs the sweep's code on this core, in a machine of its target. Gives how many instructions it ran.
 fn run<T: Target>(core: &mut impl Core, at: u32) -> usize {
+    run_in_turns::<T>(core, at, END)
+}
+
+/// The same in turns of so long.
+fn run_in_turns<T: Target>(core: &mut impl Core, at: u32, turn: Ps) -> usize {
     let mut machine = prepared::<T>(at & !1, &sweep::<T>()).machine;
     core.set_pc(at);
-    core.run(machine.bus(), Ps::from_us(10_000));
+    let turns = (1..=END.0 / turn.0).map(|n| core.run(machine.bus(), Ps(n * turn.0)));
+    turns.take_while(|stop| *stop == Stop::Horizon).for_each(drop);
     core.report(machine.bus()).instructions as usize
 }
 
@@ -38,4 +47,19 @@ fn a_riscv_core_decodes_cold_code_once() {
         // twice: for when what was under way is still so, and for when it has come while the code was fetched.
         assert!(ran > 5000 && core.decoded() < 5 * ran, "{} of {ran}", core.decoded());
     }
+}
+
+#[test]
+fn a_core_goes_on_in_the_block_in_which_its_turn_has_ended() {
+    let arm = || CortexA::new(support::arm::config());
+    let (mut whole, mut in_turns) = (arm(), arm());
+    let ran = run::<arm::CortexA5>(&mut whole, support::arm::DDR);
+    assert_eq!(run_in_turns::<arm::CortexA5>(&mut in_turns, support::arm::DDR, TURN), ran);
+    assert_eq!(in_turns.decoded(), whole.decoded());
+    use support::riscv::{DDR, cache, config};
+    let hart = || Hart::new(config(cache(1), cache(1)));
+    let (mut whole, mut in_turns) = (hart(), hart());
+    let ran = run::<riscv::Pipelined<0>>(&mut whole, DDR);
+    assert_eq!(run_in_turns::<riscv::Pipelined<0>>(&mut in_turns, DDR, TURN), ran);
+    assert_eq!(in_turns.decoded(), whole.decoded());
 }

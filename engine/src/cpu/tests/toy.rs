@@ -204,7 +204,7 @@ impl Isa for Toy {
 
     fn context_before(_op: &Op, (): ()) {}
 
-    fn execute(core: &mut ToyCore, bus: &mut Bus, mut index: u32) {
+    fn execute(core: &mut ToyCore, bus: &mut Bus, mut index: u32, _at: usize) {
         while let Some(exit) = core.run_block(bus, index) {
             let Some(next) = core.next_block(index, exit) else { return };
             index = next;

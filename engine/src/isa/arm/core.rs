@@ -206,8 +206,8 @@ impl<P: Profile> Isa for ArmSet<P> {
     }
 
     #[inline]
-    fn execute(core: &mut Arm<P>, bus: &mut Bus, index: u32) {
-        core.execute(bus, index);
+    fn execute(core: &mut Arm<P>, bus: &mut Bus, index: u32, at: usize) {
+        core.execute(bus, index, at);
     }
 
     #[inline(always)]

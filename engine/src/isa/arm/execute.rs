@@ -9,17 +9,20 @@ use crate::cpu::block::{FALLEN, TAKEN};
 use crate::cpu::memory::access::how;
 
 impl<P: Profile> Arm<P> {
-    /// Runs the block `index`, whose first line has been fetched, and those behind it.
-    pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
+    /// Runs the block `index`, whose first line has been fetched, from operation `at` on, and those behind it.
+    pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32, mut at: usize) {
         loop {
-            let Some(resumed) = self.run_compiled(bus, index) else { return };
-            index = resumed.index;
+            if at == 0 {
+                let Some(resumed) = self.run_compiled(bus, index) else { return };
+                (index, at) = (resumed.index, resumed.at);
+            }
             let first = self.blocks.hot[index as usize].first_op as usize;
             // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays
             // among them, and skips stay in their instruction; `ops` only grows outside this function.
             let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
             // SAFETY: compiled code names operations of the block, and else it is the first.
-            let mut ip = unsafe { begin.add(resumed.at) };
+            let mut ip = unsafe { begin.add(at) };
+            at = 0;
             macro_rules! at {
                 () => {
                     // SAFETY: as above: both point into the same block.

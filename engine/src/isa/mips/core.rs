@@ -184,7 +184,7 @@ impl Isa for MipsSet {
     }
 
     #[inline]
-    fn execute(core: &mut Mips, bus: &mut Bus, index: u32) {
+    fn execute(core: &mut Mips, bus: &mut Bus, index: u32, _at: usize) {
         // An event that came before a fill may have brought news, however fast that was.
         core.update_limit(bus);
         if !core.has_news(bus) && core.shell.cycles < core.shell.deadline.limit {

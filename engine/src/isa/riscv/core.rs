@@ -164,8 +164,8 @@ impl Isa for RiscV {
     fn context_before(_instr: &Instr, _entry: ()) {}
 
     #[inline]
-    fn execute(core: &mut Hart, bus: &mut Bus, index: u32) {
-        core.execute(bus, index);
+    fn execute(core: &mut Hart, bus: &mut Bus, index: u32, at: usize) {
+        core.execute(bus, index, at);
     }
 
     fn leave_op() -> Op {

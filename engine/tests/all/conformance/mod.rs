@@ -107,6 +107,7 @@ macro_rules! compiled_of {
                 tiers:
                     whatever_is_compiled_comes_to_the_same
                     what_is_compiled_beside_the_run_changes_nothing
+                    slices_end_anywhere_in_blocks_and_change_nothing
                     code_is_compiled_again_when_its_memory_was_full;
             }
         }

@@ -184,6 +184,26 @@ pub fn what_is_compiled_beside_the_run_changes_nothing<T: Target>() {
     });
 }
 
+pub fn slices_end_anywhere_in_blocks_and_change_nothing<T: Target>() {
+    let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
+    let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..12u32, 1..40u16, 7..900u64);
+    proptest!(ProptestConfig::with_cases(CASES), |((acts, at, rounds, after, slice_ns) in cases)| {
+        let mut interpreted = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
+        let expected = run_to_exit(&mut interpreted);
+        for how in [INTERPRETED, Compiling::after(after)] {
+            let mut machine = machine_of::<T>(at, &acts, Some(rounds), how);
+            let mut slices = (1..).map(|n| machine.run(Ps::from_ns(n * slice_ns), |_| true));
+            let ended = slices.find(|report| {
+                assert_sums(report);
+                !matches!(report.outcome, Outcome::Limit(_))
+            });
+            drop(slices);
+            prop_assert_eq!(ended.as_ref(), Some(&expected));
+            prop_assert_eq!(left::<T>(&mut machine), left::<T>(&mut interpreted));
+        }
+    });
+}
+
 /// Different functions, which are more code than there is memory for.
 fn many_functions() -> Vec<Vec<Act>> {
     let function = |number: i32| {
