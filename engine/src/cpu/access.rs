@@ -118,6 +118,47 @@ impl<I: Isa> Cpu<I> {
         host.is_some()
     }
 
+    /// What is at `addr`, not extended, if a shortcut with stamps leads there for operation `at`.
+    #[inline]
+    pub(crate) fn load_stamped(&mut self, index: u32, at: u32, addr: u32, size: AccessSize) -> Option<u32> {
+        let stamp = self.stamp(index, at);
+        let host = self.memory.load_stamped(addr, size.bytes(), stamp)?;
+        // SAFETY: as for loads.
+        Some(unsafe { read(host, size) })
+    }
+
+    /// Stores what `value` makes of the word or less at `addr`, if a shortcut with stamps leads there for operation
+    /// `at`. True if it has.
+    #[inline]
+    pub(crate) fn store_stamped(
+        &mut self,
+        index: u32,
+        at: u32,
+        addr: u32,
+        size: AccessSize,
+        value: impl FnOnce(u32) -> u32,
+    ) -> bool {
+        let stamp = self.stamp(index, at);
+        let host = self.memory.store_stamped(addr, size.bytes(), stamp);
+        if let Some(host) = host {
+            // SAFETY: as for loads.
+            unsafe {
+                let value = value(read(host, size));
+                match size {
+                    AccessSize::Byte => host.write(value as u8),
+                    AccessSize::Half => host.cast::<u16>().write_unaligned(value as u16),
+                    AccessSize::Word => host.cast::<u32>().write_unaligned(value),
+                }
+            }
+        }
+        host.is_some()
+    }
+
+    /// The stamp of accesses by operation `at`: see [`Used`](super::memory::shortcut::Used). The first is 1.
+    fn stamp(&self, index: u32, at: u32) -> u64 {
+        self.shell.instructions.wrapping_add(u64::from(self.blocks.info(index, at).instr) + 1)
+    }
+
     /// When an access by operation `at` begins.
     pub(crate) fn begins(&self, index: u32, at: u32) -> Ps {
         self.shell.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
@@ -140,6 +181,12 @@ impl<I: Isa> Cpu<I> {
     ) -> bool {
         let Asked { addr, moves, how } = asked;
         let size = moves.size;
+        if how & how::UNPRIVILEGED == 0
+            && let Some(value) = self.load_stamped(index, at, addr, size)
+        {
+            set(self, moves.extended(value));
+            return true;
+        }
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Read) {
             return false;
         }
@@ -173,7 +220,7 @@ impl<I: Isa> Cpu<I> {
             }
             Err(abort) => {
                 self.access_kind = moves.name();
-                self.raise_at(bus, index, at, I::data_abort(abort))
+                self.refused(bus, index, at, abort)
             }
         }
     }
@@ -183,7 +230,10 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn store(&mut self, bus: &mut Bus, index: u32, at: u32, asked: Asked, value: u32) -> bool {
         let Asked { addr, moves, how } = asked;
         let size = moves.size;
-        if how & how::UNPRIVILEGED == 0 && self.store_beside_code(addr, size.bytes(), value) {
+        if how & how::UNPRIVILEGED == 0
+            && (self.store_beside_code(addr, size.bytes(), value)
+                || self.store_stamped(index, at, addr, size, |_| value))
+        {
             return true;
         }
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
@@ -215,8 +265,16 @@ impl<I: Isa> Cpu<I> {
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(()) => self.after_access(bus, index, at),
-            Err(abort) => self.raise_at(bus, index, at, I::data_abort(abort)),
+            Err(abort) => self.refused(bus, index, at, abort),
         }
+    }
+
+    /// An access of operation `at` was refused: the block has been left.
+    #[cold]
+    fn refused(&mut self, bus: &mut Bus, index: u32, at: u32, abort: AbortOf<I>) -> bool {
+        // The instruction does not count: what comes next has the stamp of its other accesses.
+        self.memory.learn_uses();
+        self.raise_at(bus, index, at, I::data_abort(abort))
     }
 
     /// An access is done, and the block goes on, which is what this gives: only up to behind the instruction if
@@ -324,6 +382,22 @@ impl<I: Isa> Cpu<I> {
             Answer::Wait => self.shell.stop = Some(Stop::Horizon),
         }
         None
+    }
+}
+
+/// What is at an address of the host's, not extended. As shortcuts do, it has simulated memory in the host's order.
+///
+/// # Safety
+/// So many bytes are there.
+#[inline]
+unsafe fn read(host: *const u8, size: AccessSize) -> u32 {
+    // SAFETY: as asked for.
+    unsafe {
+        match size {
+            AccessSize::Byte => u32::from(host.read()),
+            AccessSize::Half => u32::from(host.cast::<u16>().read_unaligned()),
+            AccessSize::Word => host.cast::<u32>().read_unaligned(),
+        }
     }
 }
 

@@ -43,11 +43,16 @@ use fetch::{FetchLines, Prefetch};
 use known_path::KnownPath;
 use meter::{Meter, Trip};
 use shortcut::Shortcuts;
+use std::borrow::Cow;
 use stores::StoreBuffer;
 use tlb::Tlb;
 
 /// Bytes of a line where there is no cache to say it.
 pub(crate) const LINE_BYTES: u32 = 32;
+
+/// So often may lines of a set take shortcuts from each other. An access by a shortcut with stamps costs the host a
+/// little more: it is not worth while for a set whose lines are seldom used in turn.
+const TURNS: u8 = 4;
 
 /// What an access came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +83,9 @@ pub struct Memory {
     accounts: Accounts,
     /// Lines of data whose accesses cost and change nothing, by virtual address.
     shortcuts: Shortcuts,
+    /// How often, in each set of the data cache, a line lost its shortcuts to another that was there: from [`TURNS`] on
+    /// they have stamps. Empty if they can't.
+    turns: Box<[u8]>,
     /// The privilege for which `shortcuts` holds.
     shortcuts_privileged: bool,
     /// Lines of instructions whose fetches cost and change nothing, by virtual address.
@@ -120,10 +128,13 @@ impl Memory {
     pub fn new(config: MemoryConfig) -> Memory {
         let line_bytes =
             |shape: Option<CacheShape>, otherwise| shape.map_or(otherwise, |shape: CacheShape| shape.line_bytes);
+        let dcache = config.dcache.map(Cache::new);
+        let stamped = dcache.as_ref().filter(|cache| may_have_stamps(cache.shape()));
+        let turns = vec![0; stamped.map_or(0, |cache| cache.sets() as usize)].into_boxed_slice();
         Memory {
             state: State {
                 icache: config.icache.map(Cache::new),
-                dcache: config.dcache.map(Cache::new),
+                dcache,
                 tlb: Tlb::new(config.tlb),
                 prefetch: Prefetch::default(),
                 words: WordBuffer::default(),
@@ -132,7 +143,8 @@ impl Memory {
                 outer_uses: 0,
             },
             accounts: Accounts::default(),
-            shortcuts: Shortcuts::new(line_bytes(config.dcache, config.granule_bytes)),
+            shortcuts: Shortcuts::new(line_bytes(config.dcache, config.granule_bytes), !turns.is_empty()),
+            turns,
             shortcuts_privileged: true,
             fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES)),
             touched: 0,
@@ -168,6 +180,19 @@ impl Memory {
         self.shortcuts.store_beside_code(va, bytes)
     }
 
+    /// Where the bytes of an aligned load are, if it costs nothing and changes no more than the order in which lines
+    /// were used: for loads that have found no shortcut. `stamp` is greater than those of all instructions before.
+    #[inline]
+    pub fn load_stamped(&mut self, va: u32, bytes: u32, stamp: u64) -> Option<*const u8> {
+        self.shortcuts.load_stamped(va, bytes, stamp)
+    }
+
+    /// The same for stores, beside decoded instructions too.
+    #[inline]
+    pub fn store_stamped(&mut self, va: u32, bytes: u32, stamp: u64) -> Option<*mut u8> {
+        self.shortcuts.store_stamped(va, bytes, stamp)
+    }
+
     /// The core is in a privileged mode now, or in none. To be told after each change of mode. True if it has been in
     /// the other.
     #[inline]
@@ -175,7 +200,7 @@ impl Memory {
         let changed = self.shortcuts_privileged != privileged;
         if changed {
             self.shortcuts_privileged = privileged;
-            self.shortcuts.clear();
+            self.clear_shortcuts();
             self.fetched.clear();
         }
         changed
@@ -192,7 +217,7 @@ impl Memory {
         self.cached = Memory::is_cached_simply(&self.config, mmu);
         let icache = mmu.icache_is_on() && self.config.icache.is_some();
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
-        self.shortcuts.clear();
+        self.clear_shortcuts();
         self.fetched.clear();
         self.forget_uncached();
         // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
@@ -240,21 +265,33 @@ impl Memory {
     }
 
     /// All that accesses to come depend on, to be compared with later.
-    pub fn state(&self) -> &State {
-        &self.state
+    pub fn state(&self) -> State {
+        let mut state = self.state.clone();
+        if let Some(Cow::Owned(dcache)) = self.ordered_dcache() {
+            state.dcache = Some(dcache);
+        }
+        state
+    }
+
+    /// The data cache as if it had learned of all uses of its lines.
+    fn ordered_dcache(&self) -> Option<Cow<'_, Cache>> {
+        let cache = self.state.dcache.as_ref()?;
+        let uses = self.shortcuts.uses();
+        Some(if uses.is_empty() { Cow::Borrowed(cache) } else { Cow::Owned(cache.after_uses(uses)) })
     }
 
     /// True if further accesses, the first of them at core cycle `now`, go as they did in the state `before`, `then`
     /// cycles after reset.
     pub fn behaves_like(&self, now: u64, before: &State, then: u64) -> bool {
-        let (state, alike) = (&self.state, |now: &Option<Cache>, before: &Option<Cache>| match (now, before) {
+        let (state, dcache) = (&self.state, self.ordered_dcache());
+        let alike = |now: Option<&Cache>, before: &Option<Cache>| match (now, before) {
             (Some(now), Some(before)) => now.behaves_like(before),
             _ => true,
-        });
+        };
         // What the second level has is not compared: it must not have been asked.
         state.outer_uses == before.outer_uses
-            && alike(&state.icache, &before.icache)
-            && alike(&state.dcache, &before.dcache)
+            && alike(state.icache.as_ref(), &before.icache)
+            && alike(dcache.as_deref(), &before.dcache)
             && state.tlb == before.tlb
             && state.prefetch.behaves_like(now, &before.prefetch, then)
             && state.words == before.words
@@ -336,17 +373,62 @@ impl Memory {
         }
     }
 
-    /// A line was used: under this policy, that changes what accesses to the others of its set do. Only the one that
-    /// was used before it can have shortcuts.
-    fn forget_neighbours(&mut self, bus: &Bus, physical: u32) {
-        let (Some(cache), shortcuts) = (&mut self.state.dcache, &mut self.shortcuts) else { return };
-        if Cache::keeps_order(cache.shape())
-            && let Some(other) = cache.used_before(physical)
-            && let Some(host) = host_of(bus, other)
-        {
-            shortcuts.remove_host(other, host);
+    /// Takes all shortcuts.
+    fn clear_shortcuts(&mut self) {
+        self.learn_uses();
+        self.shortcuts.clear();
+    }
+
+    /// The data cache learns in which order lines of all sets were used by shortcuts: before those go.
+    pub(super) fn learn_uses(&mut self) {
+        if let Some(cache) = self.state.dcache.as_mut().filter(|_| self.shortcuts.have_stamps()) {
+            self.shortcuts.take_uses(|line| _ = cache.touch(line, false));
         }
     }
+
+    /// The same of the set of a physical address: before that is looked at.
+    fn learn_uses_of_set(&mut self, physical: u32) {
+        if let Some(cache) = &mut self.state.dcache
+            && has_stamps_at(&self.turns, cache, physical)
+        {
+            let way_bytes = cache.way_bytes();
+            self.shortcuts.take_uses_of_set(physical, way_bytes, |line| _ = cache.touch(line, false));
+        }
+    }
+
+    /// A line was used, which was there if it was a `hit`: where no stamp tells that, it changes what accesses to the
+    /// others of its set do. Only the one that was used before it can have shortcuts.
+    fn forget_neighbours(&mut self, bus: &Bus, physical: u32, hit: bool) {
+        let Some(cache) = &mut self.state.dcache else { return };
+        if Cache::keeps_order(cache.shape())
+            && !has_stamps_at(&self.turns, cache, physical)
+            && let Some(other) = cache.used_before(physical)
+            && let Some(host) = host_of(bus, other)
+            && self.shortcuts.remove_host(other, host)
+            && hit
+            && let Some(turns) = self.turns.get_mut(cache.set_number(physical) as usize)
+        {
+            *turns += 1;
+            // No line of the set has a shortcut without stamps from now on.
+            if *turns == TURNS
+                && let Some(host) = host_of(bus, cache.line_addr(physical))
+            {
+                self.shortcuts.remove_host(physical, host);
+            }
+        }
+    }
+}
+
+/// True if shortcuts to the lines of an address's set have stamps: see [`Memory::turns`].
+fn has_stamps_at(turns: &[u8], cache: &Cache, physical: u32) -> bool {
+    turns.get(cache.set_number(physical) as usize).is_some_and(|turns| *turns >= TURNS)
+}
+
+/// True if shortcuts to the lines of a data cache may have stamps: the order of their use matters, there is a bit to
+/// tell them by, and no instruction, of which all accesses have the same stamp, reaches two lines of a set.
+fn may_have_stamps(shape: CacheShape) -> bool {
+    let way_bytes = shape.size_bytes / shape.ways;
+    Cache::keeps_order(shape) && shape.line_bytes >= 2 * shortcut::STAMPED && way_bytes >= 256
 }
 
 /// Where the byte at a physical address is on the host, if a RAM has it.

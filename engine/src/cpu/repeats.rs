@@ -55,7 +55,7 @@ impl<I: Isa> Repeats for Cpu<I> {
         Own {
             isa: self.isa.clone(),
             pending: self.pending,
-            memory: self.memory.state().clone(),
+            memory: self.memory.state(),
             mispredictions: self.mispredictions,
         }
     }

@@ -105,6 +105,8 @@ pub struct Cache {
     set_mask: u32,
     lines: Vec<Line>,
     uses: u64,
+    /// The order of use was brought up to date in a copy: `uses` does not tell it any more.
+    reordered: bool,
     turn: u32,
     counters: CacheCounters,
 }
@@ -124,6 +126,7 @@ impl Cache {
             set_mask: sets - 1,
             lines: vec![empty; (sets * shape.ways) as usize],
             uses: 0,
+            reordered: false,
             turn: 0,
             counters: CacheCounters::default(),
         }
@@ -147,7 +150,7 @@ impl Cache {
     /// True if it will do with any further accesses what `other`, a copy of it from another time, would have done: the
     /// same lines, used in the same order.
     pub fn behaves_like(&self, other: &Cache) -> bool {
-        if self.uses == other.uses {
+        if self.uses == other.uses && !self.reordered && !other.reordered {
             return true;
         }
         let ways = self.shape.ways as usize;
@@ -178,6 +181,15 @@ impl Cache {
         line.dirty |= dirties;
         self.uses = uses;
         true
+    }
+
+    /// This, had these lines been used since, in this order.
+    pub fn after_uses(&self, lines: Vec<u32>) -> Cache {
+        let mut after = Cache { reordered: true, ..self.clone() };
+        for line in lines {
+            after.touch(line, false);
+        }
+        after
     }
 
     /// True if the line that holds `addr` is present and dirty.
@@ -234,6 +246,11 @@ impl Cache {
     /// Bytes of a way: as far apart are addresses that share a set.
     pub fn way_bytes(&self) -> u32 {
         (self.set_mask + 1) << self.line_shift
+    }
+
+    /// Number of the set that `addr` belongs to.
+    pub fn set_number(&self, addr: u32) -> u32 {
+        (addr >> self.line_shift) & self.set_mask
     }
 
     /// Forgets a line, dirty or not.
@@ -295,8 +312,7 @@ impl Cache {
     }
 
     fn set_of(&mut self, addr: u32) -> &mut [Line] {
-        let set = (addr >> self.line_shift) & self.set_mask;
-        let first = (set * self.shape.ways) as usize;
+        let first = (self.set_number(addr) * self.shape.ways) as usize;
         &mut self.lines[first..first + self.shape.ways as usize]
     }
 }

@@ -3,6 +3,7 @@
 use crate::support::arm::*;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::machine::Outcome;
+use cyclescope_engine::memory::ram::Ram;
 use cyclescope_engine::time::Ps;
 
 /// Cycles of `EXIT`: the call is charged as a return from an exception.
@@ -261,6 +262,30 @@ fn what_is_written_at_one_address_is_read_at_its_other() {
     // One line of the slow RAM, 3 + 7 cycles at it; three descriptors are read past the cache.
     assert_eq!((cause(&report, "store: slow"), cause(&report, "load: slow")), (10, 0));
     assert_eq!(cause(&report, "walk: ddr"), 3 * 10);
+}
+
+#[test]
+fn a_load_of_several_words_has_used_the_lines_before_its_abort() {
+    // The last line of the DDR, beyond which nothing is, and two others of its set in a cache with two ways.
+    let (last, other, third) = (0xffe0, 0xfee0, 0xfde0);
+    let addresses = [(8, other), (9, last + 0x18), (10, third)];
+    let set = addresses.map(|(register, offset)| [mov(register, offset), movt(register, DDR >> 16)]).concat();
+    let in_turn = [ldr(6, 8, 0), ldr(6, 9, 0)].repeat(10);
+    // ldmia r9, {r0-r3}
+    let program = [&set[..], &in_turn, &[0xe899_000f, ldr(6, 10, 0), ldr(7, 8, 0)]].concat();
+    let [report, without_shortcuts] = [false, true].map(|is_shared| {
+        let mut machine = translated(&then_exit(&program));
+        // The handler's first instruction uses the other line. subs pc, lr, #4: goes on behind the load.
+        put(&mut machine, LOCAL + 0x10, &[ldr(6, 8, 0), 0xe25e_f004]);
+        if is_shared {
+            machine.bus().rams.iter_mut().for_each(Ram::share);
+        }
+        let report = run(&mut machine);
+        assert_exit(&report);
+        report
+    });
+    assert_eq!(report.cores[0].counters, without_shortcuts.cores[0].counters);
+    assert_eq!(report, without_shortcuts);
 }
 
 /// svc 0x123456.

@@ -2,6 +2,7 @@
 
 use crate::support::mips::*;
 use cyclescope_engine::machine::{Machine, Outcome};
+use cyclescope_engine::memory::ram::Ram;
 
 /// Cycles of `EXIT`.
 const EXIT_CYCLES: u64 = 3;
@@ -455,4 +456,34 @@ fn the_hosting_interface_prints_and_ends_the_run() {
     });
     assert_eq!((report.outcome, printed.as_slice()), (Outcome::Exit(3), &b"hello"[..]));
     assert_eq!(machine.registers()[1 + T0 as usize], 5);
+}
+
+#[test]
+fn parts_of_words_in_lines_used_in_turn_need_no_shortcuts_to_take_their_time() {
+    // Three lines of a set, of which the cache holds two at a time; sb, sh and lb.
+    let part = |code: u32, offset: u32| code << 26 | S0 << 21 | T0 << 16 | offset;
+    let body = [
+        [lwl(T0, S0, 5), lwr(T0, S0, 0x102), swl(T0, S0, 6), swr(T0, S0, 0x105), part(0x28, 7), part(0x29, 0x10a)],
+        [part(0x20, 0x107), lwl(T0, S0, 9), sw(T0, S0, 0x100), swl(T0, S0, 0x10d), lw(T0, S0, 0), lwr(T0, S0, 0x20e)],
+    ]
+    .concat();
+    let count = [addiu(T1, T1, -1), bne(T1, ZERO, -(body.len() as i32) - 2), NOP];
+    let begin = [la(S0, KSEG0 + DDR), addiu(T1, ZERO, 60)];
+    let program = then_exit(&[&begin[..], &body, &count].concat());
+    let run = |compile_after: u16, is_shared: bool| {
+        let mut machine = machine(PROGRAM, &program);
+        machine.compile_after(compile_after);
+        put(&mut machine, KSEG0 + DDR, &(0..256).map(|n: u32| n.wrapping_mul(0x1234_5677)).collect::<Vec<_>>());
+        if is_shared {
+            machine.bus().rams.iter_mut().for_each(Ram::share);
+        }
+        let report = run(&mut machine);
+        assert_exit(&report);
+        let mut data = vec![0; 1024];
+        assert!(machine.bus().peek(DDR, &mut data));
+        (report, machine.registers(), data)
+    };
+    let expected = run(0, true);
+    assert_eq!(run(0, false), expected);
+    assert_eq!(run(2, false), expected);
 }

@@ -13,11 +13,23 @@ use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::Memory;
-use crate::cpu::memory::shortcut::Slot;
+use crate::cpu::memory::shortcut::{STAMPED, Slot, Used};
 
 /// Accesses of simulated memory.
 fn simulated() -> MemFlags {
     MemFlags::new().with_notrap().with_alias_region(Some(AliasRegion::Heap))
+}
+
+/// A look for a shortcut.
+#[derive(Clone, Copy)]
+struct Look {
+    /// Address of the core, and so many bytes on as the slot is behind the first one.
+    slot: Value,
+    /// What is looked for, and what the slot has.
+    wanted: Value,
+    line: Value,
+    /// They are the same.
+    here: Value,
 }
 
 impl<I: Isa> Emitter<'_, I> {
@@ -117,21 +129,27 @@ impl<I: Isa> Emitter<'_, I> {
     /// Where the bytes of an access are, as in [`crate::cpu::memory::shortcut::Shortcuts::load`]; without a shortcut
     /// does what `otherwise` says, which ends there.
     fn host_or(&mut self, at: u32, addr: Value, moves: Moves, otherwise: impl FnOnce(&mut Self)) -> Value {
-        let zero = self.host_zero_or(at, addr, moves, otherwise);
+        let look = self.look_for_shortcut(at, addr, moves);
+        match self.cpu.memory.shortcuts().stamps_layout() {
+            None => self.unless(look.here, otherwise),
+            Some(stamps) => self.rarely(look.here, |this| this.stamp_or(at, look, stamps, otherwise)),
+        }
+        let zero = self.zero_of(look);
         let addr = self.b.ins().uextend(I64, addr);
         self.b.ins().iadd(zero, addr)
     }
 
-    /// The host address of simulated address 0, as far as the line of `addr` goes. Without a shortcut the interpreter
-    /// goes on at operation `at`.
+    /// The host address of simulated address 0, as far as the line of `addr` goes. Without a shortcut, or with one that
+    /// has stamps, the interpreter goes on at operation `at`.
     pub fn host_zero(&mut self, at: u32, addr: Value, moves: Moves) -> Value {
-        self.host_zero_or(at, addr, moves, |this| this.interpret(at))
+        let look = self.look_for_shortcut(at, addr, moves);
+        self.unless(look.here, |this| this.interpret(at));
+        self.zero_of(look)
     }
 
-    fn host_zero_or(&mut self, at: u32, addr: Value, moves: Moves, otherwise: impl FnOnce(&mut Self)) -> Value {
+    fn look_for_shortcut(&mut self, at: u32, addr: Value, moves: Moves) -> Look {
         self.prepare_to_leave(at);
-        let (offset, count, shift) = self.cpu.memory.shortcuts().layout();
-        let base = (offset_of!(Cpu<I>, memory) + Memory::SHORTCUTS + offset) as i32;
+        let (_, count, shift) = self.cpu.memory.shortcuts().layout();
         // Number << log(size), in two steps.
         let log = size_of::<Slot>().ilog2();
         let number = self.b.ins().ushr_imm(addr, i64::from(shift.saturating_sub(log)));
@@ -141,10 +159,33 @@ impl<I: Isa> Emitter<'_, I> {
         let slot = self.b.ins().iadd(self.core, offset);
         let line_at = if moves.store { offset_of!(Slot, store_line) } else { offset_of!(Slot, load_line) };
         let mask = !((1u32 << shift) - 1) | (moves.size.bytes() - 1);
-        let masked = self.b.ins().band_imm(addr, i64::from(mask as i32));
-        let line = self.b.ins().load(I32, own(), slot, base + line_at as i32);
-        let here = self.b.ins().icmp(IntCC::Equal, masked, line);
+        let wanted = self.b.ins().band_imm(addr, i64::from(mask as i32));
+        let line_at = self.slots_at() + line_at as i32;
+        let line = self.b.ins().load(I32, own(), slot, line_at);
+        let here = self.b.ins().icmp(IntCC::Equal, wanted, line);
+        Look { slot, wanted, line, here }
+    }
+
+    /// Where the first slot is in the core.
+    fn slots_at(&self) -> i32 {
+        (offset_of!(Cpu<I>, memory) + Memory::SHORTCUTS + self.cpu.memory.shortcuts().layout().0) as i32
+    }
+
+    fn zero_of(&mut self, look: Look) -> Value {
+        let zero_at = self.slots_at() + offset_of!(Slot, host_zero) as i32;
+        self.b.ins().load(I64, own(), look.slot, zero_at)
+    }
+
+    /// Stamps the slot that has been looked at, if it has the line with stamps: for operation `at`. Else does what
+    /// `otherwise` says.
+    fn stamp_or(&mut self, at: u32, look: Look, stamps: usize, otherwise: impl FnOnce(&mut Self)) {
+        let wanted = self.b.ins().bor_imm(look.wanted, i64::from(STAMPED));
+        let here = self.b.ins().icmp(IntCC::Equal, wanted, look.line);
         self.unless(here, otherwise);
-        self.b.ins().load(I64, own(), slot, base + offset_of!(Slot, host_zero) as i32)
+        self.b.current_block().into_iter().for_each(|block| self.b.set_cold_block(block));
+        let offset = offset_of!(Cpu<I>, memory) + Memory::SHORTCUTS + stamps + offset_of!(Used, stamp);
+        let number = i64::from(self.cpu.blocks.info(self.index, at).instr) + 1;
+        let stamp = self.instructions_and(number);
+        self.b.ins().store(own(), stamp, look.slot, offset as i32);
     }
 }

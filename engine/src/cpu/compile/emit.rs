@@ -256,6 +256,12 @@ impl<I: Isa> Emitter<'_, I> {
         self.count(self.instructions, instructions);
     }
 
+    /// The instructions run before the block at hand, and so many more.
+    pub(super) fn instructions_and(&mut self, more: i64) -> Value {
+        let count = self.b.use_var(self.instructions);
+        self.b.ins().iadd_imm(count, more)
+    }
+
     /// Adds to a 64-bit count in the core, at this offset.
     pub fn add(&mut self, offset: usize, amount: i64) {
         self.add_at(self.core, offset as i32, amount);

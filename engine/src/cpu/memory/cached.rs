@@ -16,7 +16,7 @@ impl Memory {
     pub fn load_cached(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<(u64, u32)> {
         let (cycles, path, offset) = self.line_cached(bus, quiet, addr, bytes, Purpose::Load)?;
         let value = bus.rams[path.ram].value(offset, bytes);
-        self.add_shortcut_in(bus, (path.entry, path.ram), addr, offset, false);
+        self.add_shortcut_in(bus, (path.entry, path.ram), (addr, offset), false, None);
         Some((cycles, value))
     }
 
@@ -25,7 +25,7 @@ impl Memory {
         let (cycles, path, offset) = self.line_cached(bus, quiet, addr, bytes, Purpose::Store)?;
         bus.put_in_ram(path.ram, offset, bytes, value);
         // The line is dirty now.
-        self.add_shortcut_in(bus, (path.entry, path.ram), addr, offset, true);
+        self.add_shortcut_in(bus, (path.entry, path.ram), (addr, offset), true, None);
         Some(cycles)
     }
 

@@ -8,7 +8,7 @@ use super::mmu::{AbortOf, Mmu};
 use super::outward::Transfer;
 use super::shortcut::{Marked, Stores};
 use super::translate::Place;
-use super::{Done, Memory, Via, WriteBack, abort_of, host_of};
+use super::{Done, Memory, Via, WriteBack, abort_of, has_stamps_at, host_of};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::Cache;
@@ -154,10 +154,13 @@ impl Memory {
             Via::Local => return Ok(()),
             Via::Cached if self.writes_back() => return self.use_line(trip, place, Purpose::Store),
             // Written through: a line that is there is used.
-            Via::Cached if self.state.dcache.as_mut().is_some_and(|cache| cache.touch(place.physical, true)) => {
-                self.forget_neighbours(trip.bus, place.physical);
+            Via::Cached => {
+                self.learn_uses_of_set(place.physical);
+                if self.state.dcache.as_mut().is_some_and(|cache| cache.touch(place.physical, true)) {
+                    self.forget_neighbours(trip.bus, place.physical, true);
+                }
             }
-            _ => {}
+            Via::Uncached => {}
         }
         if self.config.store_buffer_entries == 0 {
             return self.write_part(trip, place, Transfer::WriteBurst(size.bytes()));
@@ -188,9 +191,11 @@ impl Memory {
     /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer),
     /// but the next miss waits for the end of that.
     pub(super) fn use_line(&mut self, trip: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
+        self.learn_uses_of_set(place.physical);
         let Some(cache) = &mut self.state.dcache else { return Ok(()) };
         let store = purpose == Purpose::Store;
-        if !cache.touch(place.physical, store) {
+        let hit = cache.touch(place.physical, store);
+        if !hit {
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             if store && self.config.store_buffer_entries > 0 {
                 self.fill_line(&mut trip.behind(), place, purpose)?;
@@ -198,7 +203,7 @@ impl Memory {
                 self.fill_line(trip, place, purpose)?;
             }
         }
-        self.forget_neighbours(trip.bus, place.physical);
+        self.forget_neighbours(trip.bus, place.physical, hit);
         Ok(())
     }
 
@@ -272,18 +277,23 @@ impl Memory {
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load tells nothing of the permission to store.
         let offset = place.physical - entry.base;
-        self.add_shortcut_in(bus, (index, ram), asked.va, offset, asked.is_write() && stays);
+        if let Some(other) = self.shortcuts.used_in_slot_of(asked.va) {
+            self.learn_uses_of_set(other);
+        }
+        let cache = self.state.dcache.as_ref().filter(|_| place.via == Via::Cached);
+        let stamped = cache.is_some_and(|cache| has_stamps_at(&self.turns, cache, line)).then_some(line);
+        self.add_shortcut_in(bus, (index, ram), (asked.va, offset), asked.is_write() && stays, stamped);
     }
 
-    /// The same to the byte at `offset` of a memory that has all of its line, by a map entry; `stores` too if those
-    /// change nothing.
+    /// The same for `va`, which is the byte at `offset` of a memory that has all of its line, by a map entry; `stores`
+    /// too if those change nothing. With stamps, `stamped` is the physical address of the line.
     pub(super) fn add_shortcut_in(
         &mut self,
         bus: &Bus,
         (entry, ram): (usize, usize),
-        va: u32,
-        offset: u32,
+        (va, offset): (u32, u32),
         stores: bool,
+        stamped: Option<u32>,
     ) {
         let (_, bytes) = self.shortcuts.line_of(va);
         let (start, marks) = (bus.rams[ram].as_ptr(), bus.rams[ram].code_marks());
@@ -294,7 +304,7 @@ impl Memory {
             true if bus.map[entry].base.is_multiple_of(4) => Stores::BesideCode(Marked::new(start, marks)),
             true => Stores::No,
         };
-        self.shortcuts.add(va, start.wrapping_add(offset as usize), stores);
+        self.shortcuts.add(va, start.wrapping_add(offset as usize), stores, stamped);
     }
 
     // ---- Unaligned

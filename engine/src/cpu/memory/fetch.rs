@@ -20,7 +20,7 @@ use super::{Chunks, Done, FetchPolicy, Memory, Via, abort_of};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
 use crate::faults::BusFaultKind;
-use crate::memory::cache::{Cache, NO_LINE, Replacement};
+use crate::memory::cache::{Cache, NO_LINE};
 use crate::time::Ps;
 
 /// Lines that [`FetchLines`] can hold.
@@ -226,7 +226,7 @@ impl Memory {
         let place = self.code_place(trip, mmu, va)?;
         let Some(cache) = self.state.icache.as_mut().filter(|_| place.via == Via::Cached) else { return Ok(()) };
         let line = cache.line_addr(place.physical);
-        let by_use = cache.shape().replacement == Replacement::LeastRecentlyUsed;
+        let by_use = Cache::keeps_order(cache.shape());
         if !cache.touch(line, false) {
             let fill = Transfer::ReadBurst(Purpose::Fetch, cache.shape().line_bytes);
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);

@@ -27,7 +27,7 @@ impl Memory {
             Maintenance::Tlb(entries) => {
                 self.work(&mut trip);
                 self.state.tlb.invalidate(entries);
-                self.shortcuts.clear();
+                self.clear_shortcuts();
                 self.fetched.clear();
                 self.forget_uncached();
             }
@@ -114,6 +114,7 @@ impl Memory {
     /// The line that holds a physical address, if it is there.
     fn dcache_line(&mut self, trip: &mut Trip, physical: u32, work: Work) {
         self.work(trip);
+        self.learn_uses_of_set(physical);
         self.forget_shortcuts(trip.bus, physical & !(self.shortcuts.line_of(0).1 - 1));
         let Some(cache) = &mut self.state.dcache else { return };
         let (line, bytes) = (cache.line_addr(physical), cache.shape().line_bytes);

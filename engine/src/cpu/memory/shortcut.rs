@@ -1,16 +1,26 @@
 //! Shortcuts: lines whose accesses cost nothing beyond the instruction itself, and where their bytes are on the host.
 //!
 //! They are what makes an access fast: one comparison tells alignment, presence and permission. A line is here only
-//! while an access to it changes nothing in the cache's directory: it is present and the most recently used of its set,
-//! and, for stores, already dirty and without decoded instructions. Whatever makes that untrue removes it.
+//! while an access to it changes nothing in the cache's directory: it is present and, for stores, already dirty and
+//! without decoded instructions. Whatever makes that untrue removes it.
+//!
+//! Where the cache gives up the line that was used longest ago, an access does change something: the order of use. It
+//! does not while a set's line is used that was the last one before; so that one has a shortcut, and the others have
+//! none. In a set whose lines are used in turn, all have: they are [`STAMPED`], and an access by them stores a stamp, a
+//! number that grows from instruction to instruction. Before anything is done with such a set, and before such a
+//! shortcut goes, the directory learns of the uses since then, in the order of their stamps ([`Shortcuts::take_uses`]).
 //!
 //! A line that holds decoded instructions besides data has a shortcut of its own kind: a store to it looks at the marks
 //! of the code ([`CodeMarks`]) first.
+
+use std::mem::offset_of;
 
 use crate::memory::cache::NO_LINE;
 use crate::memory::code_marks::CodeMarks;
 
 const SLOTS: usize = 1 << 10;
+/// Shortcuts find lines by addresses' bits below this, which no translation changes.
+const PAGE_BYTES: u32 = 0x1000;
 
 /// A line of memory, in the slot that its address chooses.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +36,25 @@ pub struct Slot {
 
 /// A bit that no address has whose other low bits say that it is aligned: no store finds such a line by mistake.
 pub const BESIDE_CODE: u32 = 4;
+
+/// A bit of shortcuts with stamps, for loads and for stores: it is 0 in any address of a line from 16 bytes on. Loads
+/// and stores that know of no stamps don't find such a line.
+pub const STAMPED: u32 = 8;
+
+/// The last use of a slot's line by a shortcut with stamps, of which the directory does not know yet.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub struct Used {
+    /// Its stamp; 0 for none.
+    pub stamp: u64,
+    /// Physical address of the line; [`NO_LINE`] if it is not stamped.
+    physical: u32,
+}
+
+const UNUSED: Used = Used { stamp: 0, physical: NO_LINE };
+
+// Compiled code finds both by one offset.
+const _: () = assert!(size_of::<Used>() == size_of::<Slot>());
 
 /// Where a line's RAM and its marks of code are on the host.
 #[derive(Clone, Copy, Debug)]
@@ -72,20 +101,32 @@ impl Marked {
 pub struct Shortcuts {
     /// Inside the core, so that compiled code finds them from its address.
     slots: [Slot; SLOTS],
+    /// Those of slots that are [`STAMPED`].
+    used: [Used; SLOTS],
     /// For slots with [`BESIDE_CODE`].
     marked: Box<[Marked; SLOTS]>,
     line_shift: u32,
     line_mask: u32,
+    /// [`STAMPED`] if there may be such; else 0.
+    stamped: u32,
+    /// Room for [`Shortcuts::take_uses`].
+    uses: Vec<Used>,
 }
 
 const EMPTY: Slot = Slot { load_line: NO_LINE, store_line: NO_LINE, host_zero: 0 };
 
 impl Shortcuts {
-    /// No shortcuts; lines of `line_bytes` (a power of two from 8).
-    pub fn new(line_bytes: u32) -> Shortcuts {
-        let line_shift = line_bytes.trailing_zeros();
-        let marked = Box::new([Marked { ram: 0, marks: 0 }; SLOTS]);
-        Shortcuts { slots: [EMPTY; SLOTS], marked, line_shift, line_mask: !(line_bytes - 1) }
+    /// No shortcuts; lines of `line_bytes` (a power of two from 8, from 16 with stamps).
+    pub fn new(line_bytes: u32, stamps: bool) -> Shortcuts {
+        Shortcuts {
+            slots: [EMPTY; SLOTS],
+            used: [UNUSED; SLOTS],
+            marked: Box::new([Marked { ram: 0, marks: 0 }; SLOTS]),
+            line_shift: line_bytes.trailing_zeros(),
+            line_mask: !(line_bytes - 1),
+            stamped: if stamps { STAMPED } else { 0 },
+            uses: Vec::new(),
+        }
     }
 
     /// Where the bytes of an aligned load of `bytes` are, if the line is here.
@@ -116,10 +157,47 @@ impl Shortcuts {
         (here && self.marked[number].is_clear(host, bytes)).then_some(host as *mut u8)
     }
 
+    /// As [`Shortcuts::load`], by a shortcut with stamps.
+    #[inline]
+    pub fn load_stamped(&mut self, addr: u32, bytes: u32, stamp: u64) -> Option<*const u8> {
+        let number = (addr >> self.line_shift) as usize & (SLOTS - 1);
+        let slot = &self.slots[number];
+        (self.have_stamps() && addr & (self.line_mask | (bytes - 1)) | STAMPED == slot.load_line).then(|| {
+            self.used[number].stamp = stamp;
+            slot.host_zero.wrapping_add(addr as usize) as *const u8
+        })
+    }
+
+    /// As [`Shortcuts::store`] and [`Shortcuts::store_beside_code`], by a shortcut with stamps.
+    #[inline]
+    pub fn store_stamped(&mut self, addr: u32, bytes: u32, stamp: u64) -> Option<*mut u8> {
+        let number = (addr >> self.line_shift) as usize & (SLOTS - 1);
+        let slot = &self.slots[number];
+        let host = slot.host_zero.wrapping_add(addr as usize);
+        let line = addr & (self.line_mask | (bytes - 1)) | STAMPED;
+        let here = line == slot.store_line
+            || line | BESIDE_CODE == slot.store_line && self.marked[number].is_clear(host, bytes);
+        (self.have_stamps() && here).then(|| {
+            self.used[number].stamp = stamp;
+            host as *mut u8
+        })
+    }
+
     /// For compiled code: where the first slot is in this, how many there are, and the shift that makes a slot's number
     /// from an address.
     pub fn layout(&self) -> (usize, usize, u32) {
-        (std::mem::offset_of!(Shortcuts, slots), SLOTS, self.line_shift)
+        (offset_of!(Shortcuts, slots), SLOTS, self.line_shift)
+    }
+
+    /// For compiled code, if shortcuts may have stamps: where the first slot's [`Used`] is in this.
+    pub fn stamps_layout(&self) -> Option<usize> {
+        self.have_stamps().then_some(offset_of!(Shortcuts, used))
+    }
+
+    /// True if shortcuts may have stamps.
+    #[inline]
+    pub fn have_stamps(&self) -> bool {
+        self.stamped != 0
     }
 
     /// Address and size of the line of `addr`.
@@ -127,10 +205,12 @@ impl Shortcuts {
         (addr & self.line_mask, 1 << self.line_shift)
     }
 
-    /// Adds the line of `addr`, whose byte is at `host`.
-    pub fn add(&mut self, addr: u32, host: *mut u8, stores: Stores) {
-        let line = addr & self.line_mask;
+    /// Adds the line of `addr`, whose byte is at `host`. It has stamps if its physical address is said; no use of the
+    /// slot's line is left to be taken.
+    pub fn add(&mut self, addr: u32, host: *mut u8, stores: Stores, stamped: Option<u32>) {
+        let line = addr & self.line_mask | stamped.map_or(0, |_| self.stamped);
         let number = (addr >> self.line_shift) as usize & (SLOTS - 1);
+        self.used[number] = Used { stamp: 0, physical: stamped.unwrap_or(NO_LINE) };
         let slot = &mut self.slots[number];
         let store_line = match stores {
             Stores::All => line,
@@ -146,25 +226,67 @@ impl Shortcuts {
 
     /// Removes the line of `addr`.
     pub fn remove(&mut self, addr: u32) {
-        let line = addr & self.line_mask;
+        let (line, stamped) = (addr & self.line_mask, self.stamped);
         let slot = self.slot_mut(addr);
-        if slot.load_line == line {
+        if slot.load_line & !stamped == line {
             *slot = EMPTY;
         }
     }
 
     /// Removes all lines whose bytes are the line at `host`, whatever their address; `low` is an address with the same
-    /// low 12 bits, which no translation changes.
-    pub fn remove_host(&mut self, low: u32, host: *const u8) {
-        self.of_host(low, host).for_each(|slot| *slot = EMPTY);
+    /// low 12 bits, which no translation changes. True if there was one.
+    pub fn remove_host(&mut self, low: u32, host: *const u8) -> bool {
+        self.of_host(low, host).map(|slot| *slot = EMPTY).count() > 0
     }
 
     fn of_host(&mut self, low: u32, host: *const u8) -> impl Iterator<Item = &mut Slot> {
-        let in_page = (low & 0xfff) >> self.line_shift;
-        let step = (0x1000 >> self.line_shift).max(1) as usize;
+        let in_page = (low & (PAGE_BYTES - 1)) >> self.line_shift;
+        let step = (PAGE_BYTES >> self.line_shift).max(1) as usize;
+        let stamped = self.stamped;
         self.slots.iter_mut().skip(in_page as usize).step_by(step).filter(move |slot| {
-            slot.load_line != NO_LINE && slot.host_zero.wrapping_add(slot.load_line as usize) == host as usize
+            let line = slot.load_line & !stamped;
+            slot.load_line != NO_LINE && slot.host_zero.wrapping_add(line as usize) == host as usize
         })
+    }
+
+    /// The line that has been used in the slot of `addr`, of which the directory does not know yet: its physical
+    /// address.
+    pub fn used_in_slot_of(&self, addr: u32) -> Option<u32> {
+        let used = self.used[(addr >> self.line_shift) as usize & (SLOTS - 1)];
+        (used.stamp != 0).then_some(used.physical)
+    }
+
+    /// Tells `learn` of the uses of lines of a set since they were last taken, in their order: the set of a physical
+    /// address in a cache with ways of so many bytes.
+    pub fn take_uses_of_set(&mut self, physical: u32, way_bytes: u32, learn: impl FnMut(u32)) {
+        let same_bytes = way_bytes.min(PAGE_BYTES);
+        let first = ((physical & (same_bytes - 1)) >> self.line_shift) as usize;
+        let step = (same_bytes >> self.line_shift).max(1) as usize;
+        let in_set = (way_bytes - 1) & self.line_mask;
+        let of_set = |used: &Used| (used.physical ^ physical) & in_set == 0;
+        let uses = self.used.iter_mut().skip(first).step_by(step).filter(|used| used.stamp != 0 && of_set(used));
+        self.uses.extend(uses.map(|used| Used { stamp: std::mem::take(&mut used.stamp), ..*used }));
+        self.learn(learn);
+    }
+
+    /// The same of all sets.
+    pub fn take_uses(&mut self, learn: impl FnMut(u32)) {
+        let uses = self.used.iter_mut().filter(|used| used.stamp != 0);
+        self.uses.extend(uses.map(|used| Used { stamp: std::mem::take(&mut used.stamp), ..*used }));
+        self.learn(learn);
+    }
+
+    /// The lines that [`Shortcuts::take_uses`] would tell, in their order.
+    pub fn uses(&self) -> Vec<u32> {
+        let used = if self.have_stamps() { &self.used[..] } else { &[] };
+        let mut uses: Vec<Used> = used.iter().filter(|used| used.stamp != 0).copied().collect();
+        uses.sort_unstable_by_key(|used| used.stamp);
+        uses.into_iter().map(|used| used.physical).collect()
+    }
+
+    fn learn(&mut self, learn: impl FnMut(u32)) {
+        self.uses.sort_unstable_by_key(|used| used.stamp);
+        self.uses.drain(..).map(|used| used.physical).for_each(learn);
     }
 
     /// Removes the lines of `bytes` from `addr` on, both multiples of a line.
@@ -211,8 +333,8 @@ mod tests {
     fn a_line_serves_aligned_accesses_inside_it_only() {
         let mut memory = [0u8; 64];
         let host = memory.as_mut_ptr();
-        let mut shortcuts = Shortcuts::new(16);
-        shortcuts.add(0x1014, host.wrapping_add(4), Stores::No);
+        let mut shortcuts = Shortcuts::new(16, false);
+        shortcuts.add(0x1014, host.wrapping_add(4), Stores::No, None);
         assert_eq!(shortcuts.load(0x101c, 4), Some(host.wrapping_add(12).cast_const()));
         assert_eq!(shortcuts.load(0x101d, 1), Some(host.wrapping_add(13).cast_const()));
         assert_eq!(shortcuts.load(0x101e, 4), None);
@@ -224,10 +346,10 @@ mod tests {
     fn a_line_goes_under_all_its_addresses() {
         let mut memory = [0u8; 64];
         let host = memory.as_mut_ptr();
-        let mut shortcuts = Shortcuts::new(32);
-        shortcuts.add(0x1_0024, host.wrapping_add(4), Stores::All);
-        shortcuts.add(0x2_3020, host, Stores::All);
-        shortcuts.add(0x3_5020, host.wrapping_add(32), Stores::All);
+        let mut shortcuts = Shortcuts::new(32, false);
+        shortcuts.add(0x1_0024, host.wrapping_add(4), Stores::All, None);
+        shortcuts.add(0x2_3020, host, Stores::All, None);
+        shortcuts.add(0x3_5020, host.wrapping_add(32), Stores::All, None);
         shortcuts.remove_host(0xf_e020, host);
         assert!(shortcuts.load(0x1_0020, 4).is_none() && shortcuts.load(0x2_3020, 4).is_none());
         assert!(shortcuts.store(0x3_5020, 4).is_some());
@@ -237,7 +359,7 @@ mod tests {
 
     #[test]
     fn an_empty_table_serves_no_address() {
-        let shortcuts = Shortcuts::new(8);
+        let shortcuts = Shortcuts::new(8, false);
         for addr in (0..=16).chain(u32::MAX - 16..=u32::MAX) {
             for bytes in [1, 2, 4] {
                 assert!(shortcuts.load(addr, bytes).is_none() && shortcuts.store(addr, bytes).is_none(), "{addr:#x}");
@@ -249,10 +371,10 @@ mod tests {
     fn stores_beside_code_look_for_it() {
         let (mut memory, mut marks) = ([0u8; 256], CodeMarks::try_new(256).unwrap());
         let host = memory.as_mut_ptr();
-        let mut shortcuts = Shortcuts::new(32);
+        let mut shortcuts = Shortcuts::new(32, false);
         // From offset 0x60 on; the code reaches from 0x68 to 0x6e.
         let marked = Marked::new(host, &marks);
-        shortcuts.add(0x2064, host.wrapping_add(0x64), Stores::BesideCode(marked));
+        shortcuts.add(0x2064, host.wrapping_add(0x64), Stores::BesideCode(marked), None);
         marks.mark(0x68, 6);
         assert!(shortcuts.store(0x2060, 4).is_none() && shortcuts.load(0x2060, 4).is_some());
         for addr in (0x2040..0x20a0).step_by(2) {
@@ -263,19 +385,69 @@ mod tests {
             }
         }
         // A load tells nothing new; the line may go for stores only.
-        shortcuts.add(0x2064, host.wrapping_add(0x64), Stores::No);
+        shortcuts.add(0x2064, host.wrapping_add(0x64), Stores::No, None);
         assert!(shortcuts.store_beside_code(0x2060, 4).is_some());
         shortcuts.forbid_stores_at(0x1_005e, host.wrapping_add(0x5e), 4);
         assert!(shortcuts.store_beside_code(0x2060, 4).is_none() && shortcuts.load(0x2060, 4).is_some());
     }
 
     #[test]
+    fn only_who_stamps_finds_lines_with_stamps() {
+        let (mut memory, marks) = ([0u8; 64], CodeMarks::try_new(64).unwrap());
+        let host = memory.as_mut_ptr();
+        let mut shortcuts = Shortcuts::new(16, true);
+        shortcuts.add(0x1014, host.wrapping_add(4), Stores::All, Some(0x9010));
+        let beside_code = Stores::BesideCode(Marked::new(host, &marks));
+        shortcuts.add(0x1020, host.wrapping_add(16), beside_code, Some(0x9020));
+        shortcuts.add(0x1030, host.wrapping_add(32), Stores::All, None);
+        for addr in (0x1010..0x1040).step_by(4) {
+            let is_plain = addr >= 0x1030;
+            assert_eq!(shortcuts.load(addr, 4).is_some(), is_plain, "{addr:#x}");
+            assert_eq!(shortcuts.store(addr, 4).is_some(), is_plain, "{addr:#x}");
+            assert!(shortcuts.store_beside_code(addr, 4).is_none(), "{addr:#x}");
+            assert_eq!(shortcuts.load_stamped(addr, 4, 1).is_some(), !is_plain, "{addr:#x}");
+            assert_eq!(shortcuts.store_stamped(addr, 4, 1).is_some(), !is_plain, "{addr:#x}");
+            assert!(
+                shortcuts.load_stamped(addr + 1, 4, 1).is_none() && shortcuts.store_stamped(addr + 2, 4, 1).is_none()
+            );
+        }
+        shortcuts.forbid_stores();
+        assert!(shortcuts.store_stamped(0x1010, 4, 1).is_none() && shortcuts.load_stamped(0x1010, 4, 1).is_some());
+        assert!(shortcuts.remove_host(0x9010, host) && !shortcuts.remove_host(0x9010, host));
+        assert!(shortcuts.load_stamped(0x1010, 4, 1).is_none());
+    }
+
+    #[test]
+    fn uses_are_taken_once_in_the_order_of_their_stamps() {
+        let mut memory = [0u8; 0x400];
+        let mut shortcuts = Shortcuts::new(16, true);
+        // Lines of two sets in a cache with ways of 256 bytes.
+        let lines = [0x1000, 0x1100, 0x1210, 0x1300];
+        for line in lines {
+            shortcuts.add(line, memory.as_mut_ptr().wrapping_add(line as usize - 0x1000), Stores::All, Some(line));
+        }
+        for (stamp, line) in [(3, 0x1100), (5, 0x1210), (7, 0x1300), (8, 0x1000), (9, 0x1100)] {
+            assert!(shortcuts.load_stamped(line, 4, stamp).is_some());
+        }
+        assert_eq!(shortcuts.used_in_slot_of(0x1300), Some(0x1300));
+        assert_eq!(shortcuts.uses(), [0x1210, 0x1300, 0x1000, 0x1100]);
+        let mut taken = Vec::new();
+        shortcuts.take_uses_of_set(0x7008, 256, |line| taken.push(line));
+        assert_eq!(taken, [0x1300, 0x1000, 0x1100]);
+        assert_eq!((shortcuts.used_in_slot_of(0x1300), shortcuts.uses()), (None, vec![0x1210]));
+        assert!(shortcuts.store_stamped(0x1100, 4, 10).is_some());
+        shortcuts.take_uses(|line| taken.push(line));
+        assert_eq!(taken[3..], [0x1210, 0x1100]);
+        assert!(shortcuts.uses().is_empty());
+    }
+
+    #[test]
     fn stores_are_a_permission_of_their_own() {
         let mut memory = [0u8; 64];
-        let mut shortcuts = Shortcuts::new(16);
-        shortcuts.add(0x1010, memory.as_mut_ptr(), Stores::All);
+        let mut shortcuts = Shortcuts::new(16, false);
+        shortcuts.add(0x1010, memory.as_mut_ptr(), Stores::All, None);
         assert!(shortcuts.store(0x1010, 4).is_some());
-        shortcuts.add(0x1014, memory.as_mut_ptr().wrapping_add(4), Stores::No);
+        shortcuts.add(0x1014, memory.as_mut_ptr().wrapping_add(4), Stores::No, None);
         assert!(shortcuts.store(0x1010, 4).is_some());
         shortcuts.forbid_stores();
         assert!(shortcuts.store(0x1010, 4).is_none());

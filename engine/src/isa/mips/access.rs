@@ -24,6 +24,12 @@ impl Mips {
         let moves = moves(op.code);
         // lwl and lwr load the word that holds their address.
         let from = if matches!(op.code, Code::Lwl | Code::Lwr) { addr & !3 } else { addr };
+        if op.code != Code::Ll
+            && let Some(value) = self.load_stamped(index, at, from, moves.size)
+        {
+            self.loaded(op, addr, value);
+            return true;
+        }
         if self.must_wait(bus, index, at, from, moves.size.bytes(), Kind::Read) {
             return false;
         }
@@ -34,12 +40,7 @@ impl Mips {
             Ok(value) => value,
             Err(abort) => return self.refuse_access(bus, index, at, Abort { va: addr, ..abort }, done.cycles),
         };
-        let old = self.x[usize::from(op.rt)];
-        self.x[usize::from(op.rd)] = match op.code {
-            Code::Lwl => alu::load_left(addr, value, old),
-            Code::Lwr => alu::load_right(addr, value, old),
-            _ => moves.extended(value),
-        };
+        self.loaded(op, addr, value);
         let in_ram = self.ram_at(bus, addr, Kind::Read);
         if op.code == Code::Ll {
             self.isa.system.link();
@@ -52,12 +53,23 @@ impl Mips {
         self.behind_access(bus, index, at, done.cycles)
     }
 
+    /// Gives a register what has been loaded for `addr`.
+    fn loaded(&mut self, op: Op, addr: u32, value: u32) {
+        let old = self.x[usize::from(op.rt)];
+        self.x[usize::from(op.rd)] = match op.code {
+            Code::Lwl => alu::load_left(addr, value, old),
+            Code::Lwr => alu::load_right(addr, value, old),
+            _ => moves(op.code).extended(value),
+        };
+    }
+
     /// A store that found no shortcut. True if the block goes on.
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        let (bytes, value) = (moves(op.code).size.bytes(), self.x[usize::from(op.rt)]);
-        if self.store_beside_code(addr, bytes, value) {
+        let (size, value) = (moves(op.code).size, self.x[usize::from(op.rt)]);
+        let bytes = size.bytes();
+        if self.store_beside_code(addr, bytes, value) || self.store_stamped(index, at, addr, size, |_| value) {
             return true;
         }
         if self.must_wait(bus, index, at, addr, bytes, Kind::Write) {
@@ -73,13 +85,16 @@ impl Mips {
     #[inline(never)]
     pub(super) fn store_part_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let (word, value) = (addr & !3, self.x[usize::from(op.rt)]);
-        if self.must_wait(bus, index, at, word, 4, Kind::Write) {
-            return false;
-        }
         let merge = |old: u32, value: u32| match op.code {
             Code::Swl => alu::store_left(addr, old, value),
             _ => alu::store_right(addr, old, value),
         };
+        if self.store_stamped(index, at, word, AccessSize::Word, |old| merge(old, value)) {
+            return true;
+        }
+        if self.must_wait(bus, index, at, word, 4, Kind::Write) {
+            return false;
+        }
         let mut old = [0; 4];
         let in_ram = self.ram_at(bus, word, Kind::Write).is_some_and(|physical| bus.peek(physical, &mut old));
         let done = if in_ram {

@@ -7,6 +7,7 @@ use crate::support::late::{CYCLE, LOWER, RAISE_LATER, VALUE};
 use crate::support::rig::assert_sums;
 use cyclescope_engine::core::{Compiled, Compiling};
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
+use cyclescope_engine::memory::ram::Ram;
 use cyclescope_engine::time::Ps;
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -21,7 +22,9 @@ const FUNCTION: u32 = 1;
 const WITHIN: u32 = 100;
 /// Registers for results. A has the address of the device, B that of data, C counts rounds.
 const RESULTS: [u32; 4] = [D, E, F, G];
-const DATA_BYTES: usize = 256;
+const DATA_BYTES: usize = 1024;
+/// As far apart are words that share a set of a cache: there are more of its lines than it has ways.
+const WAY_BYTES: u32 = 256;
 
 /// What programs do.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +34,8 @@ enum Act {
     Skip(u32, u32),
     /// So many iterations.
     Loop(u32),
+    /// Loads from the first three lines of a set, and stores to them.
+    InTurn([u32; 8]),
     /// An interrupt so many cycles later.
     Interrupt(u32),
     /// Of a function, from the loop.
@@ -39,7 +44,10 @@ enum Act {
 
 fn acts<T: Target>() -> impl Strategy<Value = Vec<Act>> {
     let register = || prop::sample::select(RESULTS.to_vec());
-    let word = || (0..DATA_BYTES as u32 / 4).prop_map(|word| 4 * word);
+    let word = || {
+        let near = (0..DATA_BYTES as u32 / WAY_BYTES, 0..16u32).prop_map(|(way, word)| WAY_BYTES * way + 4 * word);
+        prop_oneof![3 => near, 1 => (0..DATA_BYTES as u32 / 4).prop_map(|word| 4 * word)]
+    };
     let act = prop_oneof![
         4 => (register(), -100..100).prop_map(|(rd, n)| Act::Do(Add(rd, n))),
         4 => (register(), register()).prop_map(|(rd, rs)| Act::Do(AddTo(rd, rs))),
@@ -55,6 +63,7 @@ fn acts<T: Target>() -> impl Strategy<Value = Vec<Act>> {
         2 => (0..T::OWN.len()).prop_map(|number| Act::Do(Own(number))),
         3 => (register(), register()).prop_map(|(tested, added)| Act::Skip(tested, added)),
         2 => (1..5u32).prop_map(Act::Loop),
+        2 => prop::array::uniform8(0..6u32).prop_map(Act::InTurn),
         1 => (1..900u32).prop_map(Act::Interrupt),
         3 => (0..FUNCTIONS).prop_map(Act::Call),
     ];
@@ -68,6 +77,10 @@ fn steps(act: Act, label: u32, in_loop: bool) -> Vec<Step> {
         Act::Skip(tested, added) => vec![IfZero(tested, label), Add(added, 7), Label(label)],
         Act::Loop(iterations) => {
             vec![Set(F, iterations), Label(label), AddTo(D, F), Load(G, B, 8), Add(F, -1), IfNotZero(F, label)]
+        }
+        Act::InTurn(lines) => {
+            let access = |n: u32| if n < 3 { Load(G, B, n * WAY_BYTES) } else { Store(D, B, (n - 3) * WAY_BYTES + 4) };
+            lines.map(access).to_vec()
         }
         Act::Interrupt(after) => vec![Set(E, after), Store(E, A, RAISE_LATER)],
         Act::Call(function) if in_loop => vec![Call(FUNCTION + function)],
@@ -150,6 +163,19 @@ pub fn whatever_is_compiled_comes_to_the_same<T: Target>() {
         prop_assert_eq!(compiled(&interpreted), Compiled::default());
     });
     assert_eq!(regions.get() > 0, T::COMPILES);
+}
+
+/// Accesses that find no shortcut take the same time: of memory that is shared there are none.
+pub fn shortcuts_change_nothing<T: Target>() {
+    let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
+    let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..60u32, prop_oneof![Just(INTERPRETED), ways()]);
+    proptest!(ProptestConfig::with_cases(CASES), |((acts, at, rounds, how) in cases)| {
+        let mut slow = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
+        slow.bus().rams.iter_mut().for_each(Ram::share);
+        let mut quick = machine_of::<T>(at, &acts, Some(rounds), how);
+        prop_assert_eq!(run_to_exit(&mut quick), run_to_exit(&mut slow));
+        prop_assert_eq!(left::<T>(&mut quick), left::<T>(&mut slow));
+    });
 }
 
 /// Simulated time of a slice, and so many of them at the most: some seconds of the host's.

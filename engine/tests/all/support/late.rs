@@ -87,7 +87,7 @@ impl Device for Late {
     }
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
-        self.value += 1;
+        self.value = self.value.wrapping_add(1);
         self.raise(ctx);
     }
 

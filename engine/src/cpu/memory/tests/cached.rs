@@ -78,7 +78,7 @@ fn step(rig: &mut Rig, short: bool, Step { what, addr, size, gap }: Step) -> (u6
             (done.cycles, done.result.map(|()| 0).map_err(|abort| abort.status))
         }
     };
-    rig.passed(Done { cycles, result: Ok(()) });
+    rig.passed(Done { cycles, result: Ok(()) }).1.unwrap();
     (cycles, result.unwrap(), false)
 }
 

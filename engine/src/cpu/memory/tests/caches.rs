@@ -1,5 +1,6 @@
 //! The data cache and the second level, against plain models.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -149,6 +150,123 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..400)
 }
 
+/// A data cache that gives up the line that was used longest ago.
+fn by_use(ways: u32) -> MemoryConfig {
+    let mut config = config();
+    if let Some(shape) = &mut config.dcache {
+        (shape.replacement, shape.ways) = (Replacement::LeastRecentlyUsed, ways);
+    }
+    config
+}
+
+/// Accesses by shortcuts, with stamps and without, leave the cache as the same accesses without any do: the same lines,
+/// used in the same order. So the same lines go.
+#[test]
+fn stamps_tell_the_order_of_use() {
+    let stamped = Cell::new(0);
+    let cases = (steps(), any::<u64>(), any::<bool>(), 1u32..3, 0u32..3);
+    proptest!(ProptestConfig::with_cases(200), |((steps, aliases, is_near, ways, buffer) in cases)| {
+        let config = MemoryConfig { store_buffer_entries: buffer, ..by_use(1 << ways) };
+        let offset = RAM.wrapping_sub(0x8010_0000);
+        let rigs = || rig(Registers { offset, ..all_on() }, config);
+        let (mut quick, mut slow) = (rigs(), rigs());
+        let mut before = Vec::new();
+        for (n, step) in steps.into_iter().enumerate() {
+            let stamp = n as u64 + 1;
+            // All lines are at two virtual addresses.
+            let base = if aliases >> (n % 64) & 1 == 0 { RAM } else { 0x8010_0000 };
+            // Near are eight lines of one set or two.
+            let place = |at: u32, bytes: u32| base + (at & if is_near { 0x71f } else { 0xfff }) / bytes * bytes;
+            quick.now += 1;
+            slow.now += 1;
+            match step {
+                Step::Load(at, size) => {
+                    let (va, bytes) = (place(at, size.bytes()), size.bytes());
+                    let (cycles, value) = slow.load(va, size, 0);
+                    let with_stamp = quick.memory.load_stamped(va, bytes, stamp);
+                    stamped.set(stamped.get() + u32::from(with_stamp.is_some()));
+                    match quick.memory.load_shortcut(va, bytes).or(with_stamp) {
+                        // SAFETY: it leads into the RAM.
+                        Some(host) => prop_assert_eq!((cycles, unsafe { host.read() }), (0, value.unwrap() as u8)),
+                        None => prop_assert_eq!(quick.load(va, size, 0), (cycles, value)),
+                    }
+                }
+                Step::Store(at, size, value) => {
+                    let (va, bytes) = (place(at, size.bytes()), size.bytes());
+                    let (cycles, result) = slow.store(va, size, value, 0);
+                    let with_stamp = quick.memory.store_stamped(va, bytes, stamp);
+                    stamped.set(stamped.get() + u32::from(with_stamp.is_some()));
+                    match quick.memory.store_shortcut(va, bytes).or(with_stamp) {
+                        Some(_) => {
+                            prop_assert_eq!(cycles, 0);
+                            quick.bus.poke(va - base + RAM, &value.to_le_bytes()[..bytes as usize]);
+                        }
+                        None => prop_assert_eq!(quick.store(va, size, value, 0), (cycles, result)),
+                    }
+                }
+                Step::Clean(at) | Step::Drop(at) => {
+                    let invalidate = matches!(step, Step::Drop(_));
+                    let what = Maintenance::Dcache { lines: Lines::At(base + at), clean: true, invalidate };
+                    prop_assert_eq!(quick.maintain(what), slow.maintain(what));
+                }
+                Step::ForgetTlb => {
+                    let what = Maintenance::Tlb(TlbEntries::All);
+                    prop_assert_eq!(quick.maintain(what), slow.maintain(what));
+                }
+                Step::Mark(at) => [&mut quick, &mut slow].into_iter().for_each(|rig| {
+                    let known = rig.bus.code_marked.epoch();
+                    rig.bus.mark_code(RAM + at, 4.min(4096 - at));
+                    rig.memory.follow_marks(&rig.bus, known);
+                }),
+            }
+            prop_assert!(same_lines(&quick.memory.state(), &slow.memory.state()));
+            prop_assert_eq!(quick.memory.cache_counters(), slow.memory.cache_counters());
+            // What lasted a step or two is as it was, or is not, by either account.
+            before.push([&quick, &slow].map(|rig| (rig.memory.state(), rig.now)));
+            for states in before.iter().rev().take(4) {
+                let [by_quick, by_slow] = [(&quick, &states[0]), (&slow, &states[1])]
+                    .map(|(rig, (state, then))| rig.memory.behaves_like(rig.now, state, *then));
+                prop_assert_eq!(by_quick, by_slow);
+            }
+        }
+    });
+    assert!(stamped.get() > 1000, "{}", stamped.get());
+}
+
+#[test]
+fn lines_that_are_used_in_turn_have_shortcuts_with_stamps() {
+    let mut rig = rig(all_on(), by_use(4));
+    let line = |n: u32| RAM + 256 * n;
+    let mut stamp = 0;
+    let mut by_stamp = |rig: &mut Rig, n: u32| {
+        stamp += 1;
+        rig.memory.load_stamped(line(n), 4, stamp).is_some()
+    };
+    // One that is used again and again needs none.
+    for n in [0, 1, 2] {
+        rig.load(line(n), AccessSize::Word, 0).1.unwrap();
+        assert!(rig.memory.load_shortcut(line(n), 4).is_some() && !by_stamp(&mut rig, n));
+    }
+    // The last of these rounds gives all of them one.
+    for n in (0..3).cycle().take(TURNS as usize + 2) {
+        assert_eq!(rig.load(line(n), AccessSize::Word, 0).0, 0);
+    }
+    assert!((0..3).all(|n| rig.memory.load_shortcut(line(n), 4).is_none()));
+    assert!((0..3).all(|n| by_stamp(&mut rig, n)));
+    // A round leaves all as it was, and half of one does not.
+    let before = rig.memory.state();
+    assert!(by_stamp(&mut rig, 0) && !rig.memory.behaves_like(rig.now, &before, rig.now));
+    assert!(by_stamp(&mut rig, 1) && by_stamp(&mut rig, 2) && rig.memory.behaves_like(rig.now, &before, rig.now));
+    // The fourth line has room. The fifth takes that of the one that was used longest ago.
+    rig.load(line(3), AccessSize::Word, 0).1.unwrap();
+    assert!([1, 0, 3, 2].into_iter().all(|n| by_stamp(&mut rig, n)));
+    rig.load(line(4), AccessSize::Word, 0).1.unwrap();
+    assert_eq!([0, 1, 2, 3, 4].map(|n| by_stamp(&mut rig, n)), [true, false, true, true, true]);
+    // Other sets have their own.
+    rig.load(line(0) + 32, AccessSize::Word, 0).1.unwrap();
+    assert!(rig.memory.load_shortcut(line(0) + 32, 4).is_some());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -171,27 +289,27 @@ proptest! {
                 Step::Load(at, size) => {
                     let at = at & 0xfff & !u32::from(at % 3 != 0).wrapping_mul(size.bytes() - 1);
                     let shortcut = rig.memory.load_shortcut(RAM + at, size.bytes());
-                    let before = rig.memory.state().clone();
+                    let before = rig.memory.state();
                     let (cycles, value) = rig.load(RAM + at, size, 0);
                     let byte = |n: u32| u32::from(plain.get(&(at + n)).copied().unwrap_or(0)) << (8 * n);
                     prop_assert_eq!(value.unwrap(), (0..size.bytes()).map(byte).sum::<u32>());
                     if let Some(host) = shortcut {
                         prop_assert_eq!(cycles, 0);
                         prop_assert_eq!(host, host_of(&rig.bus, RAM + at).unwrap().cast_const());
-                        prop_assert!(same_lines(rig.memory.state(), &before));
+                        prop_assert!(same_lines(&rig.memory.state(), &before));
                     }
                 }
                 Step::Store(at, size, value) => {
                     let at = at & 0xfff & !u32::from(at % 3 != 0).wrapping_mul(size.bytes() - 1);
                     let shortcut = rig.memory.store_shortcut(RAM + at, size.bytes());
-                    let (before, epoch) = (rig.memory.state().clone(), rig.bus.code_written.epoch());
+                    let (before, epoch) = (rig.memory.state(), rig.bus.code_written.epoch());
                     let (cycles, result) = rig.store(RAM + at, size, value, 0);
                     prop_assert!(result.is_ok());
                     plain.extend((0..size.bytes()).map(|n| (at + n, (value >> (8 * n)) as u8)));
                     if let Some(host) = shortcut {
                         prop_assert_eq!((cycles, rig.bus.code_written.epoch()), (0, epoch));
                         prop_assert_eq!(host, host_of(&rig.bus, RAM + at).unwrap());
-                        prop_assert!(same_lines(rig.memory.state(), &before));
+                        prop_assert!(same_lines(&rig.memory.state(), &before));
                     }
                 }
                 Step::Clean(at) => {

@@ -165,7 +165,7 @@ fn a_clock_that_becomes_too_fast_in_a_frame_is_noted() {
 fn reads_with_settled_settings_are_short() {
     for (reads_go_on, frame) in [(false, ifr::QUAD_READ), (true, ifr::QUAD_READ)] {
         let mut all = vec![Did::Frame(0xeb, frame)];
-        all.extend((0..100).map(|index| Did::Burst(index * 0x38 & !7, 8)));
+        all.extend((0..100).map(|index| Did::Burst((index * 0x38) & !7, 8)));
         // Until the frames are known to be alike, each is seen.
         assert!(compare(reads_go_on, &all).unwrap() >= 95);
     }
@@ -176,6 +176,6 @@ fn reads_in_continuous_read_mode_are_short() {
     // XIP on: bit 3 of the volatile configuration register is 0, and the option's 0 on IO0 confirms it.
     let frame = ifr::QUAD_READ & !ifr::dummies(31) | ifr::dummies(9) | ifr::OPTEN | ifr::OPTL_4BIT | ifr::CRM;
     let mut all = vec![Did::Configure(0xa3), Did::Frame(0xeb, frame)];
-    all.extend((0..100).map(|index| Did::Burst(index * 0x38 & !7, 8)));
+    all.extend((0..100).map(|index| Did::Burst((index * 0x38) & !7, 8)));
     assert!(compare(false, &all).unwrap() >= 95);
 }

@@ -108,7 +108,7 @@ fn requests_with_settled_settings_are_short() {
     for setup in WIDE.into_iter().map(|bits| Setup { bits, latency: 4 }).chain([SINGLE]) {
         let mut all = vec![Did::SetUp(setup, 0)];
         for index in 0..30 {
-            all.extend([Did::Read(index * 0x5c & !3, AccessSize::Word), Did::Wait(u64::from(index)), Did::Next]);
+            all.extend([Did::Read((index * 0x5c) & !3, AccessSize::Word), Did::Wait(u64::from(index)), Did::Next]);
         }
         // Up to the first jump or two, each frame is seen.
         assert!(compare(&all).unwrap() >= 54, "{setup:?}");
