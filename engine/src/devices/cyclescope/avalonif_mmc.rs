@@ -172,6 +172,13 @@ impl AvalonifMmc {
         (both >> (u64::from(BITS) - sampled.min(u64::from(BITS)))) as u8
     }
 
+    /// True if the receive register changes with the bits of a byte under way. It doesn't where all bits are alike, as
+    /// of a card that is busy.
+    fn is_shifting(&self, cycle: Cycles) -> bool {
+        let both = [self.received_before, self.received];
+        cycle < self.idle_from && both != [0; 2] && both != [u8::MAX; 2]
+    }
+
     fn set_control(&mut self, value: u32, cycle: Cycles, ctx: &mut Ctx) {
         if value & ctl::CDALTER == 0 {
             self.slot.clear_changed(self.port.clock, cycle, &self.chip);
@@ -336,7 +343,7 @@ impl Device for AvalonifMmc {
             return false;
         }
         self.slot.look(clock, cycle, &self.chip);
-        if !self.slot.is_settled(clock, cycle, &self.chip) {
+        if !self.slot.is_settled(clock, cycle, &self.chip) || self.is_shifting(cycle) {
             return false;
         }
         poll.end(&mut self.idle_from);

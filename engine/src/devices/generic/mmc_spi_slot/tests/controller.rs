@@ -227,6 +227,17 @@ fn a_wait_for_the_end_of_busy_is_skipped() {
     assert_eq!(run_and_skip(&mut run, &mut skip, &[Step::Exchange(0xff, 34)]), 10 * MOST_ITERATIONS);
 }
 
+#[test]
+fn writes_during_a_byte_see_its_bits_come_in() {
+    // The card leaves while its data response is the last byte; writes have no effect while the next one is under way.
+    let rig = || {
+        let mut rig = Rig::new(&[("cyclescope,removed-at-ms", cell(2))], 0);
+        start(&mut rig, Start::Writing);
+        rig
+    };
+    run_and_skip(&mut rig(), &mut rig(), &[Step::Exchange(0xff, 0)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(250))]
 
