@@ -3,11 +3,13 @@
 //! A candidate ([`super::polls`]) is run on, instruction by instruction, with a look at everything each time that it
 //! passes the instruction at which it was found (several times an iteration, if that belongs to a loop within the
 //! loop): the core itself, the memory that the loop wrote, events to come, and the lists of the devices that it
-//! accessed. Once nothing has changed since the first look but times and totals, what lies between is an iteration, and
-//! the next ones are the same, up to the next event, the core's horizon, or the first deadline that a device names. All
-//! of them but the last are added at once.
+//! accessed. Once nothing has changed since the first look but times, totals, and registers that count iterations
+//! ([`super::counting`]), what lies between is an iteration, and the next ones are the same, up to the next event, the
+//! core's horizon, the first deadline that a device names, or the end of a count. All of them but the last are added at
+//! once.
 
 use super::accounts::Totals;
+use super::counting::Counting;
 use super::iteration::{Iteration, LONGEST_ITERATION, Lists, MOST_ENTRIES, MOST_PASSES, TRIES, View};
 use super::memory::Accounts;
 use super::polls::Polls;
@@ -36,6 +38,10 @@ pub(crate) trait Repeats {
     fn pc(&self) -> u32;
     /// Registers that instructions leave behind, in a fixed order.
     fn results(&self) -> [u32; MOST_RESULTS];
+    /// Tells `counting` what the instructions of an iteration do with them. `None` if they don't only count.
+    fn follow(&self, iteration: &Iteration, counting: &mut Counting) -> Option<()>;
+    /// Registers grow by so much.
+    fn count_on(&mut self, growth: &[u32; MOST_RESULTS]);
     /// See [`Repeats::Own`].
     fn own(&self) -> Self::Own;
 
@@ -107,11 +113,22 @@ fn registers_recur<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
     let (head, results, mut iteration) = (core.pc(), core.results(), Iteration::default());
     for _ in 0..MOST_PASSES {
         run_back_to(core, head, bus, &mut iteration)?;
-        if core.results() == results {
+        if iterations_that_count(core, &results, &iteration).is_some() {
             return Some(());
         }
     }
     None
+}
+
+/// How many more iterations go like the one that began with the registers `before`, as far as these go. `None` if they
+/// are others now, and don't only count.
+fn iterations_that_count<C: Repeats>(core: &C, before: &[u32; MOST_RESULTS], iteration: &Iteration) -> Option<u64> {
+    let mut counting = Counting::new(before, &core.results())?;
+    if counting.is_still() {
+        return Some(u64::MAX);
+    }
+    core.follow(iteration, &mut counting)?;
+    counting.end()
 }
 
 /// Runs until everything is again as it was, and will be so often that it is worth while: how often. `None` if that
@@ -127,16 +144,16 @@ fn find_iteration<C: Repeats>(
     for pass in 1..=MOST_PASSES {
         run_back_to(core, before.pc, bus, &mut iteration)?;
         // Of a loop that was fast-forwarded before, the passes within its iterations are known.
-        if pass < expected
-            || core.results() != before.results
-            || !is_settled(core, bus)
-            || !view(core).devices_repeat(bus, &before.devices)?
-        {
+        if pass < expected {
+            continue;
+        }
+        let Some(most) = iterations_that_count(core, &before.results, &iteration) else { continue };
+        if !is_settled(core, bus) || !view(core).devices_repeat(bus, &before.devices)? {
             continue;
         }
         let after = snapshot(core, bus);
         if is_steady(core, bus, before, &after, &iteration)
-            && let Some(count) = iterations_to_come(core, bus, before, &after)
+            && let Some(count) = iterations_to_come(core, bus, most, before, &after)
         {
             core.polls().passes = pass;
             return Some((after, iteration, count));
@@ -159,7 +176,8 @@ fn run_back_to<C: Repeats>(core: &mut C, head: u32, bus: &mut Bus, iteration: &m
     None
 }
 
-/// True if the iteration from `before` to `after` changed nothing but times and totals, so that the next is the same.
+/// True if the iteration from `before` to `after` changed nothing but times, totals and what registers count, so that
+/// the next is the same.
 fn is_steady<C: Repeats>(
     core: &C,
     bus: &Bus,
@@ -168,7 +186,6 @@ fn is_steady<C: Repeats>(
     iteration: &Iteration,
 ) -> bool {
     (after.pc, after.events, after.waves_told) == (before.pc, before.events, before.waves_told)
-        && after.results == before.results
         && after.exceptions == before.exceptions
         && after.interrupts == before.interrupts
         && core.behaves_like(&before.own, before.counted.cycles)
@@ -180,12 +197,13 @@ fn is_steady<C: Repeats>(
 fn iterations_to_come<C: Repeats>(
     core: &mut C,
     bus: &mut Bus,
+    most: u64,
     before: &Snapshot<C::Own>,
     after: &Snapshot<C::Own>,
 ) -> Option<u64> {
     let limit = core.limit(bus);
     let period = after.counted.cycles - before.counted.cycles;
-    view(core).iterations_to_come(bus, limit, period, &before.devices, &after.devices)
+    view(core).iterations_to_come(bus, (limit, most), period, &before.devices, &after.devices)
 }
 
 /// Counts so many more iterations like the one from `before` to `after`.
@@ -204,6 +222,8 @@ fn add_iterations<C: Repeats>(
     shell.spent = counted.spent;
     *core.accounts_mut() = counted.memory;
     core.repeat(&before.own, iteration, count, cycles);
+    let growth = |register: usize| after.results[register].wrapping_sub(before.results[register]);
+    core.count_on(&std::array::from_fn(|register| growth(register).wrapping_mul(count as u32)));
     core.polls().skipped_cycles += cycles;
 }
 

@@ -12,6 +12,7 @@ use super::Cpu;
 use super::block::{Blocks, Draft, EntryOf};
 use super::compile::{Emitter, RegisterBits, Resumed, Value};
 use super::cost::Cost;
+use super::counting::Counting;
 use super::iteration::Iteration;
 use super::memory::access::Abort;
 use super::memory::{Mmu, Via};
@@ -278,6 +279,12 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// Remembers in `iteration` what the instruction of a block is about to overwrite. `None` for one that changes more
     /// than registers and memory.
     fn note_writes(core: &Cpu<Self>, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()>;
+
+    /// Tells `counting` what the operations of an instruction that was run do with registers. `None` if what it did may
+    /// depend on a register that counts in another way than [`Counting::compare`] allows.
+    fn count(_ops: &[Self::Op], _counting: &mut Counting) -> Option<()> {
+        None
+    }
 
     // ---- Exceptions
 

@@ -21,7 +21,9 @@ const LEAST_ITERATIONS: u64 = 16;
 pub struct Iteration {
     /// Instructions.
     pub steps: usize,
-    /// Runs of blocks of one instruction: index and exit.
+    /// The instructions that it ran, in their order, as the core names them.
+    pub instrs: Vec<u32>,
+    /// Those that were run to their end: index and exit.
     pub runs: Vec<(u32, usize)>,
     /// Words of RAM that it wrote, as they were before.
     written: Vec<(u32, [u8; 4])>,
@@ -124,9 +126,17 @@ impl View {
         own.is_multiple_of(other) && period.is_multiple_of(own / other)
     }
 
-    /// How many iterations of `period` cycles certainly go like the last one before core cycle `limit`: the one in
-    /// which something may happen is left to be run, and so is the one before. `None` if they are not worth it.
-    pub fn iterations_to_come(self, bus: &Bus, limit: u64, period: u64, before: &Lists, after: &Lists) -> Option<u64> {
+    /// How many iterations of `period` cycles certainly go like the last one before core cycle `limit`, `most` of them
+    /// as far as registers go: the one in which something may happen is left to be run, and so is the one before.
+    /// `None` if they are not worth it.
+    pub fn iterations_to_come(
+        self,
+        bus: &Bus,
+        (limit, most): (u64, u64),
+        period: u64,
+        before: &Lists,
+        after: &Lists,
+    ) -> Option<u64> {
         let devices = self.accessed_devices(bus);
         let lists = || devices.iter().filter_map(|id| Some((after.of[*id].as_ref()?, before.of[*id].as_ref()?)));
         let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
@@ -142,7 +152,7 @@ impl View {
             true => until,
             false => until.min(self.clock.cycles_until_floor(bus.order.until()).0),
         };
-        let count = (limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1);
+        let count = (limit.min(until).saturating_sub(self.cycles) / period).saturating_sub(1).min(most);
         (count >= LEAST_ITERATIONS).then_some(count)
     }
 

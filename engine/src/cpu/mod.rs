@@ -11,6 +11,7 @@ pub mod block;
 pub(crate) mod compile;
 mod core;
 pub mod cost;
+pub mod counting;
 pub(crate) mod deadline;
 pub(crate) mod fast_forward;
 mod fetch;

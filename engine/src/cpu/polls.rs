@@ -1,4 +1,5 @@
-//! Notices that a loop polls: the same read of a device, again and again, with the same registers.
+//! Notices that a loop polls: the same read of a device, again and again, with the same registers, or with registers
+//! that count.
 
 /// Reads by different instructions that are watched at once.
 const SLOTS: usize = 8;
@@ -16,13 +17,27 @@ struct Slot {
     registers: u32,
     reads: u32,
     equal: u32,
+    /// The registers at its last read, by how much they had changed since the one before, and how often by as much.
+    last: u32,
+    step: u32,
+    steady: u32,
     needed: u32,
     /// Passes of this instruction in an iteration of the loop that was last fast-forwarded.
     passes: u32,
 }
 
 /// A slot that stands for no instruction.
-const EMPTY: Slot = Slot { instr: u64::MAX, registers: 0, reads: 0, equal: 0, needed: FIRST_NEEDED, passes: 0 };
+const EMPTY: Slot = Slot {
+    instr: u64::MAX,
+    registers: 0,
+    reads: 0,
+    equal: 0,
+    last: 0,
+    step: 0,
+    steady: 0,
+    needed: FIRST_NEEDED,
+    passes: 0,
+};
 
 /// Watches reads of devices.
 #[derive(Debug)]
@@ -71,8 +86,14 @@ impl Polls {
         let slot = &mut self.slots[self.last];
         let registers = fingerprint(x);
         if slot.instr != instr {
-            *slot = Slot { instr, registers, ..EMPTY };
-        } else if slot.registers == registers {
+            *slot = Slot { instr, registers, last: registers, ..EMPTY };
+            return;
+        }
+        let step = registers.wrapping_sub(slot.last);
+        slot.steady = if step == slot.step { slot.steady + 1 } else { 0 };
+        (slot.last, slot.step) = (registers, step);
+        self.has_candidate |= slot.steady >= slot.needed;
+        if slot.registers == registers {
             slot.equal += 1;
             slot.reads = 0;
             self.has_candidate |= slot.equal >= slot.needed;
@@ -107,12 +128,12 @@ impl Polls {
         let slot = &mut self.slots[self.last];
         slot.needed = if done { FIRST_NEEDED } else { MOST_NEEDED.min(2 * slot.needed) };
         slot.passes = if done { self.passes } else { 0 };
-        (slot.reads, slot.equal) = (0, 0);
+        (slot.reads, slot.equal, slot.steady) = (0, 0, 0);
     }
 }
 
-/// A number that differs, but for rare chance, when any register does. Narrow, so that the host takes several registers
-/// at once.
+/// A number that differs, but for rare chance, when any register does, and by the same number each time where registers
+/// count. Narrow, so that the host takes several registers at once.
 fn fingerprint<const REGISTERS: usize>(x: &[u32; REGISTERS]) -> u32 {
     const { assert!(REGISTERS >= 32) };
     let weight = |register: usize| 0x9e37_79b9_u32.wrapping_mul(2 * register as u32 + 1);
@@ -136,7 +157,8 @@ mod tests {
     fn a_pattern_that_repeats_is_found_and_a_count_is_not() {
         assert_eq!(reads(&mut Polls::default(), |_| 0, 100), Some(8));
         assert_eq!(reads(&mut Polls::default(), |read| read % 3, 100), Some(24));
-        assert_eq!(reads(&mut Polls::default(), |read| read / 3, 10_000), None);
+        assert_eq!(reads(&mut Polls::default(), |read| read * read / 3, 10_000), None);
+        assert_eq!(reads(&mut Polls::default(), |read| 7 * read, 100), Some(9));
     }
 
     #[test]
@@ -159,7 +181,7 @@ mod tests {
             polls.looked(false);
         }
         // By other instructions, with other registers: none of them equal to what was remembered.
-        assert!(reads(&mut polls, |read| 100 + read, 10_000).is_none());
+        assert!(reads(&mut polls, |read| 100 + read * read, 10_000).is_none());
         assert!(reads(&mut polls, |_| 99, 5_000).is_some());
     }
 

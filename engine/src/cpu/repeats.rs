@@ -2,6 +2,7 @@
 
 use super::Cpu;
 use super::block::Extent;
+use super::counting::Counting;
 use super::fast_forward::{MOST_RESULTS, Repeats};
 use super::isa::Isa;
 use super::iteration::Iteration;
@@ -16,6 +17,11 @@ pub(crate) struct Own<I: Isa> {
     pending: I::Pending,
     memory: memory::State,
     mispredictions: u64,
+}
+
+/// Registers that only the operations of one instruction have in common: they are nothing to the next.
+fn own_registers<I: Isa>() -> impl Iterator<Item = u8> {
+    (0..I::RESULTS as u8).filter(|register| I::TRANSIENT >> register & 1 != 0)
 }
 
 impl<I: Isa> Repeats for Cpu<I> {
@@ -48,7 +54,22 @@ impl<I: Isa> Repeats for Cpu<I> {
     fn results(&self) -> [u32; MOST_RESULTS] {
         let mut x = [0; MOST_RESULTS];
         x[..I::RESULTS].copy_from_slice(&self.x[..I::RESULTS]);
+        own_registers::<I>().for_each(|register| x[usize::from(register)] = 0);
         x
+    }
+
+    fn follow(&self, iteration: &Iteration, counting: &mut Counting) -> Option<()> {
+        iteration.instrs.iter().try_for_each(|index| {
+            I::count(self.blocks.ops_of(*index), counting)?;
+            own_registers::<I>().for_each(|register| counting.write(register));
+            Some(())
+        })
+    }
+
+    fn count_on(&mut self, growth: &[u32; MOST_RESULTS]) {
+        for (register, growth) in self.x.iter_mut().zip(growth) {
+            *register = register.wrapping_add(*growth);
+        }
     }
 
     fn own(&self) -> Own<I> {
@@ -118,9 +139,12 @@ impl<I: Isa> Repeats for Cpu<I> {
             }
             return None;
         }
-        let runs = self.blocks.hot[index as usize].runs;
+        let (runs, instructions) = (self.blocks.hot[index as usize].runs, self.shell.instructions);
         if self.fetch(bus, index) {
             I::execute(self, bus, index, 0);
+            if self.shell.instructions != instructions {
+                iteration.instrs.push(index);
+            }
             let after = self.blocks.hot[index as usize].runs;
             iteration.runs.extend((0..2).filter(|exit| after[*exit] != runs[*exit]).map(|exit| (index, exit)));
         }

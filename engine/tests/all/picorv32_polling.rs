@@ -147,8 +147,8 @@ fn a_wait_for_a_character_is_skipped_up_to_the_timer() {
 }
 
 #[test]
-fn a_loop_that_counts_or_reads_the_time_or_writes_a_device_is_run() {
-    for body in [addi(12, 12, 1), csrrs(12, 0xc00, 0), sw(11, 7, 0)] {
+fn a_loop_that_reads_the_time_or_writes_a_device_is_run() {
+    for body in [csrrs(12, 0xc00, 0), sw(11, 7, 0)] {
         let (_, skipped) = with_and_without_skipping(RAM, &wait_for_timer(20_000, &[body]));
         assert_eq!(skipped, 0, "{body:#x}");
     }

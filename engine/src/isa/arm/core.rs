@@ -2,6 +2,7 @@
 
 use super::access::moves;
 use super::compile;
+use super::counting;
 use super::decoded::{self, Decoded};
 use super::m_profile;
 use super::op::{Code, Op};
@@ -16,6 +17,7 @@ use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf, TAKEN};
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed, Value};
 use crate::cpu::cost::Cost;
+use crate::cpu::counting::Counting;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
@@ -294,6 +296,10 @@ impl<P: Profile> Isa for ArmSet<P> {
             }
         }
         Some(())
+    }
+
+    fn count(ops: &[Op], counting: &mut Counting) -> Option<()> {
+        counting::count(ops, counting)
     }
 
     fn fetch_abort(abort: AbortOf<Self>) -> P::Exception {

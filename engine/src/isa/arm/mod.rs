@@ -11,6 +11,7 @@ pub mod alu;
 mod compile;
 pub mod config;
 pub mod core;
+mod counting;
 pub mod decode_a32;
 pub mod decode_coprocessor;
 pub mod decode_t32;

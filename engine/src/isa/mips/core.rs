@@ -3,6 +3,7 @@
 use super::access::moves;
 use super::compile;
 use super::config::SystemConfig;
+use super::counting;
 use super::decoded::{self, Decoded, Ending, OP_BYTES};
 use super::faults::Raised;
 use super::op::{Code, HI, LO, Op, RA};
@@ -16,6 +17,7 @@ use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf};
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
 use crate::cpu::cost::Cost;
+use crate::cpu::counting::Counting;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
@@ -253,6 +255,10 @@ impl Isa for MipsSet {
             Syscall | Break | Sdbbp | Reserved | CopUnusable | End => None,
             _ => Some(()),
         }
+    }
+
+    fn count(ops: &[Op], counting: &mut Counting) -> Option<()> {
+        ops.iter().try_for_each(|op| counting::count(op, counting))
     }
 
     fn fetch_abort(abort: AbortOf<Self>) -> Raised {

@@ -9,6 +9,7 @@ pub mod alu;
 mod compile;
 pub mod config;
 pub mod core;
+mod counting;
 pub mod decode;
 pub mod decoded;
 mod execute;

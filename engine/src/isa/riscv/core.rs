@@ -1,6 +1,7 @@
 //! A hart: what RISC-V adds to the core that all share ([`crate::cpu`]).
 
 use super::compile;
+use super::counting;
 use super::decode::decode;
 use super::exceptions::{Exception, Trap};
 use super::execute::moves;
@@ -11,6 +12,7 @@ use crate::bus::Bus;
 use crate::cpu::block::{Blocks, Draft, EntryOf, FALLEN};
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
 use crate::cpu::cost::Cost;
+use crate::cpu::counting::Counting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::access::Abort;
@@ -195,6 +197,10 @@ impl Isa for RiscV {
             }
             _ => Some(()),
         }
+    }
+
+    fn count(ops: &[Op], counting: &mut Counting) -> Option<()> {
+        ops.iter().try_for_each(|op| counting::count(op, counting))
     }
 
     fn fetch_abort(abort: AbortOf<Self>) -> Trap {

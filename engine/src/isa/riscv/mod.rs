@@ -7,6 +7,7 @@ pub mod alu;
 mod compile;
 pub mod compressed;
 pub mod core;
+mod counting;
 pub mod decode;
 pub mod disasm;
 pub mod exceptions;

@@ -62,7 +62,9 @@ macro_rules! properties_of {
                 polling:
                     a_wait_for_an_event_is_skipped
                     an_exchange_of_bytes_is_skipped
-                    a_loop_that_counts_is_run
+                    a_wait_with_a_limit_is_skipped
+                    a_wait_ends_in_the_iteration_that_reaches_its_limit
+                    a_loop_that_does_more_than_count_is_run
                     a_loop_that_writes_beside_its_code_is_skipped
                     a_loop_that_writes_over_its_code_is_run
                     a_watched_loop_keeps_its_stack

@@ -84,10 +84,42 @@ pub fn an_exchange_of_bytes_is_skipped<T: Target>() {
     }
 }
 
-pub fn a_loop_that_counts_is_run<T: Target>() {
+/// Waits for the device while it adds to a register, `limit` at first, until that is 0.
+fn wait_with_a_limit<T: Target>(cycles: u32, limit: u32, add: i32) -> Vec<Step> {
+    let iteration = [Label(0), Load(D, A, VALUE), IfNotZero(D, 1), Add(E, add), IfNotZero(E, 0), Label(1)];
+    after::<T>(cycles, RAISE_LATER, &[&[Set(E, limit)], &iteration[..]].concat())
+}
+
+pub fn a_wait_with_a_limit_is_skipped<T: Target>() {
+    let up = [Set(E, 0), Label(0), Load(D, A, VALUE), Add(E, 1), IfZero(D, 0)];
+    for at in T::CODE {
+        for program in [wait_with_a_limit::<T>(500_000, u32::MAX / 2, -1), after::<T>(500_000, RAISE_LATER, &up)] {
+            let (report, skipped) = with_and_without_skipping_of::<T>(at, &program);
+            assert!(report.cores[0].cycles.0 > 500_000);
+            assert_most(skipped, report.cores[0].cycles.0);
+        }
+    }
+}
+
+pub fn a_wait_ends_in_the_iteration_that_reaches_its_limit<T: Target>() {
+    for (limit, add) in [(3000, -1), (6000, -2), (0_u32.wrapping_sub(3000), 1)] {
+        let mut machine = machine::<T>(T::CODE[0], &wait_with_a_limit::<T>(5_000_000, limit, add));
+        run_to_exit(&mut machine);
+        assert_eq!(register::<T>(&machine, E), 0);
+        let program = wait_with_a_limit::<T>(5_000_000, limit, add);
+        let (report, skipped) = with_and_without_skipping_of::<T>(T::CODE[0], &program);
+        let cycles = report.cores[0].cycles.0;
+        assert!(cycles < 5_000_000 && skipped > cycles / 2, "{skipped} of {cycles}");
+    }
+}
+
+pub fn a_loop_that_does_more_than_count_is_run<T: Target>() {
     let in_memory = [Load(E, B, 0), Add(E, 1), Store(E, B, 0), Set(E, 0)];
-    for body in [&in_memory[..], &[Add(E, 1)]] {
-        let iteration = [&[Label(0), Load(D, A, VALUE)], body, &[IfZero(D, 0)]].concat();
+    let kept = [Add(E, 1), Store(E, B, 0)];
+    let looked_at = [Add(E, 1), And(F, E, 1)];
+    let multiplied = [Add(E, 1), Set(F, 3), Multiply(F, E)];
+    for body in [&in_memory[..], &kept, &looked_at, &multiplied] {
+        let iteration = [&[Set(E, 0), Label(0), Load(D, A, VALUE)], body, &[IfZero(D, 0)]].concat();
         let (_, skipped) = with_and_without_skipping_of::<T>(T::CODE[0], &after::<T>(50_000, RAISE_LATER, &iteration));
         assert_eq!(skipped, 0, "{body:?}");
     }
@@ -146,5 +178,7 @@ pub fn skipping_changes_nothing<T: Target>() {
         with_and_without_skipping_of::<T>(at, &wait_for_event::<T>(cycles, padding));
         with_and_without_skipping_of::<T>(at, &exchange_until_ready::<T>(cycles, byte_cycles));
         with_and_without_skipping_of::<T>(at, &exchange_in_one_register::<T>(cycles, byte_cycles));
+        let (limit, add) = (byte_cycles * 16, if padding % 2 == 0 { -1 } else { 4 });
+        with_and_without_skipping_of::<T>(at, &wait_with_a_limit::<T>(cycles, limit, add));
     });
 }

@@ -4,12 +4,15 @@ use super::Picorv32;
 use super::decoded::Kind;
 use super::interrupts::Interrupts;
 use crate::bus::{Bus, Target};
+use crate::cpu::counting::Counting;
 use crate::cpu::fast_forward::{MOST_RESULTS, Repeats};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::Accounts;
 use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
 use crate::cpu::polls::Polls;
 use crate::cpu::shell::Shell;
+use crate::isa::riscv::counting;
+use crate::isa::riscv::decode::decode;
 
 /// What the next launches depend on beside the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +54,16 @@ impl Repeats for Picorv32 {
         let mut results = [0; MOST_RESULTS];
         results[..32].copy_from_slice(&self.x[..32]);
         results
+    }
+
+    fn follow(&self, iteration: &Iteration, counting: &mut Counting) -> Option<()> {
+        iteration.instrs.iter().try_for_each(|encoding| counting::count(&decode(*encoding).op, counting))
+    }
+
+    fn count_on(&mut self, growth: &[u32; MOST_RESULTS]) {
+        for (register, growth) in self.x.iter_mut().take(32).zip(growth) {
+            *register = register.wrapping_add(*growth);
+        }
     }
 
     fn own(&self) -> Own {
@@ -105,6 +118,7 @@ impl Repeats for Picorv32 {
             }
             _ => {}
         }
+        iteration.instrs.push(self.encoding?);
         self.launch(bus);
         Some(())
     }

@@ -1,0 +1,98 @@
+//! What micro-operations do with registers that count the iterations of a polling loop, and with the flags of their
+//! comparisons.
+
+use super::compile;
+use super::op::{Code, Op};
+use super::registers::{C, N_SOURCE, V, Z_SOURCE, ZERO};
+use crate::cpu::counting::{Counting, Operand};
+
+const CV: u64 = 1 << C | 1 << V;
+
+/// The micro-operations of one instruction: see [`crate::cpu::isa::Isa::count`].
+pub fn count(ops: &[Op], counting: &mut Counting) -> Option<()> {
+    let mut at = 0;
+    while let Some(op) = ops.get(at) {
+        at += 1;
+        match op.code {
+            Code::SkipUnless => {
+                look_at_flags(counting)?;
+                let skipped = ops.get(at..at + op.imm as usize)?;
+                skipped.iter().try_for_each(|op| maybe_done(op, counting))?;
+                at += skipped.len();
+            }
+            _ => done(op, counting)?,
+        }
+    }
+    Some(())
+}
+
+fn done(op: &Op, counting: &mut Counting) -> Option<()> {
+    let has_immediate = op.rm == ZERO;
+    match op.code {
+        Code::Fetch | Code::End | Code::Jump | Code::Pld => {}
+        Code::Mov if has_immediate => counting.set(op.rd, op.imm),
+        Code::Mov => counting.add(op.rd, op.rm, op.imm),
+        Code::Add if has_immediate => counting.add(op.rd, op.rn, op.imm),
+        Code::Sub if has_immediate => counting.add(op.rd, op.rn, op.imm.wrapping_neg()),
+        Code::Adds if has_immediate => add_with_flags(op, op.imm, counting)?,
+        Code::Subs if has_immediate => add_with_flags(op, op.imm.wrapping_neg(), counting)?,
+        // A comparison of two registers: their difference is not followed.
+        Code::Subs if op.imm == 0 => {
+            counting.compare(Operand::Register(op.rn), Operand::Register(op.rm))?;
+            [op.rd, N_SOURCE, Z_SOURCE, C, V].into_iter().for_each(|register| counting.write(register));
+        }
+        Code::JumpIf => look_at_flags(counting)?,
+        Code::JumpIfZero | Code::JumpIfNotZero => {
+            counting.compare(Operand::Register(op.rn), Operand::Constant(0))?;
+        }
+        _ => {
+            counting.read(reads(op))?;
+            written(op).for_each(|register| counting.write(register));
+        }
+    }
+    Some(())
+}
+
+/// The sum of a register and a constant, or its difference from the constant's opposite: the flags tell of the order of
+/// these two, and N and Z go by the sum.
+fn add_with_flags(op: &Op, amount: u32, counting: &mut Counting) -> Option<()> {
+    counting.compare(Operand::Register(op.rn), Operand::Constant(amount.wrapping_neg()))?;
+    // The result last: it may be the operand.
+    [N_SOURCE, Z_SOURCE, op.rd].into_iter().for_each(|register| counting.add(register, op.rn, amount));
+    [C, V].into_iter().for_each(|register| counting.write(register));
+    Some(())
+}
+
+/// A condition: N and Z are the sign of a value, and whether it is 0.
+fn look_at_flags(counting: &mut Counting) -> Option<()> {
+    [N_SOURCE, Z_SOURCE]
+        .into_iter()
+        .try_for_each(|source| counting.compare(Operand::Register(source), Operand::Constant(0)))?;
+    counting.read(CV)
+}
+
+/// A micro-operation that is done or not.
+fn maybe_done(op: &Op, counting: &mut Counting) -> Option<()> {
+    counting.read(reads(op))?;
+    written(op).try_for_each(|register| counting.may_write(register))
+}
+
+/// All that a micro-operation may read; N and Z are read by conditions alone.
+fn reads(op: &Op) -> u64 {
+    use Code::*;
+    let registers: &[u8] = match op.code {
+        Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Vldr | Vstr | Multiple => &[op.rn, op.rm],
+        Mla | Mls | Umull | Umlal | Umaal | Smull | Smlal | Media | Vfp => &[op.rd, op.rn, op.rm, op.ra],
+        _ => &[op.rd, op.rn, op.rm],
+    };
+    let carry = matches!(op.code, Adc | Sbc | Rsc | Adcs | Sbcs | Rscs | Rrx | Rrxs)
+        || op.code >= LslImms && op.code <= RorRegs;
+    let flags = if carry { CV } else { 0 };
+    registers.iter().fold(flags, |set, register| set | 1_u64.checked_shl(u32::from(*register)).unwrap_or(0))
+}
+
+/// All that it may write.
+fn written(op: &Op) -> impl Iterator<Item = u8> {
+    let writes = compile::writes(op);
+    (0..u64::BITS as u8).filter(move |register| writes >> register & 1 != 0)
+}
