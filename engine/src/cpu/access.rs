@@ -192,6 +192,9 @@ impl<I: Isa> Cpu<I> {
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         let quiet = self.quiet_from(begins);
+        if let Some((done, alone)) = self.memory.load_register(bus, quiet, addr, size) {
+            return self.register_loaded(bus, index, at, moves, (done, alone), set);
+        }
         if let Some((cycles, value)) = self.memory.load_flat(bus, quiet, addr, size.bytes(), told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
@@ -214,9 +217,36 @@ impl<I: Isa> Cpu<I> {
             Ok(value) => {
                 set(self, moves.extended(value));
                 if !is_ram(bus, addr) {
+                    self.memory.remember_device(bus, addr);
                     self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
                 }
                 self.after_access(bus, index, at)
+            }
+            Err(abort) => {
+                self.access_kind = moves.name();
+                self.refused(bus, index, at, abort)
+            }
+        }
+    }
+
+    /// A register of a device has been loaded, by an access that reached no further if it was `alone`. True if the block
+    /// goes on.
+    #[inline(always)]
+    fn register_loaded(
+        &mut self,
+        bus: &mut Bus,
+        index: u32,
+        at: u32,
+        moves: Moves,
+        (done, alone): (Done<u32, <I::Mmu as Mmu>::Status>, bool),
+        set: impl FnOnce(&mut Self, u32),
+    ) -> bool {
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
+        match done.result {
+            Ok(value) => {
+                set(self, moves.extended(value));
+                self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
+                if alone { self.after_flat(bus, index, at) } else { self.after_access(bus, index, at) }
             }
             Err(abort) => {
                 self.access_kind = moves.name();
@@ -241,6 +271,10 @@ impl<I: Isa> Cpu<I> {
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         let quiet = self.quiet_from(begins);
+        if let Some(done) = self.memory.store_register(bus, quiet, addr, size, value) {
+            self.access_kind = moves.name();
+            return self.written(bus, index, at, done);
+        }
         if let Some(cycles) = self.memory.store_flat(bus, quiet, addr, size.bytes(), value, told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_flat(bus, index, at);
@@ -250,6 +284,7 @@ impl<I: Isa> Cpu<I> {
             return self.after_flat(bus, index, at);
         }
         let done = self.memory.store(bus, self.isa.mmu(), begins, addr, size, value, how);
+        self.memory.remember_device(bus, addr);
         self.access_kind = moves.name();
         self.written(bus, index, at, done)
     }

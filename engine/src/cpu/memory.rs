@@ -22,6 +22,7 @@ mod mmu;
 mod multiple;
 mod outward;
 pub(crate) mod port;
+mod registers;
 pub mod shortcut;
 mod stores;
 #[cfg(test)]
@@ -42,6 +43,7 @@ use fetch::on_demand::WordBuffer;
 use fetch::{FetchLines, Prefetch};
 use known_path::KnownPath;
 use meter::{Meter, Trip};
+use registers::KnownDevices;
 use shortcut::Shortcuts;
 use std::borrow::Cow;
 use stores::StoreBuffer;
@@ -104,6 +106,8 @@ pub struct Memory {
     code_path: KnownPath,
     /// Where data last went so.
     data_path: KnownPath,
+    /// Devices whose registers were accessed.
+    devices: KnownDevices,
 }
 
 /// What accesses to come depend on.
@@ -154,6 +158,7 @@ impl Memory {
             flat_fetch: true,
             code_path: KnownPath::NOWHERE,
             data_path: KnownPath::NOWHERE,
+            devices: KnownDevices::default(),
             config,
         }
     }

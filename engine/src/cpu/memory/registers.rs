@@ -1,0 +1,197 @@
+//! Loads and stores of a core without translation and store buffer to a device's registers, which no cache keeps: the
+//! path is at hand, so there is little to ask. All of it comes to the same as in [`super::data`].
+
+use super::access::Status;
+use super::accounts::Purpose;
+use super::flat::Quiet;
+use super::meter::{Passed, Trip};
+use super::{Done, Memory, abort_of};
+use crate::bus::device::{AccessSize, DeviceId};
+use crate::bus::path::InStep;
+use crate::bus::{Access, Bus, BusFault, Target};
+use crate::time::Ps;
+
+/// Devices whose paths are at hand.
+const SLOTS: usize = 8;
+
+/// The path to a device's registers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownDevice {
+    base: u32,
+    /// Bytes behind the first one; none is at an address below it where there is no device.
+    rest: u32,
+    entry: usize,
+    device: DeviceId,
+    range: usize,
+    /// There is an interconnect on it.
+    routed: bool,
+    /// Of use where the device keeps time with the core, and no other core comes to it.
+    in_step: InStep,
+}
+
+impl KnownDevice {
+    const NONE: KnownDevice = KnownDevice {
+        base: u32::MAX,
+        rest: 0,
+        entry: 0,
+        device: DeviceId(0),
+        range: 0,
+        routed: false,
+        in_step: InStep::NOT,
+    };
+
+    /// The device whose registers are at `addr`, if no cache keeps what is there.
+    fn find(bus: &Bus, addr: u32) -> Option<KnownDevice> {
+        let entry = bus.entry_at(addr)?;
+        let (map, path) = (&bus.map[entry], bus.path(entry));
+        let Target::Device(device, range) = map.target else { return None };
+        let (base, rest) = (map.base, map.last - map.base);
+        let in_step = if bus.core_irqs.len() == 1 { path.in_step() } else { InStep::NOT };
+        let is_known = !map.cacheable && rest >= 3 && base != KnownDevice::NONE.base;
+        is_known.then_some(KnownDevice { base, rest, entry, device, range, routed: path.route.is_some(), in_step })
+    }
+}
+
+/// The paths at hand, by address.
+#[derive(Debug)]
+pub(super) struct KnownDevices([KnownDevice; SLOTS]);
+
+impl Default for KnownDevices {
+    fn default() -> KnownDevices {
+        KnownDevices([KnownDevice::NONE; SLOTS])
+    }
+}
+
+impl KnownDevices {
+    /// Devices are a page or more apart, or 64 KiB.
+    fn slot(addr: u32) -> usize {
+        (addr >> 12 ^ addr >> 16) as usize % SLOTS
+    }
+
+    #[inline(always)]
+    fn at(&self, addr: u32, bytes: u32) -> Option<&KnownDevice> {
+        let device = &self.0[KnownDevices::slot(addr)];
+        let offset = addr.wrapping_sub(device.base);
+        (offset <= device.rest && addr & (bytes - 1) == 0 && device.rest - offset >= bytes - 1).then_some(device)
+    }
+}
+
+impl Memory {
+    /// An aligned load of a device's register. Beside it: true if it reached no further than the device, and no event
+    /// came before it.
+    #[inline]
+    pub fn load_register<S: Status>(
+        &mut self,
+        bus: &mut Bus,
+        quiet: Quiet,
+        addr: u32,
+        size: AccessSize,
+    ) -> Option<(Done<u32, S>, bool)> {
+        let device = self.devices.at(addr, size.bytes())?;
+        if let Some((cycles, value)) = read_alone(bus, device, quiet, addr, size) {
+            let KnownDevice { entry, .. } = *device;
+            self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
+            self.accounts.follow(bus);
+            self.accounts.add_at(entry, Purpose::Load, cycles.0, cycles.1);
+            return Some((Done { cycles: cycles.0 + cycles.1, result: Ok(value) }, true));
+        }
+        let device = *device;
+        let mut trip = self.trip(bus, quiet.now);
+        let passed = in_time(&mut trip, &device, |bus, at| bus.read_beat(device.entry, at, addr, size));
+        let result = self.settle_register(&mut trip, Purpose::Load, passed);
+        Some((trip.done(result.map_err(|fault| abort_of(addr, false, fault))), false))
+    }
+
+    /// An aligned store of the low bytes of `value` to a device's register.
+    #[inline]
+    pub fn store_register<S: Status>(
+        &mut self,
+        bus: &mut Bus,
+        quiet: Quiet,
+        addr: u32,
+        size: AccessSize,
+        value: u32,
+    ) -> Option<Done<(), S>> {
+        let device = *self.devices.at(addr, size.bytes())?;
+        let mut trip = self.trip(bus, quiet.now);
+        let passed = in_time(&mut trip, &device, |bus, at| {
+            bus.write_beat(device.entry, at, addr, size, value).map(|answered| (0, answered))
+        });
+        let result = self.settle_register(&mut trip, Purpose::Store, passed);
+        Some(trip.done(result.map(|_| ()).map_err(|fault| abort_of(addr, true, fault))))
+    }
+
+    /// Has the path to the device at `addr` at hand, if there is one, from now on.
+    pub fn remember_device(&mut self, bus: &Bus, addr: u32) {
+        let simple = !self.translates && self.config.store_buffer_entries == 0 && bus.outer().is_none();
+        if simple && let Some(device) = KnownDevice::find(bus, addr) {
+            self.devices.0[KnownDevices::slot(addr)] = device;
+        }
+    }
+
+    /// Charges what an access has come to, and gives what was read.
+    #[inline]
+    fn settle_register(
+        &mut self,
+        trip: &mut Trip,
+        purpose: Purpose,
+        passed: Result<Passed, BusFault>,
+    ) -> Result<u32, BusFault> {
+        self.accounts.follow(trip.bus);
+        match passed {
+            Ok(passed) => {
+                self.touched |= 1_u64.checked_shl(passed.entry as u32).unwrap_or(0);
+                self.accounts.charge(&mut trip.meter, purpose, &passed);
+                Ok(passed.value)
+            }
+            Err(fault) => {
+                if let Some(entry) = fault.entry {
+                    let done = trip.meter.edge(fault.done);
+                    self.accounts.spend_at(&mut trip.meter, purpose, entry, done);
+                }
+                Err(fault)
+            }
+        }
+    }
+}
+
+/// A read that reaches no further than a device that keeps time with the core, before any event: cycles at the device
+/// and on the way, and what was read.
+#[inline(always)]
+fn read_alone(
+    bus: &mut Bus,
+    known: &KnownDevice,
+    quiet: Quiet,
+    addr: u32,
+    size: AccessSize,
+) -> Option<((u64, u64), u32)> {
+    if !known.in_step.is_known() {
+        return None;
+    }
+    let arrives = known.in_step.arrival(quiet.now);
+    if known.in_step.cycle(arrives) >= quiet.until {
+        return None;
+    }
+    let device = bus.devices[known.device.0 as usize].as_deref_mut()?;
+    let (value, answered) = device.read_alone(known.range, addr - known.base, size.bytes(), arrives)?;
+    let times = known.in_step.times(arrives, answered);
+    let all = times.done - quiet.now;
+    let at_device = if known.routed { times.answered - times.arrived } else { all };
+    Some(((at_device, all - at_device), value))
+}
+
+/// An access at the bus's own pace: events that are due before its request arrives come first.
+#[inline(always)]
+fn in_time(
+    trip: &mut Trip,
+    device: &KnownDevice,
+    beat: impl FnOnce(&mut Bus, Ps) -> Result<(u32, Ps), BusFault>,
+) -> Result<Passed, BusFault> {
+    let Trip { bus, meter } = trip;
+    let arrived = bus.path(device.entry).request(meter.at());
+    bus.run_events(arrived);
+    let (value, answered) = beat(bus, arrived)?;
+    let done = bus.path(device.entry).response(answered);
+    let access = Access { value, entry: device.entry, arrived, answered, done };
+    Ok(meter.passed(&access, device.routed))
+}
