@@ -8,6 +8,7 @@ mod arm_m;
 mod arm_m_lockup;
 mod arm_m_random;
 mod arm_m_vectors;
+mod arm_vfp;
 mod board_riscv;
 mod cold_code;
 mod conformance;

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlags, Value};
+use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlags, Type, Value};
 use cranelift_codegen::isa::CallConv;
 use std::mem::offset_of;
 
@@ -116,7 +116,12 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// Stores the low part of `value` at a host address.
+    /// What is at a host address, of any type.
+    pub fn load_host_as(&mut self, as_type: Type, host: Value) -> Value {
+        self.b.ins().load(as_type, simulated(), host, 0)
+    }
+
+    /// Stores the low part of `value` at a host address; for a word all of it, whatever its type.
     pub fn store_host(&mut self, host: Value, moves: Moves, value: Value) {
         let ins = self.b.ins();
         match moves.size {

@@ -185,8 +185,8 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// Stores those of some registers that the core does not have yet.
-    fn store_registers(&mut self, some: RegisterBits) {
+    /// Stores those of some registers that the core does not have yet: here alone, for a function that looks at them.
+    pub fn store_registers(&mut self, some: RegisterBits) {
         for register in bits(self.dirty & some) {
             let value = I::late_value(self, register).unwrap_or_else(|| self.register(register));
             self.b.ins().store(own(), value, self.core, I::register_offset(register) as i32);

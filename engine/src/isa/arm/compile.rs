@@ -1,14 +1,15 @@
 //! Micro-operations as input of the compiler.
 //!
 //! Flags are worked out where somebody asks for them ([`flags`]); branches are compared with what the predictor says
-//! in place ([`predictor`]). What is neither arithmetic, nor a jump, nor a load or store of general registers is left
-//! to the interpreter.
+//! in place ([`predictor`]). Floating point is the host's where that comes to the same ([`vfp`]). What is neither
+//! arithmetic, nor a jump, nor a load or store is left to the interpreter.
 
 mod alu;
 mod calls;
 mod flags;
 mod memory;
 mod predictor;
+mod vfp;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -30,12 +31,14 @@ type Emit<'a, P> = Emitter<'a, ArmSet<P>>;
 
 /// The number under which compiled code has the predictor's history, as if it were a register.
 pub const HISTORY: u8 = 40;
+/// The same for FPSCR.
+const FPSCR: u8 = 41;
 /// What only the micro-operations of one instruction have in common.
 pub const TRANSIENT: RegisterBits = 1 << SINK | 1 << PC_VALUE | 1 << OPERAND | 1 << ADDRESS | 1 << RESULT | 1 << SPARE;
 const NZ: RegisterBits = 1 << N_SOURCE | 1 << Z_SOURCE;
 const NZCV: RegisterBits = NZ | 1 << C | 1 << V;
 /// What is stored only where compiled code is left.
-pub const LATE: RegisterBits = NZCV | 1 << HISTORY;
+pub const LATE: RegisterBits = NZCV | 1 << HISTORY | 1 << FPSCR;
 
 /// True if a block can be compiled: it is not fetched past the cache, and begins with what can be.
 pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {
@@ -80,7 +83,7 @@ fn all_writes(op: &Op) -> RegisterBits {
         TestNz | TestNz64 => NZ,
         Umull | Umlal | Umaal | Smull | Smlal => rd | ra,
         Media => media_writes(op),
-        Vfp => calls::vfp_writes(op),
+        Vfp => vfp::writes(op),
         Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh => rd,
         SkipUnless | JumpIf | JumpIfZero | JumpIfNotZero => 1 << HISTORY,
         _ => 0,
@@ -106,6 +109,7 @@ pub fn kept_behind(op: &Op) -> usize {
 pub fn register_offset<P: Profile>(register: u8) -> usize {
     match register {
         HISTORY => offset_of!(Arm<P>, isa) + predictor::history_offset::<P>(),
+        FPSCR => offset_of!(Arm<P>, isa) + offset_of!(ArmSet<P>, system) + P::FPSCR_OFFSET,
         _ => offset_of!(Arm<P>, x) + usize::from(register) * size_of::<u32>(),
     }
 }
@@ -142,7 +146,7 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
                 }
             }
             Code::Media => calls::media(e, op),
-            Code::Vfp => calls::vfp(e, op, at as u32),
+            Code::Vfp => vfp::emit(e, op, at as u32),
             Code::TrapIfZero => {
                 let divisor = register(e, op.rm);
                 let some = e.b.ins().icmp_imm(IntCC::NotEqual, divisor, 0);
@@ -197,7 +201,7 @@ fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, behind: usize
         }
         e.b.ins().jump(merged, &[]);
     }
-    let after = e.state();
+    let (after, vfp_is_ready) = (e.state(), e.lazy.vfp.is_ready);
     e.restore(before);
     e.b.switch_to_block(skipped);
     if op.ra > 0 {
@@ -209,6 +213,7 @@ fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, behind: usize
     e.b.seal_block(merged);
     e.b.switch_to_block(merged);
     e.is_dirty_too(&after);
+    e.lazy.vfp.meet(vfp_is_ready);
 }
 
 /// Whether a branch is taken.

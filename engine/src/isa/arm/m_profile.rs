@@ -47,6 +47,7 @@ use mpu::Mpu;
 use nvic::Nvic;
 use psr::Masks;
 use scb::{CCR_DIV_0_TRP, Scb};
+use std::mem::offset_of;
 use trace::Trace;
 
 /// Levels of a core's 256 inputs ([`crate::inputs::Inputs::levels`]). External interrupt n is input n;
@@ -88,6 +89,9 @@ pub struct System {
 impl SystemSide for System {
     type Config = SystemConfig;
     type Exception = Exception;
+
+    const FPSCR_OFFSET: usize = offset_of!(System, floating.fpscr);
+    const VFP_READY: &[(usize, u8)] = &[(offset_of!(System, floating.ready), 1)];
 
     /// After reset: Thread mode, privileged, main stack. The core reads SP and the first address from the vector table
     /// ([`System::vectors`]).

@@ -177,7 +177,8 @@ pub enum Code {
     /// To x[rm], in the same instruction set.
     JumpToSame,
     // ---- VFP: executed by what `imm` (the encoding, condition 1110, as in A32) says. `rd`, `rn`, `rm` are free. Moves
-    // between the register files take `rd` and `ra` as the general registers.
+    // between the register files take `rd` and `ra` as the general registers, and so does vmrs from FPSCR: to PC it
+    // is to the flags.
     Vfp,
     // ---- System. All of them end a block.
     /// Software interrupt `imm`.
@@ -205,7 +206,7 @@ pub enum Code {
     /// As above with opc1 and crm; x[rd] and x[ra].
     Mrrc,
     Mcrr,
-    /// x[rd] = a VFP system register, and back (vmrs, vmsr): number in `imm`. Vmrs to PC: flags.
+    /// x[rd] = a VFP system register other than FPSCR, and back (vmrs, vmsr): number in `imm`.
     Vmrs,
     Vmsr,
     Wfi,

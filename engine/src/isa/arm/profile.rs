@@ -43,6 +43,13 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
 
     // ---- VFP
 
+    /// Where FPSCR is in it, for compiled code.
+    const FPSCR_OFFSET: usize;
+
+    /// Bytes of it, by their offsets, with bits that are all set only if [`SystemSide::vfp_is_ready`] holds: compiled
+    /// code looks there first, and asks if it has to.
+    const VFP_READY: &[(usize, u8)];
+
     /// FPSCR.
     fn fpscr(&self) -> u32;
 
@@ -214,6 +221,12 @@ pub trait Profile: SystemSide + Sized + 'static {
 
     /// Translates an address for software that asked.
     fn look_up(_core: &mut Arm<Self>, _bus: &Bus, _lookup: Lookup) {}
+}
+
+/// The byte with these bits of the word at an offset.
+pub const fn byte_with(offset: usize, bits: u32) -> (usize, u8) {
+    let byte = bits.trailing_zeros() as usize / 8;
+    (offset + if cfg!(target_endian = "little") { byte } else { 3 - byte }, (bits >> (8 * byte)) as u8)
 }
 
 /// An access to one of a core's own registers.

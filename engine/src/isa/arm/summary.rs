@@ -120,7 +120,7 @@ impl Used {
     /// Moves between the register files: bit 20 tells the direction.
     fn of_vfp(op: &Op) -> Self {
         let general = if op.imm & 0x0f00_0010 == 0x0e00_0010 {
-            one(op.rd)
+            if op.rd == PC { FLAGS } else { one(op.rd) }
         } else if op.imm & 0x0fe0_0000 == 0x0c40_0000 {
             one(op.rd) | one(op.ra)
         } else {
@@ -177,5 +177,8 @@ mod tests {
         assert_eq!((vmov(0xee10_1a10).reads, vmov(0xee10_1a10).writes), (0, 0b10));
         assert_eq!(vmov(0xec52_1b10).writes, 0b110);
         assert_eq!((vmov(0xee30_0a20).reads, vmov(0xee30_0a20).writes), (0, 0));
+        // vmrs apsr_nzcv, fpscr
+        let vmrs = Op { code: Code::Vfp, rd: PC, rn: 0, rm: 0, ra: 0, imm: 0xeef1_fa10 };
+        assert_eq!(instr(4, TimingClass::VfpMove, &[vmrs]).writes, FLAGS);
     }
 }

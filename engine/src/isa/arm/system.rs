@@ -29,13 +29,14 @@ pub use modes::Mode;
 pub use pmu::Events;
 
 use super::op::{Features, Op};
-use super::profile::SystemSide;
+use super::profile::{SystemSide, byte_with};
 use super::psr::ExecutionState;
 use super::registers::COUNT;
 use crate::inputs::Inputs;
 use modes::Banks;
 use pmu::Pmu;
 use registers::{Registers, SCTLR_Z};
+use std::mem::offset_of;
 use vfp_control::{FPEXC_EN, FPSCR_MASK};
 
 /// The register file of micro-operations: see [`super::registers`].
@@ -62,6 +63,13 @@ pub struct System {
 impl SystemSide for System {
     type Config = SystemConfig;
     type Exception = Exception;
+
+    const FPSCR_OFFSET: usize = offset_of!(System, registers.fpscr);
+    /// Where privileged code alone may use it, compiled code asks. Without VFP, CPACR reads as zero.
+    const VFP_READY: &[(usize, u8)] = &[
+        byte_with(offset_of!(System, registers.fpexc), FPEXC_EN),
+        byte_with(offset_of!(System, registers.cpacr), 0xf << 20),
+    ];
 
     /// After reset: Supervisor mode, A32, all interrupts masked, caches and MMU off.
     fn new(config: SystemConfig) -> System {

@@ -11,6 +11,7 @@ mod format;
 mod half;
 mod round;
 
+use super::psr::set_register_or_nzcv;
 use super::system::X;
 use arithmetic::Comparison;
 use control::Control;
@@ -32,12 +33,19 @@ pub(super) fn is_allowed(cpacr: u32, privileged: bool) -> bool {
     }
 }
 
-/// Executes a VFP instruction other than loads, stores, vmrs and vmsr: `encoding` with condition 1110, as in A32. Its
-/// general registers are in `x`. FPSCR gets the cumulative flags, and the condition flags of a comparison.
+/// The immediate of vmov, in single or double precision.
+pub(super) fn expand(imm8: u32, as_double: bool) -> u64 {
+    if as_double { DOUBLE } else { SINGLE }.expand(imm8)
+}
+
+/// Executes a VFP instruction other than loads and stores, and of vmrs and vmsr the one that reads FPSCR: `encoding`
+/// with condition 1110, as in A32. Its general registers are in `x`. FPSCR gets the cumulative flags, and the condition
+/// flags of a comparison.
 pub fn execute(encoding: u32, s: &mut S, x: &mut X, fpscr: &mut u32) -> Result<(), Undefined> {
     let bit = |n: u32| encoding >> n & 1 != 0;
     match (encoding >> 24 & 15, bit(4)) {
         (0b1100 | 0b1101, _) => move_two(encoding, s, x),
+        (0b1110, true) if is_status(encoding) => set_register_or_nzcv(x, (encoding >> 12 & 15) as u8, *fpscr),
         (0b1110, true) => move_one(encoding, s, x),
         (0b1110, false) => {
             let mut unit = Unit { control: Control(*fpscr), format: if bit(8) { DOUBLE } else { SINGLE }, encoding };
@@ -216,6 +224,11 @@ fn read(s: &S, at: usize, format: Format) -> u64 {
 fn integer(value: u64, bits: u32, signed: bool) -> i64 {
     let up = 64 - bits;
     if signed { (value << up) as i64 >> up } else { (value << up >> up) as i64 }
+}
+
+/// True for vmrs from FPSCR, of what moves one general register.
+pub(super) fn is_status(encoding: u32) -> bool {
+    encoding & 0x00ff_0f00 == 0x00f1_0a00
 }
 
 /// Of vmov between VFP and general registers: their numbers, if it reads VFP, and if doubles.

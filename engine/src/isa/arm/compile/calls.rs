@@ -6,14 +6,15 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::alu::Registers;
-use super::super::core::Arm;
+use super::super::core::{Arm, ArmSet};
 use super::super::media;
 use super::super::op::{Code, Media, Op};
 use super::super::profile::Profile;
 use super::super::registers::{Q, ZERO};
 use super::super::vfp;
-use super::{Emit, register, set, writes};
-use crate::cpu::compile::RegisterBits;
+use super::{Emit, FPSCR, register, set, writes};
+use crate::cpu::compile::own;
+use std::mem::offset_of;
 
 /// A media instruction.
 pub fn media<P: Profile>(e: &mut Emit<P>, op: &Op) {
@@ -66,40 +67,23 @@ fn multiply_halves<P: Profile>(e: &mut Emit<P>, op: &Op) {
     set(e, op.rd, sum);
 }
 
-/// A VFP instruction `at` other than a load or store: if it can't be done, the interpreter says why.
+/// A VFP instruction `at` that changes no more than VFP registers and FPSCR: if it can't be done, the interpreter says
+/// why.
 pub fn vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) {
-    let (numbers, immediate) = packed(e, op);
-    let core = e.core;
-    let done = e.call_for(do_vfp::<P> as *const () as usize, &[core, numbers, immediate], I32);
+    e.store_registers(1 << FPSCR);
+    let (core, encoding) = (e.core, e.constant(op.imm));
+    let done = e.call_for(do_vfp::<P> as *const () as usize, &[core, encoding], I32);
     let done = e.b.ins().icmp_imm(IntCC::NotEqual, done, 0);
     e.unless(done, |e| e.interpret(at));
-    e.reload(vfp_writes(op));
-}
-
-/// General registers that a VFP instruction writes: as [`super::super::summary`] has it.
-pub fn vfp_writes(op: &Op) -> RegisterBits {
-    if op.imm & 1 << 20 == 0 {
-        return 0;
-    }
-    let one = op.imm & 0x0f00_0010 == 0x0e00_0010;
-    let two = op.imm & 0x0fe0_0000 == 0x0c40_0000;
-    let bit = |register: u8| if register < ZERO { 1 << register } else { 0 };
-    match (one, two) {
-        (true, _) => bit(op.rd),
-        (_, true) => bit(op.rd) | bit(op.ra),
-        _ => 0,
-    }
+    e.reload(1 << FPSCR);
 }
 
 /// 1 if it has been done.
-extern "C" fn do_vfp<P: Profile>(core: *mut Arm<P>, _numbers: u64, imm: u32) -> u32 {
+extern "C" fn do_vfp<P: Profile>(core: *mut Arm<P>, encoding: u32) -> u32 {
     // SAFETY: compiled code hands over its core, which nobody else has meanwhile.
     let core = unsafe { &mut *core };
-    if !core.isa.system.vfp_is_ready() {
-        return 0;
-    }
     let mut fpscr = core.isa.system.fpscr();
-    let done = vfp::execute(imm, &mut core.isa.s, &mut core.x, &mut fpscr).is_ok();
+    let done = vfp::execute(encoding, &mut core.isa.s, &mut core.x, &mut fpscr).is_ok();
     if done {
         core.isa.system.set_fpscr(fpscr);
     }
@@ -108,15 +92,25 @@ extern "C" fn do_vfp<P: Profile>(core: *mut Arm<P>, _numbers: u64, imm: u32) -> 
 
 /// Goes on only where VFP registers may be used.
 pub fn need_vfp<P: Profile>(e: &mut Emit<P>, at: u32) {
-    if e.lazy.vfp_is_ready {
+    if e.lazy.vfp.is_ready {
         return;
     }
-    let core = e.core;
-    let ready = e.call_for(vfp_is_ready::<P> as *const () as usize, &[core], I32);
-    let ready = e.b.ins().icmp_imm(IntCC::NotEqual, ready, 0);
-    e.unless(ready, |e| e.interpret(at));
-    // Nothing in a block changes that.
-    e.lazy.vfp_is_ready = true;
+    let system_at = offset_of!(Arm<P>, isa) + offset_of!(ArmSet<P>, system);
+    let ready = P::VFP_READY.iter().fold(None, |ready, (offset, bits)| {
+        let byte = e.b.ins().uload8(I32, own(), e.core, (system_at + offset) as i32);
+        let set = e.b.ins().band_imm(byte, i64::from(*bits));
+        let all = e.b.ins().icmp_imm(IntCC::Equal, set, i64::from(*bits));
+        Some(ready.map_or(all, |ready| e.b.ins().band(ready, all)))
+    });
+    let ready = ready.unwrap_or_else(|| e.constant(0));
+    e.rarely(ready, |e| {
+        let core = e.core;
+        let ready = e.call_for(vfp_is_ready::<P> as *const () as usize, &[core], I32);
+        let ready = e.b.ins().icmp_imm(IntCC::NotEqual, ready, 0);
+        e.unless(ready, |e| e.interpret(at));
+    });
+    // No VFP instruction changes that.
+    e.lazy.vfp.is_ready = true;
 }
 
 extern "C" fn vfp_is_ready<P: Profile>(core: *const Arm<P>) -> u32 {

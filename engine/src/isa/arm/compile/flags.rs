@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::profile::Profile;
 use super::super::registers::{C, N_SOURCE, V, Z_SOURCE};
-use super::Emit;
+use super::{Emit, vfp};
 
 /// Where C and V come from, at a point of a block.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,8 +21,8 @@ pub struct Flags {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lazy {
     pub flags: Flags,
-    /// VFP may be used: it has been asked.
-    pub vfp_is_ready: bool,
+    /// What is known of VFP.
+    pub vfp: vfp::Known,
 }
 
 /// Where C comes from.
@@ -53,6 +53,8 @@ pub enum Overflow {
     Difference([Value; 3]),
     /// Of an addition.
     Sum([Value; 3]),
+    /// A bit of a value.
+    Bit(Value, u32),
 }
 
 /// N and Z are those of a result.
@@ -65,6 +67,17 @@ pub fn set_n_and_z<P: Profile>(e: &mut Emit<P>, n: Value, z: Value) {
     e.set_register(N_SOURCE, n);
     e.set_register(Z_SOURCE, z);
     e.lazy.flags.compared = None;
+}
+
+/// The flags are bits 31:28 of a word, as [`super::super::psr::set_nzcv`] has it.
+pub fn set_nzcv<P: Profile>(e: &mut Emit<P>, word: Value) {
+    let n = e.b.ins().band_imm(word, i64::from(1u32 << 31));
+    let others = e.b.ins().bnot(word);
+    let z = e.b.ins().band_imm(others, 1 << 30);
+    set_n_and_z(e, n, z);
+    e.lazy.flags = Flags { carry: Carry::Bit(word, 29), overflow: Overflow::Bit(word, 28), compared: None };
+    e.set_dirty(C);
+    e.set_dirty(V);
 }
 
 /// C comes from there.
@@ -132,11 +145,14 @@ pub fn carry<P: Profile>(e: &mut Emit<P>) -> Value {
         Carry::Fixed(carry) => e.constant(carry),
         Carry::NotBelow([a, b]) => e.compare(IntCC::UnsignedGreaterThanOrEqual, a, b),
         Carry::Below([a, b]) => e.compare(IntCC::UnsignedLessThan, a, b),
-        Carry::Bit(value, bit) => {
-            let low = e.b.ins().ushr_imm(value, i64::from(bit));
-            e.b.ins().band_imm(low, 1)
-        }
+        Carry::Bit(value, at) => bit(e, value, at),
     }
+}
+
+/// A bit of a value: 0 or 1.
+fn bit<P: Profile>(e: &mut Emit<P>, value: Value, at: u32) -> Value {
+    let low = e.b.ins().ushr_imm(value, i64::from(at));
+    e.b.ins().band_imm(low, 1)
 }
 
 /// V: 0 or 1.
@@ -144,6 +160,7 @@ fn overflow<P: Profile>(e: &mut Emit<P>) -> Value {
     let [a, b, value] = match e.lazy.flags.overflow {
         Overflow::Register => return e.register(V),
         Overflow::Fixed(overflow) => return e.constant(overflow),
+        Overflow::Bit(value, at) => return bit(e, value, at),
         Overflow::Difference([a, b, value]) | Overflow::Sum([a, b, value]) => [a, b, value],
     };
     let from_a = e.b.ins().bxor(a, value);

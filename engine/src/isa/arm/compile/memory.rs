@@ -1,20 +1,17 @@
-//! Loads and stores of general registers.
+//! Loads and stores.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::access::moves;
-use super::super::core::Arm;
 use super::super::op::{Code, Op};
 use super::super::profile::Profile;
 use super::super::registers::ZERO;
-use super::{Emit, calls, register, set};
+use super::{Emit, calls, register, set, vfp};
 use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
-use crate::cpu::compile::own;
 use crate::cpu::memory::access::how;
-use std::mem::offset_of;
 
 const LOAD: Moves = Moves::load(AccessSize::Word);
 const STORE: Moves = Moves::store(AccessSize::Word);
@@ -46,6 +43,8 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     if moves.store {
         let value = register(e, op.rd);
         e.store(at, addr, moves, value);
+        // A microcontroller's CPACR is in memory.
+        e.lazy.vfp.is_ready &= !e.cpu.isa.system.features().m_profile;
     } else {
         let value = e.load(at, addr, moves, op.rd);
         set(e, op.rd, value);
@@ -69,17 +68,14 @@ pub fn access_vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
 
 /// Loads or stores the word of an operation: `zero` is where the host has simulated address 0.
 fn move_word<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
-    let addr = address(e, op);
-    let addr = e.b.ins().uextend(I64, addr);
-    let host = e.b.ins().iadd(zero, addr);
-    let vfp_at = (offset_of!(Arm<P>, isa.s) + usize::from(op.rd) * size_of::<u32>()) as i32;
+    let host = host_address(e, op, zero);
     match op.code {
         Code::Str => {
             let value = register(e, op.rd);
             e.store_host(host, STORE, value);
         }
         Code::Vstr => {
-            let value = e.b.ins().load(I32, own(), e.core, vfp_at);
+            let value = vfp::read(e, F32, u32::from(op.rd));
             e.store_host(host, STORE, value);
         }
         Code::Ldr => {
@@ -87,10 +83,34 @@ fn move_word<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
             set(e, op.rd, value);
         }
         _ => {
-            let value = e.load_host(host, LOAD);
-            e.b.ins().store(own(), value, e.core, vfp_at);
+            let value = e.load_host_as(F32, host);
+            vfp::write(e, u32::from(op.rd), value);
         }
     }
+}
+
+/// The same of a VFP register, and the next one, whose operation follows: at once, as a double is used.
+fn move_double<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
+    let host = host_address(e, op, zero);
+    if op.code == Code::Vstr {
+        let value = vfp::read(e, F64, u32::from(op.rd));
+        e.store_host(host, STORE, value);
+    } else {
+        let value = e.load_host_as(F64, host);
+        vfp::write(e, u32::from(op.rd), value);
+    }
+}
+
+/// True if that is to be done. What was written as two words just now, the host would wait for.
+fn moves_double<P: Profile>(e: &Emit<P>, op: &Op) -> bool {
+    let is_even = op.rd.is_multiple_of(2);
+    is_even && (op.code == Code::Vldr || op.code == Code::Vstr && !e.lazy.vfp.file.is_in_words(u32::from(op.rd)))
+}
+
+fn host_address<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) -> Value {
+    let addr = address(e, op);
+    let addr = e.b.ins().uextend(I64, addr);
+    e.b.ins().iadd(zero, addr)
 }
 
 fn address<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
@@ -133,8 +153,18 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
         let same = e.b.ins().icmp(IntCC::Equal, zero, other);
         e.unless(same, |e| e.interpret(at as u32));
     }
-    for op in &ops[at + 1..behind] {
-        move_word(e, op, zero);
+    let mut accesses = &ops[at + 1..behind];
+    while let Some((op, others)) = accesses.split_first() {
+        accesses = match others.split_first() {
+            Some((_, further)) if moves_double(e, op) => {
+                move_double(e, op, zero);
+                further
+            }
+            _ => {
+                move_word(e, op, zero);
+                others
+            }
+        };
     }
     Some(behind)
 }

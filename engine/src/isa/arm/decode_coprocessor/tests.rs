@@ -77,7 +77,8 @@ fn moves_name_their_general_registers() {
         (0xee00_1a90, op(Code::Vfp, [1, 0, 0, 0], 0xee00_1a90)), // vmov s1, r1
         (0x0e30_1b10, op(Code::Vfp, [1, 0, 0, 0], 0xee30_1b10)), // vmoveq.32 r1, d0[1]
         (0xec52_1a10, op(Code::Vfp, [1, 0, 0, 2], 0xec52_1a10)), // vmov r1, r2, s0, s1
-        (0xeef1_fa10, op(Code::Vmrs, [15, 0, 0, 0], 1)),         // vmrs apsr_nzcv, fpscr
+        (0xeef1_fa10, op(Code::Vfp, [15, 0, 0, 0], 0xeef1_fa10)), // vmrs apsr_nzcv, fpscr
+        (0xeef7_2a10, op(Code::Vmrs, [2, 0, 0, 0], 7)),          // vmrs r2, mvfr0
         (0xeee8_3a10, op(Code::Vmsr, [3, 0, 0, 0], 8)),          // vmsr fpexc, r3
     ] {
         assert_eq!(decoded(encoding, WITH_D16), Some((TimingClass::VfpMove, vec![expected])), "{encoding:#010x}");

@@ -17,7 +17,11 @@ pub fn one(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
             let system = bits(encoding, 19, 16);
             only_if(system == FPSCR || !emit.features.m_profile)?;
             only_if(!bit(encoding, 7) && (rt != PC || is_read && system == FPSCR))?;
-            emit.op(if is_read { Code::Vmrs } else { Code::Vmsr }, rt, 0, 0, system);
+            match (is_read, system) {
+                // It changes no more than moves do, so a block goes on behind it.
+                (true, FPSCR) => emit.op(Code::Vfp, rt, 0, 0, always(encoding)),
+                _ => emit.op(if is_read { Code::Vmrs } else { Code::Vmsr }, rt, 0, 0, system),
+            }
         }
         (false, 0b000) => {
             not_pc(&[rt])?;

@@ -1,0 +1,104 @@
+//! What has to hold for an instruction to be done in place, and the two ways to do it.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+use super::super::super::profile::Profile;
+use super::super::{Emit, FPSCR, calls};
+use super::{Double, FLUSH, INEXACT, Instruction, MODE, Precision, file};
+
+/// How far above [`Precision::least`] results may be, in the terms of [`is_plain`]: up to infinity, or nowhere if FPSCR
+/// has anything done in another way, or would get IXC.
+pub fn span<P: Profile>(e: &mut Emit<P>, precision: Precision) -> Value {
+    let place = usize::from(precision == Double);
+    if let Some(span) = e.lazy.vfp.spans[place] {
+        return span;
+    }
+    let fpscr = e.register(FPSCR);
+    let asked = e.b.ins().band_imm(fpscr, i64::from(MODE | FLUSH | INEXACT));
+    let usual = e.b.ins().icmp_imm(IntCC::Equal, asked, i64::from(INEXACT));
+    let full = precision.twice(precision.infinite() - precision.least());
+    let [full, none] = [full, 0].map(|span| e.b.ins().iconst(precision.integer(), span));
+    let span = e.b.ins().select(usual, full, none);
+    e.lazy.vfp.spans[place] = Some(span);
+    span
+}
+
+/// True if FPSCR is as [`span`] has it.
+pub fn is_usual<P: Profile>(e: &mut Emit<P>, precision: Precision) -> Value {
+    let span = span(e, precision);
+    e.b.ins().icmp_imm(IntCC::NotEqual, span, 0)
+}
+
+/// The bits of a number without its sign, times 2.
+pub fn twice<P: Profile>(e: &mut Emit<P>, precision: Precision, number: Value) -> Value {
+    let bits = file::cast(e, precision.integer(), number);
+    e.b.ins().ishl_imm(bits, 1)
+}
+
+/// True for +0 and -0.
+pub fn is_zero<P: Profile>(e: &mut Emit<P>, precision: Precision, number: Value) -> Value {
+    let twice = twice(e, precision, number);
+    e.b.ins().icmp_imm(IntCC::Equal, twice, 0)
+}
+
+/// True if a result is finite and large enough, and FPSCR as it should be: in one comparison.
+pub fn is_plain<P: Profile>(e: &mut Emit<P>, precision: Precision, result: Value) -> Value {
+    let twice = twice(e, precision, result);
+    let above = e.b.ins().iadd_imm(twice, -precision.twice(precision.least()));
+    let span = span(e, precision);
+    e.b.ins().icmp(IntCC::UnsignedLessThan, above, span)
+}
+
+/// Code that looks whether something holds.
+type Look<'a, P> = &'a dyn Fn(&mut Emit<P>) -> Value;
+
+/// Gives `to` what `result` makes if `plain` holds, or else if `zero` does; otherwise calls the interpreter's function.
+pub fn quickly<P: Profile>(
+    e: &mut Emit<P>,
+    i: Instruction,
+    plain: Value,
+    zero: Option<Look<P>>,
+    to: u32,
+    result: impl FnOnce(&mut Emit<P>) -> Value,
+) {
+    let [quick, slow, behind] = [(); 3].map(|()| e.b.create_block());
+    e.b.set_cold_block(slow);
+    match zero {
+        None => _ = e.b.ins().brif(plain, quick, &[], slow, &[]),
+        Some(zero) => {
+            let look = e.b.create_block();
+            e.b.set_cold_block(look);
+            e.b.ins().brif(plain, quick, &[], look, &[]);
+            e.b.seal_block(look);
+            e.b.switch_to_block(look);
+            let zero = zero(e);
+            e.b.ins().brif(zero, quick, &[], slow, &[]);
+        }
+    }
+    [quick, slow].into_iter().for_each(|block| e.b.seal_block(block));
+    e.b.switch_to_block(quick);
+    let result = result(e);
+    file::store(e, to, result);
+    e.b.ins().jump(behind, &[result.into()]);
+    let as_type = e.b.func.dfg.value_type(result);
+    let merged = e.b.append_block_param(behind, as_type);
+    e.b.switch_to_block(slow);
+    call(e, i);
+    let result = file::load(e, as_type, to);
+    e.b.ins().jump(behind, &[result.into()]);
+    e.b.seal_block(behind);
+    e.b.switch_to_block(behind);
+    file::know(e, to, merged);
+}
+
+/// Has the interpreter's function do the instruction.
+pub fn call<P: Profile>(e: &mut Emit<P>, i: Instruction) {
+    calls::vfp(e, i.op, i.at);
+}
+
+/// The same where nobody says which registers it changes.
+pub fn leave_to_call<P: Profile>(e: &mut Emit<P>, i: Instruction) {
+    call(e, i);
+    e.lazy.vfp.file.forget();
+}
