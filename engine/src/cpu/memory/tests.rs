@@ -3,6 +3,7 @@
 mod cached;
 mod caches;
 mod fetches;
+mod registers;
 mod steps;
 mod tlbs;
 mod uncached;
