@@ -81,6 +81,8 @@ def main(arguments: list[str] | None = None) -> None:
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             interrupts.leave(interrupted.status)
+    # what is left goes with the program: at its end, nobody has to look for garbage in it
+    gc.freeze()
     sys.exit(status)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -266,7 +265,7 @@ def _scratch_for(target: _Target) -> tuple[int, Path] | None:
 def _scratch(folder: Path, mode: int) -> tuple[int, Path]:
     """A new file in a folder: open for writing, and its path."""
     while True:
-        path = folder / f".cyclescope-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        path = folder / f".cyclescope-{os.getpid()}-{os.urandom(4).hex()}.tmp"
         with suppress(FileExistsError):
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), path
 
