@@ -112,6 +112,14 @@ pub struct Resumed {
     pub exit: usize,
 }
 
+/// A region that has been compiled, or is being.
+struct Made {
+    /// Its blocks: each is entered by its code, unless it has code of its own.
+    members: Vec<u32>,
+    /// Where its code is; 0 if it has none yet.
+    code: usize,
+}
+
 /// A core's compiled code.
 pub(crate) struct HostCode<I: Isa> {
     compiler: Option<Compiler<I>>,
@@ -119,8 +127,7 @@ pub(crate) struct HostCode<I: Isa> {
     enter: usize,
     /// Blocks whose regions are being compiled.
     under_way: Vec<u32>,
-    /// The blocks of each region, the first of which has its code.
-    regions: Vec<Vec<u32>>,
+    regions: Vec<Made>,
     how: Compiling,
     /// What has been compiled so far.
     pub compiled: Compiled,
@@ -154,10 +161,10 @@ impl<I: Isa> HostCode<I> {
         if killed.is_empty() {
             return;
         }
-        self.regions.retain(|members| {
+        self.regions.retain(|Made { members, code }| {
             let stays = !members.iter().any(|member| killed.contains(member));
             if !stays {
-                blocks.forget_code_of(members[0]);
+                blocks.forget_code_of(members, *code);
             }
             stays
         });
@@ -234,11 +241,9 @@ impl<I: Isa> Cpu<I> {
         let Some(mut compiler) = self.host.compiler.take() else { return };
         compiler.begin(self, &region);
         self.host.under_way.push(index);
-        self.blocks.look_again(index);
-        for member in &region.members[1..] {
-            self.blocks.cover(member.index);
-        }
-        self.host.regions.push(region.members.iter().map(|member| member.index).collect());
+        let members: Vec<u32> = region.members.iter().map(|member| member.index).collect();
+        self.blocks.cover(&members);
+        self.host.regions.push(Made { members, code: 0 });
         if self.host.how.waits {
             compiler.wait();
         }
@@ -273,13 +278,26 @@ impl<I: Isa> Cpu<I> {
             let compiled = &mut self.host.compiled;
             *(if code.is_some() { &mut compiled.regions } else { &mut compiled.refused }) += 1;
             match code {
-                Some(code) => self.blocks.adopt(index, code),
-                None if compiler.is_sound() => self.blocks.give_up(index),
+                Some(code) => {
+                    if let Some(made) = place.map(|place| &mut self.host.regions[place]) {
+                        made.code = code;
+                        self.blocks.adopt(&made.members, code);
+                    }
+                }
+                None if compiler.is_sound() => {
+                    if let Some(made) = place.map(|place| self.host.regions.swap_remove(place)) {
+                        self.blocks.forget_code_of(&made.members, 0);
+                    }
+                    self.blocks.give_up(index);
+                }
                 None => {
                     // With the pages all code is gone.
                     self.blocks.compile_after = 0;
                     self.blocks.forget_code(0);
                     self.host.give_up();
+            // If it is not there, a write has killed blocks of it.
+            let made = |made: &Made| made.code == 0 && made.members[0] == index;
+            let place = self.host.regions.iter().position(made);
                     return;
                 }
             }

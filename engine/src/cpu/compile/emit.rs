@@ -8,7 +8,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, AbiParam, AliasRegion, Function, InstBuilder, MemFlags, Signature, Type, Value};
 use cranelift_codegen::isa::CallConv;
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use std::mem::offset_of;
 
 use super::region::{Region, RegisterBits};
@@ -45,7 +45,7 @@ pub struct Emitter<'a, I: Isa> {
     /// Address of the core.
     pub core: Value,
     /// Address of the [`Hot`] of the region's first block.
-    hot: Value,
+    hot: Variable,
     /// The state of fetched lines, which does not change while compiled code runs.
     epoch: Value,
     /// The core's cycles, and instructions.
@@ -79,7 +79,8 @@ pub fn emit<I: Isa>(
     cpu: &Cpu<I>,
     region: &Region,
 ) {
-    let (mut b, core, hot) = begin(func, context, CallConv::Tail);
+    let (mut b, core, entered) = begin(func, context, CallConv::Tail);
+    let hot = b.declare_var(I64);
     let epoch = b.ins().load(I32, own(), core, (offset_of!(Cpu<I>, memory) + Memory::FETCH_EPOCH) as i32);
     let [cycles, instructions] = [offset_of!(Cpu<I>, shell.cycles), offset_of!(Cpu<I>, shell.instructions)].map(|at| {
         let (variable, value) = (b.declare_var(I64), b.ins().load(I64, own(), core, at as i32));
@@ -117,7 +118,7 @@ pub fn emit<I: Isa>(
         (emitter.dirty, emitter.lazy, emitter.decided) = (member.dirty, I::Lazy::default(), FALLEN);
         I::emit(&mut emitter, cpu.blocks.ops_of(member.index));
     }
-    emitter.enter_region(entry);
+    emitter.enter_region(entry, entered);
     emitter.b.seal_all_blocks();
     emitter.b.finalize();
 }
@@ -127,7 +128,8 @@ impl<I: Isa> Emitter<'_, I> {
         &self.cpu.blocks
     }
 
-    fn enter_region(&mut self, entry: ir::Block) {
+    /// The code begins here with whatever member's [`Hot`] is `entered`.
+    fn enter_region(&mut self, entry: ir::Block, entered: Value) {
         self.b.switch_to_block(entry);
         for register in bits(RegisterBits::MAX) {
             if let Some(variable) = self.registers[register as usize] {
@@ -135,7 +137,56 @@ impl<I: Isa> Emitter<'_, I> {
                 self.b.def_var(variable, value);
             }
         }
-        self.b.ins().jump(self.places[0], &[]);
+        self.b.def_var(self.hot, entered);
+        if self.region.members.len() == 1 {
+            self.b.ins().jump(self.places[0], &[]);
+            return;
+        }
+        let head = self.blocks().hot_base() + self.region.members[0].index as usize * size_of::<Hot<I::Jump>>();
+        let head = self.b.ins().iconst(I64, head as i64);
+        let is_head = self.b.ins().icmp(IntCC::Equal, entered, head);
+        let aside = self.b.create_block();
+        self.b.ins().brif(is_head, self.places[0], &[], aside, &[]);
+        self.b.seal_block(aside);
+        self.b.switch_to_block(aside);
+        self.b.def_var(self.hot, head);
+        self.enter_aside(entered);
+    }
+
+    /// Goes to another member than the first. Code relies on lines of members that would have been entered before: those
+    /// have to be there, or the interpreter runs the member.
+    fn enter_aside(&mut self, entered: Value) {
+        let base = self.blocks().hot_base() as i64;
+        let base = self.b.ins().iconst(I64, base);
+        let offset = self.b.ins().isub(entered, base);
+        let index = self.b.ins().ushr_imm(offset, i64::from(size_of::<Hot<I::Jump>>().ilog2()));
+        let refused = self.b.create_block();
+        self.b.set_cold_block(refused);
+        let (region, sure) = (self.region, self.sure_at());
+        let seen = self.b.ins().load(I32, own(), sure, 0);
+        let known = self.b.ins().icmp(IntCC::Equal, seen, self.epoch);
+        self.rarely(known, |this| {
+            for place in (0..region.members.len()).filter(|place| region.is_relied_on(*place)) {
+                let fetched = this.is_fetched_at(region.members[place].index);
+                this.go_on_if(fetched, refused);
+            }
+            this.b.ins().store(own(), this.epoch, sure, 0);
+        });
+        let mut switch = Switch::new();
+        for (place, member) in region.members.iter().enumerate().skip(1) {
+            switch.set_entry(u128::from(member.index), self.places[place]);
+        }
+        let number = self.b.ins().ireduce(I32, index);
+        switch.emit(&mut self.b, number, refused);
+        self.b.switch_to_block(refused);
+        let ending = self.b.ins().bor_imm(index, ending_bits(Kind::Interpret, 0, 0) as i64);
+        self.b.ins().return_(&[ending]);
+    }
+
+    /// Where it stands under which state of fetched lines the region may be entered aside.
+    fn sure_at(&mut self) -> Value {
+        let at = self.blocks().sure_base() + self.region.members[0].index as usize * size_of::<u32>();
+        self.b.ins().iconst(I64, at as i64)
     }
 
     // ---- Registers
@@ -283,7 +334,8 @@ impl<I: Isa> Emitter<'_, I> {
     fn account(&mut self, exit: usize) {
         let runs_at = offset_of!(Hot<I::Jump>, runs) + exit * size_of::<u64>();
         let hot = &self.cpu.blocks.hot[self.index as usize];
-        self.add_at(self.hot, self.offset_to(self.index) + runs_at as i32, 1);
+        let first = self.b.use_var(self.hot);
+        self.add_at(first, self.offset_to(self.index) + runs_at as i32, 1);
         self.count(self.instructions, i64::from(hot.instructions));
         self.count(self.cycles, i64::from(hot.cycles[exit]));
     }
@@ -341,7 +393,8 @@ impl<I: Isa> Emitter<'_, I> {
     /// The block's jump leads to `target` this time: for the interpreter, if that has to finish the block.
     pub fn set_taken_pc(&mut self, target: Value) {
         let at = self.offset_to(self.index) + offset_of!(Hot<I::Jump>, taken_pc) as i32;
-        self.b.ins().store(own(), target, self.hot, at);
+        let hot = self.b.use_var(self.hot);
+        self.b.ins().store(own(), target, hot, at);
     }
 
     /// Does `yes` where `condition` holds, which ends there, and else `no`.
@@ -393,7 +446,7 @@ impl<I: Isa> Emitter<'_, I> {
         let fits = self.fits(i64::from(self.blocks().hot[next as usize].longest_cycles));
         self.go_on_if(fits, out);
         if !self.region.has_entered(self.place, place) {
-            let fetched = self.is_fetched(self.hot, self.offset_to(next));
+            let fetched = self.is_fetched_at(next);
             self.go_on_if(fetched, out);
         }
         let on = self.b.current_block();
@@ -433,11 +486,12 @@ impl<I: Isa> Emitter<'_, I> {
     fn go_outside(&mut self, next: u32) {
         self.write_back();
         let fits = self.fits(i64::from(self.blocks().hot[next as usize].longest_cycles));
-        let fetched = self.is_fetched(self.hot, self.offset_to(next));
+        let fetched = self.is_fetched_at(next);
         let may = self.b.ins().band(fits, fetched);
         self.unless(may, |this| this.finish(Kind::Check, next, 0));
         let offset = self.offset_to(next);
-        let next = self.b.ins().iadd_imm(self.hot, i64::from(offset));
+        let hot = self.b.use_var(self.hot);
+        let next = self.b.ins().iadd_imm(hot, i64::from(offset));
         self.enter(next);
     }
 
@@ -465,7 +519,8 @@ impl<I: Isa> Emitter<'_, I> {
     fn follow_link(&mut self, exit: usize) {
         self.write_back();
         let at = self.offset_to(self.index) + (offset_of!(Hot<I::Jump>, links) + exit * size_of::<u32>()) as i32;
-        let link = self.b.ins().load(I32, own(), self.hot, at);
+        let hot = self.b.use_var(self.hot);
+        let link = self.b.ins().load(I32, own(), hot, at);
         let known = self.b.ins().icmp_imm(IntCC::NotEqual, link, i64::from(NO_BLOCK as i32));
         let index = self.index;
         self.unless(known, |this| this.finish(Kind::Left, index, exit as u32));
@@ -475,6 +530,12 @@ impl<I: Isa> Emitter<'_, I> {
     /// Goes to the block at `target`, if the table of settled blocks has it.
     fn look_up(&mut self, target: Value) {
         self.write_back();
+    /// The same of a block that is known.
+    fn is_fetched_at(&mut self, index: u32) -> Value {
+        let hot = self.b.use_var(self.hot);
+        self.is_fetched(hot, self.offset_to(index))
+    }
+
         let index = self.index;
         let wide = self.b.ins().uextend(I64, target);
         // Twice the slot's number: bit 0 is no part of it.
