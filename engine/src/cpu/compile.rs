@@ -188,12 +188,20 @@ impl<I: Isa> Cpu<I> {
                 return Some(Resumed { index, at: 0, exit: FALLEN });
             }
             match self.enter_compiled(bus, index) {
-                Ending::Interpret { index, at, exit } => return Some(Resumed { index, at, exit }),
+                Ending::Interpret { index, at, exit } => {
+                    if at == 0 {
+                        self.stamp_lines(index);
+                    }
+                    return Some(Resumed { index, at, exit });
+                }
                 Ending::Left { index, exit } => {
                     self.leave(index, exit, self.blocks.exit_pc(index, exit));
                     return None;
                 }
-                Ending::Check { index: next } if self.may_enter(next) || self.may_begin(next) => index = next,
+                Ending::Check { index: next } if self.may_enter(next) || self.may_begin(next) => {
+                    self.stamp_lines(next);
+                    index = next;
+                }
                 Ending::Check { index: next } => {
                     self.stop_before(next);
                     return None;
@@ -277,6 +285,9 @@ impl<I: Isa> Cpu<I> {
             self.host.under_way.retain(|other| *other != index);
             let compiled = &mut self.host.compiled;
             *(if code.is_some() { &mut compiled.regions } else { &mut compiled.refused }) += 1;
+            // If it is not there, a write has killed blocks of it.
+            let made = |made: &Made| made.code == 0 && made.members[0] == index;
+            let place = self.host.regions.iter().position(made);
             match code {
                 Some(code) => {
                     if let Some(made) = place.map(|place| &mut self.host.regions[place]) {
@@ -295,9 +306,6 @@ impl<I: Isa> Cpu<I> {
                     self.blocks.compile_after = 0;
                     self.blocks.forget_code(0);
                     self.host.give_up();
-            // If it is not there, a write has killed blocks of it.
-            let made = |made: &Made| made.code == 0 && made.members[0] == index;
-            let place = self.host.regions.iter().position(made);
                     return;
                 }
             }

@@ -116,6 +116,7 @@ pub fn emit<I: Isa>(
         emitter.b.switch_to_block(emitter.places[place]);
         (emitter.place, emitter.index) = (place, member.index);
         (emitter.dirty, emitter.lazy, emitter.decided) = (member.dirty, I::Lazy::default(), FALLEN);
+        emitter.stamp_lines();
         I::emit(&mut emitter, cpu.blocks.ops_of(member.index));
     }
     emitter.enter_region(entry, entered);
@@ -340,6 +341,19 @@ impl<I: Isa> Emitter<'_, I> {
         self.count(self.cycles, i64::from(hot.cycles[exit]));
     }
 
+    /// The block at hand is entered: see [`crate::cpu::memory::fetch::order`].
+    fn stamp_lines(&mut self) {
+        let cpu = self.cpu;
+        let stamps = cpu.lines_of(self.index).filter_map(|line| cpu.memory.fetch_stamp_at(line));
+        let stamps: Vec<usize> = stamps.collect();
+        if !stamps.is_empty() {
+            let stamp = self.instructions_and(1);
+            for at in stamps {
+                self.b.ins().store(own(), stamp, self.core, (offset_of!(Cpu<I>, memory) + at) as i32);
+            }
+        }
+    }
+
     // ---- Ways out
 
     /// Goes on only if `condition` holds; else does what `otherwise` says, far from the hot path, and ends there.
@@ -515,6 +529,12 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().icmp(IntCC::Equal, self.epoch, seen)
     }
 
+    /// The same of a block that is known.
+    fn is_fetched_at(&mut self, index: u32) -> Value {
+        let hot = self.b.use_var(self.hot);
+        self.is_fetched(hot, self.offset_to(index))
+    }
+
     /// Goes to the block that was linked to an exit since, if any.
     fn follow_link(&mut self, exit: usize) {
         self.write_back();
@@ -530,12 +550,6 @@ impl<I: Isa> Emitter<'_, I> {
     /// Goes to the block at `target`, if the table of settled blocks has it.
     fn look_up(&mut self, target: Value) {
         self.write_back();
-    /// The same of a block that is known.
-    fn is_fetched_at(&mut self, index: u32) -> Value {
-        let hot = self.b.use_var(self.hot);
-        self.is_fetched(hot, self.offset_to(index))
-    }
-
         let index = self.index;
         let wide = self.b.ins().uextend(I64, target);
         // Twice the slot's number: bit 0 is no part of it.
