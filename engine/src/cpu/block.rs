@@ -487,12 +487,12 @@ impl<I: Isa> Blocks<I> {
         self.hot[index as usize].runs_to_go = 0;
     }
 
-    /// The code of a region is of no use any more; 0 if it has none yet.
+    /// The code of a region is of no use any more, or is not there yet.
     pub fn forget_code_of(&mut self, members: &[u32], code: usize) {
-        for (place, index) in members.iter().enumerate() {
+        for index in members {
             let hot = &mut self.hot[*index as usize];
             self.cold[*index as usize].is_covered = false;
-            if place == 0 || hot.code == code {
+            if hot.code == code || hot.code == self.uncompiled {
                 (hot.code, hot.runs_to_go) = (self.uncompiled, self.compile_after);
             }
         }
@@ -530,6 +530,7 @@ impl<I: Isa> Blocks<I> {
     pub fn forget_code(&mut self, uncompiled: usize) {
         self.uncompiled = uncompiled;
         self.hot.iter_mut().for_each(|hot| hot.code = uncompiled);
+        self.cold.iter_mut().for_each(|cold| cold.is_covered = false);
     }
 
     /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.
