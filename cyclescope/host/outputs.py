@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Hashable, Iterator, Mapping
@@ -304,6 +303,8 @@ def _put(scratch: Path, target: _Target) -> None:
     except OSError as error:
         if target.found is None or error.errno not in _NO_RENAME:
             raise
+        import shutil  # rarely needed
+
         with scratch.open("rb") as source, target.real.open("r+b") as file:
             file.truncate()
             shutil.copyfileobj(source, file)
