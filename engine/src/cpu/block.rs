@@ -218,8 +218,8 @@ pub struct Blocks<I: Isa> {
     lookup: [Vec<Found<EntryOf<I>>>; 3],
     /// Those of them that compiled code may go to, by [`lookup_slot`].
     settled: Vec<Settled>,
-    /// By the first block of a region: the state of fetched lines under which it was found that it may be entered at its
-    /// other blocks. Compiled code knows where it is.
+    /// By the first block of a region: the state of fetched lines under which it was found that it may be entered at
+    /// its other blocks. Compiled code knows where it is.
     sure: Vec<u32>,
     /// Grows when all blocks are dropped; never 0.
     generation: u32,

@@ -172,7 +172,7 @@ impl<I: Isa> Emitter<'_, I> {
         Look { slot, wanted, line, here }
     }
 
-    /// True if the access of operation `at` need not be aligned: within a line that has a shortcut it costs nothing then.
+    /// True if the access of operation `at` need not be aligned: within a line that has a shortcut it costs nothing.
     fn takes_unaligned(&self, at: u32) -> bool {
         let op = &self.cpu.blocks.ops_of(self.index)[at as usize];
         let is_refused = self.cpu.isa.mmu().checks_alignment();

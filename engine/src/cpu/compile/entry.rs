@@ -39,8 +39,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.enter_aside(entered);
     }
 
-    /// Goes to another member than the first. Code relies on lines of members that would have been entered before: those
-    /// have to be there, or the interpreter runs the member.
+    /// Goes to another member than the first. Code relies on lines of members that would have been entered before:
+    /// those have to be there, or the interpreter runs the member.
     fn enter_aside(&mut self, entered: Value) {
         let base = self.blocks().hot_base() as i64;
         let base = self.b.ins().iconst(I64, base);
