@@ -101,6 +101,7 @@ $(VENV)/.installed: requirements/dev.txt $(ENGINE_SOURCES)
 	@echo "make: Python's packages go into $(VENV), and the engine is compiled: some two minutes" >&2
 	@+$(MAKE) --no-print-directory -j2 $(VENV)/.requirements $(VENV)/.engine
 	@$(BIN)/maturin develop --release --locked --quiet
+	@$(BIN)/python -m compileall -q cyclescope
 	@touch $@
 
 $(VENV)/.requirements: requirements/dev.txt

@@ -7,7 +7,6 @@ with `--set` in the place of the file; a timing value's provenance is then `--se
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -86,6 +85,8 @@ def unknown_path(path: str, known: Iterable[str]) -> SettingError:
 
 def _near(path: str, known: list[str]) -> list[str]:
     """Known paths that look like one: of the same owner, else as a whole, else of the same name."""
+    import difflib  # only what is misspelt needs it
+
     owner, _, name = path.rpartition(".")
     siblings = [other for other in known if other.rpartition(".")[0] == owner]
     if siblings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import stat
 import time
@@ -55,6 +54,8 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
         if path.exists():
             inputs.check(path)
         raise UsageError(f"{inputs.printable(text)}: no such board file")
+    import difflib  # only what is misspelt needs it
+
     known = shipped_boards()
     near = difflib.get_close_matches(text, known, cutoff=0.4) or known
     raise UsageError(

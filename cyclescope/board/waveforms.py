@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import struct
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -149,6 +148,8 @@ def _record_into_scratch(machine: Machine, wanted: list[int], path: str | os.Pat
     folder = Path(path).parent if Path(path).is_file() else None
     if folder and not os.access(folder, os.W_OK):
         folder = None
+    import tempfile  # what a run without waveforms need not wait for
+
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".cyclescope-waves-") as scratch:
         machine.record_waves(wanted, scratch.name)
 

@@ -27,8 +27,6 @@ from cyclescope.statuses import Status
 # Each is `<name>_command` in a module of that name.
 _COMMANDS = ("bench", "binding", "board", "disassemble", "ipc", "list", "run", "show")
 
-_OBJECTS_BETWEEN_COLLECTIONS = 50_000
-
 
 class _Group(click.Group):
     """The commands, each imported when it is asked for: none waits for what others need.
@@ -69,8 +67,6 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: runs a command and exits with its status."""
-    # what is made while modules are imported stays: there is no garbage among it
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     with terminal.prepared(), _threads_told(), interrupts.handled():
         try:
             status = _ended(lambda: _run(arguments))
@@ -81,6 +77,8 @@ def main(arguments: list[str] | None = None) -> None:
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             interrupts.leave(interrupted.status)
+    # what is left goes with the program: at its end, nobody has to look for garbage in it
+    gc.freeze()
     sys.exit(status)
 
 

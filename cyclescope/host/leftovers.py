@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
-import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
 
 _folders: set[Path] = set()
 _programs: set[subprocess.Popen[bytes]] = set()
@@ -26,6 +26,8 @@ _lock = threading.Lock()
 @contextlib.contextmanager
 def scratch(**place: Any) -> Iterator[Path]:
     """A folder that is gone afterwards, placed as `tempfile` does."""
+    import tempfile  # what a run without such folders need not wait for; likewise below
+
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True, **place) as name:
         folder = Path(name)
         _folders.add(folder)
@@ -40,6 +42,8 @@ def call(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[
 
     A Ctrl-C at the terminal does not reach it: this program decides what then becomes of it.
     """
+    import subprocess
+
     with _lock:
         program = subprocess.Popen(
             command,
@@ -66,6 +70,8 @@ def discard() -> None:
     _lock.acquire(timeout=1)
     for program in tuple(_programs):
         _kill(program)
+    if _folders:
+        import shutil
     for folder in tuple(_folders):
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
-import shutil
 import stat
 import sys
 from collections.abc import Hashable, Iterator, Mapping
@@ -266,7 +264,7 @@ def _scratch_for(target: _Target) -> tuple[int, Path] | None:
 def _scratch(folder: Path, mode: int) -> tuple[int, Path]:
     """A new file in a folder: open for writing, and its path."""
     while True:
-        path = folder / f".cyclescope-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        path = folder / f".cyclescope-{os.getpid()}-{os.urandom(4).hex()}.tmp"
         with suppress(FileExistsError):
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), path
 
@@ -305,6 +303,8 @@ def _put(scratch: Path, target: _Target) -> None:
     except OSError as error:
         if target.found is None or error.errno not in _NO_RENAME:
             raise
+        import shutil  # rarely needed
+
         with scratch.open("rb") as source, target.real.open("r+b") as file:
             file.truncate()
             shutil.copyfileobj(source, file)

@@ -121,6 +121,9 @@ impl<I: Isa> Cpu<I> {
     /// What is at `addr`, not extended, if a shortcut with stamps leads there for operation `at`.
     #[inline]
     pub(crate) fn load_stamped(&mut self, index: u32, at: u32, addr: u32, size: AccessSize) -> Option<u32> {
+        if !self.memory.shortcuts().have_stamps() {
+            return None;
+        }
         let stamp = self.stamp(index, at);
         let host = self.memory.load_stamped(addr, size.bytes(), stamp)?;
         // SAFETY: as for loads.
@@ -138,6 +141,9 @@ impl<I: Isa> Cpu<I> {
         size: AccessSize,
         value: impl FnOnce(u32) -> u32,
     ) -> bool {
+        if !self.memory.shortcuts().have_stamps() {
+            return false;
+        }
         let stamp = self.stamp(index, at);
         let host = self.memory.store_stamped(addr, size.bytes(), stamp);
         if let Some(host) = host {
@@ -195,12 +201,12 @@ impl<I: Isa> Cpu<I> {
         if let Some((done, alone)) = self.memory.load_register(bus, quiet, addr, size) {
             return self.register_loaded(bus, index, at, moves, (done, alone), set);
         }
-        if let Some((cycles, value)) = self.memory.load_flat(bus, quiet, addr, size.bytes(), told) {
+        if let Some((cycles, value)) = self.memory.load_cached(bus, quiet, addr, size.bytes()) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
             return self.after_flat(bus, index, at);
         }
-        if let Some((cycles, value)) = self.memory.load_cached(bus, quiet, addr, size.bytes()) {
+        if let Some((cycles, value)) = self.memory.load_flat(bus, quiet, addr, size.bytes(), told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
             return self.after_flat(bus, index, at);
@@ -275,11 +281,11 @@ impl<I: Isa> Cpu<I> {
             self.access_kind = moves.name();
             return self.written(bus, index, at, done);
         }
-        if let Some(cycles) = self.memory.store_flat(bus, quiet, addr, size.bytes(), value, told) {
+        if let Some(cycles) = self.memory.store_cached(bus, quiet, addr, size.bytes(), value) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_flat(bus, index, at);
         }
-        if let Some(cycles) = self.memory.store_cached(bus, quiet, addr, size.bytes(), value) {
+        if let Some(cycles) = self.memory.store_flat(bus, quiet, addr, size.bytes(), value, told) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_flat(bus, index, at);
         }

@@ -27,7 +27,7 @@ const MOST_BLOCKS: usize = 1 << 16;
 const RECONSIDER_AFTER: u16 = 200;
 /// Runs of a block by the interpreter after which one has to ask whether its code is there.
 const LOOK_AGAIN_AFTER: u16 = 500;
-/// Runs by the interpreter after which a block is compiled that is part of another's code.
+/// Runs by the interpreter after which a block is compiled that was to be part of another's code.
 const COVERED_RUNS: u16 = 30_000;
 /// No [`Settled::tag`]: so many kinds of results under way there never are.
 const NOT_SETTLED: Settled = Settled { tag: u64::MAX, index: NO_BLOCK };
@@ -91,6 +91,8 @@ pub struct Cold<I: Isa> {
     pub first_instr: u32,
     /// Its runs when its compiled code was last thought about.
     pub runs_before: u64,
+    /// It is compiled with others, or is being.
+    pub is_covered: bool,
     /// Blocks that have been linked to it, up to some number of them.
     sources: Vec<u32>,
     /// It was killed.
@@ -216,6 +218,9 @@ pub struct Blocks<I: Isa> {
     lookup: [Vec<Found<EntryOf<I>>>; 3],
     /// Those of them that compiled code may go to, by [`lookup_slot`].
     settled: Vec<Settled>,
+    /// By the first block of a region: the state of fetched lines under which it was found that it may be entered at
+    /// its other blocks. Compiled code knows where it is.
+    sure: Vec<u32>,
     /// Grows when all blocks are dropped; never 0.
     generation: u32,
     /// Runs after which a block is compiled; 0 for never.
@@ -242,6 +247,7 @@ impl<I: Isa> Blocks<I> {
             instrs: Vec::new(),
             lookup: std::array::from_fn(|_| vec![nothing; LOOKUP_SLOTS]),
             settled: vec![NOT_SETTLED; LOOKUP_SLOTS],
+            sure: if I::COMPILE_AFTER == 0 { Vec::new() } else { vec![0; MOST_BLOCKS] },
             generation: 1,
             compile_after,
             uncompiled: 0,
@@ -288,6 +294,7 @@ impl<I: Isa> Blocks<I> {
     /// No block is known to be in the instruction cache any more.
     pub fn forget_fetched(&mut self) {
         self.hot.iter_mut().for_each(|hot| hot.fetched_epoch = 0);
+        self.sure.fill(0);
     }
 
     /// The instructions of a block.
@@ -398,6 +405,7 @@ impl<I: Isa> Blocks<I> {
             fetch,
             first_instr,
             runs_before: 0,
+            is_covered: false,
             sources: Vec::new(),
             is_dead: false,
         });
@@ -434,18 +442,29 @@ impl<I: Isa> Blocks<I> {
         self.settled.as_ptr().expose_provenance()
     }
 
+    /// Address of the table of states under which regions may be entered aside, by their first blocks.
+    pub fn sure_base(&self) -> usize {
+        self.sure.as_ptr().expose_provenance()
+    }
+
     /// True if a block has compiled code.
     #[inline(always)]
     pub fn is_compiled(&self, index: u32) -> bool {
         self.hot[index as usize].code != self.uncompiled
     }
 
-    /// A block has compiled code now.
-    pub fn adopt(&mut self, index: u32, code: usize) {
-        let hot = &mut self.hot[index as usize];
-        hot.code = code;
-        hot.runs_to_go = RECONSIDER_AFTER;
-        self.cold[index as usize].runs_before = hot.runs[0] + hot.runs[1];
+    /// The blocks of a region have compiled code now: the first one this, others too if they had none.
+    pub fn adopt(&mut self, members: &[u32], code: usize) {
+        self.sure[members[0] as usize] = 0;
+        for (place, index) in members.iter().enumerate() {
+            let hot = &mut self.hot[*index as usize];
+            if place > 0 && hot.code != self.uncompiled {
+                continue;
+            }
+            hot.code = code;
+            hot.runs_to_go = RECONSIDER_AFTER;
+            self.cold[*index as usize].runs_before = hot.runs[0] + hot.runs[1];
+        }
     }
 
     /// A block is entered that no other leads to: the rest of one that was left in its middle, most times because a
@@ -468,17 +487,28 @@ impl<I: Isa> Blocks<I> {
         self.hot[index as usize].runs_to_go = 0;
     }
 
-    /// The code of a block is of no use any more.
-    pub fn forget_code_of(&mut self, index: u32) {
-        let hot = &mut self.hot[index as usize];
-        (hot.code, hot.runs_to_go) = (self.uncompiled, self.compile_after);
+    /// The code of a region is of no use any more, or is not there yet.
+    pub fn forget_code_of(&mut self, members: &[u32], code: usize) {
+        for index in members {
+            let hot = &mut self.hot[*index as usize];
+            self.cold[*index as usize].is_covered = false;
+            if hot.code == code || hot.code == self.uncompiled {
+                (hot.code, hot.runs_to_go) = (self.uncompiled, self.compile_after);
+            }
+        }
     }
 
-    /// A block is part of another's compiled code: as it is rarely entered otherwise, it is worth code of its own
-    /// later.
-    pub fn cover(&mut self, index: u32) {
-        if !self.is_compiled(index) {
-            self.hot[index as usize].runs_to_go = COVERED_RUNS.max(self.compile_after);
+    /// Blocks are about to be compiled together: the first has been asked for, and one has to ask soon whether that is
+    /// done; the others need not be asked for meanwhile.
+    pub fn cover(&mut self, members: &[u32]) {
+        self.look_again(members[0]);
+        for index in members {
+            self.cold[*index as usize].is_covered = true;
+        }
+        for index in &members[1..] {
+            if !self.is_compiled(*index) {
+                self.hot[*index as usize].runs_to_go = COVERED_RUNS.max(self.compile_after);
+            }
         }
     }
 
@@ -489,6 +519,7 @@ impl<I: Isa> Blocks<I> {
         let runs = hot.runs[0] + hot.runs[1];
         if runs.wrapping_sub(cold.runs_before) < 2 * u64::from(RECONSIDER_AFTER) {
             hot.code = self.uncompiled;
+            cold.is_covered = false;
         } else {
             hot.runs_to_go = RECONSIDER_AFTER;
             cold.runs_before = runs;
@@ -499,6 +530,7 @@ impl<I: Isa> Blocks<I> {
     pub fn forget_code(&mut self, uncompiled: usize) {
         self.uncompiled = uncompiled;
         self.hot.iter_mut().for_each(|hot| hot.code = uncompiled);
+        self.cold.iter_mut().for_each(|cold| cold.is_covered = false);
     }
 
     /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.

@@ -7,17 +7,20 @@
 //! other functions that it calls change registers only. So registers, cycles and counters are the interpreter's at
 //! every point that can be observed.
 //!
-//! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes the
-//! function of a region, its accounts and its ways out; [`access`] loads and stores, [`arithmetic`] computes; [`stubs`]
-//! leads into compiled code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread ([`worker`]) do the
-//! long part while the core goes on interpreting: as both tiers come to the same, it does not matter when that is done.
-//! What an operation does, its instruction set says ([`Isa::emit`](super::isa::Isa::emit)).
+//! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes
+//! the function of a region and its accounts, [`entry`] and [`exits`] its ways in and out; [`access`] loads and
+//! stores, [`arithmetic`] computes; [`stubs`] leads into compiled code and out of it, and [`code_memory`] holds it.
+//! [`compiler`] has a thread ([`worker`]) do the long part while the core goes on interpreting: as both tiers come to
+//! the same, it does not matter when that is done. What an operation does, its instruction set says
+//! ([`Isa::emit`](super::isa::Isa::emit)).
 
 mod access;
 mod arithmetic;
 mod code_memory;
 mod compiler;
 pub mod emit;
+mod entry;
+mod exits;
 mod region;
 mod slow_access;
 mod stubs;
@@ -112,6 +115,14 @@ pub struct Resumed {
     pub exit: usize,
 }
 
+/// A region that has been compiled, or is being.
+struct Made {
+    /// Its blocks: each is entered by its code, unless it has code of its own.
+    members: Vec<u32>,
+    /// Where its code is; 0 if it has none yet.
+    code: usize,
+}
+
 /// A core's compiled code.
 pub(crate) struct HostCode<I: Isa> {
     compiler: Option<Compiler<I>>,
@@ -119,8 +130,7 @@ pub(crate) struct HostCode<I: Isa> {
     enter: usize,
     /// Blocks whose regions are being compiled.
     under_way: Vec<u32>,
-    /// The blocks of each region, the first of which has its code.
-    regions: Vec<Vec<u32>>,
+    regions: Vec<Made>,
     how: Compiling,
     /// What has been compiled so far.
     pub compiled: Compiled,
@@ -154,10 +164,10 @@ impl<I: Isa> HostCode<I> {
         if killed.is_empty() {
             return;
         }
-        self.regions.retain(|members| {
+        self.regions.retain(|Made { members, code }| {
             let stays = !members.iter().any(|member| killed.contains(member));
             if !stays {
-                blocks.forget_code_of(members[0]);
+                blocks.forget_code_of(members, *code);
             }
             stays
         });
@@ -181,12 +191,20 @@ impl<I: Isa> Cpu<I> {
                 return Some(Resumed { index, at: 0, exit: FALLEN });
             }
             match self.enter_compiled(bus, index) {
-                Ending::Interpret { index, at, exit } => return Some(Resumed { index, at, exit }),
+                Ending::Interpret { index, at, exit } => {
+                    if at == 0 {
+                        self.stamp_lines(index);
+                    }
+                    return Some(Resumed { index, at, exit });
+                }
                 Ending::Left { index, exit } => {
                     self.leave(index, exit, self.blocks.exit_pc(index, exit));
                     return None;
                 }
-                Ending::Check { index: next } if self.may_enter(next) || self.may_begin(next) => index = next,
+                Ending::Check { index: next } if self.may_enter(next) || self.may_begin(next) => {
+                    self.stamp_lines(next);
+                    index = next;
+                }
                 Ending::Check { index: next } => {
                     self.stop_before(next);
                     return None;
@@ -234,11 +252,9 @@ impl<I: Isa> Cpu<I> {
         let Some(mut compiler) = self.host.compiler.take() else { return };
         compiler.begin(self, &region);
         self.host.under_way.push(index);
-        self.blocks.look_again(index);
-        for member in &region.members[1..] {
-            self.blocks.cover(member.index);
-        }
-        self.host.regions.push(region.members.iter().map(|member| member.index).collect());
+        let members: Vec<u32> = region.members.iter().map(|member| member.index).collect();
+        self.blocks.cover(&members);
+        self.host.regions.push(Made { members, code: 0 });
         if self.host.how.waits {
             compiler.wait();
         }
@@ -272,9 +288,22 @@ impl<I: Isa> Cpu<I> {
             self.host.under_way.retain(|other| *other != index);
             let compiled = &mut self.host.compiled;
             *(if code.is_some() { &mut compiled.regions } else { &mut compiled.refused }) += 1;
+            // If it is not there, a write has killed blocks of it.
+            let made = |made: &Made| made.code == 0 && made.members[0] == index;
+            let place = self.host.regions.iter().position(made);
             match code {
-                Some(code) => self.blocks.adopt(index, code),
-                None if compiler.is_sound() => self.blocks.give_up(index),
+                Some(code) => {
+                    if let Some(made) = place.map(|place| &mut self.host.regions[place]) {
+                        made.code = code;
+                        self.blocks.adopt(&made.members, code);
+                    }
+                }
+                None if compiler.is_sound() => {
+                    if let Some(made) = place.map(|place| self.host.regions.swap_remove(place)) {
+                        self.blocks.forget_code_of(&made.members, 0);
+                    }
+                    self.blocks.give_up(index);
+                }
                 None => {
                     // With the pages all code is gone.
                     self.blocks.compile_after = 0;

@@ -70,7 +70,7 @@ impl<I: Isa> Cpu<I> {
         (addr & !(self.line_bytes - 1)).wrapping_add(self.line_bytes)
     }
 
-    fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<I> {
+    pub(super) fn lines_of(&self, index: u32) -> impl Iterator<Item = u32> + use<I> {
         let hot = &self.blocks.hot[index as usize];
         let bytes = self.line_bytes;
         let first = hot.pc & I::ADDRESS_MASK & !(bytes - 1);
@@ -79,7 +79,11 @@ impl<I: Isa> Cpu<I> {
 
     fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
         for line in self.lines_of(index) {
-            if !self.memory.has_fetch_line(line) {
+            if self.memory.has_fetch_line(line) {
+                if self.memory.stamps_fetches() {
+                    self.memory.use_fetch_line(line);
+                }
+            } else {
                 if self.line_must_wait(bus, line) {
                     return false;
                 }
@@ -162,6 +166,20 @@ impl<I: Isa> Cpu<I> {
             self.blocks.hot[index as usize].fetched_epoch = self.memory.fetch_epoch();
         }
         here
+    }
+
+    /// A block is entered without a look at its lines: where the order of their use matters, it is told later.
+    #[inline(always)]
+    pub(super) fn stamp_lines(&mut self, index: u32) {
+        if self.memory.stamps_fetches() {
+            self.stamp_all_lines(index);
+        }
+    }
+
+    #[inline(never)]
+    fn stamp_all_lines(&mut self, index: u32) {
+        let stamp = self.shell.instructions + 1;
+        self.lines_of(index).for_each(|line| self.memory.stamp_fetch(line, stamp));
     }
 
     /// True if a block fits before the limit, all of its lines are in the instruction cache, and nobody watches for it.

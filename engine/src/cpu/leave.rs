@@ -45,6 +45,7 @@ impl<I: Isa> Cpu<I> {
             self.stop_before(next);
             return None;
         }
+        self.stamp_lines(next);
         Some(next)
     }
 
@@ -191,6 +192,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.instructions -= u64::from(count);
         self.shell.fixed.remove(before.fixed);
         self.shell.cycles = self.shell.cycles.wrapping_sub(before.fixed.cycles());
+        self.stamp_lines(index);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         if self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
             self.cut(index, count);

@@ -150,7 +150,7 @@ impl Memory {
             shortcuts: Shortcuts::new(line_bytes(config.dcache, config.granule_bytes), !turns.is_empty()),
             turns,
             shortcuts_privileged: true,
-            fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES)),
+            fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES), fetch::order::matters(config.icache)),
             touched: 0,
             translates: true,
             flat: true,
@@ -206,6 +206,7 @@ impl Memory {
         if changed {
             self.shortcuts_privileged = privileged;
             self.clear_shortcuts();
+            self.learn_fetches();
             self.fetched.clear();
         }
         changed
@@ -223,6 +224,7 @@ impl Memory {
         let icache = mmu.icache_is_on() && self.config.icache.is_some();
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
         self.clear_shortcuts();
+        self.learn_fetches();
         self.fetched.clear();
         self.forget_uncached();
         // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
@@ -275,6 +277,9 @@ impl Memory {
         if let Some(Cow::Owned(dcache)) = self.ordered_dcache() {
             state.dcache = Some(dcache);
         }
+        if let Some(Cow::Owned(icache)) = self.ordered_icache() {
+            state.icache = Some(icache);
+        }
         state
     }
 
@@ -288,14 +293,14 @@ impl Memory {
     /// True if further accesses, the first of them at core cycle `now`, go as they did in the state `before`, `then`
     /// cycles after reset.
     pub fn behaves_like(&self, now: u64, before: &State, then: u64) -> bool {
-        let (state, dcache) = (&self.state, self.ordered_dcache());
+        let (state, icache, dcache) = (&self.state, self.ordered_icache(), self.ordered_dcache());
         let alike = |now: Option<&Cache>, before: &Option<Cache>| match (now, before) {
             (Some(now), Some(before)) => now.behaves_like(before),
             _ => true,
         };
         // What the second level has is not compared: it must not have been asked.
         state.outer_uses == before.outer_uses
-            && alike(state.icache.as_ref(), &before.icache)
+            && alike(icache.as_deref(), &before.icache)
             && alike(dcache.as_deref(), &before.dcache)
             && state.tlb == before.tlb
             && state.prefetch.behaves_like(now, &before.prefetch, then)

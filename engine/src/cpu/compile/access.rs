@@ -12,8 +12,8 @@ use crate::bus::device::AccessSize;
 use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::Memory;
 use crate::cpu::memory::shortcut::{STAMPED, Slot, Used};
+use crate::cpu::memory::{Memory, Mmu};
 
 /// Accesses of simulated memory.
 fn simulated() -> MemFlags {
@@ -163,12 +163,25 @@ impl<I: Isa> Emitter<'_, I> {
         let offset = self.b.ins().uextend(I64, offset);
         let slot = self.b.ins().iadd(self.core, offset);
         let line_at = if moves.store { offset_of!(Slot, store_line) } else { offset_of!(Slot, load_line) };
-        let mask = !((1u32 << shift) - 1) | (moves.size.bytes() - 1);
-        let wanted = self.b.ins().band_imm(addr, i64::from(mask as i32));
+        let (line_mask, rest) = (!((1u32 << shift) - 1), moves.size.bytes() - 1);
+        let (place, mask) = if self.takes_unaligned(at) {
+            // The line of the last byte: of one that goes on in the next line, that is not the slot's.
+            (self.b.ins().iadd_imm(addr, i64::from(rest)), line_mask)
+        } else {
+            (addr, line_mask | rest)
+        };
+        let wanted = self.b.ins().band_imm(place, i64::from(mask as i32));
         let line_at = self.slots_at() + line_at as i32;
         let line = self.b.ins().load(I32, own(), slot, line_at);
         let here = self.b.ins().icmp(IntCC::Equal, wanted, line);
         Look { slot, wanted, line, here }
+    }
+
+    /// True if the access of operation `at` need not be aligned: within a line that has a shortcut it costs nothing.
+    fn takes_unaligned(&self, at: u32) -> bool {
+        let op = &self.cpu.blocks.ops_of(self.index)[at as usize];
+        let is_refused = self.cpu.isa.mmu().checks_alignment();
+        I::may_be_unaligned(op) && !is_refused && !self.cpu.memory.shortcuts().have_stamps()
     }
 
     /// Where the first slot is in the core.

@@ -51,6 +51,10 @@ impl Region {
                 if next == NO_BLOCK || runs(from, exit) < least || region.place_of(next).is_some() {
                     continue;
                 }
+                // What is part of another region is entered there: to compile it again would gain less than it takes.
+                if blocks.cold[next as usize].is_covered {
+                    continue;
+                }
                 let Some(member) = member(blocks, next) else { continue };
                 let more = blocks.ops_of(next).len();
                 if region.members.len() < MOST_BLOCKS && ops + more <= MOST_OPS {
@@ -71,6 +75,11 @@ impl Region {
     /// True if the member at the place `to` has certainly been entered before the one at `from` leads there.
     pub fn has_entered(&self, from: usize, to: usize) -> bool {
         self.members[from].entered >> to & 1 != 0
+    }
+
+    /// True if some member's code relies on the lines of the one at this place having been there before it.
+    pub fn is_relied_on(&self, place: usize) -> bool {
+        self.members.iter().enumerate().any(|(other, member)| other != place && member.entered >> place & 1 != 0)
     }
 
     /// Works out which registers may differ from the core's at the entry of each block, and which others have been

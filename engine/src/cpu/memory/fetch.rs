@@ -6,6 +6,7 @@
 //! cycles; what an instruction is stays with the instruction set.
 
 pub mod on_demand;
+pub mod order;
 pub mod prefetch_next;
 
 use std::mem::offset_of;
@@ -22,6 +23,7 @@ use crate::bus::{Bus, BusFault, Target};
 use crate::faults::BusFaultKind;
 use crate::memory::cache::{Cache, NO_LINE};
 use crate::time::Ps;
+use order::Stamps;
 
 /// Lines that [`FetchLines`] can hold.
 const SLOTS: usize = 1 << 10;
@@ -34,20 +36,29 @@ pub(super) struct FetchLines {
     shift: u32,
     /// Grows whenever a line goes; never 0.
     pub epoch: u32,
+    /// It matters in which order they are used: see [`order`].
+    by_use: bool,
+    /// Inside the core, so that compiled code finds them from its address.
+    stamps: Stamps,
+    /// Room for uses that are being taken.
+    uses: Vec<(u64, u32)>,
 }
 
 impl FetchLines {
-    pub fn new(line_bytes: u32) -> FetchLines {
-        FetchLines { slots: Box::new([(NO_LINE, NO_LINE); SLOTS]), shift: line_bytes.trailing_zeros(), epoch: 1 }
+    /// No lines of `line_bytes`; `by_use` if it matters in which order they are used.
+    pub fn new(line_bytes: u32, by_use: bool) -> FetchLines {
+        let (slots, shift) = (Box::new([(NO_LINE, NO_LINE); SLOTS]), line_bytes.trailing_zeros());
+        FetchLines { slots, shift, epoch: 1, by_use, stamps: [0; SLOTS], uses: Vec::new() }
     }
 
     #[inline(always)]
     fn has(&self, line: u32) -> bool {
-        self.slots[(line >> self.shift) as usize & (SLOTS - 1)].0 == line
+        self.slots[self.slot_of(line)].0 == line
     }
 
     fn add(&mut self, line: u32, physical: u32) {
-        let slot = &mut self.slots[(line >> self.shift) as usize & (SLOTS - 1)];
+        let slot = self.slot_of(line);
+        let slot = &mut self.slots[slot];
         let before = std::mem::replace(slot, (line, physical));
         if before.0 != line && before.0 != NO_LINE {
             self.went();
@@ -69,14 +80,6 @@ impl FetchLines {
     pub fn clear(&mut self) {
         self.slots.fill((NO_LINE, NO_LINE));
         self.went();
-    }
-
-    /// Removes all lines but that at a physical address of its set in a cache with ways of so many bytes.
-    fn remove_others_of_set(&mut self, physical: u32, way_bytes: u32) {
-        let same_bytes = way_bytes.min(0x1000);
-        let (first, step) = ((physical & (same_bytes - 1)) >> self.shift, (same_bytes >> self.shift).max(1));
-        let of_set = |other: u32| (other ^ physical) & (way_bytes - 1) == 0;
-        self.remove(first as usize, step as usize, |slot| slot.1 != physical && of_set(slot.1));
     }
 
     #[inline]
@@ -226,24 +229,23 @@ impl Memory {
         let place = self.code_place(trip, mmu, va)?;
         let Some(cache) = self.state.icache.as_mut().filter(|_| place.via == Via::Cached) else { return Ok(()) };
         let line = cache.line_addr(place.physical);
-        let by_use = Cache::keeps_order(cache.shape());
+        self.learn_fetches_of_set(line);
+        let Some(cache) = &mut self.state.icache else { return Ok(()) };
         if !cache.touch(line, false) {
             let fill = Transfer::ReadBurst(Purpose::Fetch, cache.shape().line_bytes);
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             let filled = self.read(trip, Place { physical: line, ..place }, fill);
             filled.map_err(|fault| abort_of(va, false, fault))?;
             let victim = self.state.icache.as_mut().and_then(|cache| cache.fill(line, false));
-            // Else it goes with the others of its set.
-            if let Some(victim) = victim.filter(|_| !by_use) {
+            if let Some(victim) = victim {
                 self.fetched.remove_physical(victim.line_addr);
             }
         }
-        let Some(cache) = &mut self.state.icache else { return Ok(()) };
-        if by_use {
-            self.fetched.remove_others_of_set(line, cache.way_bytes());
-        }
         if mmu.is_privileged() == self.shortcuts_privileged {
-            self.fetched.add(va & !(cache.shape().line_bytes - 1), line);
+            if let Some(other) = self.fetched.used_in_slot_of(va) {
+                self.learn_fetches_of_set(other);
+            }
+            self.fetched.add(va & !((1 << self.fetched.shift) - 1), line);
         }
         Ok(())
     }
@@ -251,6 +253,7 @@ impl Memory {
     /// Drops all instructions that were fetched, from the cache too, in no time.
     pub fn forget_fetched(&mut self) {
         self.forget_uncached();
+        self.learn_fetches();
         self.fetched.clear();
         self.state.icache.iter_mut().for_each(Cache::invalidate_all);
     }

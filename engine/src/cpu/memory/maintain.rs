@@ -60,6 +60,7 @@ impl Memory {
     fn icache_lines<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, lines: Lines) -> Result<(), AbortOf<M>> {
         self.work(trip);
         self.forget_uncached();
+        self.learn_fetches();
         self.fetched.clear();
         match lines {
             Lines::At(va) => {

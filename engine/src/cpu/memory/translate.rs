@@ -124,7 +124,10 @@ impl Memory {
         };
         if let Some(went) = self.state.tlb.refill(access.kind, entry) {
             match access.kind {
-                Kind::Execute => self.fetched.remove_span(went.page, went.to.page_bytes),
+                Kind::Execute => {
+                    self.learn_fetches();
+                    self.fetched.remove_span(went.page, went.to.page_bytes);
+                }
                 _ => {
                     self.learn_uses();
                     self.shortcuts.remove_span(went.page, went.to.page_bytes);

@@ -25,6 +25,7 @@ use crate::cpu::compile::{Emitter, RegisterBits};
 use crate::cpu::memory::Via;
 
 pub use flags::{Lazy, late_value, settle};
+pub use memory::may_be_unaligned;
 pub use predictor::emit_resolve;
 
 type Emit<'a, P> = Emitter<'a, ArmSet<P>>;

@@ -268,6 +268,10 @@ impl<P: Profile> Isa for ArmSet<P> {
         Op { code: Code::End, rd: SINK, rn: 0, rm: LEAVE, ra: 0, imm: 0 }
     }
 
+    fn may_be_unaligned(op: &Op) -> bool {
+        compile::may_be_unaligned(op)
+    }
+
     fn accesses(op: &Op) -> bool {
         use Code::*;
         matches!(

@@ -97,6 +97,34 @@ fn a_line_that_has_to_go_has_no_shortcut_any_more() {
 }
 
 #[test]
+fn the_line_goes_that_was_used_longest_ago_by_stamps_too() {
+    let mut shape = config().icache.unwrap();
+    shape.replacement = Replacement::LeastRecentlyUsed;
+    let [a, b, c, d] = [0, 512, 1024, 1536].map(|offset| RAM + offset);
+    let mut rig = rig(all_on(), MemoryConfig { icache: Some(shape), ..config() });
+    let fill = |rig: &mut Rig, line: u32| {
+        rig.now += 100;
+        rig.fetch_line(line).1.unwrap();
+    };
+    fill(&mut rig, a);
+    fill(&mut rig, b);
+    // Both are at hand. `a` is used behind `b`, of which only a stamp tells.
+    assert!(rig.memory.stamps_fetches() && rig.memory.has_fetch_line(a) && rig.memory.has_fetch_line(b));
+    let (state, epoch) = (rig.memory.state(), rig.memory.fetch_epoch());
+    rig.memory.stamp_fetch(b, 7);
+    rig.memory.stamp_fetch(a, 8);
+    assert!(!rig.memory.behaves_like(0, &state, 0), "another line goes next");
+    assert_eq!(rig.memory.fetch_epoch(), epoch);
+    fill(&mut rig, c);
+    assert!(rig.memory.has_fetch_line(a) && !rig.memory.has_fetch_line(b) && rig.memory.fetch_epoch() != epoch);
+    // A use behind a look comes after all stamps.
+    rig.memory.stamp_fetch(c, 9);
+    rig.memory.use_fetch_line(a);
+    fill(&mut rig, d);
+    assert!(rig.memory.has_fetch_line(a) && !rig.memory.has_fetch_line(c));
+}
+
+#[test]
 fn barriers_drop_what_was_fetched() {
     let mut rig = rig(all_off(), config());
     assert_eq!(rig.fetch(RAM, RAM + 4), READ);

@@ -23,6 +23,12 @@ pub fn is_unprivileged(op: &Op) -> bool {
     accesses && op.ra & how::UNPRIVILEGED != 0
 }
 
+/// See [`crate::cpu::isa::Isa::may_be_unaligned`].
+pub fn may_be_unaligned(op: &Op) -> bool {
+    use Code::*;
+    matches!(op.code, Ldr | Ldrh | Ldrsh | Str | Strh) && op.ra & (how::ALIGNED | how::UNPRIVILEGED) == 0
+}
+
 /// True if the load or store multiple that the first of these micro-operations announces can be one transfer.
 pub fn is_transfer(ops: &[Op], data_line_bytes: u32) -> bool {
     let (op, words) = (&ops[0], (ops[0].imm & 0xff) as usize);

@@ -1,0 +1,90 @@
+//! How a region is entered, at whatever block of it: registers are loaded, and the block is gone to.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{self, InstBuilder, Value};
+use cranelift_frontend::Switch;
+use std::mem::offset_of;
+
+use super::emit::{Emitter, bits, own};
+use super::region::RegisterBits;
+use super::{Kind, ending_bits};
+use crate::cpu::Cpu;
+use crate::cpu::block::Hot;
+use crate::cpu::isa::Isa;
+
+impl<I: Isa> Emitter<'_, I> {
+    /// The code begins here with whatever member's [`Hot`] is `entered`.
+    pub(super) fn enter_region(&mut self, entry: ir::Block, entered: Value) {
+        self.b.switch_to_block(entry);
+        for register in bits(RegisterBits::MAX) {
+            if let Some(variable) = self.registers[register as usize] {
+                let value = self.b.ins().load(I32, own(), self.core, I::register_offset(register) as i32);
+                self.b.def_var(variable, value);
+            }
+        }
+        self.b.def_var(self.hot, entered);
+        if self.region.members.len() == 1 {
+            self.b.ins().jump(self.places[0], &[]);
+            return;
+        }
+        let head = self.blocks().hot_base() + self.region.members[0].index as usize * size_of::<Hot<I::Jump>>();
+        let head = self.b.ins().iconst(I64, head as i64);
+        let is_head = self.b.ins().icmp(IntCC::Equal, entered, head);
+        let aside = self.b.create_block();
+        self.b.ins().brif(is_head, self.places[0], &[], aside, &[]);
+        self.b.seal_block(aside);
+        self.b.switch_to_block(aside);
+        self.b.def_var(self.hot, head);
+        self.enter_aside(entered);
+    }
+
+    /// Goes to another member than the first. Code relies on lines of members that would have been entered before:
+    /// those have to be there, or the interpreter runs the member.
+    fn enter_aside(&mut self, entered: Value) {
+        let base = self.blocks().hot_base() as i64;
+        let base = self.b.ins().iconst(I64, base);
+        let offset = self.b.ins().isub(entered, base);
+        let index = self.b.ins().ushr_imm(offset, i64::from(size_of::<Hot<I::Jump>>().ilog2()));
+        let refused = self.b.create_block();
+        self.b.set_cold_block(refused);
+        let (region, sure) = (self.region, self.sure_at());
+        let seen = self.b.ins().load(I32, own(), sure, 0);
+        let known = self.b.ins().icmp(IntCC::Equal, seen, self.epoch);
+        self.rarely(known, |this| {
+            for place in (0..region.members.len()).filter(|place| region.is_relied_on(*place)) {
+                let fetched = this.is_fetched_at(region.members[place].index);
+                this.go_on_if(fetched, refused);
+            }
+            this.b.ins().store(own(), this.epoch, sure, 0);
+        });
+        let mut switch = Switch::new();
+        for (place, member) in region.members.iter().enumerate().skip(1) {
+            switch.set_entry(u128::from(member.index), self.places[place]);
+        }
+        let number = self.b.ins().ireduce(I32, index);
+        switch.emit(&mut self.b, number, refused);
+        self.b.switch_to_block(refused);
+        let ending = self.b.ins().bor_imm(index, ending_bits(Kind::Interpret, 0, 0) as i64);
+        self.b.ins().return_(&[ending]);
+    }
+
+    /// Where it stands under which state of fetched lines the region may be entered aside.
+    fn sure_at(&mut self) -> Value {
+        let at = self.blocks().sure_base() + self.region.members[0].index as usize * size_of::<u32>();
+        self.b.ins().iconst(I64, at as i64)
+    }
+
+    /// The block at hand is entered: see [`crate::cpu::memory::fetch::order`].
+    pub(super) fn stamp_lines(&mut self) {
+        let cpu = self.cpu;
+        let stamps = cpu.lines_of(self.index).filter_map(|line| cpu.memory.fetch_stamp_at(line));
+        let stamps: Vec<usize> = stamps.collect();
+        if !stamps.is_empty() {
+            let stamp = self.instructions_and(1);
+            for at in stamps {
+                self.b.ins().store(own(), stamp, self.core, (offset_of!(Cpu<I>, memory) + at) as i32);
+            }
+        }
+    }
+}
