@@ -21,6 +21,7 @@ mod meter;
 mod mmu;
 mod multiple;
 mod outward;
+pub mod plan;
 pub(crate) mod port;
 pub mod shortcut;
 mod stores;
@@ -42,6 +43,7 @@ use fetch::on_demand::WordBuffer;
 use fetch::{FetchLines, Prefetch};
 use known_path::KnownPath;
 use meter::{Meter, Trip};
+use plan::Known;
 use shortcut::Shortcuts;
 use std::borrow::Cow;
 use stores::StoreBuffer;
@@ -104,6 +106,8 @@ pub struct Memory {
     code_path: KnownPath,
     /// Where data last went so.
     data_path: KnownPath,
+    /// What answered so, as far as compiled code can do without being asked for more.
+    known: Vec<Known>,
 }
 
 /// What accesses to come depend on.
@@ -154,6 +158,7 @@ impl Memory {
             flat_fetch: true,
             code_path: KnownPath::NOWHERE,
             data_path: KnownPath::NOWHERE,
+            known: Vec::new(),
             config,
         }
     }

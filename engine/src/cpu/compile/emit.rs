@@ -11,8 +11,10 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use std::mem::offset_of;
 
+use super::past_caches::Fetched;
 use super::region::{Region, RegisterBits};
 use super::stubs::{begin, signature};
+use super::transfer::Transfers;
 use super::{DECIDED_SHIFT, Kind, ending_bits};
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, FALLEN, Hot, NO_BLOCK, Settled, TAKEN, lookup_slot};
@@ -29,6 +31,8 @@ pub struct Calls {
     pub convention: CallConv,
     /// The stub for accesses without a shortcut.
     pub access: usize,
+    /// Functions for accesses past the caches.
+    pub transfers: Transfers,
 }
 
 /// What a function knows while it is made.
@@ -56,6 +60,8 @@ pub struct Emitter<'a, I: Isa> {
     dirty: RegisterBits,
     /// The exit that has been decided on, in the middle of the block.
     decided: usize,
+    /// What was fetched past the cache, as far as it is known.
+    pub(super) fetched: Fetched,
     /// What the instruction set has not worked out yet.
     pub lazy: I::Lazy,
 }
@@ -109,12 +115,14 @@ pub fn emit<I: Isa>(
         registers,
         dirty: 0,
         decided: FALLEN,
+        fetched: Fetched::default(),
         lazy,
     };
     for (place, member) in region.members.iter().enumerate() {
         emitter.b.switch_to_block(emitter.places[place]);
         (emitter.place, emitter.index) = (place, member.index);
         (emitter.dirty, emitter.lazy, emitter.decided) = (member.dirty, I::Lazy::default(), FALLEN);
+        emitter.fetched = Fetched::default();
         I::emit(&mut emitter, cpu.blocks.ops_of(member.index));
     }
     emitter.enter_region(entry);
@@ -327,6 +335,18 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().iconst(I64, bits as i64)
     }
 
+    /// The core's cycles at the beginning of the block, with all that took longer since, and so many more.
+    pub(super) fn cycles_and(&mut self, more: i64) -> Value {
+        let cycles = self.b.use_var(self.cycles);
+        if more == 0 { cycles } else { self.b.ins().iadd_imm(cycles, more) }
+    }
+
+    /// The same are as many as this, and so many more.
+    pub(super) fn set_cycles(&mut self, cycles: Value, more: i64) {
+        let cycles = if more == 0 { cycles } else { self.b.ins().iadd_imm(cycles, more) };
+        self.b.def_var(self.cycles, cycles);
+    }
+
     /// Goes on with the core's cycles, which an access has changed.
     pub(super) fn reload_cycles(&mut self) {
         let cycles = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
@@ -422,7 +442,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(merged);
     }
 
-    fn go_on_if(&mut self, condition: Value, otherwise: ir::Block) {
+    /// Goes on only if `condition` holds, else to `otherwise`.
+    pub fn go_on_if(&mut self, condition: Value, otherwise: ir::Block) {
         let on = self.b.create_block();
         self.b.ins().brif(condition, on, &[], otherwise, &[]);
         self.b.seal_block(on);

@@ -49,24 +49,21 @@ impl Memory {
     pub fn fetch_flat(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
         let prefetch = &self.state.prefetch;
         let FetchPolicy::Chunks(Chunks { bytes, ahead: false }) = self.config.fetch else { return None };
-        if !self.flat_fetch || prefetch.granted.is_some() || prefetch.ahead.is_some() {
+        if !self.flat_fetch || !prefetch.is_used_up() || prefetch.ahead.is_some() {
             return None;
         }
         let last = end_pc.wrapping_sub(1);
-        let chunk = prefetch.chunk.filter(|_| prefetch.next_pc == Some(pc));
-        if let Some(chunk) = chunk
-            && chunk.holds(pc)
-        {
-            chunk.holds(last).then_some(())?;
-            self.state.prefetch.next_pc = Some(end_pc);
+        if prefetch.next_pc == pc && prefetch.chunk.holds(pc) {
+            prefetch.chunk.holds(last).then_some(())?;
+            self.state.prefetch.next_pc = end_pc;
             return Some(0);
         }
         let chunk = Chunk::at(pc, bytes);
         chunk.holds(last).then_some(())?;
         let bytes = chunk.last - chunk.first + 1;
         let done = self.fetch_from(bus, quiet, chunk.first, bytes)?;
-        self.state.prefetch.chunk = Some(chunk);
-        self.state.prefetch.next_pc = Some(end_pc);
+        self.state.prefetch.chunk = chunk;
+        self.state.prefetch.next_pc = end_pc;
         Some(done - quiet.now)
     }
 
@@ -151,12 +148,13 @@ impl Memory {
     /// The memory at an address, and where that is in it, if data goes there as it is, and the memory keeps time with
     /// the core.
     #[inline(always)]
-    fn flat_ram(&mut self, bus: &Bus, addr: u32, bytes: u32) -> Option<(KnownPath, u32)> {
+    fn flat_ram(&mut self, bus: &mut Bus, addr: u32, bytes: u32) -> Option<(KnownPath, u32)> {
         if !self.flat || addr & (bytes - 1) != 0 {
             return None;
         }
         if self.data_path.offset(addr).is_none() {
             self.data_path = self.find_path(bus, addr)?;
+            self.remember(bus, addr, None);
         }
         let offset = self.data_path.offset_of(addr, bytes)?;
         Some((self.data_path, offset))
@@ -167,7 +165,10 @@ impl Memory {
     fn fetch_from(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<u64> {
         if self.code_path.offset(addr).is_none() {
             match self.find_path(bus, addr) {
-                Some(path) => self.code_path = path,
+                Some(path) => {
+                    self.code_path = path;
+                    self.remember(bus, addr, None);
+                }
                 None => return self.device_flat(bus, quiet, addr, bytes, Purpose::Fetch).map(|(done, _)| done),
             }
         }
@@ -219,7 +220,7 @@ impl Memory {
 
     /// Cycles in the second-level cache's controller, there and back, if it runs on the core's clock.
     #[inline]
-    fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
+    pub(super) fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
         let Some(outer) = bus.outer() else { return Some((0, 0)) };
         let timing = outer.timing();
         // What a core without translation accesses, the second level may keep.

@@ -9,7 +9,7 @@ use super::super::core::Arm;
 use super::super::op::{Code, Op};
 use super::super::profile::Profile;
 use super::super::registers::ZERO;
-use super::{Emit, calls, register, set};
+use super::{Emit, calls, register, set, writes};
 use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
 use crate::cpu::compile::own;
@@ -122,19 +122,34 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     let base = register(e, op.rn);
     let first = e.b.ins().iadd_imm(base, i64::from(op.imm as i32 >> 8));
     let moves = if stores { STORE } else { LOAD };
-    let zero = e.host_zero(at as u32, first, moves);
+    let [out, merged] = [e.b.create_block(), e.b.create_block()];
+    e.b.set_cold_block(out);
+    let zero = e.host_zero_or(at as u32, first, moves, out);
     let last_offset = 4 * (words as i64 - 1);
     for offset in [32, last_offset].into_iter().filter(|offset| (1..=last_offset).contains(offset)) {
         if offset == 32 && words <= 9 {
             continue;
         }
         let addr = e.b.ins().iadd_imm(first, offset);
-        let other = e.host_zero(at as u32, addr, moves);
+        let other = e.host_zero_or(at as u32, addr, moves, out);
         let same = e.b.ins().icmp(IntCC::Equal, zero, other);
-        e.unless(same, |e| e.interpret(at as u32));
+        e.go_on_if(same, out);
     }
+    let state = e.state();
     for op in &ops[at + 1..behind] {
         move_word(e, op, zero);
     }
+    e.b.ins().jump(merged, &[]);
+    let after = e.state();
+    e.b.seal_block(out);
+    e.b.switch_to_block(out);
+    e.restore(state);
+    // The last one stands for all of them.
+    e.access_slowly(behind as u32 - 1, first);
+    e.reload(ops[at + 1..behind].iter().fold(0, |all, op| all | writes(op)));
+    e.b.ins().jump(merged, &[]);
+    e.restore(after);
+    e.b.seal_block(merged);
+    e.b.switch_to_block(merged);
     Some(behind)
 }

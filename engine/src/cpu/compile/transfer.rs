@@ -1,0 +1,327 @@
+//! Transfers past the caches whose time is known, as functions of host code, one for each kind: what
+//! [`crate::cpu::memory::plan`] has a plan for. Regions call them ([`super::past_caches`]).
+//!
+//! Such a function does what the interpreter does of a transfer that no event precedes and behind which the block still
+//! fits. It does nothing else: then it says so, and the interpreter's own function is called.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{self, AbiParam, InstBuilder, MemFlags, Signature, Value};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+use std::marker::PhantomData;
+use std::mem::offset_of;
+
+use super::HostCode;
+use super::compiler::Compiler;
+use super::emit::own;
+use crate::cpu::Cpu;
+use crate::cpu::isa::Isa;
+use crate::cpu::memory::fetch::Chunk;
+use crate::cpu::memory::plan::{MOST_CYCLES, Plan, Tally};
+use crate::cpu::memory::{FetchPolicy, Memory};
+
+/// Functions for what a region accesses past the caches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Transfers {
+    /// A fetch, by the plan that it was made for: of a chunk where the block begins, and of one that is not in hand; of
+    /// a word of an instruction, and of the second of two.
+    pub fetch: Option<(Plan, [usize; 2])>,
+    /// A load, and a store.
+    pub data: [Option<(Plan, usize)>; 2],
+}
+
+/// Signature of all of them: the core, the cycle in which it begins, how many cycles more than to its end the block may
+/// take, what is transferred (a chunk or word of instructions; an address), and more of it (the instruction; the size,
+/// less 1).
+pub fn signature() -> Signature {
+    let mut signature = Signature::new(CallConv::PreserveAll);
+    signature.params.extend([I64, I64, I64, I64, I32].map(AbiParam::new));
+    signature
+}
+
+impl<I: Isa> Compiler<I> {
+    /// Functions for a region whose first instruction is at `pc`.
+    pub fn transfers(&mut self, memory: &Memory, pc: u32) -> Transfers {
+        let bytes = match memory.fetch_policy() {
+            FetchPolicy::OnDemand => 4,
+            FetchPolicy::Chunks(chunks) if chunks.ahead => 0,
+            FetchPolicy::Chunks(chunks) => chunks.bytes,
+        };
+        let is_one_beat = (1..=Chunk::MOST_ALIGNED).contains(&bytes);
+        let fetch = if is_one_beat { memory.plan_fetch(pc & !(bytes - 1), bytes) } else { None };
+        let data = [false, true].map(|store| memory.plan_data(store));
+        let known = self.transfers;
+        let same = |plan: Plan, known: Option<Plan>| known.is_some_and(|known| known.sums == plan.sums);
+        Transfers {
+            fetch: fetch.and_then(|plan| match known.fetch {
+                Some(known) if same(plan, Some(known.0)) => Some(known),
+                _ => Some((plan, [self.make_fetch(memory, &plan, true)?, self.make_fetch(memory, &plan, false)?])),
+            }),
+            data: [0, 1].map(|store| {
+                let plan = data[store]?;
+                match known.data[store] {
+                    Some(known) if same(plan, Some(known.0)) => Some(known),
+                    _ => Some((plan, self.make_data(&plan, store == 1)?)),
+                }
+            }),
+        }
+    }
+
+    fn make_fetch(&mut self, memory: &Memory, plan: &Plan, looks: bool) -> Option<usize> {
+        let by_words = memory.fetch_policy() == FetchPolicy::OnDemand;
+        self.make_transfer(|this, [begins, more, what, pc]| {
+            let first = this.b.ins().ireduce(I32, what);
+            let older = if by_words {
+                Some(this.look_for_word(first, begins, looks))
+            } else {
+                if looks {
+                    this.look_for_chunk(first, pc, begins);
+                }
+                None
+            };
+            let offset = this.b.ins().iadd_imm(first, -i64::from(plan.base as i32));
+            this.is_inside(plan, offset);
+            this.transfer(plan, begins, more);
+            match older {
+                Some(newer) => {
+                    this.store(Memory::WORDS, newer);
+                    this.store(Memory::WORDS + 4, first);
+                }
+                None => this.store(Memory::CHUNK, what),
+            }
+            if let Some(tally) = plan.tally {
+                this.tell(tally, offset);
+            }
+        })
+    }
+
+    fn make_data(&mut self, plan: &Plan, store: bool) -> Option<usize> {
+        let (_, marks) = plan.ram?;
+        self.make_transfer(|this, [begins, more, addr, size]| {
+            let addr = this.b.ins().ireduce(I32, addr);
+            let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.base as i32));
+            this.is_inside(plan, offset);
+            let odd = this.b.ins().band(addr, size);
+            let aligned = this.b.ins().icmp_imm(IntCC::Equal, odd, 0);
+            this.go_on_if(aligned);
+            if store {
+                this.has_no_code(marks, offset, size);
+            }
+            // It begins when all stores before it are done.
+            let stored = this.load(I64, Memory::ALL_STORED);
+            let none = this.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, stored, begins);
+            this.go_on_if(none);
+            this.transfer(plan, begins, more);
+        })
+    }
+
+    fn make_transfer(&mut self, body: impl FnOnce(&mut Function<I>, [Value; 4])) -> Option<usize> {
+        self.context.func.signature = signature();
+        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
+        let entry = b.create_block();
+        let out = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let &[core, begins, more, what, detail] = b.block_params(entry) else { return None };
+        let mut function = Function { b, core, out, of: PhantomData };
+        body(&mut function, [begins, more, what, detail]);
+        function.b.ins().return_(&[]);
+        function.b.switch_to_block(out);
+        let nothing = function.b.ins().iconst(I64, 0);
+        function.say(nothing);
+        function.b.ins().return_(&[]);
+        function.b.seal_all_blocks();
+        function.b.finalize();
+        self.finish()
+    }
+}
+
+/// A function under way.
+struct Function<'a, I: Isa> {
+    b: FunctionBuilder<'a>,
+    core: Value,
+    /// Where it has done nothing.
+    out: ir::Block,
+    of: PhantomData<I>,
+}
+
+impl<I: Isa> Function<'_, I> {
+    fn load(&mut self, kind: ir::Type, part: usize) -> Value {
+        self.b.ins().load(kind, own(), self.core, memory::<I>(part))
+    }
+
+    fn store(&mut self, part: usize, value: Value) {
+        self.b.ins().store(own(), value, self.core, memory::<I>(part));
+    }
+
+    /// The cycle in which the answer is there; 0 if nothing was done.
+    fn say(&mut self, done: Value) {
+        self.b.ins().store(own(), done, self.core, (offset_of!(Cpu<I>, host) + HostCode::<I>::DONE) as i32);
+    }
+
+    fn go_on_if(&mut self, condition: Value) {
+        let on = self.b.create_block();
+        self.b.ins().brif(condition, on, &[], self.out, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    /// Is at its end, with the answer at once, if `condition` holds.
+    fn end_if(&mut self, condition: Value, begins: Value) {
+        let [end, on] = [self.b.create_block(), self.b.create_block()];
+        self.b.ins().brif(condition, end, &[], on, &[]);
+        self.b.switch_to_block(end);
+        self.say(begins);
+        self.b.ins().return_(&[]);
+        self.b.switch_to_block(on);
+    }
+
+    fn is_inside(&mut self, plan: &Plan, offset: Value) {
+        let last = i64::from(plan.last_offset as i32);
+        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, offset, last);
+        self.go_on_if(inside);
+    }
+
+    /// Whether the chunk that begins at `first` is in hand for the instruction at `pc`.
+    fn look_for_chunk(&mut self, first: Value, pc: Value, begins: Value) {
+        let granted = self.load(I32, Memory::GRANTED);
+        let none = self.b.ins().icmp_imm(IntCC::Equal, granted, i64::from(Chunk::NONE.first));
+        self.go_on_if(none);
+        let (next, held) = (self.load(I32, Memory::NEXT_PC), self.load(I32, Memory::CHUNK));
+        let flows = self.b.ins().icmp(IntCC::Equal, next, pc);
+        let here = self.b.ins().icmp(IntCC::Equal, held, first);
+        let has = self.b.ins().band(flows, here);
+        self.end_if(has, begins);
+    }
+
+    /// Whether the word at `addr` is in hand; else the one that was fetched last. That has to be the one before it for
+    /// an instruction in both, unless it is the `only` one.
+    fn look_for_word(&mut self, addr: Value, begins: Value, only: bool) -> Value {
+        let (older, newer) = (self.load(I32, Memory::WORDS), self.load(I32, Memory::WORDS + 4));
+        if !only {
+            let first = self.b.ins().iadd_imm(addr, -4);
+            let has_first = self.b.ins().icmp(IntCC::Equal, newer, first);
+            self.go_on_if(has_first);
+        }
+        let [is_older, is_newer] = [older, newer].map(|word| self.b.ins().icmp(IntCC::Equal, word, addr));
+        let has = self.b.ins().bor(is_older, is_newer);
+        self.end_if(has, begins);
+        newer
+    }
+
+    /// Goes on if no instruction was decoded where a store goes: else somebody has to be told.
+    fn has_no_code(&mut self, marks: usize, offset: Value, size: Value) {
+        let wide = self.b.ins().uextend(I64, offset);
+        let word = self.b.ins().ushr_imm(wide, 6);
+        let word = self.b.ins().ishl_imm(word, 2);
+        let at = self.b.ins().iadd_imm(word, marks as i64);
+        let word = self.b.ins().load(I32, other(), at, 0);
+        let half = self.b.ins().ushr_imm(offset, 1);
+        let half = self.b.ins().band_imm(half, 31);
+        let marked = self.b.ins().ushr(word, half);
+        // Two halfwords of a word.
+        let mask = self.b.ins().bor_imm(size, 1);
+        let marked = self.b.ins().band(marked, mask);
+        let none = self.b.ins().icmp_imm(IntCC::Equal, marked, 0);
+        self.go_on_if(none);
+    }
+
+    /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`.
+    fn transfer(&mut self, plan: &Plan, begins: Value, more: Value) {
+        let (steps, (there, back), [before, busy, behind]) = (plan.steps, plan.outer_cycles, plan.cycles);
+        if let Some(tally) = plan.tally {
+            let tally = self.b.ins().iconst(I64, tally as i64);
+            let holds = self.b.ins().load(I64, other(), tally, offset_of!(Tally, holds) as i32);
+            self.go_on_if(holds);
+        }
+        let sent = self.plus(begins, there);
+        let edge = if steps.ratio == 1 {
+            sent
+        } else {
+            let up = self.plus(sent, steps.ratio - 1);
+            let inverse = self.b.ins().iconst(I64, steps.inverse as i64);
+            self.b.ins().umulhi(up, inverse)
+        };
+        let arrived = self.plus(edge, steps.request_cycles);
+        let ready = self.plus(arrived, before);
+        let free_at = self.b.ins().iconst(I64, plan.free_edge as i64);
+        let free = self.b.ins().load(I64, other(), free_at, 0);
+        let start = self.b.ins().umax(ready, free);
+        let free = self.plus(start, busy);
+        let answered = self.plus(free, behind);
+        let answer = self.plus(answered, steps.response_cycles);
+        let received = self.times(answer, steps.ratio);
+        let done = self.plus(received, back);
+        self.is_in_time(done, more, steps.ratio);
+        self.b.ins().store(other(), free, free_at, 0);
+        let total = self.b.ins().isub(received, sent);
+        let at_target = if plan.routed {
+            let edges = self.b.ins().isub(answered, arrived);
+            self.times(edges, steps.ratio)
+        } else {
+            total
+        };
+        let on_the_way = self.b.ins().isub(total, at_target);
+        for (sum, cycles) in plan.sums.into_iter().zip([Some(at_target), plan.routed.then_some(on_the_way)]) {
+            if let Some(cycles) = cycles {
+                let at = self.b.ins().iconst(I64, sum as i64);
+                self.add(at, 0, cycles);
+            }
+        }
+        if there + back > 0 {
+            let cycles = self.b.ins().iconst(I64, (there + back) as i64);
+            self.add(self.core, memory::<I>(Memory::OUTER_SUM), cycles);
+        }
+        let touched = self.load(I64, Memory::TOUCHED);
+        let touched = self.b.ins().bor_imm(touched, plan.touched as i64);
+        self.store(Memory::TOUCHED, touched);
+        self.say(done);
+    }
+
+    /// Goes on if the block fits even if a transfer is answered in `done`, which is before the next event then; and,
+    /// where the ratio of clocks is more than 1, up to where the quotient holds.
+    fn is_in_time(&mut self, done: Value, more: Value, ratio: u64) {
+        let limit = offset_of!(Cpu<I>, shell.deadline.limit) as i32;
+        let limit = self.b.ins().load(I64, own(), self.core, limit);
+        let end = self.b.ins().iadd(done, more);
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit);
+        self.go_on_if(fits);
+        if ratio > 1 {
+            let holds = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, done, MOST_CYCLES as i64);
+            self.go_on_if(holds);
+        }
+    }
+
+    /// Tells a device of a read.
+    fn tell(&mut self, tally: usize, offset: Value) {
+        let tally = self.b.ins().iconst(I64, tally as i64);
+        let one = self.b.ins().iconst(I64, 1);
+        self.add(tally, offset_of!(Tally, reads) as i32, one);
+        let offset = self.b.ins().uextend(I64, offset);
+        self.b.ins().store(other(), offset, tally, offset_of!(Tally, last) as i32);
+    }
+
+    fn add(&mut self, base: Value, offset: i32, amount: Value) {
+        let sum = self.b.ins().load(I64, other(), base, offset);
+        let sum = self.b.ins().iadd(sum, amount);
+        self.b.ins().store(other(), sum, base, offset);
+    }
+
+    fn plus(&mut self, value: Value, more: u64) -> Value {
+        if more == 0 { value } else { self.b.ins().iadd_imm(value, more as i64) }
+    }
+
+    fn times(&mut self, value: Value, factor: u64) -> Value {
+        if factor == 1 { value } else { self.b.ins().imul_imm(value, factor as i64) }
+    }
+}
+
+/// Accesses of what may be a part of the core, or not.
+fn other() -> MemFlags {
+    MemFlags::trusted()
+}
+
+/// Offset in the core of a part of its memory side.
+pub(super) fn memory<I: Isa>(part: usize) -> i32 {
+    (offset_of!(Cpu<I>, memory) + part) as i32
+}
