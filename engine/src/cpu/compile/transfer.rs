@@ -15,10 +15,11 @@ use std::mem::offset_of;
 use super::HostCode;
 use super::compiler::Compiler;
 use super::emit::own;
+use crate::bus::alike::Tally;
 use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::fetch::Chunk;
-use crate::cpu::memory::plan::{MOST_CYCLES, Plan, Tally};
+use crate::cpu::memory::plan::{MOST_CYCLES, Plan};
 use crate::cpu::memory::{FetchPolicy, Memory};
 
 /// Functions for what a region accesses past the caches.
@@ -229,8 +230,8 @@ impl<I: Isa> Function<'_, I> {
     /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`.
     fn transfer(&mut self, plan: &Plan, begins: Value, more: Value) {
         let (steps, (there, back), [before, busy, behind]) = (plan.steps, plan.outer_cycles, plan.cycles);
-        if let Some(tally) = plan.tally {
-            let tally = self.b.ins().iconst(I64, tally as i64);
+        let tally = plan.tally.map(|tally| self.b.ins().iconst(I64, tally as i64));
+        if let Some(tally) = tally {
             let holds = self.b.ins().load(I64, other(), tally, offset_of!(Tally, holds) as i32);
             self.go_on_if(holds);
         }
@@ -247,7 +248,13 @@ impl<I: Isa> Function<'_, I> {
         let free_at = self.b.ins().iconst(I64, plan.free_edge as i64);
         let free = self.b.ins().load(I64, other(), free_at, 0);
         let start = self.b.ins().umax(ready, free);
-        let free = self.plus(start, busy);
+        let free = match tally {
+            None => self.plus(start, busy),
+            Some(tally) => {
+                let busy = self.b.ins().load(I64, other(), tally, offset_of!(Tally, busy_cycles) as i32);
+                self.b.ins().iadd(start, busy)
+            }
+        };
         let answered = self.plus(free, behind);
         let answer = self.plus(answered, steps.response_cycles);
         let received = self.times(answer, steps.ratio);

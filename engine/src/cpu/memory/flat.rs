@@ -169,11 +169,22 @@ impl Memory {
                     self.code_path = path;
                     self.remember(bus, addr, None);
                 }
-                None => return self.device_flat(bus, quiet, addr, bytes, Purpose::Fetch).map(|(done, _)| done),
+                None => return self.fetch_from_device(bus, quiet, addr, bytes),
             }
         }
         let (path, offset) = (self.code_path, self.code_path.offset(addr)?);
         self.transfer_flat(bus, &path, Transfer::read(quiet, offset, bytes, Purpose::Fetch))
+    }
+
+    #[inline(never)]
+    fn fetch_from_device(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<u64> {
+        let (done, _) = self.device_flat(bus, quiet, addr, bytes, Purpose::Fetch)?;
+        if !self.is_known(addr)
+            && let Some(window) = bus.alike(addr, bytes)
+        {
+            self.remember(bus, addr, Some(window));
+        }
+        Some(done)
     }
 
     #[inline(never)]

@@ -11,6 +11,7 @@ use super::accounts::{Accounts, Part, Purpose};
 use super::fetch::Prefetch;
 use super::stores::StoreBuffer;
 use super::{FetchPolicy, Memory, State};
+use crate::bus::alike::{Tally, Window};
 use crate::bus::device::AccessSize;
 use crate::bus::path::{InStep, StepNumbers};
 use crate::bus::{Bus, Target};
@@ -41,37 +42,6 @@ enum Served {
     Window(Window),
 }
 
-/// Reads of a device that are all alike: see [`crate::bus::device::Device::steady_reads`].
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
-    /// Bytes of a read.
-    pub bytes: u32,
-    /// Reads at such offsets are meant.
-    pub last_offset: u32,
-    /// Address of its [`Tally`].
-    pub tally: usize,
-    /// Edges of the device's clock from a request's arrival until it can begin.
-    pub before_cycles: u64,
-    /// From then until the next one can.
-    pub busy_cycles: u64,
-    /// From there to the answer.
-    pub behind_cycles: u64,
-}
-
-/// What such reads leave behind for the device, which does what follows from it when it is called.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct Tally {
-    /// 1 as long as reads are as the window says.
-    pub holds: u64,
-    /// Edges of the device's clock up to which it is busy.
-    pub free_edge: u64,
-    /// Reads that it has not been told of.
-    pub reads: u64,
-    /// Offset of the last of them.
-    pub last: u64,
-}
-
 /// A transfer that is always of the same kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
@@ -87,7 +57,8 @@ pub struct Plan {
     pub routed: bool,
     /// Address of the edge up to which the target is busy.
     pub free_edge: usize,
-    /// Edges from the arrival until it can begin; from then until the next can; from there to the answer.
+    /// Edges from the arrival until it can begin; from then until the next can, which the [`Tally`] of a window says;
+    /// from there to the answer.
     pub cycles: [u64; 3],
     /// Addresses of the two sums of time.
     pub sums: [usize; 2],
@@ -145,6 +116,11 @@ impl Memory {
         Some(Known { base, rest: last - base, entry, routed, outer_cycles, steps, sums, served })
     }
 
+    /// True if what answers there is remembered.
+    pub(super) fn is_known(&self, addr: u32) -> bool {
+        self.known_at(addr).is_some()
+    }
+
     fn known_at(&self, addr: u32) -> Option<&Known> {
         self.known.iter().find(|known| addr.wrapping_sub(known.base) <= known.rest)
     }
@@ -173,12 +149,8 @@ impl Memory {
                 (port.free_edge, [0, port.timing.beats_and_cycles(bytes, direction).1, 0], rest.checked_sub(bytes - 1)?)
             }
             Served::Window(window) if window.bytes == bytes => {
-                let cycles = [window.before_cycles, window.busy_cycles, window.behind_cycles];
-                (
-                    window.tally + offset_of!(Tally, free_edge),
-                    cycles,
-                    window.last_offset.min(rest.checked_sub(bytes - 1)?),
-                )
+                let cycles = [window.before_cycles, 0, window.behind_cycles];
+                (window.tally + offset_of!(Tally, free_edge), cycles, rest.checked_sub(bytes - 1)?)
             }
             Served::Window(_) => return None,
         };

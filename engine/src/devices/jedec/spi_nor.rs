@@ -207,6 +207,20 @@ impl SpiTarget for Flash {
         if self.frame.is_alike { self.next_word() } else { None }
     }
 
+    fn reads_on(&self) -> bool {
+        self.selected
+            && self.frame.is_alike
+            && self.frame.bits == 0
+            && self.frame.count_mask == self.part.size_bytes - 1
+    }
+
+    fn has_read(&mut self, bytes: u64, address: u32) {
+        self.frame.address = address & self.frame.count_mask;
+        self.bytes_read += bytes;
+        // So each frame ends.
+        self.reset_enabled = false;
+    }
+
     fn close_read(&mut self) -> bool {
         self.close()
     }
