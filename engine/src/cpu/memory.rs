@@ -106,6 +106,8 @@ pub struct Memory {
     code_path: KnownPath,
     /// Where data last went so.
     data_path: KnownPath,
+    /// First and last address of the device that was last read so.
+    window: (u32, u32),
     /// What answered so, as far as compiled code can do without being asked for more.
     known: Vec<Known>,
 }
@@ -158,6 +160,7 @@ impl Memory {
             flat_fetch: true,
             code_path: KnownPath::NOWHERE,
             data_path: KnownPath::NOWHERE,
+            window: (1, 0),
             known: Vec::new(),
             config,
         }

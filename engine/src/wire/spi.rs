@@ -273,6 +273,11 @@ pub trait SpiTarget: Send {
         false
     }
 
+    /// The word that such a frame at `address` begins with; false if there is none.
+    fn peek_word(&self, _address: u32, _into: &mut [u8; 4]) -> bool {
+        false
+    }
+
     /// Where [`SpiTarget::reads_on`] holds, further such frames have been read, of `bytes` in all, the last of them up to
     /// `address`.
     fn has_read(&mut self, _bytes: u64, _address: u32) {}

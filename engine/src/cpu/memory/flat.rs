@@ -153,6 +153,9 @@ impl Memory {
             return None;
         }
         if self.data_path.offset(addr).is_none() {
+            if self.is_in_window(addr) {
+                return None;
+            }
             self.data_path = self.find_path(bus, addr)?;
             self.remember(bus, addr, None);
         }
@@ -164,6 +167,9 @@ impl Memory {
     #[inline(always)]
     fn fetch_from(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<u64> {
         if self.code_path.offset(addr).is_none() {
+            if self.is_in_window(addr) {
+                return self.fetch_from_device(bus, quiet, addr, bytes);
+            }
             match self.find_path(bus, addr) {
                 Some(path) => {
                     self.code_path = path;
@@ -221,12 +227,20 @@ impl Memory {
         let sent = quiet.now + there;
         let Alone { value, entry, times, routed } =
             bus.read_alone(addr, sent, bytes, |arrives| arrives < quiet.until)?;
+        self.window = (bus.map[entry].base, bus.map[entry].last);
         self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
         self.accounts.follow(bus);
         self.accounts.add(Part::Outer, there + back);
         let at_device = if routed { times.answered - times.arrived } else { times.done - sent };
         self.accounts.add_at(entry, purpose, at_device, times.done - sent - at_device);
         Some((times.done + back, value))
+    }
+
+    /// True if the device that was last read so is at an address: no memory is.
+    #[inline(always)]
+    fn is_in_window(&self, addr: u32) -> bool {
+        let (first, last) = self.window;
+        first <= addr && addr <= last
     }
 
     /// Cycles in the second-level cache's controller, there and back, if it runs on the core's clock.

@@ -214,6 +214,12 @@ impl SpiTarget for Flash {
             && self.frame.count_mask == self.part.size_bytes - 1
     }
 
+    fn peek_word(&self, address: u32, into: &mut [u8; 4]) -> bool {
+        let word = self.array.word(address & (self.part.size_bytes - 1));
+        *into = word.unwrap_or_default().to_be_bytes();
+        word.is_some()
+    }
+
     fn has_read(&mut self, bytes: u64, address: u32) {
         self.frame.address = address & self.frame.count_mask;
         self.bytes_read += bytes;

@@ -16,6 +16,8 @@ use crate::wire::spi::{Burst, Header, Rate};
 /// Bytes of one beat of the 64-bit matrix in front of the controller, which has 32 bits: two transfers.
 pub const BEAT_BYTES: u32 = 8;
 
+const WORD_BYTES: u32 = 4;
+
 /// What the window does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
@@ -49,6 +51,8 @@ pub struct Window {
     pub is_shared: bool,
     /// What he tells of them.
     pub tally: Tally,
+    /// Frames of a word among them, of which he does not know.
+    pub words: u64,
 }
 
 impl Sama5d2Qspi {
@@ -200,6 +204,11 @@ impl Sama5d2Qspi {
     /// A read of `bytes` whose request arrives at `edge`, where it reaches no further than the memory, and that takes
     /// its frame like those before: its first word, and the edge of the answer.
     pub(super) fn read_window_alone(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        if self.window.tally.holds != 0
+            && let Some(read) = self.read_alike(offset, bytes, edge)
+        {
+            return Some(read);
+        }
         self.learn_of_reads();
         let is_plain = self.window.access == Access::Memory
             && self.serial.is_idle()
@@ -233,6 +242,26 @@ impl Sama5d2Qspi {
         Some((first, self.wire.free + self.params.response_cycles.0))
     }
 
+    /// The same where reads are alike: a word, or a beat, which are one frame or two.
+    #[inline]
+    fn read_alike(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        let mut word = [0; 4];
+        if bytes != WORD_BYTES && bytes != BEAT_BYTES || !self.wire.chip.peek_word(offset, &mut word) {
+            return None;
+        }
+        let tally = &mut self.window.tally;
+        let free = tally.free_edge.max(edge + self.params.request_cycles.0);
+        if bytes == BEAT_BYTES {
+            (tally.reads, tally.last, tally.free_edge) = (tally.reads + 1, u64::from(offset), free + tally.busy_cycles);
+        } else {
+            // As if it were the second word of a beat.
+            let last = u64::from(offset.wrapping_sub(WORD_BYTES));
+            (tally.last, tally.free_edge) = (last, free + tally.busy_cycles / 2);
+            self.window.words += 1;
+        }
+        Some((u32::from_le_bytes(word), tally.free_edge + self.params.response_cycles.0))
+    }
+
     /// Reads of a beat that are alike: two frames each.
     pub(super) fn pairs(&mut self) -> Option<alike::Window> {
         if self.params.reads_go_on {
@@ -252,6 +281,7 @@ impl Sama5d2Qspi {
     fn share(&mut self) {
         let Some(header) = self.next_header() else { return };
         if let Some(busy_cycles) = self.wire.pair_cycles(header, self.data_lines) {
+            self.window.words = 0;
             self.window.tally = Tally { holds: 1, free_edge: self.wire.free, busy_cycles, reads: 0, last: 0 };
         }
     }
@@ -266,13 +296,14 @@ impl Sama5d2Qspi {
 
     fn learn_of_pairs(&mut self) {
         let Tally { free_edge, reads, last, .. } = std::mem::take(&mut self.window.tally);
-        if reads > 0
+        let frames = 2 * reads + std::mem::take(&mut self.window.words);
+        if frames > 0
             && let Some(header) = self.next_header().copied()
         {
-            let last = last as u32;
+            let next = (last as u32).wrapping_add(BEAT_BYTES);
             self.serial.frame_ended();
-            self.wire.have_passed(reads, last, free_edge, &header, self.data_lines);
-            self.window.next = Some(last.wrapping_add(BEAT_BYTES));
+            self.wire.have_passed(frames, next, free_edge, &header, self.data_lines);
+            self.window.next = Some(next);
         }
     }
 

@@ -300,14 +300,14 @@ impl Wire {
         is_sure.then(|| 2 * self.frame_cycles(header, lines).0)
     }
 
-    /// So many of these pairs have passed, the last of them from `address` on, up to edge `free`.
-    pub fn have_passed(&mut self, pairs: u64, address: u32, free: u64, header: &Header, lines: Lines) {
+    /// So many of these frames have passed, the last of them up to before `address`, and up to edge `free`.
+    pub fn have_passed(&mut self, frames: u64, address: u32, free: u64, header: &Header, lines: Lines) {
         let (cycles, clocks) = self.frame_cycles(header, lines);
         self.free = free;
         self.may_select = free - cycles + self.inactive;
-        self.totals.frames += 2 * pairs;
-        self.totals.sck_clocks += 2 * pairs * clocks;
-        self.chip.has_read(2 * pairs * u64::from(u32::BITS / u8::BITS), address.wrapping_add(2 * u32::BITS / u8::BITS));
+        self.totals.frames += frames;
+        self.totals.sck_clocks += frames * clocks;
+        self.chip.has_read(frames * u64::from(u32::BITS / u8::BITS), address);
     }
 
     /// True if the chip has nothing to say when the frame ends, if there is one.
