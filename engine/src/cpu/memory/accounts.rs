@@ -72,6 +72,12 @@ impl Accounts {
         }
     }
 
+    /// The same as `other` from now on; the sums stay where they are.
+    pub fn become_as(&mut self, other: &Accounts) {
+        self.entries.clone_from(&other.entries);
+        self.parts = other.parts;
+    }
+
     /// All of it.
     pub fn total(&self) -> u64 {
         self.parts.iter().sum::<u64>() + self.entries.iter().flatten().sum::<u64>()
