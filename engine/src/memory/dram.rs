@@ -48,6 +48,8 @@ pub struct DramTiming {
 
 /// Most banks of a memory.
 pub const MOST_BANKS: usize = 8;
+/// More clocks of data than a transfer has.
+const MOST_BEATS: u64 = 256;
 /// No row.
 const CLOSED: u32 = u32::MAX;
 
@@ -89,6 +91,23 @@ impl Dram {
             Direction::Read => at - from + self.timing.cas_cycles,
             Direction::Write => turn,
         }
+    }
+
+    /// No transfer that the port has begun waits longer: more than one for all that it can wait for, and twice over.
+    pub fn longest_wait(&self) -> u64 {
+        let timing = &self.timing;
+        let all = [
+            timing.cas_cycles,
+            timing.activate_cycles,
+            timing.precharge_cycles,
+            timing.row_cycles,
+            timing.write_recovery_cycles,
+            timing.write_to_read_cycles,
+            timing.burst_cycles,
+            timing.refresh_cycles,
+            MOST_BEATS,
+        ];
+        2 * all.iter().sum::<u64>()
     }
 
     /// The clock of the read or write command for what is at `offset`, wanted at clock `from`. Each takes the time of

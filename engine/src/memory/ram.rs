@@ -49,6 +49,8 @@ impl PortTiming {
 pub struct RamPort {
     /// Timing of the port.
     pub timing: PortTiming,
+    /// Address of the [`Dram`] behind it, and the most that this adds to the port's time.
+    pub dram: Option<(usize, u64)>,
     /// Address of the edge up to which it is busy.
     pub free_edge: usize,
     /// Address of its bytes.
@@ -168,12 +170,13 @@ impl Ram {
         self.free_edge
     }
 
-    /// What compiled code has to know to do transfers itself; `None` for a memory whose transfers are not all alike, or
-    /// that others look at. The machine does not move its memories.
+    /// What compiled code has to know to do transfers itself; `None` for a memory that others look at, or that takes no
+    /// time. The machine does not move its memories.
     pub fn port(&mut self) -> Option<RamPort> {
-        let is_simple = self.dram.is_none() && !self.shared && !self.is_local();
+        let is_simple = !self.shared && !self.is_local();
         is_simple.then(|| RamPort {
             timing: self.timing,
+            dram: self.dram.as_mut().map(|dram| (std::ptr::from_mut(dram).expose_provenance(), dram.longest_wait())),
             free_edge: (&raw mut self.free_edge).expose_provenance(),
             bytes: self.bytes.as_ptr().expose_provenance(),
             marks: self.code.as_ptr().expose_provenance(),

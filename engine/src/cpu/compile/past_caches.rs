@@ -14,6 +14,9 @@ use crate::cpu::isa::Isa;
 use crate::cpu::memory::fetch::Chunk;
 use crate::cpu::memory::{Chunks, FetchPolicy, Memory};
 
+/// Words that lie in 32 bytes.
+const MOST_WORDS: u32 = 8;
+
 /// What is known of the instructions that were fetched, at a point of a block.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Fetched {
@@ -101,8 +104,8 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// Where its bytes are, and the way on where it is not so simple.
     fn transfer_data(&mut self, at: u32, addr: Value, moves: Moves) -> Option<(Value, ir::Block)> {
-        let (plan, function) = self.calls.transfers.data[usize::from(moves.store)]?;
-        let (bytes, _) = plan.ram?;
+        let (plan, [function, _]) = self.calls.transfers.data[usize::from(moves.store)]?;
+        let bytes = plan.ram?.bytes;
         let begins_cycles = i64::from(self.cpu.blocks.info(self.index, at).begins_cycles);
         let wide = self.b.ins().uextend(I64, addr);
         let size = self.b.ins().iconst(I32, i64::from(moves.size.bytes()) - 1);
@@ -113,6 +116,27 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.seal_block(out);
         let host = self.b.ins().iadd_imm(wide, (bytes as i64).wrapping_sub(i64::from(plan.base)));
         Some((host, out))
+    }
+
+    /// Operation `at` tells of so many `words` at `addr` past the caches: where the host has simulated address 0 for
+    /// them. Goes to `out` where that is not so simple; `None` if it never is.
+    pub fn multiple_past_caches(
+        &mut self,
+        at: u32,
+        addr: Value,
+        words: u32,
+        store: bool,
+        out: ir::Block,
+    ) -> Option<Value> {
+        let (plan, [_, function]) = self.calls.transfers.data[usize::from(store)]?;
+        let bytes = plan.ram.filter(|_| function != 0 && words <= MOST_WORDS)?.bytes;
+        let begins_cycles = i64::from(self.cpu.blocks.info(self.index, at).begins_cycles);
+        let wide = self.b.ins().uextend(I64, addr);
+        let more = self.b.ins().iconst(I32, i64::from(words) - 1);
+        self.call_transfer(function, begins_cycles, [wide, more], |this| {
+            this.b.ins().jump(out, &[]);
+        });
+        Some(self.b.ins().iconst(I64, (bytes as i64).wrapping_sub(i64::from(plan.base))))
     }
 
     /// Calls a function of [`super::transfer`] for what begins so many cycles behind the block's beginning; does what

@@ -21,6 +21,11 @@ use crate::cpu::isa::Isa;
 use crate::cpu::memory::fetch::Chunk;
 use crate::cpu::memory::plan::{MOST_CYCLES, Plan};
 use crate::cpu::memory::{FetchPolicy, Memory};
+use crate::memory::dram::Dram;
+use crate::memory::ram::Direction;
+
+/// More than several registers take.
+const FAR_BYTES: u32 = 64;
 
 /// Functions for what a region accesses past the caches.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,8 +33,8 @@ pub struct Transfers {
     /// A fetch, by the plan that it was made for: of a chunk where the block begins, and of one that is not in hand; of
     /// a word of an instruction, and of the second of two.
     pub fetch: Option<(Plan, [usize; 2])>,
-    /// A load, and a store.
-    pub data: [Option<(Plan, usize)>; 2],
+    /// A load, and a store: of one register, and of several in the same 32 bytes.
+    pub data: [Option<(Plan, [usize; 2])>; 2],
 }
 
 /// Signature of all of them: the core, the cycle in which it begins, how many cycles more than to its end the block may
@@ -63,7 +68,7 @@ impl<I: Isa> Compiler<I> {
                 let plan = data[store]?;
                 match known.data[store] {
                     Some(known) if same(plan, Some(known.0)) => Some(known),
-                    _ => Some((plan, self.make_data(&plan, store == 1)?)),
+                    _ => Some((plan, [self.make_data(&plan)?, self.make_multiple(memory, &plan)?])),
                 }
             }),
         }
@@ -83,7 +88,7 @@ impl<I: Isa> Compiler<I> {
             };
             let offset = this.b.ins().iadd_imm(first, -i64::from(plan.base as i32));
             this.is_inside(plan, offset);
-            this.transfer(plan, begins, more);
+            this.transfer(plan, begins, more, offset, None);
             match older {
                 Some(newer) => {
                     this.store(Memory::WORDS, newer);
@@ -97,27 +102,59 @@ impl<I: Isa> Compiler<I> {
         })
     }
 
-    fn make_data(&mut self, plan: &Plan, store: bool) -> Option<usize> {
-        let (_, marks) = plan.ram?;
+    fn make_data(&mut self, plan: &Plan) -> Option<usize> {
+        let marks = plan.ram?.marks;
         self.make_transfer(|this, [begins, more, addr, size]| {
             let addr = this.b.ins().ireduce(I32, addr);
             let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.base as i32));
             this.is_inside(plan, offset);
             let odd = this.b.ins().band(addr, size);
-            let aligned = this.b.ins().icmp_imm(IntCC::Equal, odd, 0);
-            this.go_on_if(aligned);
-            if store {
-                this.has_no_code(marks, offset, size);
+            this.go_on_if_zero(odd);
+            if plan.direction == Direction::Write {
+                let mask = this.b.ins().bor_imm(size, 1);
+                let mask = this.b.ins().uextend(I64, mask);
+                this.has_no_code(marks, offset, mask);
             }
-            // It begins when all stores before it are done.
-            let stored = this.load(I64, Memory::ALL_STORED);
-            let none = this.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, stored, begins);
-            this.go_on_if(none);
-            this.transfer(plan, begins, more);
+            this.all_stores_are_done(begins);
+            this.transfer(plan, begins, more, offset, None);
+        })
+    }
+
+    /// 0, which is nowhere, where the core moves several registers otherwise.
+    fn make_multiple(&mut self, memory: &Memory, plan: &Plan) -> Option<usize> {
+        let marks = plan.ram?.marks;
+        if !memory.moves_words() {
+            return Some(0);
+        }
+        self.make_transfer(|this, [begins, more, addr, words]| {
+            let addr = this.b.ins().ireduce(I32, addr);
+            let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.base as i32));
+            let bytes = this.b.ins().ishl_imm(words, 2);
+            let last = this.b.ins().iadd(addr, bytes);
+            // All in the same 32 bytes, and some way from the end of the memory.
+            let other = this.b.ins().bxor(addr, last);
+            let other = this.b.ins().band_imm(other, !31);
+            let odd = this.b.ins().band_imm(addr, 3);
+            let elsewhere = this.b.ins().bor(other, odd);
+            this.go_on_if_zero(elsewhere);
+            let far = this.b.ins().iadd_imm(offset, i64::from(FAR_BYTES));
+            this.is_inside(plan, offset);
+            this.is_inside(plan, far);
+            if plan.direction == Direction::Write {
+                let halves = this.b.ins().ishl_imm(words, 1);
+                let halves = this.b.ins().uextend(I64, halves);
+                let others = this.b.ins().iconst(I64, !3);
+                let mask = this.b.ins().ishl(others, halves);
+                let mask = this.b.ins().bnot(mask);
+                this.has_no_code(marks, offset, mask);
+            }
+            this.all_stores_are_done(begins);
+            this.transfer(plan, begins, more, offset, Some(words));
         })
     }
 
     fn make_transfer(&mut self, body: impl FnOnce(&mut Function<I>, [Value; 4])) -> Option<usize> {
+        let convention = self.isa.default_call_conv();
         self.context.func.signature = signature();
         let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
         let entry = b.create_block();
@@ -125,7 +162,7 @@ impl<I: Isa> Compiler<I> {
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
         let &[core, begins, more, what, detail] = b.block_params(entry) else { return None };
-        let mut function = Function { b, core, out, of: PhantomData };
+        let mut function = Function { b, core, out, convention, of: PhantomData };
         body(&mut function, [begins, more, what, detail]);
         function.b.ins().return_(&[]);
         function.b.switch_to_block(out);
@@ -144,6 +181,8 @@ struct Function<'a, I: Isa> {
     core: Value,
     /// Where it has done nothing.
     out: ir::Block,
+    /// The host's calling convention.
+    convention: CallConv,
     of: PhantomData<I>,
 }
 
@@ -210,26 +249,37 @@ impl<I: Isa> Function<'_, I> {
         newer
     }
 
-    /// Goes on if no instruction was decoded where a store goes: else somebody has to be told.
-    fn has_no_code(&mut self, marks: usize, offset: Value, size: Value) {
-        let wide = self.b.ins().uextend(I64, offset);
-        let word = self.b.ins().ushr_imm(wide, 6);
+    /// Goes on if no instruction was decoded where a store goes, which is these halfwords from `offset` on, all in the
+    /// same 32 bytes: else somebody has to be told.
+    fn has_no_code(&mut self, marks: usize, offset: Value, halves: Value) {
+        let offset = self.b.ins().uextend(I64, offset);
+        let word = self.b.ins().ushr_imm(offset, 6);
         let word = self.b.ins().ishl_imm(word, 2);
         let at = self.b.ins().iadd_imm(word, marks as i64);
-        let word = self.b.ins().load(I32, other(), at, 0);
+        let word = self.b.ins().uload32(other(), at, 0);
         let half = self.b.ins().ushr_imm(offset, 1);
         let half = self.b.ins().band_imm(half, 31);
         let marked = self.b.ins().ushr(word, half);
-        // Two halfwords of a word.
-        let mask = self.b.ins().bor_imm(size, 1);
-        let marked = self.b.ins().band(marked, mask);
-        let none = self.b.ins().icmp_imm(IntCC::Equal, marked, 0);
-        self.go_on_if(none);
+        let marked = self.b.ins().band(marked, halves);
+        self.go_on_if_zero(marked);
     }
 
-    /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`.
-    fn transfer(&mut self, plan: &Plan, begins: Value, more: Value) {
-        let (steps, (there, back), [before, busy, behind]) = (plan.steps, plan.outer_cycles, plan.cycles);
+    /// Goes on if all stores before are done: a transfer begins then.
+    fn all_stores_are_done(&mut self, begins: Value) {
+        let stored = self.load(I64, Memory::ALL_STORED);
+        let are = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, stored, begins);
+        self.go_on_if(are);
+    }
+
+    fn go_on_if_zero(&mut self, value: Value) {
+        let is_zero = self.b.ins().icmp_imm(IntCC::Equal, value, 0);
+        self.go_on_if(is_zero);
+    }
+
+    /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`: of what the plan
+    /// says, or of so many more words than one.
+    fn transfer(&mut self, plan: &Plan, begins: Value, more: Value, offset: Value, words: Option<Value>) {
+        let (steps, (there, back), [before, busy, _]) = (plan.steps, plan.outer_cycles, plan.cycles);
         let tally = plan.tally.map(|tally| self.b.ins().iconst(I64, tally as i64));
         if let Some(tally) = tally {
             let holds = self.b.ins().load(I64, other(), tally, offset_of!(Tally, holds) as i32);
@@ -248,19 +298,33 @@ impl<I: Isa> Function<'_, I> {
         let free_at = self.b.ins().iconst(I64, plan.free_edge as i64);
         let free = self.b.ins().load(I64, other(), free_at, 0);
         let start = self.b.ins().umax(ready, free);
-        let free = match tally {
-            None => self.plus(start, busy),
-            Some(tally) => {
+        let words = words.map(|words| self.b.ins().uextend(I64, words));
+        let mut free = match (tally, words, plan.ram) {
+            (Some(tally), ..) => {
                 let busy = self.b.ins().load(I64, other(), tally, offset_of!(Tally, busy_cycles) as i32);
                 self.b.ins().iadd(start, busy)
             }
+            (None, Some(words), Some(port)) => {
+                let beats = self.times(words, port.timing.beat_cycles.0);
+                let free = self.plus(start, busy);
+                self.b.ins().iadd(free, beats)
+            }
+            _ => self.plus(start, busy),
         };
-        let answered = self.plus(free, behind);
-        let answer = self.plus(answered, steps.response_cycles);
-        let received = self.times(answer, steps.ratio);
-        let done = self.plus(received, back);
-        self.is_in_time(done, more, steps.ratio);
+        let dram = plan.ram.and_then(|port| port.dram);
+        let latest = self.plus(free, dram.map_or(0, |(_, longest)| longest));
+        let [_, _, latest] = self.answer(plan, latest);
+        self.is_in_time(latest, more, steps.ratio);
+        if let Some((dram, _)) = dram {
+            let beats = match words {
+                Some(words) => self.b.ins().iadd_imm(words, 1),
+                None => self.b.ins().iconst(I64, plan.beats as i64),
+            };
+            let waits = self.wait_for_dram(dram, start, offset, beats, plan.direction);
+            free = self.b.ins().iadd(free, waits);
+        }
         self.b.ins().store(other(), free, free_at, 0);
+        let [answered, received, done] = self.answer(plan, free);
         let total = self.b.ins().isub(received, sent);
         let at_target = if plan.routed {
             let edges = self.b.ins().isub(answered, arrived);
@@ -283,6 +347,31 @@ impl<I: Isa> Function<'_, I> {
         let touched = self.b.ins().bor_imm(touched, plan.touched as i64);
         self.store(Memory::TOUCHED, touched);
         self.say(done);
+    }
+
+    /// Of a target that is free from an edge on: the edge of its answer, the cycle in which that has come over the
+    /// interconnect, and the one in which the core has it.
+    fn answer(&mut self, plan: &Plan, free: Value) -> [Value; 3] {
+        let answered = self.plus(free, plan.cycles[2]);
+        let answer = self.plus(answered, plan.steps.response_cycles);
+        let received = self.times(answer, plan.steps.ratio);
+        [answered, received, self.plus(received, plan.outer_cycles.1)]
+    }
+
+    /// What an SDRAM adds to its port's time.
+    fn wait_for_dram(&mut self, dram: usize, from: Value, offset: Value, beats: Value, direction: Direction) -> Value {
+        let mut signature = Signature::new(self.convention);
+        signature.params.extend([I64, I64, I32, I64].map(AbiParam::new));
+        signature.returns.push(AbiParam::new(I64));
+        let signature = self.b.import_signature(signature);
+        let function = match direction {
+            Direction::Read => dram_read as *const () as i64,
+            Direction::Write => dram_write as *const () as i64,
+        };
+        let function = self.b.ins().iconst(I64, function);
+        let dram = self.b.ins().iconst(I64, dram as i64);
+        let call = self.b.ins().call_indirect(signature, function, &[dram, from, offset, beats]);
+        self.b.inst_results(call)[0]
     }
 
     /// Goes on if the block fits even if a transfer is answered in `done`, which is before the next event then; and,
@@ -321,6 +410,18 @@ impl<I: Isa> Function<'_, I> {
     fn times(&mut self, value: Value, factor: u64) -> Value {
         if factor == 1 { value } else { self.b.ins().imul_imm(value, factor as i64) }
     }
+}
+
+/// [`Dram::transfer`] of a read: the address of the memory, when, where, how many beats.
+extern "C" fn dram_read(dram: *mut Dram, from: u64, offset: u32, beats: u64) -> u64 {
+    // SAFETY: it is part of a RAM of the machine's, and nobody else uses that while compiled code runs.
+    unsafe { &mut *dram }.transfer(from, offset, beats, Direction::Read)
+}
+
+/// The same of a write.
+extern "C" fn dram_write(dram: *mut Dram, from: u64, offset: u32, beats: u64) -> u64 {
+    // SAFETY: as for reads.
+    unsafe { &mut *dram }.transfer(from, offset, beats, Direction::Write)
 }
 
 /// Accesses of what may be a part of the core, or not.

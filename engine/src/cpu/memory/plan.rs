@@ -15,6 +15,7 @@ use crate::bus::alike::{Tally, Window};
 use crate::bus::device::AccessSize;
 use crate::bus::path::{InStep, StepNumbers};
 use crate::bus::{Bus, Target};
+use crate::memory::code_marks::WORD_BYTES;
 use crate::memory::ram::{Direction, RamPort};
 
 /// Memories that are remembered.
@@ -60,12 +61,16 @@ pub struct Plan {
     /// Edges from the arrival until it can begin; from then until the next can, which the [`Tally`] of a window says;
     /// from there to the answer.
     pub cycles: [u64; 3],
+    /// Beats of a RAM's port.
+    pub beats: u64,
     /// Addresses of the two sums of time.
     pub sums: [usize; 2],
     /// Of [`Memory`]'s map entries, the bit that says that this one was accessed.
     pub touched: u64,
-    /// Where the bytes are, and marks of decoded instructions, if it is a RAM.
-    pub ram: Option<(usize, usize)>,
+    /// The RAM, if it is one.
+    pub ram: Option<RamPort>,
+    /// Which way.
+    pub direction: Direction,
     /// Address of the [`Tally`], if it is a window.
     pub tally: Option<usize>,
 }
@@ -86,6 +91,11 @@ impl Memory {
     /// The time in the second-level cache's controller.
     pub const OUTER_SUM: usize =
         offset_of!(Memory, accounts) + Accounts::PARTS + Part::Outer as usize * size_of::<u64>();
+
+    /// True if a load or store of several registers is a beat for each of them, as compiled code takes it.
+    pub fn moves_words(&self) -> bool {
+        self.config.multiple_beat_bytes == AccessSize::Word.bytes()
+    }
 
     /// How instructions are fetched past the cache.
     pub fn fetch_policy(&self) -> FetchPolicy {
@@ -137,8 +147,9 @@ impl Memory {
         let known = self.known_at(self.data_path.base()?).filter(|_| self.flat)?;
         let (direction, purpose) =
             if store { (Direction::Write, Purpose::Store) } else { (Direction::Read, Purpose::Load) };
+        let aligned = known.base.is_multiple_of(WORD_BYTES);
         let is_one_beat =
-            matches!(known.served, Served::Ram(port) if port.timing.beat_bytes >= AccessSize::Word.bytes());
+            matches!(known.served, Served::Ram(port) if aligned && port.timing.beat_bytes >= AccessSize::Word.bytes());
         Memory::plan(known, AccessSize::Word.bytes(), direction, purpose).filter(|_| is_one_beat)
     }
 
@@ -155,7 +166,7 @@ impl Memory {
             Served::Window(_) => return None,
         };
         let (ram, tally) = match served {
-            Served::Ram(port) => (Some((port.bytes, port.marks)), None),
+            Served::Ram(port) => (Some(port), None),
             Served::Window(window) => (None, Some(window.tally)),
         };
         Some(Plan {
@@ -166,9 +177,11 @@ impl Memory {
             routed,
             free_edge,
             cycles,
+            beats: ram.map_or(0, |port| port.timing.beats_and_cycles(bytes, direction).0),
             sums: Accounts::sums_of(sums, purpose),
             touched: 1_u64.checked_shl(entry as u32).unwrap_or(0),
             ram,
+            direction,
             tally,
         })
     }

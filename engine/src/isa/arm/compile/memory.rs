@@ -143,6 +143,18 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     let after = e.state();
     e.b.seal_block(out);
     e.b.switch_to_block(out);
+    e.restore(state.clone());
+    let slow = e.b.create_block();
+    if let Some(zero) = e.multiple_past_caches(at as u32, first, words as u32, stores, slow) {
+        for op in &ops[at + 1..behind] {
+            move_word(e, op, zero);
+        }
+        e.b.ins().jump(merged, &[]);
+    } else {
+        e.b.ins().jump(slow, &[]);
+    }
+    e.b.seal_block(slow);
+    e.b.switch_to_block(slow);
     e.restore(state);
     // The last one stands for all of them.
     e.access_slowly(behind as u32 - 1, first);
