@@ -220,8 +220,6 @@ pub struct Blocks<I: Isa> {
     generation: u32,
     /// Runs after which a block is compiled; 0 for never.
     pub compile_after: u16,
-    /// Blocks whose instructions are fetched past the cache are compiled, too.
-    pub compiles_uncached: bool,
     /// What [`Hot::code`] says of a block without compiled code.
     uncompiled: usize,
     /// Dead ones stay until another takes their place.
@@ -246,7 +244,6 @@ impl<I: Isa> Blocks<I> {
             settled: vec![NOT_SETTLED; LOOKUP_SLOTS],
             generation: 1,
             compile_after,
-            compiles_uncached: false,
             uncompiled: 0,
             by_entry: BTreeMap::new(),
             pending_numbers: BTreeMap::new(),

@@ -5,7 +5,7 @@ use super::compile::HostCode;
 use super::fast_forward::fast_forward;
 use super::isa::{Isa, Pending};
 use super::leave::Paused;
-use super::memory::{Chunks, FetchPolicy, LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
+use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
 use super::shell::Shell;
 use crate::bus::Bus;
@@ -409,9 +409,6 @@ impl<I: Isa> Cpu<I> {
     fn begin(&mut self, bus: &mut Bus, until: Ps) {
         I::begin(self, bus);
         self.only_core = bus.core_irqs.len() == 1;
-        // Where a fetch is under way while the last one's instructions run, code would have nothing to do but ask.
-        self.blocks.compiles_uncached =
-            !matches!(self.memory.fetch_policy(), FetchPolicy::Chunks(Chunks { ahead: true, .. }));
         self.shell.deadline.begin(bus, until);
         self.update_limit(bus);
     }

@@ -101,8 +101,7 @@ impl Region {
 
 /// A block as a member, if it can be compiled.
 fn member<I: Isa>(blocks: &Blocks<I>, index: u32) -> Option<Member> {
-    let left = blocks.is_uncached(index) && !blocks.compiles_uncached;
-    if left || blocks.cold[index as usize].entry.extent != Extent::Whole || !I::compiles(blocks, index) {
+    if blocks.cold[index as usize].entry.extent != Extent::Whole || !I::compiles(blocks, index) {
         return None;
     }
     Some(Member { index, dirty: 0, stores_before: Vec::new(), entered: u32::MAX })

@@ -39,7 +39,8 @@ pub const LATE: RegisterBits = NZCV | 1 << HISTORY;
 /// True if a block can be compiled: it begins with what can be.
 pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {
     let [first, second, ..] = blocks.ops_from(index) else { return false };
-    !is_left(if first.code == Code::Fetch { second.code } else { first.code })
+    let fetched = P::COMPILES_UNCACHED || !blocks.is_uncached(index);
+    fetched && !is_left(if first.code == Code::Fetch { second.code } else { first.code })
 }
 
 /// True if a micro-operation is the interpreter's.

@@ -227,8 +227,8 @@ impl<P: Profile> Isa for ArmSet<P> {
         core.blocks.cold[index as usize].entry.context.privileged == core.isa.system.is_privileged()
     }
 
-    fn is_never_compiled(instr: &Decoded, _fetch: Via) -> bool {
-        instr.is_left
+    fn is_never_compiled(instr: &Decoded, fetch: Via) -> bool {
+        fetch == Via::Uncached && !P::COMPILES_UNCACHED || instr.is_left
     }
 
     fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {
