@@ -67,7 +67,6 @@ pub struct Emitter<'a, I: Isa> {
 }
 
 /// What holds at a point of a block beside the values of registers.
-#[derive(Clone)]
 pub struct State<I: Isa> {
     dirty: RegisterBits,
     lazy: I::Lazy,

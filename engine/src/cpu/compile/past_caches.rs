@@ -118,6 +118,11 @@ impl<I: Isa> Emitter<'_, I> {
         Some((host, out))
     }
 
+    /// True if the code at hand is fetched past the caches, by a function of [`super::transfer`].
+    pub fn is_past_caches(&self) -> bool {
+        self.calls.transfers.fetch.is_some()
+    }
+
     /// Operation `at` tells of so many `words` at `addr` past the caches: where the host has simulated address 0 for
     /// them. Goes to `out` where that is not so simple; `None` if it never is.
     pub fn multiple_past_caches(

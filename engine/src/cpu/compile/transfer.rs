@@ -56,7 +56,8 @@ impl<I: Isa> Compiler<I> {
         };
         let is_one_beat = (1..=Chunk::MOST_ALIGNED).contains(&bytes);
         let fetch = if is_one_beat { memory.plan_fetch(pc & !(bytes - 1), bytes) } else { None };
-        let data = [false, true].map(|store| memory.plan_data(store));
+        // Code that is fetched through the cache, or at no cost, has its data mostly there, too.
+        let data = [false, true].map(|store| fetch.and_then(|_| memory.plan_data(store)));
         let known = self.transfers;
         let same = |plan: Plan, known: Option<Plan>| known.is_some_and(|known| known.sums == plan.sums);
         Transfers {

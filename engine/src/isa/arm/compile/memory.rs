@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{self, InstBuilder, Value};
 
 use super::super::access::moves;
 use super::super::core::Arm;
@@ -15,6 +15,7 @@ use crate::cpu::access::Moves;
 use crate::cpu::compile::own;
 use crate::cpu::memory::access::how;
 use std::mem::offset_of;
+use std::ops::Range;
 
 const LOAD: Moves = Moves::load(AccessSize::Word);
 const STORE: Moves = Moves::store(AccessSize::Word);
@@ -143,25 +144,37 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     let after = e.state();
     e.b.seal_block(out);
     e.b.switch_to_block(out);
-    e.restore(state.clone());
-    let slow = e.b.create_block();
-    if let Some(zero) = e.multiple_past_caches(at as u32, first, words as u32, stores, slow) {
-        for op in &ops[at + 1..behind] {
-            move_word(e, op, zero);
-        }
-        e.b.ins().jump(merged, &[]);
+    e.restore(state);
+    if e.is_past_caches() {
+        multiple_past_caches(e, ops, at..behind, first, merged);
     } else {
-        e.b.ins().jump(slow, &[]);
+        e.interpret(at as u32);
+    }
+    e.restore(after);
+    e.b.seal_block(merged);
+    e.b.switch_to_block(merged);
+    Some(behind)
+}
+
+/// The accesses of a load or store multiple at `first` that have no shortcuts, where most have none: these operations,
+/// the first of which announces them. Goes to `merged`.
+fn multiple_past_caches<P: Profile>(e: &mut Emit<P>, ops: &[Op], which: Range<usize>, first: Value, merged: ir::Block) {
+    let (at, all) = (which.start as u32, &ops[which.start + 1..which.end]);
+    let (state, slow) = (e.state(), e.b.create_block());
+    match e.multiple_past_caches(at, first, all.len() as u32, ops[which.start].ra & how::STORE != 0, slow) {
+        Some(zero) => {
+            all.iter().for_each(|op| move_word(e, op, zero));
+            e.b.ins().jump(merged, &[]);
+        }
+        None => {
+            e.b.ins().jump(slow, &[]);
+        }
     }
     e.b.seal_block(slow);
     e.b.switch_to_block(slow);
     e.restore(state);
     // The last one stands for all of them.
-    e.access_slowly(behind as u32 - 1, first);
-    e.reload(ops[at + 1..behind].iter().fold(0, |all, op| all | writes(op)));
+    e.access_slowly(which.end as u32 - 1, first);
+    e.reload(all.iter().fold(0, |all, op| all | writes(op)));
     e.b.ins().jump(merged, &[]);
-    e.restore(after);
-    e.b.seal_block(merged);
-    e.b.switch_to_block(merged);
-    Some(behind)
 }
