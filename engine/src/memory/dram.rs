@@ -196,6 +196,23 @@ mod tests {
         Dram::new(timing(Decoding::Interleaved))
     }
 
+    proptest! {
+        /// As its port makes them: a transfer begins when the one before has been answered, or later.
+        #[test]
+        fn no_transfer_waits_longer_than_is_said(
+            transfers in prop::collection::vec((0u64..60, any::<u32>(), 1u64..9, any::<bool>()), 1..300),
+        ) {
+            let (mut dram, mut free) = (dram(), 0);
+            for (later, offset, beats, writes) in transfers {
+                let direction = if writes { Direction::Write } else { Direction::Read };
+                let begins = free + later;
+                let waits = dram.transfer(begins, offset & 0x3f_ffff, beats, direction);
+                prop_assert!(waits <= dram.longest_wait(), "{}", waits);
+                free = begins + waits + beats;
+            }
+        }
+    }
+
     #[test]
     fn an_open_row_is_read_at_once() {
         let mut dram = dram();
