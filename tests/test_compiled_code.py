@@ -49,21 +49,21 @@ LIKE = "coremark_like"
 PROGRAMS = {
     "rv32-local": Program("minimal-rv32", LIKE, {"iterations": 3}),
     "rv32-cached": Program("kc705-axi-quad-spi", LIKE, {"iterations": 3}),
-    "rv32-uncached": Program(
-        "kc705-axi-quad-spi", LIKE, {"iterations": 1}, CACHES_OFF, compiles=False
-    ),
+    "rv32-uncached": Program("kc705-axi-quad-spi", LIKE, {"iterations": 1}, CACHES_OFF),
     "rv32-interrupts": Program("kc705-axi-quad-spi", "external_interrupt"),
     "rv32-flash": Program("kc705-axi-quad-spi", "quad_spi_throughput", {"pages": 4}, SOON_ERASED),
     "nios-v": Program("nios2-mmc", "timer_ticks"),
     "picorv32": Program("picosoc-icebreaker", LIKE, {"iterations": 1}, compiles=False),
     "a5": Program("sama5d2-xplained", LIKE, {"iterations": 3, **CACHED}),
     "a5-rtos": Program("sama5d2-xplained", "rhealstone", {"loops": 50, **CACHED}),
-    "a5-uncached": Program(
-        "sama5d2-xplained",
-        "rhealstone",
-        {"loops": 20, "operation": "task-switch", "memory": "sram", "cache": "off"},
-        compiles=False,
-    ),
+    **{
+        f"a5-uncached-{memory}": Program(
+            "sama5d2-xplained",
+            "rhealstone",
+            {"loops": 20, "operation": "task-switch", "memory": memory, "cache": "off"},
+        )
+        for memory in ("sram", "ddr", "qspi")
+    },
     "a7-and-m4": Program("stm32mp157c-dk2", "coremark_pair", {"iterations": 1}),
     "a7-and-m4-talking": Program("stm32mp157c-dk2", "hello_two_cores"),
     "m4": Program("minimal-armv7m", LIKE, {"iterations": 3}),

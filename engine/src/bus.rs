@@ -3,6 +3,7 @@
 //! One [`MapEntry`] gives both the route of an address and its price. An access travels: request over the route's
 //! interconnect, then the RAM's port or the device, then the response.
 
+pub mod alike;
 pub mod code;
 mod contents;
 pub mod device;
@@ -11,6 +12,7 @@ mod pins;
 
 use std::cell::{Cell, OnceCell};
 
+use crate::bus::alike::Window;
 use crate::bus::code::CodeLog;
 use crate::bus::device::{AccessSize, CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::clocks::Clocks;
@@ -375,6 +377,13 @@ impl Bus {
         let device = self.devices[id.0 as usize].as_deref_mut()?;
         let (value, times) = path.read_alone(device, (range, addr - base, bytes), now, is_next)?;
         Some(Alone { value, entry, times, routed: path.route.is_some() })
+    }
+
+    /// Reads of `bytes` that are all alike, of the device at `addr`: see [`Device::alike`].
+    pub fn alike(&mut self, addr: u32, bytes: u32) -> Option<Window> {
+        let entry = self.entry_at(addr)?;
+        let Target::Device(id, range) = self.map[entry].target else { return None };
+        self.devices[id.0 as usize].as_deref_mut()?.alike(range, bytes)
     }
 
     /// The second-level cache that the present master's accesses pass.

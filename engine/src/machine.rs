@@ -299,7 +299,8 @@ impl Machine {
             core.cut = progress.beyond(core.clock.ps_at_floor(core.cycles), elapsed);
         }
         let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
-        for (device, name) in self.bus.devices.iter().zip(&self.bus.device_names) {
+        for (device, name) in self.bus.devices.iter_mut().zip(&self.bus.device_names) {
+            device.iter_mut().for_each(|device| device.learn());
             let totals = device.iter().flat_map(|device| device.counters());
             counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
         }

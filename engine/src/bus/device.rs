@@ -1,6 +1,7 @@
 //! What a device model implements, and what it may use while the bus calls it.
 
 use crate::bus::Bus;
+use crate::bus::alike::Window;
 pub use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::memory::outer::OuterCache;
 use crate::pipe::Pipe;
@@ -151,6 +152,16 @@ pub trait Device: Send {
     fn read_alone(&mut self, _range: usize, _offset: u32, _bytes: u32, _edge: u64) -> Option<(u32, u64)> {
         None
     }
+
+    /// Reads of `bytes` of a range that can be all alike, as [`Device::read_alone`] has them. From the first call on,
+    /// the device keeps the [`Tally`](super::alike::Tally), and learns of such reads from it at the beginning of each
+    /// other call.
+    fn alike(&mut self, _range: usize, _bytes: u32) -> Option<Window> {
+        None
+    }
+
+    /// Learns of reads that were alike, so that totals have them.
+    fn learn(&mut self) {}
 
     /// True where the device takes the beats of a burst one a clock, its latency paid once; else each beat is an access
     /// of its own (an AXI4-Lite slave behind a protocol converter).

@@ -53,8 +53,20 @@ impl InStep {
     /// That of a path that does not keep time with the master.
     pub const NOT: InStep = InStep { request_cycles: 0, response_cycles: 0, ratio: 0, inverse: 0 };
     /// Up to this, cycles and ratios are divided by multiplication.
-    const MOST_CYCLES: u64 = 1 << 47;
+    pub const MOST_CYCLES: u64 = 1 << 47;
     const MOST_RATIO: u64 = 1 << 16;
+
+    /// Its numbers, for compiled code: cycles there and back, the ratio, and 2^64 divided by that, rounded up, which is
+    /// good up to [`InStep::MOST_CYCLES`].
+    pub fn numbers(&self) -> Option<StepNumbers> {
+        let InStep { request_cycles, response_cycles, ratio, inverse } = *self;
+        (1..=InStep::MOST_RATIO).contains(&ratio).then_some(StepNumbers {
+            request_cycles,
+            response_cycles,
+            ratio,
+            inverse,
+        })
+    }
 
     /// True if the path keeps time with the master.
     #[inline(always)]
@@ -94,6 +106,19 @@ impl InStep {
         let done = self.cycle(answered + self.response_cycles);
         Times { arrived: self.cycle(arrived), answered: self.cycle(answered), done }
     }
+}
+
+/// See [`InStep::numbers`].
+#[derive(Clone, Copy, Debug)]
+pub struct StepNumbers {
+    /// Edges of the target's clock from a request to its arrival.
+    pub request_cycles: u64,
+    /// From an answer to the master.
+    pub response_cycles: u64,
+    /// Cycles of the master in one of the target's clock.
+    pub ratio: u64,
+    /// 2^64 divided by that, rounded up; of no use where it is 1.
+    pub inverse: u64,
 }
 
 /// The master's cycles in which a transfer passed from one cause of waiting to the next.

@@ -69,6 +69,8 @@ pub struct Cpu<I: Isa> {
     pub(crate) in_call: bool,
     /// What the last access was that had no shortcut, for messages.
     pub(crate) access_kind: &'static str,
+    /// No other core is there.
+    only_core: bool,
     /// What is known of [`Bus::code_written`] and [`Bus::code_marked`].
     written_epoch: u64,
     marked_epoch: u64,
@@ -101,6 +103,7 @@ impl<I: Isa> Cpu<I> {
             polls: Polls::default(),
             in_call: false,
             access_kind: "",
+            only_core: false,
             written_epoch: 0,
             marked_epoch: 0,
             config,
@@ -115,6 +118,11 @@ impl<I: Isa> Cpu<I> {
     /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt inputs.
     pub(crate) fn update_limit(&mut self, bus: &Bus) {
         self.shell.update_limit(bus, self.shell.cycles);
+    }
+
+    /// True if no other core is there: nobody has to be waited for.
+    pub(super) fn is_only_core(&self) -> bool {
+        self.only_core
     }
 
     /// The interrupt lines that are up now.
@@ -400,6 +408,7 @@ impl<I: Isa> Cpu<I> {
 
     fn begin(&mut self, bus: &mut Bus, until: Ps) {
         I::begin(self, bus);
+        self.only_core = bus.core_irqs.len() == 1;
         self.shell.deadline.begin(bus, until);
         self.update_limit(bus);
     }

@@ -220,7 +220,7 @@ fn add_iterations<C: Repeats>(
     let shell = core.shell_mut();
     (shell.instructions, shell.cycles, shell.fixed) = (counted.instructions, counted.cycles, counted.fixed);
     shell.spent = counted.spent;
-    *core.accounts_mut() = counted.memory;
+    core.accounts_mut().become_as(&counted.memory);
     core.repeat(&before.own, iteration, count, cycles);
     let growth = |register: usize| after.results[register].wrapping_sub(before.results[register]);
     core.count_on(&std::array::from_fn(|register| growth(register).wrapping_mul(count as u32)));

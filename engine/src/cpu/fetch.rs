@@ -102,6 +102,11 @@ impl<I: Isa> Cpu<I> {
         bus.order.is_alone() && self.memory.has_fetched(pc, end_pc)
     }
 
+    /// The same as both of these for compiled code: true if the block goes on.
+    pub(crate) fn fetch_if_needed(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
+        self.is_fetched(bus, pc, end_pc) || self.fetch_instruction(bus, index, at, pc, end_pc)
+    }
+
     /// Fetches the instruction of operation `at`, from `pc` up to `end_pc`, past the cache. False if the block has been
     /// left before it, for others to look first.
     #[inline(never)]

@@ -277,6 +277,11 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
         false
     }
 
+    /// True if an operation fetches its instruction past the cache: [`Isa::FETCHES_IN_BLOCKS`].
+    fn fetches(_op: &Self::Op) -> bool {
+        false
+    }
+
     /// Does an operation of compiled code, a load or store of `addr` that found no shortcut. True if the block goes on.
     fn access(_core: &mut Cpu<Self>, _bus: &mut Bus, _place: Resumed, _addr: u32) -> bool {
         false

@@ -21,6 +21,7 @@ mod meter;
 mod mmu;
 mod multiple;
 mod outward;
+pub mod plan;
 pub(crate) mod port;
 mod registers;
 pub mod shortcut;
@@ -43,6 +44,7 @@ use fetch::on_demand::WordBuffer;
 use fetch::{FetchLines, Prefetch};
 use known_path::KnownPath;
 use meter::{Meter, Trip};
+use plan::Known;
 use registers::KnownDevices;
 use shortcut::Shortcuts;
 use std::borrow::Cow;
@@ -108,6 +110,10 @@ pub struct Memory {
     data_path: KnownPath,
     /// Devices whose registers were accessed.
     devices: KnownDevices,
+    /// First and last address of the device that was last read so.
+    window: (u32, u32),
+    /// What answered so, as far as compiled code can do without being asked for more.
+    known: Vec<Known>,
 }
 
 /// What accesses to come depend on.
@@ -159,6 +165,8 @@ impl Memory {
             code_path: KnownPath::NOWHERE,
             data_path: KnownPath::NOWHERE,
             devices: KnownDevices::default(),
+            window: (1, 0),
+            known: Vec::new(),
             config,
         }
     }

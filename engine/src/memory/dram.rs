@@ -48,6 +48,8 @@ pub struct DramTiming {
 
 /// Most banks of a memory.
 pub const MOST_BANKS: usize = 8;
+/// More clocks of data than a transfer has.
+const MOST_BEATS: u64 = 256;
 /// No row.
 const CLOSED: u32 = u32::MAX;
 
@@ -89,6 +91,23 @@ impl Dram {
             Direction::Read => at - from + self.timing.cas_cycles,
             Direction::Write => turn,
         }
+    }
+
+    /// No transfer that the port has begun waits longer: more than one for all that it can wait for, and twice over.
+    pub fn longest_wait(&self) -> u64 {
+        let timing = &self.timing;
+        let all = [
+            timing.cas_cycles,
+            timing.activate_cycles,
+            timing.precharge_cycles,
+            timing.row_cycles,
+            timing.write_recovery_cycles,
+            timing.write_to_read_cycles,
+            timing.burst_cycles,
+            timing.refresh_cycles,
+            MOST_BEATS,
+        ];
+        2 * all.iter().sum::<u64>()
     }
 
     /// The clock of the read or write command for what is at `offset`, wanted at clock `from`. Each takes the time of
@@ -175,6 +194,23 @@ mod tests {
 
     fn dram() -> Dram {
         Dram::new(timing(Decoding::Interleaved))
+    }
+
+    proptest! {
+        /// As its port makes them: a transfer begins when the one before has been answered, or later.
+        #[test]
+        fn no_transfer_waits_longer_than_is_said(
+            transfers in prop::collection::vec((0u64..60, any::<u32>(), 1u64..9, any::<bool>()), 1..300),
+        ) {
+            let (mut dram, mut free) = (dram(), 0);
+            for (later, offset, beats, writes) in transfers {
+                let direction = if writes { Direction::Write } else { Direction::Read };
+                let begins = free + later;
+                let waits = dram.transfer(begins, offset & 0x3f_ffff, beats, direction);
+                prop_assert!(waits <= dram.longest_wait(), "{}", waits);
+                free = begins + waits + beats;
+            }
+        }
     }
 
     #[test]

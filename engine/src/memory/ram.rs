@@ -31,6 +31,32 @@ impl PortTiming {
     pub const fn symmetric(clock: Hz, first_word_cycles: Cycles, beat_cycles: Cycles, beat_bytes: u32) -> PortTiming {
         PortTiming { clock, first_word_cycles, write_first_word_cycles: first_word_cycles, beat_cycles, beat_bytes }
     }
+
+    /// The beats of a transfer, and how long the port is busy with it.
+    #[inline(always)]
+    pub fn beats_and_cycles(&self, bytes: u32, direction: Direction) -> (u64, u64) {
+        let beats = u64::from((bytes + (self.beat_bytes - 1)) >> self.beat_bytes.trailing_zeros()).max(1);
+        let first_word_cycles = match direction {
+            Direction::Read => self.first_word_cycles,
+            Direction::Write => self.write_first_word_cycles,
+        };
+        (beats, first_word_cycles.0 + (beats - 1) * self.beat_cycles.0)
+    }
+}
+
+/// A RAM as compiled code has it: its timing, and where the host has what its transfers change.
+#[derive(Clone, Copy, Debug)]
+pub struct RamPort {
+    /// Timing of the port.
+    pub timing: PortTiming,
+    /// Address of the [`Dram`] behind it, and the most that this adds to the port's time.
+    pub dram: Option<(usize, u64)>,
+    /// Address of the edge up to which it is busy.
+    pub free_edge: usize,
+    /// Address of its bytes.
+    pub bytes: usize,
+    /// Address of the marks of decoded instructions: see [`CodeMarks::as_ptr`].
+    pub marks: usize,
 }
 
 /// Which way a transfer goes.
@@ -137,17 +163,24 @@ impl Ram {
     /// The same in edges of the port's clock, for memory that is not tightly coupled.
     #[inline(always)]
     pub fn transfer_at_edge(&mut self, at: u64, offset: u32, bytes: u32, direction: Direction) -> u64 {
-        let beat_bytes = self.timing.beat_bytes;
-        let beats = u64::from((bytes + (beat_bytes - 1)) >> beat_bytes.trailing_zeros()).max(1);
-        let first_word_cycles = match direction {
-            Direction::Read => self.timing.first_word_cycles,
-            Direction::Write => self.timing.write_first_word_cycles,
-        };
-        let cycles = first_word_cycles.0 + (beats - 1) * self.timing.beat_cycles.0;
+        let (beats, cycles) = self.timing.beats_and_cycles(bytes, direction);
         let begins = at.max(self.free_edge);
         let waits = self.dram.as_mut().map_or(0, |dram| dram.transfer(begins, offset, beats, direction));
         self.free_edge = begins + waits + cycles;
         self.free_edge
+    }
+
+    /// What compiled code has to know to do transfers itself; `None` for a memory that others look at, or that takes no
+    /// time. The machine does not move its memories.
+    pub fn port(&mut self) -> Option<RamPort> {
+        let is_simple = !self.shared && !self.is_local();
+        is_simple.then(|| RamPort {
+            timing: self.timing,
+            dram: self.dram.as_mut().map(|dram| (std::ptr::from_mut(dram).expose_provenance(), dram.longest_wait())),
+            free_edge: (&raw mut self.free_edge).expose_provenance(),
+            bytes: self.bytes.as_ptr().expose_provenance(),
+            marks: self.code.as_ptr().expose_provenance(),
+        })
     }
 
     /// Copies bytes out. The caller has checked that the span lies inside.

@@ -267,6 +267,21 @@ pub trait SpiTarget: Send {
         None
     }
 
+    /// True if the chip is in a frame of [`SpiTarget::open_read`], in which each [`SpiTarget::read_on`] gives a word, and
+    /// would be in one behind each further one.
+    fn reads_on(&self) -> bool {
+        false
+    }
+
+    /// The word that such a frame at `address` begins with; false if there is none.
+    fn peek_word(&self, _address: u32, _into: &mut [u8; 4]) -> bool {
+        false
+    }
+
+    /// Where [`SpiTarget::reads_on`] holds, further such frames have been read, of `bytes` in all, the last of them up to
+    /// `address`.
+    fn has_read(&mut self, _bytes: u64, _address: u32) {}
+
     /// The same as [`SpiTarget::deselect`], if the chip is in a frame of [`SpiTarget::open_read`]; else false, with
     /// nothing done.
     fn close_read(&mut self) -> bool {

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{AliasRegion, InstBuilder, MemFlags, Type, Value};
+use cranelift_codegen::ir::{self, AliasRegion, InstBuilder, MemFlags, Type, Value};
 use cranelift_codegen::isa::CallConv;
 use std::mem::offset_of;
 
@@ -36,7 +36,14 @@ impl<I: Isa> Emitter<'_, I> {
     /// What operation `at` loads from `addr`, extended. Without a shortcut the access is a call, as the interpreter's
     /// is, which gives the value to `register`; it has to be all that the operation does.
     pub fn load(&mut self, at: u32, addr: Value, moves: Moves, register: u8) -> Value {
-        self.load_by(at, (addr, addr), moves, register, |this, host| this.load_host(host, moves))
+        let merged = self.b.create_block();
+        self.b.append_block_param(merged, I32);
+        let host = self.host_or(at, addr, moves, |this| {
+            this.load_past_caches(at, addr, moves, merged);
+            this.load_slowly(at, addr, register, merged);
+        });
+        let value = self.load_host(host, moves);
+        self.merge_with(merged, value)
     }
 
     /// The same where it is not simply extended, but `quickly` makes it of what is at an address of the host's. The
@@ -51,12 +58,20 @@ impl<I: Isa> Emitter<'_, I> {
     ) -> Value {
         let merged = self.b.create_block();
         self.b.append_block_param(merged, I32);
-        let host = self.host_or(at, place, moves, |this| {
-            this.access_slowly(at, addr);
-            let value = this.b.ins().load(I32, own(), this.core, I::register_offset(register) as i32);
-            this.b.ins().jump(merged, &[value.into()]);
-        });
+        let host = self.host_or(at, place, moves, |this| this.load_slowly(at, addr, register, merged));
         let value = quickly(self, host);
+        self.merge_with(merged, value)
+    }
+
+    /// Calls the interpreter's function for a load, which puts its value into `register`, and goes to `merged`.
+    fn load_slowly(&mut self, at: u32, addr: Value, register: u8, merged: ir::Block) {
+        self.access_slowly(at, addr);
+        let value = self.b.ins().load(I32, own(), self.core, I::register_offset(register) as i32);
+        self.b.ins().jump(merged, &[value.into()]);
+    }
+
+    /// The last way to `merged`, with a value: what comes of all of them.
+    fn merge_with(&mut self, merged: ir::Block, value: Value) -> Value {
         self.b.ins().jump(merged, &[value.into()]);
         self.b.seal_block(merged);
         self.b.switch_to_block(merged);
@@ -65,7 +80,16 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// Operation `at` stores the low part of `value` at `addr`; the same goes for it.
     pub fn store(&mut self, at: u32, addr: Value, moves: Moves, value: Value) {
-        self.store_by(at, (addr, addr), moves, |this, host| this.store_host(host, moves, value));
+        let merged = self.b.create_block();
+        let host = self.host_or(at, addr, moves, |this| {
+            this.store_past_caches(at, addr, moves, value, merged);
+            this.access_slowly(at, addr);
+            this.b.ins().jump(merged, &[]);
+        });
+        self.store_host(host, moves, value);
+        self.b.ins().jump(merged, &[]);
+        self.b.seal_block(merged);
+        self.b.switch_to_block(merged);
     }
 
     /// The same where `quickly` does it, as for [`Emitter::load_by`].
@@ -89,7 +113,7 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// Calls the interpreter's function for operation `at`, which accesses `addr`. Goes on behind it unless that has
     /// left the block, or something has to be looked at.
-    fn access_slowly(&mut self, at: u32, addr: Value) {
+    pub fn access_slowly(&mut self, at: u32, addr: Value) {
         self.write_back();
         let behind = self.ending_at(at + 1);
         let signature = self.b.import_signature(slow_access::signature(CallConv::PreserveAll));
@@ -149,6 +173,13 @@ impl<I: Isa> Emitter<'_, I> {
     pub fn host_zero(&mut self, at: u32, addr: Value, moves: Moves) -> Value {
         let look = self.look_for_shortcut(at, addr, moves);
         self.unless(look.here, |this| this.interpret(at));
+        self.zero_of(look)
+    }
+
+    /// The same, but goes to `out` without such a shortcut.
+    pub fn host_zero_or(&mut self, at: u32, addr: Value, moves: Moves, out: ir::Block) -> Value {
+        let look = self.look_for_shortcut(at, addr, moves);
+        self.go_on_if(look.here, out);
         self.zero_of(look)
     }
 

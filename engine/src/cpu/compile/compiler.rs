@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use super::code_memory::CodeMemory;
 use super::emit::Calls;
 use super::region::Region;
+use super::transfer::Transfers;
 use super::worker::{Compiled, Connection, Job};
 use super::{emit, stubs};
 use crate::cpu::Cpu;
@@ -24,6 +25,8 @@ pub(super) struct Compiler<I: Isa> {
     pub builder: FunctionBuilderContext,
     pub memory: CodeMemory,
     pub stubs: stubs::Stubs,
+    /// Functions that were made last, behind the stubs or regions.
+    pub transfers: Transfers,
     worker: Connection,
     /// Grows when all code is forgotten: what was begun before is of no use.
     generation: u32,
@@ -55,6 +58,7 @@ impl<I: Isa> Compiler<I> {
             builder: FunctionBuilderContext::new(),
             memory: CodeMemory::new(memory_bytes)?,
             stubs: stubs::Stubs::default(),
+            transfers: Transfers::default(),
             worker: Connection::default(),
             generation: 0,
             waited: None,
@@ -66,7 +70,10 @@ impl<I: Isa> Compiler<I> {
 
     /// Begins to compile a region.
     pub fn begin(&mut self, core: &Cpu<I>, region: &Region) {
-        let calls = Calls { convention: self.isa.default_call_conv(), access: self.stubs.access };
+        let pc = core.blocks.hot[region.members[0].index as usize].pc & I::ADDRESS_MASK;
+        self.transfers = self.transfers(&core.memory, pc);
+        let (access, transfers) = (self.stubs.access, self.transfers);
+        let calls = Calls { convention: self.isa.default_call_conv(), access, transfers };
         emit::emit(&mut self.context.func, &mut self.builder, calls, core, region);
         let context = std::mem::replace(&mut self.context, Context::new());
         let (index, generation) = (region.members[0].index, self.generation);
@@ -102,6 +109,7 @@ impl<I: Isa> Compiler<I> {
     /// Forgets the code of all blocks. None of it is running: it calls nothing that could lead here.
     pub fn clear(&mut self) {
         self.memory.used = self.stubs.bytes;
+        self.transfers = Transfers::default();
         self.generation = self.generation.wrapping_add(1);
     }
 

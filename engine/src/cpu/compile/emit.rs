@@ -11,8 +11,10 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use std::mem::offset_of;
 
+use super::past_caches::Fetched;
 use super::region::{Region, RegisterBits};
 use super::stubs::begin;
+use super::transfer::Transfers;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
@@ -28,6 +30,8 @@ pub struct Calls {
     pub convention: CallConv,
     /// The stub for accesses without a shortcut.
     pub access: usize,
+    /// Functions for accesses past the caches.
+    pub transfers: Transfers,
 }
 
 /// What a function knows while it is made.
@@ -55,6 +59,8 @@ pub struct Emitter<'a, I: Isa> {
     pub(super) dirty: RegisterBits,
     /// The exit that has been decided on, in the middle of the block.
     pub(super) decided: usize,
+    /// What was fetched past the cache, as far as it is known.
+    pub(super) fetched: Fetched,
     /// What the instruction set has not worked out yet.
     pub lazy: I::Lazy,
 }
@@ -109,6 +115,7 @@ pub fn emit<I: Isa>(
         registers,
         dirty: 0,
         decided: FALLEN,
+        fetched: Fetched::default(),
         lazy,
     };
     for (place, member) in region.members.iter().enumerate() {
@@ -116,6 +123,7 @@ pub fn emit<I: Isa>(
         (emitter.place, emitter.index) = (place, member.index);
         (emitter.dirty, emitter.lazy, emitter.decided) = (member.dirty, I::Lazy::default(), FALLEN);
         emitter.stamp_lines();
+        emitter.fetched = Fetched::default();
         I::emit(&mut emitter, cpu.blocks.ops_of(member.index));
     }
     emitter.enter_region(entry, entered);

@@ -51,6 +51,18 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().iconst(I64, bits as i64)
     }
 
+    /// The core's cycles at the beginning of the block, with all that took longer since, and so many more.
+    pub(super) fn cycles_and(&mut self, more: i64) -> Value {
+        let cycles = self.b.use_var(self.cycles);
+        if more == 0 { cycles } else { self.b.ins().iadd_imm(cycles, more) }
+    }
+
+    /// The same are as many as this, and so many more.
+    pub(super) fn set_cycles(&mut self, cycles: Value, more: i64) {
+        let cycles = if more == 0 { cycles } else { self.b.ins().iadd_imm(cycles, more) };
+        self.b.def_var(self.cycles, cycles);
+    }
+
     /// Goes on with the core's cycles, which an access has changed.
     pub(super) fn reload_cycles(&mut self) {
         let cycles = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
@@ -147,7 +159,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(merged);
     }
 
-    pub(super) fn go_on_if(&mut self, condition: Value, otherwise: ir::Block) {
+    /// Goes on only if `condition` holds, else to `otherwise`.
+    pub fn go_on_if(&mut self, condition: Value, otherwise: ir::Block) {
         let on = self.b.create_block();
         self.b.ins().brif(condition, on, &[], otherwise, &[]);
         self.b.seal_block(on);

@@ -16,6 +16,9 @@ const RARE: u64 = 32;
 /// stored before it, where it costs time; if there are fewer, where it leaves, which costs code at every access.
 const MOST_DIRTY: u32 = 6;
 
+/// The same for instructions that are fetched past the cache: there are so many ways out that code matters more.
+const MOST_DIRTY_AT_FETCH: u32 = 1;
+
 /// A set of registers that an instruction set names: bit n is register n.
 pub type RegisterBits = u64;
 
@@ -119,7 +122,9 @@ impl Member {
         let (mut dirty, mut kept) = (self.dirty, 0);
         self.stores_before.clear();
         for (at, op) in ops.iter().enumerate() {
-            if I::accesses(op) && (dirty & !I::LATE).count_ones() > MOST_DIRTY && at >= kept {
+            let most = if I::fetches(op) { MOST_DIRTY_AT_FETCH } else { MOST_DIRTY };
+            let may_leave = I::accesses(op) || I::fetches(op);
+            if may_leave && (dirty & !I::LATE).count_ones() > most && at >= kept {
                 dirty &= I::LATE;
                 self.stores_before.push(at as u32);
             }

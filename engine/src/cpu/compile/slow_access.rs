@@ -24,6 +24,8 @@ pub struct SlowAccess {
     bus: usize,
     /// What compiled code returns behind it, or [`GOES_ON`].
     ending: u64,
+    /// The cycle in which a transfer of [`super::transfer`] was done; 0 if it has done nothing.
+    done: u64,
     /// A panic on its way through compiled code, which can't be unwound.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -31,6 +33,8 @@ pub struct SlowAccess {
 impl<I: Isa> HostCode<I> {
     /// Where compiled code finds what the last access has said.
     pub(super) const ENDING: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, ending);
+    /// Where it finds when the last transfer past the caches was done.
+    pub(super) const DONE: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, done);
 }
 
 impl SlowAccess {

@@ -72,6 +72,12 @@ impl Accounts {
         }
     }
 
+    /// The same as `other` from now on; the sums stay where they are.
+    pub fn become_as(&mut self, other: &Accounts) {
+        self.entries.clone_from(&other.entries);
+        self.parts = other.parts;
+    }
+
     /// All of it.
     pub fn total(&self) -> u64 {
         self.parts.iter().sum::<u64>() + self.entries.iter().flatten().sum::<u64>()
@@ -93,6 +99,19 @@ impl Accounts {
         causes.extend(interconnects.map(|(route, cycles)| (format!("interconnect: {}", route.name), cycles)));
         causes.extend(PARTS.into_iter().zip(self.parts).map(|(name, cycles)| (name.to_owned(), cycles)));
         causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect()
+    }
+
+    /// Where the parts are, for compiled code, which has no more to do than [`Accounts::add`] has.
+    pub(super) const PARTS: usize = std::mem::offset_of!(Accounts, parts);
+
+    /// Address of the sums of a map entry. They stay there once there is room for all entries.
+    pub(super) fn sums_at(&mut self, entry: usize) -> usize {
+        self.entries[entry].as_mut_ptr().expose_provenance()
+    }
+
+    /// Addresses of the two of them that [`Accounts::add_at`] adds to.
+    pub(super) fn sums_of(sums: usize, purpose: Purpose) -> [usize; 2] {
+        [purpose as usize, ON_THE_WAY].map(|index| sums + index * size_of::<u64>())
     }
 
     /// Room for each of the bus's map entries.

@@ -103,18 +103,34 @@ impl FetchLines {
     }
 }
 
-/// Bytes that were fetched past the cache: virtual addresses.
+/// No instruction's address: all are even.
+const NOWHERE: u32 = 1;
+
+/// Bytes that were fetched past the cache: virtual addresses. Compiled code writes them as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Chunk {
+#[repr(C, align(8))]
+pub(crate) struct Chunk {
     pub first: u32,
     pub last: u32,
 }
 
 impl Chunk {
+    /// None at all.
+    pub const NONE: Chunk = Chunk { first: NOWHERE, last: 0 };
+
     /// What one fetch of so many `bytes` for `va` brings.
     pub fn at(va: u32, bytes: u32) -> Chunk {
         // The bus is not wider than 8 bytes: a longer fetch begins with the beat that is wanted.
         Chunk { first: va & !(bytes.min(super::config::BUS_BYTES) - 1), last: va | (bytes - 1) }
+    }
+
+    /// A chunk of so many bytes or less begins at a multiple of them.
+    pub const MOST_ALIGNED: u32 = super::config::BUS_BYTES;
+
+    /// Its bytes in memory as a number.
+    pub fn as_number(self) -> u64 {
+        let (first, last) = (u64::from(self.first), u64::from(self.last));
+        if cfg!(target_endian = "little") { last << u32::BITS | first } else { first << u32::BITS | last }
     }
 
     pub fn holds(self, va: u32) -> bool {
@@ -138,17 +154,28 @@ pub(super) struct Ahead {
 
 /// What the prefetch unit holds where no cache holds the instructions. It follows the flow of instructions; where that
 /// goes elsewhere, all is dropped and fetched anew.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Prefetch {
-    pub chunk: Option<Chunk>,
+    pub chunk: Chunk,
     pub ahead: Option<Ahead>,
     /// Where the flow goes on if it doesn't jump.
-    pub next_pc: Option<u32>,
+    pub next_pc: u32,
     /// An instruction whose fetch was waited for, and that has yet to run.
-    pub granted: Option<u32>,
+    pub granted: u32,
+}
+
+impl Default for Prefetch {
+    fn default() -> Prefetch {
+        Prefetch { chunk: Chunk::NONE, ahead: None, next_pc: NOWHERE, granted: NOWHERE }
+    }
 }
 
 impl Prefetch {
+    /// True if no instruction has been fetched that has yet to run.
+    pub fn is_used_up(&self) -> bool {
+        self.granted == NOWHERE
+    }
+
     /// Drops all of it.
     pub fn flush(&mut self) {
         // A fetch under way has to come to its end.
@@ -299,19 +326,19 @@ impl Memory {
         chunks: Chunks,
     ) -> Result<bool, AbortOf<M>> {
         let prefetch = &mut self.state.prefetch;
-        if prefetch.granted.take() == Some(pc) {
+        if std::mem::replace(&mut prefetch.granted, NOWHERE) == pc {
             return Ok(true);
         }
-        if prefetch.next_pc != Some(pc) {
-            prefetch.chunk = None;
+        if prefetch.next_pc != pc {
+            prefetch.chunk = Chunk::NONE;
         }
-        prefetch.next_pc = Some(end_pc);
+        prefetch.next_pc = end_pc;
         for va in [pc, end_pc.wrapping_sub(1)] {
             self.hold(trip, mmu, va, chunks).inspect_err(|_| self.state.prefetch.flush())?;
         }
         let at_once = trip.meter.spent() == 0;
         if !at_once {
-            self.state.prefetch.granted = Some(pc);
+            self.state.prefetch.granted = pc;
         }
         Ok(at_once)
     }
@@ -320,14 +347,14 @@ impl Memory {
     /// fetched on demand are kept anyway.
     pub fn keep_fetched(&mut self, pc: u32) {
         if self.config.fetch != FetchPolicy::OnDemand {
-            self.state.prefetch.granted = Some(pc);
+            self.state.prefetch.granted = pc;
         }
     }
 
     /// The instruction whose fetch was waited for runs at once: nobody asks again. False if what was fetched was one
     /// word, on demand, and there may be another one to fetch.
     pub fn use_fetched(&mut self) -> bool {
-        self.state.prefetch.granted = None;
+        self.state.prefetch.granted = NOWHERE;
         self.config.fetch != FetchPolicy::OnDemand
     }
 
@@ -339,10 +366,10 @@ impl Memory {
             return self.state.words.missing(pc, end_pc).is_none();
         }
         let prefetch = &mut self.state.prefetch;
-        let (flows, last) = (prefetch.next_pc == Some(pc) && prefetch.granted.is_none(), end_pc.wrapping_sub(1));
-        let has = flows && prefetch.chunk.is_some_and(|chunk| chunk.holds(pc) && chunk.holds(last));
+        let (flows, last) = (prefetch.next_pc == pc && prefetch.is_used_up(), end_pc.wrapping_sub(1));
+        let has = flows && prefetch.chunk.holds(pc) && prefetch.chunk.holds(last);
         if has {
-            prefetch.next_pc = Some(end_pc);
+            prefetch.next_pc = end_pc;
         }
         has
     }
@@ -351,11 +378,11 @@ impl Memory {
     fn hold<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32, chunks: Chunks) -> Result<(), AbortOf<M>> {
         let holds = |chunk: Chunk| chunk.holds(va);
         let prefetch = &mut self.state.prefetch;
-        if prefetch.chunk.is_some_and(holds) {
+        if holds(prefetch.chunk) {
             return Ok(());
         }
         // One fetch at a time: what is under way is waited for, wanted or not.
-        let in_flow = prefetch.chunk.is_some();
+        let in_flow = prefetch.chunk != Chunk::NONE;
         let ahead = prefetch.ahead.take();
         if let Some(ahead) = &ahead {
             self.accounts.charge(&mut trip.meter, Purpose::Fetch, &ahead.passed);
@@ -370,7 +397,7 @@ impl Memory {
                 chunk
             }
         };
-        self.state.prefetch.chunk = Some(chunk);
+        self.state.prefetch.chunk = chunk;
         if chunks.ahead {
             let next = Chunk::at(chunk.last.wrapping_add(1), chunks.bytes);
             self.fetch_ahead(&mut trip.behind(), mmu, next);

@@ -49,24 +49,21 @@ impl Memory {
     pub fn fetch_flat(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
         let prefetch = &self.state.prefetch;
         let FetchPolicy::Chunks(Chunks { bytes, ahead: false }) = self.config.fetch else { return None };
-        if !self.flat_fetch || prefetch.granted.is_some() || prefetch.ahead.is_some() {
+        if !self.flat_fetch || !prefetch.is_used_up() || prefetch.ahead.is_some() {
             return None;
         }
         let last = end_pc.wrapping_sub(1);
-        let chunk = prefetch.chunk.filter(|_| prefetch.next_pc == Some(pc));
-        if let Some(chunk) = chunk
-            && chunk.holds(pc)
-        {
-            chunk.holds(last).then_some(())?;
-            self.state.prefetch.next_pc = Some(end_pc);
+        if prefetch.next_pc == pc && prefetch.chunk.holds(pc) {
+            prefetch.chunk.holds(last).then_some(())?;
+            self.state.prefetch.next_pc = end_pc;
             return Some(0);
         }
         let chunk = Chunk::at(pc, bytes);
         chunk.holds(last).then_some(())?;
         let bytes = chunk.last - chunk.first + 1;
         let done = self.fetch_from(bus, quiet, chunk.first, bytes)?;
-        self.state.prefetch.chunk = Some(chunk);
-        self.state.prefetch.next_pc = Some(end_pc);
+        self.state.prefetch.chunk = chunk;
+        self.state.prefetch.next_pc = end_pc;
         Some(done - quiet.now)
     }
 
@@ -151,12 +148,16 @@ impl Memory {
     /// The memory at an address, and where that is in it, if data goes there as it is, and the memory keeps time with
     /// the core.
     #[inline(always)]
-    fn flat_ram(&mut self, bus: &Bus, addr: u32, bytes: u32) -> Option<(KnownPath, u32)> {
+    fn flat_ram(&mut self, bus: &mut Bus, addr: u32, bytes: u32) -> Option<(KnownPath, u32)> {
         if !self.flat || addr & (bytes - 1) != 0 {
             return None;
         }
         if self.data_path.offset(addr).is_none() {
+            if self.is_in_window(addr) {
+                return None;
+            }
             self.data_path = self.find_path(bus, addr)?;
+            self.remember(bus, addr, None);
         }
         let offset = self.data_path.offset_of(addr, bytes)?;
         Some((self.data_path, offset))
@@ -166,13 +167,30 @@ impl Memory {
     #[inline(always)]
     fn fetch_from(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<u64> {
         if self.code_path.offset(addr).is_none() {
+            if self.is_in_window(addr) {
+                return self.fetch_from_device(bus, quiet, addr, bytes);
+            }
             match self.find_path(bus, addr) {
-                Some(path) => self.code_path = path,
-                None => return self.device_flat(bus, quiet, addr, bytes, Purpose::Fetch).map(|(done, _)| done),
+                Some(path) => {
+                    self.code_path = path;
+                    self.remember(bus, addr, None);
+                }
+                None => return self.fetch_from_device(bus, quiet, addr, bytes),
             }
         }
         let (path, offset) = (self.code_path, self.code_path.offset(addr)?);
         self.transfer_flat(bus, &path, Transfer::read(quiet, offset, bytes, Purpose::Fetch))
+    }
+
+    #[inline(never)]
+    fn fetch_from_device(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<u64> {
+        let (done, _) = self.device_flat(bus, quiet, addr, bytes, Purpose::Fetch)?;
+        if !self.is_known(addr)
+            && let Some(window) = bus.alike(addr, bytes)
+        {
+            self.remember(bus, addr, Some(window));
+        }
+        Some(done)
     }
 
     #[inline(never)]
@@ -209,6 +227,7 @@ impl Memory {
         let sent = quiet.now + there;
         let Alone { value, entry, times, routed } =
             bus.read_alone(addr, sent, bytes, |arrives| arrives < quiet.until)?;
+        self.window = (bus.map[entry].base, bus.map[entry].last);
         self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
         self.accounts.follow(bus);
         self.accounts.add(Part::Outer, there + back);
@@ -217,9 +236,16 @@ impl Memory {
         Some((times.done + back, value))
     }
 
+    /// True if the device that was last read so is at an address: no memory is.
+    #[inline(always)]
+    fn is_in_window(&self, addr: u32) -> bool {
+        let (first, last) = self.window;
+        first <= addr && addr <= last
+    }
+
     /// Cycles in the second-level cache's controller, there and back, if it runs on the core's clock.
     #[inline]
-    fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
+    pub(super) fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
         let Some(outer) = bus.outer() else { return Some((0, 0)) };
         let timing = outer.timing();
         // What a core without translation accesses, the second level may keep.

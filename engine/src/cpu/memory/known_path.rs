@@ -45,6 +45,11 @@ impl KnownPath {
         is_memory.then_some(KnownPath { base, rest, entry: place.entry, ram: place.ram, outer_cycles, routed, in_step })
     }
 
+    /// The first address of the memory, if there is one.
+    pub fn base(&self) -> Option<u32> {
+        self.in_step.is_known().then_some(self.base)
+    }
+
     /// Where an address is in the memory, if it is there.
     #[inline(always)]
     pub fn offset(&self, addr: u32) -> Option<u32> {

@@ -1,5 +1,7 @@
 //! The store buffer: stores that the core no longer waits for.
 
+use std::mem::offset_of;
+
 /// Most entries that a store buffer can have.
 pub const MOST_ENTRIES: usize = 8;
 
@@ -13,6 +15,9 @@ pub(super) struct StoreBuffer {
 }
 
 impl StoreBuffer {
+    /// Where compiled code has what [`StoreBuffer::all_done`] gives.
+    pub const ALL_DONE: usize = offset_of!(StoreBuffer, ends) + (MOST_ENTRIES - 1) * size_of::<u64>();
+
     /// The core cycle in which all of them have ended.
     pub fn all_done(&self) -> u64 {
         self.ends[MOST_ENTRIES - 1]

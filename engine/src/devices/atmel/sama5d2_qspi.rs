@@ -40,6 +40,7 @@ use self::scrambling::Scrambler;
 use self::serial::{Flow, Serial, Settings};
 use self::window::Window;
 use self::wire::Wire;
+use crate::bus::alike;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
@@ -203,7 +204,8 @@ impl Sama5d2Qspi {
     fn reset(&mut self, edge: u64) {
         self.serial.stop(edge, &mut self.wire);
         self.serial = Serial::default();
-        self.window = Window { continued: self.window.continued, ..Window::default() };
+        let Window { continued, is_shared, .. } = self.window;
+        self.window = Window { continued, is_shared, ..Window::default() };
         self.enabled = false;
         (self.interrupts, self.scrambling, self.key) = (0, 0, 0);
         self.serial_clock = SerialClock::default();
@@ -344,6 +346,7 @@ impl Device for Sama5d2Qspi {
 
     #[inline]
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.learn_of_reads();
         if range != 0 {
             return self.window_read(offset, size, ctx);
         }
@@ -365,6 +368,7 @@ impl Device for Sama5d2Qspi {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
+        self.learn_of_reads();
         if range != 0 {
             return self.window_write(offset, size, value, ctx);
         }
@@ -385,6 +389,7 @@ impl Device for Sama5d2Qspi {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.learn_of_reads();
         let edge = self.params.clock.cycles_until_floor(ctx.now).0;
         self.serial.advance(edge, &mut self.wire);
         if token == CONTROLLER_EVENT {
@@ -404,6 +409,7 @@ impl Device for Sama5d2Qspi {
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.learn_of_reads();
         let edge = self.params.clock.cycles_until_floor(ctx.now).0;
         self.serial.advance(edge, &mut self.wire);
         self.wire.chip.pins_changed(port, changed, levels, ctx);
@@ -415,10 +421,12 @@ impl Device for Sama5d2Qspi {
     }
 
     fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        self.learn_of_reads();
         range != 0 && self.wire.chip.load(offset, bytes)
     }
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        self.learn_of_reads();
         if range == 0 {
             return Err(SlaveError { done: ctx.now });
         }
@@ -433,11 +441,20 @@ impl Device for Sama5d2Qspi {
         if range == 0 { None } else { self.read_window_alone(offset, bytes, edge) }
     }
 
+    fn alike(&mut self, range: usize, bytes: u32) -> Option<alike::Window> {
+        if range == 0 || bytes != window::BEAT_BYTES { None } else { self.pairs() }
+    }
+
+    fn learn(&mut self) {
+        self.learn_of_reads();
+    }
+
     fn streams(&self, range: usize, _offset: u32) -> bool {
         range != 0
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.learn_of_reads();
         let clock = self.params.clock;
         self.serial.advance(clock.cycles_until_floor(poll.now()).0, &mut self.wire);
         let asks = self.interrupts != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
@@ -460,11 +477,13 @@ impl Device for Sama5d2Qspi {
     }
 
     fn finish(&mut self, now: Ps) {
+        self.learn_of_reads();
         let edge = self.params.clock.cycles_until_floor(now).0;
         self.serial.advance(edge, &mut self.wire);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.learn_of_reads();
         vec![self.wire.chip.target()]
     }
 

@@ -207,6 +207,26 @@ impl SpiTarget for Flash {
         if self.frame.is_alike { self.next_word() } else { None }
     }
 
+    fn reads_on(&self) -> bool {
+        self.selected
+            && self.frame.is_alike
+            && self.frame.bits == 0
+            && self.frame.count_mask == self.part.size_bytes - 1
+    }
+
+    fn peek_word(&self, address: u32, into: &mut [u8; 4]) -> bool {
+        let word = self.array.word(address & (self.part.size_bytes - 1));
+        *into = word.unwrap_or_default().to_be_bytes();
+        word.is_some()
+    }
+
+    fn has_read(&mut self, bytes: u64, address: u32) {
+        self.frame.address = address & self.frame.count_mask;
+        self.bytes_read += bytes;
+        // So each frame ends.
+        self.reset_enabled = false;
+    }
+
     fn close_read(&mut self) -> bool {
         self.close()
     }

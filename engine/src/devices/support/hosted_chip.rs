@@ -159,6 +159,11 @@ impl HostedChip {
         if self.is_watched { None } else { self.target.read_on() }
     }
 
+    /// [`SpiTarget::has_read`].
+    pub fn has_read(&mut self, bytes: u64, address: u32) {
+        self.target.has_read(bytes, address);
+    }
+
     /// [`SpiTarget::close_read`], likewise.
     #[inline]
     pub fn close_read(&mut self) -> bool {

@@ -53,6 +53,37 @@ impl<P: Profile> Arm<P> {
         self.store(bus, index, at, asked, value)
     }
 
+    /// All accesses of the load or store multiple at `addr`, the last of which is operation `at`. True if the block goes
+    /// on.
+    pub(super) fn access_all(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
+        let ops = self.blocks.ops_from(index);
+        let Some(first) = ops[..at as usize].iter().rposition(|op| op.code == Code::Multiple) else { return false };
+        let (op, first) = (ops[first], first as u32);
+        let told =
+            self.have_shortcuts(addr, op.imm & 0xff, op.ra) || self.load_store_multiple(bus, index, first, op, addr);
+        told && (first + 1..=at).all(|at| self.access_one(bus, index, at))
+    }
+
+    /// The load or store of a word, operation `at`, as the inner loop does it.
+    fn access_one(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
+        let op = self.blocks.ops_from(index)[at as usize];
+        let [base, offset] = [op.rn, op.rm].map(|register| self.x[usize::from(register)]);
+        let addr = base.wrapping_add(offset).wrapping_add(op.imm);
+        match op.code {
+            Code::Vldr | Code::Vstr => return self.access_vfp(bus, index, at, op),
+            Code::Str => {
+                let value = self.x[usize::from(op.rd)];
+                return self.store_by_shortcut(addr, value) || self.store_slowly(bus, index, at, op, addr);
+            }
+            _ => {}
+        }
+        match self.load_by_shortcut::<u32>(addr) {
+            Some(value) => self.x[usize::from(op.rd)] = value,
+            None => return self.load_slowly(bus, index, at, op, addr),
+        }
+        true
+    }
+
     /// The accesses of a load or store multiple follow, of which some have no shortcut.
     #[cold]
     #[inline(never)]

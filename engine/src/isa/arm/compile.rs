@@ -22,7 +22,6 @@ use super::profile::Profile;
 use super::registers::{ADDRESS, C, GE, N_SOURCE, OPERAND, PC_VALUE, Q, RESULT, SINK, SPARE, V, Z_SOURCE, ZERO};
 use crate::cpu::block::{Blocks, FALLEN, TAKEN};
 use crate::cpu::compile::{Emitter, RegisterBits};
-use crate::cpu::memory::Via;
 
 pub use flags::{Lazy, late_value, settle};
 pub use memory::may_be_unaligned;
@@ -41,17 +40,19 @@ const NZCV: RegisterBits = NZ | 1 << C | 1 << V;
 /// What is stored only where compiled code is left.
 pub const LATE: RegisterBits = NZCV | 1 << HISTORY | 1 << FPSCR;
 
-/// True if a block can be compiled: it is not fetched past the cache, and begins with what can be.
+/// True if a block can be compiled: it begins with what can be.
 pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {
-    blocks.cold[index as usize].fetch != Via::Uncached && !is_left(blocks.ops_from(index)[0].code)
+    let [first, second, ..] = blocks.ops_from(index) else { return false };
+    let fetched = P::COMPILES_UNCACHED || !blocks.is_uncached(index);
+    fetched && !is_left(if first.code == Code::Fetch { second.code } else { first.code })
 }
 
 /// True if a micro-operation is the interpreter's.
 fn is_left(code: Code) -> bool {
     use Code::*;
     match code {
-        Ldrex | Strex | Clrex | Swap | LdrUser | StrUser | Fetch => true,
-        Vfp | Pld | End => false,
+        Ldrex | Strex | Clrex | Swap | LdrUser | StrUser => true,
+        Vfp | Pld | End | Fetch => false,
         code => code > JumpToSame,
     }
 }
@@ -154,6 +155,7 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
                 e.unless(some, |e| e.interpret(at as u32));
             }
             Code::Pld => {}
+            Code::Fetch => e.fetch(at as u32, op.imm, u32::from(op.rd)),
             Code::Jump => {
                 e.exit(TAKEN);
                 return true;

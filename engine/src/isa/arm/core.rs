@@ -22,6 +22,7 @@ use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::Via;
+use crate::cpu::memory::access::how;
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
@@ -229,7 +230,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     }
 
     fn is_never_compiled(instr: &Decoded, fetch: Via) -> bool {
-        fetch == Via::Uncached || instr.is_left
+        fetch == Via::Uncached && !P::COMPILES_UNCACHED || instr.is_left
     }
 
     fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {
@@ -280,9 +281,17 @@ impl<P: Profile> Isa for ArmSet<P> {
         )
     }
 
+    fn fetches(op: &Op) -> bool {
+        op.code == Code::Fetch
+    }
+
     fn access(core: &mut Arm<P>, bus: &mut Bus, place: Resumed, addr: u32) -> bool {
         let (index, at, op) = (place.index, place.at as u32, core.blocks.ops_from(place.index)[place.at]);
-        if moves(op.code).store {
+        if op.code == Code::Fetch {
+            core.fetch_if_needed(bus, index, at, op.imm, op.imm.wrapping_add(u32::from(op.rd)))
+        } else if op.ra & how::TOLD != 0 {
+            core.access_all(bus, index, at, addr)
+        } else if moves(op.code).store {
             core.store_slowly(bus, index, at, op, addr)
         } else {
             core.load_slowly(bus, index, at, op, addr)

@@ -131,7 +131,7 @@ impl<P: Profile> Arm<P> {
 
     /// True if shortcuts lead to all of so many words from `addr` up, as far as that is told cheaply.
     #[inline(always)]
-    fn have_shortcuts(&self, addr: u32, words: u32, how: u8) -> bool {
+    pub(super) fn have_shortcuts(&self, addr: u32, words: u32, how: u8) -> bool {
         let has_shortcut = |addr: u32| {
             if how & how::STORE == 0 {
                 self.memory.load_shortcut(addr, 4).is_some()

@@ -68,6 +68,7 @@ impl Profile for System {
     type Flow = Flow;
 
     const EXCEPTIONS: &str = "exception entry and return";
+    const COMPILES_UNCACHED: bool = false;
     const THUMB: Encoding = Encoding::T32M;
 
     fn begin(core: &mut Arm<System>, bus: &mut Bus) {

@@ -124,6 +124,9 @@ pub trait Profile: SystemSide + Sized + 'static {
 
     /// What time in exceptions is called, for the user.
     const EXCEPTIONS: &str = "exception entry";
+    /// Code that is fetched past the cache is compiled, too. Not where the next fetch is under way while the last one's
+    /// instructions run: compiled code would do little but ask.
+    const COMPILES_UNCACHED: bool = true;
     /// How Thumb code is encoded.
     const THUMB: Encoding = Encoding::T32;
 

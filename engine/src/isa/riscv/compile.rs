@@ -8,13 +8,13 @@ use super::execute::moves;
 use super::op::{Code, Op, TimingClass};
 use crate::cpu::block::{Blocks, FALLEN, TAKEN};
 use crate::cpu::compile::{Emitter, RegisterBits};
-use crate::cpu::memory::Via;
 
 type Emit<'a> = Emitter<'a, RiscV>;
 
-/// True if a block is fetched by lines, and begins with something that can be compiled.
+/// True if a block begins with something that can be compiled.
 pub fn compiles(blocks: &Blocks<RiscV>, index: u32) -> bool {
-    blocks.cold[index as usize].fetch != Via::Uncached && !is_left(blocks.ops_from(index)[0].code)
+    let [first, second, ..] = blocks.ops_from(index) else { return false };
+    !is_left(if first.code == Code::Fetch { second.code } else { first.code })
 }
 
 /// True if an operation is the interpreter's.
@@ -50,6 +50,7 @@ pub fn emit(e: &mut Emit, ops: &[Op]) {
             TimingClass::IndirectJump => return indirect_jump(e, op),
             _ if is_left(op.code) => return e.interpret(at),
             _ if op.code == Code::End => return e.exit(FALLEN),
+            _ if op.code == Code::Fetch => e.fetch(at, op.imm as u32, u32::from(op.rd)),
             _ => alu(e, op),
         }
     }

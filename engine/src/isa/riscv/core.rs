@@ -178,9 +178,16 @@ impl Isa for RiscV {
         matches!(op.code.class(), TimingClass::Load | TimingClass::Store)
     }
 
+    fn fetches(op: &Op) -> bool {
+        op.code == Code::Fetch
+    }
+
     fn access(core: &mut Hart, bus: &mut Bus, place: Resumed, addr: u32) -> bool {
         let (index, at, op) = (place.index, place.at as u32, core.blocks.ops_from(place.index)[place.at]);
-        if moves(op.code).store {
+        if op.code == Code::Fetch {
+            let pc = op.imm as u32;
+            core.fetch_if_needed(bus, index, at, pc, pc.wrapping_add(u32::from(op.rd)))
+        } else if moves(op.code).store {
             core.store_slowly(bus, index, at, op, addr)
         } else {
             core.load_slowly(bus, index, at, op, addr)
@@ -220,8 +227,8 @@ impl Isa for RiscV {
         self.csrs.wakes(inputs.low())
     }
 
-    fn is_never_compiled(instr: &Instr, fetch: Via) -> bool {
-        fetch == Via::Uncached || compile::is_left(instr.op.code)
+    fn is_never_compiled(instr: &Instr, _fetch: Via) -> bool {
+        compile::is_left(instr.op.code)
     }
 
     fn compiles(blocks: &Blocks<Self>, index: u32) -> bool {

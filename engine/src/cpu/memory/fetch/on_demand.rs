@@ -1,9 +1,19 @@
 //! Words are fetched when an instruction needs them; the last two are remembered.
 
-/// The words last fetched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// No word: none has an odd address.
+const NONE: u32 = 1;
+
+/// The words last fetched, the last one last: their addresses. Compiled code knows where they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct WordBuffer {
-    words: [Option<u32>; 2],
+    words: [u32; 2],
+}
+
+impl Default for WordBuffer {
+    fn default() -> WordBuffer {
+        WordBuffer { words: [NONE; 2] }
+    }
 }
 
 impl WordBuffer {
@@ -14,17 +24,17 @@ impl WordBuffer {
     #[inline(always)]
     pub fn missing(&self, pc: u32, end_pc: u32) -> Option<u32> {
         let (first, last) = (pc & !3, end_pc.wrapping_sub(1) & !3);
-        [first, last].into_iter().find(|word| !self.words.contains(&Some(*word)))
+        [first, last].into_iter().find(|word| !self.words.contains(word))
     }
 
     /// The word at `addr` has been fetched.
     pub fn fetched(&mut self, addr: u32) {
-        self.words = [self.words[1], Some(addr)];
+        self.words = [self.words[1], addr];
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.words = [None; 2];
+        self.words = [NONE; 2];
     }
 }
 

@@ -164,8 +164,13 @@ impl Serial {
         self.receiving = false;
         if wire.selected {
             wire.deselect(edge);
-            self.flags |= sr::CSR | flag(sr::INSTRE, self.settings.mode.serial_memory());
+            self.frame_ended();
         }
+    }
+
+    /// What a frame that has ended leaves behind in QSPI_SR.
+    pub fn frame_ended(&mut self) {
+        self.flags |= sr::CSR | flag(sr::INSTRE, self.settings.mode.serial_memory());
     }
 
     fn end_word(&mut self, ends: u64, received: Option<u16>) {

@@ -126,6 +126,8 @@ mod ifr {
 struct Rig {
     bench: Bench,
     now: Ps,
+    /// Beats are read as compiled code does it.
+    as_code: bool,
 }
 
 impl Rig {
@@ -142,7 +144,7 @@ impl Rig {
     fn holding(mut flash: HostedChip, params: Params) -> Rig {
         let contents: Vec<u8> = (0..8192).map(contents).collect();
         assert!(flash.load(0, &contents));
-        Rig { bench: Bench::new(Sama5d2Qspi::new(params, flash)), now: Ps::ZERO }
+        Rig { bench: Bench::new(Sama5d2Qspi::new(params, flash)), now: Ps::ZERO, as_code: false }
     }
 
     /// Enabled in serial memory mode at a third of the clock.

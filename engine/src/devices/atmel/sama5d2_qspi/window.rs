@@ -8,12 +8,15 @@
 use super::Sama5d2Qspi;
 use super::registers::Transfer;
 use super::serial::Flow;
+use crate::bus::alike::{self, Tally};
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Burst, Header, Rate};
 
 /// Bytes of one beat of the 64-bit matrix in front of the controller, which has 32 bits: two transfers.
-const BEAT_BYTES: u32 = 8;
+pub const BEAT_BYTES: u32 = 8;
+
+const WORD_BYTES: u32 = 4;
 
 /// What the window does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +47,12 @@ pub struct Window {
     pub continued: u64,
     /// What frames have in front of their data, without the instruction and with it, once one has begun.
     pub headers: [Option<Header>; 2],
+    /// Somebody makes reads that are alike by himself.
+    pub is_shared: bool,
+    /// What he tells of them.
+    pub tally: Tally,
+    /// Frames of a word among them, of which he does not know.
+    pub words: u64,
 }
 
 impl Sama5d2Qspi {
@@ -195,6 +204,12 @@ impl Sama5d2Qspi {
     /// A read of `bytes` whose request arrives at `edge`, where it reaches no further than the memory, and that takes
     /// its frame like those before: its first word, and the edge of the answer.
     pub(super) fn read_window_alone(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        if self.window.tally.holds != 0
+            && let Some(read) = self.read_alike(offset, bytes, edge)
+        {
+            return Some(read);
+        }
+        self.learn_of_reads();
         let is_plain = self.window.access == Access::Memory
             && self.serial.is_idle()
             && self.serial.flow == Flow::None
@@ -221,7 +236,81 @@ impl Sama5d2Qspi {
         }
         self.window.next = Some(offset.wrapping_add(bytes));
         self.wire.notes_due = false;
+        if self.window.is_shared && single {
+            self.share();
+        }
         Some((first, self.wire.free + self.params.response_cycles.0))
+    }
+
+    /// The same where reads are alike: a word, or a beat, which are one frame or two.
+    #[inline]
+    fn read_alike(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        let mut word = [0; 4];
+        if bytes != WORD_BYTES && bytes != BEAT_BYTES || !self.wire.chip.peek_word(offset, &mut word) {
+            return None;
+        }
+        let tally = &mut self.window.tally;
+        let free = tally.free_edge.max(edge + self.params.request_cycles.0);
+        if bytes == BEAT_BYTES {
+            (tally.reads, tally.last, tally.free_edge) = (tally.reads + 1, u64::from(offset), free + tally.busy_cycles);
+        } else {
+            // As if it were the second word of a beat.
+            let last = u64::from(offset.wrapping_sub(WORD_BYTES));
+            (tally.last, tally.free_edge) = (last, free + tally.busy_cycles / 2);
+            self.window.words += 1;
+        }
+        Some((u32::from_le_bytes(word), tally.free_edge + self.params.response_cycles.0))
+    }
+
+    /// Reads of a beat that are alike: two frames each.
+    pub(super) fn pairs(&mut self) -> Option<alike::Window> {
+        if self.params.reads_go_on {
+            return None;
+        }
+        self.window.is_shared = true;
+        Some(alike::Window {
+            bytes: BEAT_BYTES,
+            before_cycles: self.params.request_cycles.0,
+            behind_cycles: self.params.response_cycles.0,
+            tally: (&raw mut self.window.tally).expose_provenance(),
+        })
+    }
+
+    /// From here on such reads are alike, up to the next call: all that [`Sama5d2Qspi::read_window_alone`] asks was as
+    /// it has to be, and nothing but a call changes it.
+    fn share(&mut self) {
+        let Some(header) = self.next_header() else { return };
+        if let Some(busy_cycles) = self.wire.pair_cycles(header, self.data_lines) {
+            self.window.words = 0;
+            self.window.tally = Tally { holds: 1, free_edge: self.wire.free, busy_cycles, reads: 0, last: 0 };
+        }
+    }
+
+    /// Learns of reads that were alike: at the beginning of each call.
+    #[inline]
+    pub(super) fn learn_of_reads(&mut self) {
+        if self.window.tally.holds != 0 {
+            self.learn_of_pairs();
+        }
+    }
+
+    fn learn_of_pairs(&mut self) {
+        let Tally { free_edge, reads, last, .. } = std::mem::take(&mut self.window.tally);
+        let frames = 2 * reads + std::mem::take(&mut self.window.words);
+        if frames > 0
+            && let Some(header) = self.next_header().copied()
+        {
+            let next = (last as u32).wrapping_add(BEAT_BYTES);
+            self.serial.frame_ended();
+            self.wire.have_passed(frames, next, free_edge, &header, self.data_lines);
+            self.window.next = Some(next);
+        }
+    }
+
+    /// What the next frame has in front of its data, if one like it has begun.
+    fn next_header(&self) -> Option<&Header> {
+        let with_opcode = !(self.settings().instruction.continuous() && self.window.sent);
+        self.window.headers[usize::from(with_opcode)].as_ref()
     }
 
     /// As [`Sama5d2Qspi::seek`]. False if the memory does not know frames like this; of what it is to do, the end of
@@ -232,11 +321,10 @@ impl Sama5d2Qspi {
             self.window.continued += 1;
             return true;
         }
-        let with_opcode = !(self.settings().instruction.continuous() && self.window.sent);
-        let Some(header) = &self.window.headers[usize::from(with_opcode)] else { return false };
+        let Some(header) = self.next_header().copied() else { return false };
         self.serial.end_frame(at, &mut self.wire);
         self.window.sent = true;
-        self.wire.open_read(at, header, offset)
+        self.wire.open_read(at, &header, offset)
     }
 
     #[inline]

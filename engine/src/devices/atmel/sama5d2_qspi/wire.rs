@@ -288,6 +288,28 @@ impl Wire {
         true
     }
 
+    /// The time of a frame behind one like it, with this header and a word of data, at whose end it begins.
+    fn frame_cycles(&self, header: &Header, lines: Lines) -> (u64, u64) {
+        let clocks = u64::from(header.clocks + Burst::input(lines, Rate::Single, u32::BITS).clocks);
+        (self.inactive + self.before_clock + clocks * self.period, clocks)
+    }
+
+    /// How long two such frames take, if frames like the one under way can follow one the other at any time.
+    pub fn pair_cycles(&self, header: &Header, lines: Lines) -> Option<u64> {
+        let is_sure = self.selected && self.is_alike() && !self.notes_due && self.chip.reads_on();
+        is_sure.then(|| 2 * self.frame_cycles(header, lines).0)
+    }
+
+    /// So many of these frames have passed, the last of them up to before `address`, and up to edge `free`.
+    pub fn have_passed(&mut self, frames: u64, address: u32, free: u64, header: &Header, lines: Lines) {
+        let (cycles, clocks) = self.frame_cycles(header, lines);
+        self.free = free;
+        self.may_select = free - cycles + self.inactive;
+        self.totals.frames += frames;
+        self.totals.sck_clocks += frames * clocks;
+        self.chip.has_read(frames * u64::from(u32::BITS / u8::BITS), address);
+    }
+
     /// True if the chip has nothing to say when the frame ends, if there is one.
     #[inline]
     pub fn ends_quietly(&self) -> bool {

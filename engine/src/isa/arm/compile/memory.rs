@@ -2,16 +2,17 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{self, InstBuilder, Value};
 
 use super::super::access::moves;
 use super::super::op::{Code, Op};
 use super::super::profile::Profile;
 use super::super::registers::ZERO;
-use super::{Emit, calls, register, set, vfp};
+use super::{Emit, calls, register, set, vfp, writes};
 use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
 use crate::cpu::memory::access::how;
+use std::ops::Range;
 
 const LOAD: Moves = Moves::load(AccessSize::Word);
 const STORE: Moves = Moves::store(AccessSize::Word);
@@ -95,6 +96,22 @@ fn move_word<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
     }
 }
 
+/// Does so for all of these operations.
+fn move_all<P: Profile>(e: &mut Emit<P>, mut accesses: &[Op], zero: Value) {
+    while let Some((op, others)) = accesses.split_first() {
+        accesses = match others.split_first() {
+            Some((_, further)) if moves_double(e, op) => {
+                move_double(e, op, zero);
+                further
+            }
+            _ => {
+                move_word(e, op, zero);
+                others
+            }
+        };
+    }
+}
+
 /// The same of a VFP register, and the next one, whose operation follows: at once, as a double is used.
 fn move_double<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
     let host = host_address(e, op, zero);
@@ -131,9 +148,8 @@ fn address<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
 }
 
 /// The accesses of a load or store multiple, which operation `at` announces: gives the operation behind them,
-/// or `None` if the block is left to the interpreter. If
-/// shortcuts lead to its first and its last word, and the lines between, and all to one piece of the host's memory,
-/// nothing has to be asked of each; else the interpreter does them.
+/// or `None` if the block is left to the interpreter. If shortcuts lead to its first and its last word, and the lines
+/// between, and all to one piece of the host's memory, nothing has to be asked of each; else the interpreter does them.
 pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) -> Option<usize> {
     let op = &ops[at];
     let (words, stores) = ((op.imm & 0xff) as usize, op.ra & how::STORE != 0);
@@ -148,29 +164,60 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     let base = register(e, op.rn);
     let first = e.b.ins().iadd_imm(base, i64::from(op.imm as i32 >> 8));
     let moves = if stores { STORE } else { LOAD };
-    let zero = e.host_zero(at as u32, first, moves);
+    let [out, merged] = [e.b.create_block(), e.b.create_block()];
+    e.b.set_cold_block(out);
+    let zero = e.host_zero_or(at as u32, first, moves, out);
     let last_offset = 4 * (words as i64 - 1);
     for offset in [32, last_offset].into_iter().filter(|offset| (1..=last_offset).contains(offset)) {
         if offset == 32 && words <= 9 {
             continue;
         }
         let addr = e.b.ins().iadd_imm(first, offset);
-        let other = e.host_zero(at as u32, addr, moves);
+        let other = e.host_zero_or(at as u32, addr, moves, out);
         let same = e.b.ins().icmp(IntCC::Equal, zero, other);
-        e.unless(same, |e| e.interpret(at as u32));
+        e.go_on_if(same, out);
     }
-    let mut accesses = &ops[at + 1..behind];
-    while let Some((op, others)) = accesses.split_first() {
-        accesses = match others.split_first() {
-            Some((_, further)) if moves_double(e, op) => {
-                move_double(e, op, zero);
-                further
-            }
-            _ => {
-                move_word(e, op, zero);
-                others
-            }
-        };
+    let state = e.state();
+    move_all(e, &ops[at + 1..behind], zero);
+    e.b.ins().jump(merged, &[]);
+    let after = e.state();
+    e.b.seal_block(out);
+    e.b.switch_to_block(out);
+    e.restore(state);
+    if e.is_past_caches() {
+        multiple_past_caches(e, ops, at..behind, first, merged);
+    } else {
+        e.interpret(at as u32);
     }
+    e.restore(after);
+    if e.is_past_caches() {
+        // Two ways meet here, and each has its own values of VFP registers.
+        e.lazy.vfp.file.forget();
+    }
+    e.b.seal_block(merged);
+    e.b.switch_to_block(merged);
     Some(behind)
+}
+
+/// The accesses of a load or store multiple at `first` that have no shortcuts, where most have none: these operations,
+/// the first of which announces them. Goes to `merged`.
+fn multiple_past_caches<P: Profile>(e: &mut Emit<P>, ops: &[Op], which: Range<usize>, first: Value, merged: ir::Block) {
+    let (at, all) = (which.start as u32, &ops[which.start + 1..which.end]);
+    let (state, slow) = (e.state(), e.b.create_block());
+    match e.multiple_past_caches(at, first, all.len() as u32, ops[which.start].ra & how::STORE != 0, slow) {
+        Some(zero) => {
+            move_all(e, all, zero);
+            e.b.ins().jump(merged, &[]);
+        }
+        None => {
+            e.b.ins().jump(slow, &[]);
+        }
+    }
+    e.b.seal_block(slow);
+    e.b.switch_to_block(slow);
+    e.restore(state);
+    // The last one stands for all of them.
+    e.access_slowly(which.end as u32 - 1, first);
+    e.reload(all.iter().fold(0, |all, op| all | writes(op)));
+    e.b.ins().jump(merged, &[]);
 }

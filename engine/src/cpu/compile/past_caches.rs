@@ -1,0 +1,167 @@
+//! Fetches, loads and stores of compiled code past the caches: calls of a function that does what is simple
+//! ([`super::transfer`]), and of the interpreter's where that has done nothing.
+
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{self, InstBuilder, Value};
+use std::mem::offset_of;
+
+use super::HostCode;
+use super::emit::{Emitter, own};
+use super::transfer::{memory, signature};
+use crate::cpu::Cpu;
+use crate::cpu::access::Moves;
+use crate::cpu::isa::Isa;
+use crate::cpu::memory::fetch::Chunk;
+use crate::cpu::memory::{Chunks, FetchPolicy, Memory};
+
+/// Words that lie in 32 bytes.
+const MOST_WORDS: u32 = 8;
+
+/// What is known of the instructions that were fetched, at a point of a block.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Fetched {
+    /// The chunk in hand, of a core that fetches by chunks.
+    chunk: Option<Chunk>,
+    /// The word that was asked for last, of one that fetches words.
+    word: Option<u32>,
+}
+
+impl<I: Isa> Emitter<'_, I> {
+    /// Operation `at` fetches the instruction of `bytes` at `pc` past the cache.
+    pub fn fetch(&mut self, at: u32, pc: u32, bytes: u32) {
+        self.prepare_to_leave(at);
+        match self.cpu.memory.fetch_policy() {
+            _ if !self.cpu.is_only_core() => self.ask_for(at),
+            FetchPolicy::OnDemand => self.fetch_words(at, pc, pc.wrapping_add(bytes)),
+            FetchPolicy::Chunks(chunks) => self.fetch_chunks(at, pc, pc.wrapping_add(bytes), chunks),
+        }
+    }
+
+    /// Has the interpreter's function fetch.
+    fn ask_for(&mut self, at: u32) {
+        let nothing = self.b.ins().iconst(I32, 0);
+        self.access_slowly(at, nothing);
+    }
+
+    fn fetch_chunks(&mut self, at: u32, pc: u32, end_pc: u32, chunks: Chunks) {
+        let last = end_pc.wrapping_sub(1);
+        let chunk = Chunk::at(last, chunks.bytes);
+        let before = self.fetched.chunk;
+        // Where longer ones begin depends on what came before.
+        self.fetched.chunk = (chunks.bytes <= Chunk::MOST_ALIGNED).then_some(chunk);
+        let begins_here = before.is_some_and(|before| before.holds(pc)) || chunk.holds(pc);
+        match self.calls.transfers.fetch {
+            _ if before.is_some_and(|before| before.holds(pc) && before.holds(last)) => {}
+            Some((_, functions)) if begins_here => {
+                self.fetch_by(at, functions[usize::from(before.is_some())], chunk.as_number(), pc);
+            }
+            _ => self.ask_for(at),
+        }
+        let next = self.b.ins().iconst(I32, i64::from(end_pc as i32));
+        self.b.ins().store(own(), next, self.core, memory::<I>(Memory::NEXT_PC));
+    }
+
+    fn fetch_words(&mut self, at: u32, pc: u32, end_pc: u32) {
+        let (first, last) = (pc & !3, end_pc.wrapping_sub(1) & !3);
+        let before = self.fetched.word.replace(last);
+        if before == Some(last) {
+            return;
+        }
+        let Some((_, [one, second])) = self.calls.transfers.fetch else { return self.ask_for(at) };
+        if first == last {
+            return self.fetch_by(at, one, u64::from(last), pc);
+        }
+        if before != Some(first) {
+            self.fetch_by(at, one, u64::from(first), pc);
+        }
+        self.fetch_by(at, second, u64::from(last), pc);
+    }
+
+    fn fetch_by(&mut self, at: u32, function: usize, what: u64, pc: u32) {
+        let begins_cycles = i64::from(self.cpu.blocks.info(self.index, at).begins_cycles) - 1;
+        let what = self.b.ins().iconst(I64, what as i64);
+        let pc = self.b.ins().iconst(I32, i64::from(pc as i32));
+        // That is seldom: an event comes. Code that goes on behind it would have to be compiled, too.
+        self.call_transfer(function, begins_cycles, [what, pc], |this| this.interpret(at));
+    }
+
+    /// Operation `at` loads from `addr` what is not there by a shortcut, and jumps to `merged` with it, extended; goes
+    /// on where that is not so simple.
+    pub(super) fn load_past_caches(&mut self, at: u32, addr: Value, moves: Moves, merged: ir::Block) {
+        let Some((host, out)) = self.transfer_data(at, addr, moves) else { return };
+        let value = self.load_host(host, moves);
+        self.b.ins().jump(merged, &[value.into()]);
+        self.b.switch_to_block(out);
+    }
+
+    /// The same for a store.
+    pub(super) fn store_past_caches(&mut self, at: u32, addr: Value, moves: Moves, value: Value, merged: ir::Block) {
+        let Some((host, out)) = self.transfer_data(at, addr, moves) else { return };
+        self.store_host(host, moves, value);
+        self.b.ins().jump(merged, &[]);
+        self.b.switch_to_block(out);
+    }
+
+    /// Where its bytes are, and the way on where it is not so simple.
+    fn transfer_data(&mut self, at: u32, addr: Value, moves: Moves) -> Option<(Value, ir::Block)> {
+        let (plan, [function, _]) = self.calls.transfers.data[usize::from(moves.store)]?;
+        let bytes = plan.ram?.bytes;
+        let begins_cycles = i64::from(self.cpu.blocks.info(self.index, at).begins_cycles);
+        let wide = self.b.ins().uextend(I64, addr);
+        let size = self.b.ins().iconst(I32, i64::from(moves.size.bytes()) - 1);
+        let out = self.b.create_block();
+        self.call_transfer(function, begins_cycles, [wide, size], |this| {
+            this.b.ins().jump(out, &[]);
+        });
+        self.b.seal_block(out);
+        let host = self.b.ins().iadd_imm(wide, (bytes as i64).wrapping_sub(i64::from(plan.base)));
+        Some((host, out))
+    }
+
+    /// True if the code at hand is fetched past the caches, by a function of [`super::transfer`].
+    pub fn is_past_caches(&self) -> bool {
+        self.calls.transfers.fetch.is_some()
+    }
+
+    /// Operation `at` tells of so many `words` at `addr` past the caches: where the host has simulated address 0 for
+    /// them. Goes to `out` where that is not so simple; `None` if it never is.
+    pub fn multiple_past_caches(
+        &mut self,
+        at: u32,
+        addr: Value,
+        words: u32,
+        store: bool,
+        out: ir::Block,
+    ) -> Option<Value> {
+        let (plan, [_, function]) = self.calls.transfers.data[usize::from(store)]?;
+        let bytes = plan.ram.filter(|_| function != 0 && words <= MOST_WORDS)?.bytes;
+        let begins_cycles = i64::from(self.cpu.blocks.info(self.index, at).begins_cycles);
+        let wide = self.b.ins().uextend(I64, addr);
+        let more = self.b.ins().iconst(I32, i64::from(words) - 1);
+        self.call_transfer(function, begins_cycles, [wide, more], |this| {
+            this.b.ins().jump(out, &[]);
+        });
+        Some(self.b.ins().iconst(I64, (bytes as i64).wrapping_sub(i64::from(plan.base))))
+    }
+
+    /// Calls a function of [`super::transfer`] for what begins so many cycles behind the block's beginning; does what
+    /// `otherwise` says, which ends there, if it has done nothing.
+    fn call_transfer(
+        &mut self,
+        function: usize,
+        begins_cycles: i64,
+        [what, detail]: [Value; 2],
+        otherwise: impl FnOnce(&mut Self),
+    ) {
+        let longest = i64::from(self.cpu.blocks.hot[self.index as usize].longest_cycles);
+        let begins = self.cycles_and(begins_cycles);
+        let more = self.b.ins().iconst(I64, longest - begins_cycles);
+        let signature = self.b.import_signature(signature());
+        let function = self.b.ins().iconst(I64, function as i64);
+        self.b.ins().call_indirect(signature, function, &[self.core, begins, more, what, detail]);
+        let done_at = (offset_of!(Cpu<I>, host) + HostCode::<I>::DONE) as i32;
+        let done = self.b.ins().load(I64, own(), self.core, done_at);
+        self.unless(done, otherwise);
+        self.set_cycles(done, -begins_cycles);
+    }
+}

@@ -1,0 +1,436 @@
+//! Transfers past the caches whose time is known, as functions of host code, one for each kind: what
+//! [`crate::cpu::memory::plan`] has a plan for. Regions call them ([`super::past_caches`]).
+//!
+//! Such a function does what the interpreter does of a transfer that no event precedes and behind which the block still
+//! fits. It does nothing else: then it says so, and the interpreter's own function is called.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{self, AbiParam, InstBuilder, MemFlags, Signature, Value};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+use std::marker::PhantomData;
+use std::mem::offset_of;
+
+use super::HostCode;
+use super::compiler::Compiler;
+use super::emit::own;
+use crate::bus::alike::Tally;
+use crate::cpu::Cpu;
+use crate::cpu::isa::Isa;
+use crate::cpu::memory::fetch::Chunk;
+use crate::cpu::memory::plan::{MOST_CYCLES, Plan};
+use crate::cpu::memory::{FetchPolicy, Memory};
+use crate::memory::dram::Dram;
+use crate::memory::ram::Direction;
+
+/// More than several registers take.
+const FAR_BYTES: u32 = 64;
+
+/// Functions for what a region accesses past the caches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Transfers {
+    /// A fetch, by the plan that it was made for: of a chunk where the block begins, and of one that is not in hand; of
+    /// a word of an instruction, and of the second of two.
+    pub fetch: Option<(Plan, [usize; 2])>,
+    /// A load, and a store: of one register, and of several in the same 32 bytes.
+    pub data: [Option<(Plan, [usize; 2])>; 2],
+}
+
+/// Signature of all of them: the core, the cycle in which it begins, how many cycles more than to its end the block may
+/// take, what is transferred (a chunk or word of instructions; an address), and more of it (the instruction; the size,
+/// less 1).
+pub fn signature() -> Signature {
+    let mut signature = Signature::new(CallConv::PreserveAll);
+    signature.params.extend([I64, I64, I64, I64, I32].map(AbiParam::new));
+    signature
+}
+
+impl<I: Isa> Compiler<I> {
+    /// Functions for a region whose first instruction is at `pc`.
+    pub fn transfers(&mut self, memory: &Memory, pc: u32) -> Transfers {
+        let bytes = match memory.fetch_policy() {
+            FetchPolicy::OnDemand => 4,
+            FetchPolicy::Chunks(chunks) if chunks.ahead => 0,
+            FetchPolicy::Chunks(chunks) => chunks.bytes,
+        };
+        let is_one_beat = (1..=Chunk::MOST_ALIGNED).contains(&bytes);
+        let fetch = if is_one_beat { memory.plan_fetch(pc & !(bytes - 1), bytes) } else { None };
+        // Code that is fetched through the cache, or at no cost, has its data mostly there, too.
+        let data = [false, true].map(|store| fetch.and_then(|_| memory.plan_data(store)));
+        let known = self.transfers;
+        let same = |plan: Plan, known: Option<Plan>| known.is_some_and(|known| known.sums == plan.sums);
+        Transfers {
+            fetch: fetch.and_then(|plan| match known.fetch {
+                Some(known) if same(plan, Some(known.0)) => Some(known),
+                _ => Some((plan, [self.make_fetch(memory, &plan, true)?, self.make_fetch(memory, &plan, false)?])),
+            }),
+            data: [0, 1].map(|store| {
+                let plan = data[store]?;
+                match known.data[store] {
+                    Some(known) if same(plan, Some(known.0)) => Some(known),
+                    _ => Some((plan, [self.make_data(&plan)?, self.make_multiple(memory, &plan)?])),
+                }
+            }),
+        }
+    }
+
+    fn make_fetch(&mut self, memory: &Memory, plan: &Plan, looks: bool) -> Option<usize> {
+        let by_words = memory.fetch_policy() == FetchPolicy::OnDemand;
+        self.make_transfer(|this, [begins, more, what, pc]| {
+            let first = this.b.ins().ireduce(I32, what);
+            let older = if by_words {
+                Some(this.look_for_word(first, begins, looks))
+            } else {
+                if looks {
+                    this.look_for_chunk(first, pc, begins);
+                }
+                None
+            };
+            let offset = this.b.ins().iadd_imm(first, -i64::from(plan.base as i32));
+            this.is_inside(plan, offset);
+            this.transfer(plan, begins, more, offset, None);
+            match older {
+                Some(newer) => {
+                    this.store(Memory::WORDS, newer);
+                    this.store(Memory::WORDS + 4, first);
+                }
+                None => this.store(Memory::CHUNK, what),
+            }
+            if let Some(tally) = plan.tally {
+                this.tell(tally, offset);
+            }
+        })
+    }
+
+    fn make_data(&mut self, plan: &Plan) -> Option<usize> {
+        let marks = plan.ram?.marks;
+        self.make_transfer(|this, [begins, more, addr, size]| {
+            let addr = this.b.ins().ireduce(I32, addr);
+            let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.base as i32));
+            this.is_inside(plan, offset);
+            let odd = this.b.ins().band(addr, size);
+            this.go_on_if_zero(odd);
+            if plan.direction == Direction::Write {
+                let mask = this.b.ins().bor_imm(size, 1);
+                let mask = this.b.ins().uextend(I64, mask);
+                this.has_no_code(marks, offset, mask);
+            }
+            this.all_stores_are_done(begins);
+            this.transfer(plan, begins, more, offset, None);
+        })
+    }
+
+    /// 0, which is nowhere, where the core moves several registers otherwise.
+    fn make_multiple(&mut self, memory: &Memory, plan: &Plan) -> Option<usize> {
+        let marks = plan.ram?.marks;
+        if !memory.moves_words() {
+            return Some(0);
+        }
+        self.make_transfer(|this, [begins, more, addr, words]| {
+            let addr = this.b.ins().ireduce(I32, addr);
+            let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.base as i32));
+            let bytes = this.b.ins().ishl_imm(words, 2);
+            let last = this.b.ins().iadd(addr, bytes);
+            // All in the same 32 bytes, and some way from the end of the memory.
+            let other = this.b.ins().bxor(addr, last);
+            let other = this.b.ins().band_imm(other, !31);
+            let odd = this.b.ins().band_imm(addr, 3);
+            let elsewhere = this.b.ins().bor(other, odd);
+            this.go_on_if_zero(elsewhere);
+            let far = this.b.ins().iadd_imm(offset, i64::from(FAR_BYTES));
+            this.is_inside(plan, offset);
+            this.is_inside(plan, far);
+            if plan.direction == Direction::Write {
+                let halves = this.b.ins().ishl_imm(words, 1);
+                let halves = this.b.ins().uextend(I64, halves);
+                let others = this.b.ins().iconst(I64, !3);
+                let mask = this.b.ins().ishl(others, halves);
+                let mask = this.b.ins().bnot(mask);
+                this.has_no_code(marks, offset, mask);
+            }
+            this.all_stores_are_done(begins);
+            this.transfer(plan, begins, more, offset, Some(words));
+        })
+    }
+
+    fn make_transfer(&mut self, body: impl FnOnce(&mut Function<I>, [Value; 4])) -> Option<usize> {
+        let convention = self.isa.default_call_conv();
+        self.context.func.signature = signature();
+        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
+        let entry = b.create_block();
+        let out = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let &[core, begins, more, what, detail] = b.block_params(entry) else { return None };
+        let mut function = Function { b, core, out, convention, of: PhantomData };
+        body(&mut function, [begins, more, what, detail]);
+        function.b.ins().return_(&[]);
+        function.b.switch_to_block(out);
+        let nothing = function.b.ins().iconst(I64, 0);
+        function.say(nothing);
+        function.b.ins().return_(&[]);
+        function.b.seal_all_blocks();
+        function.b.finalize();
+        self.finish()
+    }
+}
+
+/// A function under way.
+struct Function<'a, I: Isa> {
+    b: FunctionBuilder<'a>,
+    core: Value,
+    /// Where it has done nothing.
+    out: ir::Block,
+    /// The host's calling convention.
+    convention: CallConv,
+    of: PhantomData<I>,
+}
+
+impl<I: Isa> Function<'_, I> {
+    fn load(&mut self, kind: ir::Type, part: usize) -> Value {
+        self.b.ins().load(kind, own(), self.core, memory::<I>(part))
+    }
+
+    fn store(&mut self, part: usize, value: Value) {
+        self.b.ins().store(own(), value, self.core, memory::<I>(part));
+    }
+
+    /// The cycle in which the answer is there; 0 if nothing was done.
+    fn say(&mut self, done: Value) {
+        self.b.ins().store(own(), done, self.core, (offset_of!(Cpu<I>, host) + HostCode::<I>::DONE) as i32);
+    }
+
+    fn go_on_if(&mut self, condition: Value) {
+        let on = self.b.create_block();
+        self.b.ins().brif(condition, on, &[], self.out, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    /// Is at its end, with the answer at once, if `condition` holds.
+    fn end_if(&mut self, condition: Value, begins: Value) {
+        let [end, on] = [self.b.create_block(), self.b.create_block()];
+        self.b.ins().brif(condition, end, &[], on, &[]);
+        self.b.switch_to_block(end);
+        self.say(begins);
+        self.b.ins().return_(&[]);
+        self.b.switch_to_block(on);
+    }
+
+    fn is_inside(&mut self, plan: &Plan, offset: Value) {
+        let last = i64::from(plan.last_offset as i32);
+        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, offset, last);
+        self.go_on_if(inside);
+    }
+
+    /// Whether the chunk that begins at `first` is in hand for the instruction at `pc`.
+    fn look_for_chunk(&mut self, first: Value, pc: Value, begins: Value) {
+        let granted = self.load(I32, Memory::GRANTED);
+        let none = self.b.ins().icmp_imm(IntCC::Equal, granted, i64::from(Chunk::NONE.first));
+        self.go_on_if(none);
+        let (next, held) = (self.load(I32, Memory::NEXT_PC), self.load(I32, Memory::CHUNK));
+        let flows = self.b.ins().icmp(IntCC::Equal, next, pc);
+        let here = self.b.ins().icmp(IntCC::Equal, held, first);
+        let has = self.b.ins().band(flows, here);
+        self.end_if(has, begins);
+    }
+
+    /// Whether the word at `addr` is in hand; else the one that was fetched last. That has to be the one before it for
+    /// an instruction in both, unless it is the `only` one.
+    fn look_for_word(&mut self, addr: Value, begins: Value, only: bool) -> Value {
+        let (older, newer) = (self.load(I32, Memory::WORDS), self.load(I32, Memory::WORDS + 4));
+        if !only {
+            let first = self.b.ins().iadd_imm(addr, -4);
+            let has_first = self.b.ins().icmp(IntCC::Equal, newer, first);
+            self.go_on_if(has_first);
+        }
+        let [is_older, is_newer] = [older, newer].map(|word| self.b.ins().icmp(IntCC::Equal, word, addr));
+        let has = self.b.ins().bor(is_older, is_newer);
+        self.end_if(has, begins);
+        newer
+    }
+
+    /// Goes on if no instruction was decoded where a store goes, which is these halfwords from `offset` on, all in the
+    /// same 32 bytes: else somebody has to be told.
+    fn has_no_code(&mut self, marks: usize, offset: Value, halves: Value) {
+        let offset = self.b.ins().uextend(I64, offset);
+        let word = self.b.ins().ushr_imm(offset, 6);
+        let word = self.b.ins().ishl_imm(word, 2);
+        let at = self.b.ins().iadd_imm(word, marks as i64);
+        let word = self.b.ins().uload32(other(), at, 0);
+        let half = self.b.ins().ushr_imm(offset, 1);
+        let half = self.b.ins().band_imm(half, 31);
+        let marked = self.b.ins().ushr(word, half);
+        let marked = self.b.ins().band(marked, halves);
+        self.go_on_if_zero(marked);
+    }
+
+    /// Goes on if all stores before are done: a transfer begins then.
+    fn all_stores_are_done(&mut self, begins: Value) {
+        let stored = self.load(I64, Memory::ALL_STORED);
+        let are = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, stored, begins);
+        self.go_on_if(are);
+    }
+
+    fn go_on_if_zero(&mut self, value: Value) {
+        let is_zero = self.b.ins().icmp_imm(IntCC::Equal, value, 0);
+        self.go_on_if(is_zero);
+    }
+
+    /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`: of what the plan
+    /// says, or of so many more words than one.
+    fn transfer(&mut self, plan: &Plan, begins: Value, more: Value, offset: Value, words: Option<Value>) {
+        let (steps, (there, back), [before, busy, _]) = (plan.steps, plan.outer_cycles, plan.cycles);
+        let tally = plan.tally.map(|tally| self.b.ins().iconst(I64, tally as i64));
+        if let Some(tally) = tally {
+            let holds = self.b.ins().load(I64, other(), tally, offset_of!(Tally, holds) as i32);
+            self.go_on_if(holds);
+        }
+        let sent = self.plus(begins, there);
+        let edge = if steps.ratio == 1 {
+            sent
+        } else {
+            let up = self.plus(sent, steps.ratio - 1);
+            let inverse = self.b.ins().iconst(I64, steps.inverse as i64);
+            self.b.ins().umulhi(up, inverse)
+        };
+        let arrived = self.plus(edge, steps.request_cycles);
+        let ready = self.plus(arrived, before);
+        let free_at = self.b.ins().iconst(I64, plan.free_edge as i64);
+        let free = self.b.ins().load(I64, other(), free_at, 0);
+        let start = self.b.ins().umax(ready, free);
+        let words = words.map(|words| self.b.ins().uextend(I64, words));
+        let mut free = match (tally, words, plan.ram) {
+            (Some(tally), ..) => {
+                let busy = self.b.ins().load(I64, other(), tally, offset_of!(Tally, busy_cycles) as i32);
+                self.b.ins().iadd(start, busy)
+            }
+            (None, Some(words), Some(port)) => {
+                let beats = self.times(words, port.timing.beat_cycles.0);
+                let free = self.plus(start, busy);
+                self.b.ins().iadd(free, beats)
+            }
+            _ => self.plus(start, busy),
+        };
+        let dram = plan.ram.and_then(|port| port.dram);
+        let latest = self.plus(free, dram.map_or(0, |(_, longest)| longest));
+        let [_, _, latest] = self.answer(plan, latest);
+        self.is_in_time(latest, more, steps.ratio);
+        if let Some((dram, _)) = dram {
+            let beats = match words {
+                Some(words) => self.b.ins().iadd_imm(words, 1),
+                None => self.b.ins().iconst(I64, plan.beats as i64),
+            };
+            let waits = self.wait_for_dram(dram, start, offset, beats, plan.direction);
+            free = self.b.ins().iadd(free, waits);
+        }
+        self.b.ins().store(other(), free, free_at, 0);
+        let [answered, received, done] = self.answer(plan, free);
+        let total = self.b.ins().isub(received, sent);
+        let at_target = if plan.routed {
+            let edges = self.b.ins().isub(answered, arrived);
+            self.times(edges, steps.ratio)
+        } else {
+            total
+        };
+        let on_the_way = self.b.ins().isub(total, at_target);
+        for (sum, cycles) in plan.sums.into_iter().zip([Some(at_target), plan.routed.then_some(on_the_way)]) {
+            if let Some(cycles) = cycles {
+                let at = self.b.ins().iconst(I64, sum as i64);
+                self.add(at, 0, cycles);
+            }
+        }
+        if there + back > 0 {
+            let cycles = self.b.ins().iconst(I64, (there + back) as i64);
+            self.add(self.core, memory::<I>(Memory::OUTER_SUM), cycles);
+        }
+        let touched = self.load(I64, Memory::TOUCHED);
+        let touched = self.b.ins().bor_imm(touched, plan.touched as i64);
+        self.store(Memory::TOUCHED, touched);
+        self.say(done);
+    }
+
+    /// Of a target that is free from an edge on: the edge of its answer, the cycle in which that has come over the
+    /// interconnect, and the one in which the core has it.
+    fn answer(&mut self, plan: &Plan, free: Value) -> [Value; 3] {
+        let answered = self.plus(free, plan.cycles[2]);
+        let answer = self.plus(answered, plan.steps.response_cycles);
+        let received = self.times(answer, plan.steps.ratio);
+        [answered, received, self.plus(received, plan.outer_cycles.1)]
+    }
+
+    /// What an SDRAM adds to its port's time.
+    fn wait_for_dram(&mut self, dram: usize, from: Value, offset: Value, beats: Value, direction: Direction) -> Value {
+        let mut signature = Signature::new(self.convention);
+        signature.params.extend([I64, I64, I32, I64].map(AbiParam::new));
+        signature.returns.push(AbiParam::new(I64));
+        let signature = self.b.import_signature(signature);
+        let function = match direction {
+            Direction::Read => dram_read as *const () as i64,
+            Direction::Write => dram_write as *const () as i64,
+        };
+        let function = self.b.ins().iconst(I64, function);
+        let dram = self.b.ins().iconst(I64, dram as i64);
+        let call = self.b.ins().call_indirect(signature, function, &[dram, from, offset, beats]);
+        self.b.inst_results(call)[0]
+    }
+
+    /// Goes on if the block fits even if a transfer is answered in `done`, which is before the next event then; and,
+    /// where the ratio of clocks is more than 1, up to where the quotient holds.
+    fn is_in_time(&mut self, done: Value, more: Value, ratio: u64) {
+        let limit = offset_of!(Cpu<I>, shell.deadline.limit) as i32;
+        let limit = self.b.ins().load(I64, own(), self.core, limit);
+        let end = self.b.ins().iadd(done, more);
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit);
+        self.go_on_if(fits);
+        if ratio > 1 {
+            let holds = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, done, MOST_CYCLES as i64);
+            self.go_on_if(holds);
+        }
+    }
+
+    /// Tells a device of a read.
+    fn tell(&mut self, tally: usize, offset: Value) {
+        let tally = self.b.ins().iconst(I64, tally as i64);
+        let one = self.b.ins().iconst(I64, 1);
+        self.add(tally, offset_of!(Tally, reads) as i32, one);
+        let offset = self.b.ins().uextend(I64, offset);
+        self.b.ins().store(other(), offset, tally, offset_of!(Tally, last) as i32);
+    }
+
+    fn add(&mut self, base: Value, offset: i32, amount: Value) {
+        let sum = self.b.ins().load(I64, other(), base, offset);
+        let sum = self.b.ins().iadd(sum, amount);
+        self.b.ins().store(other(), sum, base, offset);
+    }
+
+    fn plus(&mut self, value: Value, more: u64) -> Value {
+        if more == 0 { value } else { self.b.ins().iadd_imm(value, more as i64) }
+    }
+
+    fn times(&mut self, value: Value, factor: u64) -> Value {
+        if factor == 1 { value } else { self.b.ins().imul_imm(value, factor as i64) }
+    }
+}
+
+/// [`Dram::transfer`] of a read: the address of the memory, when, where, how many beats.
+extern "C" fn dram_read(dram: *mut Dram, from: u64, offset: u32, beats: u64) -> u64 {
+    // SAFETY: it is part of a RAM of the machine's, and nobody else uses that while compiled code runs.
+    unsafe { &mut *dram }.transfer(from, offset, beats, Direction::Read)
+}
+
+/// The same of a write.
+extern "C" fn dram_write(dram: *mut Dram, from: u64, offset: u32, beats: u64) -> u64 {
+    // SAFETY: as for reads.
+    unsafe { &mut *dram }.transfer(from, offset, beats, Direction::Write)
+}
+
+/// Accesses of what may be a part of the core, or not.
+fn other() -> MemFlags {
+    MemFlags::trusted()
+}
+
+/// Offset in the core of a part of its memory side.
+pub(super) fn memory<I: Isa>(part: usize) -> i32 {
+    (offset_of!(Cpu<I>, memory) + part) as i32
+}

@@ -1,0 +1,191 @@
+//! Transfers that compiled code does itself: reads and writes without translation, past all caches, of a memory or a
+//! window that takes the same time for each once its turn has come.
+//!
+//! A plan has the numbers of [`super::flat`], and where the host has what such a transfer changes. It comes to the same
+//! as the functions there; where it does not hold (an event comes first, the block would not fit any more), compiled
+//! code calls them.
+
+use std::mem::offset_of;
+
+use super::accounts::{Accounts, Part, Purpose};
+use super::fetch::Prefetch;
+use super::stores::StoreBuffer;
+use super::{FetchPolicy, Memory, State};
+use crate::bus::alike::{Tally, Window};
+use crate::bus::device::AccessSize;
+use crate::bus::path::{InStep, StepNumbers};
+use crate::bus::{Bus, Target};
+use crate::memory::code_marks::WORD_BYTES;
+use crate::memory::ram::{Direction, RamPort};
+
+/// Memories that are remembered.
+const MOST_TARGETS: usize = 8;
+
+/// What answers there, as far as it was accessed without being asked for much.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    base: u32,
+    /// Bytes behind the first one.
+    rest: u32,
+    entry: usize,
+    routed: bool,
+    outer_cycles: (u64, u64),
+    steps: StepNumbers,
+    /// Where its sums of time are.
+    sums: usize,
+    served: Served,
+}
+
+/// By what.
+#[derive(Clone, Copy, Debug)]
+enum Served {
+    Ram(RamPort),
+    Window(Window),
+}
+
+/// A transfer that is always of the same kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// First address of what is accessed.
+    pub base: u32,
+    /// The highest offset from there at which such a transfer can begin.
+    pub last_offset: u32,
+    /// How the target's clock goes.
+    pub steps: StepNumbers,
+    /// Cycles in the second-level cache's controller, there and back.
+    pub outer_cycles: (u64, u64),
+    /// There is an interconnect on the way.
+    pub routed: bool,
+    /// Address of the edge up to which the target is busy.
+    pub free_edge: usize,
+    /// Edges from the arrival until it can begin; from then until the next can, which the [`Tally`] of a window says;
+    /// from there to the answer.
+    pub cycles: [u64; 3],
+    /// Beats of a RAM's port.
+    pub beats: u64,
+    /// Addresses of the two sums of time.
+    pub sums: [usize; 2],
+    /// Of [`Memory`]'s map entries, the bit that says that this one was accessed.
+    pub touched: u64,
+    /// The RAM, if it is one.
+    pub ram: Option<RamPort>,
+    /// Which way.
+    pub direction: Direction,
+    /// Address of the [`Tally`], if it is a window.
+    pub tally: Option<usize>,
+}
+
+impl Memory {
+    /// Where compiled code has parts of this: what was fetched, and what is to be told of.
+    pub const CHUNK: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, chunk);
+    /// See [`Memory::CHUNK`].
+    pub const NEXT_PC: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, next_pc);
+    /// See [`Memory::CHUNK`].
+    pub const GRANTED: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, granted);
+    /// The words of [`FetchPolicy::OnDemand`].
+    pub const WORDS: usize = offset_of!(Memory, state) + offset_of!(State, words);
+    /// See [`Memory::touched`].
+    pub const TOUCHED: usize = offset_of!(Memory, touched);
+    /// The cycle in which all stores are done.
+    pub const ALL_STORED: usize = offset_of!(Memory, state) + offset_of!(State, stores) + StoreBuffer::ALL_DONE;
+    /// The time in the second-level cache's controller.
+    pub const OUTER_SUM: usize =
+        offset_of!(Memory, accounts) + Accounts::PARTS + Part::Outer as usize * size_of::<u64>();
+
+    /// True if a load or store of several registers is a beat for each of them, as compiled code takes it.
+    pub fn moves_words(&self) -> bool {
+        self.config.multiple_beat_bytes == AccessSize::Word.bytes()
+    }
+
+    /// How instructions are fetched past the cache.
+    pub fn fetch_policy(&self) -> FetchPolicy {
+        self.config.fetch
+    }
+
+    /// Remembers what answers at `addr` to the only core, if all its transfers of a kind are alike. To be told of what
+    /// was accessed so.
+    pub(super) fn remember(&mut self, bus: &mut Bus, addr: u32, window: Option<Window>) {
+        if bus.core_irqs.len() > 1 || self.known.len() == MOST_TARGETS || self.known_at(addr).is_some() {
+            return;
+        }
+        self.accounts.follow(bus);
+        let known = self.find_known(bus, addr, window);
+        self.known.extend(known);
+    }
+
+    fn find_known(&mut self, bus: &mut Bus, addr: u32, window: Option<Window>) -> Option<Known> {
+        let (entry, outer_cycles) = (bus.entry_at(addr)?, self.outer_cycles(bus)?);
+        let (in_step, routed) = bus.path_in_step(entry)?;
+        let (base, last, target) = (bus.map[entry].base, bus.map[entry].last, bus.map[entry].target);
+        let served = match (target, window) {
+            (Target::Ram(ram), None) => Served::Ram(bus.rams[ram].port()?),
+            (Target::Device(..), Some(window)) => Served::Window(window),
+            _ => return None,
+        };
+        let (steps, sums) = (in_step.numbers()?, self.accounts.sums_at(entry));
+        Some(Known { base, rest: last - base, entry, routed, outer_cycles, steps, sums, served })
+    }
+
+    /// True if what answers there is remembered.
+    pub(super) fn is_known(&self, addr: u32) -> bool {
+        self.known_at(addr).is_some()
+    }
+
+    fn known_at(&self, addr: u32) -> Option<&Known> {
+        self.known.iter().find(|known| addr.wrapping_sub(known.base) <= known.rest)
+    }
+
+    /// The fetch of `bytes` at `addr`.
+    pub fn plan_fetch(&self, addr: u32, bytes: u32) -> Option<Plan> {
+        let known = self.known_at(addr).filter(|_| self.flat_fetch)?;
+        let plan = Memory::plan(known, bytes, Direction::Read, Purpose::Fetch)?;
+        (addr - known.base <= plan.last_offset).then_some(plan)
+    }
+
+    /// A load or store of a word or less in the RAM that data went to last.
+    pub fn plan_data(&self, store: bool) -> Option<Plan> {
+        let known = self.known_at(self.data_path.base()?).filter(|_| self.flat)?;
+        let (direction, purpose) =
+            if store { (Direction::Write, Purpose::Store) } else { (Direction::Read, Purpose::Load) };
+        let aligned = known.base.is_multiple_of(WORD_BYTES);
+        let is_one_beat =
+            matches!(known.served, Served::Ram(port) if aligned && port.timing.beat_bytes >= AccessSize::Word.bytes());
+        Memory::plan(known, AccessSize::Word.bytes(), direction, purpose).filter(|_| is_one_beat)
+    }
+
+    fn plan(known: &Known, bytes: u32, direction: Direction, purpose: Purpose) -> Option<Plan> {
+        let Known { base, rest, entry, routed, outer_cycles, steps, sums, served } = *known;
+        let (free_edge, cycles, last_offset) = match served {
+            Served::Ram(port) => {
+                (port.free_edge, [0, port.timing.beats_and_cycles(bytes, direction).1, 0], rest.checked_sub(bytes - 1)?)
+            }
+            Served::Window(window) if window.bytes == bytes => {
+                let cycles = [window.before_cycles, 0, window.behind_cycles];
+                (window.tally + offset_of!(Tally, free_edge), cycles, rest.checked_sub(bytes - 1)?)
+            }
+            Served::Window(_) => return None,
+        };
+        let (ram, tally) = match served {
+            Served::Ram(port) => (Some(port), None),
+            Served::Window(window) => (None, Some(window.tally)),
+        };
+        Some(Plan {
+            base,
+            last_offset,
+            steps,
+            outer_cycles,
+            routed,
+            free_edge,
+            cycles,
+            beats: ram.map_or(0, |port| port.timing.beats_and_cycles(bytes, direction).0),
+            sums: Accounts::sums_of(sums, purpose),
+            touched: 1_u64.checked_shl(entry as u32).unwrap_or(0),
+            ram,
+            direction,
+            tally,
+        })
+    }
+}
+
+/// Up to this cycle plans hold.
+pub const MOST_CYCLES: u64 = InStep::MOST_CYCLES;
