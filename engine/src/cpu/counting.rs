@@ -82,8 +82,8 @@ impl Counting {
     /// An operation reads registers (bit n is register n), and what it does depends on them. `None` if one counts.
     pub fn read(&self, registers: u64) -> Option<()> {
         let counts = |register: usize| matches!(self.values[register], Value::Counts { .. });
-        let mut read = (0..MOST_RESULTS).filter(|register| registers >> register & 1 != 0);
-        (!read.any(counts)).then_some(())
+        let counters = (0..MOST_RESULTS).fold(0, |set, register| set | u64::from(counts(register)) << register);
+        (counters & registers == 0).then_some(())
     }
 
     /// An operation gives what it has read, or made of that, to a register.

@@ -10,7 +10,7 @@
 
 use super::accounts::Totals;
 use super::counting::Counting;
-use super::iteration::{Iteration, LONGEST_ITERATION, Lists, MOST_ENTRIES, MOST_PASSES, TRIES, View};
+use super::iteration::{Iteration, LONGEST_COUNTED, LONGEST_ITERATION, Lists, MOST_ENTRIES, MOST_PASSES, TRIES, View};
 use super::memory::Accounts;
 use super::polls::Polls;
 use super::sections::Totals as _;
@@ -107,13 +107,17 @@ fn try_fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
     })
 }
 
-/// Runs an iteration or two, to see whether the registers come back to what they are: most loops that don't poll show
-/// it here.
+/// Runs an iteration or two, to see whether the registers come back to what they are, or only count: most loops that
+/// don't poll show it here.
 fn registers_recur<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
     let (head, results, mut iteration) = (core.pc(), core.results(), Iteration::default());
+    if core.polls().counts {
+        run_back_to(core, head, bus, &mut iteration, LONGEST_COUNTED)?;
+        return iterations_that_count(core, &results, &iteration).map(|_| ());
+    }
     for _ in 0..MOST_PASSES {
-        run_back_to(core, head, bus, &mut iteration)?;
-        if iterations_that_count(core, &results, &iteration).is_some() {
+        run_back_to(core, head, bus, &mut iteration, LONGEST_ITERATION)?;
+        if core.results() == results {
             return Some(());
         }
     }
@@ -142,15 +146,17 @@ fn find_iteration<C: Repeats>(
     let mut iteration = Iteration::default();
     let expected = core.polls().expected_passes();
     for pass in 1..=MOST_PASSES {
-        run_back_to(core, before.pc, bus, &mut iteration)?;
+        run_back_to(core, before.pc, bus, &mut iteration, LONGEST_ITERATION)?;
         // Of a loop that was fast-forwarded before, the passes within its iterations are known.
-        if pass < expected {
+        let counts = core.polls().counts;
+        if pass < expected
+            || !counts && core.results() != before.results
+            || !is_settled(core, bus)
+            || !view(core).devices_repeat(bus, &before.devices)?
+        {
             continue;
         }
         let Some(most) = iterations_that_count(core, &before.results, &iteration) else { continue };
-        if !is_settled(core, bus) || !view(core).devices_repeat(bus, &before.devices)? {
-            continue;
-        }
         let after = snapshot(core, bus);
         if is_steady(core, bus, before, &after, &iteration)
             && let Some(count) = iterations_to_come(core, bus, most, before, &after)
@@ -163,10 +169,16 @@ fn find_iteration<C: Repeats>(
 }
 
 /// Runs until the core is back at `head`, one instruction at a time. `None` if something comes up that the outer loop
-/// has to see first.
-fn run_back_to<C: Repeats>(core: &mut C, head: u32, bus: &mut Bus, iteration: &mut Iteration) -> Option<()> {
+/// has to see first, or if the iteration takes more than `most` instructions.
+fn run_back_to<C: Repeats>(
+    core: &mut C,
+    head: u32,
+    bus: &mut Bus,
+    iteration: &mut Iteration,
+    most: usize,
+) -> Option<()> {
     let begun = core.shell().instructions;
-    while iteration.steps < LONGEST_ITERATION {
+    while iteration.steps < most {
         iteration.steps += 1;
         core.run_watched(bus, iteration)?;
         if core.pc() == head && core.shell().instructions != begun {

@@ -7,6 +7,9 @@ use crate::time::{Cycles, Hz, Ps};
 
 /// Instructions of the longest loop that is looked at.
 pub(crate) const LONGEST_ITERATION: usize = 1 << 10;
+/// Instructions of the longest pass through a loop that counts, which a wait with a limit does: in others, what counts
+/// is the work that they do.
+pub(crate) const LONGEST_COUNTED: usize = 64;
 /// Passes in the longest iteration.
 pub(crate) const MOST_PASSES: u32 = 24;
 /// How often an iteration is looked for: the first time, the loop may not have settled yet.

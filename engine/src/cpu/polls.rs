@@ -52,6 +52,8 @@ pub(crate) struct Polls {
     looking: bool,
     /// A loop seems to poll: the outer loop should look at it.
     pub has_candidate: bool,
+    /// Its registers differ from iteration to iteration, always by as much.
+    pub counts: bool,
     /// Passes of the instruction in an iteration of the loop being looked at.
     pub passes: u32,
     /// Cycles that were fast-forwarded.
@@ -67,6 +69,7 @@ impl Default for Polls {
             enabled: true,
             looking: false,
             has_candidate: false,
+            counts: false,
             passes: 0,
             skipped_cycles: 0,
         }
@@ -92,7 +95,9 @@ impl Polls {
         let step = registers.wrapping_sub(slot.last);
         slot.steady = if step == slot.step { slot.steady + 1 } else { 0 };
         (slot.last, slot.step) = (registers, step);
-        self.has_candidate |= slot.steady >= slot.needed;
+        if step != 0 && slot.steady >= slot.needed {
+            (self.has_candidate, self.counts) = (true, true);
+        }
         if slot.registers == registers {
             slot.equal += 1;
             slot.reads = 0;
@@ -124,7 +129,7 @@ impl Polls {
 
     /// The candidate has been looked at, and fast-forwarded or not.
     pub fn looked(&mut self, done: bool) {
-        (self.looking, self.has_candidate) = (false, false);
+        (self.looking, self.has_candidate, self.counts) = (false, false, false);
         let slot = &mut self.slots[self.last];
         slot.needed = if done { FIRST_NEEDED } else { MOST_NEEDED.min(2 * slot.needed) };
         slot.passes = if done { self.passes } else { 0 };

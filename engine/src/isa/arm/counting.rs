@@ -93,6 +93,10 @@ fn reads(op: &Op) -> u64 {
 
 /// All that it may write.
 fn written(op: &Op) -> impl Iterator<Item = u8> {
-    let writes = compile::writes(op);
-    (0..u64::BITS as u8).filter(move |register| writes >> register & 1 != 0)
+    let mut writes = compile::writes(op);
+    std::iter::from_fn(move || {
+        let register = (writes != 0).then(|| writes.trailing_zeros() as u8)?;
+        writes &= writes - 1;
+        Some(register)
+    })
 }
