@@ -18,7 +18,7 @@ HEAVY = {
     *("elftools", "jinja2", "matplotlib", "numpy", "pandas", "serial", "ziglang"),
     *("cyclescope.bench", "cyclescope.disks", "cyclescope.experiments", "cyclescope.firmware"),
     *("cyclescope.ipc", "cyclescope.report"),
-    *("rich.console", "rich.markdown", "rich.progress", "rich.syntax"),
+    *("rich.markdown", "rich.progress", "rich.syntax"),
 }
 # Runs what it is given, then names the modules that are there.
 IMPORTED = """

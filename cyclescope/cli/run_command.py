@@ -13,7 +13,7 @@ import click
 from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import RunResult
-from cyclescope.cli import plain_summary, stopped_run
+from cyclescope.cli import stopped_run
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -147,7 +147,7 @@ def run_command(
                 stop=held.stop,
                 note=writer.note,
             ),
-            meanwhile=lambda: _prepare_to_show(to_stderr=json_file == "-"),
+            meanwhile=lambda: import_module(_TABLES),
         )
         writer.end_line()
         result = stopped_run.with_reason(result, held, outlet)
@@ -166,32 +166,17 @@ def run_command(
     return status or (Status.FAILED if failed else Status.SUCCESS)
 
 
-def _prepare_to_show(to_stderr: bool) -> None:
-    if not plain_summary.is_for(sys.stderr if to_stderr else sys.stdout):
-        import_module(_TABLES)
-
-
 def _show(result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool) -> None:
     """The summary behind the console, if that was read, and notes."""
     try:
         if outlet.error is None:
-            _show_summary(result, to_stderr)
+            # imported while the firmware ran
+            tables = import_module(_TABLES)
+            tables.console(stderr=to_stderr).print(tables.run_summary(result))
             sys.stdout.flush()
     finally:
         for note in notes:
             _tell(note)
-
-
-def _show_summary(result: RunResult, to_stderr: bool) -> None:
-    stream = sys.stderr if to_stderr else sys.stdout
-    text = plain_summary.text(result) if plain_summary.is_for(stream) else None
-    if text is None:
-        # imported while the firmware ran
-        tables = import_module(_TABLES)
-        tables.console(stderr=to_stderr).print(tables.run_summary(result))
-    else:
-        stream.write(text)
-        stream.flush()
 
 
 def _tell(note: str) -> None:

@@ -2,32 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from cyclescope.board.results import RunResult
-from cyclescope.cli import summary
-from cyclescope.cli.plain_summary import WIDTH
-from cyclescope.cli.summary import hexadecimal as hexadecimal
+from cyclescope.board.results import CoreResult, RunResult, StackEntry
+from cyclescope.units import format_ps
+
+WORDS_A_LINE = 4
+MOST_LINES = 32
 
 
 def run_summary(result: RunResult) -> Group:
     """What a run took, the words it gave as results, and the cycle stack of each core."""
+    wall_s = result.wall_ns / 1e9
+    mips = result.instructions / max(wall_s, 1e-9) / 1e6
     facts = Table.grid(padding=(0, 2))
-    for label, fact in summary.facts(result):
-        facts.add_row(label, fact)
-    words = [Text("\n".join(summary.words(name, words))) for name, words in result.results.items()]
-    return Group(facts, *words, *map(_stack_table, summary.stacks(result)))
+    facts.add_row("instructions", f"{result.instructions:,}")
+    facts.add_row("cycles", f"{result.cycles:,}")
+    facts.add_row("simulated time", format_ps(result.elapsed_ps))
+    facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
+    stacks = [table for core in result.cores for table in _core_stacks(core)]
+    words = [_words(name, words) for name, words in result.results.items()]
+    return Group(facts, *words, *stacks)
 
 
-def _stack_table(stack: summary.Stack) -> Table:
-    table = Table(title=stack.title, title_justify="left", show_footer=True)
-    for place, (heading, total) in enumerate(zip(summary.HEADINGS, stack.total, strict=True)):
-        table.add_column(heading, footer=total, justify="right" if place else "left")
-    for row in stack.rows:
-        table.add_row(*row)
+def _words(name: str, words: tuple[int, ...]) -> Text:
+    """Words in hexadecimal under a heading; of very many the first, and how many are left out."""
+    lines = [f"results of {name}: {len(words):,} {'word' if len(words) == 1 else 'words'}"]
+    shown = words[: WORDS_A_LINE * MOST_LINES]
+    for start in range(0, len(shown), WORDS_A_LINE):
+        lines.append("  " + " ".join(map(hexadecimal, shown[start : start + WORDS_A_LINE])))
+    if len(shown) < len(words):
+        lines.append(f"  ... {len(words) - len(shown):,} more; --json has them all")
+    return Text("\n".join(lines))
+
+
+def _core_stacks(core: CoreResult) -> Iterator[Table]:
+    """The stack of a core's whole run, then those of its sections."""
+    yield _stack_table(f"cycle stack of {core.name}", core.stack)
+    for section in core.sections:
+        calls = f"{section.calls:,} {'call' if section.calls == 1 else 'calls'}"
+        yield _stack_table(f"{core.name}: {section.name}, {calls}", section.stack)
+
+
+def _stack_table(title: str, stack: tuple[StackEntry, ...]) -> Table:
+    table = Table(title=title, title_justify="left", show_footer=True)
+    table.add_column("cause", footer="total")
+    total_cycles = sum(entry.cycles for entry in stack)
+    table.add_column("cycles", footer=f"{total_cycles:,}", justify="right")
+    total_ps = sum(entry.ps for entry in stack)
+    table.add_column("time", footer=format_ps(total_ps), justify="right")
+    table.add_column("share", footer="100.0 %", justify="right")
+    for entry in sorted(stack, key=lambda entry: -entry.ps):
+        share = f"{entry.ps / total_ps:.1%}".replace("%", " %") if total_ps else ""
+        table.add_row(entry.cause, f"{entry.cycles:,}", format_ps(entry.ps), share)
     return table
+
+
+def hexadecimal(word: int) -> str:
+    """A word or an address, with all of its digits."""
+    return f"0x{word:08x}"
 
 
 class _Console(Console):
@@ -41,4 +78,4 @@ class _Console(Console):
 def console(stderr: bool = False) -> Console:
     """A terminal of its width, or lines of 120 characters into a file or pipe."""
     probe = _Console(stderr=stderr)
-    return probe if probe.is_terminal else _Console(stderr=stderr, width=WIDTH)
+    return probe if probe.is_terminal else _Console(stderr=stderr, width=120)
