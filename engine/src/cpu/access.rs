@@ -235,8 +235,8 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// A register of a device has been loaded, by an access that reached no further if it was `alone`. True if the block
-    /// goes on.
+    /// A register of a device has been loaded, by an access that reached no further if it was `alone`. True if the
+    /// block goes on.
     #[inline(always)]
     fn register_loaded(
         &mut self,

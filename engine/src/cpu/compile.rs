@@ -9,10 +9,11 @@
 //!
 //! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes
 //! the function of a region and its accounts, [`entry`] and [`exits`] its ways in and out; [`access`] loads and
-//! stores, [`past_caches`] does so past the caches, and fetches, by functions of [`transfer`]; [`arithmetic`] computes;
-//! [`stubs`] leads into compiled code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread
-//! ([`worker`]) do the long part while the core goes on interpreting: as both tiers come to the same, it does not matter
-//! when that is done. What an operation does, its instruction set says ([`Isa::emit`](super::isa::Isa::emit)).
+//! stores, [`past_caches`] does so past the caches, and fetches, by functions of [`transfer`]; [`arithmetic`]
+//! computes; [`stubs`] leads into compiled code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread
+//! ([`worker`]) do the long part while the core goes on interpreting: as both tiers come to the same, it does not
+//! matter when that is done. What an operation does, its instruction set says
+//! ([`Isa::emit`](super::isa::Isa::emit)).
 
 mod access;
 mod arithmetic;

@@ -267,8 +267,8 @@ pub trait SpiTarget: Send {
         None
     }
 
-    /// True if the chip is in a frame of [`SpiTarget::open_read`], in which each [`SpiTarget::read_on`] gives a word, and
-    /// would be in one behind each further one.
+    /// True if the chip is in a frame of [`SpiTarget::open_read`], in which each [`SpiTarget::read_on`] gives a word,
+    /// and would be in one behind each further one.
     fn reads_on(&self) -> bool {
         false
     }
@@ -278,8 +278,8 @@ pub trait SpiTarget: Send {
         false
     }
 
-    /// Where [`SpiTarget::reads_on`] holds, further such frames have been read, of `bytes` in all, the last of them up to
-    /// `address`.
+    /// Where [`SpiTarget::reads_on`] holds, further such frames have been read, of `bytes` in all, the last of them up
+    /// to `address`.
     fn has_read(&mut self, _bytes: u64, _address: u32) {}
 
     /// The same as [`SpiTarget::deselect`], if the chip is in a frame of [`SpiTarget::open_read`]; else false, with

@@ -277,8 +277,8 @@ impl<I: Isa> Function<'_, I> {
         self.go_on_if(is_zero);
     }
 
-    /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`: of what the plan
-    /// says, or of so many more words than one.
+    /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`: of what the
+    /// plan says, or of so many more words than one.
     fn transfer(&mut self, plan: &Plan, begins: Value, more: Value, offset: Value, words: Option<Value>) {
         let (steps, (there, back), [before, busy, _]) = (plan.steps, plan.outer_cycles, plan.cycles);
         let tally = plan.tally.map(|tally| self.b.ins().iconst(I64, tally as i64));

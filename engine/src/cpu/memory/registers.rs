@@ -18,8 +18,8 @@ const SLOTS: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownDevice {
     base: u32,
-    /// Bytes behind the first one; none is at an address below it where there is no device.
-    rest: u32,
+    /// Its size; 0 where there is no device.
+    bytes: u32,
     entry: usize,
     device: DeviceId,
     range: usize,
@@ -30,25 +30,19 @@ pub(super) struct KnownDevice {
 }
 
 impl KnownDevice {
-    const NONE: KnownDevice = KnownDevice {
-        base: u32::MAX,
-        rest: 0,
-        entry: 0,
-        device: DeviceId(0),
-        range: 0,
-        routed: false,
-        in_step: InStep::NOT,
-    };
+    const NONE: KnownDevice =
+        KnownDevice { base: 0, bytes: 0, entry: 0, device: DeviceId(0), range: 0, routed: false, in_step: InStep::NOT };
 
     /// The device whose registers are at `addr`, if no cache keeps what is there.
     fn find(bus: &Bus, addr: u32) -> Option<KnownDevice> {
         let entry = bus.entry_at(addr)?;
         let (map, path) = (&bus.map[entry], bus.path(entry));
         let Target::Device(device, range) = map.target else { return None };
-        let (base, rest) = (map.base, map.last - map.base);
+        // One as large as all addresses is no device.
+        let (base, bytes) = (map.base, (map.last - map.base).wrapping_add(1));
         let in_step = if bus.core_irqs.len() == 1 { path.in_step() } else { InStep::NOT };
-        let is_known = !map.cacheable && rest >= 3 && base != KnownDevice::NONE.base;
-        is_known.then_some(KnownDevice { base, rest, entry, device, range, routed: path.route.is_some(), in_step })
+        let routed = path.route.is_some();
+        (!map.cacheable).then_some(KnownDevice { base, bytes, entry, device, range, routed, in_step })
     }
 }
 
@@ -72,7 +66,7 @@ impl KnownDevices {
     fn at(&self, addr: u32, bytes: u32) -> Option<&KnownDevice> {
         let device = &self.0[KnownDevices::slot(addr)];
         let offset = addr.wrapping_sub(device.base);
-        (offset <= device.rest && addr & (bytes - 1) == 0 && device.rest - offset >= bytes - 1).then_some(device)
+        (offset < device.bytes && addr & (bytes - 1) == 0 && device.bytes - offset >= bytes).then_some(device)
     }
 }
 

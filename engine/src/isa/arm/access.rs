@@ -53,8 +53,8 @@ impl<P: Profile> Arm<P> {
         self.store(bus, index, at, asked, value)
     }
 
-    /// All accesses of the load or store multiple at `addr`, the last of which is operation `at`. True if the block goes
-    /// on.
+    /// All accesses of the load or store multiple at `addr`, the last of which is operation `at`. True if the block
+    /// goes on.
     pub(super) fn access_all(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
         let ops = self.blocks.ops_from(index);
         let Some(first) = ops[..at as usize].iter().rposition(|op| op.code == Code::Multiple) else { return false };

@@ -177,7 +177,10 @@ fn a_path_is_that_of_one_device_alone() {
     let quiet = Quiet { now: rig.now, until: 0 };
     let mut is_known =
         |addr| rig.memory.load_register::<Refused>(&mut rig.bus, quiet, addr, AccessSize::Word).is_some();
-    assert!(!is_known(DEVICE));
+    assert!(!is_known(DEVICE) && !is_known(0) && !is_known(u32::MAX - 3));
+    let last = Quiet { now: 9000, until: 0 };
+    let nothing = rig.memory.load_register::<Refused>(&mut rig.bus, last, u32::MAX, AccessSize::Byte);
+    assert!(nothing.is_none(), "a byte at the last address is at no device");
     rig.memory.remember_device(&rig.bus, DEVICE);
     rig.memory.remember_device(&rig.bus, RAM);
     let mut is_known =
