@@ -1,6 +1,7 @@
 //! The Arm core in a small machine: what instructions cost, exceptions, interrupts, and that no cycle is lost.
 
 use crate::support::arm::*;
+use cyclescope_engine::core::Compiling;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::memory::ram::Ram;
@@ -403,6 +404,31 @@ fn stepping_and_running_take_the_same_time_with_caches_and_translation() {
     assert_eq!(stepping.trace(1000, |_| {}), Some(Outcome::Exit(0)));
     assert_eq!(stepping.report(Outcome::Exit(0)).cores, ran.cores);
     assert_eq!(stepping.registers(), running.registers());
+}
+
+#[test]
+fn a_load_of_several_words_misses_in_each_of_its_lines_compiled_or_not() {
+    // r13 is where the words are; the line `evicted` bytes on is gone each time. r2 counts, r14 has addresses.
+    let program = |words: usize, start: u32, evicted: u32| {
+        let others = (0..13).filter(|register| *register != 2).take(words);
+        let list = others.fold(0, |list, register| list | 1 << register);
+        let place = [mov(13, 0x900 + start), movt(13, SLOW >> 16), mov(2, 12)];
+        let load = [add(14, 13, evicted), mcr(14, (7, 0, 14, 1)), ldm(13, list), subs(2, 2, 1), when(NE, b(-4 * 4))];
+        [&place[..], &load, &EXIT].concat()
+    };
+    for words in 2..=12 {
+        for (start, evicted) in [(0, 0), (0, 32), (0, 40), (4, 28), (28, 4), (28, 36)] {
+            let program = program(words, start, evicted);
+            let [interpreted, compiled] = [0, 2].map(|after| {
+                let mut machine = translated(&program);
+                machine.compile(Compiling::after(after));
+                let report = run(&mut machine);
+                assert_exit(&report);
+                (report, machine.registers())
+            });
+            assert_eq!(compiled, interpreted, "{words} words from {start} on, without the line at {evicted}");
+        }
+    }
 }
 
 // ---- T32

@@ -168,10 +168,9 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     e.b.set_cold_block(out);
     let zero = e.host_zero_or(at as u32, first, moves, out);
     let last_offset = 4 * (words as i64 - 1);
-    for offset in [32, last_offset].into_iter().filter(|offset| (1..=last_offset).contains(offset)) {
-        if offset == 32 && words <= 9 {
-            continue;
-        }
+    // Lines have 32 bytes or more.
+    let (between, last) = ((last_offset > 32).then_some(32), (last_offset > 0).then_some(last_offset));
+    for offset in between.into_iter().chain(last) {
         let addr = e.b.ins().iadd_imm(first, offset);
         let other = e.host_zero_or(at as u32, addr, moves, out);
         let same = e.b.ins().icmp(IntCC::Equal, zero, other);
