@@ -119,7 +119,7 @@ impl Polls {
     /// Switches fast-forwarding on or off.
     pub fn enable(&mut self, skip: bool) {
         self.enabled = skip;
-        self.has_candidate = false;
+        (self.has_candidate, self.counts) = (false, false);
     }
 
     /// The candidate is looked at from now on.
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_repeats_is_found_and_a_count_is_not() {
+    fn a_pattern_that_repeats_is_found_and_a_steady_count() {
         assert_eq!(reads(&mut Polls::default(), |_| 0, 100), Some(8));
         assert_eq!(reads(&mut Polls::default(), |read| read % 3, 100), Some(24));
         assert_eq!(reads(&mut Polls::default(), |read| read * read / 3, 10_000), None);

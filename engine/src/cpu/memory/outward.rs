@@ -137,7 +137,14 @@ impl Memory {
             Some(passed) => Ok(passed),
             None => over_bus_in_time(trip, physical, transfer),
         };
-        match passed {
+        self.charge_passed(trip, purpose, &passed);
+        passed
+    }
+
+    /// Charges what a transfer has come to; [`super::Accounts::follow`] has made room for it.
+    #[inline(always)]
+    pub(super) fn charge_passed(&mut self, trip: &mut Trip, purpose: Purpose, passed: &Result<Passed, BusFault>) {
+        match *passed {
             Ok(passed) => {
                 self.touched |= 1_u64.checked_shl(passed.entry as u32).unwrap_or(0);
                 self.accounts.charge(&mut trip.meter, purpose, &passed);
@@ -148,7 +155,6 @@ impl Memory {
             }
             Err(_) => {}
         }
-        passed
     }
 
     /// Time in the second-level cache's controller, if there is one.

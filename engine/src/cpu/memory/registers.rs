@@ -132,20 +132,8 @@ impl Memory {
         passed: Result<Passed, BusFault>,
     ) -> Result<u32, BusFault> {
         self.accounts.follow(trip.bus);
-        match passed {
-            Ok(passed) => {
-                self.touched |= 1_u64.checked_shl(passed.entry as u32).unwrap_or(0);
-                self.accounts.charge(&mut trip.meter, purpose, &passed);
-                Ok(passed.value)
-            }
-            Err(fault) => {
-                if let Some(entry) = fault.entry {
-                    let done = trip.meter.edge(fault.done);
-                    self.accounts.spend_at(&mut trip.meter, purpose, entry, done);
-                }
-                Err(fault)
-            }
-        }
+        self.charge_passed(trip, purpose, &passed);
+        passed.map(|passed| passed.value)
     }
 }
 
