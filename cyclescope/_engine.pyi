@@ -55,6 +55,13 @@ def fat_remove(path: Path, names: Sequence[str]) -> None:
 def fat_read(path: Path, name: str, most: int) -> bytes:
     """The first bytes, so many at most, of a file of a FAT volume, which is only read."""
 
+def svd_peripherals(text: str) -> list[tuple[str, int, list[tuple[int, int]], list[str]]]:
+    """The peripherals of a CMSIS-SVD file; `EngineError` if it is none.
+
+    Of each the name, the base address, its blocks (offset and size in bytes), and its registers as
+    `cyclescope,registers` has them.
+    """
+
 class Stop:
     """A wish to stop, for any number of runs; any thread or a signal handler may ask for it."""
 
@@ -78,8 +85,23 @@ class Machine:
     def describe(self) -> dict[str, Any]:
         """Model, cores, clocks, memory map, devices and parameters."""
 
-    def load(self, data: bytes, name: str) -> None:
-        """Load an ELF's segments; `name` is for messages."""
+    def load(self, data: bytes, name: str, core: str | None = None) -> None:
+        """Load an ELF's segments for the first core that it fits, or for the one of that name.
+
+        `name` is for messages.
+        """
+
+    def load_raw(
+        self,
+        parts: Sequence[tuple[int, bytes]],
+        entry: int | None,
+        name: str,
+        core: str | None = None,
+    ) -> None:
+        """Load a program in parts: addresses, and the bytes from there on.
+
+        `entry` is the address of the first instruction, where it is known.
+        """
 
     def watch(self, functions: list[str]) -> None:
         """Keep a cycle stack of its own for each function; `EngineError` for one that is not."""

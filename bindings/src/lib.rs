@@ -18,6 +18,7 @@ mod reference;
 mod report;
 mod semihosting;
 mod stop;
+mod svd;
 mod waves;
 
 pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "The engine refused its input.");
@@ -72,6 +73,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fat::fat_add, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_remove, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_read, module)?)?;
+    module.add_function(wrap_pyfunction!(svd::svd_peripherals, module)?)?;
     module.add_class::<stop::Stop>()?;
     module.add_class::<machine::Machine>()
 }

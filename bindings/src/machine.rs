@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 use cyclescope_engine::board::build::build;
 use cyclescope_engine::dt::fault::BoardFault;
+use cyclescope_engine::machine::loading::RawProgram;
 use cyclescope_engine::machine::{Machine as Engine, Printed};
 use cyclescope_engine::observe::vcd::VcdText;
 use cyclescope_engine::pipe::{Goal, Pipe};
@@ -73,6 +74,15 @@ fn no_function(name: &str, what_for: &str) -> PyErr {
     EngineError::new_err(format!("the firmware has no function '{}' {what_for}", name.escape_debug()))
 }
 
+/// The index of a core, if one is named.
+fn core_named(engine: &Engine, name: Option<Arg<String>>) -> PyResult<Option<usize>> {
+    let Some(Arg(name)) = name else { return Ok(None) };
+    let known: Vec<&str> = engine.description().cores.iter().map(|core| core.name.as_str()).collect();
+    let no_core =
+        || EngineError::new_err(format!("the board has no core {}; it has {}", name.escape_debug(), known.join(", ")));
+    engine.core_named(&name).map(Some).ok_or_else(no_core)
+}
+
 fn no_pipe(port: &str) -> PyErr {
     EngineError::new_err(format!("the board has no device '{}' with a pipe to the host", port.escape_debug()))
 }
@@ -135,9 +145,32 @@ impl Machine {
         self.with(|engine| crate::describe::describe(py, engine))
     }
 
-    /// Loads an ELF file; raises ElfError.
-    fn load(&self, data: Arg<PyBackedBytes>, name: Arg<String>) -> PyResult<()> {
-        self.with(|engine| engine.load(&data.0).map_err(|error| ElfError::new_err(format!("{}: {error}", name.0))))
+    /// Loads an ELF file, for the first core that it fits or for the one of this name; raises ElfError, or EngineError
+    /// if there is no such core.
+    #[pyo3(signature = (data, name, core=None))]
+    fn load(&self, data: Arg<PyBackedBytes>, name: Arg<String>, core: Option<Arg<String>>) -> PyResult<()> {
+        self.with(|engine| {
+            let core = core_named(engine, core)?;
+            engine.load_for(&data.0, core).map_err(|error| ElfError::new_err(format!("{}: {error}", name.0)))
+        })
+    }
+
+    /// Loads a program without headers: parts of an address and bytes, and the address of the first instruction if it
+    /// is known. Raises ElfError, or EngineError if there is no such core.
+    #[pyo3(signature = (parts, entry, name, core=None))]
+    fn load_raw(
+        &self,
+        parts: List<(u32, Vec<u8>)>,
+        entry: Option<Arg<u32>>,
+        name: Arg<String>,
+        core: Option<Arg<String>>,
+    ) -> PyResult<()> {
+        let parts = parts.0.into_iter().filter(|(_, bytes)| !bytes.is_empty()).collect();
+        let program = RawProgram { parts, entry: entry.map(|entry| entry.0) };
+        self.with(|engine| {
+            let core = core_named(engine, core)?;
+            engine.load_raw(program, core).map_err(|error| ElfError::new_err(format!("{}: {error}", name.0)))
+        })
     }
 
     /// Keeps a cycle stack of its own for each of these functions; raises EngineError for one that the firmware lacks.

@@ -1,6 +1,7 @@
 //! A run's report as Python dicts.
 
 use cyclescope_engine::core::CoreReport;
+use cyclescope_engine::machine::unmodelled::UnmodelledRegister;
 use cyclescope_engine::machine::{Outcome, RunReport};
 use cyclescope_engine::observe::stack::{Share, stack};
 use pyo3::prelude::*;
@@ -47,6 +48,8 @@ pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, P
         windows.append(item)?;
     }
     dict.set_item("windows", windows)?;
+    let unmodelled = report.unmodelled.iter().map(|register| unmodelled(py, register)).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("unmodelled", unmodelled)?;
     Ok(dict)
 }
 
@@ -68,6 +71,19 @@ fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>>
         sections.append(item)?;
     }
     dict.set_item("sections", sections)?;
+    Ok(dict)
+}
+
+fn unmodelled<'py>(py: Python<'py>, register: &UnmodelledRegister) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("device", &register.device)?;
+    dict.set_item("name", &register.name)?;
+    dict.set_item("address", register.addr)?;
+    dict.set_item("reads", register.reads)?;
+    dict.set_item("writes", register.writes)?;
+    dict.set_item("most_reads_in_a_row", register.most_reads_in_a_row)?;
+    dict.set_item("first_ps", register.first.0)?;
+    dict.set_item("places", &register.places)?;
     Ok(dict)
 }
 

@@ -21,9 +21,12 @@ from cyclescope.board.frames import Trigger
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import UNSTATED, Parameter
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
+from cyclescope.board.programs import Program, read_program
 from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Window
 from cyclescope.board.semihosting import Hosted, Stdin
+from cyclescope.board.svd import add_stubs
 from cyclescope.board.trees import board_tree, find_board
+from cyclescope.board.unmodelled import UnmodelledRegister, set_unmapped
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.host import inputs, outputs
 from cyclescope.units import parse_time_ps
@@ -40,7 +43,10 @@ class Board:
     """A virtual board, checked as a whole when it is made.
 
     `name_or_path` is a shipped board's name or the path of a .dts; `overrides` maps paths such as
-    "spi0.clock-frequency" to values. Raises `UsageError` if there is no such board, `BoardError`
+    "spi0.clock-frequency" to values. With `unmapped` "warn", accesses where nothing is on the board
+    are answered, and the result tells of them; with "fault" they are bus faults; by default the
+    board says which. `svd` is a CMSIS-SVD file: each peripheral of it that the board has no model
+    of becomes a `cyclescope,stub` with the file's registers. Raises `UsageError` if there is no such board, `BoardError`
     with every fault of the description, `SettingError` for an override that does not fit.
     """
 
@@ -48,15 +54,21 @@ class Board:
         self,
         name_or_path: str | os.PathLike[str],
         overrides: Mapping[str, OverrideValue] | None = None,
+        unmapped: str | None = None,
+        svd: str | os.PathLike[str] | None = None,
     ) -> None:
         self.name = inputs.printable(find_board(name_or_path).stem)
         tree = board_tree(name_or_path)
         refuse_host_files(tree)
+        if svd is not None:
+            add_stubs(tree, Path(svd))
+        set_unmapped(tree, unmapped)
         apply_overrides(tree, overrides or {})
         self._tree = tree.to_dict()
         self._machine: Machine | None = Machine(self._tree)
         self._description = self._machine.describe()
-        self._firmware: tuple[bytes, str] | None = None
+        self._program: Program | None = None
+        self._core: str | None = None
         self._elf: str | None = None
         self._images = [(label, str(image)) for label, image in self._machine.images()]
         self._sources = dict.fromkeys(tree.files, "the board")
@@ -104,21 +116,29 @@ class Board:
                 if outputs.is_same(image, path):
                     raise UsageError(f"{image}: is {what}, and can't be the image of {label}")
 
-    def load(self, elf: str | os.PathLike[str] | bytes) -> Board:
-        """Load an ELF, from a path or from its bytes; gives the board itself.
+    def load(
+        self,
+        elf: str | os.PathLike[str] | bytes,
+        base: int | None = None,
+        entry: int | None = None,
+        core: str | None = None,
+    ) -> Board:
+        """Load a program, from a path or from its bytes; gives the board itself.
 
-        Raises `ElfError` if it is not an executable for this board, `UsageError` if it is no file,
-        larger than 512 MiB, or the image of a chip, `OSError` if it can't be read.
+        An ELF, Intel HEX, S-record or UF2 file, or plain bytes that go to the address `base`; then,
+        `entry` is the address of the first instruction where the program's vector table does not
+        tell it. It is for the first core that it fits, or for the one called `core`; other cores
+        than the board's first run alone. Raises `ElfError` if it is not an executable for this
+        board, `UsageError` if it is no file, larger than 512 MiB, damaged, or the image of a chip,
+        `EngineError` if there is no such core, `OSError` if it can't be read.
         """
-        if isinstance(elf, bytes):
-            name, data = "firmware", elf
-        else:
+        if not isinstance(elf, bytes):
             self._check_images({os.fspath(elf): "the firmware"})
-            name, data = inputs.printable(elf), inputs.read(Path(elf), inputs.MOST_ELF_BYTES)
+        program = read_program(elf, base, entry)
         machine = self._unloaded_machine()
-        machine.load(data, name)
+        program.load_into(machine, core)
         self._machine = machine
-        self._firmware = (data, name)
+        self._program, self._core = program, core
         self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
         return self
 
@@ -174,7 +194,7 @@ class Board:
         self._check_cores(watched)
         outputs.check_outputs({"vcd": vcd}, self.inputs)
         machine = self.start()
-        Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._firmware[1])
+        Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._program.name)
         machine.skip_polling(skip_polling)
         if compile_after is not None:
             machine.compile_after(compile_after)
@@ -193,7 +213,7 @@ class Board:
             wall_ns = time.perf_counter_ns() - started_ns
             recording.end_ps = outcome["elapsed_ps"]
         text.finish()
-        result = _result(outcome, self.name, self._firmware[1], text.text, wall_ns)
+        result = _result(outcome, self.name, self._program.name, text.text, wall_ns)
         beside = streams.finish()
         notes = (*text.notes("the console"), *streams.notes(), *recording.notes)
         sinks.raise_first()
@@ -217,19 +237,19 @@ class Board:
 
         The next run has another one. Raises `EngineError` if nothing is loaded.
         """
-        if self._firmware is None:
+        if self._program is None:
             raise EngineError("no firmware is loaded: call load() first")
         machine = self._machine
         if machine is None:
             machine = self._unloaded_machine()
-            machine.load(*self._firmware)
+            self._program.load_into(machine, self._core)
         self._machine = None  # a machine runs once; the next run starts from reset
         return machine
 
     def _unloaded_machine(self) -> Machine:
         """A machine without firmware: the one that described the board, if none went there yet."""
         machine = self._machine
-        if self._firmware is not None or machine is None:
+        if self._program is not None or machine is None:
             return Machine(self._tree)
         # what can't be loaded may leave a part of itself there
         self._machine = None
@@ -288,7 +308,12 @@ def _result(
         results={name: tuple(words) for name, words in outcome["results"].items()},
         wall_ns=wall_ns,
         windows=tuple(map(_window, outcome["windows"])),
+        unmodelled=tuple(map(_unmodelled, outcome["unmodelled"])),
     )
+
+
+def _unmodelled(register: dict[str, Any]) -> UnmodelledRegister:
+    return UnmodelledRegister(**register | {"places": tuple(register["places"])})
 
 
 def _window(window: dict[str, Any]) -> Window:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.board.frames import Frame
+from cyclescope.board.unmodelled import UnmodelledRegister
 
 if TYPE_CHECKING:
     import pandas
@@ -103,6 +104,7 @@ class RunResult:
     `frame` is the first one on an SPI bus if the run was asked to keep it. `windows` are the calls
     of functions that it was asked to keep, in the order of their ends. `failed_saves` says, in a
     sentence each, which files on the host could not be written: images of chips, waveforms.
+    `unmodelled` are the registers without a model that the firmware used.
     """
 
     board: str
@@ -121,6 +123,7 @@ class RunResult:
     streams: Mapping[str, str] = field(default_factory=dict)
     windows: tuple[Window, ...] = ()
     failed_saves: tuple[str, ...] = ()
+    unmodelled: tuple[UnmodelledRegister, ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -146,11 +149,13 @@ class RunResult:
         """Everything but host time and the console, ready for JSON, in a stable order.
 
         There are a `frame` and `windows` only if the run was asked for them, and there are
-        `streams` only if something was printed there, `failed_saves` only if there are some.
+        `streams` only if something was printed there, `failed_saves` and `unmodelled` only if
+        there are some.
         """
         frame = {"frame": self.frame.to_dict()} if self.frame else {}
         windows = {"windows": [asdict(window) for window in self.windows]} if self.windows else {}
         streams = {"streams": dict(self.streams)} if self.streams else {}
+        unmodelled = [one.to_dict() for one in self.unmodelled]
         failed = {"failed_saves": list(self.failed_saves)} if self.failed_saves else {}
         return {
             "board": self.board,
@@ -175,6 +180,7 @@ class RunResult:
             "results": {name: list(words) for name, words in self.results.items()},
             "metrics": [vars(metric) for metric in self.metrics],
             "notes": list(self.notes),
+            **({"unmodelled": unmodelled} if unmodelled else {}),
             **failed,
             **streams,
             **frame,

@@ -10,10 +10,10 @@ from typing import IO, Any
 
 import click
 
-from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import RunResult
 from cyclescope.cli import stopped_run
+from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -64,6 +64,7 @@ class InputFile(click.ParamType):
 @click.argument("elf", type=click.Path(path_type=Path))
 @click.option("--board", required=True, help="A shipped board's name, or the path of a .dts.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
+@program_options
 @click.option("--limit", default="10s", show_default=True, help="Most simulated time to run.")
 @click.option(
     "--section",
@@ -102,6 +103,7 @@ def run_command(
     elf: Path,
     board: str,
     sets: tuple[str, ...],
+    program: ProgramOptions,
     limit: str,
     sections: tuple[str, ...],
     skip_polling: bool,
@@ -122,7 +124,7 @@ def run_command(
     limit_ps = parse_time_ps(limit)
     if vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
-    loaded = Board(board, dict(map(parse_set, sets))).load(elf)
+    loaded = program.load(board, dict(map(parse_set, sets)), elf)
     for warning in loaded.warnings:
         warn(warning)
     json_path = None if json_file == "-" else json_file

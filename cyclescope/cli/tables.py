@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclescope.board.results import CoreResult, RunResult, StackEntry
+from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.units import format_ps
 
 WORDS_A_LINE = 4
@@ -26,7 +27,28 @@ def run_summary(result: RunResult) -> Group:
     facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
     stacks = [table for core in result.cores for table in _core_stacks(core)]
     words = [_words(name, words) for name, words in result.results.items()]
-    return Group(facts, *words, *stacks)
+    unmodelled = [unmodelled_table(result.unmodelled)] if result.unmodelled else []
+    return Group(facts, *words, *stacks, *unmodelled)
+
+
+def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:
+    """What the firmware used that is not modelled, and whether it matters for time."""
+    table = Table(title="registers without a model", title_justify="left")
+    table.add_column("register")
+    table.add_column("address")
+    table.add_column("loads", justify="right")
+    table.add_column("stores", justify="right")
+    table.add_column("first from")
+    table.add_column("matters for time")
+    for one in registers[:MOST_LINES]:
+        name = f"{one.device}.{one.name}" if one.name else one.device
+        place = one.places[0] if one.places else "a DMA engine"
+        counts = f"{one.reads:,}", f"{one.writes:,}"
+        table.add_row(name, hexadecimal(one.address), *counts, place, one.effect_on_time)
+    if len(registers) > MOST_LINES:
+        left = f"{len(registers) - MOST_LINES:,} more"
+        table.add_row(left, "", "", "", "", "--json has them all")
+    return table
 
 
 def _words(name: str, words: tuple[int, ...]) -> Text:

@@ -24,6 +24,7 @@ use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
 use crate::observe::notes::{Notes, Traps};
 use crate::observe::output::Output;
+use crate::observe::unmodelled::Origins;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
 use crate::storms::Storms;
@@ -72,6 +73,13 @@ pub struct MapEntry {
     pub route: Option<usize>,
     /// Cores may keep it in their caches.
     pub cacheable: bool,
+}
+
+/// The bit of a map entry in a set of 64: those from 63 on share the last one.
+#[inline(always)]
+pub const fn entry_bit(entry: usize) -> u64 {
+    const LAST: usize = u64::BITS as usize - 1;
+    1 << (if entry < LAST { entry } else { LAST })
 }
 
 /// A place in a RAM.
@@ -181,6 +189,10 @@ pub struct Bus {
     pub noted: Notes<MOST_NOTES>,
     /// Exceptions that the firmware's own handler got.
     pub traps: Traps,
+    /// Instructions that accessed registers without a model.
+    pub origins: Origins,
+    /// The device that answers where nothing is on the board, if the board has it so.
+    pub gaps: Option<DeviceId>,
     /// What happens too often.
     pub storms: Storms,
     /// The cores' clocks, by which paths to memories are priced, and the paths, once someone asks.

@@ -1,19 +1,22 @@
 //! ELF files: the segments to load, the entry, and for messages symbols and source lines.
 
+pub mod profile;
+
 use addr2line::Context;
 use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
 use object::Endianness;
 use object::elf;
-use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::one_line::one_line;
+use profile::Profile;
 
 /// What is wrong with an ELF file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElfError {
     /// No ELF magic.
-    #[error("not an ELF file")]
+    #[error("not an ELF file (Intel HEX, S-record and UF2 files run, too; plain bytes need --base)")]
     NotElf,
     /// Something in it lies outside the file or contradicts itself.
     #[error("damaged or truncated: {detail}")]
@@ -34,6 +37,16 @@ pub enum ElfError {
         found: String,
         /// What the board has.
         wanted: &'static str,
+    },
+    /// The instruction set of another kind of Arm core.
+    #[error("built for {}, and {core} is none; {others}", found.name())]
+    WrongProfile {
+        /// What it was built for.
+        found: Profile,
+        /// The core that would have run it.
+        core: String,
+        /// What the board's other cores are.
+        others: String,
     },
     /// An instruction set that no core has.
     #[error("built for {found}; there are cores for RISC-V, Arm and MIPS")]
@@ -79,6 +92,23 @@ pub struct Segment {
     pub bytes: Vec<u8>,
     /// Size in memory; what is behind `bytes` is zero.
     pub memory_bytes: u32,
+    /// Bytes at the beginning that the program has no use for: the file's own headers, which linkers put into the
+    /// first segment, up to the first section.
+    pub header_bytes: u32,
+}
+
+impl Segment {
+    /// The segment without the file's headers.
+    pub fn without_headers(&self) -> Segment {
+        let skipped = self.header_bytes;
+        Segment {
+            addr: self.addr + skipped,
+            runs_at: self.runs_at.wrapping_add(skipped),
+            bytes: self.bytes[skipped as usize..].to_vec(),
+            memory_bytes: self.memory_bytes - skipped,
+            header_bytes: 0,
+        }
+    }
 }
 
 /// A function or object of the firmware.
@@ -170,7 +200,10 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
     }
     let headers = header.program_headers(endian, data).map_err(damaged)?;
     let loads = headers.iter().filter(|header| header.p_type(endian) == elf::PT_LOAD && header.p_memsz(endian) > 0);
-    let segments = loads.map(|header| segment(header, endian, data)).collect::<Result<Vec<_>, _>>()?;
+    let mut segments = loads.clone().map(|header| segment(header, endian, data)).collect::<Result<Vec<_>, _>>()?;
+    for (segment, load) in segments.iter_mut().zip(loads) {
+        segment.header_bytes = header_bytes(&file, load, segment.bytes.len());
+    }
     if segments.is_empty() {
         return Err(ElfError::NothingToLoad);
     }
@@ -212,7 +245,27 @@ fn segment(header: &elf::ProgramHeader32<Endianness>, endian: Endianness, data: 
     if bytes.len() as u64 > u64::from(memory_bytes) || addr.checked_add(memory_bytes - 1).is_none() {
         return Err(ElfError::Damaged { detail: format!("the sizes of the segment for {addr:#010x} do not fit") });
     }
-    Ok(Segment { addr, runs_at: header.p_vaddr(endian), bytes: bytes.to_vec(), memory_bytes })
+    Ok(Segment { addr, runs_at: header.p_vaddr(endian), bytes: bytes.to_vec(), memory_bytes, header_bytes: 0 })
+}
+
+/// How many bytes at the beginning of a segment hold nothing but the file's headers, and what fills the space up to its
+/// first section. 0 if the file has no sections: nobody knows then.
+fn header_bytes(
+    file: &ElfFile<elf::FileHeader32<Endianness>>,
+    load: &elf::ProgramHeader32<Endianness>,
+    bytes: usize,
+) -> u32 {
+    let endian = file.endian();
+    let (first, behind) = (u64::from(load.p_offset(endian)), u64::from(load.p_offset(endian)) + bytes as u64);
+    let headers_end = u64::from(file.elf_header().e_ehsize(endian));
+    if first >= headers_end {
+        return 0;
+    }
+    let sections = file.elf_section_table().iter().filter(|section| {
+        section.sh_flags(endian).contains(elf::SHF_ALLOC) && section.sh_type(endian) != elf::SHT_NOBITS
+    });
+    let offsets = sections.map(|section| u64::from(section.sh_offset(endian)));
+    offsets.filter(|offset| (headers_end..behind).contains(offset)).min().map_or(0, |offset| (offset - first) as u32)
 }
 
 fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> Vec<Symbol> {

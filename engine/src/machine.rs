@@ -3,10 +3,12 @@
 pub mod ending;
 pub mod host;
 mod images;
+pub mod loading;
 mod messages;
 mod programs;
 mod progress;
 mod storms;
+pub mod unmodelled;
 mod vectors;
 pub mod windows;
 
@@ -19,6 +21,7 @@ use crate::time::{Cycles, Hz, Ps};
 use ending::StopRequest;
 use programs::Program;
 use progress::{Activity, Progress};
+use unmodelled::UnmodelledRegister;
 use windows::{Window, Windows};
 
 /// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to
@@ -107,6 +110,8 @@ pub struct RunReport {
     pub windows: Vec<Window>,
     /// Files on the host that lack something of what the firmware stored, a sentence each.
     pub failed_saves: Vec<String>,
+    /// Registers without a model that the firmware used.
+    pub unmodelled: Vec<UnmodelledRegister>,
 }
 
 /// What was printed since someone looked last.
@@ -125,6 +130,8 @@ pub struct Machine {
     bus: Bus,
     cores: Vec<Box<dyn Core>>,
     description: Description,
+    /// The core that the loaded program is for.
+    main: usize,
     /// What runs on each core, as far as it is known.
     programs: Vec<Option<Program>>,
     /// Functions that are watched: core and name.
@@ -158,6 +165,7 @@ impl Machine {
             progress: vec![Progress::default(); cores.len()],
             cores,
             description,
+            main: 0,
             watched: Vec::new(),
             program_notes: Vec::new(),
             windows: Windows::default(),
@@ -254,24 +262,24 @@ impl Machine {
         self.end(outcome, &mut pause)
     }
 
-    /// Runs `count` instructions of the first core one by one; gives its registers after each.
+    /// Runs `count` instructions of the program's core one by one; gives its registers after each.
     pub fn trace(&mut self, count: usize, mut each: impl FnMut(&[u32])) -> Option<Outcome> {
         if let Err(fault) = self.begin_or_fault() {
             return Some(fault);
         }
-        self.bus.master = Some(0);
+        self.bus.master = Some(self.main);
         for _ in 0..count {
-            let now = self.core_time(0);
+            let now = self.core_time(self.main);
             self.bus.run_events(now);
-            let stop = self.cores[0].step(&mut self.bus);
-            each(&self.cores[0].registers());
+            let stop = self.cores[self.main].step(&mut self.bus);
+            each(&self.cores[self.main].registers());
             // Nobody is there to take what was printed.
             self.bus.output.take();
             match stop {
                 Stop::Horizon | Stop::Mark => {}
-                Stop::Waiting => self.cores[0].idle(self.bus.events.next_due().min(now + self.quantum)),
+                Stop::Waiting => self.cores[self.main].idle(self.bus.events.next_due().min(now + self.quantum)),
                 Stop::Exit(code) => return Some(Outcome::Exit(code)),
-                Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(0, &fault))),
+                Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(self.main, &fault))),
             }
             if let Some(exit) = self.bus.exit {
                 return Some(Outcome::Exit(exit.code));
@@ -280,9 +288,9 @@ impl Machine {
         None
     }
 
-    /// The first core's registers: pc, then x0 to x31.
+    /// The registers of the program's core: pc, then x0 to x31.
     pub fn registers(&self) -> Vec<u32> {
-        self.cores[0].registers()
+        self.cores[self.main].registers()
     }
 
     /// What has happened so far.
@@ -307,7 +315,8 @@ impl Machine {
         let (results, notes) = (self.results(), self.notes());
         let windows = self.windows.done.clone();
         let failed_saves = self.take_failed_saves();
-        RunReport { outcome, elapsed, cores, counters, results, notes, windows, failed_saves }
+        let unmodelled = self.unmodelled();
+        RunReport { outcome, elapsed, cores, counters, results, notes, windows, failed_saves, unmodelled }
     }
 
     /// What each core has done so far.
@@ -355,6 +364,7 @@ impl Machine {
         if self.bus.traps.has_more() {
             notes.push(format!("further exceptions are not told, after the first {}", self.bus.traps.kept().len()));
         }
+        notes.extend(self.unmodelled_notes());
         notes.extend(self.end_notes.iter().cloned());
         notes
     }

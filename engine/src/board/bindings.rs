@@ -5,6 +5,7 @@
 
 use super::build::{read_held, read_route, read_with};
 use super::cores;
+use super::gaps;
 use super::memories;
 use super::passive::PASSIVE;
 use super::routes;
@@ -40,9 +41,9 @@ pub fn all() -> Vec<Binding> {
     all
 }
 
-/// Properties that any node may have, with their meanings; the last one, any memory or device.
+/// Properties that any node may have, with their meanings; then one of the root, and one of any memory or device.
 pub fn common() -> Vec<(&'static str, &'static str)> {
-    linux::COMMON.into_iter().chain([linux::CACHEABLE]).collect()
+    linux::COMMON.into_iter().chain([gaps::UNMAPPED, linux::CACHEABLE]).collect()
 }
 
 fn cores() -> impl Iterator<Item = Binding> {

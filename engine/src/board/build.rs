@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::common;
 use super::cores;
+use super::gaps;
 use super::memories::{self, RamPlan};
 use super::passive;
 use super::pins;
@@ -48,6 +49,7 @@ struct MappedNode<'a> {
 pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let mut faults = Vec::new();
     common::check(root, &mut faults);
+    let goes_on = gaps::are_filled(root, &mut faults);
     let mut buses = Vec::new();
     let mut mapped_nodes = Vec::new();
     collect(root, None, &mut buses, &mut mapped_nodes, &mut faults);
@@ -117,9 +119,16 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
         board.faults.dedup();
         return Err(board.faults);
     }
-    description.paths = entries.iter().map(|(_, node)| node.path.clone()).collect();
     description.parameters = board.parameters;
-    bus.map = entries.into_iter().map(|(entry, _)| entry).collect();
+    let paths: BTreeMap<u32, &str> = entries.iter().map(|(entry, node)| (entry.base, node.path.as_str())).collect();
+    let mut map: Vec<MapEntry> = entries.iter().map(|(entry, _)| entry.clone()).collect();
+    if goes_on {
+        gaps::fill(&mut map, &mut bus);
+    }
+    // What is in no node belongs to the board.
+    let path_of = |entry: &MapEntry| (*paths.get(&entry.base).unwrap_or(&root.path.as_str())).to_owned();
+    description.paths = map.iter().map(path_of).collect();
+    bus.map = map;
     let clocks: Vec<Hz> = cores.iter().map(|core| core.clock()).collect();
     bus.views = routes.views(&bus, &clocks);
     for index in 0..bus.devices.len() {

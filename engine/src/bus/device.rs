@@ -4,6 +4,7 @@ use crate::bus::Bus;
 use crate::bus::alike::Window;
 pub use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::memory::outer::OuterCache;
+use crate::observe::unmodelled::Touched;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
@@ -224,6 +225,11 @@ pub trait Device: Send {
 
     /// Named totals since reset, for the results.
     fn counters(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+
+    /// Registers that the firmware accessed and that have no model, by ranges and offsets.
+    fn unmodelled(&self) -> Vec<Touched> {
         Vec::new()
     }
 }

@@ -320,7 +320,10 @@ impl<I: Isa> Cpu<I> {
 
     /// An access is done, and the block goes on, which is what this gives: only up to behind the instruction if
     /// something is to be looked at.
-    pub(crate) fn after_access(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
+    pub(crate) fn after_access(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
+        if bus.origins.are_wanted() {
+            self.tell_origin(bus, index, at);
+        }
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         if self.polls.has_candidate
@@ -330,6 +333,14 @@ impl<I: Isa> Cpu<I> {
             self.leave_behind(index, at);
         }
         true
+    }
+
+    /// Tells that operation `at` is what accessed a register without a model.
+    #[cold]
+    fn tell_origin(&mut self, bus: &mut Bus, index: u32, at: u32) {
+        let count = self.blocks.info(index, at).instr;
+        let pc = self.before(index, count).pc & I::ADDRESS_MASK;
+        bus.origins.tell(bus.master.unwrap_or(0), pc);
     }
 
     /// The same behind an access before which no event came, and that reached nothing but memory: there is no news but
@@ -371,6 +382,7 @@ impl<I: Isa> Cpu<I> {
     ) -> Result<u32, I::Exception> {
         let done = self.memory.load(bus, self.isa.mmu(), now, addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
+        self.tell_own_origin(bus);
         done.result.map_err(I::data_abort)
     }
 
@@ -385,7 +397,16 @@ impl<I: Isa> Cpu<I> {
     ) -> Result<(), I::Exception> {
         let done = self.memory.store(bus, self.isa.mmu(), now, addr, size, value, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
+        self.tell_own_origin(bus);
         done.result.map_err(I::data_abort)
+    }
+
+    /// Tells that the instruction at the current address, before which its block was left, is what accessed a register
+    /// without a model, if one was.
+    fn tell_own_origin(&self, bus: &mut Bus) {
+        if bus.origins.are_wanted() {
+            bus.origins.tell(bus.master.unwrap_or(0), self.pc & I::ADDRESS_MASK);
+        }
     }
 
     /// Where an access goes. Takes no time.

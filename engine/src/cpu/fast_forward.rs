@@ -10,7 +10,7 @@
 
 use super::accounts::Totals;
 use super::counting::Counting;
-use super::iteration::{Iteration, LONGEST_COUNTED, LONGEST_ITERATION, Lists, MOST_ENTRIES, MOST_PASSES, TRIES, View};
+use super::iteration::{Iteration, LONGEST_COUNTED, LONGEST_ITERATION, Lists, MOST_PASSES, TRIES, View};
 use super::memory::Accounts;
 use super::polls::Polls;
 use super::sections::Totals as _;
@@ -56,7 +56,7 @@ pub(crate) trait Repeats {
     fn is_full(&self) -> bool {
         false
     }
-    /// Map entries that were accessed since [`Repeats::forget_touched`]: bit n is entry n.
+    /// Map entries that were accessed since [`Repeats::forget_touched`], as bits of [`crate::bus::entry_bit`].
     fn touched(&self) -> u64;
     fn forget_touched(&mut self);
 
@@ -93,7 +93,7 @@ pub(crate) fn fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) {
 }
 
 fn try_fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
-    if core.is_full() || bus.map.len() > MOST_ENTRIES {
+    if core.is_full() {
         return None;
     }
     registers_recur(core, bus)?;

@@ -1,7 +1,7 @@
 //! Iterations of a polling loop: what they did to memory and devices, and how many more will be the same.
 
 use crate::bus::device::DeviceId;
-use crate::bus::{Bus, Target};
+use crate::bus::{Bus, Target, entry_bit};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -14,8 +14,6 @@ pub(crate) const LONGEST_COUNTED: usize = 64;
 pub(crate) const MOST_PASSES: u32 = 24;
 /// How often an iteration is looked for: the first time, the loop may not have settled yet.
 pub(crate) const TRIES: usize = 2;
-/// Map entries whose accesses are told apart.
-pub(crate) const MOST_ENTRIES: usize = u64::BITS as usize;
 /// A look costs about as much as running so many iterations.
 const LEAST_ITERATIONS: u64 = 16;
 
@@ -51,7 +49,7 @@ impl Iteration {
     }
 }
 
-/// The time of a core, and what it accessed: bit n is map entry n.
+/// The time of a core, and what it accessed, as bits of [`entry_bit`].
 #[derive(Clone, Copy)]
 pub(crate) struct View {
     pub clock: Hz,
@@ -83,7 +81,7 @@ impl View {
     }
 
     fn accessed(self, bus: &Bus) -> impl Iterator<Item = usize> + use<> {
-        (0..bus.map.len()).filter(move |entry| self.touched >> entry & 1 != 0)
+        (0..bus.map.len()).filter(move |entry| self.touched & entry_bit(*entry) != 0)
     }
 
     fn accessed_devices(self, bus: &Bus) -> Vec<usize> {

@@ -202,7 +202,7 @@ impl<I: Isa> Cpu<I> {
 
     /// What holds before instruction number `count` of a block, or behind its last.
     #[inline]
-    fn before(&mut self, index: u32, count: u16) -> BeforeOf<I> {
+    pub(super) fn before(&mut self, index: u32, count: u16) -> BeforeOf<I> {
         if self.blocks.cold[index as usize].before.is_empty() {
             // Where it is left there, that is most times for an instruction that always leaves it.
             if count + 1 == self.blocks.hot[index as usize].instructions {

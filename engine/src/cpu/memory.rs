@@ -94,7 +94,7 @@ pub struct Memory {
     shortcuts_privileged: bool,
     /// Lines of instructions whose fetches cost and change nothing, by virtual address.
     fetched: FetchLines,
-    /// Map entries that were accessed since [`Memory::forget_touched`]: bit n is entry n.
+    /// Map entries that were accessed since [`Memory::forget_touched`], as bits of [`crate::bus::entry_bit`].
     touched: u64,
     /// Addresses may mean something else than they say.
     translates: bool,
@@ -336,7 +336,7 @@ impl Memory {
         self.state.stores.all_done() <= now
     }
 
-    /// Map entries that were accessed since this was last forgotten: bit n is entry n.
+    /// Map entries that were accessed since this was last forgotten, as bits of [`crate::bus::entry_bit`].
     pub fn touched(&self) -> u64 {
         self.touched
     }

@@ -2,11 +2,15 @@
 
 use super::Machine;
 use super::progress::Activity;
+use crate::bus::{MapEntry, Target};
 use crate::disassembly::known_text_of;
 use crate::elf;
 use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::time::Ps;
+
+/// What to do about an access to nothing.
+const GO_ON: &str = " (--unmapped warn goes on)";
 
 impl Machine {
     fn place_text(&self, core: usize, pc: u32) -> String {
@@ -14,7 +18,7 @@ impl Machine {
     }
 
     /// An address in code, with its symbol, and the line of the instruction at `line_of`.
-    fn code_text(&self, core: usize, addr: u32, line_of: u32) -> String {
+    pub(super) fn code_text(&self, core: usize, addr: u32, line_of: u32) -> String {
         let line = self.program(core).and_then(|program| elf::line_of(&program.elf, line_of));
         let known: Vec<String> = [self.symbol_at(core, addr), line].into_iter().flatten().collect();
         if known.is_empty() { format!("{addr:#010x}") } else { format!("{addr:#010x} ({})", known.join(", ")) }
@@ -52,19 +56,28 @@ impl Machine {
         match answer {
             Answer::Misaligned => format!("{kind} at {addr:#010x}, which is no multiple of its size"),
             Answer::Refused(why) => format!("{kind} at {addr:#010x}: {why}"),
-            Answer::Bus(BusFaultKind::Slave) => {
+            Answer::Bus(BusFaultKind::Slave) if !self.is_in_gap(addr) => {
                 let entry = self.bus.entry_at(addr).map_or("the device", |entry| &self.bus.map[entry].name);
                 format!("{kind} at {addr:#010x}: {entry} answered with an error")
             }
-            Answer::Bus(BusFaultKind::Unmapped) => {
-                format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {}", self.nearest_text(addr))
+            Answer::Bus(_) => {
+                let nearest = self.nearest_text(addr);
+                let hint = if self.bus.gaps.is_none() && kind != FaultedAccess::FETCH { GO_ON } else { "" };
+                format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {nearest}{hint}")
             }
         }
     }
 
+    fn is_in_gap(&self, addr: u32) -> bool {
+        let target = self.bus.entry_at(addr).map(|entry| self.bus.map[entry].target);
+        matches!(target, Some(Target::Device(id, _)) if Some(id) == self.bus.gaps)
+    }
+
     fn nearest_text(&self, addr: u32) -> String {
         let distance = |base: u32, last: u32| if addr < base { base - addr } else { addr.saturating_sub(last) };
-        let nearest = self.bus.map.iter().min_by_key(|entry| distance(entry.base, entry.last));
+        let is_gap = |entry: &&MapEntry| matches!(entry.target, Target::Device(id, _) if Some(id) == self.bus.gaps);
+        let described = self.bus.map.iter().filter(|entry| !is_gap(entry));
+        let nearest = described.min_by_key(|entry| distance(entry.base, entry.last));
         nearest.map_or_else(
             || "nothing".to_owned(),
             |entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last),

@@ -1,7 +1,6 @@
 //! The programs of the cores: what is loaded, and what is known of them by name.
 
 use super::Machine;
-use crate::bus::Target;
 use crate::elf::{self, ElfError, Image};
 
 /// A core's program, for messages and for functions to be watched.
@@ -13,61 +12,11 @@ pub(super) struct Program {
 }
 
 impl Machine {
-    /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
-    /// programmer does; sets the first core to its entry. Of a segment without bytes that is no RAM (registers that a
-    /// linker script has names for) nothing is loaded.
-    ///
-    /// # Errors
-    /// [`ElfError`]; nothing has been loaded then.
-    pub fn load(&mut self, data: &[u8]) -> Result<(), ElfError> {
-        let mut image = elf::read(data, self.cores[0].machine())?;
-        for segment in &mut image.segments {
-            segment.addr = self.cores[0].load_address(segment.addr);
-            let last = segment.addr + (segment.memory_bytes - 1);
-            if segment.bytes.is_empty() && !self.begins_in_ram(segment.addr) {
-                continue;
-            }
-            if !self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes) {
-                let memories = self.memories();
-                return Err(ElfError::OutsideMemory { first: segment.addr, last, memories });
-            }
-        }
-        for segment in &image.segments {
-            if !segment.bytes.is_empty() || self.begins_in_ram(segment.addr) {
-                self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
-            }
-        }
-        self.cores[0].set_pc(image.entry);
-        self.program_notes.clear();
-        self.note_nowhere(&image);
-        self.find_vectors(&image, data);
-        self.find_carried(&image);
-        self.programs[0] = Some(Program { image, elf: data.to_vec() });
-        Ok(())
-    }
-
-    fn begins_in_ram(&self, addr: u32) -> bool {
-        self.bus.entry_at(addr).is_some_and(|entry| matches!(self.bus.map[entry].target, Target::Ram(_)))
-    }
-
-    /// Notes what is neither in RAM nor at a device.
-    fn note_nowhere(&mut self, image: &Image) {
-        for segment in image.segments.iter().filter(|segment| segment.bytes.is_empty()) {
-            let (first, last) = (segment.addr, segment.addr + (segment.memory_bytes - 1));
-            if self.bus.entry_at(first).is_none() {
-                self.program_notes.push(format!(
-                    "segment {first:#010x}-{last:#010x}, which has no bytes to be loaded, lies where nothing is \
-                     on this board"
-                ));
-            }
-        }
-    }
-
     /// Finds the programs that this one carries for further cores, as data between symbols that are named after them:
     /// cm4_firmware_start and cm4_firmware_end. They are only looked into, for messages and functions to be watched:
     /// what is no ELF file is left to who loads it.
-    fn find_carried(&mut self, image: &Image) {
-        for core in 1..self.cores.len() {
+    pub(super) fn find_carried(&mut self, image: &Image) {
+        for core in (0..self.cores.len()).filter(|core| *core != self.main) {
             let name = self.cores[core].name();
             let addr = |end: &str| {
                 let wanted = format!("{name}_firmware_{end}");
@@ -99,8 +48,8 @@ impl Machine {
         self.cores.iter().position(|core| core.name() == name)
     }
 
-    /// Keeps a cycle stack of its own for the function called `name` ("cm4:main" for one of another core than the
-    /// first). False if there is no such function.
+    /// Keeps a cycle stack of its own for the function called `name` ("cm4:main" for one of another core than
+    /// the program's). False if there is no such function.
     pub fn watch(&mut self, name: &str) -> bool {
         let found = self.find_function(name);
         found.map(|(core, function, addr)| self.watch_function(&function, core, addr, false)).is_some()
@@ -112,9 +61,9 @@ impl Machine {
         found.map(|(core, function, addr)| self.watch_function(&function, core, addr, true)).is_some()
     }
 
-    /// Keeps a cycle stack of its own for the function at `addr`, on the first core.
+    /// Keeps a cycle stack of its own for the function at `addr`, on the program's core.
     pub fn watch_address(&mut self, name: &str, addr: u32) {
-        self.cores[0].watch(name, addr);
+        self.cores[self.main].watch(name, addr);
     }
 
     /// Watches the function `name` of a core at `addr`, once, with windows for its `calls` if they are wanted.
@@ -133,24 +82,24 @@ impl Machine {
     fn find_function(&self, name: &str) -> Option<(usize, String, u32)> {
         let (core, function) = match name.split_once(':') {
             Some((core, function)) => (self.core_named(core)?, function),
-            None => (0, name),
+            None => (self.main, name),
         };
         let program = self.program(core)?;
         let symbol = program.image.symbols.iter().find(|symbol| symbol.name == function)?;
         Some((core, function.to_owned(), symbol.addr))
     }
 
-    /// What runs on a core: cores of one kind run the first one's program, unless another is known.
+    /// What runs on a core: cores of one kind run the same program, unless another is known.
     pub(super) fn program(&self, core: usize) -> Option<&Program> {
-        let first = || {
+        let same = || {
             let kind = |core: usize| self.description.cores.get(core).map(|core| &core.compatible);
-            self.programs.first()?.as_ref().filter(|_| core == 0 || kind(core) == kind(0))
+            self.programs.get(self.main)?.as_ref().filter(|_| core == self.main || kind(core) == kind(self.main))
         };
-        self.programs.get(core)?.as_ref().or_else(first)
+        self.programs.get(core)?.as_ref().or_else(same)
     }
 
     /// Where an ELF file's segments may lie.
-    fn memories(&self) -> String {
+    pub(super) fn memories(&self) -> String {
         let loadable = self.bus.map.iter().filter(|entry| self.bus.can_load(entry.base, 1, 1));
         let ranges: Vec<String> =
             loadable.map(|entry| format!("{} {:#010x}-{:#010x}", entry.name, entry.base, entry.last)).collect();

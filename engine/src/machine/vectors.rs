@@ -32,10 +32,10 @@ const NAMES: [&str; 16] = [
 const ALIGNMENT: u32 = 128;
 
 impl Machine {
-    /// Sets the first core's vector table to that of the program that has been loaded, if the core begins with one and
+    /// Sets the vector table of the program's core to that of the program, which has been loaded, if the core begins with one and
     /// has none at its own place.
     pub(super) fn find_vectors(&mut self, image: &Image, data: &[u8]) {
-        let Some(own) = self.cores[0].vector_table() else { return };
+        let Some(own) = self.cores[self.main].vector_table() else { return };
         let place_of = |name_at: u32| image.stored_at(name_at);
         let named = elf::addresses_of(data, &NAMES).into_iter().map(place_of);
         let mut starts: Vec<u32> = image.segments.iter().map(|segment| segment.addr).collect();
@@ -44,18 +44,18 @@ impl Machine {
         match table {
             Some(table) => {
                 if table != own {
-                    self.cores[0].set_vector_table(table);
-                    self.cores[0].set_pc(image.entry);
+                    self.cores[self.main].set_vector_table(table);
+                    self.cores[self.main].set_pc(image.entry);
                 }
                 // An entry that is no T32 code is the linker's choice, not the program's.
                 if image.entry & 1 == 0
                     && let Some(first) = self.bus.peek_word(table.wrapping_add(4))
                 {
-                    self.cores[0].set_pc(first);
+                    self.cores[self.main].set_pc(first);
                 }
             }
             None => {
-                let name = self.cores[0].name();
+                let name = self.cores[self.main].name();
                 let sp = self.bus.peek_word(own).unwrap_or(0) & !3;
                 self.program_notes.push(format!(
                     "{name}: the program has no vector table, at {own:#010x} or elsewhere: it begins with SP {sp:#010x}"

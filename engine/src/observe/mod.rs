@@ -5,5 +5,6 @@ pub mod output;
 pub mod spi;
 pub mod spool;
 pub mod stack;
+pub mod unmodelled;
 pub mod vcd;
 pub mod waves;

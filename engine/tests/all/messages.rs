@@ -3,6 +3,7 @@
 use cyclescope_engine::dt::fault::{BoardFault, FaultKind};
 use cyclescope_engine::dt::node::Location;
 use cyclescope_engine::elf::ElfError;
+use cyclescope_engine::elf::profile::Profile;
 
 fn name(text: &str) -> String {
     text.to_owned()
@@ -64,6 +65,10 @@ fn elf_errors() -> Vec<(ElfError, &'static str)> {
             "segment 0x00001000-0x00001fff lies outside the board's memory (ddr 0x0-0x1)",
         ),
         (ElfError::BadEntry { entry: 0x40 }, "the entry point 0x00000040 lies in no loaded segment"),
+        (
+            ElfError::WrongProfile { found: Profile::M, core: name("cpu0"), others: name("--core cm4 is one") },
+            "built for Cortex-M, and cpu0 is none; --core cm4 is one",
+        ),
     ]
 }
 
@@ -94,6 +99,7 @@ const fn elf_position(error: &ElfError) -> usize {
         ElfError::NothingToLoad => 6,
         ElfError::OutsideMemory { .. } => 7,
         ElfError::BadEntry { .. } => 8,
+        ElfError::WrongProfile { .. } => 9,
     }
 }
 
@@ -114,5 +120,5 @@ fn every_elf_error_has_its_text() {
         assert_eq!(elf_position(&error), index);
         assert_eq!(error.to_string(), text);
     }
-    assert_eq!(elf_errors().len(), 9);
+    assert_eq!(elf_errors().len(), 10);
 }

@@ -14,7 +14,7 @@ use super::{FetchPolicy, Memory, State};
 use crate::bus::alike::{Tally, Window};
 use crate::bus::device::AccessSize;
 use crate::bus::path::{InStep, StepNumbers};
-use crate::bus::{Bus, Target};
+use crate::bus::{Bus, Target, entry_bit};
 use crate::memory::code_marks::WORD_BYTES;
 use crate::memory::ram::{Direction, RamPort};
 
@@ -179,7 +179,7 @@ impl Memory {
             cycles,
             beats: ram.map_or(0, |port| port.timing.beats_and_cycles(bytes, direction).0),
             sums: Accounts::sums_of(sums, purpose),
-            touched: 1_u64.checked_shl(entry as u32).unwrap_or(0),
+            touched: entry_bit(entry),
             ram,
             direction,
             tally,

@@ -68,7 +68,7 @@ pub struct Picorv32 {
     ended: bool,
     accounts: Accounts,
     polls: Polls,
-    /// Map entries that were accessed over the bus since `Repeats::forget_touched`: bit n is entry n.
+    /// Map entries that were accessed over the bus since `Repeats::forget_touched`, as bits of [`crate::bus::entry_bit`].
     touched: u64,
 }
 

@@ -3,7 +3,7 @@
 use super::Picorv32;
 use super::next::Next;
 use crate::bus::device::AccessSize;
-use crate::bus::{Bus, BusFault, Target};
+use crate::bus::{Bus, BusFault, Target, entry_bit};
 use crate::cpu::memory::Purpose;
 use crate::cpu::memory::port::Answer;
 use crate::isa::riscv::execute::moves;
@@ -24,6 +24,7 @@ impl Picorv32 {
             Ok(answer) => {
                 self.x[op.rd as usize] = moves.extended(answer.value);
                 self.note_read(bus, self.table.at(slot).pc, addr, answer.entry);
+                self.tell_origin(bus, slot);
                 self.after_access(bus, answer, begins, Purpose::Load);
             }
             Err(fault) => self.unanswered(*self.table.at(slot), fault),
@@ -36,7 +37,10 @@ impl Picorv32 {
         let Some(begins) = self.before_access(bus, slot, addr, next) else { return };
         let size = moves(self.table.at(slot).op.code).size;
         match self.port.write(bus, addr & !(size.bytes() - 1), size, value, begins) {
-            Ok(answer) => self.after_access(bus, answer, begins, Purpose::Store),
+            Ok(answer) => {
+                self.tell_origin(bus, slot);
+                self.after_access(bus, answer, begins, Purpose::Store);
+            }
             Err(fault) => self.unanswered(*self.table.at(slot), fault),
         }
     }
@@ -74,7 +78,15 @@ impl Picorv32 {
 
     #[inline(always)]
     fn touch(&mut self, entry: usize) {
-        self.touched |= 1_u64.checked_shl(entry as u32).unwrap_or(0);
+        self.touched |= entry_bit(entry);
+    }
+
+    /// Tells that an instruction is what accessed a register without a model, if one was.
+    #[inline(always)]
+    fn tell_origin(&self, bus: &mut Bus, slot: usize) {
+        if bus.origins.are_wanted() {
+            bus.origins.tell(bus.master.unwrap_or(0), self.table.at(slot).pc);
+        }
     }
 
     /// A load has read from a device: a loop may be polling.

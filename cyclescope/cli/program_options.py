@@ -1,0 +1,86 @@
+"""Options that say what is run, and on what of the board: shared by commands that load a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cyclescope.board import Board
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.errors import UsageError
+from cyclescope.units import parse_number
+
+_Command = Callable[..., Any]
+
+
+class Address(click.ParamType):
+    """An address, as in 0x8000000."""
+
+    name = "address"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Raises `UsageError` if it is none of 32 bits."""
+        number = parse_number(value) if isinstance(value, str) else value
+        if not isinstance(number, int) or not 0 <= number < 2**32:
+            name = param.opts[0] if param else "address"
+            raise UsageError(f"{name} {value}: expected an address such as 0x8000000")
+        return number
+
+
+@dataclass(frozen=True)
+class ProgramOptions:
+    """What these options were given."""
+
+    core: str | None
+    base: int | None
+    entry: int | None
+    unmapped: str | None
+    svd: Path | None
+
+    def load(self, board: str, overrides: Mapping[str, OverrideValue], file: Path) -> Board:
+        """The board with the program loaded. Raises as `Board` and `Board.load` do."""
+        made = Board(board, overrides, unmapped=self.unmapped, svd=self.svd)
+        return made.load(file, base=self.base, entry=self.entry, core=self.core)
+
+
+def program_options(command: _Command) -> _Command:
+    """Give a command these options; it gets them as `program`."""
+
+    @click.option("--core", metavar="NAME", help="The core that runs the program, as cm4.")
+    @click.option(
+        "--base", type=Address(), help="Where a program of plain bytes goes, as 0x8000000."
+    )
+    @click.option(
+        "--entry", type=Address(), help="Its first instruction, where no vector table tells."
+    )
+    @click.option(
+        "--unmapped",
+        type=click.Choice(["fault", "warn"]),
+        help="What an access is where the board has nothing: a bus fault, or a line in a table.",
+    )
+    @click.option(
+        "--svd",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="A CMSIS-SVD file: its peripherals without a model keep what is stored.",
+    )
+    @wraps(command)
+    def with_options(
+        *,
+        core: str | None,
+        base: int | None,
+        entry: int | None,
+        unmapped: str | None,
+        svd: Path | None,
+        **others: Any,
+    ) -> Any:
+        return command(program=ProgramOptions(core, base, entry, unmapped, svd), **others)
+
+    return with_options

@@ -1,0 +1,130 @@
+//! `cyclescope,unmapped` of the root: what becomes of an access where nothing is on the board.
+//!
+//! With "fault", as without the property, the core takes a bus fault. With "warn" a device without a model answers at
+//! all such addresses ([`crate::devices::cyclescope::stub`]). Nobody knows the path to what is not described: it is
+//! taken to be that to the nearest memory or device.
+
+use crate::bus::device::DeviceId;
+use crate::bus::{Bus, MapEntry, Target};
+use crate::devices::cyclescope::stub::Stub;
+use crate::dt::fault::{BoardFault, FaultKind};
+use crate::dt::node::{Node, Property};
+
+/// The property, and its meaning.
+pub const UNMAPPED: (&str, &str) = (
+    "cyclescope,unmapped",
+    "of the root: what an access to an address is where nothing is on the board: \"fault\", as without it, or \
+     \"warn\": registers without a model answer there, and the run tells of them at its end",
+);
+/// What they are called in maps, stacks and messages.
+const NAME: &str = "unmapped";
+
+/// True if the board goes on where nothing is.
+pub fn are_filled(root: &Node, faults: &mut Vec<BoardFault>) -> bool {
+    let Some(property) = root.property(UNMAPPED.0) else { return false };
+    match property.strings().as_deref() {
+        Some(["warn"]) => return true,
+        Some(["fault"]) => {}
+        _ => faults.push(BoardFault { at: property.at.clone(), node: root.name.clone(), kind: refused(property) }),
+    }
+    false
+}
+
+fn refused(property: &Property) -> FaultKind {
+    let strings = property.strings().unwrap_or_default();
+    let value = format!("\"{}\"", strings.join("\", \""));
+    FaultKind::OutOfRange { property: property.name.clone(), value, allowed: "it is \"fault\" or \"warn\"".to_owned() }
+}
+
+/// Adds entries to a sorted map without overlaps, so that it has all addresses, and the device behind them.
+pub fn fill(map: &mut Vec<MapEntry>, bus: &mut Bus) {
+    let id = DeviceId(bus.devices.len() as u32);
+    let mut gaps = Vec::new();
+    let mut next = Some(0);
+    let ends = map.iter().map(|entry| (entry.base, entry.last.checked_add(1), entry.route));
+    let mut below = None;
+    for (base, behind, route) in ends {
+        if let Some(first) = next.filter(|first| *first < base) {
+            add(&mut gaps, (first, base - 1), below.unwrap_or(route), route);
+        }
+        (next, below) = (behind, Some(route));
+    }
+    if let Some(first) = next {
+        let route = below.flatten();
+        add(&mut gaps, (first, u32::MAX), route, route);
+    }
+    for (range, (base, last, route)) in gaps.into_iter().enumerate() {
+        let target = Target::Device(id, range);
+        map.push(MapEntry { name: NAME.to_owned(), base, last, target, route, cacheable: false });
+    }
+    map.sort_by_key(|entry| entry.base);
+    bus.devices.push(Some(Box::new(Stub::default())));
+    bus.device_names.push(NAME.to_owned());
+    bus.gaps = Some(id);
+}
+
+/// A gap, in two halves if the routes to what is `below` it and `above` it differ.
+fn add(
+    gaps: &mut Vec<(u32, u32, Option<usize>)>,
+    (base, last): (u32, u32),
+    below: Option<usize>,
+    above: Option<usize>,
+) {
+    let middle = base + (last - base) / 2;
+    if below == above || middle == last {
+        gaps.push((base, last, below));
+    } else {
+        gaps.extend([(base, middle, below), (middle + 1, last, above)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::device::AccessSize;
+    use crate::faults::BusFaultKind;
+    use crate::time::Ps;
+
+    fn entry(base: u32, last: u32, route: Option<usize>) -> MapEntry {
+        MapEntry { name: "ram".into(), base, last, target: Target::Ram(0), route, cacheable: false }
+    }
+
+    fn filled(mut map: Vec<MapEntry>) -> Vec<(u32, u32, Option<usize>)> {
+        let mut bus = Bus::default();
+        fill(&mut map, &mut bus);
+        assert_eq!((bus.gaps, bus.device_names.len()), (Some(DeviceId(0)), 1));
+        let gaps = map.iter().filter(|entry| entry.name == NAME);
+        gaps.map(|entry| (entry.base, entry.last, entry.route)).collect()
+    }
+
+    #[test]
+    fn all_addresses_are_in_the_map_once() {
+        let map = vec![entry(0x1000, 0x1fff, None), entry(0x2000, 0x2fff, None), entry(0x4000, 0x4fff, None)];
+        let expected = [(0, 0xfff, None), (0x3000, 0x3fff, None), (0x5000, u32::MAX, None)];
+        assert_eq!(filled(map), expected);
+        assert_eq!(filled(vec![entry(0, u32::MAX, None)]), []);
+        assert_eq!(filled(Vec::new()), [(0, u32::MAX, None)]);
+        assert_eq!(filled(vec![entry(0, u32::MAX - 1, Some(2))]), [(u32::MAX, u32::MAX, Some(2))]);
+    }
+
+    #[test]
+    fn the_way_there_is_that_to_what_is_next_to_it() {
+        let map = vec![entry(0, 0xfff, Some(1)), entry(0x2000, 0x2fff, None), entry(0x3002, u32::MAX, Some(0))];
+        let expected =
+            [(0x1000, 0x17ff, Some(1)), (0x1800, 0x1fff, None), (0x3000, 0x3000, None), (0x3001, 0x3001, Some(0))];
+        assert_eq!(filled(map), expected);
+    }
+
+    #[test]
+    fn accesses_there_are_answered() {
+        let (mut bus, mut map) = (Bus::default(), Vec::new());
+        let fault = bus.read(Ps(5), 0x4000_0000, AccessSize::Word).unwrap_err();
+        assert_eq!((fault.kind, fault.entry), (BusFaultKind::Unmapped, None));
+        fill(&mut map, &mut bus);
+        bus.map = map;
+        bus.write(Ps(5), 0x4000_0000, AccessSize::Word, 7).unwrap();
+        let access = bus.read(Ps(6), 0x4000_0000, AccessSize::Word).unwrap();
+        assert_eq!((access.value, access.done), (7, Ps(6)));
+        assert!(!bus.peek(0x4000_0000, &mut [0]), "nothing can be fetched there");
+    }
+}

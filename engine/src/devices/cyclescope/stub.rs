@@ -1,0 +1,190 @@
+//! `cyclescope,stub`: a peripheral that has no model.
+//!
+//! Not a real part: it stands for one, so that firmware which sets up a watchdog or reads a converter gets past it.
+//! Its registers keep what is stored in them, and nothing ever happens in it: no interrupt, no transfer, no flag that
+//! changes by itself. `cyclescope,registers` names them, with values after reset and bits that always read as ones; a
+//! register that is not listed begins with 0. An access takes its time on the bus, and none in the peripheral.
+//!
+//! A run tells at its end which of them were used, how often and from where. A node may have any property of the real
+//! part's binding; they change nothing here. Of a board with `cyclescope,unmapped = "warn"`, all addresses where
+//! nothing is are one such peripheral, called `unmapped`.
+
+mod registers;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::NodeReader;
+use crate::observe::unmodelled::Touched;
+use crate::polling::Poll;
+use registers::{GRAMMAR, Register};
+
+/// Registers that are told of; what is stored in others is lost.
+const MOST_TOUCHED: usize = 1000;
+/// So many accesses to a register are asked for where they come from.
+const ASKED: u64 = 64;
+const REGISTERS: &str = "cyclescope,registers";
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["cyclescope,stub"], 1, from_node);
+
+/// The device.
+#[derive(Debug, Default)]
+pub struct Stub {
+    /// Those of the first range that have names, by their offsets.
+    registers: Vec<Register>,
+    /// Words that were stored, by range and offset.
+    words: BTreeMap<(usize, u32), u32>,
+    touched: BTreeMap<(usize, u32), Use>,
+    /// Accesses to registers beyond [`MOST_TOUCHED`].
+    untold: u64,
+}
+
+/// How a register was used.
+#[derive(Debug)]
+struct Use {
+    touched: Touched,
+    reads_since_write: u64,
+}
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let meaning = format!("its registers, each a string: {GRAMMAR}");
+    let mut registers = Vec::new();
+    for text in reader.strings(REGISTERS, &meaning) {
+        match text.parse() {
+            Ok(register) => registers.push(register),
+            Err(()) => {
+                let (property, value) = (REGISTERS.to_owned(), format!("\"{text}\""));
+                reader.fault_at(
+                    REGISTERS,
+                    FaultKind::OutOfRange { property, value, allowed: format!("it is {GRAMMAR}") },
+                );
+            }
+        }
+    }
+    let others = reader.node.properties.iter().map(|property| property.name.as_str());
+    let others: Vec<&str> = others.filter(|name| !name.starts_with("cyclescope,")).collect();
+    reader.allow(&others);
+    Box::new(Stub::new(registers))
+}
+
+impl Stub {
+    fn new(mut registers: Vec<Register>) -> Stub {
+        registers.sort_by_key(|register| register.offset);
+        Stub { registers, ..Stub::default() }
+    }
+
+    /// The named registers in a word.
+    fn named(&self, range: usize, word: u32) -> &[Register] {
+        let registers = if range == 0 { self.registers.as_slice() } else { &[] };
+        let first = registers.partition_point(|register| register.offset < word);
+        let behind = registers.partition_point(|register| u64::from(register.offset) < u64::from(word) + 4);
+        &registers[first..behind]
+    }
+
+    /// What the registers of a word make of their bytes, put together.
+    fn lanes(&self, range: usize, word: u32, of: impl Fn(&Register) -> u32) -> u32 {
+        let lanes = self.named(range, word).iter().map(|register| of(register) << (8 * (register.offset - word)));
+        lanes.fold(0, |sum, lane| sum | lane)
+    }
+
+    /// Notes an access, and asks where it comes from.
+    fn note(&mut self, range: usize, offset: u32, store: bool, ctx: &mut Ctx) {
+        let register = self.named(range, offset & !3).iter().find(|register| register.holds(offset));
+        let (offset, name) = register.map_or((offset, None), |register| (register.offset, Some(register.name.clone())));
+        let room = self.touched.len() < MOST_TOUCHED;
+        let used = match self.touched.entry((range, offset)) {
+            Entry::Occupied(used) => used.into_mut(),
+            Entry::Vacant(_) if !room => {
+                self.untold += 1;
+                return;
+            }
+            Entry::Vacant(free) => {
+                let first = ctx.now;
+                let touched = Touched { range, offset, name, reads: 0, writes: 0, most_reads_in_a_row: 0, first };
+                free.insert(Use { touched, reads_since_write: 0 })
+            }
+        };
+        used.count(store);
+        if ctx.core.is_some() && used.touched.reads + used.touched.writes <= ASKED {
+            ctx.bus.origins.want((ctx.id, range, offset));
+        }
+    }
+}
+
+impl Use {
+    fn count(&mut self, store: bool) {
+        if store {
+            self.touched.writes += 1;
+            self.touched.most_reads_in_a_row = self.most_reads_in_a_row();
+            self.reads_since_write = 0;
+        } else {
+            self.touched.reads += 1;
+            self.reads_since_write += 1;
+        }
+    }
+
+    fn most_reads_in_a_row(&self) -> u64 {
+        self.touched.most_reads_in_a_row.max(self.reads_since_write)
+    }
+}
+
+impl Device for Stub {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.note(range, offset, false, ctx);
+        let word = offset & !3;
+        let reset = || self.lanes(range, word, |register| register.reset);
+        let held = self.words.get(&(range, word)).copied().unwrap_or_else(reset);
+        let hidden = self.lanes(range, word, |register| if register.readable { 0 } else { register.mask() });
+        let value = held & !hidden | self.lanes(range, word, |register| register.ones);
+        Ok(Reply::read(size.extracted(value, offset), ctx.now))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.note(range, offset, true, ctx);
+        let word = offset & !3;
+        let reset = || self.lanes(range, word, |register| register.reset);
+        let held = self.words.get(&(range, word)).copied().unwrap_or_else(reset);
+        let fixed = self.lanes(range, word, |register| if register.writable { 0 } else { register.mask() });
+        let stored = size.merged(held, offset, value) & !fixed | held & fixed;
+        if self.words.len() < MOST_TOUCHED || self.words.contains_key(&(range, word)) {
+            self.words.insert((range, word), stored);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.words.values().for_each(|word| poll.state(*word));
+        poll.counter(&mut self.untold);
+        for used in self.touched.values_mut() {
+            poll.state(used.touched.most_reads_in_a_row);
+            poll.counter(&mut used.touched.reads);
+            poll.counter(&mut used.touched.writes);
+            poll.counter(&mut used.reads_since_write);
+        }
+        true
+    }
+
+    fn unmodelled(&self) -> Vec<Touched> {
+        let each = |used: &Use| Touched { most_reads_in_a_row: used.most_reads_in_a_row(), ..used.touched.clone() };
+        self.touched.values().map(each).collect()
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        if self.untold == 0 { Vec::new() } else { vec![("accesses to further registers".to_owned(), self.untold)] }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Loading a program: which core it is for, and where its parts go.
+//!
+//! A program for another core than the first runs alone: nobody is there to start the others, which are held in reset.
+
+use super::Machine;
+use super::programs::Program;
+use super::progress::Activity;
+use crate::bus::Target;
+use crate::elf::profile::{Profile, profile_of};
+use crate::elf::{self, ElfError, Image, Machine as Set, Segment};
+
+/// A program without headers: an Intel HEX file, say, or the contents of a flash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawProgram {
+    /// Addresses, and the bytes from there on; none is empty.
+    pub parts: Vec<(u32, Vec<u8>)>,
+    /// The address of the first instruction; without one, the program's vector table tells, or it is the lowest address.
+    pub entry: Option<u32>,
+}
+
+impl Machine {
+    /// Loads an ELF file for the first core that it fits.
+    ///
+    /// # Errors
+    /// As for [`Machine::load_for`].
+    pub fn load(&mut self, data: &[u8]) -> Result<(), ElfError> {
+        self.load_for(data, None)
+    }
+
+    /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
+    /// programmer does; sets `core`, or else the first core that it fits, to its entry. Of a segment without bytes that
+    /// is no RAM (registers that a linker script has names for) nothing is loaded, nor are the file's own headers where
+    /// the board has no memory for them.
+    ///
+    /// # Errors
+    /// [`ElfError`]; nothing has been loaded then.
+    pub fn load_for(&mut self, data: &[u8], core: Option<usize>) -> Result<(), ElfError> {
+        let core = self.core_for(data, core)?;
+        let image = elf::read(data, self.cores[core].machine())?;
+        self.put(image, data, core)
+    }
+
+    /// The same for a program without headers, for the first core unless another is named.
+    ///
+    /// # Errors
+    /// [`ElfError`]; nothing has been loaded then.
+    pub fn load_raw(&mut self, program: RawProgram, core: Option<usize>) -> Result<(), ElfError> {
+        let part = |(addr, bytes): (u32, Vec<u8>)| {
+            let memory_bytes = u32::try_from(bytes.len()).ok()?;
+            addr.checked_add(memory_bytes.checked_sub(1)?)?;
+            Some(Segment { addr, runs_at: addr, bytes, memory_bytes, header_bytes: 0 })
+        };
+        let segments: Option<Vec<Segment>> = program.parts.into_iter().map(part).collect();
+        let no_such = || ElfError::Damaged { detail: "a part of it is empty, or ends behind 4 GiB".to_owned() };
+        let segments = segments.ok_or_else(no_such)?;
+        let lowest = segments.iter().map(|segment| segment.addr).min().ok_or(ElfError::NothingToLoad)?;
+        let entry = program.entry.unwrap_or(lowest);
+        self.put(Image { segments, entry, symbols: Vec::new() }, &[], core.unwrap_or(0))
+    }
+
+    /// The core that an ELF file is for. What is no ELF file at all, or for none of the instruction sets, is told by who
+    /// reads it.
+    fn core_for(&self, data: &[u8], core: Option<usize>) -> Result<usize, ElfError> {
+        let Ok(set) = elf::machine_of(data) else { return Ok(core.unwrap_or(0)) };
+        let profile = profile_of(data).filter(|_| set == Set::Arm);
+        let has_set = |core: usize| self.cores[core].machine() == set;
+        let fits = |core: usize| {
+            let is_m = self.cores[core].vector_table().is_some();
+            has_set(core) && profile.is_none_or(|profile| (profile == Profile::M) == is_m)
+        };
+        let found = match core {
+            Some(core) => fits(core).then_some(core),
+            None => (0..self.cores.len()).find(|core| fits(*core)),
+        };
+        let Some(asked) = found.is_none().then(|| core.unwrap_or(0)) else { return Ok(found.unwrap_or(0)) };
+        match profile.filter(|_| has_set(asked)) {
+            Some(found) => {
+                let core = self.cores[asked].name().to_owned();
+                Err(ElfError::WrongProfile { found, core, others: self.others_text(asked, fits) })
+            }
+            None => Ok(asked),
+        }
+    }
+
+    fn others_text(&self, asked: usize, fits: impl Fn(usize) -> bool) -> String {
+        let fitting = (0..self.cores.len()).find(|core| *core != asked && fits(*core));
+        match fitting {
+            Some(core) => format!("--core {} is one", self.cores[core].name()),
+            None => "the board has no such core".to_owned(),
+        }
+    }
+
+    /// Puts a program in place for a core.
+    fn put(&mut self, mut image: Image, data: &[u8], core: usize) -> Result<(), ElfError> {
+        for segment in &mut image.segments {
+            segment.addr = self.cores[core].load_address(segment.addr);
+            if segment.header_bytes > 0 && !self.can_load(segment) {
+                *segment = segment.without_headers();
+            }
+            let last = segment.addr + (segment.memory_bytes - 1);
+            if segment.bytes.is_empty() && !self.begins_in_ram(segment.addr) {
+                continue;
+            }
+            if !self.can_load(segment) {
+                let memories = self.memories();
+                return Err(ElfError::OutsideMemory { first: segment.addr, last, memories });
+            }
+        }
+        for segment in &image.segments {
+            if !segment.bytes.is_empty() || self.begins_in_ram(segment.addr) {
+                self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
+            }
+        }
+        self.main = core;
+        self.cores[core].set_pc(image.entry);
+        self.program_notes.clear();
+        self.note_nowhere(&image);
+        self.find_vectors(&image, data);
+        self.find_carried(&image);
+        self.programs[core] = Some(Program { image, elf: data.to_vec() });
+        if core != 0 {
+            self.run_alone(core);
+        }
+        Ok(())
+    }
+
+    /// Lets one core go, and holds all others in reset.
+    fn run_alone(&mut self, core: usize) {
+        for (index, progress) in self.progress.iter_mut().enumerate() {
+            progress.activity = if index == core { Activity::Running } else { Activity::Held };
+        }
+        let others = (0..self.cores.len()).filter(|other| *other != core);
+        let others: Vec<&str> = others.map(|other| self.cores[other].name()).collect();
+        let (name, others) = (self.cores[core].name(), others.join(", "));
+        self.program_notes.push(format!("the program is for {name}, which runs alone: {others} stays in reset"));
+    }
+
+    fn can_load(&self, segment: &Segment) -> bool {
+        self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes)
+    }
+
+    fn begins_in_ram(&self, addr: u32) -> bool {
+        self.bus.entry_at(addr).is_some_and(|entry| matches!(self.bus.map[entry].target, Target::Ram(_)))
+    }
+
+    /// Notes what is neither in RAM nor at a device.
+    fn note_nowhere(&mut self, image: &Image) {
+        for segment in image.segments.iter().filter(|segment| segment.bytes.is_empty()) {
+            let (first, last) = (segment.addr, segment.addr + (segment.memory_bytes - 1));
+            if self.bus.entry_at(first).is_none() {
+                self.program_notes.push(format!(
+                    "segment {first:#010x}-{last:#010x}, which has no bytes to be loaded, lies where nothing is \
+                     on this board"
+                ));
+            }
+        }
+    }
+}

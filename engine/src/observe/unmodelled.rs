@@ -1,0 +1,92 @@
+//! What the firmware did with registers that have no model, and from where.
+//!
+//! A device without a model ([`crate::devices::cyclescope::stub`]) counts by itself. It does not know which instruction
+//! an access comes from: it asks for that, and the core tells behind the instruction.
+
+use std::collections::BTreeMap;
+
+use crate::dt::wiring::DeviceId;
+use crate::time::Ps;
+
+/// Places that are kept of a register.
+const MOST_PLACES: usize = 4;
+
+/// A register without a model that was accessed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Which of the device's ranges it is in.
+    pub range: usize,
+    /// Its offset there, in bytes.
+    pub offset: u32,
+    /// Its name, if the board tells it.
+    pub name: Option<String>,
+    /// Loads.
+    pub reads: u64,
+    /// Stores.
+    pub writes: u64,
+    /// Most loads without a store to it between them: each but the first gave what the one before gave.
+    pub most_reads_in_a_row: u64,
+    /// When it was accessed first.
+    pub first: Ps,
+}
+
+/// A register: its device, which of the device's ranges, and the offset there.
+pub type Register = (DeviceId, usize, u32);
+
+/// An instruction: the core by its index, and the address.
+pub type Place = (usize, u32);
+
+/// The instructions that registers without a model were accessed by.
+#[derive(Debug, Default)]
+pub struct Origins {
+    wanted: Option<Register>,
+    kept: BTreeMap<Register, Vec<Place>>,
+}
+
+impl Origins {
+    /// The register that is being accessed wants to know from where.
+    pub fn want(&mut self, register: Register) {
+        self.wanted = Some(register);
+    }
+
+    /// True if the core that runs is to tell which instruction has just made an access.
+    #[inline(always)]
+    pub fn are_wanted(&self) -> bool {
+        self.wanted.is_some()
+    }
+
+    /// It was the one at `pc` of core number `core`.
+    #[cold]
+    pub fn tell(&mut self, core: usize, pc: u32) {
+        let Some(register) = self.wanted.take() else { return };
+        let places = self.kept.entry(register).or_default();
+        if !places.contains(&(core, pc)) && places.len() < MOST_PLACES {
+            places.push((core, pc));
+        }
+    }
+
+    /// The first instructions that accessed a register, in the order in which they came. None of a DMA engine.
+    pub fn of(&self, register: Register) -> &[Place] {
+        self.kept.get(&register).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_places_are_kept_once() {
+        let register = (DeviceId(3), 0, 0x10);
+        let mut origins = Origins::default();
+        origins.tell(0, 1);
+        assert_eq!(origins.of(register), []);
+        for pc in [8, 4, 8, 12, 16, 20] {
+            origins.want(register);
+            assert!(origins.are_wanted());
+            origins.tell(1, pc);
+            assert!(!origins.are_wanted());
+        }
+        assert_eq!(origins.of(register), [(1, 8), (1, 4), (1, 12), (1, 16)]);
+    }
+}
