@@ -55,11 +55,18 @@ def fat_remove(path: Path, names: Sequence[str]) -> None:
 def fat_read(path: Path, name: str, most: int) -> bytes:
     """The first bytes, so many at most, of a file of a FAT volume, which is only read."""
 
-def svd_peripherals(text: str) -> list[tuple[str, int, list[tuple[int, int]], list[str]]]:
-    """The peripherals of a CMSIS-SVD file; `EngineError` if it is none.
+def read_svd(
+    text: str,
+) -> tuple[
+    str,
+    tuple[str, int, int] | None,
+    list[tuple[str, int, list[tuple[int, int]], list[str]]],
+]:
+    """What a CMSIS-SVD file tells of a chip; `EngineError` if it is none.
 
-    Of each the name, the base address, its blocks (offset and size in bytes), and its registers as
-    `cyclescope,registers` has them.
+    The chip's name; of its core, the name, the bits of an interrupt's priority, and the number of
+    external interrupts; of each peripheral the name, the base address, its blocks (offset and size
+    in bytes), and its registers as `cyclescope,registers` has them.
     """
 
 class Stop:

@@ -73,7 +73,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fat::fat_add, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_remove, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_read, module)?)?;
-    module.add_function(wrap_pyfunction!(svd::svd_peripherals, module)?)?;
+    module.add_function(wrap_pyfunction!(svd::read_svd, module)?)?;
     module.add_class::<stop::Stop>()?;
     module.add_class::<machine::Machine>()
 }

@@ -78,6 +78,7 @@ fn unmodelled<'py>(py: Python<'py>, register: &UnmodelledRegister) -> PyResult<B
     let dict = PyDict::new(py);
     dict.set_item("device", &register.device)?;
     dict.set_item("name", &register.name)?;
+    dict.set_item("offset", register.offset)?;
     dict.set_item("address", register.addr)?;
     dict.set_item("reads", register.reads)?;
     dict.set_item("writes", register.writes)?;

@@ -18,13 +18,19 @@ const MOST_DEPTH: u32 = 16;
 /// A peripheral: name, base address, its blocks of addresses from there (offset and size in bytes), registers.
 type Peripheral = (String, u64, Vec<(u32, u32)>, Vec<String>);
 
-/// The peripherals of a CMSIS-SVD file. Raises EngineError for what is none.
+/// A core: name, bits of an interrupt's priority, how many external interrupts.
+type Core = (String, u32, u32);
+
+/// A chip: its name, its core if the file tells it, its peripherals.
+type Chip = (String, Option<Core>, Vec<Peripheral>);
+
+/// What a CMSIS-SVD file tells of a chip. Raises EngineError for what is none.
 #[pyfunction]
-pub fn svd_peripherals(py: Python<'_>, text: Arg<String>) -> PyResult<Vec<Peripheral>> {
+pub fn read_svd(py: Python<'_>, text: Arg<String>) -> PyResult<Chip> {
     py.detach(|| caught(|| read(&text.0).map_err(EngineError::new_err)))
 }
 
-fn read(text: &str) -> Result<Vec<Peripheral>, String> {
+fn read(text: &str) -> Result<Chip, String> {
     let config = Config::default().validate_level(ValidateLevel::Disabled).ignore_enums(true);
     let told = |error: &dyn std::fmt::Display| error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     let plain = svd_parser::parse_with_config(text, &config).map_err(|error| told(&format!("{error:#}")))?;
@@ -33,7 +39,15 @@ fn read(text: &str) -> Result<Vec<Peripheral>, String> {
     }
     let mut device = svd_parser::expand(&plain).map_err(|error| told(&format!("{error:#}")))?;
     svd_parser::expand_properties(&mut device);
-    Ok(device.peripherals.iter().map(|peripheral| described(peripheral)).collect())
+    let peripherals = device.peripherals.iter().map(|peripheral| described(peripheral)).collect();
+    Ok((device.name.clone(), core(&device), peripherals))
+}
+
+fn core(device: &Device) -> Option<Core> {
+    let cpu = device.cpu.as_ref()?;
+    let interrupts = device.peripherals.iter().flat_map(|peripheral| &peripheral.interrupt);
+    let named = interrupts.map(|interrupt| interrupt.value + 1).max().unwrap_or(0);
+    Some((cpu.name.clone(), cpu.nvic_priority_bits, cpu.device_num_interrupts.unwrap_or(0).max(named)))
 }
 
 /// How many registers the file has with all arrays written out, at least.

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cyclescope._engine import EngineError, svd_peripherals
+from cyclescope import _engine
+from cyclescope._engine import EngineError
 from cyclescope.board.devicetree import Node, Property, shown_path
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
@@ -38,8 +39,26 @@ class Peripheral:
     registers: tuple[str, ...]
 
 
-def read_svd(path: Path) -> list[Peripheral]:
-    """The peripherals of a CMSIS-SVD file, by address; those of a Cortex-M core are left out.
+@dataclass(frozen=True)
+class Core:
+    """A chip's core: its name as CMSIS-SVD has it, and what its interrupt controller has."""
+
+    name: str
+    priority_bits: int
+    interrupts: int
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What a CMSIS-SVD file tells of a chip; peripherals by address, without a Cortex-M's own."""
+
+    name: str
+    core: Core | None
+    peripherals: tuple[Peripheral, ...]
+
+
+def read_svd(path: Path) -> Chip:
+    """Read a CMSIS-SVD file.
 
     Raises `UsageError` if it is none, `OSError` if it can't be read.
     """
@@ -49,12 +68,13 @@ def read_svd(path: Path) -> list[Peripheral]:
     except UnicodeDecodeError:
         raise UsageError(f"{shown}: no CMSIS-SVD file: it is no UTF-8 text") from None
     try:
-        found = svd_peripherals(text)
+        name, core, found = _engine.read_svd(text)
     except EngineError as error:
         raise UsageError(f"{shown}: no CMSIS-SVD file: {error}") from None
     peripherals = [_peripheral(*one) for one in found]
     outside = [one for one in peripherals if one.ranges and one.base not in _PRIVATE]
-    return sorted(outside, key=lambda one: one.base)
+    by_address = sorted(outside, key=lambda one: one.base)
+    return Chip(name, Core(*core) if core else None, tuple(by_address))
 
 
 def _peripheral(
@@ -94,7 +114,7 @@ def add_stubs(root: Node, path: Path) -> None:
     mapped = list(_mapped(root))
     taken = [one for _, ranges, _ in mapped for one in ranges]
     labels = {label for node in root.walk() for label in node.labels}
-    for peripheral in read_svd(path):
+    for peripheral in read_svd(path).peripherals:
         free = list(_free(peripheral.ranges, taken))
         if not free:
             continue

@@ -11,6 +11,7 @@ from cyclescope.board.overrides import ORIGIN
 from cyclescope.errors import UsageError
 
 UNMAPPED = "cyclescope,unmapped"
+UNNAMED = "unmapped"
 _WORDS = ("fault", "warn")
 # So often, nobody reads a register that he does not wait for: nothing changes it.
 _MANY_READS = 16
@@ -27,13 +28,15 @@ class UnmodelledRegister:
     """A register without a model that the firmware used.
 
     `device` is the label of its peripheral ("unmapped" where the board has nothing), `name` the
-    register's own if the board tells it. `most_reads_in_a_row` counts loads with no store to it
+    register's own if the board tells it; `offset` in bytes counts from the peripheral's beginning,
+    or from that of the gap. `most_reads_in_a_row` counts loads with no store to it
     between them: all of them gave the same. `places` are the first instructions that accessed it,
     with function and line; there are none if only a DMA engine did.
     """
 
     device: str
     name: str | None
+    offset: int
     address: int
     reads: int
     writes: int
@@ -42,18 +45,28 @@ class UnmodelledRegister:
     places: tuple[str, ...]
 
     @property
+    def full_name(self) -> str:
+        """The peripheral with the register's name, or with its offset."""
+        if self.device == UNNAMED:
+            return UNNAMED
+        return f"{self.device}.{self.name}" if self.name else f"{self.device}+{self.offset:#x}"
+
+    @property
     def is_waited_for(self) -> bool:
         """Whether the firmware read it again and again: in hardware, it would have changed."""
         return self.most_reads_in_a_row >= _MANY_READS
 
     @property
     def effect_on_time(self) -> str:
-        """Whether the simulated time would be another with a model, in words."""
+        """Whether a model would change the simulated time, in words, by what the firmware did.
+
+        What an access itself takes on the bus is part of the time in any case.
+        """
         if self.is_waited_for:
-            return f"yes: read {self.most_reads_in_a_row:,} times in a row; how long that is, is not modelled"
+            return f"yes: {self.most_reads_in_a_row:,} loads in a row, a wait"
         if self.writes and _SETS_CLOCKS.match(self.device):
-            return "perhaps: by its name it sets clocks or wait states; those of the board stand"
-        return "no, but for the accesses themselves"
+            return "perhaps: clocks or wait states, by its name"
+        return "no"
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""

@@ -25,7 +25,7 @@ from cyclescope.host.interrupts import Interrupted
 from cyclescope.statuses import Status
 
 # Each is `<name>_command` in a module of that name.
-_COMMANDS = ("bench", "binding", "board", "disassemble", "ipc", "list", "run", "show")
+_COMMANDS = ("bench", "binding", "board", "disassemble", "ipc", "list", "run", "show", "svd")
 
 
 class _Group(click.Group):

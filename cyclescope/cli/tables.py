@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rich.console import Console, Group
@@ -12,6 +13,8 @@ from cyclescope.board.results import CoreResult, RunResult, StackEntry
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.units import format_ps
 
+# What a place has of a file's path before its name.
+_FOLDERS = re.compile(r"[^ (]*/(?=[^/ ]+:\d+\))")
 WORDS_A_LINE = 4
 MOST_LINES = 32
 
@@ -41,10 +44,11 @@ def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:
     table.add_column("first from")
     table.add_column("matters for time")
     for one in registers[:MOST_LINES]:
-        name = f"{one.device}.{one.name}" if one.name else one.device
-        place = one.places[0] if one.places else "a DMA engine"
+        place = _FOLDERS.sub("", one.places[0]) if one.places else "a DMA engine"
         counts = f"{one.reads:,}", f"{one.writes:,}"
-        table.add_row(name, hexadecimal(one.address), *counts, place, one.effect_on_time)
+        table.add_row(
+            one.full_name, hexadecimal(one.address), *counts, place, one.effect_on_time
+        )
     if len(registers) > MOST_LINES:
         left = f"{len(registers) - MOST_LINES:,} more"
         table.add_row(left, "", "", "", "", "--json has them all")

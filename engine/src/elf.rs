@@ -249,7 +249,7 @@ fn segment(header: &elf::ProgramHeader32<Endianness>, endian: Endianness, data: 
 }
 
 /// How many bytes at the beginning of a segment hold nothing but the file's headers, and what fills the space up to its
-/// first section. 0 if the file has no sections: nobody knows then.
+/// first section; all of them if it has none. 0 of a file without sections: nobody knows then.
 fn header_bytes(
     file: &ElfFile<elf::FileHeader32<Endianness>>,
     load: &elf::ProgramHeader32<Endianness>,
@@ -264,8 +264,12 @@ fn header_bytes(
     let sections = file.elf_section_table().iter().filter(|section| {
         section.sh_flags(endian).contains(elf::SHF_ALLOC) && section.sh_type(endian) != elf::SHT_NOBITS
     });
-    let offsets = sections.map(|section| u64::from(section.sh_offset(endian)));
-    offsets.filter(|offset| (headers_end..behind).contains(offset)).min().map_or(0, |offset| (offset - first) as u32)
+    let mut offsets = sections.map(|section| u64::from(section.sh_offset(endian))).peekable();
+    if offsets.peek().is_none() {
+        return 0;
+    }
+    let content = offsets.filter(|offset| (headers_end..behind).contains(offset)).min();
+    (content.unwrap_or(behind) - first) as u32
 }
 
 fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> Vec<Symbol> {

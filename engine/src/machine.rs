@@ -44,6 +44,17 @@ pub struct DeviceInfo {
     pub ranges: Vec<(u32, u32)>,
 }
 
+/// A range of addresses with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Its name.
+    pub name: String,
+    /// First address.
+    pub base: u32,
+    /// Last address.
+    pub last: u32,
+}
+
 /// A core, as described to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreInfo {
@@ -76,6 +87,15 @@ pub struct Description {
     pub paths: Vec<String>,
     /// Timing parameters with their provenance.
     pub parameters: Vec<Parameter>,
+    /// Peripherals that the chip has and the board has no model of, by address.
+    pub unmodelled: Vec<Region>,
+}
+
+impl Description {
+    /// The peripheral without a model that is at an address.
+    pub fn unmodelled_at(&self, addr: u32) -> Option<&Region> {
+        self.unmodelled.iter().find(|region| (region.base..=region.last).contains(&addr))
+    }
 }
 
 /// How a run ended.

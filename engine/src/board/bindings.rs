@@ -41,9 +41,9 @@ pub fn all() -> Vec<Binding> {
     all
 }
 
-/// Properties that any node may have, with their meanings; then one of the root, and one of any memory or device.
+/// Properties that any node may have, with their meanings; then two of the root, and one of any memory or device.
 pub fn common() -> Vec<(&'static str, &'static str)> {
-    linux::COMMON.into_iter().chain([gaps::UNMAPPED, linux::CACHEABLE]).collect()
+    linux::COMMON.into_iter().chain([gaps::UNMAPPED, gaps::UNMODELLED, linux::CACHEABLE]).collect()
 }
 
 fn cores() -> impl Iterator<Item = Binding> {

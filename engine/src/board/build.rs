@@ -50,6 +50,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let mut faults = Vec::new();
     common::check(root, &mut faults);
     let goes_on = gaps::are_filled(root, &mut faults);
+    let unmodelled = gaps::unmodelled(root, &mut faults);
     let mut buses = Vec::new();
     let mut mapped_nodes = Vec::new();
     collect(root, None, &mut buses, &mut mapped_nodes, &mut faults);
@@ -71,7 +72,8 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     let routes = routes::read(&buses, &mut board, &mut bus);
     let mut cores: Vec<Box<dyn Core>> = Vec::new();
     let mut held = Vec::new();
-    let mut description = Description { model: model_of(root), clocks: clocks_of(root), ..Description::default() };
+    let mut description =
+        Description { model: model_of(root), clocks: clocks_of(root), unmodelled, ..Description::default() };
     for (index, node) in cpus.iter().enumerate() {
         let (core, info) = read_with(node, &mut board, |reader| {
             routes::declare_core_bus(reader);

@@ -7,14 +7,22 @@
 use crate::bus::device::DeviceId;
 use crate::bus::{Bus, MapEntry, Target};
 use crate::devices::cyclescope::stub::Stub;
+use crate::devices::cyclescope::stub::registers::number;
 use crate::dt::fault::{BoardFault, FaultKind};
 use crate::dt::node::{Node, Property};
+use crate::machine::Region;
 
 /// The property, and its meaning.
 pub const UNMAPPED: (&str, &str) = (
     "cyclescope,unmapped",
     "of the root: what an access to an address is where nothing is on the board: \"fault\", as without it, or \
      \"warn\": registers without a model answer there, and the run tells of them at its end",
+);
+/// The property that names what has no model, and its meaning.
+pub const UNMODELLED: (&str, &str) = (
+    "cyclescope,unmodelled",
+    "of the root: peripherals that the chip has and the board has no model of, strings of \"NAME ADDRESS SIZE\": \
+     messages name them",
 );
 /// What they are called in maps, stacks and messages.
 const NAME: &str = "unmapped";
@@ -34,6 +42,37 @@ fn refused(property: &Property) -> FaultKind {
     let strings = property.strings().unwrap_or_default();
     let value = format!("\"{}\"", strings.join("\", \""));
     FaultKind::OutOfRange { property: property.name.clone(), value, allowed: "it is \"fault\" or \"warn\"".to_owned() }
+}
+
+/// The peripherals that the chip has and the board has no model of, by address.
+pub fn unmodelled(root: &Node, faults: &mut Vec<BoardFault>) -> Vec<Region> {
+    let Some(property) = root.property(UNMODELLED.0) else { return Vec::new() };
+    let mut refuse = |kind| faults.push(BoardFault { at: property.at.clone(), node: root.name.clone(), kind });
+    let name = property.name.clone();
+    let Some(strings) = property.strings() else {
+        refuse(FaultKind::WrongType { property: name, expected: "strings".to_owned() });
+        return Vec::new();
+    };
+    let mut regions = Vec::new();
+    for text in strings {
+        match region(text) {
+            Some(region) => regions.push(region),
+            None => {
+                let allowed = "a string is \"NAME ADDRESS SIZE\"".to_owned();
+                refuse(FaultKind::OutOfRange { property: name.clone(), value: format!("\"{text}\""), allowed });
+            }
+        }
+    }
+    regions.sort_by_key(|region| region.base);
+    regions
+}
+
+fn region(text: &str) -> Option<Region> {
+    let mut words = text.split_whitespace();
+    let name = words.next()?.to_owned();
+    let (base, size) = (number(words.next()).ok()?, number(words.next()).ok()?);
+    let last = base.checked_add(size.checked_sub(1)?)?;
+    words.next().is_none().then_some(Region { name, base, last })
 }
 
 /// Adds entries to a sorted map without overlaps, so that it has all addresses, and the device behind them.
@@ -113,6 +152,22 @@ mod tests {
         let expected =
             [(0x1000, 0x17ff, Some(1)), (0x1800, 0x1fff, None), (0x3000, 0x3000, None), (0x3001, 0x3001, Some(0))];
         assert_eq!(filled(map), expected);
+    }
+
+    #[test]
+    fn what_has_no_model_has_a_name_and_its_addresses() {
+        for (text, expected) in [
+            ("adc 0xfc030000 0x100", Some((0xfc03_0000, 0xfc03_00ff))),
+            ("last 0xffffff00 256", Some((0xffff_ff00, u32::MAX))),
+            ("adc 0xffffff00 257", None),
+            ("adc 0x100 0", None),
+            ("adc 0x100", None),
+            ("adc 0x100 4 4", None),
+            ("", None),
+        ] {
+            let ends = region(text).map(|region| (region.base, region.last));
+            assert_eq!(ends, expected, "{text}");
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! A program for another core than the first runs alone: nobody is there to start the others, which are held in reset.
 
+use std::collections::BTreeSet;
+
 use super::Machine;
 use super::programs::Program;
 use super::progress::Activity;
@@ -55,7 +57,14 @@ impl Machine {
         let segments = segments.ok_or_else(no_such)?;
         let lowest = segments.iter().map(|segment| segment.addr).min().ok_or(ElfError::NothingToLoad)?;
         let entry = program.entry.unwrap_or(lowest);
-        self.put(Image { segments, entry, symbols: Vec::new() }, &[], core.unwrap_or(0))
+        self.put(Image { segments, entry, symbols: Vec::new() }, &[], core.unwrap_or(0))?;
+        let kinds = self.description.cores.iter().map(|core| &core.compatible);
+        if core.is_none() && kinds.collect::<BTreeSet<_>>().len() > 1 {
+            let (name, all) = (self.cores[0].name(), self.description.cores.iter().map(|core| core.name.as_str()));
+            let all = all.collect::<Vec<_>>().join(", ");
+            self.program_notes.push(format!("the program does not say for which of {all} it is: {name} runs it (--core)"));
+        }
+        Ok(())
     }
 
     /// The core that an ELF file is for. What is no ELF file at all, or for none of the instruction sets, is told by who
@@ -97,6 +106,9 @@ impl Machine {
             if segment.header_bytes > 0 && !self.can_load(segment) {
                 *segment = segment.without_headers();
             }
+        }
+        image.segments.retain(|segment| segment.memory_bytes > 0);
+        for segment in &image.segments {
             let last = segment.addr + (segment.memory_bytes - 1);
             if segment.bytes.is_empty() && !self.begins_in_ram(segment.addr) {
                 continue;

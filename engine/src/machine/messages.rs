@@ -61,9 +61,14 @@ impl Machine {
                 format!("{kind} at {addr:#010x}: {entry} answered with an error")
             }
             Answer::Bus(_) => {
-                let nearest = self.nearest_text(addr);
                 let hint = if self.bus.gaps.is_none() && kind != FaultedAccess::FETCH { GO_ON } else { "" };
-                format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {nearest}{hint}")
+                match self.description.unmodelled_at(addr) {
+                    Some(region) => format!("{kind} at {addr:#010x}: there is no model of {}{hint}", region.name),
+                    None => {
+                        let nearest = self.nearest_text(addr);
+                        format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {nearest}{hint}")
+                    }
+                }
             }
         }
     }

@@ -1,18 +1,25 @@
 //! What the firmware used that has no model, as a run tells it.
 
+use std::iter;
+
 use super::Machine;
 use crate::bus::Target;
 use crate::bus::device::DeviceId;
 use crate::observe::unmodelled::{Place, Touched};
 use crate::time::Ps;
 
+/// So many loads of a register that nothing changes are a wait.
+const WAITS: u64 = 1000;
+
 /// A register without a model that the firmware used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmodelledRegister {
-    /// Label of the peripheral; "unmapped" where the board has nothing.
+    /// Label of the peripheral; where the board has nothing, its name if the board tells it, else "unmapped".
     pub device: String,
     /// The register's name, if the board tells it.
     pub name: Option<String>,
+    /// Its offset from the peripheral's beginning.
+    pub offset: u32,
     /// Its address.
     pub addr: u32,
     /// Loads.
@@ -40,11 +47,14 @@ impl Machine {
 
     fn unmodelled_register(&self, id: DeviceId, touched: Touched) -> UnmodelledRegister {
         let Touched { range, offset, name, reads, writes, most_reads_in_a_row, first } = touched;
-        let entry = self.bus.map.iter().find(|entry| entry.target == Target::Device(id, range));
+        let base = self.bus.map.iter().find(|entry| entry.target == Target::Device(id, range));
+        let addr = base.map_or(offset, |entry| entry.base + offset);
+        let region = self.description.unmodelled_at(addr).filter(|_| self.bus.gaps == Some(id));
         UnmodelledRegister {
-            device: self.bus.device_names[id.0 as usize].clone(),
+            device: region.map_or(&self.bus.device_names[id.0 as usize], |region| &region.name).clone(),
             name,
-            addr: entry.map_or(offset, |entry| entry.base + offset),
+            offset: region.map_or(offset, |region| addr - region.base),
+            addr,
             reads,
             writes,
             most_reads_in_a_row,
@@ -62,26 +72,36 @@ impl Machine {
     pub(super) fn unmodelled_notes(&self) -> Vec<String> {
         let used = self.unmodelled();
         let each = used.chunk_by(|one, other| one.device == other.device);
-        each.map(|registers| {
-            let count = |of: fn(&UnmodelledRegister) -> u64| registers.iter().map(of).sum::<u64>();
-            let first = registers.iter().min_by_key(|register| register.first);
-            let place = first.and_then(|register| register.places.first().cloned());
-            let place = place.unwrap_or_else(|| "a DMA engine".to_owned());
-            let device = &registers[0].device;
-            let what = if self.is_gap(device) { "nothing is on the board there" } else { "it has no model" };
-            format!(
-                "{device}: {what}: {}, {}, {}, first by {place}",
-                counted(registers.len() as u64, "register"),
-                counted(count(|register| register.reads), "load"),
-                counted(count(|register| register.writes), "store"),
-            )
-        })
-        .collect()
+        each.flat_map(|registers| iter::once(used_text(registers)).chain(registers.iter().filter_map(waits_text)))
+            .collect()
     }
+}
 
-    fn is_gap(&self, device: &str) -> bool {
-        self.bus.gaps.is_some_and(|id| self.bus.device_names[id.0 as usize] == device)
-    }
+/// How the registers of a peripheral were used.
+fn used_text(registers: &[UnmodelledRegister]) -> String {
+    let count = |of: fn(&UnmodelledRegister) -> u64| registers.iter().map(of).sum::<u64>();
+    let first = registers.iter().min_by_key(|register| register.first);
+    let place = first.and_then(|register| register.places.first().cloned());
+    format!(
+        "{}: it has no model: {}, {}, {}, first by {}",
+        registers[0].device,
+        counted(registers.len() as u64, "register"),
+        counted(count(|register| register.reads), "load"),
+        counted(count(|register| register.writes), "store"),
+        place.unwrap_or_else(|| "a DMA engine".to_owned()),
+    )
+}
+
+/// What to do about a register that the firmware waits for.
+fn waits_text(register: &UnmodelledRegister) -> Option<String> {
+    let UnmodelledRegister { device, name, offset, most_reads_in_a_row, .. } = register;
+    let name = name.as_ref().map_or_else(|| format!("{device}+{offset:#x}"), |name| format!("{device}.{name}"));
+    (*most_reads_in_a_row >= WAITS).then(|| {
+        format!(
+            "{name}: {most_reads_in_a_row} loads in a row gave the same: if the firmware waits for bits of it, a \
+             cyclescope,stub can have them as `ones`"
+        )
+    })
 }
 
 fn counted(count: u64, what: &str) -> String {

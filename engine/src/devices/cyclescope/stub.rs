@@ -9,7 +9,7 @@
 //! part's binding; they change nothing here. Of a board with `cyclescope,unmapped = "warn"`, all addresses where
 //! nothing is are one such peripheral, called `unmapped`.
 
-mod registers;
+pub mod registers;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

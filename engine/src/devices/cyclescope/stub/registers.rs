@@ -77,7 +77,10 @@ impl Register {
 }
 
 /// A number, in decimal or as 0x...
-fn number(word: Option<&str>) -> Result<u32, ()> {
+///
+/// # Errors
+/// If there is none, or more than 32 bits.
+pub fn number(word: Option<&str>) -> Result<u32, ()> {
     let word = word.ok_or(())?;
     let parsed = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         Some(digits) => u32::from_str_radix(digits, 16),
