@@ -33,6 +33,7 @@ COMMANDS = {
     "show": ("no-such-experiment",),
     "ipc": ("--board", "no-such-board"),
     "board": ("no-such-board",),
+    "svd": ("missing.svd", "--clock", "1M", "--memory", "ram=0:4Ki"),
     "list": (),
 }
 ODD = st.one_of(

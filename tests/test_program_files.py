@@ -1,4 +1,4 @@
-"""Which files run, on which core: ELF, Intel HEX, S-records, UF2, plain bytes; headers, profiles."""
+"""Which files run, on which core: ELF, Intel HEX, S-records, UF2, plain bytes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,11 @@ def test_an_m_program_runs_alone_on_the_boards_m_core(elf: Path, cyclescope: Com
     ("board", "core", "told"),
     [
         (BOARD, ["--core", "cpu0"], "built for Cortex-M, and cpu0 is none; --core cm4 is one"),
-        ("sama5d2-xplained", [], "built for Cortex-M, and cpu0 is none; the board has no such core"),
+        (
+            "sama5d2-xplained",
+            [],
+            "built for Cortex-M, and cpu0 is none; the board has no such core",
+        ),
         (BOARD, ["--core", "cm7"], "the board has no core cm7; it has cpu0, cm4"),
         ("kc705-axi-quad-spi", [], "built for Arm; the board's core is RISC-V"),
     ],

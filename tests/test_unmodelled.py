@@ -1,4 +1,4 @@
-"""Vendor-like start-up code meets peripherals without a model: it gets to main, and a table tells."""
+"""Start-up code meets peripherals without a model: it gets to main, and a table tells of them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,16 @@ def built(name: str, folder: Path) -> Path:
     target, base = _PROGRAMS[name]
     script = folder / f"{name}.ld"
     script.write_text((SOURCES / "program.ld").read_text().replace("BASE", hex(base)))
-    flags = ["-Os", "-g", "-ffreestanding", "-fno-builtin", "-nostdlib", "-Wall", "-Wextra", "-Werror"]
+    flags = [
+        "-Os",
+        "-g",
+        "-ffreestanding",
+        "-fno-builtin",
+        "-nostdlib",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+    ]
     elf = folder / f"{name}.elf"
     compiler = [sys.executable, "-m", "ziglang", "cc", *target, *flags]
     link = ["-Wl,--entry=reset", "-T", script, SOURCES / f"{name}.c", "-o", elf]

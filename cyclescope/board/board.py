@@ -46,8 +46,10 @@ class Board:
     "spi0.clock-frequency" to values. With `unmapped` "warn", accesses where nothing is on the board
     are answered, and the result tells of them; with "fault" they are bus faults; by default the
     board says which. `svd` is a CMSIS-SVD file: each peripheral of it that the board has no model
-    of becomes a `cyclescope,stub` with the file's registers. Raises `UsageError` if there is no such board, `BoardError`
-    with every fault of the description, `SettingError` for an override that does not fit.
+    of becomes a `cyclescope,stub` with the file's registers.
+
+    Raises `UsageError` if there is no such board, `BoardError` with every fault of the description,
+    `SettingError` for an override that does not fit.
     """
 
     def __init__(

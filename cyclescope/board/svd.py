@@ -77,9 +77,7 @@ def read_svd(path: Path) -> Chip:
     return Chip(name, Core(*core) if core else None, tuple(by_address))
 
 
-def _peripheral(
-    name: str, base: int, blocks: list[Range], registers: list[str]
-) -> Peripheral:
+def _peripheral(name: str, base: int, blocks: list[Range], registers: list[str]) -> Peripheral:
     # some files leave their blocks out
     spans = blocks or [(offset & ~3, 4) for offset in map(offset_of, registers)]
     ranges = [(base + offset, base + offset + size) for offset, size in spans if size > 0]
@@ -172,7 +170,9 @@ def _nearest(mapped: list[tuple[Node, list[Range], Node]], addr: int) -> Node | 
 def _stub(parent: Node, label: str, peripheral: Peripheral, free: list[Range], file: str) -> Node:
     begin = free[0][0]
     name = f"{peripheral.name}@{begin:x}"
-    reg = b"".join(number.to_bytes(4, "big") for one in free for number in (one[0], one[1] - one[0]))
+    reg = b"".join(
+        number.to_bytes(4, "big") for one in free for number in (one[0], one[1] - one[0])
+    )
     props = [Property("compatible", STUB.encode() + b"\0", "strings", file, 1)]
     props.append(Property("reg", reg, "cells", file, 1))
     registers = list(named_in(peripheral, free[0]))

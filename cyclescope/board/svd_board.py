@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cyclescope.board.svd import STUB, Chip, Core, Peripheral, Range, named_in
 from cyclescope.errors import UsageError
@@ -50,9 +51,11 @@ def board_source(chip: Chip, clock_hz: int, memories: tuple[Memory, ...]) -> str
 
 def _check(memories: tuple[Memory, ...]) -> None:
     if not memories:
-        raise UsageError("a board needs memory: --memory NAME=ADDRESS:SIZE, as ram=0x20000000:128Ki")
+        raise UsageError(
+            "a board needs memory: --memory NAME=ADDRESS:SIZE, as ram=0x20000000:128Ki"
+        )
     by_address = sorted(memories, key=lambda memory: memory.base)
-    for one, other in zip(by_address, by_address[1:], strict=False):
+    for one, other in pairwise(by_address):
         if one.base + one.size_bytes > other.base:
             raise UsageError(f"the memories {one.name} and {other.name} overlap")
 
@@ -82,6 +85,7 @@ def _head(name: str, clock_hz: int) -> Iterator[str]:
 
 def _core(core: Core) -> Iterator[str]:
     bits = min(max(core.priority_bits, _PRIORITY_BITS[0]), _PRIORITY_BITS[-1])
+    interrupts = min(max(core.interrupts, 1), _MOST_INTERRUPTS)
     yield "\tcpus {"
     yield "\t\t#address-cells = <1>;"
     yield "\t\t#size-cells = <0>;"
@@ -90,7 +94,7 @@ def _core(core: Core) -> Iterator[str]:
     yield '\t\t\t/include/ "cortex-m4.dtsi"'
     yield "\t\t\treg = <0>;"
     yield "\t\t\tclocks = <&sys_clk>;"
-    yield f"\t\t\tcyclescope,external-interrupts = <{min(max(core.interrupts, 1), _MOST_INTERRUPTS)}>;"
+    yield f"\t\t\tcyclescope,external-interrupts = <{interrupts}>;"
     yield f"\t\t\tcyclescope,priority-bits = <{bits}>;"
     yield ""
     yield "\t\t\tnvic: interrupt-controller {"
@@ -115,7 +119,7 @@ def _memory(memory: Memory) -> Iterator[str]:
     yield "\t\tcyclescope,sources ="
     yield (
         '\t\t\t"cyclescope,first-word-cycles, cyclescope,beat-cycles: assumed 0 to 8: '
-        'no wait states; the chip\'s manual has those of its flash";'
+        "no wait states; the chip's manual has those of its flash\";"
     )
     yield "\t};"
 

@@ -54,4 +54,3 @@ def _memory(text: str) -> Memory:
     if memory.size_bytes <= 0 or memory.base < 0 or memory.base + memory.size_bytes > 2**32:
         raise UsageError(f"--memory {text}: it has no byte, or ends behind 4 GiB")
     return memory
-

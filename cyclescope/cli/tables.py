@@ -46,9 +46,7 @@ def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:
     for one in registers[:MOST_LINES]:
         place = _FOLDERS.sub("", one.places[0]) if one.places else "a DMA engine"
         counts = f"{one.reads:,}", f"{one.writes:,}"
-        table.add_row(
-            one.full_name, hexadecimal(one.address), *counts, place, one.effect_on_time
-        )
+        table.add_row(one.full_name, hexadecimal(one.address), *counts, place, one.effect_on_time)
     if len(registers) > MOST_LINES:
         left = f"{len(registers) - MOST_LINES:,} more"
         table.add_row(left, "", "", "", "", "--json has them all")

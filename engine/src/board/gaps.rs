@@ -70,7 +70,7 @@ pub fn unmodelled(root: &Node, faults: &mut Vec<BoardFault>) -> Vec<Region> {
 fn region(text: &str) -> Option<Region> {
     let mut words = text.split_whitespace();
     let name = words.next()?.to_owned();
-    let (base, size) = (number(words.next()).ok()?, number(words.next()).ok()?);
+    let (base, size) = (number(words.next())?, number(words.next())?);
     let last = base.checked_add(size.checked_sub(1)?)?;
     words.next().is_none().then_some(Region { name, base, last })
 }

@@ -16,7 +16,8 @@ use crate::elf::{self, ElfError, Image, Machine as Set, Segment};
 pub struct RawProgram {
     /// Addresses, and the bytes from there on; none is empty.
     pub parts: Vec<(u32, Vec<u8>)>,
-    /// The address of the first instruction; without one, the program's vector table tells, or it is the lowest address.
+    /// The address of the first instruction; without one, the program's vector table tells it, or it is the lowest
+    /// address.
     pub entry: Option<u32>,
 }
 
@@ -62,13 +63,14 @@ impl Machine {
         if core.is_none() && kinds.collect::<BTreeSet<_>>().len() > 1 {
             let (name, all) = (self.cores[0].name(), self.description.cores.iter().map(|core| core.name.as_str()));
             let all = all.collect::<Vec<_>>().join(", ");
-            self.program_notes.push(format!("the program does not say for which of {all} it is: {name} runs it (--core)"));
+            let note = format!("the program does not say for which of {all} it is: {name} runs it (--core)");
+            self.program_notes.push(note);
         }
         Ok(())
     }
 
-    /// The core that an ELF file is for. What is no ELF file at all, or for none of the instruction sets, is told by who
-    /// reads it.
+    /// The core that an ELF file is for. What is no ELF file at all, or for none of the instruction sets, is told by
+    /// who reads it.
     fn core_for(&self, data: &[u8], core: Option<usize>) -> Result<usize, ElfError> {
         let Ok(set) = elf::machine_of(data) else { return Ok(core.unwrap_or(0)) };
         let profile = profile_of(data).filter(|_| set == Set::Arm);

@@ -32,8 +32,8 @@ const NAMES: [&str; 16] = [
 const ALIGNMENT: u32 = 128;
 
 impl Machine {
-    /// Sets the vector table of the program's core to that of the program, which has been loaded, if the core begins with one and
-    /// has none at its own place.
+    /// Sets the vector table of the program's core to that of the program, which has been loaded, if the core begins
+    /// with one and has none at its own place.
     pub(super) fn find_vectors(&mut self, image: &Image, data: &[u8]) {
         let Some(own) = self.cores[self.main].vector_table() else { return };
         let place_of = |name_at: u32| image.stored_at(name_at);

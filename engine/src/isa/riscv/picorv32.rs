@@ -68,7 +68,8 @@ pub struct Picorv32 {
     ended: bool,
     accounts: Accounts,
     polls: Polls,
-    /// Map entries that were accessed over the bus since `Repeats::forget_touched`, as bits of [`crate::bus::entry_bit`].
+    /// Map entries that were accessed over the bus since `Repeats::forget_touched`, as bits of
+    /// [`crate::bus::entry_bit`].
     touched: u64,
 }
 

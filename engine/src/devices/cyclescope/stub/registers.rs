@@ -3,8 +3,8 @@
 use std::str::{FromStr, SplitWhitespace};
 
 /// How a string of `cyclescope,registers` is written, for messages.
-pub const GRAMMAR: &str = "\"NAME OFFSET\", then as needed \"bits 8\" or \"bits 16\", \"ro\" or \"wo\", \"reset VALUE\", \
-                           \"ones MASK\"";
+pub const GRAMMAR: &str = "\"NAME OFFSET\", then as needed \"bits 8\" or \"bits 16\", \"ro\" or \"wo\", \
+                           \"reset VALUE\", \"ones MASK\"";
 
 /// A register.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl FromStr for Register {
     fn from_str(text: &str) -> Result<Register, ()> {
         let mut words = text.split_whitespace();
         let name = words.next().ok_or(())?.to_owned();
-        let offset = number(words.next())?;
+        let offset = number(words.next()).ok_or(())?;
         let mut register = Register { name, offset, bytes: 4, readable: true, writable: true, reset: 0, ones: 0 };
         while let Some(word) = words.next() {
             register.take(word, &mut words)?;
@@ -59,7 +59,7 @@ impl Register {
     fn take(&mut self, word: &str, words: &mut SplitWhitespace) -> Result<(), ()> {
         match word {
             "bits" => {
-                self.bytes = match number(words.next())? {
+                self.bytes = match number(words.next()).ok_or(())? {
                     8 => 1,
                     16 => 2,
                     32 => 4,
@@ -68,25 +68,22 @@ impl Register {
             }
             "ro" => self.writable = false,
             "wo" => self.readable = false,
-            "reset" => self.reset = number(words.next())?,
-            "ones" => self.ones = number(words.next())?,
+            "reset" => self.reset = number(words.next()).ok_or(())?,
+            "ones" => self.ones = number(words.next()).ok_or(())?,
             _ => return Err(()),
         }
         Ok(())
     }
 }
 
-/// A number, in decimal or as 0x...
-///
-/// # Errors
-/// If there is none, or more than 32 bits.
-pub fn number(word: Option<&str>) -> Result<u32, ()> {
-    let word = word.ok_or(())?;
+/// A number of 32 bits, in decimal or as 0x...
+pub fn number(word: Option<&str>) -> Option<u32> {
+    let word = word?;
     let parsed = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         Some(digits) => u32::from_str_radix(digits, 16),
         None => word.parse(),
     };
-    parsed.map_err(|_| ())
+    parsed.ok()
 }
 
 #[cfg(test)]
