@@ -12,12 +12,22 @@ from fuzz.inputs import Input, load
 from fuzz.target_boards import BoardText, BoardTree, Overrides
 from fuzz.target_code import Code
 from fuzz.target_elf import Elf
+from fuzz.target_files import ProgramFile, Svd
 from fuzz.target_ipc import Ipc
 from fuzz.worker import Source, Target
 
-ALL: tuple[Target, ...] = (Elf(), BoardText(), BoardTree(), Overrides(), Code(), Ipc())
+ALL: tuple[Target, ...] = (
+    Elf(),
+    BoardText(),
+    BoardTree(),
+    Overrides(),
+    Code(),
+    Ipc(),
+    ProgramFile(),
+    Svd(),
+)
 # Of so many inputs, how many a target gets: what takes long gets few.
-_WEIGHTS = {"elf": 25, "dts": 2, "tree": 18, "set": 15, "code": 38, "ipc": 2}
+_WEIGHTS = {"elf": 25, "dts": 2, "tree": 18, "set": 15, "code": 38, "ipc": 2, "file": 5, "svd": 3}
 
 
 def names() -> list[str]:
