@@ -66,6 +66,10 @@ class Stop:
     def requested(self) -> bool:
         """Whether someone asked for it."""
 
+    @property
+    def reached_ps(self) -> int:
+        """The simulated time that a run with this stop has reached, some tenths of a second ago."""
+
 class Machine:
     """A board ready to be loaded and run, once.
 

@@ -10,6 +10,7 @@ from conftest import BOARD, Command
 import cyclescope as package
 from cyclescope import experiments
 from cyclescope.board.parameters import ASSUMED
+from cyclescope.statuses import Status
 
 Change = Callable[[str], Path]
 
@@ -100,7 +101,7 @@ def test_a_bad_board_is_refused_with_its_place(
 ) -> None:
     source, said = BAD[name]
     done = cyclescope("board", changed_board(source))
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.stdout == ""
     for text in said:
         assert text in done.stderr
@@ -110,7 +111,7 @@ def test_a_bad_board_is_refused_with_its_place(
 def test_all_faults_are_reported_at_once(cyclescope: Command, changed_board: Change) -> None:
     source = '&spi0 { xlnx,fifo-depth = <32>; };\n&uart0 { compatible = "acme,uart"; };'
     done = cyclescope("board", changed_board(source))
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "fifo-depth" in done.stderr
     assert "acme,uart" in done.stderr
 
@@ -123,7 +124,7 @@ def test_an_unchanged_include_of_the_shipped_board_is_sound(
 
 def test_an_override_that_the_board_refuses_names_the_option(cyclescope: Command) -> None:
     done = cyclescope("board", BOARD, "--set", "spi0.xlnx,fifo-depth=32")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "--set" in done.error
     assert "fifo-depth" in done.error
 
@@ -141,11 +142,11 @@ def test_an_overridden_parameter_says_so(cyclescope: Command) -> None:
 @pytest.mark.parametrize("name", ["kc705", "no-such-board", ""])
 def test_an_unknown_board_is_refused_with_near_matches(cyclescope: Command, name: str) -> None:
     done = cyclescope("board", name)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert BOARD in done.error
 
 
 def test_a_board_file_that_is_not_there_is_named(cyclescope: Command) -> None:
     done = cyclescope("board", "./mine.dts")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "mine.dts" in done.error

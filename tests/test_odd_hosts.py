@@ -17,6 +17,7 @@ from conftest import BOARD
 from cyclescope import resources
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
+from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
 CYCLESCOPE = f"{shlex.quote(sys.executable)} -m cyclescope"
@@ -86,7 +87,7 @@ def test_all_streams_may_be_closed(shell: Shell, program: Program) -> None:
     # no file has taken the place of a stream
     assert (done.status, json.loads(done.stdout)["outcome"]) == (NOT_WRITTEN, "interrupted")
     assert shell(f"$C run {program('exit_main')} --board {BOARD} 2>&-").status == 7
-    assert shell("$C board nothing 2>&-").status == 2
+    assert shell("$C board nothing 2>&-").status == Status.USAGE
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the host has no /dev/full")
@@ -218,7 +219,7 @@ def test_what_a_board_can_not_include(
 ) -> None:
     (tmp_path / "board.dts").write_text(f"/dts-v1/;\n{how.format(file)}\n")
     done = shell("$C board ./board.dts")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.stderr.startswith("cyclescope: error: board.dts:2: ")
     assert said in done.stderr
 
@@ -226,7 +227,7 @@ def test_what_a_board_can_not_include(
 @pytest.mark.parametrize("board", ["/dev/zero", "/", "/dev/null"])
 def test_what_is_no_board(shell: Shell, board: str) -> None:
     done = shell(f"$C board {board}")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.stderr.startswith(f"cyclescope: error: {board}: this is a d")
 
 
@@ -238,7 +239,7 @@ def test_a_working_directory_that_is_gone(shell: Shell, program: Program) -> Non
     done = shell(f"{gone}; $C run {program('exit_main')} --board {BOARD}")
     assert (done.status, done.stderr) == (7, "")
     done = shell(f"{gone}; $C bench picosoc-xip")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.stderr.count("\n") == 1
     done = shell(f"{gone}; $C run none.elf --board {BOARD}")
     assert (done.status, done.stderr) == (2, error("none.elf: No such file or directory"))

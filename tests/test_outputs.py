@@ -21,6 +21,7 @@ from ipc_peer import Peer
 from cyclescope import Board, bench, experiments, firmware
 from cyclescope.bench import planning
 from cyclescope.errors import OutputError, UsageError
+from cyclescope.statuses import Status
 
 NAME = "quad-spi-throughput"
 SHORT = (
@@ -83,7 +84,7 @@ def test_a_device_node_stays_one(cyclescope: Command, program: Program, tmp_path
     assert cyclescope(*run, "--json", null, "--vcd", null).status == 42
     assert null.is_char_device()
     done = cyclescope(*run, "--set", f"flash0.cyclescope,image={null}")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "it is a character device; an image is a regular file or a block device" in done.error
     assert null.is_char_device()
 
@@ -163,7 +164,7 @@ def test_nothing_that_was_given_is_overwritten(
         ("--vcd", "part.dtsi", "the board"),
     ):
         done = cyclescope(*run, option, name)
-        assert done.status == 2
+        assert done.status == Status.USAGE
         assert done.error == f"{name}: {option} would overwrite {what}: name another file"
     done = cyclescope(*run, "--json", "x", "--vcd", "./x")
     assert (done.status, done.error) == (2, "./x: --json and --vcd name the same file")
@@ -325,7 +326,7 @@ def test_an_ipc_that_could_not_save_measures_nothing(cyclescope: Command, tmp_pa
     (tmp_path / "own.elf").touch()
     board = ("ipc", "--board", "stm32mp157c-dk2", "--firmware", "own.elf")
     done = cyclescope(*board, "--json", "./own.elf")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.error == "./own.elf: --json would overwrite the firmware: name another file"
 
 

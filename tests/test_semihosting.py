@@ -15,6 +15,7 @@ import pytest
 from conftest import Command
 
 import cyclescope as package
+from cyclescope.statuses import Status
 
 SECOND_PS = 10**12
 UART_STATUS = dict(
@@ -207,7 +208,7 @@ def test_an_input_that_is_closed_is_one_line() -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 2
+    assert done.returncode == Status.USAGE
     assert done.stderr == "cyclescope: error: --stdin -: the standard input is closed\n"
 
 
@@ -221,7 +222,7 @@ def test_arguments_come_behind_the_programs_name(cyclescope: Command, board: str
 
 def test_arguments_need_their_dashes(cyclescope: Command) -> None:
     done = cyclescope("run", "a.elf", "b", "--board", "minimal-rv32")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "b" in done.error
 
 

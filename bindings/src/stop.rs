@@ -32,4 +32,10 @@ impl Stop {
     fn requested(&self) -> bool {
         self.0.is_made()
     }
+
+    /// The simulated time that a run with this stop has reached, in picoseconds, as of some tenths of a second ago.
+    #[getter]
+    fn reached_ps(&self) -> u64 {
+        self.0.reached().0
+    }
 }

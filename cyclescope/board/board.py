@@ -26,6 +26,7 @@ from cyclescope.board.semihosting import Hosted, Stdin
 from cyclescope.board.trees import board_tree, find_board
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.host import inputs, outputs
+from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 NoteSink = Callable[[str], None]
@@ -210,7 +211,8 @@ class Board:
         cores = [core["name"] for core in self.describe()["cores"]]
         for core, colon, _ in (section.partition(":") for section in sections):
             if colon and core and core not in cores:
-                raise EngineError(f"the board has no core {core}; it has {', '.join(cores)}")
+                hint = did_you_mean_or(core, cores, f"it has {', '.join(cores)}")
+                raise EngineError(f"the board has no core {core}{hint}")
 
     def start(self) -> Machine:
         """The machine itself at reset, with the loaded firmware, for who runs it in steps.

@@ -13,6 +13,7 @@ from dataclasses import replace
 from cyclescope.board.devicetree import Node, Property
 from cyclescope.errors import SettingError
 from cyclescope.host.inputs import printable
+from cyclescope.near import asked, near_matches
 from cyclescope.units import parse_number
 
 ORIGIN = "--set"
@@ -41,7 +42,7 @@ def parse_set(argument: str) -> tuple[str, str]:
 def apply_overrides(root: Node, overrides: Mapping[str, OverrideValue]) -> None:
     """Change the properties that `overrides` names by path.
 
-    Raises `SettingError` for a path that names nothing, with the near matches, and for a value
+    Raises `SettingError` for a path that names nothing, with what may be meant, and for a value
     that does not fit the property.
     """
     for path, value in overrides.items():
@@ -78,21 +79,20 @@ def paths(root: Node) -> list[str]:
 
 def unknown_path(path: str, known: Iterable[str]) -> SettingError:
     """The error for a path that names nothing, with the known paths that look like it."""
-    near = _near(path, list(known))
-    hint = f"; near matches: {', '.join(near)}" if near else ""
+    hint = asked(_near(path, list(known)))
     return SettingError(f"--set {path}: no such board property or app setting{hint}")
 
 
 def _near(path: str, known: list[str]) -> list[str]:
     """Known paths that look like one: of the same owner, else as a whole, else of the same name."""
-    import difflib  # only what is misspelt needs it
-
     owner, _, name = path.rpartition(".")
     siblings = [other for other in known if other.rpartition(".")[0] == owner]
     if siblings:
-        return difflib.get_close_matches(path, siblings, n=3, cutoff=0.75) or siblings[:8]
-    near = difflib.get_close_matches(path, known, n=3)
-    return near or [other for other in known if other.rpartition(".")[2] == name][:8]
+        return near_matches(path, siblings, cutoff=0.75) or siblings[:8]
+    return (
+        near_matches(path, known)
+        or [other for other in known if other.rpartition(".")[2] == name][:8]
+    )
 
 
 def _find_node(root: Node, handle: str) -> Node | None:

@@ -73,6 +73,8 @@ pub struct Description {
     pub paths: Vec<String>,
     /// Timing parameters with their provenance.
     pub parameters: Vec<Parameter>,
+    /// What is allowed, and hardly meant: a line each, with its place.
+    pub warnings: Vec<String>,
 }
 
 /// How a run ended.
@@ -244,6 +246,7 @@ impl Machine {
         let outcome = loop {
             let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
             let ended = self.run_slice(slice_end, limit, &mut pause);
+            self.stop.set_reached(self.now());
             let go_on = pause(&self.take_printed());
             match ended {
                 Some(outcome) => break outcome,

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::common;
 use super::cores;
+use super::idle_caches;
 use super::memories::{self, RamPlan};
 use super::passive;
 use super::pins;
@@ -122,6 +123,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     bus.map = entries.into_iter().map(|(entry, _)| entry).collect();
     let clocks: Vec<Hz> = cores.iter().map(|core| core.clock()).collect();
     bus.views = routes.views(&bus, &clocks);
+    description.warnings = idle_caches::warnings(&bus, &cpus, &description.cores);
     for index in 0..bus.devices.len() {
         bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
     }

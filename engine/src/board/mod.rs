@@ -4,6 +4,7 @@ pub mod bindings;
 pub mod build;
 mod common;
 mod cores;
+mod idle_caches;
 mod memories;
 mod passive;
 pub mod pins;
