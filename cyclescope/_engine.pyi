@@ -164,6 +164,9 @@ class Machine:
     def compile_after(self, runs: int) -> None:
         """Blocks become host code after this many runs; 0: never. Results do not depend on it."""
 
+    def loaded(self) -> list[tuple[int, int, int, int]]:
+        """The segments of programs: the core's index, first address, bytes of file and memory."""
+
     def compiled(self) -> list[tuple[int, int]]:
         """Regions of each core's code that have become host code, and regions that could not.
 

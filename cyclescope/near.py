@@ -10,18 +10,23 @@ from collections.abc import Iterable
 # The near matches of longer names would take long to find, and help nobody.
 _LONGEST = 256
 _CUTOFF = 0.6
+# Shorter parts are in too many names.
+_LEAST_PART = 3
 
 
 def near_matches(
     name: str, known: Iterable[str], most: int = 3, cutoff: float = _CUTOFF
 ) -> list[str]:
-    """Up to `most` of the known names that look like `name`, best first."""
+    """Up to `most` of the known names that look like `name` or have it in them, best first."""
     import difflib  # only what is misspelt needs it
 
-    if len(name) > _LONGEST:
+    if not 0 < len(name) <= _LONGEST:
         return []
     short = dict.fromkeys(other for other in known if len(other) <= _LONGEST)
-    return difflib.get_close_matches(name, short, n=most, cutoff=cutoff)
+    alike = difflib.get_close_matches(name, short, n=most, cutoff=cutoff)
+    longer = [other for other in short if name in other] if len(name) >= _LEAST_PART else []
+    first = sorted(longer, key=lambda other: not other.startswith(name))
+    return list(dict.fromkeys([*alike, *first]))[:most]
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = _CUTOFF) -> str:

@@ -1,8 +1,9 @@
 """The exit statuses of the command line, in one table.
 
-`run` ends with the firmware's own status, so the firmware has a range for itself: 0 to 62 are its
-own, 63 stands for all others that it may end with. What Cyclescope has to say of a run stands
-above: 64 to 78 as in sysexits.h, 124 as `timeout` has it, from 129 on as shells have signals.
+`run` ends with the firmware's own status, so the firmware has a range for itself: 0 to 111 are its
+own, 112 stands for all others that it may end with. What Cyclescope itself has to say stands above,
+up to 127, where `timeout`, `env` and the like have theirs (124 is `timeout`'s, too); from 129 on are
+signals, as shells have them.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ class Status(IntEnum):
 
     SUCCESS = 0, "success"
     FAILED = 1, "a run of bench, a test of ipc or a look of doctor failed (not of run)"
-    USAGE = 64, "bad usage, a bad board or ELF, or a file that can't be read or written"
-    OWN_FAULT = 70, "a fault of Cyclescope's own"
-    UNSAVED = 74, "what the run made could not be saved (run)"
+    UNSAVED = 120, "what the run made could not be saved (run)"
+    USAGE = 121, "bad usage, a bad board or ELF, or a file that can't be read or written"
+    OWN_FAULT = 122, "a fault of Cyclescope's own"
     LIMIT = 124, "the limit on simulated time was reached (run)"
     FIRMWARE_FAULT = 125, "a fault of the firmware ended it (run)"
     HANGUP = status_of(signal.SIGHUP), "interrupted by SIGHUP: the terminal is gone"
@@ -46,10 +47,10 @@ class Status(IntEnum):
 
 
 # What the firmware's other statuses become: one byte has no room for 32 bits.
-OTHER_OF_FIRMWARE = 63
+OTHER_OF_FIRMWARE = 112
 
 OF_FIRMWARE = (
-    "`run` gives the firmware's own status when that ends by itself: 0 to 62 as they are, 63 for "
+    "`run` gives the firmware's own status when that ends by itself: 0 to 111 as they are, 112 for "
     "any other, which a note tells. `--exit-status ran` gives 0 for all of them. An interruption "
     "stops runs at once; what was simulated is saved."
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BOARD, Command
+from conftest import BOARD, ROOT, Command
 
 import cyclescope as package
 from cyclescope import experiments
@@ -80,9 +80,30 @@ def test_a_users_board_may_leave_sources_out_with_a_warning(
     done = cyclescope("board", changed_board("&ddr { /delete-property/ cyclescope,sources; };"))
     assert done.status == 0
     (warning,) = done.stderr.splitlines()
-    assert re.match(r"cyclescope: warning: \S+\.dts:\d+: ddr: cyclescope,[\w-]+ \(and", warning)
-    assert "cyclescope,sources" in warning
+    said = r"cyclescope: warning: \S+\.dts:\d+: ddr: cyclescope,[\w-]+ and 2 more: no source in "
+    assert re.match(said, warning)
     assert "unstated" in done.stdout
+    # the command that it names lists them
+    (command,) = re.findall(r"`cyclescope (board \S+ --class unstated)`", warning)
+    listed = cyclescope(*command.split()).stdout
+    assert listed.count("│ ddr") == listed.count("unstated") == 3
+
+
+def test_a_source_may_stand_for_all_of_a_node(cyclescope: Command, changed_board: Change) -> None:
+    beat = "cyclescope,beat-cycles: assumed 1 to 2: read off"
+    source = f'"*: assumed: a first guess", "{beat}"'
+    board = changed_board(f"&ddr {{ cyclescope,sources = {source}; }};")
+    done = cyclescope("board", board)
+    assert (done.status, done.stderr) == (0, "")
+    found = {one.property: one for one in package.Board(board).parameters if one.label == "ddr"}
+    assert found["cyclescope,beat-cycles"].source == "read off"
+    others = [one for name, one in found.items() if name != "cyclescope,beat-cycles"]
+    assert {(one.basis, one.source) for one in others} == {(ASSUMED, "a first guess")}
+
+
+def test_shipped_boards_have_a_source_for_each_value() -> None:
+    for path in sorted((ROOT / "boards").glob("*.dts*")):
+        assert '"*' not in path.read_text(encoding="utf-8"), path
 
 
 def test_a_value_that_its_source_calls_implausible_is_told(
@@ -92,7 +113,7 @@ def test_a_value_that_its_source_calls_implausible_is_told(
     board = changed_board(f'&bram {{ cyclescope,sources = "{source}"; }};')
     done = cyclescope("board", board)
     assert done.status == 0
-    assert "bram: cyclescope,beat-cycles is not what its own source calls plausible" in done.stderr
+    assert "bram: cyclescope,beat-cycles: not what its own source calls plausible" in done.stderr
 
 
 @pytest.mark.parametrize("name", BAD)

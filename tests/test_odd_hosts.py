@@ -72,7 +72,7 @@ def error(message: str) -> str:
 
 def test_a_closed_output_is_told(shell: Shell, program: Program) -> None:
     done = shell("$C list >&-")
-    assert (done.status, done.stderr) == (2, error("standard output: it is closed"))
+    assert (done.status, done.stderr) == (Status.USAGE, error("standard output: it is closed"))
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
     done = shell(f"{run} >&-; cat out.json")
     assert done.status == NOT_WRITTEN
@@ -94,7 +94,7 @@ def test_all_streams_may_be_closed(shell: Shell, program: Program) -> None:
 def test_a_full_output_is_told(shell: Shell, program: Program) -> None:
     told = error("standard output: No space left on device")
     done = shell("$C list > /dev/full")
-    assert (done.status, done.stderr) == (2, told)
+    assert (done.status, done.stderr) == (Status.USAGE, told)
     done = shell(f"$C run {program('exit_main')} --board {BOARD} > /dev/full")
     assert done.status == NOT_WRITTEN
     assert done.stderr.endswith(" of simulated time: standard output: No space left on device\n")
@@ -171,7 +171,7 @@ def test_what_is_no_elf(tmp_path: Path, file: str, said: str) -> None:
         check=False,
     )
     shown = file.replace("\udcff", "\\xff").replace("\n", "\\n")
-    assert (done.returncode, done.stderr.decode()) == (2, error(f"{shown}: {said}"))
+    assert (done.returncode, done.stderr.decode()) == (Status.USAGE, error(f"{shown}: {said}"))
 
 
 def test_an_elf_from_a_pipe(shell: Shell, program: Program) -> None:
@@ -242,7 +242,10 @@ def test_a_working_directory_that_is_gone(shell: Shell, program: Program) -> Non
     assert done.status == Status.USAGE
     assert done.stderr.count("\n") == 1
     done = shell(f"{gone}; $C run none.elf --board {BOARD}")
-    assert (done.status, done.stderr) == (2, error("none.elf: No such file or directory"))
+    assert (done.status, done.stderr) == (
+        Status.USAGE,
+        error("none.elf: No such file or directory"),
+    )
 
 
 def test_no_home_and_no_folder_for_scratch(shell: Shell, program: Program) -> None:

@@ -70,7 +70,7 @@ fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
 
 /// In one line, whatever was asked for.
 fn no_function(engine: &Engine, name: &str, what_for: &str) -> PyErr {
-    let near = engine.functions_like(name).join(" or ").escape_debug().to_string();
+    let near = engine.functions_like(name).join(" or ");
     let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
     EngineError::new_err(format!("the firmware has no function '{}' {what_for}{hint}", name.escape_debug()))
 }
@@ -296,6 +296,14 @@ impl Machine {
         self.with(|engine| {
             engine.compile_after(runs.0);
             Ok(())
+        })
+    }
+
+    /// The segments of the programs that are known: core, first address, bytes from the file, bytes in memory.
+    fn loaded(&self) -> PyResult<Vec<(usize, u32, u32, u32)>> {
+        self.with(|engine| {
+            let loaded = engine.loaded().into_iter();
+            Ok(loaded.map(|it| (it.core, it.addr, it.file_bytes, it.memory_bytes)).collect())
         })
     }
 

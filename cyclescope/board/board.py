@@ -9,19 +9,19 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cyclescope._engine import Machine, Stop
-from cyclescope.board import waveforms
+from cyclescope.board import parameters, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
 from cyclescope.board.overrides import OverrideValue, apply_overrides
-from cyclescope.board.parameters import UNSTATED, Parameter
+from cyclescope.board.parameters import Parameter
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
-from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Window
+from cyclescope.board.results import CoreResult, HostWork, RunResult, Section, StackEntry, Window
 from cyclescope.board.semihosting import Hosted, Stdin
 from cyclescope.board.trees import board_tree, find_board
 from cyclescope.errors import EngineError, UsageError
@@ -31,10 +31,15 @@ from cyclescope.units import parse_time_ps
 
 NoteSink = Callable[[str], None]
 
-_HOW_TO_SOURCE = (
-    '; say where it comes from in cyclescope,sources: "documented: <document, section>", '
-    '"derived: <sum>", "assumed <least> to <most>: <why>" or "calibrated: <to what>"'
-)
+
+@dataclass(frozen=True)
+class LoadedSegment:
+    """A part of a core's program: its first address, bytes from the file, and bytes in memory."""
+
+    core: str
+    address: int
+    file_bytes: int
+    memory_bytes: int
 
 
 class Board:
@@ -50,6 +55,7 @@ class Board:
         name_or_path: str | os.PathLike[str],
         overrides: Mapping[str, OverrideValue] | None = None,
     ) -> None:
+        self._path = inputs.printable(os.fspath(name_or_path))
         self.name = inputs.printable(find_board(name_or_path).stem)
         tree = board_tree(name_or_path)
         refuse_host_files(tree)
@@ -77,16 +83,12 @@ class Board:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its results would be less worth for: values without a source, or outside its range.
+        """What its results would be less worth for, and what is hardly meant.
 
-        A line each for the first of a kind, which tells how many more there are.
+        Those are values without a source, or outside the range that it calls plausible: a line a
+        kind, whatever their number; and caches that no memory can use.
         """
-        unstated = [one for one in self.parameters if one.basis == UNSTATED]
-        outside = [one for one in self.parameters if not one.has_plausible_value]
-        return (
-            *_warning(unstated, "has no source that begins with its class", _HOW_TO_SOURCE),
-            *_warning(outside, "is not what its own source calls plausible", ""),
-        )
+        return (*parameters.warnings(self.parameters, self._path), *self._description["warnings"])
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -122,6 +124,15 @@ class Board:
         self._firmware = (data, name)
         self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
         return self
+
+    @property
+    def loaded(self) -> tuple[LoadedSegment, ...]:
+        """Where the segments of the loaded firmware lie, and of programs that it carries."""
+        if self._machine is None:
+            return ()
+        names = [core["name"] for core in self._description["cores"]]
+        segments = self._machine.loaded()
+        return tuple(LoadedSegment(names[core], *segment) for core, *segment in segments)
 
     def run(
         self,
@@ -204,6 +215,7 @@ class Board:
             notes=(*result.notes, *notes),
             streams=beside,
             failed_saves=(*result.failed_saves, *recording.failed_saves),
+            host_work=_host_work(machine, result.cores),
         )
 
     def _check_cores(self, sections: Iterable[str]) -> None:
@@ -236,13 +248,6 @@ class Board:
         # what can't be loaded may leave a part of itself there
         self._machine = None
         return machine
-
-
-def _warning(parameters: Sequence[Parameter], what: str, hint: str) -> Iterator[str]:
-    if parameters:
-        first = parameters[0]
-        more = f" (and {len(parameters) - 1} more)" if len(parameters) > 1 else ""
-        yield f"{first.at}: {first.owner}: {first.property}{more} {what}{hint}"
 
 
 class _Sinks:
@@ -291,6 +296,11 @@ def _result(
         wall_ns=wall_ns,
         windows=tuple(map(_window, outcome["windows"])),
     )
+
+
+def _host_work(machine: Machine, cores: Sequence[CoreResult]) -> tuple[HostWork, ...]:
+    facts = zip(cores, machine.compiled(), machine.skipped(), strict=True)
+    return tuple(HostWork(core.name, *compiled, skipped) for core, compiled, skipped in facts)
 
 
 def _window(window: dict[str, Any]) -> Window:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclescope.board.results import CoreResult, RunResult, StackEntry
+from cyclescope.cli import counter_tables
 from cyclescope.units import format_ps
 
 WORDS_A_LINE = 4
@@ -16,7 +17,7 @@ MOST_LINES = 32
 
 
 def run_summary(result: RunResult) -> Group:
-    """What a run took, the words it gave as results, and the cycle stack of each core."""
+    """What a run took, the words it gave as results, each core's cycle stack, what was counted."""
     wall_s = result.wall_ns / 1e9
     mips = result.instructions / max(wall_s, 1e-9) / 1e6
     facts = Table.grid(padding=(0, 2))
@@ -26,7 +27,7 @@ def run_summary(result: RunResult) -> Group:
     facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
     stacks = [table for core in result.cores for table in _core_stacks(core)]
     words = [_words(name, words) for name, words in result.results.items()]
-    return Group(facts, *words, *stacks)
+    return Group(facts, *words, *stacks, *counter_tables.tables(result))
 
 
 def _words(name: str, words: tuple[int, ...]) -> Text:

@@ -3,6 +3,7 @@
 pub mod ending;
 pub mod host;
 mod images;
+pub mod loaded;
 mod messages;
 mod programs;
 mod progress;
@@ -73,6 +74,8 @@ pub struct Description {
     pub paths: Vec<String>,
     /// Timing parameters with their provenance.
     pub parameters: Vec<Parameter>,
+    /// Label of the second-level cache; empty if there is none.
+    pub outer: String,
     /// What is allowed, and hardly meant: a line each, with its place.
     pub warnings: Vec<String>,
 }
@@ -306,6 +309,10 @@ impl Machine {
             device.iter_mut().for_each(|device| device.learn());
             let totals = device.iter().flat_map(|device| device.counters());
             counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
+        }
+        if let Some(outer) = &self.bus.outer {
+            let name = &self.description.outer;
+            counters.extend(outer.totals().map(|(what, count)| (format!("{name}.{what}"), count)));
         }
         let (results, notes) = (self.results(), self.notes());
         let windows = self.windows.done.clone();

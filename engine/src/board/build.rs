@@ -306,7 +306,10 @@ fn add_node<'a>(
         Kind::Device(entry, id) => {
             let (ModelKind::Device(_, from_node) | ModelKind::Port(_, from_node)) = entry.model.kind else { return };
             let mut device = from_node(&mut reader);
-            bus.outer = bus.outer.take().or_else(|| device.outer_cache());
+            if bus.outer.is_none() {
+                bus.outer = device.outer_cache();
+                description.outer = if bus.outer.is_some() { name.clone() } else { String::new() };
+            }
             if device.has_core_registers() {
                 bus.core_registers = Some(id);
             }

@@ -2,11 +2,7 @@
 
 use super::Machine;
 use crate::bus::Target;
-use crate::dt::fault::near_matches;
 use crate::elf::{self, ElfError, Image};
-
-/// Names that are longer are not compared: that takes the square of their lengths.
-const LONGEST_LIKE_BYTES: usize = 64;
 
 /// A core's program, for messages and for functions to be watched.
 #[derive(Clone, Debug)]
@@ -142,18 +138,6 @@ impl Machine {
         let program = self.program(core)?;
         let symbol = program.image.symbols.iter().find(|symbol| symbol.name == function)?;
         Some((core, function.to_owned(), symbol.addr))
-    }
-
-    /// Functions that may be meant by a name that [`Machine::watch`] does not find.
-    pub fn functions_like(&self, name: &str) -> Vec<String> {
-        let (core, function) = match name.split_once(':') {
-            Some((core, function)) => (self.core_named(core), function),
-            None => (Some(0), name),
-        };
-        let symbols = core.and_then(|core| self.program(core)).map(|program| &program.image.symbols);
-        let names = symbols.into_iter().flatten().map(|symbol| symbol.name.as_str());
-        let short = |name: &&str| name.len() <= LONGEST_LIKE_BYTES;
-        if short(&function) { near_matches(function, names.filter(short)) } else { Vec::new() }
     }
 
     /// What runs on a core: cores of one kind run the first one's program, unless another is known.
