@@ -1,9 +1,9 @@
 """The exit statuses of the command line, in one table.
 
 `run` ends with the firmware's own status, so the firmware has a range for itself: 0 to 111 are its
-own, 112 stands for all others that it may end with. What Cyclescope itself has to say stands above,
-up to 127, where `timeout`, `env` and the like have theirs (124 is `timeout`'s, too); from 129 on are
-signals, as shells have them.
+own, 112 stands for all others that it may end with. What Cyclescope itself has to say stands above
+that, up to 127, where `timeout`, `env` and the like have theirs (124 is `timeout`'s, too). From 129
+on are signals, as shells have them.
 """
 
 from __future__ import annotations

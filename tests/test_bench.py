@@ -218,8 +218,10 @@ def test_configurations_that_become_the_same_run_once() -> None:
 
 def test_selection_keeps_the_benchs_order_and_knows_every_name() -> None:
     assert [experiment.name for experiment in experiments.select([])] == list(experiments.ALL)
-    with pytest.raises(UsageError, match="did you mean"):
+    with pytest.raises(UsageError, match="there are quad-spi-throughput"):
         experiments.select(["no-such"])
+    with pytest.raises(UsageError, match="did you mean 'quad-spi-throughput'"):
+        experiments.select(["quad-spi-thruput"])
 
 
 def test_a_question_with_two_answers_is_an_error() -> None:

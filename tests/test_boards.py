@@ -29,6 +29,26 @@ BAD = {
         '&bram { cyclescope,sources = "cyclescope,beat-cycles: assumed few: a guess"; };',
         ("changed.dts:3", "'assumed few'", "cyclescope,beat-cycles", "2 to 8"),
     ),
+    "an unknown core": (
+        '&cpu0 { compatible = "arm,cortex-a8"; };',
+        ("changed.dts:3", "cpu@0", "unknown compatible 'arm,cortex-a8'", "'arm,cortex-a5'"),
+    ),
+    "a core without a type": (
+        "&cpu0 { /delete-property/ compatible; };",
+        ("cpu@0", "'compatible' is missing", "arm,cortex-m4"),
+    ),
+    "an unknown chip": (
+        '&flash0 { compatible = "micron,n25q128x13"; };',
+        ("changed.dts:3", "flash@0", "did you mean 'micron,n25q128a13'"),
+    ),
+    "a device that nobody has": (
+        '&uart0 { compatible = "zzz"; };',
+        ("unknown compatible 'zzz'", "`cyclescope devices` lists"),
+    ),
+    "a misspelt device": (
+        '&uart0 { compatible = "xlnx,xps-uartlight-1.00.a"; };',
+        ("did you mean 'xlnx,xps-uartlite-1.00.a'",),
+    ),
     "no core": ("/ { /delete-node/ cpus; };", ("cpu",)),
 }
 
@@ -127,6 +147,12 @@ def test_a_bad_board_is_refused_with_its_place(
     for text in said:
         assert text in done.stderr
     assert ".dts:" in done.error
+
+
+def test_a_flash_may_be_known_by_its_part_alone(changed_board: Change) -> None:
+    shipped = package.Board(BOARD)
+    board = package.Board(changed_board('&flash0 { compatible = "micron,n25q128a13"; };'))
+    assert [str(one.value) for one in board.parameters] == [one.value for one in shipped.parameters]
 
 
 def test_all_faults_are_reported_at_once(cyclescope: Command, changed_board: Change) -> None:

@@ -14,6 +14,7 @@ from conftest import BOARD, ROOT, Command
 
 from cyclescope import Board, disks, firmware
 from cyclescope.errors import BoardError, DiskError
+from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
 FLASH = "flash0.cyclescope,image"

@@ -21,7 +21,7 @@ from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
 CYCLESCOPE = f"{shlex.quote(sys.executable)} -m cyclescope"
-NOT_WRITTEN, NOBODY_READS = 2, 141
+NOT_WRITTEN, NOBODY_READS = Status.USAGE, Status.BROKEN_PIPE
 
 
 @dataclass(frozen=True)

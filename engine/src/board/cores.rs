@@ -103,7 +103,10 @@ fn tell_unknown(reader: &mut NodeReader, compatible: Option<&str>) {
         }
         None => FaultKind::Missing {
             property: "compatible".to_owned(),
-            meaning: format!("the core's type: {}", TYPES.iter().map(|known| known.compatible).collect::<Vec<_>>().join(", ")),
+            meaning: format!(
+                "the core's type: {}",
+                TYPES.iter().map(|known| known.compatible).collect::<Vec<_>>().join(", ")
+            ),
         },
     };
     reader.fault_at("compatible", kind);
