@@ -21,7 +21,7 @@ from cyclescope.units import format_hz
 _LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
 
 
-@click.command("board")
+@click.command("board", cls=completions.ArgumentsKnown)
 @click.argument("name", shell_complete=completions.boards)
 @click.option(
     "--set",

@@ -17,6 +17,19 @@ _Items = list[CompletionItem]
 _Complete = Callable[[click.Context, click.Parameter, str], _Items]
 
 
+class ArgumentsKnown(click.Command):
+    """A command whose arguments are known while the value of an option behind them is typed.
+
+    Click forgets them as that option has no value yet.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words that are complete."""
+        if ctx.resilient_parsing and args and args[-1].startswith("-"):
+            args = args[:-1]
+        return super().parse_args(ctx, args)
+
+
 def _silent(
     names: Callable[[click.Context, str], Iterable[tuple[str, str | None]]],
 ) -> _Complete:
