@@ -33,7 +33,9 @@ impl Stop {
         self.0.is_made()
     }
 
-    /// The simulated time that a run with this stop has reached, in picoseconds, as of some tenths of a second ago.
+    /// How far a run with this stop has come, in simulated picoseconds.
+    ///
+    /// That is some tenths of a second old.
     #[getter]
     fn reached_ps(&self) -> u64 {
         self.0.reached().0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from rich.table import Table
 from rich.text import Text
@@ -16,11 +17,19 @@ from cyclescope.board.results import CoreResult, RunResult
 
 # Of a core: the engine's name, what users call it, and what else there is to say, by its name.
 _OF_CORES = (
-    ("i-cache fills", "instruction cache", None, ""),
+    ("i-cache fills", "instruction cache", "", ""),
     ("d-cache fills", "data cache", "d-cache write-backs", "written back"),
     ("micro TLB misses", "micro TLBs", "table walks", "table walks"),
-    ("mispredicted branches", "branch prediction", None, ""),
+    ("mispredicted branches", "branch prediction", "", ""),
 )
+_HEADINGS = {
+    "where": "where",
+    "misses": "misses",
+    "rate": "per 1000 instructions",
+    "hits": "hit rate",
+    "also": "also",
+}
+_TEXTS = ("where", "also")
 _SECOND_LEVEL = (
     ("instruction reads", "instruction read hits"),
     ("data reads", "data read hits"),
@@ -37,8 +46,9 @@ def tables(result: RunResult) -> list[Table]:
     cores = {core.name: owners.pop(core.name, {}) for core in result.cores}
     outer = {name: counts for name, counts in owners.items() if _SECOND_LEVEL[0][0] in counts}
     devices = {name: counts for name, counts in owners.items() if name not in outer}
-    found = [_misses(result.cores, cores, outer), _devices(devices)]
-    return [table for table in found if table.row_count]
+    rows = [row for core in result.cores for row in _of_core(core, cores[core.name])]
+    rows += [row for name, counts in outer.items() for row in _of_second_level(name, counts)]
+    return [table for table in (_misses(rows), _devices(devices)) if table.row_count]
 
 
 def _by_owner(counters: Mapping[str, int]) -> dict[str, dict[str, int]]:
@@ -51,33 +61,44 @@ def _by_owner(counters: Mapping[str, int]) -> dict[str, dict[str, int]]:
     return dict(owners)
 
 
-def _misses(
-    cores: tuple[CoreResult, ...],
-    counts: Mapping[str, Mapping[str, int]],
-    outer: Mapping[str, Mapping[str, int]],
-) -> Table:
+@dataclass(frozen=True)
+class _Row:
+    where: str
+    misses: str
+    rate: str = ""
+    hits: str = ""
+    also: str = ""
+
+
+def _misses(rows: list[_Row]) -> Table:
+    """A table with those columns that say something."""
     table = Table(title="misses", title_justify="left")
-    table.add_column("where")
-    table.add_column("misses", justify="right")
-    table.add_column("per 1000 instructions", justify="right")
-    table.add_column("hit rate", justify="right")
-    table.add_column("also")
-    for core in cores:
-        for name, what, beside, words in _OF_CORES:
-            misses = counts[core.name].get(name, 0)
-            if misses:
-                rate = f"{1000 * misses / max(core.instructions, 1):.3f}"
-                more = counts[core.name].get(beside or "", 0)
-                also = f"{more:,} {words}" if more else ""
-                table.add_row(f"{core.name}: {what}", f"{misses:,}", rate, "", also)
-    for name, totals in outer.items():
-        for asked, hits in _SECOND_LEVEL:
-            requests = totals.get(asked, 0)
-            if requests:
-                misses = requests - totals.get(hits, 0)
-                share = f"{totals.get(hits, 0) / requests:.1%}".replace("%", " %")
-                table.add_row(f"{name}: {asked}", f"{misses:,}", "", share, f"of {requests:,}")
+    shown = [field for field in _HEADINGS if any(getattr(row, field) for row in rows)]
+    for field in shown:
+        justify = "left" if field in _TEXTS else "right"
+        table.add_column(_HEADINGS[field], justify=justify)
+    for row in rows:
+        table.add_row(*(getattr(row, field) for field in shown))
     return table
+
+
+def _of_core(core: CoreResult, counts: Mapping[str, int]) -> Iterator[_Row]:
+    for name, what, beside, words in _OF_CORES:
+        misses = counts.get(name, 0)
+        if misses:
+            rate = f"{1000 * misses / max(core.instructions, 1):.3f}"
+            more = counts.get(beside, 0)
+            also = f"{more:,} {words}" if more else ""
+            yield _Row(f"{core.name}: {what}", f"{misses:,}", rate, also=also)
+
+
+def _of_second_level(name: str, counts: Mapping[str, int]) -> Iterator[_Row]:
+    for asked, hits in _SECOND_LEVEL:
+        requests = counts.get(asked, 0)
+        if requests:
+            share = f"{counts.get(hits, 0) / requests:.1%}".replace("%", " %")
+            misses = requests - counts.get(hits, 0)
+            yield _Row(f"{name}: {asked}", f"{misses:,}", hits=share, also=f"of {requests:,}")
 
 
 def _devices(devices: Mapping[str, Mapping[str, int]]) -> Table:

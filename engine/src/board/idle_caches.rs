@@ -1,16 +1,20 @@
 //! Caches that nothing can use.
 //!
 //! What a core's caches keep is decided by the board's map first, for every core type: only what is marked
-//! `cyclescope,cacheable` is ever kept, and tightly coupled memory never is. Of the rest, page tables (Cortex-A, XBurst)
-//! may take something away, but they never add to it. So a cache is of no use on a board on which nothing is marked.
+//! `cyclescope,cacheable` is kept, and tightly coupled memory never is. Page tables (Cortex-A, XBurst) may take
+//! something away from that, but never add to it. So a cache is of no use on a board on which nothing is marked.
 
-use crate::bus::{Bus, Target};
+use crate::bus::{Bus, MapEntry, Target};
 use crate::dt::linux::CACHEABLE;
 use crate::dt::node::Node;
 use crate::machine::CoreInfo;
 
-/// A warning for each core whose caches can keep nothing. `cpus` are the nodes of `cores`, in the same order.
+/// A warning for each core whose caches can keep nothing, of all that could be marked. `cpus` are the nodes of `cores`,
+/// in the same order.
 pub fn warnings(bus: &Bus, cpus: &[&Node], cores: &[CoreInfo]) -> Vec<String> {
+    if !bus.map.iter().any(may_be_marked) {
+        return Vec::new();
+    }
     let first_level = cpus.iter().zip(cores).enumerate().filter(|(core, (_, info))| {
         !info.caches.is_empty() && !(0..bus.map.len()).any(|entry| can_keep(bus, *core, entry))
     });
@@ -20,6 +24,11 @@ pub fn warnings(bus: &Bus, cpus: &[&Node], cores: &[CoreInfo]) -> Vec<String> {
         warnings.push(format!("the second-level cache never keeps anything: {}", nothing_is_marked()));
     }
     warnings
+}
+
+/// True for memory, and for windows of devices behind their registers.
+fn may_be_marked(entry: &MapEntry) -> bool {
+    !matches!(entry.target, Target::Device(_, 0))
 }
 
 /// True if the first-level caches of a core may keep what is at a map entry.

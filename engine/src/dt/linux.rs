@@ -19,8 +19,8 @@ pub const COMMON: [(&str, &str); 16] = [
     ("interrupts-extended", "the same, each with its own controller"),
     (
         "cyclescope,sources",
-        "where the timing properties have their values from: strings of \"property: source\"; the property * is all that \
-         have no entry of their own",
+        "where the timing properties have their values from: strings of \"property: source\"; the property * is \
+         all that have no entry of their own",
     ),
 ];
 
