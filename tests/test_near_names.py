@@ -43,6 +43,11 @@ def test_whatever_is_typed_some_names_or_none_are_near(name: str, known: list[st
         (["bench", "fat-wirte"], "did you mean 'fat-write'"),
         (["show", "rhealston"], "did you mean 'rhealstone'?"),
         (["board", "minimal-rv23"], "did you mean 'minimal-rv32'"),
+        (
+            ["board", "minimal-rv32", "--set", "cpu0.i-cache-size=4096"],
+            "cpu0 may have this property (number), but the board does not say it",
+        ),
+        (["board", "./bords/mine.dts"], "./bords/mine.dts: no such board file"),
         (["devices", "xlnx,axi-quad-spi"], "did you mean 'xlnx,axi-quad-spi-1.00.a'"),
         (
             ["board", BOARD, "--set", "spi0.xlnx,fifo-dept=16"],
@@ -59,6 +64,11 @@ def test_a_misspelt_name_is_asked_for(cyclescope: Command, arguments: list[str],
     done = cyclescope(*arguments)
     assert done.status == Status.USAGE
     assert said in done.error
+
+
+def test_a_misspelt_file_of_a_board_is_asked_for(cyclescope: Command, tmp_path: Path) -> None:
+    (tmp_path / "arty.dts").write_text("/dts-v1/; / { };")
+    assert "no such board file; did you mean 'arty.dts'?" in cyclescope("board", "atry.dts").error
 
 
 @pytest.mark.parametrize(

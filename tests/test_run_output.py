@@ -232,12 +232,10 @@ class Kept:
         pass
 
 
-def test_the_line_is_never_in_the_consoles_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_line_is_never_in_the_consoles_text() -> None:
     file = io.StringIO()
-    monkeypatch.setattr(file, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stdout", file)
     screen = Console(file=file, force_terminal=True, width=80, color_system=None)
-    line = run_progress.Line(Kept(file), Stop(), MS, wanted=False)
+    line = run_progress.Line(Kept(file), True, Stop(), MS, wanted=False)
     line.write("one\n")
     line.show(screen)
     shown = file.getvalue()
@@ -255,6 +253,15 @@ def test_the_line_is_never_in_the_consoles_text(monkeypatch: pytest.MonkeyPatch)
     line.hide()
     assert file.getvalue().endswith("\r\x1b[2K")
     assert file.getvalue().count("\r\x1b[2K") == 2
+
+
+def test_a_console_in_a_file_holds_nothing_up() -> None:
+    file = io.StringIO()
+    screen = Console(file=file, force_terminal=True, width=80, color_system=None)
+    line = run_progress.Line(Kept(io.StringIO()), False, Stop(), MS, wanted=False)
+    line.write("no end of a line")
+    line.show(screen)
+    assert "0 %" in file.getvalue()
 
 
 def test_no_progress_goes_into_a_file(cyclescope: Command, program: Program) -> None:

@@ -48,7 +48,7 @@ def apply_overrides(root: Node, overrides: Mapping[str, OverrideValue]) -> None:
     for path, value in overrides.items():
         found = find(root, path, value)
         if found is None:
-            raise unknown_path(path, paths(root))
+            raise _absent(root, path) or unknown_path(path, paths(root))
         node, name = found
         _assign(root, node, name, path, value)
 
@@ -81,6 +81,27 @@ def unknown_path(path: str, known: Iterable[str]) -> SettingError:
     """The error for a path that names nothing, with the known paths that look like it."""
     hint = asked(_near(path, list(known)))
     return SettingError(f"--set {path}: no such board property or app setting{hint}")
+
+
+def _absent(root: Node, path: str) -> SettingError | None:
+    """The error for a property that the node's model knows, and that the board leaves out."""
+    node_part, dot, name = path.rpartition(".")
+    node = _find_node(root, node_part) if dot else None
+    compatible = node.props.get("compatible") if node else None
+    if compatible is None:
+        return None
+    from cyclescope.board.devicetree_bindings import bindings  # only what is missing needs it
+
+    own = compatible.value.decode(errors="replace").split("\0")
+    models = (entry for entry in bindings() if entry.compatible in own)
+    known = next((prop for entry in models for prop in entry.properties if prop.name == name), None)
+    if known is None:
+        return None
+    default = f", {known.default} by default" if known.default is not None else ""
+    return SettingError(
+        f"--set {path}: {node_part} may have this property ({known.kind}{default}), but the board "
+        "does not say it: write it in the board's .dts, and --set changes it"
+    )
 
 
 def _near(path: str, known: list[str]) -> list[str]:

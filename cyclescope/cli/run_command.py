@@ -172,8 +172,9 @@ def run_command(
     json_path = None if json_file == "-" else json_file
     check_outputs({"--json": json_path, "--vcd": vcd}, loaded.inputs)
     with interrupts.held_back() as held:
-        outlet = Outlet(sys.stderr if json_file == "-" else sys.stdout, held.stop)
-        progress = Line(outlet, held.stop, limit_ps, wanted=not quiet)
+        stream = sys.stderr if json_file == "-" else sys.stdout
+        outlet = Outlet(stream, held.stop)
+        progress = Line(outlet, stream.isatty(), held.stop, limit_ps, wanted=not quiet)
         writer = _Writer(progress)
         result = stopped_run.beside(
             lambda: loaded.run(

@@ -54,10 +54,13 @@ def _short(time_ps: int) -> str:
 class Line:
     """The moving line, shown within `with`, and the console's text beside it.
 
-    Nothing moves if that is not `wanted`, or if stderr is no terminal that can take a line back.
+    The text goes to `sink`, `on_terminal` or not. Nothing moves if that is not `wanted`, or if
+    stderr is no terminal that can take a line back.
     """
 
-    def __init__(self, sink: Sink, stop: Stop, limit_ps: int, wanted: bool = True) -> None:
+    def __init__(
+        self, sink: Sink, on_terminal: bool, stop: Stop, limit_ps: int, wanted: bool = True
+    ) -> None:
         self._sink, self._stop, self._limit_ps = sink, stop, limit_ps
         is_possible = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self._thread = threading.Thread(target=self._follow, daemon=True)
@@ -66,7 +69,7 @@ class Line:
         self._began_s = time.monotonic()
         self._lock = threading.Lock()
         self._shown_on: Console | None = None
-        self._shares_terminal = sys.stdout.isatty()
+        self._shares_terminal = on_terminal
         self._within_line = False
 
     def __enter__(self) -> Line:
