@@ -76,7 +76,8 @@ def doctor_command(json_file: str | None) -> int:
 def _required() -> Iterator[Finding]:
     python = ".".join(map(str, sys.version_info[:3]))
     is_new = sys.version_info >= _LEAST_PYTHON
-    yield Finding("Python", True, is_new, python, sys.executable, "Python 3.11 or newer")
+    where = f"{python}, {sys.executable}"
+    yield Finding("Python", True, is_new, where, "the package", "Python 3.11 or newer")
     yield _checked("engine", "the simulator itself", _engine, "make build, or pip install .")
     yield _checked("boards", "what comes with the package", _boards, "install the package anew")
     yield _checked("cache", "firmware that was built", _cache, "set CYCLESCOPE_CACHE to a folder")
