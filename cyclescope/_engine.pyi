@@ -80,6 +80,10 @@ class Stop:
     def requested(self) -> bool:
         """Whether someone asked for it."""
 
+    @property
+    def reached_ps(self) -> int:
+        """The simulated time that a run with this stop has reached, some tenths of a second ago."""
+
 class Machine:
     """A board ready to be loaded and run, once.
 
@@ -188,6 +192,9 @@ class Machine:
 
     def compile_after(self, runs: int) -> None:
         """Blocks become host code after this many runs; 0: never. Results do not depend on it."""
+
+    def loaded(self) -> list[tuple[int, int, int, int]]:
+        """The segments of programs: the core's index, first address, bytes of file and memory."""
 
     def compiled(self) -> list[tuple[int, int]]:
         """Regions of each core's code that have become host code, and regions that could not.

@@ -12,6 +12,7 @@ from ben_nanonote import BOARD, build
 from conftest import Command, Finished
 
 from cyclescope import firmware
+from cyclescope.statuses import Status
 
 # 12 MHz / 16 / 13: start bit, eight data bits and a stop bit
 CHARACTER_US = 10 * 16 * 13 / 12
@@ -101,6 +102,6 @@ def test_wrong_wiring_of_the_chip_is_refused(
     cyclescope: Command, changed_board: Callable[[str, str], Path], change: str, said: str
 ) -> None:
     done = cyclescope("board", changed_board(change, BOARD))
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert said in done.stderr.replace("\n", " ")
     assert re.search(r"\.dtsi?:\d+: ", done.error)

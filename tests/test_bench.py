@@ -12,6 +12,7 @@ from test_bitbang_spi import MEASURED
 from cyclescope import bench, experiments
 from cyclescope.bench import planning, published
 from cyclescope.errors import SettingError, UsageError
+from cyclescope.statuses import Status
 
 NAME = "quad-spi-throughput"
 # The whole experiment in little: the mechanisms are the same, the published numbers are not.
@@ -127,11 +128,11 @@ def test_a_failed_run_loses_no_other(cyclescope: Command, tmp_path: Path) -> Non
 
 def test_an_unknown_path_is_refused_with_near_matches(cyclescope: Command) -> None:
     done = cyclescope("bench", "--set", "spi0.clock-freqency=40000000")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "spi0.clock-freqency" in done.error
     assert "spi0.clock-frequency" in done.error
     done = cyclescope("bench", "--set", f"{NAME}.page=1")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert f"{NAME}.pages" in done.error
 
 
@@ -147,13 +148,13 @@ def test_a_value_that_is_not_allowed_is_refused(
     cyclescope: Command, change: str, said: str
 ) -> None:
     done = cyclescope("bench", "--set", change)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert said in done.error
 
 
 def test_an_unknown_experiment_is_refused_with_near_matches(cyclescope: Command) -> None:
     done = cyclescope("bench", "quad-spi")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert NAME in done.error
 
 
@@ -217,8 +218,10 @@ def test_configurations_that_become_the_same_run_once() -> None:
 
 def test_selection_keeps_the_benchs_order_and_knows_every_name() -> None:
     assert [experiment.name for experiment in experiments.select([])] == list(experiments.ALL)
-    with pytest.raises(UsageError, match="near matches"):
+    with pytest.raises(UsageError, match="there are quad-spi-throughput"):
         experiments.select(["no-such"])
+    with pytest.raises(UsageError, match="did you mean 'quad-spi-throughput'"):
+        experiments.select(["quad-spi-thruput"])
 
 
 def test_a_question_with_two_answers_is_an_error() -> None:

@@ -21,6 +21,7 @@ from cyclescope.bench.rows import RunRecord
 from cyclescope.board.results import Settings
 from cyclescope.disks import Disk
 from cyclescope.errors import DiskError
+from cyclescope.statuses import Status
 
 # The flash of this board takes an image too: one app reads it, another erases it.
 SLOT = "flash0.cyclescope,image"
@@ -124,7 +125,7 @@ def test_an_image_that_is_no_card_is_refused_before_anything_runs(
         with own.open("wb") as new:
             new.truncate(size_bytes)
     done = cyclescope("bench", "fat-write", "--set", f"card0.cyclescope,image={own}")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.error.startswith("--set: mmc@0: cyclescope,image is ")
     assert done.stderr.count("\n") == 1
 

@@ -23,6 +23,7 @@ from cyclescope.bench.costs import Costs
 from cyclescope.bench.planning import Job
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.cli import bench_progress, bench_summary, experiment_tables
+from cyclescope.statuses import Status
 
 NAME = "quad-spi-throughput"
 SHORT = [
@@ -109,7 +110,7 @@ def test_a_file_that_has_no_results_is_refused(
     if content is not None:
         path.write_text(content)
     done = cyclescope("show", "--results", path)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
@@ -126,7 +127,7 @@ def test_an_experiment_that_the_file_lacks_is_named(cyclescope: Command, tmp_pat
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "results.json").write_text("[]")
     done = cyclescope("show", NAME)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert f"`cyclescope bench {NAME}`" in done.stderr
 
 

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BOARD, Command
+from conftest import BOARD, ROOT, Command
 
 import cyclescope as package
 from cyclescope import experiments
 from cyclescope.board.parameters import ASSUMED
+from cyclescope.statuses import Status
 
 Change = Callable[[str], Path]
 
@@ -27,6 +28,26 @@ BAD = {
     "a range that is none": (
         '&bram { cyclescope,sources = "cyclescope,beat-cycles: assumed few: a guess"; };',
         ("changed.dts:3", "'assumed few'", "cyclescope,beat-cycles", "2 to 8"),
+    ),
+    "an unknown core": (
+        '&cpu0 { compatible = "arm,cortex-a8"; };',
+        ("changed.dts:3", "cpu@0", "unknown compatible 'arm,cortex-a8'", "'arm,cortex-a5'"),
+    ),
+    "a core without a type": (
+        "&cpu0 { /delete-property/ compatible; };",
+        ("cpu@0", "'compatible' is missing", "arm,cortex-m4"),
+    ),
+    "an unknown chip": (
+        '&flash0 { compatible = "micron,n25q128x13"; };',
+        ("changed.dts:3", "flash@0", "did you mean 'micron,n25q128a13'"),
+    ),
+    "a device that nobody has": (
+        '&uart0 { compatible = "zzz"; };',
+        ("unknown compatible 'zzz'", "`cyclescope devices` lists"),
+    ),
+    "a misspelt device": (
+        '&uart0 { compatible = "xlnx,xps-uartlight-1.00.a"; };',
+        ("did you mean 'xlnx,xps-uartlite-1.00.a'",),
     ),
     "no core": ("/ { /delete-node/ cpus; };", ("cpu",)),
 }
@@ -79,9 +100,30 @@ def test_a_users_board_may_leave_sources_out_with_a_warning(
     done = cyclescope("board", changed_board("&ddr { /delete-property/ cyclescope,sources; };"))
     assert done.status == 0
     (warning,) = done.stderr.splitlines()
-    assert re.match(r"cyclescope: warning: \S+\.dts:\d+: ddr: cyclescope,[\w-]+ \(and", warning)
-    assert "cyclescope,sources" in warning
+    said = r"cyclescope: warning: \S+\.dts:\d+: ddr: cyclescope,[\w-]+ and 2 more: no source in "
+    assert re.match(said, warning)
     assert "unstated" in done.stdout
+    # the command that it names lists them
+    (command,) = re.findall(r"`cyclescope (board \S+ --class unstated)`", warning)
+    listed = cyclescope(*command.split()).stdout
+    assert listed.count("│ ddr") == listed.count("unstated") == 3
+
+
+def test_a_source_may_stand_for_all_of_a_node(cyclescope: Command, changed_board: Change) -> None:
+    beat = "cyclescope,beat-cycles: assumed 1 to 2: read off"
+    source = f'"*: assumed: a first guess", "{beat}"'
+    board = changed_board(f"&ddr {{ cyclescope,sources = {source}; }};")
+    done = cyclescope("board", board)
+    assert (done.status, done.stderr) == (0, "")
+    found = {one.property: one for one in package.Board(board).parameters if one.label == "ddr"}
+    assert found["cyclescope,beat-cycles"].source == "read off"
+    others = [one for name, one in found.items() if name != "cyclescope,beat-cycles"]
+    assert {(one.basis, one.source) for one in others} == {(ASSUMED, "a first guess")}
+
+
+def test_shipped_boards_have_a_source_for_each_value() -> None:
+    for path in sorted((ROOT / "boards").glob("*.dts*")):
+        assert '"*' not in path.read_text(encoding="utf-8"), path
 
 
 def test_a_value_that_its_source_calls_implausible_is_told(
@@ -91,7 +133,7 @@ def test_a_value_that_its_source_calls_implausible_is_told(
     board = changed_board(f'&bram {{ cyclescope,sources = "{source}"; }};')
     done = cyclescope("board", board)
     assert done.status == 0
-    assert "bram: cyclescope,beat-cycles is not what its own source calls plausible" in done.stderr
+    assert "bram: cyclescope,beat-cycles: not what its own source calls plausible" in done.stderr
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -100,17 +142,23 @@ def test_a_bad_board_is_refused_with_its_place(
 ) -> None:
     source, said = BAD[name]
     done = cyclescope("board", changed_board(source))
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.stdout == ""
     for text in said:
         assert text in done.stderr
     assert ".dts:" in done.error
 
 
+def test_a_flash_may_be_known_by_its_part_alone(changed_board: Change) -> None:
+    shipped = package.Board(BOARD)
+    board = package.Board(changed_board('&flash0 { compatible = "micron,n25q128a13"; };'))
+    assert [str(one.value) for one in board.parameters] == [one.value for one in shipped.parameters]
+
+
 def test_all_faults_are_reported_at_once(cyclescope: Command, changed_board: Change) -> None:
     source = '&spi0 { xlnx,fifo-depth = <32>; };\n&uart0 { compatible = "acme,uart"; };'
     done = cyclescope("board", changed_board(source))
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "fifo-depth" in done.stderr
     assert "acme,uart" in done.stderr
 
@@ -123,7 +171,7 @@ def test_an_unchanged_include_of_the_shipped_board_is_sound(
 
 def test_an_override_that_the_board_refuses_names_the_option(cyclescope: Command) -> None:
     done = cyclescope("board", BOARD, "--set", "spi0.xlnx,fifo-depth=32")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "--set" in done.error
     assert "fifo-depth" in done.error
 
@@ -141,11 +189,11 @@ def test_an_overridden_parameter_says_so(cyclescope: Command) -> None:
 @pytest.mark.parametrize("name", ["kc705", "no-such-board", ""])
 def test_an_unknown_board_is_refused_with_near_matches(cyclescope: Command, name: str) -> None:
     done = cyclescope("board", name)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert BOARD in done.error
 
 
 def test_a_board_file_that_is_not_there_is_named(cyclescope: Command) -> None:
     done = cyclescope("board", "./mine.dts")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "mine.dts" in done.error

@@ -120,8 +120,35 @@ def test_what_is_not_a_shipped_parts_name_is_looked_for_beside_the_board(
     tmp_path: Path, name: str
 ) -> None:
     fault = refusal(board(tmp_path, f'/ {{ /include/ "{name}" }};\n'))
-    assert fault.endswith("No such file or directory")
+    assert "No such file or directory" in fault
     assert str(tmp_path) in fault
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('#include "n25q128a13.dtsi"', None),
+        ("# include  <n25q128a13.dtsi> // Micron", None),
+        ('#include "n25q128a.dtsi"', "did you mean 'n25q128a13.dtsi'?"),
+        ("#include <dt-bindings/gpio/gpio.h>", "headers are for the C preprocessor: have"),
+        ("#define PINS 4", "#define is for the C preprocessor: have"),
+        ("#endif ", "cpp -nostdinc"),
+        # a property is none, and a comment says nothing
+        ("#size-cells = <1>;", None),
+        ('/*\n#include "none.dtsi"\n*/', None),
+    ],
+)
+def test_lines_for_the_preprocessor_are_done_or_refused_in_their_place(
+    tmp_path: Path, line: str, said: str | None
+) -> None:
+    path = board(tmp_path, f"/ {{\n{line}\n}};\n")
+    if said is not None:
+        fault = refusal(path)
+        assert said in fault
+        assert "board.dts:3: " in fault
+        return
+    root = devicetree.parse(path)
+    assert ("compatible" in root.props) == (".dtsi" in line and "*" not in line)
 
 
 @pytest.mark.parametrize("kind", ["fifo", "folder", "huge", "zero", "secret", "missing"])

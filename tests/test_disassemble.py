@@ -13,6 +13,7 @@ from elf_files import loaded, symbols
 
 from cyclescope import _engine
 from cyclescope.errors import EngineError
+from cyclescope.statuses import Status
 
 LINE = re.compile(r"([0-9a-f]{8}):  ([0-9a-f]{2,8}) +(\S.*)")
 # how a function begins that calls others
@@ -63,7 +64,7 @@ def test_what_is_not_there_is_one_line(cyclescope: Command, tmp_path: Path) -> N
     rows = _engine.listing(elf.read_bytes())
     begin, end = rows[0][0], max(row[0] + row[2] for row in rows)
     for place, told in [
-        ("mian", "function mian; near matches: main"),
+        ("mian", "function mian; did you mean 'main'?"),
         ("zzzzz", "function zzzzz; without names all functions are shown"),
         ("z" * 10_000, "z; without names all functions are shown"),
         ("80000012", "function 80000012; an address begins with 0x: 0x80000012"),
@@ -71,7 +72,7 @@ def test_what_is_not_there_is_one_line(cyclescope: Command, tmp_path: Path) -> N
         ("0xx", "function 0xx; without names all functions are shown"),
     ]:
         done = cyclescope("disassemble", elf, place)
-        assert done.status == 2
+        assert done.status == Status.USAGE
         assert told in done.error
     for name, data, told in [
         ("text", b"#!/bin/sh", "not an ELF file"),
@@ -80,7 +81,7 @@ def test_what_is_not_there_is_one_line(cyclescope: Command, tmp_path: Path) -> N
     ]:
         (tmp_path / name).write_bytes(data)
         done = cyclescope("disassemble", tmp_path / name)
-        assert done.status == 2
+        assert done.status == Status.USAGE
         assert told in done.error
         assert len(done.error.splitlines()) == 1
 

@@ -7,6 +7,8 @@ import pytest
 from conftest import BOARD, Command
 from elf32 import DDR, EXIT_0, GOOD, Segment, executable
 
+from cyclescope.statuses import Status
+
 BAD = {
     "empty": (b"", ""),
     "a text": (b"#!/bin/sh\necho hello\n", "ELF"),
@@ -52,7 +54,7 @@ def test_a_bad_elf_is_refused_with_one_line(cyclescope: Command, tmp_path: Path,
     data, said = BAD[name]
     (tmp_path / "bad.elf").write_bytes(data)
     done = cyclescope("run", "bad.elf", "--board", BOARD)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "bad.elf" in done.error
     assert said.lower() in done.error.lower()
     assert done.stdout == ""
@@ -61,12 +63,12 @@ def test_a_bad_elf_is_refused_with_one_line(cyclescope: Command, tmp_path: Path,
 
 def test_a_file_that_is_not_there_is_named(cyclescope: Command) -> None:
     done = cyclescope("run", "no-such.elf", "--board", BOARD)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.error == "no-such.elf: No such file or directory"
 
 
 def test_a_folder_is_no_firmware(cyclescope: Command, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     done = cyclescope("run", "folder", "--board", BOARD)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "folder" in done.error

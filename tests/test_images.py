@@ -14,6 +14,7 @@ from conftest import BOARD, ROOT, Command
 
 from cyclescope import Board, disks, firmware
 from cyclescope.errors import BoardError, DiskError
+from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
 FLASH = "flash0.cyclescope,image"
@@ -68,7 +69,7 @@ def test_an_image_that_can_not_be_saved_is_a_fault_of_the_board_before_anything_
             *("run", program("flash_readback"), "--board", BOARD, "--set", f"{FLASH}={path}"),
             timeout_s=60,
         )
-        assert (done.status, done.stdout) == (2, "")
+        assert (done.status, done.stdout) == (Status.USAGE, "")
         assert done.error == f"--set: flash@0: cyclescope,image is {path}; {said}"
 
 
@@ -118,7 +119,7 @@ def test_a_flashs_image_is_one_runs_alone(
     run = ("run", program("flash_readback"), "--board", BOARD, *setting)
     with running(endless(BOARD), BOARD, *setting):
         done = cyclescope(*run)
-        assert (done.status, done.stdout) == (2, "")
+        assert (done.status, done.stdout) == (Status.USAGE, "")
         assert done.error == f"--set: flash@0: cyclescope,image is {image}; {TAKEN}"
         # who looks at the board is in nobody's way
         assert cyclescope("board", BOARD, *setting).status == 0

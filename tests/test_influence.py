@@ -14,6 +14,7 @@ from cyclescope.bench.experiment import Experiment
 from cyclescope.bench.influence import Change, Influence
 from cyclescope.bench.moves import Move
 from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
+from cyclescope.statuses import Status
 
 # Experiments whose published numbers were measured on hardware, and not taken from its RTL.
 MEASURED = [
@@ -219,12 +220,12 @@ def test_a_stopped_measurement_goes_on_where_it_was(monkeypatch: pytest.MonkeyPa
 
 def test_an_experiment_without_published_numbers_has_no_sensitivity(cyclescope: Command) -> None:
     done = cyclescope("bench", "--sensitivity", "card-probe")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "card-probe" in done.error
 
 
 @pytest.mark.parametrize("option", [("--quick",), ("--set", "a.b=1"), ("--json", "rows.json")])
 def test_options_of_other_runs_are_refused(cyclescope: Command, option: tuple[str, ...]) -> None:
     done = cyclescope("bench", "--sensitivity", *option)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "--sensitivity" in done.error

@@ -20,6 +20,7 @@ from cyclescope.errors import IpcError, UsageError
 from cyclescope.ipc.client import Results, run_tests
 from cyclescope.ipc.link import open_link
 from cyclescope.ipc.protocol import HEADER, TtyTest, blocks_of, crc16, parse_test, report_tests
+from cyclescope.statuses import Status
 
 MS = 10**9
 SHORT_MS = 300
@@ -201,7 +202,7 @@ def test_a_port_that_someone_has_is_not_taken() -> None:
 )
 def test_wrong_usage(cyclescope: Command, arguments: tuple[str, ...], said: str) -> None:
     finished = cyclescope("ipc", *arguments)
-    assert finished.status == 2
+    assert finished.status == Status.USAGE
     assert finished.error.startswith(said)
 
 

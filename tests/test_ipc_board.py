@@ -11,6 +11,7 @@ from conftest import Command
 from cyclescope import firmware
 from cyclescope.board import Board
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
+from cyclescope.statuses import Status
 
 BOARD = "stm32mp157c-dk2"
 
@@ -90,7 +91,7 @@ def test_the_original_overflow_is_told_with_who_waits(cyclescope: Command) -> No
 
 def test_a_setting_that_is_none_is_refused(cyclescope: Command) -> None:
     wrong = cyclescope("ipc", "--board", BOARD, "--set", "log=maybe")
-    assert (wrong.status, wrong.error) == (2, "--set log=maybe: allowed: on, off")
+    assert (wrong.status, wrong.error) == (Status.USAGE, "--set log=maybe: allowed: on, off")
     absent = cyclescope("ipc", "--board", BOARD, "--set", "logs=on")
-    assert absent.status == 2
+    assert absent.status == Status.USAGE
     assert absent.error.startswith("--set logs")

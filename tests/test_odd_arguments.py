@@ -18,6 +18,7 @@ from cyclescope.board.overrides import paths
 from cyclescope.cli import board_command
 from cyclescope.errors import EngineError
 from cyclescope.ipc.protocol import parse_test
+from cyclescope.statuses import Status
 from cyclescope.units import parse_number, parse_time_ps
 
 EXAMPLES = settings(
@@ -34,6 +35,9 @@ COMMANDS = {
     "ipc": ("--board", "no-such-board"),
     "board": ("no-such-board",),
     "svd": ("missing.svd", "--clock", "1M", "--memory", "ram=0:4Ki"),
+    "devices": ("no-such-device",),
+    # nothing else is wrong with it
+    "doctor": ("--no-such-option",),
     "list": (),
 }
 ODD = st.one_of(
@@ -64,7 +68,7 @@ def called(arguments: Sequence[str]) -> tuple[int, str]:
 
 def refused(arguments: Sequence[str]) -> None:
     status, stderr = called(arguments)
-    assert status in (1, 2), (arguments, stderr)
+    assert status in (Status.FAILED, Status.USAGE), (arguments, stderr)
     assert stderr.startswith("cyclescope: error: "), (arguments, stderr)
     assert "Traceback" not in stderr
     assert "a fault of Cyclescope" not in stderr
@@ -131,7 +135,7 @@ def test_a_fault_of_ours_is_a_line_with_its_place(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(board_command, "Board", fails)
     status, stderr = called(["board", BOARD])
-    assert status == 70
+    assert status == Status.OWN_FAULT
     assert stderr.startswith(
         "cyclescope: error: a fault of Cyclescope at cyclescope/cli/board_command.py:"
     )
@@ -148,6 +152,6 @@ def test_the_hosts_memory_may_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(board_command, "Board", fails)
     status, stderr = called(["board", BOARD])
     assert (status, stderr) == (
-        2,
+        Status.USAGE,
         "cyclescope: error: this takes more memory than the host has\n",
     )

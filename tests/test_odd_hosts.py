@@ -17,10 +17,11 @@ from conftest import BOARD
 from cyclescope import resources
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
+from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
 CYCLESCOPE = f"{shlex.quote(sys.executable)} -m cyclescope"
-NOT_WRITTEN, NOBODY_READS = 2, 141
+NOT_WRITTEN, NOBODY_READS = Status.USAGE, Status.BROKEN_PIPE
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def error(message: str) -> str:
 
 def test_a_closed_output_is_told(shell: Shell, program: Program) -> None:
     done = shell("$C list >&-")
-    assert (done.status, done.stderr) == (2, error("standard output: it is closed"))
+    assert (done.status, done.stderr) == (Status.USAGE, error("standard output: it is closed"))
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
     done = shell(f"{run} >&-; cat out.json")
     assert done.status == NOT_WRITTEN
@@ -86,14 +87,14 @@ def test_all_streams_may_be_closed(shell: Shell, program: Program) -> None:
     # no file has taken the place of a stream
     assert (done.status, json.loads(done.stdout)["outcome"]) == (NOT_WRITTEN, "interrupted")
     assert shell(f"$C run {program('exit_main')} --board {BOARD} 2>&-").status == 7
-    assert shell("$C board nothing 2>&-").status == 2
+    assert shell("$C board nothing 2>&-").status == Status.USAGE
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the host has no /dev/full")
 def test_a_full_output_is_told(shell: Shell, program: Program) -> None:
     told = error("standard output: No space left on device")
     done = shell("$C list > /dev/full")
-    assert (done.status, done.stderr) == (2, told)
+    assert (done.status, done.stderr) == (Status.USAGE, told)
     done = shell(f"$C run {program('exit_main')} --board {BOARD} > /dev/full")
     assert done.status == NOT_WRITTEN
     assert done.stderr.endswith(" of simulated time: standard output: No space left on device\n")
@@ -170,7 +171,7 @@ def test_what_is_no_elf(tmp_path: Path, file: str, said: str) -> None:
         check=False,
     )
     shown = file.replace("\udcff", "\\xff").replace("\n", "\\n")
-    assert (done.returncode, done.stderr.decode()) == (2, error(f"{shown}: {said}"))
+    assert (done.returncode, done.stderr.decode()) == (Status.USAGE, error(f"{shown}: {said}"))
 
 
 def test_an_elf_from_a_pipe(shell: Shell, program: Program) -> None:
@@ -218,7 +219,7 @@ def test_what_a_board_can_not_include(
 ) -> None:
     (tmp_path / "board.dts").write_text(f"/dts-v1/;\n{how.format(file)}\n")
     done = shell("$C board ./board.dts")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.stderr.startswith("cyclescope: error: board.dts:2: ")
     assert said in done.stderr
 
@@ -226,7 +227,7 @@ def test_what_a_board_can_not_include(
 @pytest.mark.parametrize("board", ["/dev/zero", "/", "/dev/null"])
 def test_what_is_no_board(shell: Shell, board: str) -> None:
     done = shell(f"$C board {board}")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.stderr.startswith(f"cyclescope: error: {board}: this is a d")
 
 
@@ -238,10 +239,13 @@ def test_a_working_directory_that_is_gone(shell: Shell, program: Program) -> Non
     done = shell(f"{gone}; $C run {program('exit_main')} --board {BOARD}")
     assert (done.status, done.stderr) == (7, "")
     done = shell(f"{gone}; $C bench picosoc-xip")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.stderr.count("\n") == 1
     done = shell(f"{gone}; $C run none.elf --board {BOARD}")
-    assert (done.status, done.stderr) == (2, error("none.elf: No such file or directory"))
+    assert (done.status, done.stderr) == (
+        Status.USAGE,
+        error("none.elf: No such file or directory"),
+    )
 
 
 def test_no_home_and_no_folder_for_scratch(shell: Shell, program: Program) -> None:

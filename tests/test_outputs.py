@@ -21,6 +21,7 @@ from ipc_peer import Peer
 from cyclescope import Board, bench, experiments, firmware
 from cyclescope.bench import planning
 from cyclescope.errors import OutputError, UsageError
+from cyclescope.statuses import Status
 
 NAME = "quad-spi-throughput"
 SHORT = (
@@ -83,7 +84,7 @@ def test_a_device_node_stays_one(cyclescope: Command, program: Program, tmp_path
     assert cyclescope(*run, "--json", null, "--vcd", null).status == 42
     assert null.is_char_device()
     done = cyclescope(*run, "--set", f"flash0.cyclescope,image={null}")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "it is a character device; an image is a regular file or a block device" in done.error
     assert null.is_char_device()
 
@@ -128,7 +129,7 @@ def test_where_nothing_can_be_saved_nothing_is_run(
 ) -> None:
     (tmp_path / "folder").mkdir()
     done = cyclescope("run", program("exit_main"), "--board", BOARD, option, path)
-    assert (done.status, done.stdout, done.error) == (2, "", said)
+    assert (done.status, done.stdout, done.error) == (Status.USAGE, "", said)
 
 
 def test_nothing_that_was_given_is_overwritten(
@@ -163,10 +164,10 @@ def test_nothing_that_was_given_is_overwritten(
         ("--vcd", "part.dtsi", "the board"),
     ):
         done = cyclescope(*run, option, name)
-        assert done.status == 2
+        assert done.status == Status.USAGE
         assert done.error == f"{name}: {option} would overwrite {what}: name another file"
     done = cyclescope(*run, "--json", "x", "--vcd", "./x")
-    assert (done.status, done.error) == (2, "./x: --json and --vcd name the same file")
+    assert (done.status, done.error) == (Status.USAGE, "./x: --json and --vcd name the same file")
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -202,7 +203,7 @@ def test_on_a_full_disk_each_file_has_an_error_and_all_else_is_there(
         *("--set", "flash0.cyclescope,image=flash.bin"),
     )
     # the firmware itself ends well
-    assert done.returncode == 1
+    assert done.returncode == Status.UNSAVED
     assert "flash read back: no error" in done.stdout
     assert "cycle stack of cpu0" in done.stdout
     image, *others = errors(done.stderr)
@@ -260,7 +261,7 @@ def test_a_bench_that_could_not_save_runs_nothing(
     (tmp_path / "full" / "report.html").mkdir(parents=True)
     before = sorted(tmp_path.rglob("*"))
     done = cyclescope("bench", NAME, *arguments)
-    assert (done.status, done.stdout, done.error) == (2, "", said)
+    assert (done.status, done.stdout, done.error) == (Status.USAGE, "", said)
     assert done.stderr.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -282,7 +283,7 @@ def test_a_bench_on_a_full_disk_shows_its_tables_and_names_each_file(tmp_path: P
     for job in planning.plan(experiments.select([NAME]), changes):
         firmware.build_app(job.run.app, job.run.board, job.run.settings)
     done = with_full_disk(tmp_path, "bench", NAME, *SHORT, "--json", "rows.json")
-    assert done.returncode == 1
+    assert done.returncode == Status.FAILED
     assert "quad write" in done.stdout
     said = [
         f"{name}: can't be written: File too large"
@@ -319,13 +320,13 @@ def test_runs_of_a_bench_start_from_copies_of_an_image(tmp_path: Path) -> None:
 def test_an_ipc_that_could_not_save_measures_nothing(cyclescope: Command, tmp_path: Path) -> None:
     with Peer() as peer:
         done = cyclescope("ipc", "--port", peer.port, "--json", "none/x")
-        assert (done.status, done.stdout) == (2, "")
+        assert (done.status, done.stdout) == (Status.USAGE, "")
         assert done.error == "none/x: its folder does not exist: make it first"
         assert peer.tests == []
     (tmp_path / "own.elf").touch()
     board = ("ipc", "--board", "stm32mp157c-dk2", "--firmware", "own.elf")
     done = cyclescope(*board, "--json", "./own.elf")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.error == "./own.elf: --json would overwrite the firmware: name another file"
 
 
@@ -333,6 +334,6 @@ def test_an_ipc_on_a_full_disk_shows_what_it_measured(tmp_path: Path) -> None:
     with Peer() as peer:
         arguments = ("--test", "512x1", "--json", "out.json")
         done = with_full_disk(tmp_path, "ipc", "--port", peer.port, *arguments)
-    assert done.returncode == 1
+    assert done.returncode == Status.FAILED
     assert "512x1" in done.stdout
     assert errors(done.stderr) == ["out.json: can't be written: File too large"]

@@ -108,14 +108,14 @@ def test_statuses_are_told_by_the_help(cyclescope: Command) -> None:
 
 
 def test_bindings_are_listed(cyclescope: Command) -> None:
-    done = cyclescope("binding")
+    done = cyclescope("devices")
     assert done.status == 0
     for compatible in described.BINDINGS:
         assert compatible in done.stdout
 
 
 def test_a_binding_is_shown_with_its_properties(cyclescope: Command) -> None:
-    done = cyclescope("binding", "xlnx,xps-uartlite-1.00.a")
+    done = cyclescope("devices", "xlnx,xps-uartlite-1.00.a")
     assert done.status == 0
     for words in ("PG142", "current-speed", "Bd", "xlnx,odd-parity", "0 or 1", "0 by default"):
         assert words in done.stdout
@@ -123,6 +123,6 @@ def test_a_binding_is_shown_with_its_properties(cyclescope: Command) -> None:
 
 
 def test_a_misspelt_binding_is_named_with_its_like(cyclescope: Command) -> None:
-    done = cyclescope("binding", "xlnx,xps-uart-1.00.a")
+    done = cyclescope("devices", "xlnx,xps-uart-1.00.a")
     assert done.status == Status.USAGE
     assert "xlnx,xps-uartlite-1.00.a" in done.error

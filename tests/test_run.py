@@ -10,6 +10,7 @@ from conftest import BOARD, ROOT, Command
 
 import cyclescope as package
 from cyclescope.errors import EngineError, SettingError, UsageError
+from cyclescope.statuses import Status
 
 PROGRAMS = tomllib.loads((ROOT / "tests" / "firmware" / "programs.toml").read_text())
 LIMIT_STATUS, FAULT_STATUS = 124, 125
@@ -133,7 +134,7 @@ def test_a_limit_that_is_no_time_is_refused(
     cyclescope: Command, program: Program, limit: str, said: str
 ) -> None:
     done = cyclescope("run", program("exit_main"), "--board", BOARD, "--limit", limit)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert said in done.error
 
 
@@ -164,7 +165,7 @@ def test_a_sections_stack_is_printed_after_the_runs(cyclescope: Command, program
     run, section = done.stdout.index("cycle stack of cpu0"), done.stdout.index("result_number")
     assert run < section
     done = cyclescope("run", program("results"), "--board", BOARD, "--section", "nothing")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "nothing" in done.error
 
 

@@ -11,6 +11,7 @@ from sama5d2 import BOARD, PROGRAMS, build
 
 from cyclescope import firmware
 from cyclescope.board.results import Value
+from cyclescope.statuses import Status
 
 # of the runtime's handlers: exit status 64 + the exception, which ends in a reset
 UNDEFINED, PREFETCH_ABORT, DATA_ABORT = 64, 66, 67
@@ -314,5 +315,5 @@ def test_a_program_for_another_core_is_refused(
 ) -> None:
     elf = firmware.build_app("hello", built_for, {})
     done = cyclescope("run", elf, "--board", board)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.error == f"{elf}: {said}"

@@ -22,6 +22,7 @@ from conftest import ROOT, Command
 
 import cyclescope
 from cyclescope import firmware
+from cyclescope.statuses import Status
 
 # One of each way in which firmware asks its host; those with a flash keep it in a file.
 BOARDS = {
@@ -276,7 +277,7 @@ def test_a_board_names_no_file_of_the_host(cyclescope: Command, tmp_path: Path, 
     )
     elf = build("exit_main", "kc705-axi-quad-spi")
     done = cyclescope("run", elf, "--board", board)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.error == (
         "anyones.dts:4: flash@0: cyclescope,image names a file of the host: a board's source may "
         'not; leave it "" here, and name the file by --set flash0.cyclescope,image=FILE'

@@ -15,6 +15,7 @@ import pytest
 from conftest import Command
 
 import cyclescope as package
+from cyclescope.statuses import OTHER_OF_FIRMWARE, Status
 
 SECOND_PS = 10**12
 UART_STATUS = dict(
@@ -44,12 +45,26 @@ def lines(board: str, *arguments: str, **given: object) -> list[str]:
 
 
 def test_an_exit_status_is_the_firmwares(cyclescope: Command, board: str) -> None:
-    for status in (0, 3, 255):
-        done = cyclescope("run", hosted.built(board), "--board", board, "--", "exit", str(status))
+    run = ("run", hosted.built(board), "--board", board)
+    for status in (0, 3, OTHER_OF_FIRMWARE - 1):
+        done = cyclescope(*run, "--", "exit", str(status))
         assert done.status == status, done.stderr
         assert "note" not in done.stderr
-    # as a shell could not tell it
-    assert cyclescope("run", hosted.built(board), "--board", board, "--", "exit", "256").status == 1
+    # statuses of Cyclescope's own, and what a shell could not tell
+    for status in (OTHER_OF_FIRMWARE, Status.USAGE, Status.LIMIT, 255, 256):
+        done = cyclescope(*run, "--", "exit", str(int(status)))
+        assert done.status == OTHER_OF_FIRMWARE
+        assert f"the firmware's exit status is {int(status)}" in done.stderr
+
+
+def test_it_may_be_enough_that_the_firmware_has_ended(cyclescope: Command) -> None:
+    board = "minimal-rv32"
+    run = ("run", hosted.built(board), "--board", board, "--exit-status", "ran")
+    for status in ("0", "3", "255"):
+        assert cyclescope(*run, "--", "exit", status).status == 0
+    # a run that is cut off has not ended
+    done = cyclescope(*run, "--limit", "1us", "--", "exit", "3")
+    assert done.status == Status.LIMIT
 
 
 @pytest.mark.parametrize("board", hosted.ARM_OPERATIONS)
@@ -194,9 +209,9 @@ def test_the_folder_has_to_be_one(cyclescope: Command, tmp_path: Path) -> None:
     run = ("run", hosted.built("minimal-rv32"), "--board", "minimal-rv32")
     for name, why in (("nowhere", "No such file or directory"), ("file", "Not a directory")):
         done = cyclescope(*run, "--semihosting-dir", name)
-        assert (done.status, done.error) == (2, f"{name}: {why}")
+        assert (done.status, done.error) == (Status.USAGE, f"{name}: {why}")
     done = cyclescope(*run, "--stdin", "nowhere")
-    assert (done.status, done.error) == (2, "nowhere: No such file or directory")
+    assert (done.status, done.error) == (Status.USAGE, "nowhere: No such file or directory")
 
 
 def test_an_input_that_is_closed_is_one_line() -> None:
@@ -207,7 +222,7 @@ def test_an_input_that_is_closed_is_one_line() -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 2
+    assert done.returncode == Status.USAGE
     assert done.stderr == "cyclescope: error: --stdin -: the standard input is closed\n"
 
 
@@ -221,7 +236,7 @@ def test_arguments_come_behind_the_programs_name(cyclescope: Command, board: str
 
 def test_arguments_need_their_dashes(cyclescope: Command) -> None:
     done = cyclescope("run", "a.elf", "b", "--board", "minimal-rv32")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "b" in done.error
 
 
@@ -312,10 +327,11 @@ def test_mips_has_a_log_assertions_and_exceptions(cyclescope: Command) -> None:
     assert lines(board, "log", "n %d!", "unknown", "22") == ["n 42!unknown -1"]
     run = ("run", hosted.built(board), "--board", board, "--")
     done = cyclescope(*run, "assert", "a < b")
-    assert done.status == 134
+    assert done.status == OTHER_OF_FIRMWARE
+    assert "status is 134" in done.stderr
     assert "assertion 'a < b' failed, 'file.c', line 12" in done.stderr
     done = cyclescope(*run, "exception", "")
-    assert done.status == 255
+    assert done.status == OTHER_OF_FIRMWARE
     assert "exception that it can't handle" in done.stderr
 
 

@@ -12,6 +12,7 @@ from waveforms import NEEDS_SIGROK, Frame, decode_spi, edges, unit_ps
 import cyclescope as package
 from cyclescope.board.results import RunResult
 from cyclescope.errors import BoardError
+from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
 Change = Callable[[str], Path]
@@ -108,7 +109,7 @@ def test_a_waveform_that_cannot_be_written_is_one_line(
 ) -> None:
     board = changed_board(source(WIRING))
     done = cyclescope("run", program("spi_pins"), "--board", board, "--vcd", "no/folder.vcd")
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert done.error == "no/folder.vcd: its folder does not exist: make it first"
 
 

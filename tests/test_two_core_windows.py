@@ -45,7 +45,7 @@ def test_a_function_that_is_not_there_is_named(function: str) -> None:
 
 
 def test_a_core_that_is_not_there_is_named() -> None:
-    with pytest.raises(EngineError, match="no core cm5; it has cpu0, cm4"):
+    with pytest.raises(EngineError, match="no core cm5; did you mean 'cm4'"):
         run(sections=("cm5:main",))
 
 

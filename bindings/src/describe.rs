@@ -56,6 +56,7 @@ pub fn describe<'py>(py: Python<'py>, machine: &mut Machine) -> PyResult<Bound<'
         parameters.append(item)?;
     }
     dict.set_item("parameters", parameters)?;
+    dict.set_item("warnings", &description.warnings)?;
     Ok(dict)
 }
 

@@ -70,8 +70,10 @@ fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
 }
 
 /// In one line, whatever was asked for.
-fn no_function(name: &str, what_for: &str) -> PyErr {
-    EngineError::new_err(format!("the firmware has no function '{}' {what_for}", name.escape_debug()))
+fn no_function(engine: &Engine, name: &str, what_for: &str) -> PyErr {
+    let near = engine.functions_like(name).join(" or ");
+    let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
+    EngineError::new_err(format!("the firmware has no function '{}' {what_for}{hint}", name.escape_debug()))
 }
 
 /// The index of a core, if one is named.
@@ -176,9 +178,10 @@ impl Machine {
     /// Keeps a cycle stack of its own for each of these functions; raises EngineError for one that the firmware lacks.
     fn watch(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
-            if !self.with(|engine| Ok(engine.watch(&function)))? {
-                return Err(no_function(&function, "to watch"));
-            }
+            self.with(|engine| {
+                let found = engine.watch(&function);
+                found.then_some(()).ok_or_else(|| no_function(engine, &function, "to watch"))
+            })?;
         }
         Ok(())
     }
@@ -187,9 +190,10 @@ impl Machine {
     /// firmware lacks.
     fn watch_calls(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
-            if !self.with(|engine| Ok(engine.watch_calls(&function)))? {
-                return Err(no_function(&function, "to keep windows of"));
-            }
+            self.with(|engine| {
+                let found = engine.watch_calls(&function);
+                found.then_some(()).ok_or_else(|| no_function(engine, &function, "to keep windows of"))
+            })?;
         }
         Ok(())
     }
@@ -325,6 +329,14 @@ impl Machine {
         self.with(|engine| {
             engine.compile_after(runs.0);
             Ok(())
+        })
+    }
+
+    /// The segments of the programs that are known: core, first address, bytes from the file, bytes in memory.
+    fn loaded(&self) -> PyResult<Vec<(usize, u32, u32, u32)>> {
+        self.with(|engine| {
+            let loaded = engine.loaded().into_iter();
+            Ok(loaded.map(|it| (it.core, it.addr, it.file_bytes, it.memory_bytes)).collect())
         })
     }
 

@@ -32,4 +32,12 @@ impl Stop {
     fn requested(&self) -> bool {
         self.0.is_made()
     }
+
+    /// How far a run with this stop has come, in simulated picoseconds.
+    ///
+    /// That is some tenths of a second old.
+    #[getter]
+    fn reached_ps(&self) -> u64 {
+        self.0.reached().0
+    }
 }

@@ -9,34 +9,40 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cyclescope._engine import Machine, Stop
-from cyclescope.board import waveforms
+from cyclescope.board import parameters, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
 from cyclescope.board.overrides import OverrideValue, apply_overrides
-from cyclescope.board.parameters import UNSTATED, Parameter
+from cyclescope.board.parameters import Parameter
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
 from cyclescope.board.programs import Program, read_program
-from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Window
+from cyclescope.board.results import CoreResult, HostWork, RunResult, Section, StackEntry, Window
 from cyclescope.board.semihosting import Hosted, Stdin
 from cyclescope.board.svd import add_stubs
 from cyclescope.board.trees import board_tree, find_board
 from cyclescope.board.unmodelled import UnmodelledRegister, set_unmapped
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.host import inputs, outputs
+from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 NoteSink = Callable[[str], None]
 
-_HOW_TO_SOURCE = (
-    '; say where it comes from in cyclescope,sources: "documented: <document, section>", '
-    '"derived: <sum>", "assumed <least> to <most>: <why>" or "calibrated: <to what>"'
-)
+
+@dataclass(frozen=True)
+class LoadedSegment:
+    """A part of a core's program: its first address, bytes from the file, and bytes in memory."""
+
+    core: str
+    address: int
+    file_bytes: int
+    memory_bytes: int
 
 
 class Board:
@@ -59,6 +65,7 @@ class Board:
         unmapped: str | None = None,
         svd: str | os.PathLike[str] | None = None,
     ) -> None:
+        self._path = inputs.printable(os.fspath(name_or_path))
         self.name = inputs.printable(find_board(name_or_path).stem)
         tree = board_tree(name_or_path)
         refuse_host_files(tree)
@@ -90,16 +97,12 @@ class Board:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its results would be less worth for: values without a source, or outside its range.
+        """What its results would be less worth for, and what is hardly meant.
 
-        A line each for the first of a kind, which tells how many more there are.
+        Those are values without a source, or outside the range that it calls plausible: a line a
+        kind, whatever their number; and caches that no memory can use.
         """
-        unstated = [one for one in self.parameters if one.basis == UNSTATED]
-        outside = [one for one in self.parameters if not one.has_plausible_value]
-        return (
-            *_warning(unstated, "has no source that begins with its class", _HOW_TO_SOURCE),
-            *_warning(outside, "is not what its own source calls plausible", ""),
-        )
+        return (*parameters.warnings(self.parameters, self._path), *self._description["warnings"])
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -143,6 +146,15 @@ class Board:
         self._program, self._core = program, core
         self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
         return self
+
+    @property
+    def loaded(self) -> tuple[LoadedSegment, ...]:
+        """Where the segments of the loaded firmware lie, and of programs that it carries."""
+        if self._machine is None:
+            return ()
+        names = [core["name"] for core in self._description["cores"]]
+        segments = self._machine.loaded()
+        return tuple(LoadedSegment(names[core], *segment) for core, *segment in segments)
 
     def run(
         self,
@@ -225,6 +237,7 @@ class Board:
             notes=(*result.notes, *notes),
             streams=beside,
             failed_saves=(*result.failed_saves, *recording.failed_saves),
+            host_work=_host_work(machine, result.cores),
         )
 
     def _check_cores(self, sections: Iterable[str]) -> None:
@@ -232,7 +245,8 @@ class Board:
         cores = [core["name"] for core in self.describe()["cores"]]
         for core, colon, _ in (section.partition(":") for section in sections):
             if colon and core and core not in cores:
-                raise EngineError(f"the board has no core {core}; it has {', '.join(cores)}")
+                hint = did_you_mean_or(core, cores, f"it has {', '.join(cores)}")
+                raise EngineError(f"the board has no core {core}{hint}")
 
     def start(self) -> Machine:
         """The machine itself at reset, with the loaded firmware, for who runs it in steps.
@@ -256,13 +270,6 @@ class Board:
         # what can't be loaded may leave a part of itself there
         self._machine = None
         return machine
-
-
-def _warning(parameters: Sequence[Parameter], what: str, hint: str) -> Iterator[str]:
-    if parameters:
-        first = parameters[0]
-        more = f" (and {len(parameters) - 1} more)" if len(parameters) > 1 else ""
-        yield f"{first.at}: {first.owner}: {first.property}{more} {what}{hint}"
 
 
 class _Sinks:
@@ -316,6 +323,11 @@ def _result(
 
 def _unmodelled(register: dict[str, Any]) -> UnmodelledRegister:
     return UnmodelledRegister(**register | {"places": tuple(register["places"])})
+
+
+def _host_work(machine: Machine, cores: Sequence[CoreResult]) -> tuple[HostWork, ...]:
+    facts = zip(cores, machine.compiled(), machine.skipped(), strict=True)
+    return tuple(HostWork(core.name, *compiled, skipped) for core, compiled, skipped in facts)
 
 
 def _window(window: dict[str, Any]) -> Window:

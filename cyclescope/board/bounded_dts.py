@@ -1,7 +1,7 @@
 """Devicetree sources from anywhere: whatever a file holds or includes, parsing it comes to an end.
 
 A board may come from someone else. So it is of bounded size, and names regular files only: what it
-/include/s are .dts and .dtsi files, beside it or shipped; what it takes by /incbin/ lies beside it.
+includes are .dts and .dtsi files, beside it or shipped; what it takes by /incbin/ lies beside it.
 All else, a file that includes itself among that, is a parse error with its place.
 """
 
@@ -16,6 +16,8 @@ from typing import Any
 from devicetree import dtlib
 
 from cyclescope import resources
+from cyclescope.board import dts_directives
+from cyclescope.near import did_you_mean
 
 # Shipped boards have up to 70,000 characters, with all that they include.
 MOST_SOURCE_BYTES = 1 << 20
@@ -45,23 +47,38 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
         self._by_label: dict[str, dtlib.Node] | None = None
         # What the library's own constructor would read: bounds come first.
         self.filename, self._lineno, self._tok_i, self._file_contents = filename, 1, 0, ""
-        self._source(Path(filename))
+        self._text = self._source(Path(filename))
         super().__init__(filename)
+
+    def _parse_dt(self) -> None:
+        # what the library has read itself may have changed since, and has directives
+        self._file_contents = self._text
+        super()._parse_dt()
 
     # Files
 
     def _open(self, filename: str, mode: str = "r", **options: Any) -> io.IOBase:
-        path = Path(self.filename).parent / filename
         if "b" in mode:
-            return io.BytesIO(self._binary(path))
-        if path.resolve().suffix not in _SOURCES:
-            self._parse_error(f"'{filename}': only .dts and .dtsi files can be included")
-        if not os.path.lexists(path):
-            shipped = {part.name: part for part in resources.boards().iterdir()}
-            path = shipped.get(filename, path)
+            return io.BytesIO(self._binary(Path(self.filename).parent / filename))
+        if refused := dts_directives.refusal(filename):
+            self._parse_error(refused)
+        path = self._found(dts_directives.plain(filename))
         text = io.StringIO(self._source(path))
         text.name = str(path)  # type: ignore[attr-defined]  # as a file has one
         return text
+
+    def _found(self, name: str) -> Path:
+        """The file of an inclusion: beside the one that includes it, else one that is shipped."""
+        path = Path(self.filename).parent / name
+        if path.resolve().suffix not in _SOURCES:
+            self._parse_error(f"'{name}': only .dts and .dtsi files can be included")
+        if os.path.lexists(path):
+            return path
+        shipped = {part.name: part for part in resources.boards().iterdir()}
+        if name not in shipped:
+            hint = did_you_mean(name, shipped)
+            self._parse_error(f"'{path}': No such file or directory{hint}")
+        return shipped[name]
 
     def _source(self, path: Path) -> str:
         """The text of a file that is entered."""
@@ -76,7 +93,7 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
         if self._source_bytes > MOST_SOURCE_BYTES:
             self._parse_error(f"a board has more than {MOST_SOURCE_BYTES} bytes of source")
         try:
-            return data.decode("utf-8")
+            return dts_directives.resolved(data.decode("utf-8"))
         except UnicodeDecodeError as error:
             self._parse_error(f"'{path}' is not text: {error.reason}")
 

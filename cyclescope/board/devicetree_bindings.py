@@ -6,12 +6,12 @@ what they say while they do so. `docs/reference/bindings/` is made from it.
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 
 from cyclescope import _engine
 from cyclescope.errors import UsageError
+from cyclescope.near import did_you_mean_or
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,10 @@ def common_properties() -> dict[str, str]:
 def binding(compatible: str) -> Binding:
     """The binding of one compatible.
 
-    Raises `UsageError`, naming the near matches, if there is no model of it.
+    Raises `UsageError`, with what may be meant, if there is no model of it.
     """
     known = {entry.compatible: entry for entry in bindings()}
     if compatible in known:
         return known[compatible]
-    near = difflib.get_close_matches(compatible, known, cutoff=0.5)
-    like = f"near matches: {', '.join(near)}; " if near else ""
-    raise UsageError(f"there is no model of {compatible!r}; {like}cyclescope binding lists all")
+    hint = did_you_mean_or(compatible, known, "`cyclescope devices` lists all")
+    raise UsageError(f"there is no model of '{compatible}'{hint}")

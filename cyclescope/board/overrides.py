@@ -13,6 +13,7 @@ from dataclasses import replace
 from cyclescope.board.devicetree import Node, Property
 from cyclescope.errors import SettingError
 from cyclescope.host.inputs import printable
+from cyclescope.near import asked, near_matches
 from cyclescope.units import parse_number
 
 ORIGIN = "--set"
@@ -41,13 +42,13 @@ def parse_set(argument: str) -> tuple[str, str]:
 def apply_overrides(root: Node, overrides: Mapping[str, OverrideValue]) -> None:
     """Change the properties that `overrides` names by path.
 
-    Raises `SettingError` for a path that names nothing, with the near matches, and for a value
+    Raises `SettingError` for a path that names nothing, with what may be meant, and for a value
     that does not fit the property.
     """
     for path, value in overrides.items():
         found = find(root, path, value)
         if found is None:
-            raise unknown_path(path, paths(root))
+            raise _absent(root, path) or unknown_path(path, paths(root))
         node, name = found
         _assign(root, node, name, path, value)
 
@@ -78,21 +79,41 @@ def paths(root: Node) -> list[str]:
 
 def unknown_path(path: str, known: Iterable[str]) -> SettingError:
     """The error for a path that names nothing, with the known paths that look like it."""
-    near = _near(path, list(known))
-    hint = f"; near matches: {', '.join(near)}" if near else ""
+    hint = asked(_near(path, list(known)))
     return SettingError(f"--set {path}: no such board property or app setting{hint}")
+
+
+def _absent(root: Node, path: str) -> SettingError | None:
+    """The error for a property that the node's model knows, and that the board leaves out."""
+    node_part, dot, name = path.rpartition(".")
+    node = _find_node(root, node_part) if dot else None
+    compatible = node.props.get("compatible") if node else None
+    if compatible is None:
+        return None
+    from cyclescope.board.devicetree_bindings import bindings  # only what is missing needs it
+
+    own = compatible.value.decode(errors="replace").split("\0")
+    models = (entry for entry in bindings() if entry.compatible in own)
+    known = next((prop for entry in models for prop in entry.properties if prop.name == name), None)
+    if known is None:
+        return None
+    default = f", {known.default} by default" if known.default is not None else ""
+    return SettingError(
+        f"--set {path}: {node_part} may have this property ({known.kind}{default}), but the board "
+        "does not say it: write it in the board's .dts, and --set changes it"
+    )
 
 
 def _near(path: str, known: list[str]) -> list[str]:
     """Known paths that look like one: of the same owner, else as a whole, else of the same name."""
-    import difflib  # only what is misspelt needs it
-
     owner, _, name = path.rpartition(".")
     siblings = [other for other in known if other.rpartition(".")[0] == owner]
     if siblings:
-        return difflib.get_close_matches(path, siblings, n=3, cutoff=0.75) or siblings[:8]
-    near = difflib.get_close_matches(path, known, n=3)
-    return near or [other for other in known if other.rpartition(".")[2] == name][:8]
+        return near_matches(path, siblings, cutoff=0.75) or siblings[:8]
+    return (
+        near_matches(path, known)
+        or [other for other in known if other.rpartition(".")[2] == name][:8]
+    )
 
 
 def _find_node(root: Node, handle: str) -> Node | None:

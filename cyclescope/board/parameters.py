@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-CALIBRATED = "calibrated"
-ASSUMED = "assumed"
-UNSTATED = "unstated"
+DOCUMENTED, DERIVED, ASSUMED, CALIBRATED = "documented", "derived", "assumed", "calibrated"
+OVERRIDE, UNSTATED = "override", "unstated"
+BASES = (DOCUMENTED, DERIVED, ASSUMED, CALIBRATED, OVERRIDE, UNSTATED)
 
 
 @dataclass(frozen=True)
@@ -55,3 +56,25 @@ class Parameter:
     def owner(self) -> str:
         """What people call the node that it belongs to."""
         return self.label or self.node
+
+
+def warnings(parameters: Sequence[Parameter], board: str) -> Iterator[str]:
+    """A line if values have no source, and one if values are outside their own plausible range.
+
+    `board` is what the user calls it.
+    """
+    unstated = [one for one in parameters if one.basis == UNSTATED]
+    if unstated:
+        yield (
+            f"{_first_of(unstated)}: no source in cyclescope,sources that begins with its class; "
+            f"`cyclescope board {board} --class {UNSTATED}` lists them"
+        )
+    outside = [one for one in parameters if not one.has_plausible_value]
+    if outside:
+        yield f"{_first_of(outside)}: not what its own source calls plausible"
+
+
+def _first_of(parameters: Sequence[Parameter]) -> str:
+    first, others = parameters[0], len(parameters) - 1
+    more = f" and {others} more" if others else ""
+    return f"{first.at}: {first.owner}: {first.property}{more}"

@@ -92,6 +92,20 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class HostWork:
+    """What the simulator did for a core on this host; no two runs have to do the same.
+
+    `compiled` are regions of code that became host code, `refused` those that could not. Of the
+    core's cycles, `skipped_cycles` were iterations of polling loops that were not run one by one.
+    """
+
+    core: str
+    compiled: int
+    refused: int
+    skipped_cycles: int
+
+
+@dataclass(frozen=True)
 class RunResult:
     """One execution of one firmware on one virtual board.
 
@@ -105,6 +119,7 @@ class RunResult:
     of functions that it was asked to keep, in the order of their ends. `failed_saves` says, in a
     sentence each, which files on the host could not be written: images of chips, waveforms.
     `unmodelled` are the registers without a model that the firmware used.
+    `host_work` tells how much of each core's code was compiled or skipped on this host.
     """
 
     board: str
@@ -124,6 +139,7 @@ class RunResult:
     windows: tuple[Window, ...] = ()
     failed_saves: tuple[str, ...] = ()
     unmodelled: tuple[UnmodelledRegister, ...] = ()
+    host_work: tuple[HostWork, ...] = field(default=(), compare=False)
 
     @property
     def instructions(self) -> int:

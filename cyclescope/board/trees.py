@@ -13,6 +13,7 @@ from cyclescope import resources
 from cyclescope.board import devicetree
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
+from cyclescope.near import did_you_mean, did_you_mean_or
 
 # Trees that are kept; a bench asks for the same few hundreds of times.
 _MOST_KEPT = 32
@@ -43,7 +44,7 @@ def shipped_boards() -> list[str]:
 def find_board(name_or_path: str | os.PathLike[str]) -> Path:
     """The .dts of a shipped board's name, or the path itself.
 
-    Raises `UsageError`, naming the near matches, if there is no such board, or it is no file.
+    Raises `UsageError`, with what may be meant, if there is no such board, or it is no file.
     """
     text = os.fspath(name_or_path)
     is_path = text.endswith(".dts") or os.sep in text
@@ -53,15 +54,22 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
     if is_path:
         if path.exists():
             inputs.check(path)
-        raise UsageError(f"{inputs.printable(text)}: no such board file")
-    import difflib  # only what is misspelt needs it
-
+        near = did_you_mean(path.name, _beside(path))
+        raise UsageError(f"{inputs.printable(text)}: no such board file{inputs.printable(near)}")
     known = shipped_boards()
-    near = difflib.get_close_matches(text, known, cutoff=0.4) or known
+    hint = did_you_mean_or(text, known, f"there are {', '.join(known)}")
+    own = "" if hint.endswith("?") else "; "
     raise UsageError(
-        f"no board is called {text!r}; near matches: {', '.join(near)}; "
-        "a path of your own ends in .dts"
+        f"no board is called {inputs.printable(text)!r}{hint}{own} a path of your own ends in .dts"
     )
+
+
+def _beside(path: Path) -> list[str]:
+    """The names of the boards' files in a file's folder."""
+    try:
+        return [other.name for other in path.parent.glob("*.dts")]
+    except (OSError, ValueError):
+        return []
 
 
 def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:

@@ -15,6 +15,7 @@ from cyclescope._engine import Machine
 from cyclescope.board.frames import WIRES, Frame, Trigger, kept_frame, spi_buses
 from cyclescope.errors import OutputError, UsageError
 from cyclescope.host import outputs
+from cyclescope.near import did_you_mean_or
 
 Signal = tuple[str, str, bool]
 """Scope (the label of a node), name, and first level."""
@@ -73,7 +74,8 @@ def chosen(signals: Sequence[Signal], patterns: Sequence[str]) -> list[int]:
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             there = f"it has {', '.join(names)}" if names else "it has none to record"
-            raise UsageError(f"no wire of the board is called {pattern!r}; {there}")
+            hint = did_you_mean_or(pattern, names, there)
+            raise UsageError(f"no wire of the board is called {pattern!r}{hint}")
     fits = [not patterns or any(fnmatchcase(name, one) for one in patterns) for name in names]
     return [place for place, fit in enumerate(fits) if fit]
 
@@ -140,7 +142,8 @@ def _check_bus(signals: Sequence[Signal], trigger: Trigger) -> None:
     buses = spi_buses(signals)
     if missing:
         known = f"it has {', '.join(buses)}" if buses else "it has none"
-        raise UsageError(f"the board has no SPI bus {label!r} that can be recorded; {known}")
+        hint = did_you_mean_or(label, buses, known)
+        raise UsageError(f"the board has no SPI bus {label!r} that can be recorded{hint}")
 
 
 def _record_into_scratch(machine: Machine, wanted: list[int], path: str | os.PathLike[str]) -> None:

@@ -15,6 +15,7 @@ from cyclescope.board.overrides import parse_set
 from cyclescope.cli import (
     bench_progress,
     bench_summary,
+    completions,
     experiment_tables,
     sensitivity_command,
     tables,
@@ -29,7 +30,7 @@ FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.
 
 
 @click.command("bench")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completions.experiments)
 @click.option(
     "--set",
     "sets",

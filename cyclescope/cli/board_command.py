@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -11,7 +12,8 @@ from rich.text import Text
 
 from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
-from cyclescope.cli import tables
+from cyclescope.board.parameters import BASES
+from cyclescope.cli import completions, tables
 from cyclescope.errors import warn
 from cyclescope.units import format_hz
 
@@ -19,15 +21,36 @@ from cyclescope.units import format_hz
 _LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
 
 
-@click.command("board")
-@click.argument("name")
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
-def board_command(name: str, sets: tuple[str, ...]) -> None:
-    """Show cores, memory map, devices, clocks and timing parameters of board NAME."""
+@click.command("board", cls=completions.ArgumentsKnown)
+@click.argument("name", shell_complete=completions.boards)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a property.",
+    shell_complete=completions.settings,
+)
+@click.option(
+    "--class",
+    "basis",
+    type=click.Choice(BASES),
+    help="Show only the timing parameters whose value is of this class.",
+)
+def board_command(name: str, sets: tuple[str, ...], basis: str | None) -> None:
+    """Show cores, memory map, devices, clocks and timing parameters of board NAME.
+
+    NAME is a shipped board's, or the path of a .dts.
+    """
     board = Board(name, dict(map(parse_set, sets)))
     for warning in board.warnings:
         warn(warning)
-    tables.console().print(_tables(board.describe()))
+    described = board.describe()
+    if basis is None:
+        tables.console().print(_tables(described))
+        return
+    of_class = [one for one in described["parameters"] if one["basis"] == basis]
+    tables.console().print(_parameters(of_class))
 
 
 def _tables(description: dict[str, Any]) -> Group:
@@ -49,12 +72,13 @@ def _tables(description: dict[str, Any]) -> Group:
             ("name", "compatible", "base", "path"),
             map(_device, description["devices"]),
         ),
-        _table(
-            "timing parameters",
-            ("node", "property", "value", "class", "plausible", "source"),
-            map(_parameter, description["parameters"]),
-        ),
+        _parameters(description["parameters"]),
     )
+
+
+def _parameters(parameters: Iterable[dict[str, Any]]) -> Table:
+    columns = ("node", "property", "value", "class", "plausible", "source")
+    return _table("timing parameters", columns, map(_parameter, parameters))
 
 
 def _table(title: str, columns: tuple[str, ...], rows: Any) -> Table:

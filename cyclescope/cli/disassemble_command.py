@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +11,11 @@ import click
 from cyclescope import _engine
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.host import inputs
+from cyclescope.near import did_you_mean_or
 
 _Row = tuple[int, int, int, str, str | None, list[str]]
 # An address without its 0x, and not a word such as "add".
 _BARE_NUMBER = re.compile(r"[0-9a-fA-F]*[0-9][0-9a-fA-F]*")
-# The near matches of longer names would take long to find.
-_MOST_LETTERS = 64
 
 
 @click.command("disassemble")
@@ -68,7 +66,7 @@ def _found(elf: Path, functions: list[list[_Row]], place: str) -> list[_Row]:
         if address is not None and any(row[0] <= address < row[0] + row[2] for row in function):
             return function
     if address is None:
-        told = f"function {place}; {_function_hint(functions, place)}"
+        told = f"function {place}{_function_hint(functions, place)}"
     else:
         told = f"code at {place}; {_code_hint(functions)}"
     raise UsageError(inputs.printable(f"{elf} has no {told}"))
@@ -77,11 +75,9 @@ def _found(elf: Path, functions: list[list[_Row]], place: str) -> list[_Row]:
 def _function_hint(functions: list[list[_Row]], place: str) -> str:
     """What to ask for in the place of a function that is not there."""
     names = dict.fromkeys(name for function in functions for name in function[0][5])
-    near = difflib.get_close_matches(place, names) if len(place) <= _MOST_LETTERS else []
-    hints = [f"near matches: {', '.join(near)}"] if near else []
     if _BARE_NUMBER.fullmatch(place):
-        hints.append(f"an address begins with 0x: 0x{place}")
-    return "; ".join(hints) or "without names all functions are shown"
+        return f"; an address begins with 0x: 0x{place}"
+    return did_you_mean_or(place, names, "without names all functions are shown")
 
 
 def _code_hint(functions: list[list[_Row]]) -> str:

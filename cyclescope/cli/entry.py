@@ -1,4 +1,4 @@
-"""The command line: `cyclescope bench | show | run | ipc | disassemble | binding | list | board`.
+"""The command line: `cyclescope bench | show | run | board | devices | list | doctor ...`.
 
 Exit statuses are in `statuses.py`. What goes wrong is one line on stderr, never a traceback.
 
@@ -18,14 +18,19 @@ from typing import Any
 import click
 
 from cyclescope import statuses
+from cyclescope.cli.colour import no_color_option
 from cyclescope.errors import EngineError, UsageError, complain, fault
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.inputs import printable
 from cyclescope.host.interrupts import Interrupted
+from cyclescope.near import did_you_mean_or
 from cyclescope.statuses import Status
 
 # Each is `<name>_command` in a module of that name.
-_COMMANDS = ("bench", "binding", "board", "disassemble", "ipc", "list", "run", "show", "svd")
+_COMMANDS = (
+    *("bench", "board", "completion", "devices", "disassemble", "doctor"),
+    *("ipc", "list", "run", "show", "svd"),
+)
 
 
 class _Group(click.Group):
@@ -45,6 +50,17 @@ class _Group(click.Group):
         name = f"{cmd_name}_command"
         return getattr(import_module(f"cyclescope.cli.{name}"), name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments begin with; a misspelt one is told with its like."""
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            shown = printable(name)
+            hint = did_you_mean_or(shown, _COMMANDS, f"there are {', '.join(_COMMANDS)}")
+            raise UsageError(f"no command is called '{shown}'{hint}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
@@ -61,6 +77,7 @@ class _NobodyReadsError(Exception):
     cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=statuses.epilog()
 )
 @click.version_option(package_name="cyclescope")
+@no_color_option
 def cli() -> None:
     """Run firmware on virtual boards with timing, and see where every cycle went."""
 

@@ -16,7 +16,7 @@ from cyclescope import firmware
 from cyclescope.board import Board, find_board, shipped_boards
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import Value
-from cyclescope.cli import tables
+from cyclescope.cli import completions, tables
 from cyclescope.errors import IpcError, OutputError, UsageError, complain
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
 from cyclescope.host.interrupts import Interrupted
@@ -37,7 +37,11 @@ TTY_SUFFIX = "-tty"
 
 @click.command("ipc")
 @click.option("--port", help=f"A serial port or a pseudo-terminal [default: {DEFAULT_PORT}].")
-@click.option("--board", help="A virtual board instead: its name, or the path of a .dts.")
+@click.option(
+    "--board",
+    help="A virtual board instead: its name, or the path of a .dts.",
+    shell_complete=completions.boards,
+)
 @click.option("--serve", is_flag=True, help="Only offer the board's tty, as a pseudo-terminal.")
 @click.option("--link", type=click.Path(path_type=Path), help="Have a link to that terminal.")
 @click.option(

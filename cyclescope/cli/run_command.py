@@ -10,10 +10,14 @@ from typing import IO, Any
 
 import click
 
+from cyclescope import statuses
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import RunResult
-from cyclescope.cli import stopped_run
+from cyclescope.cli import completions, stopped_run
+from cyclescope.cli.colour import no_color_option
+from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.run_progress import Line
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -24,9 +28,10 @@ from cyclescope.units import parse_time_ps
 # Of other serial lines, while the console's line has no end.
 _MOST_HELD_CHARACTERS = 1 << 20
 _TABLES = "cyclescope.cli.tables"
+_DETAILS = "cyclescope.cli.run_details"
 
 
-class TakesArguments(click.Command):
+class TakesArguments(GroupedCommand):
     """A command whose parameter `arguments` has all that stands behind the first `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -60,10 +65,32 @@ class InputFile(click.ParamType):
         return file
 
 
-@click.command("run", cls=TakesArguments)
+_GROUPS = {
+    "The board and its time": ("board", "sets", "unmapped", "svd", "limit"),
+    "The program": ("core", "base", "entry"),
+    "What is measured": ("sections", "vcd", "vcd_signals", "vcd_timescale"),
+    "The firmware's host": ("semihosting_dir", "stdin"),
+    "What is said": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
+    "How the simulator works": ("skip_polling", "compile_after"),
+}
+
+
+@click.command("run", cls=TakesArguments, groups=_GROUPS, epilog=statuses.epilog(of_run=True))
 @click.argument("elf", type=click.Path(path_type=Path))
-@click.option("--board", required=True, help="A shipped board's name, or the path of a .dts.")
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
+@click.option(
+    "--board",
+    required=True,
+    help="A shipped board's name, or the path of a .dts.",
+    shell_complete=completions.boards,
+)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a property.",
+    shell_complete=completions.settings,
+)
 @program_options
 @click.option("--limit", default="10s", show_default=True, help="Most simulated time to run.")
 @click.option(
@@ -91,6 +118,7 @@ class InputFile(click.ParamType):
     multiple=True,
     metavar="PATTERN",
     help="Record only these wires, as in 'spi0.*'.",
+    shell_complete=completions.wires,
 )
 @click.option(
     "--vcd-timescale",
@@ -99,6 +127,16 @@ class InputFile(click.ParamType):
 )
 @click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
 @click.option("--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the console only: no summary, no notes.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters.")
+@no_color_option
+@click.option(
+    "--exit-status",
+    type=click.Choice(("firmware", "ran")),
+    default="firmware",
+    show_default=True,
+    help="End with the firmware's status, or with 0 whatever it is.",
+)
 def run_command(
     elf: Path,
     board: str,
@@ -114,6 +152,9 @@ def run_command(
     vcd_timescale: str | None,
     semihosting_dir: str | None,
     stdin: IO[bytes] | None,
+    quiet: bool,
+    verbose: bool,
+    exit_status: str,
     arguments: tuple[str, ...],
 ) -> int:
     """Run your own firmware ELF on a virtual board, with its console on stdout.
@@ -121,17 +162,23 @@ def run_command(
     What stands behind -- are the firmware's own ARGUMENTS. Ctrl-C, SIGTERM and SIGHUP stop the
     simulation; what it did by then is shown and written.
     """
+    if quiet and verbose:
+        raise UsageError("--quiet and --verbose exclude each other")
     limit_ps = parse_time_ps(limit)
     if vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
     loaded = program.load(board, dict(map(parse_set, sets)), elf)
-    for warning in loaded.warnings:
+    for warning in () if quiet else loaded.warnings:
         warn(warning)
+    for line in import_module(_DETAILS).before(loaded) if verbose else ():
+        _tell(line)
     json_path = None if json_file == "-" else json_file
     check_outputs({"--json": json_path, "--vcd": vcd}, loaded.inputs)
     with interrupts.held_back() as held:
-        outlet = Outlet(sys.stderr if json_file == "-" else sys.stdout, held.stop)
-        writer = _Writer(outlet)
+        stream = sys.stderr if json_file == "-" else sys.stdout
+        outlet = Outlet(stream, held.stop)
+        progress = Line(outlet, stream.isatty(), held.stop, limit_ps, wanted=not quiet)
+        writer = _Writer(progress)
         result = stopped_run.beside(
             lambda: loaded.run(
                 limit_ps,
@@ -147,9 +194,10 @@ def run_command(
                 stdin=stdin,
                 arguments=arguments,
                 stop=held.stop,
-                note=writer.note,
+                note=None if quiet else writer.note,
             ),
-            meanwhile=lambda: import_module(_TABLES),
+            meanwhile=lambda: None if quiet else import_module(_TABLES),
+            progress=progress,
         )
         writer.end_line()
         result = stopped_run.with_reason(result, held, outlet)
@@ -158,23 +206,29 @@ def run_command(
             if json_file is not None:
                 failed += _write_json(json_file, result)
         finally:
-            with terminal.shown(held.number is not None):
-                notes = [note for note in result.notes if note not in writer.told]
-                _show(result, notes, outlet, to_stderr=json_file == "-")
+            with terminal.shown(held.number is not None or quiet):
+                if not quiet:
+                    notes = [note for note in result.notes if note not in writer.told]
+                    _show(result, notes, outlet, json_file == "-", verbose)
     for failure in failed:
         complain(failure)
     stopped = stopped_run.status(result, held, outlet)
-    status = _status(result) if stopped is None else stopped
-    return status or (Status.FAILED if failed else Status.SUCCESS)
+    status = _status(result, exit_status == "ran") if stopped is None else stopped
+    return status or (Status.UNSAVED if failed else Status.SUCCESS)
 
 
-def _show(result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool) -> None:
+def _show(
+    result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool, verbose: bool
+) -> None:
     """The summary behind the console, if that was read, and notes."""
     try:
         if outlet.error is None:
             # imported while the firmware ran
             tables = import_module(_TABLES)
-            tables.console(stderr=to_stderr).print(tables.run_summary(result))
+            screen = tables.console(stderr=to_stderr)
+            screen.print(tables.run_summary(result))
+            if verbose:
+                screen.print(import_module(_DETAILS).after(result))
             sys.stdout.flush()
     finally:
         for note in notes:
@@ -190,7 +244,7 @@ class _Writer:
     their names.
     """
 
-    def __init__(self, file: Outlet) -> None:
+    def __init__(self, file: Line) -> None:
         self._file = file
         self._within_line = False
         self._held: list[str] = []
@@ -208,6 +262,7 @@ class _Writer:
     def note(self, text: str) -> None:
         """A note that does not wait for the end of the run."""
         self.told.append(text)
+        self._file.hide()
         _tell(text)
 
     def stream(self, name: str, line: str) -> None:
@@ -249,10 +304,16 @@ def _write_json(json_file: str, result: RunResult) -> list[str]:
     return []
 
 
-def _status(result: RunResult) -> int:
-    """The exit status of a run; a reason to stop that isn't the firmware's is said on stderr."""
+def _status(result: RunResult, ran: bool) -> int:
+    """The exit status of a run; a reason to stop that isn't the firmware's is said on stderr.
+
+    If it is only asked whether the firmware `ran` to its end, its own status does not matter.
+    """
     if result.outcome == "exit":
         code = result.exit_code or 0
-        return code if 0 <= code <= 255 else 1
+        status = Status.SUCCESS if ran else statuses.of_firmware(code)
+        if status == statuses.OTHER_OF_FIRMWARE:
+            _tell(f"the firmware's exit status is {code}; cyclescope's is {status}")
+        return status
     complain(result.message or result.outcome)
     return Status.LIMIT if result.outcome == "limit" else Status.FIRMWARE_FAULT

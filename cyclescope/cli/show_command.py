@@ -9,12 +9,14 @@ from rich.text import Text
 
 from cyclescope import experiments
 from cyclescope.bench import result_files
-from cyclescope.cli import experiment_tables, tables
+from cyclescope.cli import completions, experiment_tables, tables
 from cyclescope.errors import UsageError
 
 
 @click.command("show")
-@click.argument("names", nargs=-1, metavar="[EXPERIMENT]...")
+@click.argument(
+    "names", nargs=-1, metavar="[EXPERIMENT]...", shell_complete=completions.experiments
+)
 @click.option(
     "--results",
     "path",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from cyclescope.board.results import INTERRUPTED, RunResult
@@ -15,8 +16,15 @@ from cyclescope.statuses import Status
 from cyclescope.units import format_ps
 
 
-def beside(run: Callable[[], RunResult], meanwhile: Callable[[], object]) -> RunResult:
-    """Run beside the main thread, which alone hears of signals, and does something else first."""
+def beside(
+    run: Callable[[], RunResult],
+    meanwhile: Callable[[], object],
+    progress: AbstractContextManager[object],
+) -> RunResult:
+    """Run beside the main thread, which alone hears of signals, and does something else first.
+
+    `progress` follows the run from its begin to its end.
+    """
     outcome: list[RunResult | BaseException] = []
 
     def body() -> None:
@@ -27,10 +35,11 @@ def beside(run: Callable[[], RunResult], meanwhile: Callable[[], object]) -> Run
 
     thread = threading.Thread(target=body, daemon=True)
     thread.start()
-    try:
-        meanwhile()
-    finally:
-        thread.join()
+    with progress:
+        try:
+            meanwhile()
+        finally:
+            thread.join()
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]

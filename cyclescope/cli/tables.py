@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cyclescope.board.results import CoreResult, RunResult, StackEntry
 from cyclescope.board.unmodelled import UnmodelledRegister
+from cyclescope.cli import counter_tables
 from cyclescope.units import format_ps
 
 # What a place has of a file's path before its name.
@@ -20,7 +21,7 @@ MOST_LINES = 32
 
 
 def run_summary(result: RunResult) -> Group:
-    """What a run took, the words it gave as results, and the cycle stack of each core."""
+    """What a run took, the words it gave as results, each core's cycle stack, what was counted."""
     wall_s = result.wall_ns / 1e9
     mips = result.instructions / max(wall_s, 1e-9) / 1e6
     facts = Table.grid(padding=(0, 2))
@@ -31,7 +32,7 @@ def run_summary(result: RunResult) -> Group:
     stacks = [table for core in result.cores for table in _core_stacks(core)]
     words = [_words(name, words) for name, words in result.results.items()]
     unmodelled = [unmodelled_table(result.unmodelled)] if result.unmodelled else []
-    return Group(facts, *words, *stacks, *unmodelled)
+    return Group(facts, *words, *stacks, *counter_tables.tables(result), *unmodelled)
 
 
 def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:

@@ -7,19 +7,12 @@ which share nothing with either, are then asked too. Nothing needs them.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 from cyclescope.errors import DiskError
 from cyclescope.host import leftovers
-
-_SBIN = ("/usr/sbin", "/sbin")  # where Debian has fsck.fat and a user's PATH does not look
-
-
-def find(tool: str) -> str | None:
-    """The path of a program; None if it is not installed."""
-    return shutil.which(tool, path=os.pathsep.join((os.environ.get("PATH", ""), *_SBIN)))
+from cyclescope.host.programs import find
 
 
 def findings(path: Path) -> list[str] | None:

@@ -5,7 +5,6 @@ A new one is a module here with an `EXPERIMENT`, and a line in `_MODULES`.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from cyclescope.bench.experiment import Experiment
@@ -22,6 +21,7 @@ from cyclescope.experiments import (
     rhealstone,
     rpmsg_tty,
 )
+from cyclescope.near import did_you_mean_or
 
 _MODULES = (
     quad_spi_throughput,
@@ -42,11 +42,11 @@ ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for modu
 def select(names: Iterable[str]) -> list[Experiment]:
     """The experiments of these names in the bench's order; all if there is no name.
 
-    Raises `UsageError`, naming the near matches, for a name that is not one.
+    Raises `UsageError`, with what may be meant, for a name that is not one.
     """
     wanted = list(names)
     for name in wanted:
         if name not in ALL:
-            near = difflib.get_close_matches(name, ALL, cutoff=0.4) or list(ALL)
-            raise UsageError(f"no experiment is called {name}; near matches: {', '.join(near)}")
+            hint = did_you_mean_or(name, ALL, f"there are {', '.join(ALL)}")
+            raise UsageError(f"no experiment is called '{name}'{hint}")
     return [experiment for name, experiment in ALL.items() if not wanted or name in wanted]

@@ -3,6 +3,7 @@
 pub mod ending;
 pub mod host;
 mod images;
+pub mod loaded;
 pub mod loading;
 mod messages;
 mod programs;
@@ -89,6 +90,10 @@ pub struct Description {
     pub parameters: Vec<Parameter>,
     /// Peripherals that the chip has and the board has no model of, by address.
     pub unmodelled: Vec<Region>,
+    /// Label of the second-level cache; empty if there is none.
+    pub outer: String,
+    /// What is allowed, and hardly meant: a line each, with its place.
+    pub warnings: Vec<String>,
 }
 
 impl Description {
@@ -272,6 +277,7 @@ impl Machine {
         let outcome = loop {
             let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
             let ended = self.run_slice(slice_end, limit, &mut pause);
+            self.stop.set_reached(self.now());
             let go_on = pause(&self.take_printed());
             match ended {
                 Some(outcome) => break outcome,
@@ -331,6 +337,10 @@ impl Machine {
             device.iter_mut().for_each(|device| device.learn());
             let totals = device.iter().flat_map(|device| device.counters());
             counters.extend(totals.map(|(what, count)| (format!("{name}.{what}"), count)));
+        }
+        if let Some(outer) = &self.bus.outer {
+            let name = &self.description.outer;
+            counters.extend(outer.totals().map(|(what, count)| (format!("{name}.{what}"), count)));
         }
         let (results, notes) = (self.results(), self.notes());
         let windows = self.windows.done.clone();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from enum import Enum
+from operator import itemgetter
 
 import markdown
 
@@ -57,7 +58,10 @@ def _members(what: type) -> list[tuple[str, object]]:
     if issubclass(what, Exception | Enum):
         return []
     own = {name: value for name, value in vars(what).items() if not name.startswith("_")}
-    return [(name, value) for name, value in own.items() if _is_described(value)]
+    shown = [(name, value) for name, value in own.items() if _is_described(value)]
+    # a class of the engine has its properties in no order: behind the rest, by name
+    unordered = [item for item in shown if inspect.isgetsetdescriptor(item[1])]
+    return [item for item in shown if item not in unordered] + sorted(unordered, key=itemgetter(0))
 
 
 def _is_described(value: object) -> bool:

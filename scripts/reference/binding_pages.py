@@ -17,7 +17,7 @@ INTRODUCTION = """\
 A board is a devicetree (`.dts`). Its nodes have Linux's compatibles and properties where Linux has
 them, and `cyclescope,` ones for what it lacks. These pages have each compatible that there is a
 model of, with all properties that a node with it may have; a property that is not there is a fault
-of the board. They are made from what the models say as they read nodes. `cyclescope binding` shows
+of the board. They are made from what the models say as they read nodes. `cyclescope devices` shows
 the same on a terminal, and `cyclescope.bindings()` gives it as data.
 
 Behind a property stands what its value is ("number" is one cell, "flag" is empty: its presence is

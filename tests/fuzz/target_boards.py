@@ -21,6 +21,7 @@ from fuzz.inputs import Input, MisbehaviourError, corpus
 _LIMIT_PS = 10**6
 _TOKENS = ("<", ">", ";", "{", "};", '"', "<0>", "<0xffffffff>", "&", "@", "/", "[", "]", "(", ")")
 _TOKENS += ("<(1 << 63)>", "/delete-node/ ", "/delete-property/ ", "/bits/ 64 <", "a: ", "*", "\0")
+_TOKENS += ('\n#include "board.dts"\n', "\n#include <a.h>\n", "\n#define ", '"*: assumed: x"')
 _TOKENS += ('/include/ "board.dts"\n', "<&cpu0>", "\\", "=", ",", "<1 2 3>", "é", "-1", "9" * 40)
 # Names of files on the host are no matter of chance: a folder of the worker's own has them.
 _FILES = ("flash.bin", "no/such/flash.bin", "", ".", "flash.bin/x", "a" * 300)

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use super::common;
 use super::cores;
 use super::gaps;
+use super::idle_caches;
 use super::memories::{self, RamPlan};
 use super::passive;
 use super::pins;
@@ -133,6 +134,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     bus.map = map;
     let clocks: Vec<Hz> = cores.iter().map(|core| core.clock()).collect();
     bus.views = routes.views(&bus, &clocks);
+    description.warnings = idle_caches::warnings(&bus, &cpus, &description.cores);
     for index in 0..bus.devices.len() {
         bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
     }
@@ -315,7 +317,10 @@ fn add_node<'a>(
         Kind::Device(entry, id) => {
             let (ModelKind::Device(_, from_node) | ModelKind::Port(_, from_node)) = entry.model.kind else { return };
             let mut device = from_node(&mut reader);
-            bus.outer = bus.outer.take().or_else(|| device.outer_cache());
+            if bus.outer.is_none() {
+                bus.outer = device.outer_cache();
+                description.outer = if bus.outer.is_some() { name.clone() } else { String::new() };
+            }
             if device.has_core_registers() {
                 bus.core_registers = Some(id);
             }

@@ -3,7 +3,7 @@
 use crate::core::Core;
 use crate::cpu::memory::MemoryConfig;
 use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
-use crate::dt::fault::FaultKind;
+use crate::dt::fault::{FaultKind, near_matches};
 use crate::dt::node::Node;
 use crate::dt::reader::NodeReader;
 use crate::isa::arm::{
@@ -33,14 +33,14 @@ pub struct CoreType {
     pub about: &'static str,
 }
 
-/// Core types by compatible. Any other `cpu` is the first one.
+/// Core types by compatible. The first one is what a `cpu` is that says no more.
 pub const TYPES: &[CoreType] = &[
     CoreType {
         compatible: "riscv",
         from_node: read_pipelined,
         about: "A pipelined RISC-V core, RV32IMC with Zicsr and Zifencei in machine mode, in order, one instruction \
                 at a time. What its instructions take is a table in the node. A `cpu` node with no other core type's \
-                compatible is one.",
+                compatible beside it is one.",
     },
     CoreType {
         compatible: "intel,niosv",
@@ -87,8 +87,29 @@ const NIOS_V_INTERRUPTS: u32 = PLATFORM_INTERRUPTS | 1 << Interrupt::Software as
 /// Builds core number `index` from its node.
 pub fn from_node(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
     let compatibles = reader.node.compatibles();
+    // One that says "riscv", too, is of the type that it names beside.
     let known = compatibles.iter().find_map(|name| TYPES[1..].iter().find(|known| known.compatible == *name));
+    if known.is_none() && !compatibles.contains(&TYPES[0].compatible) {
+        tell_unknown(reader, compatibles.first().copied());
+    }
     (known.unwrap_or(&TYPES[0]).from_node)(reader, index)
+}
+
+fn tell_unknown(reader: &mut NodeReader, compatible: Option<&str>) {
+    let kind = match compatible {
+        Some(compatible) => {
+            let near = near_matches(compatible, TYPES.iter().map(|known| known.compatible));
+            FaultKind::UnknownCompatible { compatible: compatible.to_owned(), near }
+        }
+        None => FaultKind::Missing {
+            property: "compatible".to_owned(),
+            meaning: format!(
+                "the core's type: {}",
+                TYPES.iter().map(|known| known.compatible).collect::<Vec<_>>().join(", ")
+            ),
+        },
+    };
+    reader.fault_at("compatible", kind);
 }
 
 fn read_picorv32(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {

@@ -5,6 +5,7 @@ pub mod build;
 mod common;
 mod cores;
 mod gaps;
+mod idle_caches;
 mod memories;
 mod passive;
 pub mod pins;

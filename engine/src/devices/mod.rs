@@ -9,6 +9,7 @@ use crate::dt::fault::{FaultKind, near_matches};
 use crate::dt::node::Node;
 use crate::dt::reader::NodeReader;
 use crate::wire::spi::SpiTarget;
+use jedec::spi_nor;
 
 pub mod altr;
 pub mod arm;
@@ -68,6 +69,11 @@ pub fn is_port(node: &Node) -> bool {
     node.property("gpio-controller").is_some() && node.compatibles().iter().any(is_port)
 }
 
+/// Compatibles of the flashes' parts.
+fn parts() -> impl Iterator<Item = &'static str> {
+    spi_nor::parts::PARTS.iter().map(|part| part.compatible)
+}
+
 /// Builds the chip of a child node of an SPI controller; `None`, with a fault, if no model answers to any of its
 /// compatibles.
 pub fn spi_chip(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
@@ -76,12 +82,15 @@ pub fn spi_chip(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
         Kind::SpiChip(from_node) => Some(from_node),
         _ => None,
     };
-    if let Some(from_node) = compatibles.iter().find_map(chip) {
+    // A flash says its part, and what all of them are beside: the part is enough.
+    let is_part = parts().any(|part| compatibles.contains(&part));
+    let flash = || chip(&spi_nor::COMPATIBLE).filter(|_| is_part);
+    if let Some(from_node) = compatibles.iter().find_map(chip).or_else(flash) {
         return Some(from_node(reader));
     }
     let compatible = compatibles.first().map_or_else(String::new, |first| (*first).to_owned());
     let chips = entries().iter().filter(|entry| matches!(entry.model.kind, Kind::SpiChip(_)));
-    let near = near_matches(&compatible, chips.map(|entry| entry.compatible));
+    let near = near_matches(&compatible, chips.map(|entry| entry.compatible).chain(parts()));
     reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, near });
     None
 }

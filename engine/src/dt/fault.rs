@@ -54,7 +54,7 @@ pub enum FaultKind {
         near: Vec<String>,
     },
     /// No model for any of the node's compatibles.
-    #[error("unknown compatible '{compatible}'{}", nearest(.near))]
+    #[error("unknown compatible '{compatible}'{}", nearest_model(.near))]
     UnknownCompatible {
         /// The first of them.
         compatible: String,
@@ -117,6 +117,10 @@ impl fmt::Display for BoardFault {
 
 fn nearest(near: &[String]) -> String {
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
+}
+
+fn nearest_model(near: &[String]) -> String {
+    if near.is_empty() { "; `cyclescope devices` lists what there are models of".to_owned() } else { nearest(near) }
 }
 
 /// Up to three of `known` that look like `name`, best first.

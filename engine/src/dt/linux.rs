@@ -17,7 +17,11 @@ pub const COMMON: [(&str, &str); 16] = [
     ("interrupt-parent", "the interrupt controller that `interrupts` are inputs of, here and below"),
     ("interrupts", "the inputs of the `interrupt-parent` that the node's interrupts lead to"),
     ("interrupts-extended", "the same, each with its own controller"),
-    ("cyclescope,sources", "where the timing properties have their values from: strings of \"property: source\""),
+    (
+        "cyclescope,sources",
+        "where the timing properties have their values from: strings of \"property: source\"; the property * is \
+         all that have no entry of their own",
+    ),
 ];
 
 /// What any memory or device may have beside, with its meaning.

@@ -308,7 +308,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
             }
         }
         for (property, _) in sources(self.node) {
-            if !self.sourced.contains(&property) {
+            if property != timing::ALL_OTHERS && !self.sourced.contains(&property) {
                 self.fault_at("cyclescope,sources", FaultKind::SourceWithoutProperty { property });
             }
         }

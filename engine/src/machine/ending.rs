@@ -7,7 +7,7 @@
 //! cut off and the firmware might have gone on: a note then tells what is missing.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::host::Pause;
 use super::{Machine, Outcome, RunReport};
@@ -15,20 +15,35 @@ use crate::bus::Bus;
 use crate::bus::device::{DeviceId, Unsent};
 use crate::time::Ps;
 
-/// A wish to stop, shared with who may have it. The run loop looks at it between runs of cores: within some tenths of a
-/// second of host time.
+/// A wish to stop, shared with who may have it, and how far the run has come. The run loop looks at it between runs of
+/// cores: within some tenths of a second of host time.
 #[derive(Clone, Debug, Default)]
-pub struct StopRequest(Arc<AtomicBool>);
+pub struct StopRequest(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    is_made: AtomicBool,
+    reached_ps: AtomicU64,
+}
 
 impl StopRequest {
     /// Asks all runs that follow this request to stop. It is never taken back.
     pub fn make(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_made.store(true, Ordering::Relaxed);
     }
 
     /// True if someone asked.
     pub fn is_made(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_made.load(Ordering::Relaxed)
+    }
+
+    /// The simulated time that the run had reached at the end of its last slice.
+    pub fn reached(&self) -> Ps {
+        Ps(self.0.reached_ps.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn set_reached(&self, now: Ps) {
+        self.0.reached_ps.store(now.0, Ordering::Relaxed);
     }
 }
 

@@ -106,6 +106,20 @@ impl OuterCache {
         self.cache.counters()
     }
 
+    /// What it counts, under the names that users read.
+    pub fn totals(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        const NAMES: [(&str, OuterEvent); 7] = [
+            ("data reads", OuterEvent::DataReadRequest),
+            ("data read hits", OuterEvent::DataReadHit),
+            ("data writes", OuterEvent::DataWriteRequest),
+            ("data write hits", OuterEvent::DataWriteHit),
+            ("instruction reads", OuterEvent::InstructionReadRequest),
+            ("instruction read hits", OuterEvent::InstructionReadHit),
+            ("write-backs", OuterEvent::CastOut),
+        ];
+        NAMES.into_iter().map(|(name, event)| (name, self.events(event)))
+    }
+
     /// How long its RAMs take for a request: to find the line, and if it is there, to read all of it.
     pub fn lookup_cycles(&self, hit: bool) -> Cycles {
         let beats = u64::from(self.shape().line_bytes / self.timing.beat_bytes.max(1));

@@ -3,7 +3,10 @@
 use crate::support::riscv::*;
 use cyclescope_engine::board::build::build;
 use cyclescope_engine::dt::node::{Location, Node, Property};
+use cyclescope_engine::dt::params::Basis;
 use cyclescope_engine::machine::Machine;
+use cyclescope_engine::machine::ending::StopRequest;
+use cyclescope_engine::time::Ps;
 
 /// Phandles of the nodes that others name.
 const CLOCK: u32 = 1;
@@ -106,6 +109,12 @@ fn what_the_first_level_drops_the_second_has() {
     assert_eq!(cause(&report, "load: memory@80000000"), 2 * 13);
     assert_eq!(cause(&report, "second-level cache"), 3 * (2 + 1 + 1) + 5);
     assert_eq!(report.cores[0].cycles.0, 4 + EXIT_CYCLES + 26 + 17);
+    // Three misses of the first level, of which the second has the last.
+    let counter = |name: &str| report.counters.iter().find(|(other, _)| other == name).map(|(_, total)| *total);
+    assert_eq!(counter("cpu@0.d-cache.fills"), Some(3));
+    assert_eq!(counter("l2-cache.data reads"), Some(3));
+    assert_eq!(counter("l2-cache.data read hits"), Some(1));
+    assert_eq!(counter("l2-cache.data writes"), Some(0));
 }
 
 #[test]
@@ -117,4 +126,79 @@ fn a_store_waits_where_no_buffer_takes_it() {
     assert_exit(&goes_on);
     assert_eq!(waits.cores[0].cycles.0, 4 + EXIT_CYCLES + 13 + 4);
     assert_eq!(goes_on.cores[0].cycles.0, 4 + EXIT_CYCLES);
+}
+
+#[test]
+fn caches_that_can_keep_nothing_are_a_warning() {
+    let warnings = |board: &Node| build(board).map(|machine| machine.description().warnings.clone());
+    assert_eq!(warnings(&board(0)), Ok(Vec::new()));
+    let unmarked = without(&board(0), "cyclescope,cacheable");
+    let nothing = "anything: no memory behind it is marked cyclescope,cacheable";
+    let first = format!("two-level.dts:1: cpu@0: its caches never keep {nothing}");
+    assert_eq!(warnings(&unmarked), Ok(vec![first, format!("the second-level cache never keeps {nothing}")]));
+    // A mark of memory that takes no time is of no use to the first level.
+    let mut local = unmarked;
+    let mark = Property { name: "cyclescope,cacheable".to_owned(), value: Vec::new(), at: at() };
+    local
+        .children
+        .iter_mut()
+        .filter(|child| child.name == "memory@0")
+        .for_each(|tcm| tcm.properties.push(mark.clone()));
+    assert_eq!(warnings(&local).map(|warnings| warnings.len()), Ok(1));
+}
+
+#[test]
+fn a_source_may_stand_for_all_that_have_none_of_their_own() {
+    let mut board = without(&board(0), "cyclescope,sources");
+    let sources = "cyclescope,beat-cycles: documented: a sheet\0*: assumed 5 to 20: a guess";
+    let ddr = board.children.iter_mut().find(|child| child.name.starts_with("memory@8")).unwrap();
+    ddr.properties.push(text("cyclescope,sources", sources));
+    let machine = build(&board).unwrap_or_else(|faults| panic!("{faults:#?}"));
+    let parameters = &machine.description().parameters;
+    let of_ddr: Vec<_> = parameters.iter().filter(|parameter| parameter.node.starts_with("/memory@8")).collect();
+    let found = |name: &str| of_ddr.iter().find(|parameter| parameter.property == name).unwrap();
+    assert_eq!(
+        (found("cyclescope,beat-cycles").basis, &*found("cyclescope,beat-cycles").source),
+        (Basis::Documented, "a sheet")
+    );
+    let guessed = found("cyclescope,first-word-cycles");
+    assert_eq!(
+        (guessed.basis, guessed.plausible.in_words().as_str(), &*guessed.source),
+        (Basis::Assumed, "5 to 20", "a guess")
+    );
+    assert!(parameters.iter().any(|parameter| parameter.basis == Basis::Unstated));
+}
+
+#[test]
+fn a_core_says_of_which_type_it_is() {
+    let faults = |compatible: Option<&str>| {
+        let mut board = without(&board(0), "");
+        let cpu = &mut board.children.iter_mut().find(|child| child.name == "cpus").unwrap().children[0];
+        cpu.properties.retain(|property| property.name != "compatible");
+        cpu.properties.extend(compatible.map(|compatible| text("compatible", compatible)));
+        build(&board).map_or_else(|faults| faults.iter().map(ToString::to_string).collect(), |_| Vec::<String>::new())
+    };
+    assert_eq!(faults(Some("acme,core\0riscv")), [""; 0]);
+    let unknown = faults(Some("riskv"));
+    assert_eq!(unknown, ["two-level.dts:1: cpu@0: unknown compatible 'riskv'; did you mean 'riscv'?"]);
+    assert!(faults(None)[0].contains("property 'compatible' is missing: the core's type: riscv, intel,niosv"));
+}
+
+#[test]
+fn who_may_stop_a_run_sees_how_far_it_has_come() {
+    let stop = StopRequest::default();
+    let mut machine = machine(0, &[jal(0, 0)]);
+    machine.stop_on(stop.clone());
+    assert_eq!(stop.reached(), Ps::ZERO);
+    let report = machine.run(Ps::from_us(300_000), |_| true);
+    // Slices of 10 million cycles at 100 MHz: 0.1 s each.
+    assert_eq!(stop.reached(), Ps::from_us(300_000));
+    assert_eq!(report.elapsed, stop.reached());
+}
+
+/// The same tree without properties of that name.
+fn without(node: &Node, name: &str) -> Node {
+    let properties = node.properties.iter().filter(|property| property.name != name).cloned().collect();
+    let children = node.children.iter().map(|child| without(child, name)).collect();
+    Node { properties, children, ..node.clone() }
 }

@@ -28,6 +28,9 @@ const UNITS: [Unit; 7] = [
     Unit { suffix: "-ms", name: "ms", ps: 1_000_000_000, most: 3_600_000 },
 ];
 
+/// Stands in `cyclescope,sources` for all timing properties of the node that have no entry of their own.
+pub(super) const ALL_OTHERS: &str = "*";
+
 /// The unit of a property of this name.
 fn unit(name: &str) -> Option<&'static Unit> {
     UNITS.iter().find(|unit| name.ends_with(unit.suffix))
@@ -117,8 +120,9 @@ impl NodeReader<'_, '_> {
 
     /// What `cyclescope,sources` says of a property; a class with what is no range is a fault.
     fn source_of(&mut self, name: &str) -> Source {
-        let entry = sources(self.node).into_iter().find(|(sourced, _)| sourced == name);
-        let entry = entry.map(|(_, entry)| entry).unwrap_or_default();
+        let entries = sources(self.node);
+        let of = |wanted: &str| entries.iter().find(|(sourced, _)| sourced == wanted);
+        let entry = of(name).or_else(|| of(ALL_OTHERS)).map(|(_, entry)| entry.clone()).unwrap_or_default();
         Source::read(&entry).unwrap_or_else(|class| {
             self.fault_at("cyclescope,sources", FaultKind::BadRange { property: name.to_owned(), class });
             Source { basis: Basis::Unstated, plausible: Plausible::Unstated, text: entry }

@@ -1,6 +1,9 @@
-"""`cyclescope binding`: what a board's nodes may say."""
+"""`cyclescope devices`: what there are models of, and what a board's nodes may say of each."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
 
 import click
 from rich.console import Group
@@ -9,17 +12,31 @@ from rich.text import Text
 
 from cyclescope.board import devicetree_bindings
 from cyclescope.board.devicetree_bindings import Binding, BindingProperty
-from cyclescope.cli import tables
+from cyclescope.cli import completions, json_output, tables
+from cyclescope.cli.json_output import json_option
 
 
-@click.command("binding")
-@click.argument("compatible", required=False)
-def binding_command(compatible: str | None) -> None:
-    """List the devicetree bindings, or show the properties of COMPATIBLE."""
-    if compatible is None:
+@click.command("devices")
+@click.argument("compatible", required=False, shell_complete=completions.compatibles)
+@json_option
+def devices_command(compatible: str | None, json_file: str | None) -> None:
+    """List what there are models of, or show the properties of COMPATIBLE.
+
+    That is all that a board's nodes may be: cores, memories, buses, devices, chips on wires.
+    """
+    found = [devicetree_bindings.binding(compatible)] if compatible else None
+    if json_file is not None:
+        json_output.write(json_file, _plain(found or devicetree_bindings.bindings()))
+    elif found is None:
         tables.console().print(_all())
     else:
-        tables.console().print(_one(devicetree_bindings.binding(compatible)))
+        tables.console().print(_one(found[0]))
+
+
+def _plain(entries: list[Binding]) -> dict[str, Any]:
+    common = devicetree_bindings.common_properties()
+    devices = [{"title": entry.title} | asdict(entry) for entry in entries]
+    return {"devices": devices, "common_properties": common}
 
 
 def _all() -> Table:

@@ -1,0 +1,28 @@
+"""Whether tables are coloured: not if the user says so (https://no-color.org)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+
+def _turn_off(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    if value and not ctx.resilient_parsing:
+        # rich looks there, in whatever console is made from now on
+        os.environ["NO_COLOR"] = "1"
+    return value
+
+
+def no_color_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `--no-color`, which NO_COLOR in the environment stands for as well."""
+    return click.option(
+        "--no-color",
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_turn_off,
+        help="Print no colours, as with NO_COLOR in the environment.",
+    )(command)

@@ -1,0 +1,104 @@
+"""What a shell offers for a word that is being typed: boards, settings, wires, experiments ...
+
+A shell waits for this, so each asks only for what it needs, and says nothing if that can't be had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+
+import click
+from click.shell_completion import CompletionItem
+
+from cyclescope.errors import EngineError
+
+_Items = list[CompletionItem]
+_Complete = Callable[[click.Context, click.Parameter, str], _Items]
+
+
+class ArgumentsKnown(click.Command):
+    """A command whose arguments are known while the value of an option behind them is typed.
+
+    Click forgets them as that option has no value yet.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words that are complete."""
+        if ctx.resilient_parsing and args and args[-1].startswith("-"):
+            args = args[:-1]
+        return super().parse_args(ctx, args)
+
+
+def _silent(
+    names: Callable[[click.Context, str], Iterable[tuple[str, str | None]]],
+) -> _Complete:
+    """A function for click of one that gives names with their meanings."""
+
+    @wraps(names)
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Items:
+        try:
+            found = list(names(ctx, incomplete))
+        except (EngineError, OSError):
+            return []
+        fitting = [item for item in found if item[0].startswith(incomplete)]
+        return [CompletionItem(name, help=meaning) for name, meaning in fitting]
+
+    return complete
+
+
+@_silent
+def _shipped(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
+    from cyclescope.board import shipped_boards
+
+    return ((name, None) for name in shipped_boards())
+
+
+def boards(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Items:
+    """Shipped boards, or files if none begins so."""
+    return _shipped(ctx, param, incomplete) or [CompletionItem(incomplete, type="file")]
+
+
+@_silent
+def settings(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
+    """Labels of the chosen board's nodes, and behind a dot the properties of one, for `--set`."""
+    from cyclescope.board.overrides import paths
+
+    known = paths(_tree(ctx))
+    if "." in incomplete:
+        return ((f"{path}=", None) for path in known)
+    owners = dict.fromkeys(path.rpartition(".")[0] for path in known)
+    return ((f"{owner}.", None) for owner in owners if not owner.startswith("/"))
+
+
+@_silent
+def wires(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
+    """Wires of the chosen board, and all of a node, for `--vcd-signals`."""
+    from cyclescope._engine import Machine
+
+    signals = Machine(_tree(ctx).to_dict()).wave_signals()
+    scopes = dict.fromkeys(scope for scope, *_ in signals)
+    names = [f"{scope}.{name}" for scope, name, _ in signals]
+    return ((name, None) for name in [*(f"{scope}.*" for scope in scopes), *names])
+
+
+def _tree(ctx: click.Context):  # a devicetree.Node, whose import would take time
+    from cyclescope.board.trees import board_tree
+
+    return board_tree(ctx.params.get("board") or ctx.params.get("name") or "")
+
+
+@_silent
+def compatibles(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
+    """All that there are models of."""
+    from cyclescope.board.devicetree_bindings import bindings
+
+    return ((entry.compatible, entry.title) for entry in bindings())
+
+
+@_silent
+def experiments(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
+    """The experiments that come with Cyclescope."""
+    from cyclescope.experiments import ALL
+
+    return ((name, experiment.title) for name, experiment in ALL.items())

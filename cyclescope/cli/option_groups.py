@@ -1,0 +1,40 @@
+"""Options under headings in a command's help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+
+class GroupedCommand(click.Command):
+    """A command whose help has options under headings.
+
+    `groups` maps a heading to names of parameters; the help has the options that stand in no group
+    at its end, as click does.
+    """
+
+    def __init__(
+        self, *arguments: Any, groups: Mapping[str, Sequence[str]] | None = None, **more: Any
+    ) -> None:
+        super().__init__(*arguments, **more)
+        self.groups = dict(groups or {})
+
+    def grouped(self, ctx: click.Context) -> dict[str, list[click.Parameter]]:
+        """The parameters by heading; under "Options" what no heading names."""
+        of = {name: heading for heading, names in self.groups.items() for name in names}
+        found: dict[str, list[click.Parameter]] = {heading: [] for heading in self.groups}
+        found["Options"] = []
+        for param in self.get_params(ctx):
+            found[of.get(str(param.name), "Options")].append(param)
+        return found
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each group that has something to show."""
+        for heading, params in self.grouped(ctx).items():
+            options = [param for param in params if isinstance(param, click.Option)]
+            records = [record for option in options if (record := option.get_help_record(ctx))]
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)

@@ -1,0 +1,49 @@
+//! Caches that nothing can use.
+//!
+//! What a core's caches keep is decided by the board's map first, for every core type: only what is marked
+//! `cyclescope,cacheable` is kept, and tightly coupled memory never is. Page tables (Cortex-A, XBurst) may take
+//! something away from that, but never add to it. So a cache is of no use on a board on which nothing is marked.
+
+use crate::bus::{Bus, MapEntry, Target};
+use crate::dt::linux::CACHEABLE;
+use crate::dt::node::Node;
+use crate::machine::CoreInfo;
+
+/// A warning for each core whose caches can keep nothing, of all that could be marked. `cpus` are the nodes of `cores`,
+/// in the same order.
+pub fn warnings(bus: &Bus, cpus: &[&Node], cores: &[CoreInfo]) -> Vec<String> {
+    if !bus.map.iter().any(may_be_marked) {
+        return Vec::new();
+    }
+    let first_level = cpus.iter().zip(cores).enumerate().filter(|(core, (_, info))| {
+        !info.caches.is_empty() && !(0..bus.map.len()).any(|entry| can_keep(bus, *core, entry))
+    });
+    let mut warnings: Vec<String> =
+        first_level.map(|(_, (node, info))| text(&node.at.to_string(), &info.name, info.caches.len())).collect();
+    if bus.outer.is_some() && !bus.map.iter().any(|entry| entry.cacheable) {
+        warnings.push(format!("the second-level cache never keeps anything: {}", nothing_is_marked()));
+    }
+    warnings
+}
+
+/// True for memory, and for windows of devices behind their registers.
+fn may_be_marked(entry: &MapEntry) -> bool {
+    !matches!(entry.target, Target::Device(_, 0))
+}
+
+/// True if the first-level caches of a core may keep what is at a map entry.
+fn can_keep(bus: &Bus, core: usize, entry: usize) -> bool {
+    let place = &bus.map[entry];
+    let at_once = matches!(place.target, Target::Ram(ram) if bus.rams[ram].is_local()) && place.route.is_none();
+    let local = bus.views.get(core).map_or(at_once, |views| views[entry].local);
+    place.cacheable && !local
+}
+
+fn text(at: &str, core: &str, caches: usize) -> String {
+    let what = if caches == 1 { "its cache never keeps" } else { "its caches never keep" };
+    format!("{at}: {core}: {what} anything: {}", nothing_is_marked())
+}
+
+fn nothing_is_marked() -> String {
+    format!("no memory behind it is marked {}", CACHEABLE.0)
+}

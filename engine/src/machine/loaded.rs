@@ -1,0 +1,52 @@
+//! What users ask about the programs of the cores.
+
+use super::Machine;
+use crate::dt::fault::near_matches;
+use crate::one_line::one_line;
+
+/// Names that are longer are not compared: that takes the square of their lengths.
+const LONGEST_LIKE_BYTES: usize = 64;
+
+/// A part of a program in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// Index of the core whose program it is.
+    pub core: usize,
+    /// Its first address.
+    pub addr: u32,
+    /// Bytes from the program's file.
+    pub file_bytes: u32,
+    /// Bytes in memory: those behind the file's are zero.
+    pub memory_bytes: u32,
+}
+
+impl Machine {
+    /// The segments of the programs that are known, core by core.
+    pub fn loaded(&self) -> Vec<Loaded> {
+        let programs = self.programs.iter().enumerate().filter_map(|(core, program)| Some((core, program.as_ref()?)));
+        let segments = programs.flat_map(|(core, program)| program.image.segments.iter().map(move |it| (core, it)));
+        segments
+            .map(|(core, segment)| Loaded {
+                core,
+                addr: segment.addr,
+                file_bytes: segment.bytes.len() as u32,
+                memory_bytes: segment.memory_bytes,
+            })
+            .collect()
+    }
+
+    /// Functions that may be meant by a name that [`Machine::watch`] does not find.
+    pub fn functions_like(&self, name: &str) -> Vec<String> {
+        let (core, function) = match name.split_once(':') {
+            Some((core, function)) => (self.core_named(core), function),
+            None => (Some(self.main), name),
+        };
+        let symbols = core.and_then(|core| self.program(core)).map(|program| &program.image.symbols);
+        let names = symbols.into_iter().flatten().map(|symbol| symbol.name.as_str());
+        let short = |name: &&str| name.len() <= LONGEST_LIKE_BYTES;
+        if !short(&function) {
+            return Vec::new();
+        }
+        near_matches(function, names.filter(short)).iter().map(|name| one_line(name)).collect()
+    }
+}

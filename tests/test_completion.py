@@ -1,0 +1,139 @@
+"""Shell completion: what is offered for a word, and that shells take the script."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import BOARD, Command
+
+import cyclescope as package
+from cyclescope import experiments
+from cyclescope.board.devicetree_bindings import bindings
+from cyclescope.cli import cli
+
+RUN = f"run a.elf --board {BOARD}"
+
+
+def offered(line: str, folder: Path) -> list[str]:
+    """What bash is told for the last word of a line; "file:" before what is a file's name."""
+    words = ["cyclescope", *shlex.split(line)] + ([""] if line.endswith(" ") else [])
+    done = subprocess.run(
+        [sys.executable, "-m", "cyclescope"],
+        env=os.environ
+        | {
+            "_CYCLESCOPE_COMPLETE": "bash_complete",
+            "COMP_WORDS": shlex.join(words),
+            "COMP_CWORD": str(len(words) - 1),
+        },
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stderr == ""
+    items = [item.split(",", 1) for item in done.stdout.splitlines() if item]
+    return [value if kind == "plain" else f"{kind}:{value}" for kind, value in items]
+
+
+def test_commands_and_options_are_offered(tmp_path: Path) -> None:
+    assert offered(" ", tmp_path) == list(cli.list_commands(None))  # type: ignore[arg-type]
+    assert offered("de", tmp_path) == ["devices"]
+    assert "--vcd-signals" in offered(f"{RUN} --vcd", tmp_path)
+
+
+@pytest.mark.parametrize("line", ["run --board {}", "board {}", "ipc --board {}"])
+def test_boards_are_offered_and_files_else(line: str, tmp_path: Path) -> None:
+    assert offered(line.format("''"), tmp_path) == package.shipped_boards()
+    assert offered(line.format("kc"), tmp_path) == [BOARD]
+    assert offered(line.format("./my"), tmp_path) == ["file:./my"]
+
+
+def test_settings_are_labels_then_properties(tmp_path: Path) -> None:
+    labels = offered(f"{RUN} --set ", tmp_path)
+    assert {"cpu0.", "spi0.", "flash0.", "ddr."} <= set(labels)
+    assert all(label.count(".") == 1 for label in labels)
+    found = offered(f"{RUN} --set spi0.xlnx,f", tmp_path)
+    assert found == ["spi0.xlnx,fifo-depth="]
+    assert "spi0.clock-frequency=" in offered(f"board {BOARD} --set spi0.", tmp_path)
+
+
+def test_settings_of_a_board_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "my.dts").write_text('/dts-v1/;\n/include/ "minimal-rv32.dts"\n&uart0 { own; };')
+    assert "uart0.own=" in offered("run a.elf --board my.dts --set uart0.", tmp_path)
+
+
+def test_wires_devices_and_experiments_are_offered(tmp_path: Path) -> None:
+    wires = offered(f"{RUN} --vcd x --vcd-signals spi0.", tmp_path)
+    assert wires[0] == "spi0.*"
+    assert {"spi0.sck", "spi0.cs0"} <= set(wires)
+    assert offered("devices ", tmp_path) == [entry.compatible for entry in bindings()]
+    assert offered("bench ", tmp_path) == offered("show ", tmp_path) == list(experiments.ALL)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "run --set ",
+        "run --board none --set ",
+        "run --board ./none.dts --vcd-signals ",
+        "run --board broken.dts --set ",
+        "run --stdin none --set ",
+    ],
+)
+def test_where_nothing_is_known_nothing_is_offered(line: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.dts").write_text("/dts-v1/; / {")
+    assert offered(line, tmp_path) == []
+
+
+def test_scripts_are_printed_for_each_shell(cyclescope: Command) -> None:
+    for shell, has in (("bash", "complete -o nosort"), ("zsh", "#compdef"), ("fish", "--max 1")):
+        done = cyclescope("completion", shell)
+        assert (done.status, done.stderr) == (0, "")
+        assert has in done.stdout
+        assert "_CYCLESCOPE_COMPLETE" in done.stdout
+        # a value may have commas
+        assert shell != "fish" or 'split ","' not in done.stdout
+    done = cyclescope("completion", "tcsh")
+    assert "tcsh" in done.error
+
+
+def in_bash(line: str, folder: Path) -> list[str]:
+    """What bash itself would offer at the end of a line, by the script."""
+    words = shlex.split(line) + ([""] if line.endswith(" ") else [])
+    script = f"""
+        eval "$(cyclescope completion bash)"
+        compopt() {{ echo "compopt $1 $2"; }}
+        COMP_WORDS=({shlex.join(words)}) COMP_CWORD={len(words) - 1}
+        _cyclescope_completion cyclescope
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="not installed: bash")
+def test_bash_takes_the_script(tmp_path: Path) -> None:
+    (tmp_path / "spi0.file").touch()
+    assert in_bash("cyclescope dev", tmp_path) == ["devices"]
+    board = f"cyclescope run a.elf --board {BOARD}"
+    # more is to be typed: no space comes behind it
+    found = in_bash(f"{board} --set spi0.xlnx,fi", tmp_path)
+    assert found == ["compopt -o nospace", "spi0.xlnx,fifo-depth="]
+    # a pattern of wires is none of files
+    assert in_bash(f"{board} --vcd-signals spi0.", tmp_path)[0] == "spi0.*"

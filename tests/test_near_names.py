@@ -1,0 +1,90 @@
+"""Misspelt names of all kinds: the message asks whether the right one is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BOARD, Command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cyclescope.near import did_you_mean, did_you_mean_or, near_matches
+from cyclescope.statuses import Status
+
+Program = Callable[[str], Path]
+
+
+def test_near_names_are_found_best_first() -> None:
+    known = ["xlnx,fifo-depth", "xlnx,num-ss-bits", "reg", "uart0", "uart1", "axi-uart"]
+    assert near_matches("xlnx,fifo-size", known) == ["xlnx,fifo-depth"]
+    # what begins with it stands before what has it somewhere
+    assert near_matches("uart", known) == ["uart1", "uart0", "axi-uart"]
+    assert near_matches("re", known) == ["reg"]
+    assert near_matches("colour", known) == near_matches("", known) == []
+    assert did_you_mean("uart2", ["uart0", "uart1"]) == "; did you mean 'uart1' or 'uart0'?"
+    assert did_you_mean_or("zzz", known, "there are many") == "; there are many"
+
+
+@given(st.text(max_size=600), st.lists(st.text(max_size=600), max_size=5))
+def test_whatever_is_typed_some_names_or_none_are_near(name: str, known: list[str]) -> None:
+    found = near_matches(name, known)
+    assert set(found) <= set(known)
+    assert len(found) <= 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rnu", "a.elf"], "no command is called 'rnu'; did you mean 'run'?"),
+        (["frobnicate"], "no command is called 'frobnicate'; there are bench, board,"),
+        (["board", BOARD, "--sets", "a=b"], "'--set'"),
+        (["bench", "fat-wirte"], "did you mean 'fat-write'"),
+        (["show", "rhealston"], "did you mean 'rhealstone'?"),
+        (["board", "minimal-rv23"], "did you mean 'minimal-rv32'"),
+        (
+            ["board", "minimal-rv32", "--set", "cpu0.i-cache-size=4096"],
+            "cpu0 may have this property (number), but the board does not say it",
+        ),
+        (["board", "./bords/mine.dts"], "./bords/mine.dts: no such board file"),
+        (["devices", "xlnx,axi-quad-spi"], "did you mean 'xlnx,axi-quad-spi-1.00.a'"),
+        (
+            ["board", BOARD, "--set", "spi0.xlnx,fifo-dept=16"],
+            "did you mean 'spi0.xlnx,fifo-depth'",
+        ),
+        (
+            ["board", BOARD, "--set", "sip0.xlnx,fifo-depth=16"],
+            "did you mean 'spi0.xlnx,fifo-depth'",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_misspelt_name_is_asked_for(cyclescope: Command, arguments: list[str], said: str) -> None:
+    done = cyclescope(*arguments)
+    assert done.status == Status.USAGE
+    assert said in done.error
+
+
+def test_a_misspelt_file_of_a_board_is_asked_for(cyclescope: Command, tmp_path: Path) -> None:
+    (tmp_path / "arty.dts").write_text("/dts-v1/; / { };")
+    assert "no such board file; did you mean 'arty.dts'?" in cyclescope("board", "atry.dts").error
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--section", "mian", "no function 'mian' to watch; did you mean 'main'?"),
+        ("--section", "cpu1:main", "no core cpu1; did you mean 'cpu0'?"),
+        ("--section", "zz\n", "no function 'zz\\n' to watch"),
+        ("--section", "m" * 100_000, "to watch"),
+        ("--vcd-signals", "spi0.ck", "'spi0.ck'; did you mean 'spi0.sck'"),
+    ],
+)
+def test_misspelt_functions_cores_and_wires_are_asked_for(
+    cyclescope: Command, program: Program, option: str, name: str, said: str
+) -> None:
+    vcd = ["--vcd", "waves.vcd"] if option == "--vcd-signals" else []
+    done = cyclescope("run", program("exit_main"), "--board", BOARD, option, name, *vcd)
+    assert done.status == Status.USAGE
+    assert said in done.error
