@@ -12,6 +12,7 @@ from conftest import Command
 
 import cyclescope as package
 from cyclescope.board.unmodelled import UnmodelledRegister
+from cyclescope.statuses import Status
 
 NOTHING_CONVERTED = "main: no conversion\n"
 M4_BOARD = "stm32mp157c-dk2"
@@ -197,7 +198,7 @@ def test_what_is_no_svd_file_is_one_line(
     file = tmp_path / "chip.svd"
     file.write_text(text)
     done = cyclescope("svd", file, "--clock", "1M", "--memory", "ram=0:4Ki")
-    assert (done.status, done.stdout) == (2, "")
+    assert (done.status, done.stdout) == (Status.USAGE, "")
     assert told in done.error
 
 
@@ -214,7 +215,7 @@ def test_a_board_that_can_not_be_made_is_one_line(
     cyclescope: Command, arguments: list[str], told: str
 ) -> None:
     done = cyclescope("svd", vendor.SVD, *arguments)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert told in done.error
 
 
@@ -226,5 +227,5 @@ def test_a_stub_says_what_its_registers_may_be(cyclescope: Command, tmp_path: Pa
     text = source.read_text().replace("exit0:", f"{stub} {registers}\n\n\texit0:")
     board.write_text(text)
     done = cyclescope("board", board)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert 'cyclescope,registers is "PR"; it is "NAME OFFSET", then as needed' in done.error

@@ -26,6 +26,7 @@ from cyclescope.units import count
 _LEAST_PYTHON = (3, 11)
 # What the package imports beside Python's own, by the names that they are installed under.
 _MODULES = {
+    "bincopy": "bincopy",
     "click": "click",
     "devicetree": "devicetree",
     "Jinja2": "jinja2",
