@@ -21,6 +21,7 @@ pub mod generic;
 pub mod ingenic;
 pub mod jedec;
 pub mod model;
+pub mod national;
 pub mod riscv;
 pub mod st;
 pub mod support;
