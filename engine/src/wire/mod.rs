@@ -3,6 +3,7 @@
 pub mod bytes;
 pub mod chip;
 pub mod i2c;
+pub mod i2c_pins;
 pub mod notes;
 pub mod pins;
 pub mod spi;

@@ -85,7 +85,7 @@ struct Lm75 {
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn I2cTarget> {
     reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
     let conversion = reader.timing_ps("cyclescope,conversion-ms", "from the beginning of a conversion to its value");
-    let meaning = "what the sensor measures, in thousandths of a degree Celsius, -55000 to 125000";
+    let meaning = "what the sensor measures, in thousandths of a degree Celsius, -55000 to 125000; 25000 without it";
     let is_measurable = |[value]: [u32; 1]| (-55_000..=125_000).contains(&(value as i32));
     let millicelsius = reader.cells("cyclescope,temperature-millicelsius", is_measurable, meaning);
     Box::new(Lm75::new(conversion, millicelsius.map_or(25_000, |[value]| value as i32)))

@@ -114,6 +114,11 @@ impl I2cChips {
             .map_or(Given::byte(PULLED_UP), |addressed| addressed.chip.tell(at, |chip, at| chip.read(at)))
     }
 
+    /// True if the frame's chip is read, and gives a byte more.
+    pub const fn are_read(&self) -> bool {
+        self.is_read
+    }
+
     /// The master has acknowledged that byte, or not, up to the falling edge behind the acknowledge clock.
     pub fn acknowledge(&mut self, ack: bool, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
